@@ -136,6 +136,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	env.Facts["runner.order"], env.Facts[factOrderSeed] = a.sweep.Order, strconv.FormatUint(a.orderSeed, 10)
 	env.Facts["runner.timeouts"] = l.Timeouts().String()
 	maps.Copy(env.Facts, a.rulesOf(l.Point))
+	maps.Copy(env.Facts, a.sweep.Found[l.Point.File])
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}

@@ -34,6 +34,12 @@ const (
 	// its own, separated by spaces. All of them together are in the runs of the session.
 	FactCounted = "runner.counted"
 
+	// FactFoundBackend, FactFoundImports and FactFoundConfig say what discover found of the file of a run: its backend, the packages
+	// that it imports as a JSON list, and the settings beside it as a JSON object.
+	FactFoundBackend = "discover.backend"
+	FactFoundImports = "discover.imports"
+	FactFoundConfig  = "discover.config"
+
 	// FactSession is the name of the session in a foreign file.
 	FactSession = "source.session"
 

@@ -19,7 +19,8 @@ iterations: 3
 `
 
 // TestOutDir: a row for each run, which joins with the store, a document where the schema of documents has room for the
-// run, and a word about the others. Another session adds documents to the folder; the table is of the last one.
+// run, and a word about the others. Another session adds its documents and rows. After a profile there is a fingerprint of each
+// document of the point.
 func TestOutDir(t *testing.T) {
 	t.Parallel()
 	python, dir := testPython(t, "onnxruntime"), t.TempDir()
@@ -30,8 +31,10 @@ func TestOutDir(t *testing.T) {
 		if text := bench.stderr.String(); strings.Count(text, "neurolens: --out-dir: bench_runs: 2 runs have no run document: backend \"builtin\"") != 1 {
 			t.Errorf("standard error %s", text)
 		}
-		checkOut(t, dir, 4, 2*session)
+		checkOut(t, dir, 4*session, 2*session, 0)
 	}
+	program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "bench_runs", "--rerun", "all", "-P", "backend=onnxrt", "--profile", "ort").run(t)
+	checkOut(t, dir, 10, 6, 2)
 	refused := program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "out.yaml")
 	_ = refused.Run()
 	if text := refused.stderr.String(); refused.ProcessState.ExitCode() != exitInput || strings.Count(text, "\n") != 1 {
@@ -44,8 +47,8 @@ func TestOutDir(t *testing.T) {
 	if after := string(fileText(t, dir, "bench_runs/summary.csv")); refused.ProcessState.ExitCode() != exitInput || after != before {
 		t.Errorf("a refused start: exit %d, summary.csv\n%s", refused.ProcessState.ExitCode(), after)
 	}
-	if n := rows(t, dir, "SELECT count(*) FROM runs"); n != "[8]" {
-		t.Errorf("%s runs in the store, want 8", n)
+	if n := rows(t, dir, "SELECT count(*) FROM runs"); n != "[11]" {
+		t.Errorf("%s runs in the store, want 11", n)
 	}
 }
 
@@ -79,8 +82,8 @@ func fileText(t *testing.T, dir, name string) []byte {
 	return text
 }
 
-// checkOut asks that each row of summary.csv is a run of the store, and that there are so many documents.
-func checkOut(t *testing.T, dir string, runs, documents int) {
+// checkOut asks that each row of summary.csv is a run of the store, and that there are so many documents and fingerprints.
+func checkOut(t *testing.T, dir string, runs, documents, prints int) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, "bench_runs", "summary.csv"))
 	if err != nil {
@@ -105,10 +108,10 @@ func checkOut(t *testing.T, dir string, runs, documents int) {
 			t.Errorf("store %s, summary.csv %s", got, want)
 		}
 	}
-	for _, glob := range []string{"runs/*.json", "fp/*.fp.json"} {
+	for glob, want := range map[string]int{"runs/*.json": documents, "fp/*.fp.json": prints} {
 		found, err := filepath.Glob(filepath.Join(dir, "bench_runs", filepath.FromSlash(glob)))
-		if err != nil || len(found) != documents {
-			t.Errorf("%s: %d files, %v, want %d", glob, len(found), err, documents)
+		if err != nil || len(found) != want {
+			t.Errorf("%s: %d files, %v, want %d", glob, len(found), err, want)
 		}
 	}
 }

@@ -243,7 +243,11 @@ func (o *Output) complete(r *schema.Run, more func(r *schema.Run)) (there bool, 
 	if slices.Contains(said, WarnNotFinite) {
 		o.Note("runs with NaN or infinite samples, which have no summary", 1)
 	}
-	r.Warnings = append(r.Warnings, said...)
+	for _, text := range said {
+		if !slices.Contains(r.Warnings, text) { // the file may have what NeuroLens said when it measured
+			r.Warnings = append(r.Warnings, text)
+		}
+	}
 	return false, nil
 }
 

@@ -25,8 +25,7 @@ import (
 type Request struct {
 	Layout layout.Layout
 	Dir    string // is created if it does not exist
-	// JSON and Markdown are paths of the two summary files of chapters and matrix, relative to the working directory. Empty: their
-	// usual names in Dir.
+	// JSON and Markdown are paths of the two summary files, relative to the working directory. Empty: their usual names in Dir.
 	JSON, Markdown string
 	SummaryOnly    bool      // write only the summary files that JSON and Markdown name
 	Filter         string    // selects the runs
@@ -102,11 +101,8 @@ func (r *Request) compares() bool { return r.Against != "" || r.AgainstDB != nil
 
 // check rejects what the layout does not support.
 func (r *Request) check() error {
-	switch {
-	case r.compares() && r.Layout != layout.Kernels:
+	if r.compares() && r.Layout != layout.Kernels {
 		return fault.Input("layout %s has no comparison: only kernels takes a filter of runs to compare with", r.Layout)
-	case r.JSON+r.Markdown != "" && r.Layout != layout.Chapters && r.Layout != layout.Matrix:
-		return fault.Input("layout %s has no summary that can be written to a JSON or Markdown file of another name: want chapters or matrix", r.Layout)
 	}
 	return nil
 }

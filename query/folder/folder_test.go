@@ -123,8 +123,7 @@ func TestRequests(t *testing.T) {
 	store, _ := pairStore(t)
 	db := querytest.Open(t, store)
 	for want, req := range map[string]Request{
-		"layout grid has no comparison: only kernels takes a filter of runs to compare with":                                    {Layout: layout.Grid, Against: "variant=fast"},
-		"layout kernels has no summary that can be written to a JSON or Markdown file of another name: want chapters or matrix": {Layout: layout.Kernels, JSON: "x.json"},
+		"layout grid has no comparison: only kernels takes a filter of runs to compare with": {Layout: layout.Grid, Against: "variant=fast"},
 		"no run matches": {Layout: layout.Matrix, Filter: "variant=fast variant=baseline"},
 		"nothing":        {Layout: layout.Kernels, Against: "nothing=1"},
 	} {
@@ -135,6 +134,26 @@ func TestRequests(t *testing.T) {
 		}
 		if _, err := os.Stat(req.Dir); err == nil {
 			t.Errorf("%s: a folder was made", want)
+		}
+	}
+}
+
+// TestNames: the two summary files of every layout may have other names, and are written alone.
+func TestNames(t *testing.T) {
+	store, _ := pairStore(t)
+	db := querytest.Open(t, store)
+	for _, l := range layout.All {
+		dir, named := filepath.Join(t.TempDir(), "dir"), t.TempDir()
+		req := Request{Layout: l, Dir: dir, JSON: filepath.Join(named, "all.json"), SummaryOnly: true}
+		if done, err := Write(t.Context(), db, req); err != nil || len(done.Files) != 1 || done.Files[0] != req.JSON {
+			t.Errorf("%s: %+v, %v", l, done, err)
+		}
+		req.JSON, req.Markdown = "", filepath.Join(named, "all.md")
+		if done, err := Write(t.Context(), db, req); err != nil || len(done.Files) != 1 || done.Files[0] != req.Markdown {
+			t.Errorf("%s: %+v, %v", l, done, err)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s: a folder was made", l)
 		}
 	}
 }

@@ -107,12 +107,12 @@ func Outputs(l layout.Layout, dir string) []string {
 	case layout.Kernels:
 		names = []string{"env.json", "kernel_manifest.json", "kernels", "summary.json", "summary.md", "regressions.md"}
 	case layout.Grid:
-		names = []string{"benchmark_results.json", "benchmark_results.md"}
+		names = []string{"benchmark_results.json", "benchmark_results.failed.json", "benchmark_results.md"}
 	case layout.Matrix:
 		if filepath.Clean(dir) != "." { // names of files depend on the runs
 			return []string{dir}
 		}
-		names = []string{"report.json", "report.md"}
+		names = []string{"report", "failed"}
 	}
 	for i, name := range names {
 		names[i] = filepath.Join(dir, name)

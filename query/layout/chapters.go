@@ -66,8 +66,8 @@ type optimization struct {
 	File       *string           `json:"file"`
 	Technique  string            `json:"technique"`
 	Status     string            `json:"status"`
-	Time       number            `json:"time_ms"`
-	Speedup    number            `json:"speedup"`
+	Time       number            `json:"time_ms,omitempty"`
+	Speedup    number            `json:"speedup,omitempty"`
 	Error      *string           `json:"error,omitempty"`
 	SkipReason string            `json:"skip_reason,omitempty"`
 	P75        number            `json:"p75_ms,omitempty"`
@@ -84,18 +84,10 @@ type optimization struct {
 	speedup *float64
 }
 
-// chapterRun is a run of a side.
-type chapterRun struct {
-	Time number `json:"time_ms"`
-	Own  *own   `json:"neurolens"`
-}
-
 // chapters makes the files of BenchmarkHarness.
 func (f *Folder) chapters() ([]file, error) {
 	s := f.suite()
-	md := file{cmp.Or(f.Markdown, "benchmark_test_results.md"), s.markdown(f.measured())}
-	one, err := document(cmp.Or(f.JSON, "benchmark_test_results.json"), s)
-	return []file{md, one}, err
+	return f.summaryFiles("benchmark_test_results.json", "benchmark_test_results.md", s, s.markdown(f.measured()))
 }
 
 // suite sorts runs into chapters and pairs. Chapters are in alphabetical order, as in the harness; pairs are in the order of their

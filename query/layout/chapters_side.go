@@ -91,25 +91,6 @@ func (s *side) word() string {
 	return []string{"succeeded", "skipped", "failed_regression", "failed_error"}[s.rank()]
 }
 
-// list returns the individual runs.
-func (s *side) list() []*chapterRun {
-	list := []*chapterRun{}
-	for _, r := range s.runs {
-		one := &chapterRun{Own: ownOf(r)}
-		switch m := timeOf(r); {
-		case r.Purpose == schema.PurposeProfile:
-		case m == nil:
-			one.Own.rest(r)
-		default:
-			one.Time = in(m.Summary.Mean, "ms")
-			one.Own.timed("time_ms", m, true)
-			one.Own.rest(r, m.Name)
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
 // percentilesOf returns the percentiles by the names of the harness if there is one ok run; percentiles of several runs cannot be combined.
 func percentilesOf(ok []*schema.Run) map[string]number {
 	if len(ok) != 1 {
@@ -131,41 +112,64 @@ var customUnits = map[string]struct{ ending, unit string }{
 	"mW": {"_w", "W"}, "Cel": {"_c", "Cel"}, "flop/s": {"_tflops", "Tflop/s"}, "mJ": {"_j", "J"}, "1/s": {"_per_s", "1/s"},
 }
 
-// customOf returns the metrics of ok runs besides time and device memory: means of the medians of the runs.
+// customOf returns the metrics of ok runs besides time and device memory: means of the medians of the runs. Rates belong to the mean time, as
+// those of throughput do.
 func customOf(ok []*schema.Run) map[string]number {
-	values, units := map[string][]float64{}, map[string]string{}
+	of, units := map[string][]*schema.Metric{}, map[string]string{}
 	for _, r := range ok {
 		for i := range r.Metrics {
 			m := &r.Metrics[i]
-			if v := middle(m); v != nil && m != timeOf(r) && m.Name != "device_memory_peak" {
-				values[m.Name], units[m.Name] = append(values[m.Name], *v), m.Unit
+			if m != timeOf(r) && m.Name != "device_memory_peak" {
+				of[m.Name], units[m.Name] = append(of[m.Name], m), m.Unit
 			}
 		}
 	}
-	if len(values) == 0 {
-		return nil
-	}
 	all := map[string]number{}
-	for name, list := range values {
+	for name, list := range of {
 		u := customUnits[units[name]]
-		if v := in(mean(list), u.unit); v != "" {
+		if v := in(overRuns(list), u.unit); v != "" {
 			all[name+u.ending] = v
 		}
 	}
+	if len(all) == 0 {
+		return nil
+	}
 	return all
+}
+
+// overRuns returns the value of a metric of several runs: the mean of their medians, or for a rate the one that belongs to their mean time.
+func overRuns(list []*schema.Metric) *float64 {
+	var values []float64
+	rate := slices.Contains([]string{"1/s", "B/s", "flop/s"}, list[0].Unit)
+	for _, m := range list {
+		v := middle(m)
+		if rate {
+			v = meanRate(m)
+		}
+		if v != nil {
+			values = append(values, *v)
+		}
+	}
+	if v := harmonic(values); rate && v != nil {
+		return v
+	}
+	return mean(values)
 }
 
 // throughput returns the rates of the runs by the names of the harness; nil if none is known.
 func (s *side) throughput() *throughput {
 	t := throughput{LatencyMS: in(s.mean, "ms")}
 	rate := func(name, unit string) number {
-		var values []float64
+		var list []*schema.Metric
 		for _, r := range s.runs {
-			if v := middle(metricOf(r, name, unit)); v != nil {
-				values = append(values, *v)
+			if m := metricOf(r, name, unit); m != nil {
+				list = append(list, m)
 			}
 		}
-		return in(mean(values), unit)
+		if len(list) == 0 {
+			return ""
+		}
+		return in(overRuns(list), unit)
 	}
 	t.Requests, t.Tokens, t.Samples = rate("request_throughput", "1/s"), rate("token_throughput", "1/s"), rate("sample_throughput", "1/s")
 	t.Bytes, t.Goodput = rate("bandwidth", "B/s"), rate("goodput", "ratio")

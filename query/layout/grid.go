@@ -22,9 +22,9 @@ type gridRow struct {
 	Efficiency     number `json:"gpu_efficiency"`  // percent
 	Throughput     number `json:"throughput_gbps"` // GiB/s
 
-	Axes   map[string]json.RawMessage `json:"axes,omitempty"` // other axes than these
-	Status string                     `json:"status"`
-	Error  *string                    `json:"error"`
+	Axes   map[string]json.RawMessage `json:"axes,omitempty"`   // other axes than these
+	Status string                     `json:"status,omitempty"` // only of a run without a time
+	Error  *string                    `json:"error,omitempty"`  // likewise
 	Own    *own                       `json:"neurolens"`
 
 	run *schema.Run
@@ -34,7 +34,7 @@ func gridRowOf(r *schema.Run) *gridRow {
 	row := &gridRow{
 		Operation: r.Benchmark, Implementation: cmp.Or(r.Variant, r.Backend, unknown),
 		Batch: integer(r.BatchSize), Sequence: integer(r.SeqLen),
-		Axes: axes(r, "variant", "batch_size", "seq_len", "tensor_dimension"), Status: string(r.Status), Error: optional(why(r)), Own: ownOf(r), run: r,
+		Axes: axes(r, "variant", "batch_size", "seq_len", "tensor_dimension"), Own: ownOf(r), run: r,
 	}
 	if text := r.Params["tensor_dimension"]; text != "" {
 		if n := jsonValue(text); n[0] != '"' {
@@ -45,17 +45,22 @@ func gridRowOf(r *schema.Run) *gridRow {
 	}
 	m := timeOf(r)
 	row.Own.timed("time_ms", m, true)
+	row.Own.rest(r, m)
+	// All values of a row are means or, for rates, belong to the mean time, so that 1000 / time_ms is inference_speed, and the bytes of
+	// a call over time_ms are throughput_gbps.
 	row.Time, row.Speed = in(meanOf(m), "ms"), in(perSecond(meanOf(m)), "1/s")
-	row.Memory = in(middle(metricOf(r, "device_memory_peak", "B")), "MiB")
-	row.Efficiency = in(middle(metricOf(r, "gpu_efficiency", "ratio")), "%")
+	row.Memory = in(meanOf(metricOf(r, "device_memory_peak", "B")), "MiB")
+	row.Efficiency = in(meanOf(metricOf(r, "gpu_efficiency", "ratio")), "%")
 	moved := metricOf(r, "memory_throughput", "B/s")
 	if moved == nil {
 		moved = metricOf(r, "bandwidth", "B/s")
 	}
-	if row.Throughput = in(middle(moved), "GiB/s"); row.Throughput != "" {
+	if row.Throughput = in(meanRate(moved), "GiB/s"); row.Throughput != "" {
 		row.Own.shows("throughput_gbps", moved, "memory_throughput")
 	}
-	row.Own.rest(r, nameOf(m), "device_memory_peak", "gpu_efficiency", nameOf(moved))
+	if row.Time == "" {
+		row.Status, row.Error = string(r.Status), optional(why(r))
+	}
 	return row
 }
 
@@ -105,16 +110,51 @@ func gridTableOf(runs []*schema.Run) *gridTable {
 	return t
 }
 
-// grid makes the files of the operation grid.
+// grid makes the files of the operation grid. Its programs compute with time_ms of each row, so runs without one are in a file of their
+// own: the benchmark itself writes no row for them.
 func (f *Folder) grid() ([]file, error) {
-	runs := f.measured()
-	t := gridTableOf(runs)
-	one, err := document("benchmark_results.json", t.rows)
-	return []file{{"benchmark_results.md", t.markdown(runs)}, one}, err
+	t := gridTableOf(f.measured())
+	timed, failed := []*gridRow{}, []*gridRow{}
+	for _, r := range t.rows {
+		if r.Time != "" {
+			timed = append(timed, r)
+		} else {
+			failed = append(failed, r)
+		}
+	}
+	all, err := f.summaryFiles("benchmark_results.json", "benchmark_results.md", timed, t.markdown())
+	if err != nil {
+		return nil, err
+	}
+	beside := strings.TrimSuffix(all[1].path, ".json") + failedEnding
+	if len(failed) == 0 {
+		return append(all, file{path: beside, summary: all[1].summary, stale: isGrid}), nil
+	}
+	one, err := document(beside, failed)
+	one.summary = all[1].summary
+	return []file{all[0], one, all[1]}, err
+}
+
+// failedEnding is the end of the name of a file with the runs that are not ok.
+const failedEnding = ".failed.json"
+
+// isGrid reports whether this package wrote the rows of a file.
+func isGrid(content []byte) bool {
+	var rows []struct {
+		Operation *string `json:"operation"`
+		Own       ownID   `json:"neurolens"`
+	}
+	return json.Unmarshal(content, &rows) == nil && len(rows) > 0 && rows[0].Operation != nil && rows[0].Own.RunID != ""
+}
+
+// ownID is what a member neurolens needs to be one.
+type ownID struct {
+	RunID   string `json:"run_id"`
+	PointID string `json:"point_id"`
 }
 
 // markdown returns the tables that the benchmark prints, one for each operation, with means over the sizes that an implementation ran at.
-func (t *gridTable) markdown(runs []*schema.Run) []byte {
+func (t *gridTable) markdown() []byte {
 	var p page
 	p.line("# Benchmark Results")
 	for _, operation := range t.operations {
@@ -129,7 +169,11 @@ func (t *gridTable) markdown(runs []*schema.Run) []byte {
 			p.line("\nThese implementations were not measured at the same sizes: do not compare their means.")
 		}
 	}
-	p.notOK(runs, label)
+	ordered := make([]*schema.Run, len(t.rows))
+	for i, r := range t.rows {
+		ordered[i] = r.run
+	}
+	p.notOK(ordered, label)
 	return []byte(p.String())
 }
 

@@ -1,20 +1,23 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"math"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// kernelResult is one run of a kernel: BenchmarkResult of bench_all.py.
+// kernelResult is a point of a kernel: BenchmarkResult of bench_all.py.
 type kernelResult struct {
 	Kernel      string                     `json:"kernel_name"`
 	Backend     string                     `json:"backend"`
-	Precision   string                     `json:"precision"`
+	Precision   *string                    `json:"precision"` // null for a kernel that takes none
 	ProblemSize map[string]json.RawMessage `json:"problem_size"`
 	Timing      kernelTiming               `json:"timing"`
 	Memory      *kernelMemory              `json:"memory"`
@@ -24,9 +27,18 @@ type kernelResult struct {
 	Error       *string                    `json:"error_message"`
 	Metadata    kernelMetadata             `json:"metadata"`
 
-	Variant string `json:"variant,omitempty"`
-	Model   string `json:"model,omitempty"`
-	Own     *own   `json:"neurolens"`
+	Variant string       `json:"variant,omitempty"`
+	Model   string       `json:"model,omitempty"`
+	Runs    []*kernelRun `json:"runs"`
+
+	point *kernelPoint
+}
+
+// kernelRun is a run of a point. Of a single run, timing and metadata are those of the point.
+type kernelRun struct {
+	Timing   *kernelTiming   `json:"timing,omitempty"`
+	Metadata *kernelMetadata `json:"metadata,omitempty"`
+	Own      *own            `json:"neurolens"`
 }
 
 type kernelTiming struct {
@@ -77,26 +89,44 @@ type kernelSummary struct {
 	Unsupported int             `json:"unsupported"`
 }
 
-// kernels makes the files of the QuASIM bench tools.
-func (f *Folder) kernels() ([]file, error) {
+// kernels makes the files of the QuASIM bench tools: one result and one file for each point of a kernel. The files of these points that
+// an earlier call has written under other names are removed.
+func (f *Folder) kernels(dir string) ([]file, error) {
 	runs := f.measured()
-	s := kernelSummary{Total: len(runs), Environment: kernelEnvOf(runs), Results: []*kernelResult{}}
+	points := kernelPoints(runs)
+	s := kernelSummary{Total: len(points), Environment: kernelEnvOf(runs), Results: []*kernelResult{}}
 	if s.Environment.Git != nil {
 		s.Timestamp = s.Environment.Git.Commit
 	}
-	names := named(runs, kernelNames)
+	covered := map[string]bool{}
+	for _, p := range points {
+		covered[p.id] = true
+	}
+	earlier := earlierKernels(filepath.Join(dir, kernelFolder), covered)
+	names := maps.Clone(earlier.others)
+	for _, p := range points {
+		s.count(p.status)
+		s.Results = append(s.Results, kernelResultOf(p))
+		names[p.id] = kernelNames(p.run)
+	}
+	chosen := named(names, earlier.taken)
 	var all []file
 	add := func(path string, v any) error {
 		one, err := document(path, v)
 		all = append(all, one)
 		return err
 	}
-	for _, r := range runs {
-		s.count(r.Status)
-		result := kernelResultOf(r)
-		s.Results = append(s.Results, result)
-		if err := add("kernels/"+names[r.RunID]+".json", result); err != nil {
+	written := map[string]bool{}
+	for _, k := range s.Results {
+		path := kernelFolder + "/" + chosen[k.point.id] + ".json"
+		written[path] = true
+		if err := add(path, k); err != nil {
 			return nil, err
+		}
+	}
+	for _, name := range earlier.covered {
+		if path := kernelFolder + "/" + name; !written[path] {
+			all = append(all, file{path: path, stale: func(content []byte) bool { return covered[kernelPointIn(content).PointID] }})
 		}
 	}
 	if err := add("env.json", s.Environment); err != nil {
@@ -106,13 +136,14 @@ func (f *Folder) kernels() ([]file, error) {
 		return nil, err
 	}
 	if f.against || len(f.base) > 0 {
-		all = append(all, file{"regressions.md", regressions(measuredOf(f.base), runs)})
+		all = append(all, file{path: "regressions.md", text: regressions(measuredOf(f.base), runs)})
 	}
-	all = append(all, file{"summary.md", s.markdown(runs)})
-	return all, add("summary.json", &s)
+	summary, err := f.summaryFiles("summary.json", "summary.md", &s, s.markdown(runs))
+	return append(all, summary...), err
 }
 
-// kernelNames returns possible names for the file of a run: the kernel alone if it has one result.
+// kernelNames returns possible names for the file of a point, from one of its runs: the kernel alone if it has one point, else with
+// backend and precision, else with all axes.
 func kernelNames(r *schema.Run) []string {
 	name := fileName(r.Benchmark)
 	longer := name
@@ -122,7 +153,12 @@ func kernelNames(r *schema.Run) []string {
 		}
 	}
 	point := longer + "_" + shortPoint(r)
-	return []string{name, longer, point, point + "_" + shortRun(r), point + "_" + r.RunID}
+	all := []string{name, longer, point, longer + "_" + fileName(r.PointID), point + "_" + r.RunID}
+	words := strings.NewReplacer("=", "-", " ", "_", ",", "x", "[", "", "]", "", "{", "", "}", "", `"`, "").Replace(described(axes(r, "precision")))
+	if whole := longer + "_" + words; words != "" && len(whole) <= 100 {
+		all = slices.Insert(all, 2, fileName(whole)) // grid-64x64_size-128
+	}
+	return all
 }
 
 func (s *kernelSummary) count(status schema.Status) {
@@ -148,21 +184,31 @@ func orUnknown(text string) string {
 	return text
 }
 
-func kernelResultOf(r *schema.Run) *kernelResult {
+func kernelResultOf(p *kernelPoint) *kernelResult {
+	r := p.run
 	k := &kernelResult{
-		Kernel: r.Benchmark, Backend: orUnknown(r.Backend), Precision: orUnknown(r.Precision),
-		ProblemSize: axes(r, "variant", "model", "precision"),
-		Timing:      kernelTiming{Raw: []number{}},
-		Success:     r.Status == schema.StatusOK, Error: optional(why(r)),
-		Metadata: kernelMetadata{settingValue(r, "iterations"), settingValue(r, "warmup"), settingValue(r, "seed")},
-		Variant:  r.Variant, Model: r.Model, Own: ownOf(r),
+		Kernel: r.Benchmark, Backend: orUnknown(r.Backend), Precision: optional(r.Precision),
+		ProblemSize: axes(r, "variant", "model", "precision"), Timing: kernelTimingOf(p.time), Success: p.status == schema.StatusOK, Error: optional(p.why),
+		Metadata: kernelMetadataOf(p.runs[len(p.runs)-1]), Variant: r.Variant, Model: r.Model, point: p,
 	}
-	m := timeOf(r)
-	k.Own.timed("timing", m, false)
-	k.Timing.fill(m)
-	shown := append(k.others(r, m), nameOf(m))
-	k.Own.rest(r, shown...)
+	for _, r := range p.runs {
+		m, one := timeOf(r), &kernelRun{Own: ownOf(r)}
+		one.Own.timed("timing", m, false)
+		one.Own.rest(r, m)
+		if len(p.runs) > 1 {
+			if m != nil {
+				one.Timing = new(kernelTimingOf(m))
+			}
+			one.Metadata = new(kernelMetadataOf(r))
+		}
+		k.Runs = append(k.Runs, one)
+	}
+	k.others()
 	return k
+}
+
+func kernelMetadataOf(r *schema.Run) kernelMetadata {
+	return kernelMetadata{settingValue(r, "iterations"), settingValue(r, "warmup"), settingValue(r, "seed")}
 }
 
 // settingValue returns a setting of a run as JSON, or null if it is unknown.
@@ -174,9 +220,10 @@ func settingValue(r *schema.Run, name string) json.RawMessage {
 	return jsonValue(text)
 }
 
-func (t *kernelTiming) fill(m *schema.Metric) {
+func kernelTimingOf(m *schema.Metric) kernelTiming {
+	t := kernelTiming{Raw: []number{}}
 	if m == nil {
-		return
+		return t
 	}
 	s := m.Summary
 	t.P50, t.P90, t.P99, t.Mean = in(s.P50, "ms"), in(s.P90, "ms"), in(s.P99, "ms"), in(s.Mean, "ms")
@@ -188,72 +235,108 @@ func (t *kernelTiming) fill(m *schema.Metric) {
 	if raw := times(m); raw != nil {
 		t.Raw = raw
 	}
+	return t
 }
 
-// others fills in the measured values besides the time and returns the metrics that it used. Memory is that of the device, or of
-// the process if only that is known.
-func (k *kernelResult) others(r *schema.Run, latency *schema.Metric) (shown []string) {
-	value := func(name, unit, as string) number {
-		m := metricOf(r, name, unit)
-		shown = append(shown, nameOf(m))
-		return in(middle(m), as)
+// others fills in the measured values besides the time: medians over the runs. Memory is that of the device, or of the process if only
+// that is known. Energy and power are means, as is the duration.
+func (k *kernelResult) others() {
+	value := func(name, unit, as string) number { return in(median(k.point.all(name, unit, middle)), as) }
+	peak := "device_memory_peak"
+	if value(peak, "B", "MiB") == "" {
+		peak = "peak_memory"
 	}
-	peak := metricOf(r, "device_memory_peak", "B")
-	if peak == nil {
-		peak = metricOf(r, "peak_memory", "B")
-	}
-	memory := kernelMemory{in(middle(peak), "MiB"), value("device_memory_allocated", "B", "MiB"), value("device_memory_reserved", "B", "MiB")}
+	memory := kernelMemory{value(peak, "B", "MiB"), value("device_memory_allocated", "B", "MiB"), value("device_memory_reserved", "B", "MiB")}
 	if memory != (kernelMemory{}) {
-		k.Memory, shown = &memory, append(shown, nameOf(peak))
-		k.Own.shows("peak_mb", peak, "device_memory_peak")
+		k.Memory = &memory
+		for _, r := range k.Runs {
+			r.Own.shows("peak_mb", k.point.metric(r.Own.RunID, peak), "device_memory_peak")
+		}
 	}
-	energy := kernelEnergy{Energy: value("energy", "mJ", "J"), Power: value("power", "mW", "W")}
+	average := func(name, unit, as string) number { return in(mean(k.point.all(name, unit, meanOf)), as) }
+	energy := kernelEnergy{Energy: average("energy", "mJ", "J"), Power: average("power", "mW", "W")}
 	if energy != (kernelEnergy{}) {
-		energy.Duration = in(meanOf(latency), "s")
+		energy.Duration = in(meanOf(k.point.time), "s")
 		k.Energy = &energy
 	}
-	accuracy := kernelAccuracy{
-		value("rmse", "", ""), value("max_error", "", ""), value("relative_error", "ratio", "ratio"), value("determinism_std", "", ""),
+	relative := "relative_error"
+	if value(relative, "ratio", "") == "" {
+		relative = "rmse_by_norm" // of the tools themselves
+	}
+	accuracy := kernelAccuracy{value("rmse", "", ""), value("max_error", "", ""), value(relative, "ratio", ""), value("determinism_std", "", "")}
+	for _, r := range k.Runs {
+		r.Own.shows("relative_error", k.point.metric(r.Own.RunID, relative), "relative_error")
 	}
 	if accuracy != (kernelAccuracy{}) {
 		k.Accuracy = &accuracy
 	}
-	return shown
+}
+
+// ofProcess reports whether the peak memory is that of the process.
+func (k *kernelResult) ofProcess() bool {
+	return slices.ContainsFunc(k.Runs, func(r *kernelRun) bool { return r.Own.Metrics["peak_mb"] != "" })
 }
 
 // kernelFound is a kernel of kernel_manifest.json.
 type kernelFound struct {
-	Name         string         `json:"name"`
-	Path         *string        `json:"path"`
-	Backend      string         `json:"backend"`
-	Module       *string        `json:"module_name"`
-	Function     *string        `json:"function_name"`
-	TestCommand  *string        `json:"test_command"`
-	Dependencies []string       `json:"dependencies"`
-	Config       map[string]any `json:"config"`
-	Backends     []string       `json:"backends"` // of all its runs
-	Precisions   []string       `json:"precisions"`
+	Name         string          `json:"name"`
+	Path         *string         `json:"path"`
+	Backend      string          `json:"backend"`
+	Module       *string         `json:"module_name"`
+	Function     *string         `json:"function_name"`
+	TestCommand  *string         `json:"test_command"`
+	Dependencies []string        `json:"dependencies"`
+	Config       json.RawMessage `json:"config"`
+	Backends     []string        `json:"backends"` // of all its runs
+	Precisions   []string        `json:"precisions"`
 }
 
-// kernelManifestOf returns the kernels that were run, in the order of their first runs.
+// kernelManifestOf returns the kernels that were run, in the order of their first runs. Backends and precisions are those that were
+// measured or, of a kernel that was not, those that were to be measured.
 func kernelManifestOf(runs []*schema.Run) []*kernelFound {
-	all, at := []*kernelFound{}, map[string]*kernelFound{}
+	all, of, at := []*kernelFound{}, map[*kernelFound][]*schema.Run{}, map[string]*kernelFound{}
 	for _, r := range runs {
 		source := r.Env.Facts["runner.file"]
 		k := at[r.Benchmark+"\x00"+source]
 		if k == nil {
 			k = &kernelFound{
-				Name: r.Benchmark, Path: optional(source), Backend: orUnknown(r.Backend), Function: optional(r.Env.Facts["runner.object"]),
-				Dependencies: []string{}, Config: map[string]any{}, Backends: []string{}, Precisions: []string{},
+				Name: r.Benchmark, Path: optional(source), Function: optional(r.Env.Facts["runner.object"]),
+				Dependencies: []string{}, Config: json.RawMessage("{}"), Backends: []string{}, Precisions: []string{},
 			}
 			if module, ok := strings.CutSuffix(source, ".py"); ok {
 				k.Module = new(strings.ReplaceAll(path.Clean(module), "/", "."))
 			}
 			all, at[r.Benchmark+"\x00"+source] = append(all, k), k
 		}
-		k.Backends, k.Precisions = with(k.Backends, r.Backend), with(k.Precisions, r.Precision)
+		of[k] = append(of[k], r)
+	}
+	for _, k := range all {
+		k.describe(of[k])
 	}
 	return all
+}
+
+// describe fills in what the runs of a kernel say: what discover found, else what was measured.
+func (k *kernelFound) describe(runs []*schema.Run) {
+	tried := slices.DeleteFunc(slices.Clone(runs), func(r *schema.Run) bool { return rankOf(r.Status) == 1 })
+	if len(tried) == 0 {
+		tried = runs
+	}
+	for _, r := range tried {
+		k.Backends, k.Precisions = with(k.Backends, r.Backend), with(k.Precisions, r.Precision)
+	}
+	k.Backend = unknown
+	if len(k.Backends) > 0 {
+		k.Backend = k.Backends[0]
+	}
+	found := runs[len(runs)-1].Env.Facts
+	k.Backend = cmp.Or(found[schema.FactFoundBackend], k.Backend)
+	if text := found[schema.FactFoundImports]; text != "" && json.Unmarshal([]byte(text), &k.Dependencies) != nil {
+		k.Dependencies = []string{} // an import can have any text
+	}
+	if text := found[schema.FactFoundConfig]; strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+		k.Config = json.RawMessage(text)
+	}
 }
 
 // with adds a word to a list if it is not in it.

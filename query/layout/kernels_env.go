@@ -17,8 +17,10 @@ type kernelEnv struct {
 	Git          *kernelGit  `json:"git"`
 	CUDA         *kernelCUDA `json:"cuda"`
 	NumPy        *string     `json:"numpy_version"`
-	Machines     []string    `json:"machines"` // all machines of the runs
-	Commits      []string    `json:"commits"`  // all commits of the runs
+	// Libraries are the versions of the packages that any of the runs has loaded; of several versions, that of the newest run.
+	Libraries map[string]string `json:"libraries"`
+	Machines  []string          `json:"machines"` // all machines of the runs
+	Commits   []string          `json:"commits"`  // all commits of the runs
 }
 
 type kernelGit struct {
@@ -35,7 +37,7 @@ type kernelCUDA struct {
 }
 
 func kernelEnvOf(runs []*schema.Run) kernelEnv {
-	e := kernelEnv{Machines: []string{}, Commits: []string{}}
+	e := kernelEnv{Machines: []string{}, Commits: []string{}, Libraries: map[string]string{}}
 	if len(runs) == 0 {
 		return e
 	}
@@ -48,11 +50,22 @@ func kernelEnvOf(runs []*schema.Run) kernelEnv {
 		os = strings.ToUpper(os[:1]) + os[1:]
 	}
 	e.OS, e.OSVersion, e.Kernel, e.Python = optional(os), optional(env.Facts["os.build"]), optional(env.OSKernel), optional(pythonVersion(runs))
-	e.Architecture, e.Processor = optional(env.Facts["cpu.architecture"]), optional(env.CPUModel)
-	for _, name := range []string{"numpy.version", "python.package.numpy"} {
-		if e.NumPy == nil {
-			e.NumPy = optional(env.Facts[name])
+	e.Processor = optional(env.CPUModel)
+	for _, r := range runs { // a run that did not start, or does not use a package, does not know its version
+		for name, version := range r.Env.Facts {
+			if library, is := strings.CutPrefix(name, factPackage); is {
+				e.Libraries[library] = version
+			}
 		}
+		if version := r.Env.Facts["numpy.version"]; version != "" {
+			e.NumPy = &version
+		}
+		if name := r.Env.Facts["cpu.architecture"]; name != "" {
+			e.Architecture = &name
+		}
+	}
+	if version := e.Libraries["numpy"]; version != "" {
+		e.NumPy = &version
 	}
 	if env.GitCommit != "" {
 		e.Git = &kernelGit{optional(env.GitCommit), optional(env.GitBranch), env.GitDirty}

@@ -10,23 +10,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ranked is an ok run of a kernel with its times in ms.
+// ranked is a point of a kernel with its times in ms.
 type ranked struct {
-	run      *schema.Run
+	*kernelPoint
 	p50, p90 *float64
 	perS     *float64
-	latency  *schema.Metric
 }
 
-// leaderboard returns the ok runs that have a time, fastest first, without the points that have a wrong result.
-func leaderboard(runs []*schema.Run) (all []ranked) {
-	wrong := wrongPoints(runs)
-	for _, r := range runs {
-		m := timeOf(r)
-		if middle(m) == nil || wrong[r.PointID+r.Side] {
-			continue
+// leaderboard returns the points that have a time, fastest first, without those that have a wrong result.
+func leaderboard(results []*kernelResult) (all []ranked) {
+	for _, k := range results {
+		if p := k.point; middle(p.time) != nil {
+			all = append(all, ranked{p, scaled(middle(p.time), "ms"), scaled(p.time.Summary.P90, "ms"), perSecond(meanOf(p.time))})
 		}
-		all = append(all, ranked{r, scaled(middle(m), "ms"), scaled(m.Summary.P90, "ms"), perSecond(meanOf(m)), m})
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(*a.p50, *b.p50) })
 	return all
@@ -40,11 +36,11 @@ func (s *kernelSummary) markdown(runs []*schema.Run) []byte {
 	p.line("## Summary\n")
 	p.line("- **Total Kernels**: %d\n- **Successful**: %d\n- **Failed**: %d", s.Total, s.Successful, s.Failed)
 	p.line("- **Skipped**: %d\n- **Unsupported**: %d\n", s.Skipped, s.Unsupported)
-	board := leaderboard(runs)
+	board := leaderboard(s.Results)
 	p.line("## Performance Leaderboard\n")
 	p.header("Kernel", "Backend", "Precision", "p50 (ms)", "p90 (ms)", "Throughput (ops/s)", "Problem Size")
 	for _, k := range board[:min(10, len(board))] {
-		p.row(k.run.Benchmark, orUnknown(k.run.Backend), orUnknown(k.run.Precision), figure(k.p50, 3), figure(k.p90, 3), figure(k.perS, 2),
+		p.row(k.run.Benchmark, orUnknown(k.run.Backend), cmp.Or(k.run.Precision, "-"), figure(k.p50, 3), figure(k.p90, 3), figure(k.perS, 2),
 			described(axes(k.run, "precision")))
 	}
 	if len(board) > 10 {
@@ -104,10 +100,10 @@ func resources(p *page, results []*kernelResult) {
 			p.header("Kernel", "Peak Memory (MB)", "Energy (J)", "Power (W)", "Backend", "Precision", "Memory Of")
 		}
 		none = false
-		cells := []string{k.Kernel, "N/A", "N/A", "N/A", k.Backend, k.Precision, ""}
+		cells := []string{k.Kernel, "N/A", "N/A", "N/A", k.Backend, textOr(k.Precision, "-"), ""}
 		if k.Memory != nil && k.Memory.Peak != "" {
 			cells[1], cells[6] = twoDigits(k.Memory.Peak), "device"
-			if k.Own.Metrics["peak_mb"] != "" {
+			if k.ofProcess() {
 				cells[6] = "process"
 			}
 		}
@@ -139,9 +135,11 @@ func (s *kernelSummary) findings(p *page, board []ranked) {
 	}
 	var backends, failed []string
 	for _, k := range s.Results {
-		if k.Own.Status == string(schema.StatusOK) {
+		switch rankOf(k.point.status) {
+		case 0:
 			backends = with(backends, k.Backend)
-		} else if k.Own.Status != string(schema.StatusSkipped) && k.Own.Status != string(schema.StatusUnsupported) {
+		case 1:
+		default:
 			failed = with(failed, k.Kernel)
 		}
 	}
@@ -165,11 +163,11 @@ func value(v *float64) float64 {
 func recommendations(p *page, board []ranked) {
 	var noisy, large, precisions []string
 	for _, k := range board {
-		s := k.latency.Summary
+		s := k.time.Summary
 		if s.StdDev != nil && s.Mean != nil && *s.StdDev > .1**s.Mean {
 			noisy = with(noisy, k.run.Benchmark)
 		}
-		if m := middle(metricOf(k.run, "device_memory_peak", "B")); m != nil && *m > 1000<<20 {
+		if m := median(k.all("device_memory_peak", "B", middle)); m != nil && *m > 1000<<20 {
 			large = with(large, k.run.Benchmark)
 		}
 		precisions = with(precisions, k.run.Precision)

@@ -2,7 +2,9 @@ package layout
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -62,10 +64,9 @@ func (l Layout) Folder() string {
 // Folder collects runs and writes them as the files of a layout.
 type Folder struct {
 	Layout Layout
-	// JSON and Markdown are the paths of the two summary files of chapters and matrix. If empty, they have their usual
-	// names in the directory.
+	// JSON and Markdown are the paths of the two summary files. If empty, they have their usual names in the directory.
 	JSON, Markdown string
-	SummaryOnly    bool // write only those two files, if they have paths
+	SummaryOnly    bool // write only those two files, if they have paths, and what stands beside them
 
 	runs, base []schema.Run
 	against    bool
@@ -74,9 +75,12 @@ type Folder struct {
 
 // facts are those that layouts show. Others are not kept in memory.
 var facts = []string{
-	"runner.iterations", "runner.warmup", "runner.seed", "runner.file", "runner.object", "os.build", "cpu.architecture", "numpy.version",
-	"python.package.numpy", schema.FactBaseline,
+	"runner.iterations", "runner.warmup", "runner.seed", "runner.file", "runner.object", "runner.timeouts", "os.build", "cpu.architecture",
+	"numpy.version", schema.FactBaseline, schema.FactFoundBackend, schema.FactFoundImports, schema.FactFoundConfig,
 }
+
+// factPackage is the prefix of facts with the versions of the packages that were loaded.
+const factPackage = "python.package."
 
 // Add adds a run. In a session with two sides, the runs of base are those that the others are compared with.
 func (f *Folder) Add(r schema.Run) {
@@ -105,8 +109,8 @@ func (f *Folder) Artifacts(runID string, paths []string) {
 // slim returns the run without what no layout shows.
 func slim(r schema.Run) schema.Run {
 	kept := map[string]string{}
-	for _, name := range facts {
-		if text := r.Env.Facts[name]; text != "" {
+	for name, text := range r.Env.Facts {
+		if text != "" && (slices.Contains(facts, name) || strings.HasPrefix(name, factPackage)) {
 			kept[name] = text
 		}
 	}
@@ -118,25 +122,40 @@ func slim(r schema.Run) schema.Run {
 type file struct {
 	path string // relative to the directory, or absolute
 	text []byte
+	// summary says that it is a summary file, or belongs to one: JSON or Markdown names it.
+	summary bool
+	// stale, if there is no text, reports whether the content of an existing file is from an earlier call and no longer true.
+	// Then the file is removed. Other files are left alone.
+	stale func(content []byte) bool
 }
 
+// maxStale bounds the size of a file that is read to find out whether it is stale.
+const maxStale = 64 << 20
+
 // Write writes the files to a directory, which it makes if needed, and returns their paths. Each file is replaced atomically; the
-// summary comes last. Files of other runs remain.
+// summary comes last. Files of other runs remain; files of an earlier call about the same runs or points are replaced, also under another
+// name.
 func (f *Folder) Write(dir string) ([]string, error) {
 	slices.SortStableFunc(f.runs, inOrder)
 	slices.SortStableFunc(f.base, inOrder)
-	all, err := f.files()
+	all, err := f.files(dir)
 	if err != nil {
 		return nil, fmt.Errorf("writing layout %s: %w", f.Layout, err)
 	}
 	var paths []string
 	for _, one := range all {
-		path := one.path
-		if f.SummaryOnly && path != f.JSON && path != f.Markdown {
+		if f.SummaryOnly && !one.summary {
 			continue
 		}
+		path := one.path
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(dir, filepath.FromSlash(path))
+		}
+		if one.text == nil {
+			if err := one.remove(path); err != nil {
+				return paths, err
+			}
+			continue
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return paths, fmt.Errorf("making %s: %w", filepath.Dir(path), err)
@@ -147,6 +166,37 @@ func (f *Folder) Write(dir string) ([]string, error) {
 		paths = append(paths, path)
 	}
 	return paths, nil
+}
+
+// remove removes the file at a path if it is stale.
+func (f *file) remove(path string) error {
+	content, err := contentOf(path)
+	if err != nil || !f.stale(content) {
+		return nil // it is not there, or not a file of this package
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing %s, a result of an earlier call: %w", path, err)
+	}
+	return nil
+}
+
+// contentOf reads a regular file of limited size.
+func contentOf(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxStale {
+		return nil, fs.ErrInvalid
+	}
+	return os.ReadFile(path)
+}
+
+// summaryFiles returns the Markdown and the JSON file of a summary, under their usual paths unless others were named.
+func (f *Folder) summaryFiles(jsonPath, markdownPath string, value any, markdown []byte) ([]file, error) {
+	one, err := document(cmp.Or(f.JSON, jsonPath), value)
+	one.summary = f.JSON != ""
+	return []file{{path: cmp.Or(f.Markdown, markdownPath), text: markdown, summary: f.Markdown != ""}, one}, err
 }
 
 // inOrder compares runs by their start; runs without one by their position in the files that they were read from.
@@ -160,12 +210,12 @@ func inOrder(a, b schema.Run) int {
 	return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(place(&a), place(&b)), strings.Compare(a.RunID, b.RunID))
 }
 
-func (f *Folder) files() ([]file, error) {
+func (f *Folder) files(dir string) ([]file, error) {
 	switch f.Layout {
 	case Chapters:
 		return f.chapters()
 	case Kernels:
-		return f.kernels()
+		return f.kernels(dir)
 	case Matrix:
 		return f.matrix()
 	case Grid:
@@ -186,32 +236,29 @@ func measuredOf(runs []schema.Run) (all []*schema.Run) {
 	return all
 }
 
-// named gives each run the first of its possible names that no other run has, ignoring case. The names become longer, and the last
-// one is unique.
-func named(runs []*schema.Run, names func(*schema.Run) []string) map[string]string {
+// named gives each id the first of its possible names that no other id has and that is not taken, ignoring case. The names become
+// longer, and the last one is unique. It adds the names to taken.
+func named(names map[string][]string, taken map[string]bool) map[string]string {
 	chosen := map[string]string{}
-	left := runs
+	left := slices.Sorted(maps.Keys(names))
 	for level := 0; len(left) > 0; level++ {
-		of := map[string][]*schema.Run{}
-		for _, r := range left {
-			all := names(r)
+		of := map[string][]string{}
+		for _, id := range left {
+			all := names[id]
 			key := strings.ToLower(all[min(level, len(all)-1)])
-			of[key] = append(of[key], r)
-		}
-		taken := map[string]bool{}
-		for _, name := range chosen {
-			taken[strings.ToLower(name)] = true
+			of[key] = append(of[key], id)
 		}
 		left = nil
 		for _, key := range slices.Sorted(maps.Keys(of)) {
-			all := names(of[key][0])
-			if last := level >= len(all)-1; len(of[key]) > 1 && !last || taken[key] && !last {
-				left = append(left, of[key]...)
+			ids := of[key]
+			last := !slices.ContainsFunc(ids, func(id string) bool { return level < len(names[id])-1 })
+			if (len(ids) > 1 || taken[key]) && !last {
+				left = append(left, ids...)
 				continue
 			}
-			for _, r := range of[key] {
-				all := names(r)
-				chosen[r.RunID] = all[min(level, len(all)-1)]
+			for _, id := range ids {
+				all := names[id]
+				chosen[id], taken[key] = all[min(level, len(all)-1)], true
 			}
 		}
 	}
@@ -226,5 +273,5 @@ func shortRun(r *schema.Run) string   { return r.RunID[max(0, len(r.RunID)-8):] 
 // document formats a JSON file.
 func document(path string, v any) (file, error) {
 	text, err := files.JSON(v)
-	return file{path, text}, err
+	return file{path: path, text: text}, err
 }

@@ -153,6 +153,8 @@ func selections() map[layout.Layout][]schema.Run {
 		m.run(nil, also(example("ch10/kernel", "optimized"), func(r *schema.Run) {
 			batch(16)(r)
 			failed(r, schema.StatusTimeout, "", "measure took more than 15s")
+			r.Stage, r.Stages = schema.StageMeasure, schema.Stages{Setup: new(int64(2_100_000_000)), Warmup: new(int64(1_500_000_000)), Measure: new(int64(45_200_000_000))}
+			r.Env.Facts["runner.timeouts"] = "build=30m0s setup=30s warmup=15s measure=15s validate=15s teardown=15s profile=3m0s"
 		})),
 		m.run(nil, also(example("ch2/tma", "baseline"), func(r *schema.Run) { failed(r, schema.StatusSkipped, "skip_if", "needs Blackwell") })),
 		m.run([]int64{900}, also(example("ch3/alone", "fast"), func(r *schema.Run) { r.Backend = "cuda" })), // without a baseline

@@ -14,8 +14,8 @@ import (
 // matrixFile is the file of one run.
 type matrixFile struct {
 	Executable string        `json:"executable"`
-	Model      *string       `json:"model"`
-	Backend    *string       `json:"backend"`
+	Model      string        `json:"model"` // unknown if there is none: the scripts sort and join these words
+	Backend    string        `json:"backend"`
 	Timestamp  *string       `json:"timestamp"`
 	Config     ordered       `json:"config"`
 	Metrics    matrixMetrics `json:"metrics"`
@@ -77,7 +77,7 @@ func matrixTime(r *schema.Run) (seconds number, metrics string) {
 
 func matrixFileOf(r *schema.Run, began map[string]time.Time) *matrixFile {
 	m := &matrixFile{
-		Executable: r.Benchmark, Model: optional(r.Model), Backend: optional(r.Backend), Timestamp: optional(stamp(r, began)),
+		Executable: r.Benchmark, Model: orUnknown(r.Model), Backend: orUnknown(r.Backend), Timestamp: optional(stamp(r, began)),
 		Config: ordered{matrixConfig, axes(r, "model", "compiled")}, Own: ownOf(r), run: r, Compiled: r.Params["compiled"] == "true",
 	}
 	if text := r.Params["compiled"]; text != "" && text != "true" {
@@ -91,7 +91,7 @@ func matrixFileOf(r *schema.Run, began map[string]time.Time) *matrixFile {
 	if of != "" && of != "training_time" {
 		m.Own.Metrics = map[string]string{"training_time_seconds": of}
 	}
-	m.Own.rest(r, "training_time", "peak_memory", "accuracy")
+	m.Own.rest(r, nil)
 	m.Metrics.Memory = in(middle(metricOf(r, "peak_memory", "B")), "MiB")
 	m.Metrics.Accuracy = in(middle(metricOf(r, "accuracy", "ratio")), "%")
 	return m
@@ -138,27 +138,58 @@ func matrixNames(r *schema.Run, began map[string]time.Time) []string {
 	return []string{name + ending, point + ending, point + "_" + shortRun(r) + ending, point + "_" + r.RunID + ending}
 }
 
+// The folders of matrix beside the files of runs. generate_report.py reads every *.json beside those and expects a run that was measured, but
+// it does not read folders.
+const (
+	matrixReports = "report"
+	matrixFailed  = "failed"
+)
+
 // matrix makes the files of the Swift MNIST scripts.
 func (f *Folder) matrix() ([]file, error) {
 	runs := f.measured()
 	began := sessionStarts(runs)
-	names := named(runs, func(r *schema.Run) []string { return matrixNames(r, began) })
-	results := make([]*matrixFile, len(runs))
+	possible := map[string][]string{}
+	for _, r := range runs {
+		possible[r.RunID] = matrixNames(r, began)
+	}
+	names := named(possible, map[string]bool{})
+	var results, failed []*matrixFile
 	var all []file
-	for i, r := range runs {
-		results[i] = matrixFileOf(r, began)
-		one, err := document(names[r.RunID]+".json", results[i])
+	for _, r := range runs {
+		m, path := matrixFileOf(r, began), names[r.RunID]+".json"
+		if r.Status == schema.StatusOK {
+			results = append(results, m)
+		} else {
+			failed, path = append(failed, m), matrixFailed+"/"+path
+		}
+		one, err := document(path, m)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, one)
 	}
-	slices.SortStableFunc(results, func(a, b *matrixFile) int {
-		return cmp.Or(cmp.Compare(a.run.Model, b.run.Model), cmp.Compare(a.run.Backend, b.run.Backend),
-			cmp.Compare(names[a.run.RunID], names[b.run.RunID]))
-	})
-	report := matrixReportOf(results)
-	all = append(all, file{cmp.Or(f.Markdown, "report.md"), report.markdown(results)})
-	one, err := document(cmp.Or(f.JSON, "report.json"), report)
-	return append(all, one), err
+	for _, list := range [][]*matrixFile{results, failed} {
+		slices.SortStableFunc(list, func(a, b *matrixFile) int {
+			return cmp.Or(cmp.Compare(a.run.Model, b.run.Model), cmp.Compare(a.run.Backend, b.run.Backend),
+				cmp.Compare(names[a.run.RunID], names[b.run.RunID]))
+		})
+	}
+	report := matrixReportOf(results, failed)
+	all = append(all, file{path: "report.json", stale: isMatrixReport}) // beside the runs, where earlier versions wrote it
+	summary, err := f.summaryFiles(matrixReports+"/report.json", matrixReports+"/report.md", report, report.markdown(results, failed))
+	return append(all, summary...), err
+}
+
+// isMatrixReport reports whether this package wrote a report.
+func isMatrixReport(content []byte) bool {
+	var report struct {
+		Summary struct {
+			Total *int `json:"total_benchmarks"`
+		} `json:"summary"`
+		Results []struct {
+			Own ownID `json:"neurolens"`
+		} `json:"results"`
+	}
+	return json.Unmarshal(content, &report) == nil && report.Summary.Total != nil && len(report.Results) > 0 && report.Results[0].Own.RunID != ""
 }

@@ -13,23 +13,24 @@ import (
 // matrixReport is report.json.
 type matrixReport struct {
 	Summary matrixSummary `json:"summary"`
-	Results []*matrixRow  `json:"results"`
+	Results []*matrixRow  `json:"results"`          // of the runs that are ok
+	Failed  []*matrixRow  `json:"failed,omitempty"` // of the others
 }
 
 type matrixSummary struct {
-	Total    int      `json:"total_benchmarks"`
+	Total    int      `json:"total_benchmarks"` // results
 	Models   []string `json:"models"`
 	Backends []string `json:"backends"`
 	// Config holds what all runs have in common. Members that differ between runs are null here; varied has their values.
 	Config   ordered                      `json:"config"`
 	Varied   map[string][]json.RawMessage `json:"varied"`
-	Statuses map[string]int               `json:"statuses"`
+	Statuses map[string]int               `json:"statuses"` // of all runs, also of those that are not results
 }
 
 // matrixRow is a result of the report.
 type matrixRow struct {
-	Model     *string `json:"model"`
-	Backend   *string `json:"backend"`
+	Model     string  `json:"model"`
+	Backend   string  `json:"backend"`
 	Compiled  bool    `json:"compiled"`
 	Timestamp *string `json:"timestamp"`
 	matrixMetrics
@@ -38,17 +39,23 @@ type matrixRow struct {
 	Own        *own    `json:"neurolens"`
 }
 
-func matrixReportOf(results []*matrixFile) *matrixReport {
+func (m *matrixFile) row() *matrixRow {
+	return &matrixRow{m.Model, m.Backend, m.Compiled, m.Timestamp, m.Metrics, m.Executable, m.Config, m.Own}
+}
+
+func matrixReportOf(results, failed []*matrixFile) *matrixReport {
 	report := &matrixReport{Results: []*matrixRow{}, Summary: matrixSummary{
 		Total: len(results), Models: []string{}, Backends: []string{}, Varied: map[string][]json.RawMessage{}, Statuses: map[string]int{},
 	}}
 	s := &report.Summary
 	for _, m := range results {
-		s.Models, s.Backends = with(s.Models, m.run.Model), with(s.Backends, m.run.Backend)
+		s.Models, s.Backends = with(s.Models, m.Model), with(s.Backends, m.Backend)
 		s.Statuses[m.Own.Status]++
-		report.Results = append(report.Results, &matrixRow{
-			m.Model, m.Backend, m.Compiled, m.Timestamp, m.Metrics, m.Executable, m.Config, m.Own,
-		})
+		report.Results = append(report.Results, m.row())
+	}
+	for _, m := range failed {
+		s.Statuses[m.Own.Status]++
+		report.Failed = append(report.Failed, m.row())
 	}
 	slices.Sort(s.Models)
 	slices.Sort(s.Backends)
@@ -84,7 +91,7 @@ func (s *matrixSummary) configure(results []*matrixFile) {
 }
 
 // markdown returns report.md.
-func (m *matrixReport) markdown(results []*matrixFile) []byte {
+func (m *matrixReport) markdown(results, failed []*matrixFile) []byte {
 	var p page
 	s := &m.Summary
 	p.line("# Benchmark Report\n\n## Summary\n")
@@ -105,19 +112,19 @@ func (m *matrixReport) markdown(results []*matrixFile) []byte {
 	for _, name := range varied {
 		columns = append(columns, titled(name))
 	}
-	p.header(append(columns, "Status")...)
+	p.header(columns...)
 	for _, r := range results {
 		cells := []string{
-			textOr(r.Model, "N/A"), textOr(r.Backend, "N/A"), shortNumber(r.Metrics.Time), shortNumber(r.Metrics.Memory), shortNumber(r.Metrics.Accuracy),
+			r.Model, r.Backend, shortNumber(r.Metrics.Time), shortNumber(r.Metrics.Memory), shortNumber(r.Metrics.Accuracy),
 		}
 		for _, name := range varied {
 			cells = append(cells, strings.Trim(string(r.Config.all[name]), `"`))
 		}
-		p.row(append(cells, r.Own.Status)...)
+		p.row(cells...)
 	}
-	runs := make([]*schema.Run, len(results))
-	for i, r := range results {
-		runs[i] = r.run
+	var runs []*schema.Run
+	for _, r := range failed {
+		runs = append(runs, r.run)
 	}
 	p.notOK(runs, label)
 	return []byte(p.String())

@@ -21,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// TestNames: no two runs share a file, ignoring case, and no name leaves the directory.
+// TestNames: no two runs, and in kernels no two points, share a file, ignoring case, and no name leaves the directory.
 func TestNames(t *testing.T) {
 	var m maker
 	runs := []schema.Run{}
@@ -29,7 +29,9 @@ func TestNames(t *testing.T) {
 		runs = append(runs, m.run([]int64{1}, func(r *schema.Run) { r.Benchmark = "point" }))
 		runs[len(runs)-1].PointID = "/../../x"
 	}
+	points := 1
 	for _, name := range []string{"a", "A", "a_cpu", "../../etc/passwd", "a/b", "a_b", ".hidden", "", "ü", "é", strings.Repeat("long", 80)} {
+		points++
 		for range 2 {
 			runs = append(runs, m.run([]int64{1}, func(r *schema.Run) { r.Benchmark, r.Backend = name, "cpu" }))
 		}
@@ -48,8 +50,8 @@ func TestNames(t *testing.T) {
 				files++
 			}
 		}
-		if files != len(runs) {
-			t.Errorf("%s: %d files of %d runs", l, files, len(runs))
+		if want := map[layout.Layout]int{layout.Kernels: points, layout.Matrix: len(runs)}[l]; files != want {
+			t.Errorf("%s: %d files of %d runs, want %d", l, files, len(runs), want)
 		}
 	}
 }

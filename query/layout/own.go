@@ -22,15 +22,25 @@ type own struct {
 	Stage     string  `json:"stage,omitempty"`
 	ErrorKind string  `json:"error_kind,omitempty"`
 	Error     string  `json:"error,omitempty"`
+	ExitCode  *int64  `json:"exit_code,omitempty"`
+	Signal    string  `json:"signal,omitempty"`
 	Suite     string  `json:"suite,omitempty"`
+	Commit    string  `json:"commit,omitempty"`
+	Repeat    *int64  `json:"repeat,omitempty"` // from 0
 	Point     point   `json:"point"`
-	Clock     string  `json:"clock,omitempty"` // of the times
-	Level     string  `json:"level,omitempty"` // of the times
+
+	Tags     map[string]string `json:"tags,omitempty"`
+	Warnings []string          `json:"warnings,omitempty"`
+
+	Clock  string `json:"clock,omitempty"`  // of the times
+	Level  string `json:"level,omitempty"`  // of the times
+	Better string `json:"better,omitempty"` // of the times, if they are not the latency
 	// Metrics has, by member, the metric that it holds, where this is not the one that the original system measures.
 	Metrics    map[string]string `json:"metrics,omitempty"`
 	RawTimesMS []number          `json:"raw_times_ms,omitempty"` // where the system has no member for them
 	Primary    string            `json:"primary,omitempty"`      // the primary metric of the run
-	Values     []ownValue        `json:"values,omitempty"`       // metrics that no member shows
+	// Values has every metric but the time. Other members may show it in the unit of the system, or another statistic of it.
+	Values []ownValue `json:"values,omitempty"`
 }
 
 // ownValue is a run's value of a metric: the median, or the mean if the median is unknown.
@@ -61,7 +71,8 @@ type point struct {
 func ownOf(r *schema.Run) *own {
 	o := &own{
 		RunID: r.RunID, PointID: r.PointID, Purpose: string(r.Purpose), Suite: r.Suite, Machine: r.Env.Machine,
-		Status: string(r.Status), Stage: string(r.Stage), ErrorKind: r.ErrorKind, Error: r.Error,
+		Status: string(r.Status), Stage: string(r.Stage), ErrorKind: r.ErrorKind, Error: r.Error, ExitCode: r.ExitCode, Signal: r.Signal,
+		Commit: r.Env.GitCommit, Repeat: r.RepeatIndex, Tags: r.Tags, Warnings: r.Warnings,
 		Point: point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
 			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Params: r.Params,
@@ -84,15 +95,15 @@ func (o *own) shows(member string, m *schema.Metric, usual string) {
 	o.Metrics[member] = m.Name
 }
 
-// rest records the metrics of an ok run that no member shows.
-func (o *own) rest(r *schema.Run, shown ...string) {
+// rest records the metrics of an ok run other than its time, whose values the layout has in a form of its own.
+func (o *own) rest(r *schema.Run, time *schema.Metric) {
 	if r.Status != schema.StatusOK {
 		return
 	}
 	o.Primary = r.Primary
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
-		if v := in(middle(m), ""); v != "" && !slices.Contains(shown, m.Name) {
+		if v := in(middle(m), ""); v != "" && m != time {
 			o.Values = append(o.Values, ownValue{m.Name, m.Unit, string(m.Better), m.Clock, string(m.Level), m.Summary.N, m.Summary.P50 == nil, v})
 		}
 	}
@@ -104,7 +115,9 @@ func (o *own) timed(member string, m *schema.Metric, samples bool) {
 		return
 	}
 	o.Clock, o.Level = m.Clock, string(m.Level)
-	o.shows(member, m, schema.PrimaryMetric)
+	if o.shows(member, m, schema.PrimaryMetric); m.Name != schema.PrimaryMetric {
+		o.Better = string(m.Better)
+	}
 	if samples {
 		o.RawTimesMS = times(m)
 	}

@@ -16,39 +16,37 @@ const (
 	drift  = 1e-3
 )
 
-// kernelPoint holds the results of a point: medians over its ok runs.
-type kernelPoint struct {
-	run    *schema.Run // one of them
-	p50    *float64    // ms
-	errors map[string]*float64
-}
-
 // errorMetrics are the errors against a reference, and their names in the reports.
 var errorMetrics = []string{"rmse", "max_error", "relative_error"}
 
-func kernelPoints(runs []*schema.Run) (order []string, points map[string]*kernelPoint) {
-	values, wrong := map[string]map[string][]float64{}, wrongPoints(runs)
-	points = map[string]*kernelPoint{}
-	for _, r := range runs {
-		p := points[r.PointID]
-		if p == nil {
-			p = &kernelPoint{run: r, errors: map[string]*float64{}}
-			order, points[r.PointID], values[r.PointID] = append(order, r.PointID), p, map[string][]float64{}
-		}
-		if v := scaled(middle(timeOf(r)), "ms"); v != nil && !wrong[r.PointID+r.Side] {
-			values[r.PointID]["p50"] = append(values[r.PointID]["p50"], *v)
-		}
-		for _, name := range errorMetrics {
-			if m := r.Metric(name); m != nil && r.Status == schema.StatusOK && middle(m) != nil {
-				values[r.PointID][name] = append(values[r.PointID][name], *middle(m))
+// judged holds the results of a point that the rules are about.
+type judged struct {
+	run    *schema.Run // one of them
+	p50    *float64    // ms
+	runs   []float64   // ms, the p50 of each run
+	errors map[string]*float64
+}
+
+// judgedPoints returns the points of runs with what is compared of them, as summary.json shows it.
+func judgedPoints(runs []*schema.Run) (order []string, points map[string]*judged) {
+	points = map[string]*judged{}
+	for _, p := range kernelPoints(runs) {
+		j := &judged{run: p.run, p50: scaled(middle(p.time), "ms"), errors: map[string]*float64{}}
+		for _, r := range p.ok {
+			if v := scaled(middle(timeOf(r)), "ms"); v != nil {
+				j.runs = append(j.runs, *v)
 			}
 		}
-	}
-	for id, p := range points {
-		p.p50 = median(values[id]["p50"])
 		for _, name := range errorMetrics {
-			p.errors[name] = median(values[id][name])
+			var values []float64
+			for _, r := range p.runs {
+				if m := r.Metric(name); m != nil && r.Status == schema.StatusOK && middle(m) != nil {
+					values = append(values, *middle(m))
+				}
+			}
+			j.errors[name] = median(values)
 		}
+		order, points[p.id] = append(order, p.id), j
 	}
 	return order, points
 }
@@ -67,10 +65,10 @@ func median(values []float64) *float64 {
 func regressions(base, head []*schema.Run) []byte {
 	var p page
 	p.line("# Regression Report\n")
-	order, now := kernelPoints(head)
-	baseOrder, before := kernelPoints(base)
+	order, now := judgedPoints(head)
+	baseOrder, before := judgedPoints(base)
 	names := pointNames(now)
-	var found, better, apart []string
+	var found, better, spread, apart []string
 	for _, id := range order {
 		b, h := before[id], now[id]
 		switch {
@@ -87,10 +85,14 @@ func regressions(base, head []*schema.Run) []byte {
 			if *b.p50 > 0 { // otherwise it has no share
 				by = "by " + figure(new(100*math.Abs(*h.p50 / *b.p50 - 1)), 1) + "% "
 			}
-			switch text := by + "(" + figure(b.p50, 3) + " ms → " + figure(h.p50, 3) + " ms)"; {
-			case *h.p50 > *b.p50*(1+slower):
+			text := by + "(" + figure(b.p50, 3) + " ms → " + figure(h.p50, 3) + " ms)"
+			longer, shorter := *h.p50 > *b.p50*(1+slower), *h.p50 < *b.p50*(1-slower)
+			switch {
+			case longer && slices.Min(h.runs) <= slices.Max(b.runs), shorter && slices.Max(h.runs) >= slices.Min(b.runs):
+				spread = append(spread, "- **"+names[id]+"**: "+strings.TrimSpace(text))
+			case longer:
 				found = append(found, "- **"+names[id]+"**: Latency increased "+text)
-			case *h.p50 < *b.p50*(1-slower):
+			case shorter:
 				better = append(better, "- **"+names[id]+"**: Latency decreased "+text)
 			}
 		}
@@ -112,9 +114,10 @@ func regressions(base, head []*schema.Run) []byte {
 		p.line("No regressions detected. ✅")
 	}
 	section(&p, "Improvements", better)
+	section(&p, "Changes Within The Spread Of The Runs", spread)
 	section(&p, "Not Compared", apart)
 	p.line("\n%d of %d points of the baseline were compared, by the rules of these tools: p50 by more than 10 %%, an error by more than 0.001."+
-		" These rules ignore noise; `neurolens compare` distinguishes changes from noise.", compared, len(baseOrder))
+		" A p50 counts if no run of one side is among those of the other. `neurolens compare` distinguishes changes from noise.", compared, len(baseOrder))
 	return []byte(p.String())
 }
 
@@ -151,7 +154,7 @@ func missingSide(base, head *float64) string {
 }
 
 // drifted returns the errors that have grown.
-func drifted(name string, base, head *kernelPoint) (lines []string) {
+func drifted(name string, base, head *judged) (lines []string) {
 	for _, metric := range errorMetrics {
 		b, h := base.errors[metric], head.errors[metric]
 		if b != nil && h != nil && *h-*b > drift && !math.IsInf(*h-*b, 0) {
@@ -162,7 +165,7 @@ func drifted(name string, base, head *kernelPoint) (lines []string) {
 }
 
 // pointNames returns the kernels and, of those that have several points, their axes.
-func pointNames(points map[string]*kernelPoint) map[string]string {
+func pointNames(points map[string]*judged) map[string]string {
 	count, names := map[string]int{}, map[string]string{}
 	for _, p := range points {
 		count[p.run.Benchmark]++

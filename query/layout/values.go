@@ -42,20 +42,15 @@ func middle(m *schema.Metric) *float64 {
 	return m.Summary.Mean
 }
 
-// nameOf returns the name of a metric that may be nil.
-func nameOf(m *schema.Metric) string {
-	if m == nil {
-		return ""
-	}
-	return m.Name
-}
-
-// meanOf returns the mean of a metric.
+// meanOf returns the mean of a metric, or its median if only that is known.
 func meanOf(m *schema.Metric) *float64 {
-	if m == nil {
+	switch {
+	case m == nil:
 		return nil
+	case m.Summary.Mean != nil:
+		return m.Summary.Mean
 	}
-	return m.Summary.Mean
+	return m.Summary.P50
 }
 
 // times returns the samples of a metric in ms, or nil if there are none or one is not finite.
@@ -71,6 +66,33 @@ func times(m *schema.Metric) []number {
 		}
 	}
 	return list
+}
+
+// meanRate returns the rate that belongs to the mean time of the samples that it was computed from: their harmonic mean. Without samples
+// it is the mean of the rate.
+func meanRate(m *schema.Metric) *float64 {
+	if m == nil {
+		return nil
+	}
+	if rate := harmonic(m.Values()); rate != nil {
+		return rate
+	}
+	return meanOf(m)
+}
+
+// harmonic returns the harmonic mean of positive values; nil for none, or if one is not positive.
+func harmonic(values []float64) *float64 {
+	if len(values) == 0 || !(slices.Min(values) > 0) {
+		return nil
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += 1 / v
+	}
+	if sum == 0 || math.IsInf(sum, 0) {
+		return nil
+	}
+	return new(float64(len(values)) / sum)
 }
 
 // perSecond returns how often something that takes ns nanoseconds happens per second.

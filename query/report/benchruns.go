@@ -3,7 +3,11 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,14 +19,17 @@ import (
 
 var summaryHeader = []string{
 	"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization", "model", "gpu_name",
-	"status", "run_uuid",
+	"status", "run_uuid", "suite", "benchmark", "variant", "params",
 }
+
+// harnessColumns is the number of the first columns, which every version of the harness writes.
+const harnessColumns = 7
 
 // failedEnding is the end of the file name of the document of a failed run (any run that is not ok).
 const failedEnding = ".failed.json"
 
 // BenchRuns writes the artifacts of one session to a directory; the package documentation lists them. Run documents and fingerprints
-// of earlier sessions remain; summary.csv covers this session and the sessions that it resumes. Every file is replaced atomically, so
+// of earlier sessions remain, and summary.csv has a row for each document of the directory. Every file is replaced atomically, so
 // no reader sees a partial file. A BenchRuns is not safe for concurrent use.
 type BenchRuns struct {
 	dir     string
@@ -31,6 +38,8 @@ type BenchRuns struct {
 	saved   int            // number of rows already in the file
 	reasons []string       // why ok runs have no document, in order of first occurrence
 	without map[string]int // number of runs for each reason
+	// documents are the ids of the runs of a point that have a document with the whole iteration, by point_id.
+	documents map[string][]schema.ULID
 }
 
 // The directories of run documents and fingerprints.
@@ -42,7 +51,7 @@ const (
 // OpenBenchRuns makes the directory and its parents. The directories below it are made with their first file, because a sweep of
 // programs or Python functions writes no files there. An existing summary.csv is left alone: the session may still be refused.
 func OpenBenchRuns(dir string) (*BenchRuns, error) {
-	b := &BenchRuns{dir: dir, without: map[string]int{}}
+	b := &BenchRuns{dir: dir, without: map[string]int{}, documents: map[string][]schema.ULID{}}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making %s: %w", dir, err)
 	}
@@ -55,12 +64,12 @@ func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	return b, nil
 }
 
-// Begin replaces summary.csv by one with the rows of the runs that earlier sessions of this sweep have completed. If the directory
-// cannot be written, this fails before anything is measured. The rows have the columns of the runs in the store; columns that the
-// store does not have are taken from the run's row in the old summary.csv.
+// Begin replaces summary.csv by one with the rows that it has, and those of documents and of runs that this session resumes that are
+// missing in it: a crash loses some rows. If the directory cannot be written, this fails before anything is measured. Rows have
+// the order of run_id, and so that of the starts of the runs.
 func (b *BenchRuns) Begin(earlier []schema.Run) error {
-	known := b.knownRows()
-	if err := b.appendRow(summaryHeader); err != nil {
+	known, err := b.knownRows()
+	if err != nil {
 		return err
 	}
 	for i := range earlier {
@@ -69,11 +78,15 @@ func (b *BenchRuns) Begin(earlier []schema.Run) error {
 		if err != nil {
 			return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
 		}
-		row := known[run.RunID]
-		if row == nil {
-			row = summaryRow(run, id)
+		if b.noteDocument(run, id); known[run.RunID] == nil && run.Purpose != schema.PurposeProfile {
+			known[run.RunID] = summaryRow(run, id)
 		}
-		if err := b.appendRow(row); err != nil {
+	}
+	if err := b.appendRow(summaryHeader); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		if err := b.appendRow(known[id]); err != nil {
 			return err
 		}
 		b.rows++
@@ -81,50 +94,77 @@ func (b *BenchRuns) Begin(earlier []schema.Run) error {
 	return b.save()
 }
 
-// knownRows returns the rows of an existing summary.csv by run_id, if NeuroLens wrote it.
-func (b *BenchRuns) knownRows() map[string][]string {
-	text, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
-	if err != nil {
-		return nil
+// noteDocument remembers the document of a measured run of an earlier session, so that a profiled run of its point can complete it.
+func (b *BenchRuns) noteDocument(run *schema.Run, id schema.ULID) {
+	if run.Purpose != schema.PurposeMeasure || run.Status != schema.StatusOK {
+		return
 	}
-	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil || len(table) == 0 || !slices.Equal(table[0], summaryHeader) {
-		return nil
+	if _, err := os.Stat(filepath.Join(b.dir, runsFolder, id.String()+".json")); err == nil {
+		b.documents[run.PointID] = append(b.documents[run.PointID], id)
 	}
-	known := map[string][]string{}
-	for _, row := range table[1:] {
-		known[row[0]] = row
-	}
-	return known
 }
 
-// Add writes the document and the fingerprint of a run, if it has them, then its row. A profiling run has no row, because it measures no
-// latency. After an error, the run is not in summary.csv yet: the next call that succeeds writes all rows that were added.
+// Add writes the document and the fingerprint of a run, if it has them, then its row. The operators of a profiled run become the timeline of
+// the documents of the runs of its point that measured; without such documents it has one of its own. After an error, the run
+// is not in summary.csv yet: the next call that succeeds writes all rows that were added.
 func (b *BenchRuns) Add(run schema.Run) error {
 	id, err := schema.ParseULID(run.RunID)
 	if err != nil {
 		return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
 	}
-	add := b.addDocument
+	profile := run.Purpose == schema.PurposeProfile
+	if profile && run.Status == schema.StatusOK && len(b.documents[run.PointID]) > 0 {
+		return b.complete(&run, id)
+	}
+	written := true
 	if run.Status != schema.StatusOK {
-		add = b.addFailed
+		err = b.addFailed(&run, id)
+	} else {
+		written, err = b.addDocument(&run, id)
 	}
-	if err := add(&run, id); err != nil {
+	if err != nil || profile && !written {
 		return err
-	}
-	if run.Purpose == schema.PurposeProfile {
-		return nil
 	}
 	if err := b.appendRow(summaryRow(&run, id)); err != nil {
 		return err
 	}
 	b.rows++
 	// Rewriting the file for each of a hundred thousand runs would write hundreds of gigabytes. It is therefore rewritten when it has
-	// grown by 1 %: after every run up to 100 rows. A crash loses at most the last 1 % of the rows.
+	// grown by 1 %: after every run up to 100 rows. A crash loses at most the last 1 % of the rows, which the next session adds.
 	if b.rows-b.saved <= b.saved/100 {
 		return nil
 	}
 	return b.save()
+}
+
+// complete gives the documents of the measured runs of a point the operators of a profiled run, and a fingerprint.
+func (b *BenchRuns) complete(run *schema.Run, id schema.ULID) error {
+	var first *schema.ULID
+	for _, of := range b.documents[run.PointID] {
+		path := filepath.Join(b.dir, runsFolder, of.String()+".json")
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody removed it
+		}
+		var d document
+		if err == nil {
+			err = json.Unmarshal(text, &d)
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		if first == nil {
+			first = &of
+		}
+		if err := d.withTimeline(run, id, *first); err != nil {
+			b.miss(err.Error())
+			return nil
+		}
+		if err := b.writeDocument(&d, of); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *BenchRuns) addFailed(run *schema.Run, id schema.ULID) error {
@@ -144,31 +184,46 @@ func (b *BenchRuns) replace(folder, name string, text []byte) error {
 	return files.Replace(filepath.Join(path, name), text)
 }
 
-func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {
+// miss counts a run without a document of its own.
+func (b *BenchRuns) miss(reason string) {
+	if b.without[reason]++; b.without[reason] == 1 {
+		b.reasons = append(b.reasons, reason)
+	}
+}
+
+// addDocument writes the document of an ok run, and reports whether the schema can express it.
+func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) (bool, error) {
 	d, err := newDocument(run, id)
 	if err != nil {
-		reason := err.Error()
-		if b.without[reason]++; b.without[reason] == 1 {
-			b.reasons = append(b.reasons, reason)
-		}
-		return nil
+		b.miss(err.Error())
+		return false, nil
 	}
+	if err := b.writeDocument(d, id); err != nil {
+		return false, err
+	}
+	if run.Purpose == schema.PurposeMeasure {
+		b.documents[run.PointID] = append(b.documents[run.PointID], id)
+	}
+	return true, nil
+}
+
+// writeDocument writes a document and, if it has operators, its fingerprint.
+func (b *BenchRuns) writeDocument(d *document, id schema.ULID) error {
 	text, err := files.JSON(d)
 	if err != nil {
 		return fmt.Errorf("writing the document of run %s: %w", id, err)
+	}
+	if err := b.replace(runsFolder, id.String()+".json", text); err != nil || !hasOperators(d.Timeline) {
+		return err
 	}
 	print, err := newFingerprint(d, text)
 	if err != nil {
 		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
 	}
-	printText, err := files.JSON(print)
-	if err != nil {
+	if text, err = files.JSON(print); err != nil {
 		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
 	}
-	if err := b.replace(runsFolder, id.String()+".json", text); err != nil {
-		return err
-	}
-	return b.replace(fpFolder, id.String()+".fp.json", printText)
+	return b.replace(fpFolder, id.String()+".fp.json", text)
 }
 
 // Close writes the rows that are not in summary.csv yet.
@@ -213,14 +268,25 @@ func (b *BenchRuns) appendRow(fields []string) error {
 
 func summaryRow(run *schema.Run, id schema.ULID) []string {
 	var latency, utilization *float64
-	if run.Status == schema.StatusOK {
+	if run.Status == schema.StatusOK && run.Purpose != schema.PurposeProfile {
 		latency, utilization = latencyMS(run, .5), share(run, "gpu_utilization")
 	}
-	return []string{
+	return append([]string{
 		id.String(), run.Backend, integerText(batchSize(run)), integerText(seqLen(run)), precision(run),
 		realText(latency), realText(utilization), run.Model, orUnknown(run.Env.GPUName),
 		string(run.Status), uuid(id),
+	}, pointOf(run).columns()...)
+}
+
+// columns returns the suite and those axes for which the harness has no column. The axes without a name of their own are a JSON object.
+func (p point) columns() []string {
+	params := ""
+	if len(p.Params) > 0 {
+		if text, err := json.Marshal(p.Params); err == nil { // cannot fail for texts
+			params = string(text)
+		}
 	}
+	return []string{p.Suite, p.Benchmark, p.Variant, params}
 }
 
 func integerText(n *int64) string {

@@ -5,8 +5,8 @@
 //
 //	DIR/runs/<RUN>.json         run document: follows the JSON schema of that harness (draft 7), without additional members
 //	DIR/runs/<RUN>.failed.json  document of a failed run, in a format of its own
-//	DIR/fp/<RUN>.fp.json        fingerprint of the run document
-//	DIR/summary.csv             one row for each run that measures, with CRLF line ends; after a resume, the rows of all its sessions
+//	DIR/fp/<RUN>.fp.json        fingerprint of a run document that has operators
+//	DIR/summary.csv             one row for each document in DIR/runs, and for each run without one, with CRLF line ends
 //
 // # Identifiers
 //
@@ -28,19 +28,23 @@
 //     neurolens.placeholders lists these members by path. Optional members are left out. A required text
 //     that is unknown is "unknown", as in the harness.
 //   - A timeline has at least one op. If the run has profiled ops, the timeline consists of them (ops without a duration are left out;
-//     the tag neurolens.ops_left_out has their number); otherwise it has one op of type iteration, which is the whole iteration.
+//     the tag neurolens.ops_left_out has their number); otherwise it has one op of type iteration, which is the whole iteration, and
+//     the document has no fingerprint, because it would be that of any other model.
 //     Kernels are not measured individually, so each op has one kernel of the same duration.
 //
 // A profiled op describes one iteration: the sum over all profiled iterations divided by their number. Its latency_ms is
-// the time of one call. A profiling run has a document but no row in summary.csv, because it measures no latency.
+// the time of one call. The operators of a profiled run are the timeline of the documents of the runs that measured its point: then the tags
+// neurolens.profile_run and neurolens.profile_at say which run they are from. Without such documents a profiled run has one of its
+// own, with the tag neurolens.purpose, and a row without a latency, because it measures none. The tag neurolens.point has every axis.
 //
-// total_duration_ms is the median latency of one iteration. A profiling run has none, so there it is the sum of the
-// durations of its ops: the share of an op in the fingerprint times the total is the duration of the op.
+// total_duration_ms is the median latency of one iteration. A document of a profiled run has none, so there it is the sum of the
+// durations of its ops.
 // If the run computed on the CPU, hardware describes the CPU and the main memory, otherwise the first GPU.
 //
 // # Columns of summary.csv
 //
 // run_id, backend, batch_size, seq_len, precision, total_latency_ms (median of one iteration), gpu_utilization (0 to 1),
-// model, gpu_name ("unknown" without a GPU), as in the harness; then status and run_uuid. A value that was not
-// measured is empty, never 0.
+// model, gpu_name ("unknown" without a GPU), as in the harness; then status and run_uuid, and suite, benchmark, variant and params (the
+// other axes, a JSON object), without which rows of programs could not be told apart. A value that was not measured is
+// empty, never 0.
 package report

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -160,14 +161,11 @@ func (d *draft) config() (config, error) {
 }
 
 func (d *draft) summary(timeline []operation) summary {
-	top, sum := 0, 0.0
-	for i, op := range timeline {
+	sum := 0.0
+	for _, op := range timeline {
 		sum += op.DurationMS
-		if op.DurationMS > timeline[top].DurationMS {
-			top = i
-		}
 	}
-	s := summary{TopBottleneck: timeline[top].OpName, TotalDurationMS: schema.RoundedTo(schema.CertainDigits, sum), TotalKernels: len(timeline)}
+	s := summary{TopBottleneck: longest(timeline), TotalDurationMS: schema.RoundedTo(schema.CertainDigits, sum), TotalKernels: len(timeline)}
 	if latency := latencyMS(d.run, .5); latency != nil {
 		s.TotalDurationMS = *latency
 	}
@@ -177,6 +175,17 @@ func (d *draft) summary(timeline []operation) summary {
 		s.Metrics.FlopsPerByte = new(*w.Flops / float64(*w.Bytes))
 	}
 	return s
+}
+
+// longest returns the name of the longest op, the first of several.
+func longest(timeline []operation) string {
+	top := 0
+	for i, op := range timeline {
+		if op.DurationMS > timeline[top].DurationMS {
+			top = i
+		}
+	}
+	return timeline[top].OpName
 }
 
 // share returns a required share of the summary.
@@ -189,15 +198,82 @@ func (d *draft) share(name string) float64 {
 	return *v
 }
 
-// tags returns the tags of the run and what the schema has no member for. NeuroLens's own tags have the prefix neurolens.
+// The tags of NeuroLens in a document. Each has the prefix neurolens.
+const (
+	tagRun          = "neurolens.run_id"
+	tagPlaceholders = "neurolens.placeholders" // paths of required numbers that were not measured, separated by commas
+	tagLeftOut      = "neurolens.ops_left_out" // number of operators that the schema cannot express
+	tagPoint        = "neurolens.point"        // the point as JSON: the schema has no members for most of its axes
+	tagPurpose      = "neurolens.purpose"      // of a run that did not measure: profile
+	tagProfile      = "neurolens.profile_run"  // the profiled run that the timeline is from: its id
+	tagProfiled     = "neurolens.profile_at"   // when that began, RFC 3339, UTC
+	tagProfileIn    = "neurolens.profile_in"   // the first run whose document has this timeline: its id
+)
+
+// tags returns the tags of the run and what the schema has no member for.
 func (d *draft) tags(id schema.ULID) map[string]string {
-	tags := map[string]string{}
-	maps.Copy(tags, d.run.Tags)
-	tags["neurolens.run_id"] = id.String()
+	tags := ownTags(d.run, id)
+	d.describe(tags)
+	return tags
+}
+
+// describe sets the tags about the members of the document.
+func (d *draft) describe(tags map[string]string) {
 	slices.Sort(d.placeholders)
-	tags["neurolens.placeholders"] = strings.Join(d.placeholders, ",")
+	tags[tagPlaceholders] = strings.Join(slices.Compact(d.placeholders), ",")
 	if d.leftOut > 0 {
-		tags["neurolens.ops_left_out"] = strconv.Itoa(d.leftOut)
+		tags[tagLeftOut] = strconv.Itoa(d.leftOut)
+	}
+}
+
+// ownTags returns the tags of a run, and those that identify it.
+func ownTags(run *schema.Run, id schema.ULID) map[string]string {
+	tags := map[string]string{}
+	maps.Copy(tags, run.Tags)
+	tags[tagRun] = id.String()
+	if text, err := json.Marshal(pointOf(run)); err == nil { // cannot fail: it consists of texts and numbers
+		tags[tagPoint] = string(text)
+	}
+	if run.Purpose == schema.PurposeProfile {
+		tags[tagPurpose] = string(run.Purpose)
 	}
 	return tags
+}
+
+// point is the point of a run, and its suite, in canonical text.
+type point struct {
+	Suite     string            `json:"suite,omitempty"`
+	Benchmark string            `json:"benchmark"`
+	Variant   string            `json:"variant,omitempty"`
+	Backend   string            `json:"backend,omitempty"`
+	Model     string            `json:"model,omitempty"`
+	Precision string            `json:"precision,omitempty"`
+	BatchSize *int64            `json:"batch_size,omitempty"`
+	SeqLen    *int64            `json:"seq_len,omitempty"`
+	Params    map[string]string `json:"params,omitempty"`
+}
+
+func pointOf(r *schema.Run) point {
+	return point{r.Suite, r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision, r.BatchSize, r.SeqLen, r.Params}
+}
+
+// withTimeline replaces the timeline of a document of a measured run by that of a profiled run of its point. first is the first run whose
+// document gets it.
+func (d *document) withTimeline(run *schema.Run, id, first schema.ULID) error {
+	t := draft{run: run}
+	timeline, err := t.timeline()
+	if err != nil {
+		return err
+	}
+	for path := range strings.SplitSeq(d.Meta.Tags[tagPlaceholders], ",") {
+		if path != "" && !strings.HasPrefix(path, "timeline.") {
+			t.placeholders = append(t.placeholders, path)
+		}
+	}
+	d.Timeline, d.Summary.TopBottleneck, d.Summary.TotalKernels = timeline, longest(timeline), len(timeline)
+	delete(d.Meta.Tags, tagLeftOut)
+	t.describe(d.Meta.Tags)
+	d.Meta.Tags[tagProfile], d.Meta.Tags[tagProfileIn] = id.String(), first.String()
+	d.Meta.Tags[tagProfiled] = run.StartedAt.UTC().Format(time.RFC3339Nano)
+	return nil
 }

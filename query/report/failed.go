@@ -1,7 +1,6 @@
 package report
 
 import (
-	"maps"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -57,15 +56,13 @@ func newFailedDocument(run *schema.Run, id schema.ULID) *failedDocument {
 		RunID: uuid(id), Status: string(run.Status),
 		Error: failure{run.ExitCode, optional(run.ErrorKind), optional(run.Error), optional(run.Signal), optional(string(run.Stage))},
 		Meta: failedMeta{
-			Config: failedConfig{backend, batchSize(run), precision, run.RepeatIndex, seqLen(run)}, Env: environmentOf(run.Env), Tags: map[string]string{},
+			Config: failedConfig{backend, batchSize(run), precision, run.RepeatIndex, seqLen(run)}, Env: environmentOf(run.Env), Tags: ownTags(run, id),
 		},
 		Model: failedModel{nameOf(run)}, Software: failedSoftware{backend, precision, orUnknown(run.BackendVersion)},
 	}
 	if !run.StartedAt.IsZero() {
 		d.CreatedAt = new(run.StartedAt.UTC().Format(time.RFC3339Nano))
 	}
-	maps.Copy(d.Meta.Tags, run.Tags)
-	d.Meta.Tags["neurolens.run_id"] = id.String()
 	return d
 }
 

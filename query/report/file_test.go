@@ -47,43 +47,39 @@ func filesIn(t *testing.T, dir string) []string {
 // TestFullDisk: at whichever file the space runs out, existing files stay complete, there is no partial file, and once there is
 // space again everything is written.
 func TestFullDisk(t *testing.T) {
-	for _, test := range []struct {
-		size uint64
-		at   string
-	}{
-		{1500, ".json"},      // the document is larger
-		{180, "summary.csv"}, // so is the summary, of a run that has no document
-	} {
+	const size = 1 << 20 // more than the log of the test itself, which has the same limit
+	large := strings.Repeat("x", 2*size)
+	for _, at := range []string{".json", "summary.csv"} {
 		dir := t.TempDir()
 		b := open(t, dir)
 		first, run := measured(1), measured(2)
-		if test.at == "summary.csv" {
-			first.Backend, run.Backend = "cpu", "cpu"
+		if run.Tags = map[string]string{"large": large}; at == "summary.csv" { // the row is large, of a run that has no document
+			first.Backend, run.Backend, run.Model = "cpu", "cpu", large
 		}
 		add(t, b, first)
 		before := filesIn(t, dir)
 		summary := string(read(t, dir, "summary.csv"))
 
-		lift := limitFiles(t, test.size)
+		lift := limitFiles(t, size)
 		err := b.Add(run)
 		lift()
-		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), test.at+": ") {
-			t.Errorf("at %d B the error is %v, want one about %s", test.size, err, test.at)
+		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), at+": ") {
+			t.Errorf("at %d B the error is %v, want one about %s", size, err, at)
 		}
 		if after := filesIn(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
-			t.Errorf("at %d B the files are %q, before they were %q", test.size, after, before)
+			t.Errorf("at %d B the files are %q, before they were %q", size, after, before)
 		}
 		if got := string(read(t, dir, "summary.csv")); got != summary {
-			t.Errorf("at %d B summary.csv is %q, before it was %q", test.size, got, summary)
+			t.Errorf("at %d B summary.csv is %q, before it was %q", size, got, summary)
 		}
 
 		add(t, b, measured(3))
 		found := rows(t, dir)
 		if last := found[len(found)-1]; last["run_id"] != measured(3).RunID {
-			t.Errorf("at %d B the last row is %v", test.size, last)
+			t.Errorf("at %d B the last row is %v", size, last)
 		}
-		if kept := len(found) == 3; kept != (test.at == "summary.csv") {
-			t.Errorf("at %d B the rows are %v", test.size, found)
+		if kept := len(found) == 3; kept != (at == "summary.csv") {
+			t.Errorf("at %d B the rows are %v", size, found)
 		}
 	}
 }
@@ -121,7 +117,7 @@ func TestUnwritable(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "in", "fp"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Add(measured(2)); !errors.Is(err, syscall.ENOTDIR) || len(rows(t, b.dir)) != 1 {
+	if err := b.Add(onGPU(2)); !errors.Is(err, syscall.ENOTDIR) || len(rows(t, b.dir)) != 1 {
 		t.Errorf("a file in place of the folder for fingerprints: %v, %d rows", err, len(rows(t, b.dir)))
 	}
 	run := measured(3)

@@ -28,7 +28,7 @@ var started = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
 
 // measured is a run as onnxrt reports it on a machine without a GPU. n distinguishes runs.
 func measured(n byte) schema.Run {
-	return schema.Run{
+	run := schema.Run{
 		RunID:       schema.ULIDFrom(started, [10]byte{9: n}).String(),
 		RepeatIndex: new(int64(1)), Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
 		Benchmark: "add", Backend: "onnxrt", BackendVersion: "1.31.1", Model: "add", Precision: "fp32",
@@ -43,6 +43,8 @@ func measured(n byte) schema.Run {
 			OS: "linux", OSKernel: "6.18.4", CPUModel: "EPYC 7B13", MemoryBytes: new(int64(8_000_000_000)), PythonVersion: "3.11.7",
 		},
 	}
+	run.PointID = schema.PointID(&run)
+	return run
 }
 
 // onGPU is a profiling run on a GPU.
@@ -52,6 +54,7 @@ func onGPU(n byte) schema.Run {
 	run.Work = schema.Work{}
 	run.Env.GPUName, run.Env.GPUCount, run.Env.DriverVersion, run.Env.CUDAVersion = "NVIDIA H100", new(int64(2)), "570.1", "12.8"
 	run.Env.Facts = map[string]string{"gpu.0.memory": "85899345920"}
+	run.PointID = "another" // than that of measured
 	run.Ops = []schema.Op{
 		{Index: 0, Name: "MatMul_0", Type: "MatMul", StartNS: new(int64(1000)), DurationNS: new(int64(300_000)), Count: new(int64(3))},
 		{Index: 1, Name: "Add_0", DurationNS: new(int64(500_000)), Kernels: []string{"vectorized_add"}},
@@ -172,10 +175,10 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 6 {
-		t.Errorf("the files are %q, want two documents with fingerprints, that of a failed run and a summary", found)
+	if len(found) != 5 {
+		t.Errorf("the files are %q, want two documents, one with a fingerprint, that of a failed run and a summary", found)
 	}
-	if report, err := check.Path(dir); err != nil || len(report.Problems) > 0 || report.Layouts["runs"] != 6 {
+	if report, err := check.Path(dir); err != nil || len(report.Problems) > 0 || report.Layouts["runs"] != 5 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -196,7 +199,7 @@ func sortedMembers(t *testing.T, text []byte) bool {
 	return bytes.Equal(sorted, text)
 }
 
-// TestJoin: for any runs, every row joins its document and its fingerprint, if the run has them, and
+// TestJoin: for any runs, every row joins its document, if the run has one, and its fingerprint, if that has operators, and
 // there are no other files.
 func TestJoin(t *testing.T) {
 	dir := t.TempDir()
@@ -213,7 +216,7 @@ func TestJoin(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	documents, failed := 0, 0
+	documents, prints, failed := 0, 0, 0
 	found := rows(t, dir)
 	for _, row := range found {
 		id := row["run_id"]
@@ -241,15 +244,22 @@ func TestJoin(t *testing.T) {
 		if err := validate(s, text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
-		checkPair(t, row, text, read(t, dir, "fp", id+".fp.json"))
+		print, err := os.ReadFile(filepath.Join(dir, "fp", id+".fp.json"))
+		if err == nil {
+			prints++
+			checkPair(t, row, text, print)
+		}
+		if has := len(run.Ops) > 0; has != (err == nil) {
+			t.Errorf("a run with %d operators has a fingerprint: %v", len(run.Ops), err)
+		}
 	}
 	if len(ids) > 0 {
 		t.Errorf("runs %v have no row", slices.Collect(maps.Keys(ids)))
 	}
-	if documents < 20 || documents > len(found)-20 {
+	if documents < 20 || documents > len(found)-20 || prints < 10 || prints > documents-10 {
 		t.Errorf("%d of %d runs have documents: the test says little", documents, len(found))
 	}
-	for folder, want := range map[string]int{"runs": documents + failed, "fp": documents} {
+	for folder, want := range map[string]int{"runs": documents + failed, "fp": prints} {
 		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != want {
 			t.Errorf("%s has %d files, want %d", folder, len(files), want)
 		}
@@ -329,22 +339,118 @@ func randomRun(random *rand.Rand, n byte) schema.Run {
 	return run
 }
 
-func TestEarlierArtefactsStay(t *testing.T) {
+// TestEarlierStays: a session into the folder of another one keeps its files and its rows, so that the table has a row for each document;
+// also if the earlier one was killed before it wrote all of them, or if the harness itself wrote it.
+func TestEarlierStays(t *testing.T) {
 	dir := t.TempDir()
-	first := open(t, dir)
-	add(t, first, measured(1))
-	second := open(t, dir)
-	if found := rows(t, dir); len(found) != 0 {
-		t.Errorf("summary.csv begins with the rows %v of another session", found)
+	whole := func(n int) {
+		t.Helper()
+		documents, err := os.ReadDir(filepath.Join(dir, "runs"))
+		found := rows(t, dir)
+		if err != nil || len(found) != n || len(documents) != n {
+			t.Errorf("%d rows and %d documents, %v, want %d", len(found), len(documents), err, n)
+		}
+		seen := map[string]bool{}
+		for _, row := range found {
+			seen[row["run_id"]] = true
+		}
+		for _, d := range documents {
+			id, _ := strings.CutSuffix(strings.TrimSuffix(d.Name(), ".json"), ".failed")
+			if !seen[id] {
+				t.Errorf("%s has no row", d.Name())
+			}
+		}
 	}
-	add(t, second, measured(2))
-	if found := rows(t, dir); len(found) != 1 || found[0]["run_id"] != measured(2).RunID {
+	failed, unsized := measured(2), measured(3)
+	failed.Status, failed.Stage = schema.StatusTimeout, schema.StageMeasure
+	unsized.BatchSize = nil
+	first := open(t, dir)
+	add(t, first, measured(1), failed, unsized)
+	before := read(t, dir, "summary.csv")
+	add(t, open(t, dir), measured(4), measured(5))
+	whole(5)
+	if err := os.Remove(filepath.Join(dir, "summary.csv")); err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, dir)
+	whole(5)
+	if again := read(t, dir, "summary.csv"); !bytes.HasPrefix(again, before) {
+		t.Errorf("the rows of documents are\n%swant\n%s first", again, before)
+	}
+	add(t, b, measured(6))
+	whole(6)
+
+	harness := "run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization,model,gpu_name\r\n20261120T213319-0ee44feb-0ccfc0,onnxrt,1,64,fp32,0.5,0.25,add,unknown\r\n"
+	if err := os.WriteFile(filepath.Join(dir, "summary.csv"), []byte(harness), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "runs", "20261120T213319-0ee44feb-0ccfc0.json"), []byte("{}"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	whole(7)
+	if row := rows(t, dir)[0]; row["run_id"] != "01M7YDM4GS0000000000000001" || rows(t, dir)[6]["gpu_utilization"] != "0.25" {
+		t.Errorf("%v", rows(t, dir))
+	}
+	for name, text := range map[string]string{"notes.txt": "text", "other.json": "[1]", "x.json": "{"} { // nothing of the kind
+		if err := os.WriteFile(filepath.Join(dir, "runs", name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if open(t, dir); len(rows(t, dir)) != 7 {
+		t.Errorf("%v", rows(t, dir))
+	}
+}
+
+// TestProfiled: the operators of a profiled run are the timeline of every document of its point, which keeps its latency, and only then there is
+// a fingerprint. A profiled run without such documents has one, and a row.
+func TestProfiled(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	profiled, alone := onGPU(3), onGPU(4)
+	profiled.PointID, alone.PointID = measured(1).PointID, "alone"
+	add(t, b, measured(1), measured(2))
+	if _, err := os.Stat(filepath.Join(dir, "fp")); err == nil {
+		t.Error("runs without operators have fingerprints")
+	}
+	resumed, err := OpenBenchRuns(dir)
+	if err == nil {
+		err = resumed.Begin([]schema.Run{measured(1), measured(2)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, resumed, profiled, alone)
+	s := runSchema(t)
+	for n := range byte(2) {
+		id := measured(n + 1).RunID
+		text := read(t, dir, "runs", id+".json")
+		var d document
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(s, text); err != nil {
+			t.Error(err)
+		}
+		if len(d.Timeline) != 2 || d.Timeline[0].OpName != "MatMul_0" || d.Summary.TotalDurationMS != 2 || d.Summary.TopBottleneck != "Add_0" || d.Summary.TotalKernels != 2 ||
+			d.Meta.Tags[tagProfile] != profiled.RunID || d.Meta.Tags[tagLeftOut] != "1" || !strings.Contains(d.Meta.Tags[tagPlaceholders], "timeline.start_ms") {
+			t.Errorf("the document is %s", text)
+		}
+		checkPair(t, map[string]string{"run_uuid": d.RunID, "run_id": id}, text, read(t, dir, "fp", id+".fp.json"))
+	}
+	found := rows(t, dir)
+	if len(found) != 3 || found[2]["run_id"] != alone.RunID || found[2]["total_latency_ms"] != "" || found[0]["total_latency_ms"] != "2" {
 		t.Errorf("summary.csv has %v", found)
 	}
-	for _, folder := range []string{"runs", "fp"} {
-		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != 2 {
-			t.Errorf("%s has %d files, want those of both sessions", folder, len(files))
-		}
+	if documents, err := os.ReadDir(filepath.Join(dir, "runs")); err != nil || len(documents) != 3 {
+		t.Errorf("%v, %v", documents, err)
+	}
+	before := read(t, dir, "summary.csv")
+	if err := os.Remove(filepath.Join(dir, "summary.csv")); err != nil {
+		t.Fatal(err)
+	}
+	if open(t, dir); !bytes.Equal(read(t, dir, "summary.csv"), before) {
+		t.Errorf("the rows of documents are\n%swant\n%s", read(t, dir, "summary.csv"), before)
 	}
 }
 
@@ -376,9 +482,7 @@ func TestRefusedAndResumed(t *testing.T) {
 	if err := resumed.Begin([]schema.Run{stored(1), stored(2)}); err != nil {
 		t.Fatal(err)
 	}
-	profiled := onGPU(4)
-	profiled.Purpose = schema.PurposeProfile
-	add(t, resumed, measured(3), profiled)
+	add(t, resumed, measured(3))
 	found := rows(t, dir)
 	if len(found) != 3 {
 		t.Fatalf("summary.csv has %v", found)
@@ -387,9 +491,6 @@ func TestRefusedAndResumed(t *testing.T) {
 		if row["run_id"] != measured(byte(i+1)).RunID || row["total_latency_ms"] != "2" || (row["gpu_utilization"] == "0.5") != (i == 0) {
 			t.Errorf("row %d is %v", i, row)
 		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "runs", profiled.RunID+".json")); err != nil {
-		t.Errorf("a pass of a profiler has no document: %v", err)
 	}
 }
 

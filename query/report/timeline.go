@@ -66,11 +66,20 @@ func (d *draft) timeline() ([]operation, error) {
 	if latency == nil || *latency <= 0 {
 		return nil, fmt.Errorf("it has neither a latency above 0 nor a profiled op with a duration")
 	}
-	op := newOperation(nameOf(d.run), "iteration", 0, *latency)
+	op := newOperation(nameOf(d.run), iteration, 0, *latency)
 	op.Metrics = operationMetrics{
 		LatencyMS: *latency, TotalLatencyMS: *latency, P50MS: latency, P95MS: latencyMS(d.run, .95),
 	}
 	return []operation{op}, nil
+}
+
+// iteration is the type of the only op of a run without operators.
+const iteration = "iteration"
+
+// hasOperators reports whether a timeline has more than the whole iteration. Only then there is a fingerprint, because those of two runs
+// without operators are equal whatever was run.
+func hasOperators(timeline []operation) bool {
+	return len(timeline) > 1 || len(timeline) == 1 && timeline[0].OpType != iteration
 }
 
 // expressible reports whether the schema can express an op: its duration must be known and above 0.

@@ -67,6 +67,7 @@ func readHost(opts Options, f *facts) {
 	f.put("cpu.temperature")(temperature(opts.Root))
 	f.put("cpu.throttles_since_boot")(throttles(opts.Root))
 	f.put("power.battery")(battery(opts.Root))
+	f.put("cpu.architecture")(architecture())
 	f.put("host.name")(os.Hostname())
 	f.put("host.id")(hostID(opts.Root))
 	f.set("os.name", runtime.GOOS)

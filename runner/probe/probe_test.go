@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
@@ -174,7 +175,10 @@ func TestReadKnowsAServer(t *testing.T) {
 		"virtualization":           "qemu",
 	}
 	got := maps.Clone(env.Facts)
-	for _, name := range []string{"host.name", "host.id", "machine"} {
+	if name, err := exec.Command("uname", "-m").Output(); err == nil && got["cpu.architecture"] != strings.TrimSpace(string(name)) {
+		t.Errorf("the architecture is %q, uname says %q", got["cpu.architecture"], name)
+	}
+	for _, name := range []string{"host.name", "host.id", "machine", "cpu.architecture"} {
 		delete(got, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -214,7 +218,7 @@ func TestReadGivesReasons(t *testing.T) {
 	full, empty := readTree(t, tree(server)), readTree(t, fstest.MapFS{})
 	for name := range full.Facts {
 		own := strings.HasPrefix(name, "env.") || strings.HasPrefix(name, "cpu.cache.") ||
-			slices.Contains([]string{"go.version", "neurolens.version", "os.name", "host.name", "machine.source"}, name)
+			slices.Contains([]string{"go.version", "neurolens.version", "os.name", "host.name", "machine.source", "cpu.architecture"}, name)
 		if !own && empty.Missing[name] != absent {
 			t.Errorf("%s: reason %q, want %s", name, empty.Missing[name], absent)
 		}

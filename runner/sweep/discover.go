@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -88,6 +89,7 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 		if err != nil {
 			return err
 		}
+		maps.Copy(l.facts, factsOf(root, benchmarks))
 		for _, b := range benchmarks {
 			found, err := l.foundBenchmark(d, b, root)
 			if err != nil {

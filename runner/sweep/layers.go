@@ -36,15 +36,16 @@ var spreads = []struct{ key, label, layer string }{
 // layered is a sweep file with its layers.
 type layered struct {
 	file   field
-	top    *yaml.Node            // the file without its layers
-	names  map[string][]member   // by spread, in the order of the file: the names that the command line selects
-	all    map[string][]member   // by spread, all names
-	found  []foundBenchmark      // the benchmarks that discover found; nil: there is no discover
-	left   []discover.Left       // the files that discover did not take
-	chosen map[string]bool       // spreads from which the command line selects
-	over   []field               // the requested presets, and the values of --set
-	from   map[*yaml.Node]string // the layer of every node that is not of the sweep itself
-	others *origins              // the origins of nodes that are not in the file
+	top    *yaml.Node                   // the file without its layers
+	names  map[string][]member          // by spread, in the order of the file: the names that the command line selects
+	all    map[string][]member          // by spread, all names
+	found  []foundBenchmark             // the benchmarks that discover found; nil: there is no discover
+	left   []discover.Left              // the files that discover did not take
+	facts  map[string]map[string]string // about those that it took, by path
+	chosen map[string]bool              // spreads from which the command line selects
+	over   []field                      // the requested presets, and the values of --set
+	from   map[*yaml.Node]string        // the layer of every node that is not of the sweep itself
+	others *origins                     // the origins of nodes that are not in the file
 
 	unclear map[*yaml.Node]string // see document.unclear
 }
@@ -53,7 +54,7 @@ type layered struct {
 func readLayers(file field, o Overrides, targets []target) ([]*document, error) {
 	l := &layered{
 		file: file, names: map[string][]member{}, all: map[string][]member{}, chosen: map[string]bool{},
-		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}, unclear: map[*yaml.Node]string{},
+		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}, unclear: map[*yaml.Node]string{}, facts: map[string]map[string]string{},
 	}
 	keys, err := file.known("", keyNames(Keys()))
 	if err != nil {
@@ -305,7 +306,7 @@ func (l *layered) documents(o Overrides, targets []target) ([]*document, error) 
 		}
 		documents = append(documents, d)
 	}
-	documents[0].left = l.left
+	documents[0].left, documents[0].facts = l.left, l.facts
 	documents[0].alone = len(documents) == 1
 	shareScales(documents, targets)
 	shareAxes(documents)

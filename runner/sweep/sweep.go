@@ -16,23 +16,24 @@ import (
 
 // Sweep is a sweep file with all points expanded and all defaults filled in.
 type Sweep struct {
-	Name       string            // of the file, for messages
-	SHA256     string            // of the file's bytes, in hex
-	Suite      string            // of all points; if they differ, the base name of the file without its extension
-	Repeats    int               // the most runs that a point has, at least 1; see Point.Repeats
-	Order      string            // OrderInterleaved, orderRandom or orderSequential
-	RelError   float64           // the requested precision, as a share; 0: none
-	MaxRepeats int               // the limit for RelError and Looks; equal to Repeats without them
-	Looks      []int             // numbers of repeats, from Repeats to MaxRepeats, after which conclusive points stop; nil: see Overrides.UntilConclusive
-	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
-	Tags       map[string]string // stored with every run; nil: none
-	Facts      map[string]string // facts about the machine that a user has set to other values; nil: none
-	Baseline   string            // axis=value that others are compared with, in canonical text; empty: the file has none
-	Share      []string          // paths ignored by git that both sides of a comparison of two commits need
-	Points     []Point           // points that run, in expansion order, those of calibrate last; each point_id once; must not move once there are launches
-	Skipped    []Point           // points that skip_if skips, in expansion order; must not move either
-	Notes      []string          // what is worth a word before the sweep runs
-	Left       []discover.Left   // files that discover looked at and that are not benchmarks, with paths from the working directory
+	Name       string                       // of the file, for messages
+	SHA256     string                       // of the file's bytes, in hex
+	Suite      string                       // of all points; if they differ, the base name of the file without its extension
+	Repeats    int                          // the most runs that a point has, at least 1; see Point.Repeats
+	Order      string                       // OrderInterleaved, orderRandom or orderSequential
+	RelError   float64                      // the requested precision, as a share; 0: none
+	MaxRepeats int                          // the limit for RelError and Looks; equal to Repeats without them
+	Looks      []int                        // numbers of repeats, from Repeats to MaxRepeats, after which conclusive points stop; nil: see Overrides.UntilConclusive
+	Timeout    time.Duration                // of the whole session: after it nothing more is launched; with the multiplier applied
+	Tags       map[string]string            // stored with every run; nil: none
+	Facts      map[string]string            // facts about the machine that a user has set to other values; nil: none
+	Baseline   string                       // axis=value that others are compared with, in canonical text; empty: the file has none
+	Share      []string                     // paths ignored by git that both sides of a comparison of two commits need
+	Points     []Point                      // points that run, in expansion order, those of calibrate last; each point_id once; must not move once there are launches
+	Skipped    []Point                      // points that skip_if skips, in expansion order; must not move either
+	Notes      []string                     // what is worth a word before the sweep runs
+	Left       []discover.Left              // files that discover looked at and that are not benchmarks, with paths from the working directory
+	Found      map[string]map[string]string // facts about the files that discover took, by path from the working directory
 
 	blocks      [][]int // indices into Points: the points of each block, in expansion order
 	calibration []int   // indices into Points, which belong to no block
@@ -235,7 +236,7 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
 	sweep.Facts, sweep.Baseline = o.Facts.Given(), baselineOf(sections)
-	sweep.Left = d.left
+	sweep.Left, sweep.Found = d.left, d.facts
 	return sweep, nil
 }
 
@@ -260,20 +261,21 @@ type document struct {
 	over     Overrides
 	requests []request
 
-	of        []string              // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
-	alone     bool                  // there is no other document of the file
-	spread    map[string][]string   // by label, all names under benchmarks or variants
-	chosen    map[string]bool       // by label: the command line says which of them run
-	left      []discover.Left       // what discover did not take
-	found     bool                  // discover has found its benchmark
-	fault     string                // why nothing of it can run; empty: nothing is known
-	instead   *document             // the same without the settings that stand beside its file; nil: there are none
-	unclear   map[*yaml.Node]string // entries of skip_if that cannot be evaluated, with the reason
-	also      []string              // what targets may call its benchmark besides its name
-	unscaled  map[string]bool       // axes of scale that its command does not use
-	elsewhere map[string]bool       // axes that other documents of the file have, and this one has not
-	from      map[*yaml.Node]string // the layer of a node; those of the sweep itself are not there
-	language  *language             // of expressions; nil before the first one
+	of        []string                     // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
+	alone     bool                         // there is no other document of the file
+	spread    map[string][]string          // by label, all names under benchmarks or variants
+	chosen    map[string]bool              // by label: the command line says which of them run
+	left      []discover.Left              // what discover did not take
+	facts     map[string]map[string]string // about what it took, by path
+	found     bool                         // discover has found its benchmark
+	fault     string                       // why nothing of it can run; empty: nothing is known
+	instead   *document                    // the same without the settings that stand beside its file; nil: there are none
+	unclear   map[*yaml.Node]string        // entries of skip_if that cannot be evaluated, with the reason
+	also      []string                     // what targets may call its benchmark besides its name
+	unscaled  map[string]bool              // axes of scale that its command does not use
+	elsewhere map[string]bool              // axes that other documents of the file have, and this one has not
+	from      map[*yaml.Node]string        // the layer of a node; those of the sweep itself are not there
+	language  *language                    // of expressions; nil before the first one
 }
 
 // line is the line of a key in the file; 0 if the key is not in it, or the file was generated.

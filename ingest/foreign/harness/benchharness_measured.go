@@ -91,6 +91,9 @@ func (m *measured) metrics(r *schema.Run) {
 	addCustom(r, m.custom)
 }
 
+// factPercentiles is the fact with the definition of the percentiles of a tool.
+const factPercentiles = "source.percentiles"
+
 // addLatency adds aggregates of the times of a run. The percentiles of the harness are measured values: the one at or
 // below the rank.
 func addLatency(r *schema.Run, s schema.Summary) {
@@ -99,7 +102,7 @@ func addLatency(r *schema.Run, s schema.Summary) {
 		return
 	}
 	if s.P25 != nil || s.P50 != nil || s.P75 != nil || s.P90 != nil || s.P95 != nil || s.P99 != nil {
-		foreign.SetFact(r, "source.percentiles", "floor rank")
+		foreign.SetFact(r, factPercentiles, "floor rank")
 	}
 	foreign.Add(r, latency, "ms")
 	r.Primary = latency.Name

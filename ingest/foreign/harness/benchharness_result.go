@@ -214,6 +214,11 @@ func (h *harnessResult) stages(r *schema.Run) {
 	if w == nil && foreign.Decode([]byte(h.Message), &w) == nil {
 		h.Message = ""
 	}
+	w.stages(r)
+}
+
+// stages sets the durations of the stages that have begun.
+func (w watchdog) stages(r *schema.Run) {
 	for stage, at := range map[string]**int64{
 		"setup": &r.Stages.Setup, "warmup": &r.Stages.Warmup, "measurement": &r.Stages.Measure, "profiling": &r.Stages.Profile,
 	} {

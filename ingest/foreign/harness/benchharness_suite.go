@@ -124,7 +124,15 @@ type suitePair struct {
 // suiteRun is a run of a baseline or an optimization in a file that NeuroLens wrote.
 type suiteRun struct {
 	TimeMS foreign.Number `json:"time_ms"`
-	Own    *layoutRun     `json:"neurolens"`
+	Timing struct {
+		MedianMS   foreign.Number `json:"median_ms"`
+		StdMS      foreign.Number `json:"std_ms"`
+		P99MS      foreign.Number `json:"p99_ms"`
+		Iterations foreign.Number `json:"iterations"`
+		RawMS      jsontext.Value `json:"raw_times_ms"`
+	} `json:"timing"`
+	Watchdog watchdog   `json:"watchdog"`
+	Own      *layoutRun `json:"neurolens"`
 }
 
 // suiteOptimization is one alternative to the baseline.
@@ -174,13 +182,21 @@ func (s *suite) runs(where string, list []suiteRun) (listed bool, err error) {
 		listed = true
 		var r schema.Run
 		if one.TimeMS != "" {
-			addLatency(&r, schema.Summary{Mean: one.TimeMS.Finite("ms")})
+			t := &one.Timing
+			addLatency(&r, schema.Summary{
+				N: t.Iterations.Int64(), Mean: one.TimeMS.Finite("ms"), StdDev: t.StdMS.Finite("ms"), P50: t.MedianMS.Finite("ms"), P99: t.P99MS.Finite("ms"),
+			})
+			if t.RawMS != nil {
+				one.Own.Raw = t.RawMS
+			}
+			delete(r.Env.Facts, factPercentiles) // NeuroLens interpolates
 			if err := one.Own.time(&r, "time_ms"); err != nil {
 				s.out.Refuse(fmt.Sprintf("%s/runs/%d", where, i), err)
 				continue
 			}
 		}
 		one.Own.identify(&r)
+		one.Watchdog.stages(&r)
 		r.Primary = ""
 		one.Own.values(&r)
 		if err := s.out.Run(fmt.Sprintf("%s/runs/%d", where, i), r); err != nil {

@@ -26,7 +26,7 @@ func operationGrid() foreign.Format {
 			case in.Head.JSONAt < 0:
 				return readGridCSV(in, out)
 			case in.Head.HasAny("[].implementation", "implementation"):
-				return readGridJSON(in, out, gridRow)
+				return readGridJSON(in, out, readGridRow)
 			}
 			return readGridJSON(in, out, gridComparison)
 		},
@@ -45,20 +45,23 @@ func readGridJSON(in *foreign.Input, out *foreign.Output, record func(*foreign.J
 	return out.RefuseMismatch(j.Elements(func(int) error { return record(j, out) }))
 }
 
-func gridRow(j *foreign.JSON, out *foreign.Output) error {
-	var row struct {
-		Operation      string         `json:"operation"`
-		Implementation string         `json:"implementation"`
-		Batch          foreign.Text   `json:"batch_size"`
-		Sequence       foreign.Text   `json:"sequence_length"`
-		Dimension      foreign.Text   `json:"tensor_dimension"`
-		Time           foreign.Number `json:"time_ms"`
-		Memory         foreign.Number `json:"memory_mb"`
-		Speed          foreign.Number `json:"inference_speed"`
-		Efficiency     foreign.Number `json:"gpu_efficiency"`
-		Throughput     foreign.Number `json:"throughput_gbps"`
-		Own            *layoutRun     `json:"neurolens"`
-	}
+// gridRow is the result of an operation at one size by one implementation.
+type gridRow struct {
+	Operation      string         `json:"operation"`
+	Implementation string         `json:"implementation"`
+	Batch          foreign.Text   `json:"batch_size"`
+	Sequence       foreign.Text   `json:"sequence_length"`
+	Dimension      foreign.Text   `json:"tensor_dimension"`
+	Time           foreign.Number `json:"time_ms"`
+	Memory         foreign.Number `json:"memory_mb"`
+	Speed          foreign.Number `json:"inference_speed"`
+	Efficiency     foreign.Number `json:"gpu_efficiency"`
+	Throughput     foreign.Number `json:"throughput_gbps"`
+	Own            *layoutRun     `json:"neurolens"`
+}
+
+func readGridRow(j *foreign.JSON, out *foreign.Output) error {
+	var row gridRow
 	if err := j.Decode(&row); err != nil {
 		return out.RefuseMismatch(err)
 	}
@@ -70,26 +73,39 @@ func gridRow(j *foreign.JSON, out *foreign.Output) error {
 	foreign.SetParam(&r, "batch_size", string(row.Batch))
 	foreign.SetParam(&r, "sequence_length", string(row.Sequence))
 	foreign.SetParam(&r, "tensor_dimension", string(row.Dimension))
+	if row.Own != nil {
+		return row.own(j, out, r)
+	}
 	timed := gridLatency(&r, row.Time, "cuda_event")
 	single(&r, "device_memory_peak", row.Memory, "MiB")
-	if row.Own != nil {
-		if err := row.Own.grid(&r, timed); err != nil {
-			out.Refuse(j.Where(), err)
-			return nil
-		}
-	}
-	if !timed && row.Own == nil {
+	if !timed {
 		return out.Run(j.Where(), r)
 	}
-	if row.Own == nil { // otherwise it is computed from the mean
-		gridMean(&r, "inference_speed", row.Speed, "1/s")
-	}
-	gridMean(&r, "gpu_efficiency", row.Efficiency, "%")
+	gridMean(&r, "inference_speed", row.Speed, "1/s")
+	row.rates(&r, "memory_throughput")
+	return out.Run(j.Where(), r)
+}
+
+// rates adds the metrics that are more than times. moved is the one of throughput_gbps.
+func (row *gridRow) rates(r *schema.Run, moved string) {
+	gridMean(r, "gpu_efficiency", row.Efficiency, "%")
 	if v := row.Throughput.Finite("GiB"); v != nil { // memory_mb / 1024 in a second
-		m := foreign.Aggregate(row.Own.metric("throughput_gbps", "memory_throughput"), "B/s", schema.Summary{Mean: v})
+		m := foreign.Aggregate(moved, "B/s", schema.Summary{Mean: v})
 		m.Better = schema.BetterHigher
-		foreign.Add(&r, m, "GiB/s")
+		foreign.Add(r, m, "GiB/s")
 	}
+}
+
+// own makes a run from a row that NeuroLens wrote. In such a row zero is a time, and the speed is computed from it.
+func (row *gridRow) own(j *foreign.JSON, out *foreign.Output, r schema.Run) error {
+	row.Own.identify(&r)
+	foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", schema.Summary{Mean: row.Time.Finite("ms")}), "ms")
+	if err := row.Own.time(&r, "time_ms"); err != nil {
+		out.Refuse(j.Where(), err)
+		return nil
+	}
+	single(&r, "device_memory_peak", row.Memory, "MiB")
+	row.rates(&r, row.Own.metric("throughput_gbps", "memory_throughput"))
 	row.Own.values(&r)
 	return out.Run(j.Where(), r)
 }

@@ -21,8 +21,16 @@ type layoutRun struct {
 	Stage     string `json:"stage"`
 	ErrorKind string `json:"error_kind"`
 	Error     string `json:"error"`
+	ExitCode  *int64 `json:"exit_code"`
+	Signal    string `json:"signal"`
 	Suite     string `json:"suite"`
-	Point     struct {
+	Commit    string `json:"commit"`
+	Repeat    *int64 `json:"repeat"`
+
+	Tags     map[string]foreign.Text `json:"tags"`
+	Warnings []string                `json:"warnings"`
+
+	Point struct {
 		Benchmark string            `json:"benchmark"`
 		Variant   string            `json:"variant"`
 		Backend   string            `json:"backend"`
@@ -34,13 +42,14 @@ type layoutRun struct {
 	} `json:"point"`
 	Clock   string            `json:"clock"`
 	Level   string            `json:"level"`
+	Better  string            `json:"better"`
 	Metrics map[string]string `json:"metrics"`
 	Raw     jsontext.Value    `json:"raw_times_ms"`
 	Primary string            `json:"primary"`
 	Values  []layoutValue     `json:"values"`
 }
 
-// layoutValue is a metric of the run that no member of the harness has.
+// layoutValue is a metric of the run.
 type layoutValue struct {
 	Metric string         `json:"metric"`
 	Unit   string         `json:"unit"`
@@ -61,10 +70,16 @@ func (l *layoutRun) identify(r *schema.Run) {
 	r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision = p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision
 	r.BatchSize, r.SeqLen, r.Params, r.Suite = p.BatchSize, p.SeqLen, maps.Clone(p.Params), l.Suite
 	r.Purpose, r.Status, r.Stage = schema.Purpose(l.Purpose), schema.Status(l.Status), schema.Stage(l.Stage)
-	r.ErrorKind, r.Error = l.ErrorKind, l.Error
+	r.ErrorKind, r.Error, r.ExitCode, r.Signal = l.ErrorKind, l.Error, l.ExitCode, l.Signal
+	r.RepeatIndex, r.Warnings = l.Repeat, l.Warnings
+	setTags(r, l.Tags)
+	if l.Commit != "" && l.Commit != r.Env.GitCommit { // the file describes another commit
+		r.Env.GitCommit, r.Env.GitBranch, r.Env.GitDirty = l.Commit, "", nil
+	}
 	if l.Machine != "" { // files of earlier versions may name it elsewhere
 		r.Env.Machine = l.Machine
 	}
+	r.StartedAt, r.TimeSource = time.Time{}, ""
 	if at, err := time.Parse(time.RFC3339Nano, l.StartedAt); err == nil {
 		foreign.SetStart(r, at, schema.TimeFile)
 	}
@@ -94,17 +109,20 @@ func (l *layoutRun) times() (foreign.Series, error) {
 func (l *layoutRun) timing(m *schema.Metric) {
 	if l != nil {
 		m.Clock, m.Level = l.Clock, schema.Level(l.Level)
+		if l.Better != "" {
+			m.Better = schema.Better(l.Better)
+		}
 	}
 }
 
-// values adds the other metrics of the run, and sets the primary one.
+// values sets the metrics of the run, also those that a member of the harness has in another form, and the primary one.
 func (l *layoutRun) values(r *schema.Run) {
 	if l == nil {
 		return
 	}
 	for _, v := range l.Values {
 		s, err := foreign.SeriesOf([]foreign.Number{v.Value}, "")
-		if err != nil || v.Metric == "" || r.Metric(v.Metric) != nil {
+		if err != nil || v.Metric == "" {
 			continue
 		}
 		m := s.Metric(v.Metric, schema.Level(v.Level))
@@ -115,20 +133,15 @@ func (l *layoutRun) values(r *schema.Run) {
 			}
 		}
 		m.Unit, m.Better, m.Clock = v.Unit, schema.Better(v.Better), v.Clock
+		if shown := r.Metric(v.Metric); shown != nil {
+			*shown = m
+			continue
+		}
 		r.Metrics = append(r.Metrics, m)
 	}
 	if r.Metric(l.Primary) != nil {
 		r.Primary = l.Primary
 	}
-}
-
-// grid completes the run of a row in an operation grid: its point, how it ended, and its times if there are any.
-func (l *layoutRun) grid(r *schema.Run, timed bool) error {
-	l.identify(r)
-	if !timed {
-		return nil
-	}
-	return l.time(r, "time_ms")
 }
 
 // time sets the name and the samples of the time, of which a member of the harness has the mean.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -128,6 +129,9 @@ func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) 
 }
 
 func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
+	if own := ownTagsOf(d.meta.Tags); own != nil {
+		return d.own(in, out, own)
+	}
 	c := &d.meta.Config
 	p := neurolensPoint{
 		model: d.model.Name, backend: d.software.Backend, precision: c.Precision,
@@ -266,7 +270,8 @@ func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
 	}
 	c := &d.Meta.Config
 	p := neurolensPoint{model: d.Model.Name, backend: d.Software.Backend, precision: c.Precision, batch: c.BatchSize, seq: c.SequenceLength}
-	r := p.run()
+	own := ownTagsOf(d.Meta.Tags)
+	r := own.run(&p)
 	r.BackendVersion = known(d.Software.Version)
 	r.Status, r.Stage, r.ErrorKind = schema.Status(d.Status), schema.Stage(d.Error.Stage), d.Error.Kind
 	r.Error, r.Signal, r.ExitCode, r.RepeatIndex = d.Error.Message, d.Error.Signal, d.Error.ExitCode.Int64(), c.Repeat.Int64()
@@ -274,6 +279,6 @@ func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
 	if at, source, err := in.Time(d.CreatedAt, foreign.ISO...); err == nil {
 		foreign.SetStart(&r, at, source)
 	}
-	foreign.SetFact(&r, "source.run_id", d.RunID)
+	foreign.SetFact(&r, "source.run_id", cmp.Or(own.id(), d.RunID))
 	return out.Run("run "+d.RunID, r)
 }

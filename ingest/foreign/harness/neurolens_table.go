@@ -101,9 +101,15 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 		model: s.text("model"), backend: s.text("backend"), precision: s.text("precision"), batch: numbers[0], seq: numbers[1],
 	}
 	r := p.run()
-	neurolensAggregates(&r, numbers[2], numbers[3])
-	r.Env.GPUName = known(s.text("gpu_name"))
 	id := s.text("run_id")
+	if _, own := s.columns["run_uuid"]; own { // NeuroLens wrote it: values are medians, and zero is one
+		s.own(&r)
+		foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", schema.Summary{P50: numbers[2].Finite("ms")}), "")
+		foreign.Add(&r, foreign.Aggregate("gpu_utilization", "ratio", schema.Summary{P50: numbers[3].Finite("")}), "")
+	} else {
+		neurolensAggregates(&r, numbers[2], numbers[3])
+	}
+	r.Env.GPUName = known(s.text("gpu_name"))
 	stamp, _, _ := strings.Cut(id, "-")
 	if at, source, err := in.Time(stamp+"Z", runStampLayout); err == nil {
 		foreign.SetStart(&r, at, source)
@@ -113,6 +119,17 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 		r.Status = status
 	}
 	return r, nil
+}
+
+// own sets the point of a run from the columns that only NeuroLens writes.
+func (s *summaryRow) own(r *schema.Run) {
+	if s.text("benchmark") == "" {
+		return // of an earlier version
+	}
+	r.Suite, r.Benchmark, r.Variant = s.text("suite"), s.text("benchmark"), s.text("variant")
+	if params := s.text("params"); params != "" && foreign.Decode([]byte(params), &r.Params) != nil {
+		r.Params = nil // somebody changed it
+	}
 }
 
 // failedEnding ends the names of documents of runs that are not ok.

@@ -47,17 +47,8 @@ type quasimResult struct {
 	Backend     string                    `json:"backend"`
 	Precision   string                    `json:"precision"`
 	ProblemSize map[string]jsontext.Value `json:"problem_size"`
-	Timing      struct {
-		P50        foreign.Number `json:"latency_ms_p50"`
-		P90        foreign.Number `json:"latency_ms_p90"`
-		P99        foreign.Number `json:"latency_ms_p99"`
-		Mean       foreign.Number `json:"latency_ms_mean"`
-		Std        foreign.Number `json:"latency_ms_std"`
-		Throughput foreign.Number `json:"throughput_ops_per_sec"`
-		Iterations foreign.Number `json:"iterations"`
-		Raw        jsontext.Value `json:"raw_times_ms"`
-	} `json:"timing"`
-	Memory *struct {
+	Timing      quasimTiming              `json:"timing"`
+	Memory      *struct {
 		Peak      foreign.Number `json:"peak_mb"`
 		Allocated foreign.Number `json:"allocated_mb"`
 		Reserved  foreign.Number `json:"reserved_mb"`
@@ -75,7 +66,27 @@ type quasimResult struct {
 	Success  *bool                   `json:"success"`
 	Error    string                  `json:"error_message"`
 	Metadata map[string]foreign.Text `json:"metadata"`
+	Own      *layoutRun              `json:"neurolens"` // of files of earlier versions, in which a result is a run
+	Runs     []quasimRun             `json:"runs"`      // of files that NeuroLens wrote
+}
+
+// quasimRun is a run of a point. If it is the only one, its timing and metadata are those of the point.
+type quasimRun struct {
+	Timing   *quasimTiming           `json:"timing"`
+	Metadata map[string]foreign.Text `json:"metadata"`
 	Own      *layoutRun              `json:"neurolens"`
+}
+
+// quasimTiming are the statistics of the time.
+type quasimTiming struct {
+	P50        foreign.Number `json:"latency_ms_p50"`
+	P90        foreign.Number `json:"latency_ms_p90"`
+	P99        foreign.Number `json:"latency_ms_p99"`
+	Mean       foreign.Number `json:"latency_ms_mean"`
+	Std        foreign.Number `json:"latency_ms_std"`
+	Throughput foreign.Number `json:"throughput_ops_per_sec"`
+	Iterations foreign.Number `json:"iterations"`
+	Raw        jsontext.Value `json:"raw_times_ms"`
 }
 
 // quasimEnv is env.json, and the environment of a summary.

@@ -10,12 +10,40 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// emit makes a run from a result. The zeros of a kernel that failed are not measurements.
+// emit makes a run from a result, or one for each run of a point in a file that NeuroLens wrote. The zeros of a kernel that failed are not
+// measurements.
 func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) error {
 	if q.Kernel == "" {
 		out.Refuse(where, fmt.Errorf("a result without kernel_name"))
 		return nil
 	}
+	for i := range q.Runs {
+		one := &q.Runs[i]
+		if one.Own == nil {
+			out.Refuse(fmt.Sprintf("%s/runs/%d", where, i), fmt.Errorf("a run without the member neurolens"))
+			continue
+		}
+		run := *q
+		run.Own, run.Success = one.Own, new(one.Own.Status == string(schema.StatusOK))
+		if len(q.Runs) > 1 {
+			run.Timing, run.Metadata = quasimTiming{}, one.Metadata
+			run.Memory, run.Energy, run.Accuracy = nil, nil, nil // medians over the runs
+		}
+		if one.Timing != nil {
+			run.Timing = *one.Timing
+		}
+		if err := run.one(fmt.Sprintf("%s/runs/%d", where, i), out, env); err != nil {
+			return err
+		}
+	}
+	if len(q.Runs) > 0 {
+		return nil
+	}
+	return q.one(where, out, env)
+}
+
+// one makes a run.
+func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) error {
 	r := schema.Run{Benchmark: q.Kernel, Backend: q.Backend, Env: *env}
 	r.Env.Facts, r.Env.Machine = maps.Clone(env.Facts), ""
 	addMachine := func(r *schema.Run) { // earlier versions did not read it
@@ -32,6 +60,9 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 	for name, text := range q.Metadata {
 		switch name {
 		case "iterations", "warmup", "seed":
+			if text == "" {
+				continue // unknown
+			}
 			if r.Applied == nil {
 				r.Applied = map[string]string{}
 			}
@@ -102,6 +133,10 @@ func sampleDeviation(population *float64, n *int64) *float64 {
 	return new(*population * math.Sqrt(float64(*n)/float64(*n-1)))
 }
 
+// metricOverNorm is the relative_error of bench_all.py: the root mean square of the error over the 2-norm of the reference. That of NeuroLens,
+// the 2-norm of the error over the 2-norm of the reference, is larger by the square root of the number of values, which the file does not have.
+const metricOverNorm = "rmse_by_norm"
+
 // others adds the other metrics.
 func (q *quasimResult) others(r *schema.Run) {
 	if q.Own == nil { // otherwise it is computed from the mean, and the measured one is among the values
@@ -119,7 +154,11 @@ func (q *quasimResult) others(r *schema.Run) {
 	if a := q.Accuracy; a != nil {
 		single(r, "rmse", a.RMSE, "")
 		single(r, "max_error", a.Max, "")
-		single(r, "relative_error", a.Relative, "ratio")
+		relative := metricOverNorm
+		if q.Own != nil {
+			relative = q.Own.metric("relative_error", "relative_error")
+		}
+		single(r, relative, a.Relative, "ratio")
 		single(r, "determinism_std", a.Determinism, "")
 	}
 }

@@ -132,7 +132,7 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 			err := j.Decode(&summary)
 			config = summary.Config
 			return out.RefuseMismatch(err)
-		case "results":
+		case "results", "failed":
 			return out.RefuseMismatch(j.Elements(func(int) error {
 				var s swiftRow
 				if err := j.Decode(&s); err != nil {
@@ -191,13 +191,19 @@ const (
 	swiftFileBytes = 64 << 10
 )
 
-// swiftKnown gives the results that have a file of their own near the report, next to it or in benchmarks, with its path.
+// swiftFolders are the folders near a report that may have the files of its configurations. NeuroLens writes reports into a folder beside
+// them, and the runs that are not ok into another.
+var swiftFolders = []string{
+	".", "benchmarks", "../benchmarks", "..", "failed", "../failed", "benchmarks/failed", "../benchmarks/failed",
+}
+
+// swiftKnown gives the results that have a file of their own near the report, with its path.
 func swiftKnown(in *foreign.Input) map[swiftRow]string {
 	known := map[swiftRow]string{}
 	if in.Folder == nil {
 		return known
 	}
-	for _, dir := range []string{".", "benchmarks", "../benchmarks"} {
+	for _, dir := range swiftFolders {
 		full := path.Join(path.Dir(in.Path), dir)
 		if !fs.ValidPath(full) {
 			continue

@@ -55,20 +55,29 @@ func TestRefusals(t *testing.T) {
 		{kernel, `"latency_ms_p90": `, `"p90": `, "/timing: missing latency_ms_p90"},
 		{kernel, `"success": true`, `"success": false`, "/error_message: got null, want string"},
 		{kernel, `"kernel_name": "softmax"`, `"kernel_name": ""`, "/kernel_name: minLength: got 0, want 1"},
-		{kernel, `"status": "ok"`, `"status": "fine"`, "/neurolens/status: value must be one of"},
-		{kernel, `"point": {`, `"points": {`, "/neurolens: missing point"},
+		{kernel, `"status": "ok"`, `"status": "fine"`, "/runs/0/neurolens/status: value must be one of"},
+		{kernel, `"point": {`, `"points": {`, "/runs/0/neurolens: missing point"},
 		{"kernels/kernels/drift_cpu_fp32.json", `"latency_ms_mean": null`, `"latency_ms_mean": 0`, "/timing/latency_ms_mean: got number, want null"},
-		{"kernels/summary.json", `"total_kernels": 8`, `"total_kernels": -1`, "/total_kernels: minimum: got -1, want 0"},
+		{"kernels/summary.json", `"total_kernels": 7`, `"total_kernels": -1`, "/total_kernels: minimum: got -1, want 0"},
 		{"kernels/env.json", `"kernel": "6.1"`, `"kernel": 6.1`, "/kernel: got number, want null or string"},
 		{"kernels/kernel_manifest.json", `"dependencies": []`, `"dependencies": null`, "/0/dependencies: got null, want array"},
 		{training, `"training_time_seconds": `, `"seconds": `, "/metrics: missing training_time_seconds"},
 		{training, `"test_accuracy_percent": 90.41`, `"test_accuracy_percent": 904.1`, "/metrics/test_accuracy_percent: maximum: got 904.1, want 100"},
 		{training, `"timestamp": "20260302_143031"`, `"timestamp": "2026-03-02"`, "/timestamp: '2026-03-02' does not match pattern"},
 		{training, `"run_id": "01`, `"run_id": "91`, "/neurolens/run_id: "},
-		{"matrix/report.json", `"compiled": true`, `"compiled": 1`, "/results/1/compiled: got number, want boolean"},
+		{"matrix/report/report.json", `"compiled": true`, `"compiled": 1`, "/results/0/compiled: got number, want boolean"},
 		{row, `"time_ms": 0.442`, `"time_ms": -1`, "/1/time_ms: minimum: got -1, want 0"},
 		{row, `"operation": "LayerNorm",`, ``, "/1: missing operation"},
-		{row, `"time_ms": null`, `"time_ms": 0`, "/5/time_ms: got number, want null"},
+		{row, `"time_ms": 0.442`, `"time_ms": null`, "/1/time_ms: got null, want number"},
+		{"grid/benchmark_results.failed.json", `"time_ms": null`, `"time_ms": 0`, "/0/time_ms: got number, want null"},
+		{"matrix/report/report.json", `"peak_memory_mb": null,
+      "test_accuracy_percent": null,
+      "executable": "MNISTClassic"`, `"peak_memory_mb": 0,
+      "test_accuracy_percent": null,
+      "executable": "MNISTClassic"`, "/failed/0/peak_memory_mb: got number, want null"},
+		{kernel, `"status": "ok"`, `"status": "error"`, "/runs/0/neurolens/values: "},
+		{suite, `"std_ms": `, `"std": `, "/results/0/benchmarks/0/optimizations/0/runs/0/timing: missing std_ms"},
+		{suite, `"status": "timeout"`, `"status": "late"`, "/results/1/benchmarks/1/optimizations/0/runs/0/watchdog/measurement/status: value must be one of"},
 		{suite, `"best_speedup": 2.0`, `"best_speedup": "2x"`, "/results/0/benchmarks/0/best_speedup: got string, want null or number"},
 		{suite, `"status": "completed"`, `"status": "PASS"`, "/results/0/status: value must be one of"},
 		{suite, `"successful": `, `"passed": `, "/results/0/summary: missing successful"},
@@ -99,7 +108,7 @@ func TestDamaged(t *testing.T) {
 		{map[string]string{"benchmark_results.json": "{}"}, "benchmark_results.json : missing operation, implementation,"},
 		{map[string]string{"summary.json": golden(t, "kernels/summary.json"), "kernels/x.json": half("kernels/kernels/Scan.json")}, "kernels/x.json : not JSON: "},
 		{map[string]string{"kernel_manifest.json": golden(t, "kernels/kernel_manifest.json"), "env.json": "{}"}, "env.json : missing os, os_version,"},
-		{map[string]string{"report.json": golden(t, "matrix/report.json"), "classic_cpu_20260302_143031.json": ""}, "classic_cpu_20260302_143031.json : not JSON: "},
+		{map[string]string{"report.json": golden(t, "matrix/report/report.json"), "classic_cpu_20260302_143031.json": ""}, "classic_cpu_20260302_143031.json : not JSON: "},
 		{map[string]string{"summary.csv": "run_id,backend,batch_size,seq_len,precision,total_latency_ms\r\n"}, "summary.csv line 1: column 7: want gpu_utilization"},
 		{
 			map[string]string{"summary.csv": "run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization\r\na,torch,1,2,fp32,fast,\r\n"},
@@ -172,7 +181,7 @@ func TestSampleMembers(t *testing.T) {
 		"seed2_quasim/reports_1bccf0f5/kernel_manifest.json":                    "kernels/kernel_manifest.json",
 		"seed2_quasim/reports_1bccf0f5/kernels/quasim_runtime.json":             "kernels/kernels/softmax_cuda_fp16.json",
 		"seed3_swift_mnist/benchmarks/classic_cpu_h256_20260210_161706.json":    "matrix/classic_mps_h512_20260302_143031.json",
-		"seed3_swift_mnist/report.json":                                         "matrix/report.json",
+		"seed3_swift_mnist/report.json":                                         "matrix/report/report.json",
 		"seed4_cuda_triton/benchmark_results.json":                              "grid/benchmark_results.json",
 	} {
 		want, got := members(t, filepath.Join(samples, real)), members(t, filepath.Join(goldens, ours))
@@ -217,7 +226,7 @@ func members(t *testing.T, path string) map[string]bool {
 
 // FuzzCheck: any text under any recognized name is at most reported as wrong.
 func FuzzCheck(f *testing.F) {
-	for _, name := range []string{"chapters/benchmark_test_results.json", "kernels/summary.json", "kernels/env.json", "matrix/report.json", "grid/benchmark_results.json"} {
+	for _, name := range []string{"chapters/benchmark_test_results.json", "kernels/summary.json", "kernels/env.json", "matrix/report/report.json", "grid/benchmark_results.json"} {
 		text, err := os.ReadFile(filepath.Join(goldens, name))
 		if err != nil {
 			f.Fatal(err)

@@ -32,7 +32,9 @@ var kinds = []kindOf{
 		return has(v, "summary", "results") && has(member(v, "summary"), "total_benchmarks")
 	}},
 	{"matrix", "matrix-run.json", matrixName.MatchString, func(v any) bool { return has(v, "executable", "metrics") }},
-	{"grid", "grid-results.json", base("benchmark_results.json"), func(v any) bool {
+	{"grid", "grid-results.json", func(p string) bool {
+		return path.Base(p) == "benchmark_results.json" || path.Base(p) == "benchmark_results.failed.json"
+	}, func(v any) bool {
 		return each(v, "operation", "implementation") || has(v, "operation", "implementation")
 	}},
 	{"runs", "runs-failed.json", func(p string) bool { return strings.HasSuffix(p, ".failed.json") }, func(v any) bool {

@@ -1,0 +1,163 @@
+package layout
+
+import (
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// chapterRun is a run of a side: BenchmarkResult of the harness.
+type chapterRun struct {
+	Time     number         `json:"time_ms"` // mean
+	Timing   *chapterTiming `json:"timing,omitempty"`
+	Stage    string         `json:"timeout_stage,omitempty"`
+	Duration number         `json:"timeout_duration_seconds,omitempty"`
+	Limit    number         `json:"timeout_limit_seconds,omitempty"`
+	Errors   []string       `json:"errors,omitempty"`
+	Watchdog *watchdog      `json:"watchdog,omitempty"` // of a run that is not ok
+	Own      *own           `json:"neurolens"`
+}
+
+// chapterTiming are the statistics of the time of a run.
+type chapterTiming struct {
+	Mean       number   `json:"mean_ms"`
+	Median     number   `json:"median_ms"`
+	Std        number   `json:"std_ms"` // of the sample
+	P99        number   `json:"p99_ms"`
+	Iterations number   `json:"iterations"`
+	Raw        []number `json:"raw_times_ms"`
+}
+
+// watchdog has the state of the stages in the words of the harness.
+type watchdog struct {
+	Setup       watched  `json:"setup"`
+	Warmup      watched  `json:"warmup"`
+	Measurement watched  `json:"measurement"`
+	Profiling   *watched `json:"profiling,omitempty"`
+}
+
+// watched is the state of a stage: completed, timeout, error, or pending if it was not reached. Duration is in seconds.
+type watched struct {
+	Status   string `json:"status"`
+	Duration number `json:"duration"`
+}
+
+// list returns the individual runs.
+func (s *side) list() []*chapterRun {
+	list := []*chapterRun{}
+	for _, r := range s.runs {
+		one := &chapterRun{Own: ownOf(r)}
+		m := timeOf(r)
+		if r.Purpose == schema.PurposeProfile {
+			m = nil // its time is that of the profiler
+		}
+		if m != nil {
+			one.Time, one.Timing = in(m.Summary.Mean, "ms"), chapterTimingOf(m)
+			one.Own.timed("time_ms", m, false)
+		}
+		one.Own.rest(r, m)
+		one.failure(r)
+		list = append(list, one)
+	}
+	return list
+}
+
+func chapterTimingOf(m *schema.Metric) *chapterTiming {
+	s := &m.Summary
+	return &chapterTiming{in(s.Mean, "ms"), in(s.P50, "ms"), in(s.StdDev, "ms"), in(s.P99, "ms"), integer(s.N), times(m)}
+}
+
+// failure says how a run that is not ok ended.
+func (c *chapterRun) failure(r *schema.Run) {
+	if r.Status == schema.StatusOK {
+		return
+	}
+	c.Errors, c.Watchdog = []string{why(r)}, watchdogOf(r)
+	if r.Status != schema.StatusTimeout {
+		return
+	}
+	c.Errors[0] = "TIMEOUT: " + c.Errors[0]
+	c.Stage = stageWord(r.Stage)
+	c.Duration, c.Limit = seconds(durationOf(r, r.Stage)), limitOf(r)
+}
+
+// watchdogOf returns the states of the stages of a run; nil if none has begun.
+func watchdogOf(r *schema.Run) *watchdog {
+	state := func(stage schema.Stage) watched {
+		w := watched{Status: "pending", Duration: seconds(durationOf(r, stage))}
+		switch {
+		case stage == r.Stage && r.Status == schema.StatusTimeout:
+			w.Status = "timeout"
+		case stage == r.Stage:
+			w.Status = "error"
+		case w.Duration != "":
+			w.Status = "completed"
+		}
+		return w
+	}
+	w := &watchdog{Setup: state(schema.StageSetup), Warmup: state(schema.StageWarmup), Measurement: state(schema.StageMeasure)}
+	if r.Purpose == schema.PurposeProfile {
+		w.Profiling = new(state(schema.StageProfile))
+	}
+	pending := watched{Status: "pending"}
+	if w.Setup == pending && w.Warmup == pending && w.Measurement == pending && (w.Profiling == nil || *w.Profiling == pending) {
+		return nil
+	}
+	return w
+}
+
+// stageWord returns a stage in the word of the harness, which has fewer stages.
+func stageWord(stage schema.Stage) string {
+	switch stage {
+	case schema.StageMeasure:
+		return "measurement"
+	case schema.StageProfile:
+		return "profiling"
+	}
+	return string(stage)
+}
+
+// durationOf returns the duration of a stage in ns; nil if it is unknown.
+func durationOf(r *schema.Run, stage schema.Stage) *int64 {
+	switch s := &r.Stages; stage {
+	case schema.StageBuild:
+		return s.Build
+	case schema.StageSetup:
+		return s.Setup
+	case schema.StageWarmup:
+		return s.Warmup
+	case schema.StageMeasure:
+		return s.Measure
+	case schema.StageValidate:
+		return s.Validate
+	case schema.StageTeardown:
+		return s.Teardown
+	case schema.StageProfile:
+		return s.Profile
+	}
+	return nil
+}
+
+func seconds(ns *int64) number {
+	if ns == nil {
+		return ""
+	}
+	return in(new(float64(*ns)), "s")
+}
+
+// limitOf returns the deadline of the stage in which a run ended, in seconds, from the fact with all deadlines: setup=30s warmup=3s.
+func limitOf(r *schema.Run) number {
+	for word := range strings.FieldsSeq(r.Env.Facts["runner.timeouts"]) {
+		if text, is := strings.CutPrefix(word, string(r.Stage)+"="); is {
+			switch limit, err := time.ParseDuration(text); {
+			case err != nil:
+			case limit%time.Second == 0: // a whole number, as in the harness
+				return integer(new(int64(limit / time.Second)))
+			default:
+				return seconds(new(limit.Nanoseconds()))
+			}
+		}
+	}
+	return ""
+}

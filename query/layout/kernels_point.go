@@ -1,0 +1,213 @@
+package layout
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// kernelPoint holds the runs of a point and their combined results.
+type kernelPoint struct {
+	id     string
+	run    *schema.Run // the first one
+	runs   []*schema.Run
+	ok     []*schema.Run // without those of a point with a wrong result
+	status schema.Status // the worst of its runs
+	why    string        // of that status
+	time   *schema.Metric
+}
+
+// kernelPoints returns the points of runs, in the order of their first runs.
+func kernelPoints(runs []*schema.Run) []*kernelPoint {
+	var all []*kernelPoint
+	at, wrong := map[string]*kernelPoint{}, wrongPoints(runs)
+	for _, r := range runs {
+		p := at[r.PointID]
+		if p == nil {
+			p = &kernelPoint{id: r.PointID, run: r}
+			all, at[r.PointID] = append(all, p), p
+		}
+		p.runs = append(p.runs, r)
+		if r.Status == schema.StatusOK && !wrong[r.PointID+r.Side] {
+			p.ok = append(p.ok, r)
+		}
+	}
+	for _, p := range all {
+		p.combine()
+	}
+	return all
+}
+
+// combine sets the status and the time of a point. The samples of its runs are taken together, so that each statistic of the time is that of
+// the samples that are listed.
+func (p *kernelPoint) combine() {
+	var worst *schema.Run
+	as := 0
+	for _, r := range p.runs {
+		switch {
+		case worst == nil || rankOf(r.Status) > rankOf(worst.Status):
+			worst, as = r, 1
+		case r.Status == worst.Status:
+			as++
+		}
+	}
+	p.status, p.why = worst.Status, why(worst)
+	if p.status != schema.StatusOK && as < len(p.runs) {
+		p.why = fmt.Sprintf("%d of %d runs: %s", as, len(p.runs), p.why)
+	}
+	var times []*schema.Metric
+	for _, r := range p.ok {
+		if m := timeOf(r); m != nil {
+			times = append(times, m)
+		}
+	}
+	p.time = together(times)
+}
+
+// together returns a metric with the samples of several; nil for none. If one of them has no samples, its statistics are the medians of
+// theirs.
+func together(all []*schema.Metric) *schema.Metric {
+	if len(all) < 2 {
+		if len(all) == 0 {
+			return nil
+		}
+		return all[0]
+	}
+	whole := schema.Metric{Name: all[0].Name, Unit: all[0].Unit}
+	for _, m := range all {
+		values := m.Values()
+		if len(values) == 0 {
+			return middleOf(all)
+		}
+		whole.Reals = append(whole.Reals, values...)
+	}
+	run := schema.Run{Metrics: []schema.Metric{whole}}
+	stat.Complete(&run)
+	return &run.Metrics[0]
+}
+
+// middleOf returns a metric without samples, whose statistics are the medians of others.
+func middleOf(all []*schema.Metric) *schema.Metric {
+	over := func(of func(*schema.Summary) *float64) *float64 {
+		var values []float64
+		for _, m := range all {
+			if v := of(&m.Summary); v != nil {
+				values = append(values, *v)
+			}
+		}
+		return median(values)
+	}
+	n := int64(0)
+	for _, m := range all {
+		if m.Summary.N == nil {
+			n = -1
+			break
+		}
+		n += *m.Summary.N
+	}
+	m := &schema.Metric{Name: all[0].Name, Unit: all[0].Unit, Summary: schema.Summary{
+		Mean: over(func(s *schema.Summary) *float64 { return s.Mean }), StdDev: over(func(s *schema.Summary) *float64 { return s.StdDev }),
+		P50: over(func(s *schema.Summary) *float64 { return s.P50 }), P90: over(func(s *schema.Summary) *float64 { return s.P90 }),
+		P99: over(func(s *schema.Summary) *float64 { return s.P99 }),
+	}}
+	if n >= 0 {
+		m.Summary.N = &n
+	}
+	return m
+}
+
+// all returns the values of a metric in a unit, of the runs that count.
+func (p *kernelPoint) all(name, unit string, of func(*schema.Metric) *float64) (values []float64) {
+	for _, r := range p.ok {
+		if v := of(metricOf(r, name, unit)); v != nil {
+			values = append(values, *v)
+		}
+	}
+	return values
+}
+
+// metric returns the metric of one of the runs that count.
+func (p *kernelPoint) metric(runID, name string) *schema.Metric {
+	for _, r := range p.ok {
+		if r.RunID == runID {
+			return r.Metric(name)
+		}
+	}
+	return nil
+}
+
+// kernelFolder is the directory of the files of points.
+const kernelFolder = "kernels"
+
+// kernelFiles are the files of points that earlier calls have written.
+type kernelFiles struct {
+	covered []string            // names of files of the points that are written now
+	others  map[string][]string // possible names of the other points, by id
+	taken   map[string]bool     // names of the files of the other points, in lower case
+}
+
+// earlierKernels looks at the files in a directory that this package has written.
+func earlierKernels(dir string, covered map[string]bool) kernelFiles {
+	found := kernelFiles{others: map[string][]string{}, taken: map[string]bool{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return found // the first call
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		content, err := contentOf(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		switch own := kernelPointIn(content); {
+		case own.PointID == "":
+		case covered[own.PointID]:
+			found.covered = append(found.covered, e.Name())
+		default:
+			found.others[own.PointID] = own.names()
+			found.taken[strings.ToLower(strings.TrimSuffix(e.Name(), ".json"))] = true
+		}
+	}
+	return found
+}
+
+// kernelOwn identifies the point of a file, or is empty if this package did not write it.
+type kernelOwn struct {
+	ownID
+	Point point `json:"point"`
+}
+
+// kernelPointIn returns the point of a file.
+func kernelPointIn(content []byte) kernelOwn {
+	var k struct {
+		Kernel *string   `json:"kernel_name"`
+		Own    kernelOwn `json:"neurolens"` // before results were those of points
+		Runs   []struct {
+			Own kernelOwn `json:"neurolens"`
+		} `json:"runs"`
+	}
+	if json.Unmarshal(content, &k) != nil || k.Kernel == nil {
+		return kernelOwn{}
+	}
+	if len(k.Runs) > 0 {
+		return k.Runs[0].Own
+	}
+	return k.Own
+}
+
+// names returns the possible names of the file of a point that is not written now.
+func (k *kernelOwn) names() []string {
+	p := &k.Point
+	r := schema.Run{
+		RunID: k.RunID, PointID: k.PointID, Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
+		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: p.Params,
+	}
+	return kernelNames(&r)
+}

@@ -1,0 +1,367 @@
+package layout_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/layout"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// members are the names of the members of an object, in order.
+func members(t *testing.T, text []byte) (names []string) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(text))
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		t.Fatalf("%v, %v: want an object", token, err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, fmt.Sprint(name))
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
+}
+
+// at is a part of a file: members and indices, separated by slashes.
+func at(t *testing.T, text []byte, path string) []byte {
+	t.Helper()
+	for word := range strings.SplitSeq(path, "/") {
+		if word == "" {
+			continue
+		}
+		var next json.RawMessage
+		if i, err := strconv.Atoi(word); err == nil {
+			var list []json.RawMessage
+			if err := json.Unmarshal(text, &list); err != nil || i >= len(list) {
+				t.Fatalf("%s: %v of %d elements", path, err, len(list))
+			}
+			next = list[i]
+		} else {
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal(text, &object); err != nil || object[word] == nil {
+				t.Fatalf("%s: %s: %v", path, word, err)
+			}
+			next = object[word]
+		}
+		text = next
+	}
+	return text
+}
+
+// TestMembers: the members of the systems' documents come in their order, with nothing between them. What follows is NeuroLens's.
+func TestMembers(t *testing.T) {
+	kernels, kernel := "kernels/kernels/", "softmax_cuda_fp16.json"
+	for _, test := range []struct{ file, path, want string }{
+		{"grid/benchmark_results.json", "0", "operation implementation batch_size sequence_length tensor_dimension time_ms memory_mb inference_speed gpu_efficiency throughput_gbps"},
+		{kernels + kernel, "", "kernel_name backend precision problem_size timing memory energy accuracy success"},
+		{kernels + kernel, "timing", "latency_ms_p50 latency_ms_p90 latency_ms_p99 latency_ms_mean latency_ms_std throughput_ops_per_sec iterations"},
+		{kernels + kernel, "memory", "peak_mb allocated_mb"},
+		{kernels + kernel, "energy", "energy_j power_w"},
+		{kernels + kernel, "accuracy", "rmse max_error"},
+		{"matrix/classic_mps_h512_20260302_143031.json", "", "executable model backend timestamp config metrics"},
+		{"matrix/classic_mps_h512_20260302_143031.json", "config", "epochs batch_size hidden_size seed"},
+		{"matrix/classic_mps_h512_20260302_143031.json", "metrics", "training_time_seconds peak_memory_mb test_accuracy_percent"},
+		{"matrix/report/report.json", "", "summary results"},
+		{"matrix/report/report.json", "summary", "total_benchmarks models backends config"},
+		{"matrix/report/report.json", "results/0", "model backend compiled timestamp training_time_seconds peak_memory_mb test_accuracy_percent"},
+		{"chapters/benchmark_test_results.json", "results/0/benchmarks/0/runs/0/timing", "mean_ms median_ms std_ms p99_ms iterations raw_times_ms"},
+		{"chapters/benchmark_test_results.json", "results/1/benchmarks/1/optimizations/0/runs/0/watchdog", "setup warmup measurement"},
+		{"chapters/benchmark_test_results.json", "results/1/benchmarks/1/optimizations/0/runs/0/watchdog/measurement", "status duration"},
+	} {
+		text, err := os.ReadFile(filepath.Join("testdata", "golden", test.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Fields(test.want)
+		if got := members(t, at(t, text, test.path)); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%s: %s has %q, want %q first", test.file, test.path, got, want)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("testdata", "golden", "chapters", "benchmark_test_results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const run = "results/1/benchmarks/1/optimizations/0/runs/0"
+	got := members(t, at(t, text, run))
+	if want := strings.Fields("timeout_stage timeout_duration_seconds timeout_limit_seconds errors watchdog"); !slices.Equal(got[1:1+len(want)], want) {
+		t.Errorf("a timeout has %q, want %q", got, want)
+	}
+	for path, want := range map[string]string{
+		"timeout_stage": `"measurement"`, "timeout_duration_seconds": "45.2", "timeout_limit_seconds": "15", "errors/0": `"TIMEOUT: measure took more than 15s"`,
+		"watchdog/setup/status": `"completed"`, "watchdog/setup/duration": "2.1", "watchdog/warmup/duration": "1.5", "watchdog/measurement/status": `"timeout"`,
+	} {
+		if got := string(at(t, text, run+"/"+path)); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestOneStatistic: the values of a row belong together, however the samples spread: speed and throughput are those of its mean time.
+func TestOneStatistic(t *testing.T) {
+	var m maker
+	times := []int64{1_000_000, 1_100_000, 900_000, 40_000_000}
+	const bytes, items = 3 << 30, 7.
+	r := m.run(times, func(r *schema.Run) {
+		r.Benchmark, r.Variant, r.Backend = "ch1/x", "baseline", "cpu"
+		for name, amount := range map[string]float64{"bandwidth": bytes, "throughput": items, "compute": 5} {
+			unit := map[string]string{"bandwidth": "B/s", "throughput": "1/s", "compute": "flop/s"}[name]
+			rate := schema.Metric{Name: name, Unit: unit, Level: schema.LevelIteration}
+			for _, ns := range times {
+				rate.Reals = append(rate.Reals, amount/(float64(ns)/1e9))
+			}
+			r.Metrics = append(r.Metrics, rate)
+		}
+	})
+	const mean = 10.75 // ms
+	for l, want := range map[layout.Layout]map[string]float64{
+		layout.Grid: {"0/time_ms": mean, "0/inference_speed": 1000 / mean, "0/throughput_gbps": 3 / (mean / 1000)},
+		layout.Kernels: {
+			"results/0/timing/latency_ms_mean": mean, "results/0/timing/throughput_ops_per_sec": 1000 / mean, "results/0/timing/latency_ms_p50": 1.05,
+		},
+		layout.Chapters: {
+			"results/0/benchmarks/0/baseline_time_ms": mean, "results/0/benchmarks/0/baseline_throughput/latency_ms": mean,
+			"results/0/benchmarks/0/baseline_throughput/bytes_per_s":        bytes / (mean / 1000),
+			"results/0/benchmarks/0/baseline_throughput/custom_unit_per_s":  items / (mean / 1000),
+			"results/0/benchmarks/0/baseline_custom_metrics/compute_tflops": 5 / (mean / 1000) / 1e12,
+		},
+	} {
+		dir := t.TempDir()
+		paths := write(t, l, dir, r)
+		text, err := os.ReadFile(paths[len(paths)-1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, want := range want {
+			if got, err := strconv.ParseFloat(string(at(t, text, path)), 64); err != nil || math.Abs(got/want-1) > 1e-12 {
+				t.Errorf("%s: %s is %v, want %v", l, path, got, want)
+			}
+		}
+	}
+}
+
+// TestPoints: the runs of a point of a kernel are one result with the statistics of all their samples, one row and one file.
+func TestPoints(t *testing.T) {
+	var m maker
+	point := func(precision string, ms ...int64) schema.Run {
+		var times []int64
+		for _, one := range ms {
+			times = append(times, one*1e6)
+		}
+		return m.run(times, func(r *schema.Run) { r.Benchmark, r.Backend, r.Precision = "acck", "cpu", precision })
+	}
+	late := point("fp32")
+	failed(&late, schema.StatusTimeout, "", "measure took more than 15s")
+	dir := t.TempDir()
+	write(t, layout.Kernels, dir, point("fp32", 1, 3), point("fp16", 9), point("fp32", 5, 7), late)
+	all := texts(t, dir)
+	one := []byte(all["kernels/acck_cpu_fp32.json"])
+	for path, want := range map[string]string{
+		"timing/latency_ms_p50": "4.0", "timing/latency_ms_mean": "4.0", "timing/throughput_ops_per_sec": "250.0", "timing/iterations": "4",
+		"success": "false", "error_message": `"1 of 3 runs: measure took more than 15s"`, "runs/2/timing/latency_ms_p50": "6.0", "runs/0/neurolens/status": `"timeout"`,
+	} {
+		if got := string(at(t, one, path)); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	for _, want := range []string{
+		"- **Total Kernels**: 2\n- **Successful**: 1\n- **Failed**: 1\n", "| acck | cpu | fp32 | 4.000 | 6.400 | 250.00 |  |\n| acck | cpu | fp16 | 9.000 | 9.000 | 111.11 |  |\n\n##",
+	} {
+		if !strings.Contains(all["summary.md"], want) {
+			t.Errorf("the summary has no %q:\n%s", want, all["summary.md"])
+		}
+	}
+	if none := write(t, layout.Kernels, t.TempDir(), point("", 1)); !strings.HasSuffix(none[0], "/acck.json") {
+		t.Errorf("a kernel without a precision is in %s", none[0])
+	} else if text, err := os.ReadFile(none[0]); err != nil || string(at(t, text, "precision")) != "null" {
+		t.Errorf("its precision is %s, %v", at(t, text, "precision"), err)
+	}
+}
+
+// TestStale: the files of a point that an earlier call wrote under other names are replaced, and no others.
+func TestStale(t *testing.T) {
+	var m maker
+	point := func(kernel, precision string) schema.Run {
+		return m.run([]int64{5}, func(r *schema.Run) { r.Benchmark, r.Backend, r.Precision = kernel, "cpu", precision })
+	}
+	one, other, more := point("acck", "fp32"), point("acck", "fp16"), point("slow", "fp32")
+	dir := t.TempDir()
+	names := func() string {
+		var all []string
+		for name := range texts(t, filepath.Join(dir, "kernels")) {
+			all = append(all, name)
+		}
+		slices.Sort(all)
+		return strings.Join(all, " ")
+	}
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "kernels", name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step := func(what, want string, runs ...schema.Run) {
+		t.Helper()
+		write(t, layout.Kernels, dir, runs...)
+		if got := names(); got != want {
+			t.Errorf("%s: %s, want %s", what, got, want)
+		}
+		seen := map[string]int{}
+		for _, r := range readBack(t, dir) {
+			seen[r.Env.Facts["source.run_id"]]++
+		}
+		for id, n := range seen {
+			if n != 1 {
+				t.Errorf("%s: run %s was read %d times", what, id, n)
+			}
+		}
+	}
+	step("one point", "acck.json", one)
+	step("the other point", "acck.json acck_cpu_fp16.json", other)
+	step("both", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json", one, other, more)
+	step("the first again", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json", one)
+	// What an earlier version wrote: a file for each run, with its point at the top.
+	put("acck_cpu_fp32_00000000_00000001.json", `{"kernel_name": "acck", "neurolens": {"run_id": "`+one.RunID+`", "point_id": "`+one.PointID+`", "point": {"benchmark": "acck"}}}`)
+	// What others wrote stays, whatever it is called.
+	for name, text := range map[string]string{
+		"theirs.json": `{"kernel_name": "acck", "backend": "cpu", "precision": "fp32"}`, "damaged.json": `{"kernel_name`, "notes.md": "text",
+		"foreign.json": `{"neurolens": {"run_id": "` + one.RunID + `", "point_id": "` + one.PointID + `"}}`,
+	} {
+		put(name, text)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "kernels", "folder.json"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	write(t, layout.Kernels, dir, one, other, more)
+	if got, want := names(), "acck_cpu_fp16.json acck_cpu_fp32.json damaged.json foreign.json notes.md slow.json theirs.json"; got != want {
+		t.Errorf("among others: %s, want %s", got, want)
+	}
+
+	// The results that were not measured, and the report where it was before.
+	grid := t.TempDir()
+	skipped := other
+	failed(&skipped, schema.StatusSkipped, "skip_if", "no GPU")
+	write(t, layout.Grid, grid, one, skipped)
+	if _, err := os.Stat(filepath.Join(grid, "benchmark_results.failed.json")); err != nil {
+		t.Error(err)
+	}
+	write(t, layout.Grid, grid, one)
+	if _, err := os.Stat(filepath.Join(grid, "benchmark_results.failed.json")); err == nil {
+		t.Error("nothing failed, and the file of failures is there")
+	}
+	for text, stays := range map[string]bool{
+		`{"summary": {"total_benchmarks": 1}, "results": [{"model": "mlp", "neurolens": {"run_id": "` + one.RunID + `"}}]}`: false,
+		`{"summary": {"total_benchmarks": 1}, "results": [{"model": "mlp"}]}`:                                               true,
+	} {
+		matrix := t.TempDir()
+		if err := os.WriteFile(filepath.Join(matrix, "report.json"), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		write(t, layout.Matrix, matrix, one)
+		if _, err := os.Stat(filepath.Join(matrix, "report.json")); (err == nil) != stays {
+			t.Errorf("report.json with %s: %v", text, err)
+		}
+	}
+}
+
+// TestReporter: every *.json in the folder of matrix is a run that was measured, with words for model and backend.
+func TestReporter(t *testing.T) {
+	dir := t.TempDir()
+	write(t, layout.Matrix, dir, store()...)
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var run struct {
+			Model, Backend string
+			Own            struct{ Status string } `json:"neurolens"`
+		}
+		if err := json.Unmarshal(text, &run); err != nil || run.Model == "" || run.Backend == "" || run.Own.Status != "ok" {
+			t.Errorf("%s: %+v, %v", name, run, err)
+		}
+	}
+}
+
+// TestTimes: each row of benchmark_results.json has a time, and those without one are in the file beside it.
+func TestTimes(t *testing.T) {
+	dir := t.TempDir()
+	write(t, layout.Grid, dir, store()...)
+	all := texts(t, dir)
+	for name, timed := range map[string]bool{"benchmark_results.json": true, "benchmark_results.failed.json": false} {
+		var rows []struct {
+			Time *float64 `json:"time_ms"`
+		}
+		if err := json.Unmarshal([]byte(all[name]), &rows); err != nil || len(rows) < 5 {
+			t.Fatalf("%s: %d rows, %v", name, len(rows), err)
+		}
+		for i, r := range rows {
+			if (r.Time != nil) != timed {
+				t.Errorf("%s: the time of row %d is %v", name, i, r.Time)
+			}
+		}
+	}
+}
+
+// TestEnvironment: env.json has the libraries of all runs, and the manifest the backends that were measured.
+func TestEnvironment(t *testing.T) {
+	var m maker
+	run := func(status schema.Status, backend string, facts map[string]string) schema.Run {
+		return m.run([]int64{5}, func(r *schema.Run) {
+			if r.Benchmark, r.Backend = "solve", backend; status != schema.StatusOK {
+				failed(r, status, "skip_if", "no GPU")
+			}
+			for name, text := range facts {
+				r.Env.Facts[name] = text
+			}
+		})
+	}
+	dir := t.TempDir()
+	write(t, layout.Kernels, dir,
+		run(schema.StatusSkipped, "cuda", nil),
+		run(schema.StatusOK, "cpu", map[string]string{"python.package.numpy": "2.4.5", "python.package.jax": "0.9"}),
+		run(schema.StatusOK, "cpu", map[string]string{"python.package.numpy": "2.4.6", "cpu.architecture": "x86_64"}),
+		run(schema.StatusOK, "cpu", nil))
+	all := texts(t, dir)
+	for path, want := range map[string]string{
+		"numpy_version": `"2.4.6"`, "architecture": `"x86_64"`, "libraries/jax": `"0.9"`, "libraries/numpy": `"2.4.6"`,
+	} {
+		if got := string(at(t, []byte(all["env.json"]), path)); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	write(t, layout.Kernels, dir, run(schema.StatusSkipped, "cuda", map[string]string{
+		"discover.backend": "jax", "discover.imports": `["jax","numpy"]`, "discover.config": `{"problem_size":{"size":2048}}`,
+	}))
+	manifest := []byte(texts(t, dir)["kernel_manifest.json"])
+	for path, want := range map[string]string{
+		"0/backend": `"jax"`, "0/backends/0": `"cuda"`, "0/dependencies/1": `"numpy"`, "0/config/problem_size/size": "2048",
+	} {
+		if got := string(at(t, manifest, path)); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	for path, want := range map[string]string{"0/backend": `"cpu"`, "0/backends/0": `"cpu"`} {
+		if got := string(at(t, []byte(all["kernel_manifest.json"]), path)); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}

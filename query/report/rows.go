@@ -1,0 +1,141 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// knownRows returns the rows of an existing summary.csv, and a row for each document that has none there, by run_id. A table of the harness
+// itself, which has fewer columns, counts too; any other file of that name is replaced.
+func (b *BenchRuns) knownRows() (map[string][]string, error) {
+	known := map[string][]string{}
+	text, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
+	if err == nil {
+		readRows(text, known)
+	}
+	entries, err := os.ReadDir(filepath.Join(b.dir, runsFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the documents of %s: %w", b.dir, err)
+	}
+	for _, e := range entries {
+		id, is := strings.CutSuffix(e.Name(), ".json")
+		if failed, of := strings.CutSuffix(e.Name(), failedEnding); of {
+			id = failed
+		}
+		if !is || known[id] != nil {
+			continue
+		}
+		if row := documentRow(filepath.Join(b.dir, runsFolder, e.Name()), id); row != nil {
+			known[id] = row
+		}
+	}
+	return known, nil
+}
+
+// readRows adds the rows of a table, with the columns of summaryHeader.
+func readRows(text []byte, known map[string][]string) {
+	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(table) == 0 {
+		return
+	}
+	at := make([]int, len(summaryHeader))
+	for i, name := range summaryHeader {
+		if at[i] = slices.Index(table[0], name); at[i] < 0 && i < harnessColumns {
+			return
+		}
+	}
+	for _, fields := range table[1:] {
+		row := make([]string, len(at))
+		for i, from := range at {
+			if from >= 0 {
+				row[i] = fields[from]
+			}
+		}
+		known[row[0]] = row
+	}
+}
+
+// maxDocument bounds the size of a document that is read for its row.
+const maxDocument = 64 << 20
+
+// documentRow returns the row of a document, or nil if the file is none. It has what the document says: nothing for a placeholder.
+func documentRow(path, id string) []string {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	var d struct {
+		RunID    string `json:"run_id"`
+		Status   string `json:"status"` // of a run that is not ok
+		Software *struct{ Backend, Precision string }
+		Model    struct{ Name string }
+		Meta     struct {
+			Config struct {
+				BatchSize *int64 `json:"batch_size"`
+				SeqLen    *int64 `json:"sequence_length"`
+			}
+			Env struct {
+				GPUName string `json:"gpu_name"`
+			}
+			Tags map[string]string
+		}
+		Summary struct {
+			Total   *float64 `json:"total_duration_ms"`
+			Metrics struct {
+				Utilization *float64 `json:"gpu_utilization"`
+			}
+		}
+		Timeline []operation
+	}
+	if json.Unmarshal(text, &d) != nil || d.RunID == "" || d.Software == nil {
+		return nil
+	}
+	placeholders := strings.Split(d.Meta.Tags[tagPlaceholders], ",")
+	known := func(n *int64, path string) string {
+		if slices.Contains(placeholders, path) {
+			return ""
+		}
+		return integerText(n)
+	}
+	latency, utilization := d.Summary.Total, d.Summary.Metrics.Utilization
+	if profiled := hasOperators(d.Timeline) && d.Meta.Tags[tagProfile] == "" && d.Meta.Tags[tagRun] != ""; profiled {
+		latency = nil // it is the sum of the operators
+	}
+	if slices.Contains(placeholders, "summary.metrics.gpu_utilization") {
+		utilization = nil
+	}
+	if d.Meta.Tags[tagRun] == "" { // the harness writes 0 for what it does not know
+		latency, utilization = notZero(latency), notZero(utilization)
+	}
+	status := d.Status
+	if status == "" {
+		status = string(schema.StatusOK)
+	}
+	var of point
+	_ = json.Unmarshal([]byte(d.Meta.Tags[tagPoint]), &of) // the harness has no such tag
+	return append([]string{
+		id, d.Software.Backend, known(d.Meta.Config.BatchSize, "meta.config.batch_size"), known(d.Meta.Config.SeqLen, "meta.config.sequence_length"),
+		d.Software.Precision, realText(latency), realText(utilization), d.Model.Name, orUnknown(d.Meta.Env.GPUName), status, d.RunID,
+	}, of.columns()...)
+}
+
+func notZero(v *float64) *float64 {
+	if v == nil || *v == 0 {
+		return nil
+	}
+	return v
+}
