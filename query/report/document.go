@@ -204,10 +204,12 @@ const (
 	tagPlaceholders = "neurolens.placeholders" // paths of required numbers that were not measured, separated by commas
 	tagLeftOut      = "neurolens.ops_left_out" // number of operators that the schema cannot express
 	tagPoint        = "neurolens.point"        // the point as JSON: the schema has no members for most of its axes
-	tagPurpose      = "neurolens.purpose"      // of a run that did not measure: profile
-	tagProfile      = "neurolens.profile_run"  // the profiled run that the timeline is from: its id
-	tagProfiled     = "neurolens.profile_at"   // when that began, RFC 3339, UTC
-	tagProfileIn    = "neurolens.profile_in"   // the first run whose document has this timeline: its id
+	tagMachine      = "neurolens.machine"
+	tagCommit       = "neurolens.commit"
+	tagPurpose      = "neurolens.purpose"     // of a run that did not measure: profile
+	tagProfile      = "neurolens.profile_run" // the profiled run that the timeline is from: its id
+	tagProfiled     = "neurolens.profile_at"  // when that began, RFC 3339, UTC
+	tagProfileIn    = "neurolens.profile_in"  // the first run whose document has this timeline: its id
 )
 
 // tags returns the tags of the run and what the schema has no member for.
@@ -233,6 +235,11 @@ func ownTags(run *schema.Run, id schema.ULID) map[string]string {
 	tags[tagRun] = id.String()
 	if text, err := json.Marshal(pointOf(run)); err == nil { // cannot fail: it consists of texts and numbers
 		tags[tagPoint] = string(text)
+	}
+	for name, text := range map[string]string{tagMachine: run.Env.Machine, tagCommit: run.Env.GitCommit} {
+		if text != "" {
+			tags[name] = text
+		}
 	}
 	if run.Purpose == schema.PurposeProfile {
 		tags[tagPurpose] = string(run.Purpose)

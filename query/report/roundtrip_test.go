@@ -81,7 +81,7 @@ func kept(r *schema.Run, document bool) string {
 	if r.Purpose != schema.PurposeProfile { // whose operators are in the documents of others
 		maps.Copy(tags, r.Tags)
 	}
-	text += fmt.Sprintf("\n%s %s %q %q %v %q %v %v %v %q", r.Purpose, r.Stage, r.ErrorKind, r.Error, number(r.ExitCode), r.Signal, r.StartedAt, tags, median("sm_efficiency"), r.BackendVersion)
+	text += fmt.Sprintf("\n%s %s %s %s %q %q %v %q %v %v %v %q", r.Env.Machine, r.Env.GitCommit, r.Purpose, r.Stage, r.ErrorKind, r.Error, number(r.ExitCode), r.Signal, r.StartedAt, tags, median("sm_efficiency"), r.BackendVersion)
 	if r.Status != schema.StatusOK {
 		return text
 	}
@@ -98,6 +98,7 @@ func TestRoundTrip(t *testing.T) {
 	var runs []schema.Run
 	add := func(edit func(*schema.Run)) {
 		r := measured(byte(len(runs) + 1))
+		r.Env.Machine, r.Env.GitCommit = "lab", "0123456789abcdef0123456789abcdef01234567"
 		r.StartedAt = started.Add(time.Duration(len(runs)) * time.Second)
 		r.Metrics[0].Better, r.Metrics[0].Ticks = schema.BetterLower, slices.Clone(r.Metrics[0].Ticks)
 		edit(&r)

@@ -13,22 +13,27 @@ import (
 // ownTags are the tags with which NeuroLens says in a document what the schema of the harness has no member for.
 type ownTags struct {
 	runID        string
+	machine      string
+	commit       string
 	placeholders []string // paths of required members whose values are unknown
 	purpose      schema.Purpose
 	profileRun   string // the profiled run that the timeline is from; empty: it is from this one
 	profileAt    string // when that began
 	profileIn    string // the run whose document stands for that run
-	point        *struct {
-		Suite     string            `json:"suite"`
-		Benchmark string            `json:"benchmark"`
-		Variant   string            `json:"variant"`
-		Backend   string            `json:"backend"`
-		Model     string            `json:"model"`
-		Precision string            `json:"precision"`
-		BatchSize *int64            `json:"batch_size"`
-		SeqLen    *int64            `json:"seq_len"`
-		Params    map[string]string `json:"params"`
-	}
+	point        *tagPoint
+}
+
+// tagPoint is the point of a run, and its suite.
+type tagPoint struct {
+	Suite     string            `json:"suite"`
+	Benchmark string            `json:"benchmark"`
+	Variant   string            `json:"variant"`
+	Backend   string            `json:"backend"`
+	Model     string            `json:"model"`
+	Precision string            `json:"precision"`
+	BatchSize *int64            `json:"batch_size"`
+	SeqLen    *int64            `json:"seq_len"`
+	Params    map[string]string `json:"params"`
 }
 
 // ownTagsOf takes these tags from the tags of a document; nil if NeuroLens did not write it.
@@ -39,13 +44,13 @@ func ownTagsOf(tags map[string]foreign.Text) *ownTags {
 	}
 	text := func(name string) string { return string(tags[prefix+name]) }
 	o := &ownTags{
-		runID: text("run_id"), placeholders: strings.Split(text("placeholders"), ","), purpose: schema.Purpose(text("purpose")),
+		runID: text("run_id"), machine: text("machine"), commit: text("commit"), placeholders: strings.Split(text("placeholders"), ","), purpose: schema.Purpose(text("purpose")),
 		profileRun: text("profile_run"), profileAt: text("profile_at"), profileIn: text("profile_in"),
 	}
 	if foreign.Decode([]byte(text("point")), &o.point) != nil {
 		o.point = nil // of an earlier version, or changed by somebody
 	}
-	for _, name := range []string{"run_id", "placeholders", "purpose", "profile_run", "profile_at", "profile_in", "point", "ops_left_out"} {
+	for _, name := range []string{"run_id", "machine", "commit", "placeholders", "purpose", "profile_run", "profile_at", "profile_in", "point", "ops_left_out"} {
 		delete(tags, prefix+name)
 	}
 	return o
@@ -64,13 +69,21 @@ func (o *ownTags) unknown(path string) bool { return slices.Contains(o.placehold
 
 // run makes a run of the point; of p if the tags do not have it.
 func (o *ownTags) run(p *neurolensPoint) schema.Run {
-	if o == nil || o.point == nil {
+	if o == nil {
 		return p.run()
 	}
-	t := o.point
+	r := p.run()
+	if t := o.point; t != nil {
+		r = t.run()
+	}
+	r.Purpose, r.Env.Machine, r.Env.GitCommit = o.purpose, o.machine, o.commit
+	return r
+}
+
+func (t *tagPoint) run() schema.Run {
 	return schema.Run{
 		Suite: t.Suite, Benchmark: t.Benchmark, Variant: t.Variant, Backend: t.Backend, Model: t.Model, Precision: t.Precision,
-		BatchSize: t.BatchSize, SeqLen: t.SeqLen, Params: maps.Clone(t.Params), Purpose: o.purpose,
+		BatchSize: t.BatchSize, SeqLen: t.SeqLen, Params: maps.Clone(t.Params),
 	}
 }
 
