@@ -51,9 +51,10 @@ too.
 
 --layout writes the files of another benchmark system, with its names, fields
 and units: chapters (BenchmarkHarness), kernels (QuASIM bench tools), matrix
-(Swift MNIST scripts) or grid (operation grid). ingest reads them again. --check
-lists the errors in files of these layouts, and in files of bench --out-dir.
-docs/layouts.md has every file and field.`,
+(Swift MNIST scripts) or grid (operation grid). --json and --md name its two
+summary files. ingest reads them again. --check lists the errors in files of
+these layouts, and in files of bench --out-dir. docs/layouts.md has every file
+and field.`,
 		Example: `  neurolens report
   neurolens report --md report.md --json report.json
   neurolens report --html report.html
@@ -61,6 +62,7 @@ docs/layouts.md has every file and field.`,
   neurolens report suite=nightly machine=lab3 --by benchmark
   neurolens report session=last --metric peak_memory --baseline variant=eager
   neurolens report --layout kernels --out-dir reports --against baseline=main
+  neurolens report --layout grid --json my_results.json
   neurolens report --layout kernels --against git:main:reports/summary.json
   neurolens report --check reports`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },

@@ -115,6 +115,7 @@ func (s *suite) markdown(runs []*schema.Run) []byte {
 		}
 	}
 	p.line("**Generated:** %s\n", generated)
+	p.line("Times are means, as in BenchmarkHarness, and a speedup is a ratio of means. `neurolens compare` judges by medians, which one slow run does not move.\n")
 	s.overall(&p)
 	p.line("## Per-Chapter Summary\n")
 	p.header("Chapter", "Status", "Benchmarks", "Successful", "Failed", "Avg Speedup", "Max Speedup", "Min Speedup", "Skipped")
