@@ -245,16 +245,22 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 }
 
 // addShortNames makes the first word of a name an alias, unless a benchmark of the suite has that name: in the chapter ch1,
-// ch1:moe means ch1/moe_dense.
+// ch1:moe means ch1/moe_dense. A name may have the ending of its files: ch1:moe.py.
 func (l *layered) addShortNames() {
 	names := map[string]bool{}
 	for _, b := range l.found {
 		names[b.key] = true
 	}
 	for i, b := range l.found {
-		if word, _, more := strings.Cut(path.Base(b.key), "_"); more && !names[path.Join(path.Dir(b.key), word)] {
-			l.found[i].also = append(b.also, word)
+		base := path.Base(b.key)
+		short := []string{base}
+		if word, _, more := strings.Cut(base, "_"); more && !names[path.Join(path.Dir(b.key), word)] {
+			b.also, short = append(b.also, word), append(short, word)
 		}
+		for _, name := range short {
+			b.also = append(b.also, name+path.Ext(b.also[0])) // also begins with a file
+		}
+		l.found[i].also = b.also
 	}
 }
 

@@ -84,8 +84,15 @@ func TestDiscoverTargets(t *testing.T) {
 	check(3, "ch10:moe")
 	check(3, "ch10:baseline_moe_dense")
 	check(3, "ch10:baseline_moe_dense.py")
+	check(3, "ch10:moe_dense.py")
+	check(3, "ch10:moe.py")
+	check(7, "all")
 	check(1, "ch10:moe_dense:sparse")
 	check(5, "ch1", "ch10:*")
+	if _, err := readText("s.yaml", []byte("discover: {rule: pairs}\n"), Overrides{Files: chapters, Targets: []string{"ch1", "all"}}); err == nil ||
+		err.Error() != `--targets "all": it chooses every point: give it alone` {
+		t.Errorf("all among others: %v", err)
+	}
 	both := in("ch1/baseline_moe.py", "ch1/optimized_moe.py", "ch1/baseline_moe_dense.py", "ch1/optimized_moe_dense.py")
 	s := parse(t, "discover: {rule: pairs}\n", Overrides{Files: both, Targets: []string{"ch1:moe"}})
 	equal(t, discovered(s)[0], "ch1:ch1/moe:baseline  ch1/baseline_moe.py:run_benchmark")

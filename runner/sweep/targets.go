@@ -19,6 +19,13 @@ type target struct {
 func readTargets(patterns []string) ([]target, error) {
 	var targets []target
 	for _, pattern := range patterns {
+		switch {
+		case pattern != "all":
+		case len(patterns) > 1:
+			return nil, targetError(pattern, "it chooses every point: give it alone")
+		default:
+			return nil, nil
+		}
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, targetError(pattern, "want a pattern with *, ? and [a-z]")
 		}
