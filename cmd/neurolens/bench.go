@@ -27,6 +27,7 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/line"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -182,7 +183,11 @@ func (b *bench) readMetrics() error {
 func (b *bench) readSweep() (err error) {
 	system.Asking(b.cmd.Context(), true)
 	defer system.Asking(b.cmd.Context(), b.flags.dryRun)
-	if b.overrides.Files, err = discover.Tree("."); err == nil {
+	b.overrides.Files, err = discover.Tree(".")
+	if err == nil && b.flags.against != "" {
+		b.overrides.Base, err = worktree.WithDeleted(b.cmd.Context(), ".", b.flags.against, b.overrides.Files)
+	}
+	if err == nil {
 		b.sweep, err = sweep.Read(b.source.Name(), b.source, b.overrides)
 	}
 	if err != nil {

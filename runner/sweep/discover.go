@@ -89,9 +89,19 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 		if err != nil {
 			return err
 		}
+		var deleted []discover.Benchmark
+		if o.Base != nil {
+			if benchmarks, deleted, err = l.findDeleted(d, benchmarks, o.Base); err != nil {
+				return err
+			}
+		}
 		maps.Copy(l.facts, factsOf(root, benchmarks))
-		for _, b := range benchmarks {
-			found, err := l.foundBenchmark(d, b, root)
+		for i, b := range slices.Concat(benchmarks, deleted) {
+			files := root
+			if i >= len(benchmarks) {
+				files = o.Base
+			}
+			found, err := l.foundBenchmark(d, b, files)
 			if err != nil {
 				return err
 			}
@@ -195,6 +205,31 @@ func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
 	}
 	l.left = append(l.left, found.Left...)
 	return found.Benchmarks, nil
+}
+
+// findDeleted adds to the benchmarks of the working directory those of the base that it no longer has: the variants that are gone, and whole
+// benchmarks. A deleted file that could not run is no loss.
+func (l *layered) findDeleted(d *discovery, here []discover.Benchmark, base fs.FS) (more, deleted []discover.Benchmark, err error) {
+	left := l.left
+	before, err := l.find(d, base)
+	if l.left = left; err != nil {
+		return nil, nil, err
+	}
+	for _, b := range before {
+		at := slices.IndexFunc(here, func(other discover.Benchmark) bool { return other.Name == b.Name })
+		b.Variants = slices.DeleteFunc(slices.Clone(b.Variants), func(v discover.Variant) bool {
+			same := func(other discover.Variant) bool { return other.Name == v.Name }
+			return v.Problem != "" || at >= 0 && slices.ContainsFunc(here[at].Variants, same)
+		})
+		switch {
+		case len(b.Variants) == 0:
+		case at >= 0:
+			here[at].Variants = append(here[at].Variants, b.Variants...)
+		default:
+			deleted = append(deleted, b)
+		}
+	}
+	return here, deleted, nil
 }
 
 // foundLayer is what is found out of a benchmark or a variant, as keys of a sweep.

@@ -74,7 +74,11 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 // addAll creates the points of all sections.
 func (e *expansion) addAll() error {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
-	e.takers = newParameters(e.sections[0].over.Files)
+	over := e.sections[0].over
+	e.takers = newParameters(over.Files)
+	if over.Base != nil {
+		e.takers.files = over.Base
+	}
 	rows, _ := e.rows()
 	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
 	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)

@@ -337,7 +337,7 @@ func (l *layered) combinations() (all []combination) {
 			of = append(of, member{"benchmark", b.value.named(b.key)})
 		}
 		variants := b.variants
-		if len(variants) == 0 {
+		if len(variants) == 0 && len(l.foundVariants()) == 0 { // those that discover found belong to their benchmarks
 			variants = l.names["variants"]
 		}
 		if len(variants) == 0 {

@@ -176,6 +176,9 @@ type Overrides struct {
 	// UntilConclusive adds repeats until a comparison of two commits is conclusive, up to max_repeats, or 30. Looks after 6, 9, 14,
 	// 20 ... repeats are planned. They override the repeats and rel_error of the file.
 	UntilConclusive bool
+	// Base is Files with the files that the base of a comparison has and Files has not: what discover finds there runs on the base alone; nil: there
+	// is no base.
+	Base fs.FS
 	// Files is the working directory, which discover searches; nil: it is empty.
 	Files fs.FS
 	// Facts provides the facts about the machine that expressions name. Only these are read. nil: none is known.
