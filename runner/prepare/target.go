@@ -222,11 +222,12 @@ func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	}
 	settings := t.settings
 	settings.Profile, settings.Level = l.Profile, level
+	settings.Operators = t.Point.Executor == schema.ExecutorONNXRT && t.Point.Operators && l.Profile == "" && l.Repeat == 0
 	if l.Profile != "" {
 		spec.Profile, spec.Enough = true, nil
 		spec.Deadlines.Profile = l.Timeouts().Profile
 	}
-	if settings.Profile != "" || settings.Level != "" {
+	if settings.Profile != "" || settings.Level != "" || settings.Operators {
 		if made, err := t.program(settings); err == nil { // it was made once already
 			spec.Program = made.Program
 		}

@@ -251,9 +251,14 @@ class Backend:
 
     # The applied settings.
 
-    def read_run(self):
-        """Keeps the nodes of one run, each once, with their providers and types, from the profile of the session, which ends."""
+    def read_run(self, iterations=0):
+        """Keeps the nodes of one run, each once, with their providers and types, from the profile of the session, which ends. Returns that of
+        as many more runs."""
+        began = time.time_ns()
         self.worker.part("finite").note(self.worker, self.output())
+        profiled = self.worker.part("profiled")
+        times = profiled.durations(self.benchmark_fn, iterations)
+        zero = self.session.get_profiling_start_time_ns() - began
         events, ort_profile = self.end_profile(), self.worker.part("ort_profile")
         self.room = ort_profile.room(events)
         self.evidence = {ort_profile.place(event): event["args"] for event in ort_profile.nodes(events)}
@@ -261,6 +266,8 @@ class Backend:
         if providers and self.provider not in providers:
             raise self.request.not_applied("%s was requested, but every node ran on %s" % (
                 self.provider, " ".join(sorted(providers))))
+        times = times[:max(0, len(ort_profile.runs(events)) - 1)]
+        return profiled.Profile(ort_profile.operators(events, zero) if times else [], times)
 
     def end_profile(self, keep=""):
         """The events of the profile, which ends. Its file is removed, or has the path keep from then on."""
@@ -343,6 +350,12 @@ class Backend:
         return self.ort.__version__
 
     # A profile.
+
+    def operators(self, iterations):
+        """The nodes of a few runs after the measurement, in the session that tells what was applied."""
+        self.reopen()
+        self.worker.fact("profile.tick_ns", 1000)
+        return self.read_run(iterations)
 
     def profile(self, iterations):
         """The nodes of several runs, in a separate session: of as many as its profile has room for."""

@@ -380,6 +380,37 @@ func TestProfileONNXRuntime(t *testing.T) {
 	}
 }
 
+// TestOperatorsAfterMeasurement: a measured run reports its operators, unless they would take a tenth of its time.
+func TestOperatorsAfterMeasurement(t *testing.T) {
+	for _, iterations := range []int{100, 5} {
+		spec := modelSpec(t, models(t), Settings{
+			Backend: "onnxrt", Model: "builtin:tiny_linear", ModelFile: "tiny_linear.fp16.onnx", Operators: true,
+		}, sized("8", "128", "fp16"))
+		spec.Warmup, spec.Iterations = 2, iterations
+		o := runSpec(t, spec)
+		check(t, o, schema.StatusOK, "", "", "")
+		if samples(o) != iterations {
+			t.Errorf("%d samples, want %d", samples(o), iterations)
+		}
+		seen := o.Facts["profile.iterations"]
+		if iterations == 5 && (len(o.Ops) > 0 || seen != "") {
+			t.Errorf("%d operators in %q iterations after a measurement of 5", len(o.Ops), seen)
+		}
+		if iterations == 5 {
+			continue
+		}
+		n, err := strconv.ParseInt(seen, 10, 64)
+		if err != nil || n < 1 || n > 10 || o.Facts["profile.latency_ns"] == "" || len(o.Ops) == 0 {
+			t.Errorf("%d operators, facts %v", len(o.Ops), o.Facts)
+		}
+		for _, op := range o.Ops {
+			if op.Count == nil || *op.Count != n || op.DurationNS == nil {
+				t.Errorf("op %+v of %d iterations", op, n)
+			}
+		}
+	}
+}
+
 // TestNotInstalled: a missing framework is one line that says what to install.
 func TestNotInstalled(t *testing.T) {
 	i := interpreter(t)

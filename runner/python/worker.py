@@ -40,6 +40,9 @@ BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_BEGINS, BYTE_ROWS = 56, 60, 64, 4032, 4
 UNSET = -(1 << 63)  # a row that nobody measured
 RESULT, ERROR, UNSUPPORTED, SKIPPED = 1, 2, 3, 4
 
+# The most iterations after the measurement whose operators are reported, and the part of its time that they may take: a tenth.
+MOST_PROFILED, PROFILED_SHARE = 10, 10
+
 # A first call that takes so long, and so many times as long as the later ones at their median, has done work that they have not.
 FIRST_CALL_NS, FIRST_CALL_TIMES = 1000000, 10
 
@@ -262,6 +265,7 @@ class Worker:
             else:
                 self.measure()
                 self.validate()
+                self.operators()
             status = self.result()
         except BaseException as error:
             if os.getpid() != self.pid:
@@ -397,6 +401,27 @@ class Worker:
             self.events.send("op", op=op)
         profiled.note(self, plain, profile, self.iterations)
         self.send_device_memory()
+
+    def operators(self):
+        """The operators of a few more iterations, as long as these take less than a tenth of the warm-up and the measurement."""
+        if not self.settings.get("operators"):
+            return
+        words, first = self.samples.words, WORD_ROWS + self.warmup
+        rows = sorted(row for row in words[first:first + self.iterations] if row != UNSET)
+        if not rows:
+            return
+        took = sum(rows) + sum(row for row in words[WORD_ROWS:first] if row != UNSET)
+        iterations = min(MOST_PROFILED, took // PROFILED_SHARE // max(1, rows[len(rows) // 2]))
+        if iterations < 1:
+            return
+        self.begin("profile")
+        profile = self.subject.operators(iterations)
+        for op in profile.ops:
+            self.events.send("op", op=op)
+        if profile.times:
+            profiled = self.part("profiled")
+            self.fact("profile.iterations", len(profile.times))
+            self.fact("profile.latency_ns", profiled.median(profile.times))
 
     def validate(self):
         check = getattr(self.subject, "validate_result", None)

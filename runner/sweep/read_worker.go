@@ -100,6 +100,7 @@ func (s *settings) readIterationsPerSample(d *document) error {
 
 // readProfile reads the profilers, each of which makes a pass of its own.
 func (s *settings) readProfile(d *document) error {
+	s.point.Operators = !d.keys["profile"].given() && !d.option("profile").given()
 	items := d.optionItems("profile")
 	if f := d.keys["profile"]; f.given() && items == nil {
 		items = f.items()

@@ -114,6 +114,8 @@ type Point struct {
 	Metrics     []extract.Rule    // metrics to read from outputs, filled in; nil: none
 	Used        []string          // axes that texts contain, so that the benchmark need not take them; nil unless it runs in Python
 
+	Operators bool // the first run of the point tells its operators: profile is not given
+
 	// How a Python worker runs it.
 	Worker
 	Python     string   // the interpreter; empty: not set, or not needed
