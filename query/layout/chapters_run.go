@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,8 +79,10 @@ func (c *chapterRun) failure(r *schema.Run) {
 		return
 	}
 	c.Errors[0] = "TIMEOUT: " + c.Errors[0]
-	c.Stage = stageWord(r.Stage)
-	c.Duration, c.Limit = seconds(durationOf(r, r.Stage)), limitOf(r)
+	c.Stage, c.Limit = stageWord(r.Stage), limitOf(r)
+	if c.Duration = seconds(factNS(r, factElapsed)); c.Duration == "" {
+		c.Duration = seconds(durationOf(r, r.Stage))
+	}
 }
 
 // watchdogOf returns the states of the stages of a run; nil if none has begun.
@@ -146,18 +149,27 @@ func seconds(ns *int64) number {
 	return in(new(float64(*ns)), "s")
 }
 
-// limitOf returns the deadline of the stage in which a run ended, in seconds, from the fact with all deadlines: setup=30s warmup=3s.
+// factNS returns a fact with a number of ns; nil if the run does not have it.
+func factNS(r *schema.Run, name string) *int64 {
+	n, err := strconv.ParseInt(r.Env.Facts[name], 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+// limitOf returns the deadline of the stage in which a run ended, in seconds: the one that it missed or, of a run of an earlier version, the
+// one that all deadlines name: setup=30s warmup=3s. A whole number has no decimal point, as in the harness.
 func limitOf(r *schema.Run) number {
+	limit := factNS(r, factLimit)
 	for word := range strings.FieldsSeq(r.Env.Facts["runner.timeouts"]) {
-		if text, is := strings.CutPrefix(word, string(r.Stage)+"="); is {
-			switch limit, err := time.ParseDuration(text); {
-			case err != nil:
-			case limit%time.Second == 0: // a whole number, as in the harness
-				return integer(new(int64(limit / time.Second)))
-			default:
-				return seconds(new(limit.Nanoseconds()))
-			}
+		text, is := strings.CutPrefix(word, string(r.Stage)+"=")
+		if d, err := time.ParseDuration(text); is && err == nil && limit == nil {
+			limit = new(d.Nanoseconds())
 		}
 	}
-	return ""
+	if limit != nil && *limit%1e9 == 0 {
+		return integer(new(*limit / 1e9))
+	}
+	return seconds(limit)
 }

@@ -75,9 +75,15 @@ type Folder struct {
 
 // facts are those that layouts show. Others are not kept in memory.
 var facts = []string{
-	"runner.iterations", "runner.warmup", "runner.seed", "runner.file", "runner.object", "runner.timeouts", "os.build", "cpu.architecture",
+	"runner.iterations", "runner.warmup", "runner.seed", "runner.file", "runner.object", "runner.timeouts", factLimit, factElapsed, "os.build", "cpu.architecture",
 	"numpy.version", schema.FactBaseline, schema.FactFoundBackend, schema.FactFoundImports, schema.FactFoundConfig,
 }
+
+// The facts about the stage in which a run missed its deadline: the deadline, and how long the stage had run, in ns.
+const (
+	factLimit   = "runner.timeout_limit_ns"
+	factElapsed = "runner.timeout_elapsed_ns"
+)
 
 // factPackage is the prefix of facts with the versions of the packages that were loaded.
 const factPackage = "python.package."

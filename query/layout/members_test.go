@@ -111,6 +111,44 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestDeadlines: the deadline that was missed and the time until then are facts of a run; without them they are those of its stage.
+func TestDeadlines(t *testing.T) {
+	var m maker
+	for want, facts := range map[string]map[string]string{
+		"5 5.25":  {"runner.timeout_limit_ns": "5000000000", "runner.timeout_elapsed_ns": "5250000000", "runner.timeouts": "setup=30s measure=15s"},
+		"1.5 2.0": {"runner.timeouts": "setup=30s measure=1.5s"},
+		" 2.0":    {"runner.timeouts": "measure=soon", "runner.timeout_limit_ns": "x"},
+	} {
+		r := m.run(nil, func(r *schema.Run) {
+			r.Benchmark = "ch1/x"
+			failed(r, schema.StatusTimeout, "", "late")
+			r.Stage, r.Stages.Measure = schema.StageMeasure, new(int64(2e9))
+			for name, text := range facts {
+				r.Env.Facts[name] = text
+			}
+		})
+		dir := t.TempDir()
+		write(t, layout.Chapters, dir, r)
+		var suite struct {
+			Results []struct {
+				Benchmarks []struct {
+					Runs []struct {
+						Limit    json.RawMessage `json:"timeout_limit_seconds"`
+						Duration json.RawMessage `json:"timeout_duration_seconds"`
+					} `json:"runs"`
+				} `json:"benchmarks"`
+			} `json:"results"`
+		}
+		if err := json.Unmarshal([]byte(texts(t, dir)["benchmark_test_results.json"]), &suite); err != nil {
+			t.Fatal(err)
+		}
+		run := suite.Results[0].Benchmarks[0].Runs[0]
+		if got := string(run.Limit) + " " + string(run.Duration); got != want {
+			t.Errorf("%v gives %s, want %s", facts, got, want)
+		}
+	}
+}
+
 // TestOneStatistic: the values of a row belong together, however the samples spread: speed and throughput are those of its mean time.
 func TestOneStatistic(t *testing.T) {
 	var m maker
