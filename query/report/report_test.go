@@ -521,3 +521,36 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("the closed file has %d rows", len(found))
 	}
 }
+
+// FuzzRows: whatever stands in a table and in a document, each row has all columns.
+func FuzzRows(f *testing.F) {
+	dir := filepath.Join("testdata", "golden")
+	table, err := os.ReadFile(filepath.Join(dir, "summary.csv"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range []string{"runs/01M7YDM4GS0000000000000002.json", "runs/01M7YDM4GS0000000000000003.failed.json"} {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(table, text)
+	}
+	f.Add([]byte("run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization\r\na,\"\r\n"), []byte(`{"run_id": "x", "software": {}, "timeline": [{}]}`))
+	path := filepath.Join(f.TempDir(), "a.json")
+	f.Fuzz(func(t *testing.T, table, document []byte) {
+		known := map[string][]string{}
+		readRows(table, known)
+		if err := os.WriteFile(path, document, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if row := documentRow(path, "a"); row != nil {
+			known["a"] = row
+		}
+		for id, row := range known {
+			if len(row) != len(summaryHeader) || row[0] != id {
+				t.Errorf("%q is the row of %q", row, id)
+			}
+		}
+	})
+}
