@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -36,106 +37,104 @@ type tagPoint struct {
 	Params    map[string]string `json:"params"`
 }
 
-// ownTagsOf takes these tags from the tags of a document; nil if NeuroLens did not write it.
+// ownPrefix begins the names of these tags.
+const ownPrefix = "neurolens."
+
+// ownTagsOf reads these tags of a document; it is nil if NeuroLens did not write it.
 func ownTagsOf(tags map[string]foreign.Text) *ownTags {
-	const prefix = "neurolens."
-	if tags[prefix+"run_id"] == "" {
+	text := func(name string) string { return string(tags[ownPrefix+name]) }
+	if text("run_id") == "" {
 		return nil
 	}
-	text := func(name string) string { return string(tags[prefix+name]) }
 	o := &ownTags{
-		runID: text("run_id"), machine: text("machine"), commit: text("commit"), placeholders: strings.Split(text("placeholders"), ","), purpose: schema.Purpose(text("purpose")),
-		profileRun: text("profile_run"), profileAt: text("profile_at"), profileIn: text("profile_in"),
+		runID: text("run_id"), machine: text("machine"), commit: text("commit"), placeholders: strings.Split(text("placeholders"), ","),
+		purpose: schema.Purpose(text("purpose")), profileRun: text("profile_run"), profileAt: text("profile_at"), profileIn: text("profile_in"),
 	}
 	if foreign.Decode([]byte(text("point")), &o.point) != nil {
 		o.point = nil // of an earlier version, or changed by somebody
 	}
-	for _, name := range []string{"run_id", "machine", "commit", "placeholders", "purpose", "profile_run", "profile_at", "profile_in", "point", "ops_left_out"} {
-		delete(tags, prefix+name)
-	}
 	return o
-}
-
-// id is the id of the run in the store that the document is from; empty if NeuroLens did not write it.
-func (o *ownTags) id() string {
-	if o == nil {
-		return ""
-	}
-	return o.runID
 }
 
 // unknown reports whether the value of a member is a placeholder.
 func (o *ownTags) unknown(path string) bool { return slices.Contains(o.placeholders, path) }
 
-// run makes a run of the point; of p if the tags do not have it.
-func (o *ownTags) run(p *neurolensPoint) schema.Run {
-	if o == nil {
-		return p.run()
+// describe sets what the tags say of a run, and removes them from its own.
+func (o *ownTags) describe(r *schema.Run) {
+	maps.DeleteFunc(r.Tags, func(name, _ string) bool { return strings.HasPrefix(name, ownPrefix) })
+	foreign.SetFact(r, "source.run_id", o.runID)
+	r.Env.GitCommit = o.commit
+	if r.Env.Machine == "" { // otherwise the user named it
+		r.Env.Machine = o.machine
 	}
-	r := p.run()
+	if o.purpose != "" {
+		r.Purpose = o.purpose
+	}
+	if o.unknown("meta.config.repeat") {
+		r.RepeatIndex = nil
+	}
 	if t := o.point; t != nil {
-		r = t.run()
-	}
-	r.Purpose, r.Env.Machine, r.Env.GitCommit = o.purpose, o.machine, o.commit
-	return r
-}
-
-func (t *tagPoint) run() schema.Run {
-	return schema.Run{
-		Suite: t.Suite, Benchmark: t.Benchmark, Variant: t.Variant, Backend: t.Backend, Model: t.Model, Precision: t.Precision,
-		BatchSize: t.BatchSize, SeqLen: t.SeqLen, Params: maps.Clone(t.Params),
-	}
-}
-
-// own makes the run of a document that NeuroLens wrote and, if its timeline is from another run, that one. Its time is the median of samples that
-// the document does not have; placeholders are unknown.
-func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags) error {
-	c := &d.meta.Config
-	for path, member := range map[string]*foreign.Number{
-		"meta.config.batch_size": &c.BatchSize, "meta.config.sequence_length": &c.SequenceLength, "meta.config.repeat": &c.Repeat,
-		"summary.metrics.gpu_utilization": &d.summary.Metrics.GPUUtilization, "summary.metrics.sm_efficiency": &d.summary.Metrics.SMEfficiency,
-	} {
-		if own.unknown(path) {
-			*member = ""
+		r.Suite, r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision = t.Suite, t.Benchmark, t.Variant, t.Backend, t.Model, t.Precision
+		r.BatchSize, r.SeqLen = t.BatchSize, t.SeqLen
+		for name, text := range t.Params {
+			foreign.SetParam(r, name, text)
 		}
+		return
 	}
-	p := neurolensPoint{model: d.model.Name, backend: d.software.Backend, precision: c.Precision, batch: c.BatchSize, seq: c.SequenceLength}
-	r := own.run(&p)
-	r.BackendVersion, r.RepeatIndex = known(d.software.Version), c.Repeat.Int64()
-	d.environment(&r)
-	if gb := d.hardware.MemoryGB.Finite("GB"); gb != nil && r.Env.MemoryBytes != nil {
-		r.Env.MemoryBytes = new(int64(*gb))
+	if o.unknown("meta.config.batch_size") {
+		r.BatchSize = nil
 	}
+	if o.unknown("meta.config.sequence_length") {
+		r.SeqLen = nil
+	}
+}
+
+// own makes the run of a document that NeuroLens wrote and, if its timeline is from another run, that one. r is what a document of the harness
+// would be. Its time is the median of samples that the document does not have; placeholders are unknown.
+func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags, r schema.Run) error {
 	profile := r
-	profile.Env.Facts = maps.Clone(r.Env.Facts)
-	setTags(&r, d.meta.Tags)
-	if at, source, err := in.Time(d.createdAt, foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
-	foreign.SetFact(&r, "source.run_id", own.runID)
-	if r.Purpose != schema.PurposeProfile { // there it is the sum of the operators
-		d.median(&r, schema.PrimaryMetric, "ns", d.summary.TotalDurationMS.Finite("ms"))
-	}
-	d.median(&r, "gpu_utilization", "ratio", d.summary.Metrics.GPUUtilization.Finite(""))
-	d.median(&r, "sm_efficiency", "ratio", d.summary.Metrics.SMEfficiency.Finite(""))
-	ops := d.operators(own)
-	if own.profileRun == "" {
-		r.Ops = ops
-		return out.Run("run "+own.runID, r)
-	}
-	if err := out.Run("run "+own.runID, r); err != nil {
+	profile.Env.Facts, profile.Tags, profile.Metrics, profile.Warnings, profile.RepeatIndex = maps.Clone(r.Env.Facts), nil, nil, nil, nil
+	if err := out.RunWith("run "+own.runID, r, func(r *schema.Run) {
+		own.describe(r)
+		d.measured(own, r)
+		if own.profileRun == "" {
+			r.Ops = d.operators(own)
+		}
+	}); err != nil || own.profileRun == "" {
 		return err
 	}
 	if other := own.profileIn + ".json"; own.profileIn != own.runID && own.profileIn == path.Base(own.profileIn) && in.Beside(other) {
 		out.LeaveTo(other, "profile that another document has as well", 1)
 		return nil
 	}
-	profile.Purpose, profile.RepeatIndex, profile.Ops = schema.PurposeProfile, nil, ops
+	own.runID, own.purpose = own.profileRun, schema.PurposeProfile
+	own.describe(&profile)
+	d.measured(own, &profile)
+	profile.StartedAt, profile.TimeSource, profile.Ops = time.Time{}, "", d.operators(own)
 	if at, source, err := in.Time(own.profileAt, foreign.ISO...); err == nil {
 		foreign.SetStart(&profile, at, source)
 	}
-	foreign.SetFact(&profile, "source.run_id", own.profileRun)
-	return out.Run("run "+own.profileRun, profile)
+	return out.Run("run "+own.runID, profile)
+}
+
+// measured sets what the document says of the machine, and the metrics.
+func (d *runDocument) measured(own *ownTags, r *schema.Run) {
+	if gb := d.hardware.MemoryGB.Finite("GB"); gb != nil && r.Env.MemoryBytes != nil {
+		r.Env.MemoryBytes = new(int64(*gb))
+	}
+	r.Metrics, r.Ops, r.Warnings, r.Primary = nil, nil, nil, ""
+	if r.Purpose == schema.PurposeProfile { // the total is the sum of the operators
+		return
+	}
+	d.median(r, schema.PrimaryMetric, "ns", d.summary.TotalDurationMS.Finite("ms"))
+	for name, n := range map[string]foreign.Number{"gpu_utilization": d.summary.Metrics.GPUUtilization, "sm_efficiency": d.summary.Metrics.SMEfficiency} {
+		if !own.unknown("summary.metrics." + name) {
+			d.median(r, name, "ratio", n.Finite(""))
+		}
+	}
+	if len(r.Metrics) > 0 {
+		r.Primary = r.Metrics[0].Name
+	}
 }
 
 // median adds a metric of which the document has the median.
@@ -160,6 +159,9 @@ func (d *runDocument) operators(own *ownTags) []schema.Op {
 		}
 		if d.hardware.Vendor == "CPU" {
 			op.Device = "cpu"
+		}
+		if delete(op.Counters, "lat_norm"); len(op.Counters) == 0 { // of the fingerprint: the share of the time
+			op.Counters = nil
 		}
 	}
 	return numbered(d.ops)

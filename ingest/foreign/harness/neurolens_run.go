@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -129,9 +128,6 @@ func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) 
 }
 
 func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
-	if own := ownTagsOf(d.meta.Tags); own != nil {
-		return d.own(in, out, own)
-	}
 	c := &d.meta.Config
 	p := neurolensPoint{
 		model: d.model.Name, backend: d.software.Backend, precision: c.Precision,
@@ -158,6 +154,9 @@ func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
 	d.metrics(&r)
 	enrich(in, d.runID, &r)
 	foreign.SetFact(&r, "source.run_id", d.runID)
+	if own := ownTagsOf(d.meta.Tags); own != nil {
+		return d.own(in, out, own, r)
+	}
 	return out.Run("run "+d.runID, r)
 }
 
@@ -270,8 +269,7 @@ func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
 	}
 	c := &d.Meta.Config
 	p := neurolensPoint{model: d.Model.Name, backend: d.Software.Backend, precision: c.Precision, batch: c.BatchSize, seq: c.SequenceLength}
-	own := ownTagsOf(d.Meta.Tags)
-	r := own.run(&p)
+	r := p.run()
 	r.BackendVersion = known(d.Software.Version)
 	r.Status, r.Stage, r.ErrorKind = schema.Status(d.Status), schema.Stage(d.Error.Stage), d.Error.Kind
 	r.Error, r.Signal, r.ExitCode, r.RepeatIndex = d.Error.Message, d.Error.Signal, d.Error.ExitCode.Int64(), c.Repeat.Int64()
@@ -279,6 +277,9 @@ func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
 	if at, source, err := in.Time(d.CreatedAt, foreign.ISO...); err == nil {
 		foreign.SetStart(&r, at, source)
 	}
-	foreign.SetFact(&r, "source.run_id", cmp.Or(own.id(), d.RunID))
+	foreign.SetFact(&r, "source.run_id", d.RunID)
+	if own := ownTagsOf(d.Meta.Tags); own != nil {
+		return out.RunWith("run "+d.RunID, r, own.describe)
+	}
 	return out.Run("run "+d.RunID, r)
 }

@@ -45,7 +45,7 @@ func readSummary(in *foreign.Input, out *foreign.Output) error {
 				out.Refuse(where, err)
 				continue
 			}
-			if err := out.Run(where, r); err != nil {
+			if err := out.RunWith(where, r, row.own); err != nil {
 				return err
 			}
 		}
@@ -102,13 +102,7 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 	}
 	r := p.run()
 	id := s.text("run_id")
-	if _, own := s.columns["run_uuid"]; own { // NeuroLens wrote it: values are medians, and zero is one
-		s.own(&r)
-		foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", schema.Summary{P50: numbers[2].Finite("ms")}), "")
-		foreign.Add(&r, foreign.Aggregate("gpu_utilization", "ratio", schema.Summary{P50: numbers[3].Finite("")}), "")
-	} else {
-		neurolensAggregates(&r, numbers[2], numbers[3])
-	}
+	neurolensAggregates(&r, numbers[2], numbers[3])
 	r.Env.GPUName = known(s.text("gpu_name"))
 	stamp, _, _ := strings.Cut(id, "-")
 	if at, source, err := in.Time(stamp+"Z", runStampLayout); err == nil {
@@ -121,14 +115,28 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 	return r, nil
 }
 
-// own sets the point of a run from the columns that only NeuroLens writes.
+// own sets what the columns that only NeuroLens writes say of a run. The numbers of such a table are medians, and zero is one.
 func (s *summaryRow) own(r *schema.Run) {
+	if _, own := s.columns["run_uuid"]; !own {
+		return
+	}
+	r.Metrics, r.Primary = nil, ""
+	for _, m := range []struct{ name, column, unit, stored string }{{schema.PrimaryMetric, "total_latency_ms", "ms", "ns"}, {"gpu_utilization", "gpu_utilization", "", "ratio"}} {
+		n, err := s.number(m.column)
+		if v := n.Finite(m.unit); err == nil && v != nil {
+			foreign.Add(r, foreign.Aggregate(m.name, m.stored, schema.Summary{P50: v}), "")
+			r.Primary = r.Metrics[0].Name
+		}
+	}
 	if s.text("benchmark") == "" {
 		return // of an earlier version
 	}
 	r.Suite, r.Benchmark, r.Variant = s.text("suite"), s.text("benchmark"), s.text("variant")
-	if params := s.text("params"); params != "" && foreign.Decode([]byte(params), &r.Params) != nil {
-		r.Params = nil // somebody changed it
+	var params map[string]string
+	if text := s.text("params"); text != "" && foreign.Decode([]byte(text), &params) == nil {
+		for name, text := range params {
+			foreign.SetParam(r, name, text)
+		}
 	}
 }
 

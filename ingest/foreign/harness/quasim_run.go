@@ -46,9 +46,13 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) error {
 	r := schema.Run{Benchmark: q.Kernel, Backend: q.Backend, Env: *env}
 	r.Env.Facts, r.Env.Machine = maps.Clone(env.Facts), ""
-	addMachine := func(r *schema.Run) { // earlier versions did not read it
+	more := func(r *schema.Run) { // what earlier versions did not read, or read differently
 		if r.Env.Machine == "" {
 			r.Env.Machine = env.Machine
+		}
+		maps.DeleteFunc(r.Applied, func(_, text string) bool { return text == "" }) // unknown
+		if m := r.Metric("relative_error"); m != nil && q.Own == nil {
+			m.Name = metricOverNorm
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.ProblemSize)) {
@@ -60,9 +64,6 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 	for name, text := range q.Metadata {
 		switch name {
 		case "iterations", "warmup", "seed":
-			if text == "" {
-				continue // unknown
-			}
 			if r.Applied == nil {
 				r.Applied = map[string]string{}
 			}
@@ -72,7 +73,7 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 	if q.Success != nil && !*q.Success {
 		r.Status, r.Error = schema.StatusError, q.Error
 		q.Own.identify(&r)
-		return out.RunWith(where, r, addMachine)
+		return out.RunWith(where, r, more)
 	}
 	if err := q.latency(&r); err != nil {
 		out.Refuse(where, err)
@@ -81,7 +82,7 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 	q.others(&r)
 	q.Own.identify(&r)
 	q.Own.values(&r)
-	return out.RunWith(where, r, addMachine)
+	return out.RunWith(where, r, more)
 }
 
 // quasimClock is what bench_all.py measures with.
@@ -154,11 +155,7 @@ func (q *quasimResult) others(r *schema.Run) {
 	if a := q.Accuracy; a != nil {
 		single(r, "rmse", a.RMSE, "")
 		single(r, "max_error", a.Max, "")
-		relative := metricOverNorm
-		if q.Own != nil {
-			relative = q.Own.metric("relative_error", "relative_error")
-		}
-		single(r, relative, a.Relative, "ratio")
+		single(r, q.Own.metric("relative_error", "relative_error"), a.Relative, "ratio")
 		single(r, "determinism_std", a.Determinism, "")
 	}
 }
