@@ -50,7 +50,9 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 		if r.Env.Machine == "" {
 			r.Env.Machine = env.Machine
 		}
-		maps.DeleteFunc(r.Applied, func(_, text string) bool { return text == "" }) // unknown
+		if maps.DeleteFunc(r.Applied, func(_, text string) bool { return text == "" }); len(r.Applied) == 0 { // unknown
+			r.Applied = nil
+		}
 		if m := r.Metric("relative_error"); m != nil && q.Own == nil {
 			m.Name = metricOverNorm
 		}
