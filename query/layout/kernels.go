@@ -103,11 +103,17 @@ func (f *Folder) kernels(dir string) ([]file, error) {
 		covered[p.id] = true
 	}
 	earlier := earlierKernels(filepath.Join(dir, kernelFolder), covered)
-	names := maps.Clone(earlier.others)
+	names, tried := maps.Clone(earlier.others), earlier.tried
 	for _, p := range points {
 		s.count(p.status)
 		s.Results = append(s.Results, kernelResultOf(p))
 		names[p.id] = kernelNames(p.run)
+		tried[p.run.Benchmark] = tried[p.run.Benchmark] || p.tried()
+	}
+	for _, p := range points {
+		if !p.tried() && tried[p.run.Benchmark] { // the kernel alone is a point that was measured
+			names[p.id] = names[p.id][1:]
+		}
 	}
 	chosen := named(names, earlier.taken)
 	var all []file
@@ -142,8 +148,8 @@ func (f *Folder) kernels(dir string) ([]file, error) {
 	return append(all, summary...), err
 }
 
-// kernelNames returns possible names for the file of a point, from one of its runs: the kernel alone if it has one point, else with
-// backend and precision, else with all axes.
+// kernelNames returns possible names for the file of a point, from one of its runs: the kernel alone if it has one point that was not skipped,
+// else with backend and precision, else with all axes.
 func kernelNames(r *schema.Run) []string {
 	name := fileName(r.Benchmark)
 	longer := name

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -41,6 +42,11 @@ func kernelPoints(runs []*schema.Run) []*kernelPoint {
 		p.combine()
 	}
 	return all
+}
+
+// tried reports whether a run of the point was not skipped, and is supported.
+func (p *kernelPoint) tried() bool {
+	return slices.ContainsFunc(p.runs, func(r *schema.Run) bool { return rankOf(r.Status) != 1 })
 }
 
 // combine sets the status and the time of a point. The samples of its runs are taken together, so that each statistic of the time is that of
@@ -149,11 +155,12 @@ type kernelFiles struct {
 	covered []string            // names of files of the points that are written now
 	others  map[string][]string // possible names of the other points, by id
 	taken   map[string]bool     // names of the files of the other points, in lower case
+	tried   map[string]bool     // kernels of which another point was not skipped
 }
 
 // earlierKernels looks at the files in a directory that this package has written.
 func earlierKernels(dir string, covered map[string]bool) kernelFiles {
-	found := kernelFiles{others: map[string][]string{}, taken: map[string]bool{}}
+	found := kernelFiles{others: map[string][]string{}, taken: map[string]bool{}, tried: map[string]bool{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return found // the first call
@@ -171,7 +178,13 @@ func earlierKernels(dir string, covered map[string]bool) kernelFiles {
 		case covered[own.PointID]:
 			found.covered = append(found.covered, e.Name())
 		default:
-			found.others[own.PointID] = own.names()
+			names := own.names()
+			if own.tried() {
+				found.tried[own.Point.Benchmark] = true
+			} else {
+				names = names[1:]
+			}
+			found.others[own.PointID] = names
 			found.taken[strings.ToLower(strings.TrimSuffix(e.Name(), ".json"))] = true
 		}
 	}
@@ -181,8 +194,12 @@ func earlierKernels(dir string, covered map[string]bool) kernelFiles {
 // kernelOwn identifies the point of a file, or is empty if this package did not write it.
 type kernelOwn struct {
 	ownID
-	Point point `json:"point"`
+	Status schema.Status `json:"status"`
+	Point  point         `json:"point"`
 }
+
+// tried reports whether the point was not skipped. Of a point that was skipped, all runs were.
+func (k *kernelOwn) tried() bool { return rankOf(k.Status) != 1 }
 
 // kernelPointIn returns the point of a file.
 func kernelPointIn(content []byte) kernelOwn {

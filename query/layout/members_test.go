@@ -272,6 +272,20 @@ func TestStale(t *testing.T) {
 	step("the other point", "acck.json acck_cpu_fp16.json", other)
 	step("both", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json", one, other, more)
 	step("the first again", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json", one)
+	cuda := point("tma", "fp32")
+	cuda.Backend = "cuda"
+	cuda.PointID = schema.PointID(&cuda)
+	failed(&cuda, schema.StatusSkipped, "skip_if", "no GPU")
+	tma := []schema.Run{point("tma", ""), cuda}
+	step("beside one that was skipped", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json tma.json tma_cuda_fp32.json", tma...)
+	step("the skipped one alone", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json tma.json tma_cuda_fp32.json", cuda)
+	step("the measured one alone", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json tma.json tma_cuda_fp32.json", tma[0])
+	for _, name := range []string{"tma.json", "tma_cuda_fp32.json"} {
+		if err := os.Remove(filepath.Join(dir, "kernels", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+
 	// What an earlier version wrote: a file for each run, with its point at the top.
 	put("acck_cpu_fp32_00000000_00000001.json", `{"kernel_name": "acck", "neurolens": {"run_id": "`+one.RunID+`", "point_id": "`+one.PointID+`", "point": {"benchmark": "acck"}}}`)
 	// What others wrote stays, whatever it is called.

@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		{kernel, `"kernel_name": "softmax"`, `"kernel_name": ""`, "/kernel_name: minLength: got 0, want 1"},
 		{kernel, `"status": "ok"`, `"status": "fine"`, "/runs/0/neurolens/status: value must be one of"},
 		{kernel, `"point": {`, `"points": {`, "/runs/0/neurolens: missing point"},
-		{"kernels/kernels/drift_cpu_fp32.json", `"latency_ms_mean": null`, `"latency_ms_mean": 0`, "/timing/latency_ms_mean: got number, want null"},
+		{"kernels/kernels/drift.json", `"latency_ms_mean": null`, `"latency_ms_mean": 0`, "/timing/latency_ms_mean: got number, want null"},
 		{"kernels/summary.json", `"total_kernels": 7`, `"total_kernels": -1`, "/total_kernels: minimum: got -1, want 0"},
 		{"kernels/env.json", `"kernel": "6.1"`, `"kernel": 6.1`, "/kernel: got number, want null or string"},
 		{"kernels/kernel_manifest.json", `"dependencies": []`, `"dependencies": null`, "/0/dependencies: got null, want array"},
