@@ -38,7 +38,7 @@ type BenchRuns struct {
 	saved   int            // number of rows already in the file
 	reasons []string       // why ok runs have no document, in order of first occurrence
 	without map[string]int // number of runs for each reason
-	// documents are the ids of the runs of a point that have a document with the whole iteration, by point_id.
+	// documents are the ids of the measured runs that have a document, by the point and side.
 	documents map[string][]schema.ULID
 }
 
@@ -100,7 +100,7 @@ func (b *BenchRuns) noteDocument(run *schema.Run, id schema.ULID) {
 		return
 	}
 	if _, err := os.Stat(filepath.Join(b.dir, runsFolder, id.String()+".json")); err == nil {
-		b.documents[run.PointID] = append(b.documents[run.PointID], id)
+		b.documents[run.PointID+run.Side] = append(b.documents[run.PointID+run.Side], id)
 	}
 }
 
@@ -113,7 +113,7 @@ func (b *BenchRuns) Add(run schema.Run) error {
 		return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
 	}
 	profile := run.Purpose == schema.PurposeProfile
-	if profile && run.Status == schema.StatusOK && len(b.documents[run.PointID]) > 0 {
+	if profile && run.Status == schema.StatusOK && len(b.documents[run.PointID+run.Side]) > 0 {
 		return b.complete(&run, id)
 	}
 	written := true
@@ -140,18 +140,19 @@ func (b *BenchRuns) Add(run schema.Run) error {
 // complete gives the documents of the measured runs of a point the operators of a profiled run, and a fingerprint.
 func (b *BenchRuns) complete(run *schema.Run, id schema.ULID) error {
 	var first *schema.ULID
-	for _, of := range b.documents[run.PointID] {
+	for _, of := range b.documents[run.PointID+run.Side] {
 		path := filepath.Join(b.dir, runsFolder, of.String()+".json")
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // somebody removed it
 		}
-		var d document
-		if err == nil {
-			err = json.Unmarshal(text, &d)
-		}
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		var d document
+		if json.Unmarshal(text, &d) != nil || d.Meta.Tags[tagRun] != of.String() {
+			b.miss(filepath.Base(path) + " was changed")
+			continue
 		}
 		if first == nil {
 			first = &of
@@ -202,7 +203,7 @@ func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) (bool, error) {
 		return false, err
 	}
 	if run.Purpose == schema.PurposeMeasure {
-		b.documents[run.PointID] = append(b.documents[run.PointID], id)
+		b.documents[run.PointID+run.Side] = append(b.documents[run.PointID+run.Side], id)
 	}
 	return true, nil
 }

@@ -420,7 +420,12 @@ func TestProfiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add(t, resumed, profiled, alone)
+	head := profiled // of the other side of a comparison of two commits
+	head.Side, head.RunID = "head", onGPU(5).RunID
+	add(t, resumed, profiled, alone, head)
+	if err := os.Remove(filepath.Join(dir, "runs", head.RunID+".json")); err != nil {
+		t.Errorf("a profile of another side is in the documents of this one: %v", err)
+	}
 	s := runSchema(t)
 	for n := range byte(2) {
 		id := measured(n + 1).RunID
@@ -439,18 +444,37 @@ func TestProfiled(t *testing.T) {
 		checkPair(t, map[string]string{"run_uuid": d.RunID, "run_id": id}, text, read(t, dir, "fp", id+".fp.json"))
 	}
 	found := rows(t, dir)
-	if len(found) != 3 || found[2]["run_id"] != alone.RunID || found[2]["total_latency_ms"] != "" || found[0]["total_latency_ms"] != "2" {
+	if len(found) != 4 || found[2]["run_id"] != alone.RunID || found[2]["total_latency_ms"] != "" || found[0]["total_latency_ms"] != "2" {
 		t.Errorf("summary.csv has %v", found)
 	}
 	if documents, err := os.ReadDir(filepath.Join(dir, "runs")); err != nil || len(documents) != 3 {
 		t.Errorf("%v, %v", documents, err)
 	}
+	changed := filepath.Join(dir, "runs", measured(2).RunID+".json")
+	if err := os.WriteFile(changed, []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	add(t, resumed, profiled)
+	if got := resumed.Warnings(); len(got) != 1 || !strings.HasSuffix(got[0], "1 run has no run document: "+measured(2).RunID+".json was changed") || string(read(t, changed)) != "{" {
+		t.Errorf("beside a changed document: %q", got)
+	}
+	if err := os.Remove(changed); err != nil {
+		t.Fatal(err)
+	}
+	add(t, resumed, profiled) // nobody misses what was removed
+
 	before := read(t, dir, "summary.csv")
 	if err := os.Remove(filepath.Join(dir, "summary.csv")); err != nil {
 		t.Fatal(err)
 	}
-	if open(t, dir); !bytes.Equal(read(t, dir, "summary.csv"), before) {
-		t.Errorf("the rows of documents are\n%swant\n%s", read(t, dir, "summary.csv"), before)
+	open(t, dir)
+	for _, row := range rows(t, dir) {
+		if !bytes.Contains(before, []byte(row["run_id"]+","+row["backend"]+",4,128,fp32,"+row["total_latency_ms"]+",,add,")) {
+			t.Errorf("the row of a document is %v, it was in\n%s", row, before)
+		}
+	}
+	if n := len(rows(t, dir)); n != 2 {
+		t.Errorf("%d rows of two documents", n)
 	}
 }
 
