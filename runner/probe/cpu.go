@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 const cpuDir = "sys/devices/system/cpu"
@@ -38,15 +36,6 @@ func readCPU(root fs.FS, f *facts) {
 	}
 	readCaches(root, f)
 	f.put("cpu.mitigations")(mitigations(root))
-}
-
-// architecture names the instruction set of the machine as uname -m does: x86_64, aarch64, arm64.
-func architecture() (string, error) {
-	var name unix.Utsname
-	if err := unix.Uname(&name); err != nil {
-		return "", err
-	}
-	return unix.ByteSliceToString(name.Machine[:]), nil
 }
 
 // cpuinfo returns the description of the first processor.
