@@ -66,7 +66,7 @@ var law = []struct {
 	{"runner/line", []string{"runner/discover", "runner/sweep", "runner/words", "schema"}, []string{"go.yaml.in/yaml"}},
 	{"runner/words", nil, []string{"mvdan.cc/sh"}},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
-	{"runner/probe", []string{"schema", "runner/device", "runner/probe/nvmlcall"}, []string{"github.com/NVIDIA/go-nvml", "golang.org/x/sys"}},
+	{"runner/probe", []string{"schema", "runner/device", "runner/probe/nvmlcall"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/probe/nvmlcall", nil, nil},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
 	{"runner/task", []string{"schema", "runner/words"}, []string{"golang.org/x/sys"}},
