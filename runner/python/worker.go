@@ -78,6 +78,12 @@ const (
 // FactFirstCall is the fact with the time of the first call, in ns, where it is much longer than that of later calls.
 const FactFirstCall = "runner.first_call_ns"
 
+// The facts that say what did not get the seed, separated by commas, and what get_config asks for in vain, separated by semicolons.
+const (
+	FactUnseeded      = "runner.unseeded"
+	FactConfigIgnored = "runner.config_ignored"
+)
+
 // Described is what a worker is told about the file of an ONNX model.
 type Described struct {
 	Precision string `json:"precision"` // of most weights, else of the first input; empty: no precision has a word for it

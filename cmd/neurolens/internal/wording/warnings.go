@@ -32,8 +32,8 @@ var warningMeanings = map[string]string{
 	task.WarnLeftRunning:        "the benchmark left processes running, which were killed",
 	task.WarnAppliedUnknown:     "the worker did not report which settings it applied",
 	python.WarnFirstCall:        "the first call took more than 10 times as long as later ones, see show; if it filled a cache or used up its input, later calls did not do the work: --prepare, --cold-start",
-	python.WarnConfigIgnored:    "get_config of the benchmark asks for something that the run does not have; runner.config_ignored in show says what, and which setting to use",
-	python.WarnUnseeded:         "a seed or deterministic algorithms were asked for, and what runner.unseeded in show names did not get them; seed it in the benchmark",
+	python.WarnConfigIgnored:    "get_config of the benchmark asks for something that the run does not have; show says what, and which setting to use",
+	python.WarnUnseeded:         "a seed or deterministic algorithms were asked for, and something did not get them, see show; seed it in the benchmark",
 	python.WarnLazyResult:       "the benchmark returned an iterator, and work that is left in it was not measured; consume it, or return something else",
 	stat.WarnSpread:             "the samples of a run vary much (interquartile range above 10 % of the median); more iterations, less other work",
 	stat.WarnDrift:              "the samples of a run rise or fall over time; let the machine cool, more warm-up, --order random",
@@ -83,9 +83,16 @@ func WarningText(word string) string {
 	return word
 }
 
-// WarningOf is a word of warning of a run with its meaning, and with the times of a first call and of the later ones.
+// detailFacts are the facts that say what a warning of a run is about.
+var detailFacts = map[string]string{python.WarnUnseeded: python.FactUnseeded, python.WarnConfigIgnored: python.FactConfigIgnored}
+
+// WarningOf is a word of warning of a run with its meaning, and with what it is about: the times of a first call and of the later ones,
+// what has no seed, or what is ignored.
 func WarningOf(run *schema.Run, word string) string {
 	text := WarningText(word)
+	if detail := run.Env.Facts[detailFacts[word]]; detail != "" {
+		return fmt.Sprintf("%s (%s)", text, detail)
+	}
 	latency := run.Metric(schema.PrimaryMetric)
 	first, err := strconv.ParseFloat(run.Env.Facts[python.FactFirstCall], 64)
 	if word != python.WarnFirstCall || err != nil || latency == nil || latency.Summary.P50 == nil {

@@ -35,6 +35,10 @@ func TestFirstCallHasItsTimes(t *testing.T) {
 	if text := WarningOf(run, python.WarnFirstCall); !strings.HasSuffix(text, "(10.1 ms, then 73.0 ns)") {
 		t.Errorf("%s", text)
 	}
+	run.Env.Facts[python.FactUnseeded] = "numpy.random.default_rng"
+	if text := WarningOf(run, python.WarnUnseeded); !strings.HasSuffix(text, "seed it in the benchmark (numpy.random.default_rng)") {
+		t.Errorf("%s", text)
+	}
 	for _, word := range []string{stat.WarnSpread, python.WarnLazyResult} {
 		if text := WarningOf(run, word); text != WarningText(word) {
 			t.Errorf("%s: %s", word, text)
