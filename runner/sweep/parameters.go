@@ -39,7 +39,7 @@ type axisUse struct {
 	typed   string   // its name as it was written
 	added   bool     // by the command line
 	taken   bool     // by some point, as far as is known
-	untaken []string // the benchmarks that do not take it
+	untaken []string // the benchmarks and variants that do not take it
 	names   []string // that these take
 	by      *discover.Parameters
 }
@@ -105,8 +105,8 @@ func (k *parameters) untaken(of *section, p *Point) []int {
 			continue
 		}
 		use.by, use.names = takes, append(use.names, takes.Names...)
-		if !slices.Contains(use.untaken, p.Benchmark) {
-			use.untaken = append(use.untaken, p.Benchmark)
+		if name := p.measured(); !slices.Contains(use.untaken, name) {
+			use.untaken = append(use.untaken, name)
 		}
 		k.axes[key] = append(k.axes[key], i)
 	}
@@ -178,10 +178,13 @@ func (k *parameters) check(single bool) error {
 // uncompared makes the output of a point one that is compared with nothing.
 func (k *parameters) uncompared(p *Point) {
 	p.Compared = p.Deterministic
-	if !slices.Contains(k.alone, p.Benchmark) {
-		k.alone = append(k.alone, p.Benchmark)
+	if name := p.measured(); !slices.Contains(k.alone, name) {
+		k.alone = append(k.alone, name)
 	}
 }
+
+// measured names what the point measures in a note: its benchmark, and its variant.
+func (p *Point) measured() string { return strings.TrimSpace(p.Benchmark + " " + p.Variant) }
 
 // notes say which axes are left out, one line for each axis, and what has no reference without them.
 func (k *parameters) notes() (lines []string) {

@@ -114,7 +114,7 @@ func TestUntakenAxes(t *testing.T) {
 		"a reference that has it": {
 			"benchmarks: {x: }\nvariants: {a: {file: b.py}, b: {file: class.py}}\ngrid: {n: [1, 2]}\nreference: {variant: a}\n", nil,
 			"x variant=a n=1\nx variant=a n=2\nx variant=b\nx variant=b n=2 | B takes no parameter n: it takes none",
-			"x takes no parameter n: measured once without it\nx has no reference, because the points of the reference have parameters that it does not take",
+			"x b takes no parameter n: measured once without it\nx b has no reference, because the points of the reference have parameters that it does not take",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
