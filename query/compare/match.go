@@ -108,17 +108,25 @@ func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error
 	return all, nil
 }
 
-// absent are the points of the base that are missing for some value of the axis.
+// absent are the points of the base that are missing for some value of the axis. That the axis is not set is a value of it only for a
+// benchmark that has points without it: another one may not take the axis.
 func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
 	there := map[string]bool{}
 	having := map[string]*sides.Group{} // by value of the axis
+	unset := map[string]bool{}          // by benchmark
 	for _, g := range head {
 		value := m.value(g, m.axis)
+		if value == "" {
+			unset[m.value(g, "benchmark")] = true
+		}
 		there[value+m.key(g)] = true
 		having[value] = g
 	}
 	for _, g := range base {
 		for _, value := range slices.Sorted(maps.Keys(having)) {
+			if value == "" && m.axis != "benchmark" && !unset[m.value(g, "benchmark")] {
+				continue
+			}
 			if !there[value+m.key(g)] {
 				all = append(all, &pairing{base: g, head: m.standIn(g, having[value])})
 			}
