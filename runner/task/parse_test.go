@@ -256,3 +256,38 @@ func TestMainLeavesOthersAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestShortenedDeadlines: a worker can make deadlines shorter in setup, and none longer. What is no deadline breaks the protocol.
+func TestShortenedDeadlines(t *testing.T) {
+	deadlines := Deadlines{Setup: 9, Warmup: 9, Measure: 9, Validate: 9, Teardown: 9}
+	for name, c := range map[string]struct {
+		stage     schema.Stage
+		line      string
+		want      Deadlines
+		shortened int
+		breach    string
+	}{
+		"shorter and longer": {"setup", `{"measure":4,"warmup":10,"setup":9}`, Deadlines{Setup: 9, Warmup: 9, Measure: 4, Validate: 9, Teardown: 9}, 1, ""},
+		"none":               {"setup", `{}`, deadlines, 0, ""},
+		"too late":           {"warmup", `{"measure":4}`, deadlines, 0, "event deadlines in warmup: want it in setup"},
+		"zero":               {"setup", `{"measure":0}`, deadlines, 0, `deadline 0 ns of stage "measure"`},
+		"negative":           {"setup", `{"measure":-1}`, deadlines, 0, `deadline -1 ns of stage "measure"`},
+		"no stage":           {"setup", `{"lunch":4}`, deadlines, 0, `of stage "lunch"`},
+	} {
+		e, err := parseEvent([]byte(`{"event":"deadlines","deadlines":` + c.line + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &run{spec: Spec{Deadlines: deadlines}, stage: c.stage, phase: phaseDraining}
+		err = r.receive(e)
+		if (err == nil) != (c.breach == "") || err != nil && !strings.Contains(err.Error(), c.breach) {
+			t.Errorf("%s: %v, want %q", name, err, c.breach)
+		}
+		if r.spec.Deadlines != c.want || len(r.reports.shortened) != c.shortened {
+			t.Errorf("%s: %+v, shortened %v", name, r.spec.Deadlines, r.reports.shortened)
+		}
+	}
+	if _, err := parseEvent([]byte(`{"event":"deadlines","deadlines":{"measure":1.5}}`)); err == nil {
+		t.Error("a fraction of a nanosecond is taken")
+	}
+}
