@@ -66,8 +66,8 @@ func TestAgainstItself(t *testing.T) {
 	if got := rows(t, dir, "SELECT count(*) FILTER (ratio > 1) BETWEEN 1 AND 19, count(*) FROM "+pairs); got != "[true 20]" {
 		t.Errorf("1 to 19 of 20 pairs have a ratio above 1: %s", got)
 	}
-	if got := rows(t, dir, "SELECT count(*) FROM runs WHERE position_index = 0 AND side = 'base'"); got != "[10]" {
-		t.Errorf("base went first %s times of 20", got)
+	if got := rows(t, dir, "SELECT count(*) BETWEEN 1 AND 19 FROM runs WHERE position_index = 0 AND side = 'base'"); got != "[true]" {
+		t.Error("one side went first in all of 20 blocks, whose order is drawn")
 	}
 	checkNoSides(t, dir, cache)
 }

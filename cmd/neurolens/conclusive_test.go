@@ -128,7 +128,7 @@ thresholds: {latency: {abs: 1000 s}}
 	}
 	plan := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--dry-run", "--format", "table")
 	plan.Env = append(plan.Env, "XDG_CACHE_HOME="+cache)
-	if plan.run(t); !strings.Contains(plan.stdout.String(), "24 runs, 24 to run") || !strings.Contains(plan.stdout.String(), "at most 120 runs, if no point gets a verdict earlier") {
+	if plan.run(t); !strings.Contains(plan.stdout.String(), "24 runs (6 repeats each), 24 to run") || !strings.Contains(plan.stdout.String(), "at most 120 runs, if no point gets a verdict earlier") {
 		t.Error(plan.stdout.String())
 	}
 }

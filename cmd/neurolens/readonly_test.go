@@ -71,7 +71,7 @@ func TestReadOnlyMount(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%v: exit %d, want %d\n%s", command, got, want, out)
 		}
-		if want == exitStore && (strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "read-only")) {
+		if want == exitStore && (strings.Count("\n"+string(out), "\nneurolens: ") != 1 || !strings.Contains(string(out), "read-only")) {
 			t.Errorf("%v says\n%s", command, out)
 		}
 	}

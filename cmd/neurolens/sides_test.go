@@ -240,7 +240,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 					t.Fatalf("%v\n%s", err, text)
 				}
 			},
-			want: "side base ran REPO/out/libpart.so, which only your working tree has",
+			want: " ran REPO/out/libpart.so, which only your working tree has",
 		},
 		"PYTHONPATH":            {needs: "python3", sweep: "command: [PYTHON, run.py]\n", env: []string{"PYTHONPATH=REPO/lib"}},
 		"PYTHONPATH, a command": {needs: "python3", sweep: "command: [sh, -c, 'PYTHON run.py']\n", env: []string{"PYTHONPATH=REPO/lib"}},

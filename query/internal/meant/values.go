@@ -26,8 +26,8 @@ func NoEntry(w filter.CompiledWord, names []string) string {
 	return text + Few(names)
 }
 
-// maxValues is the largest number of values that are listed for a value that no run has.
-const maxValues = 3
+// maxValues is the largest number of values that are listed for a value that no run has: as many as a program has metrics.
+const maxValues = 4
 
 // nearValue suggests the value that was probably meant, or lists all values if there are few.
 func nearValue(value string, values []string) string {
