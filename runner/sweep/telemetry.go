@@ -1,9 +1,11 @@
 package sweep
 
+import "encoding/json"
+
 // Telemetry are readings of the device that a sweep asks for.
 type Telemetry struct {
-	Hz     float64 `json:"hz,omitempty"`     // readings a second, above 0; 0: not set
 	Energy bool    `json:"energy,omitempty"` // of each iteration
+	Hz     float64 `json:"hz,omitempty"`     // readings a second, above 0; 0: not set
 }
 
 // maxHz is more often than any device has a new reading.
@@ -44,5 +46,6 @@ func telemetryText(p *Point) string {
 	if p.Telemetry == nil {
 		return ""
 	}
-	return asJSON(p.Telemetry)
+	text, _ := json.Marshal(p.Telemetry) // numbers and switches always have one
+	return string(text)
 }
