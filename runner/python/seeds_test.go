@@ -3,7 +3,9 @@ package python
 import (
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -148,7 +150,11 @@ class Bench:
 `, nil)
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusOK, "", "", "")
-	if _, said := o.Facts["runner.seeded"]; said || o.Applied["finders"] == "" || o.Applied["random"] != "false" || slices.Contains(o.Warnings, WarnUnseeded) {
+	plain, err := exec.Command(interpreter(t).Path, "-c", "import sys; print(str('random' in sys.modules).lower())").Output() // a .pth file may import it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, said := o.Facts["runner.seeded"]; said || o.Applied["finders"] == "" || o.Applied["random"] != strings.TrimSpace(string(plain)) || slices.Contains(o.Warnings, WarnUnseeded) {
 		t.Errorf("applied %v, facts %v, warnings %v", o.Applied, o.Facts, o.Warnings)
 	}
 	if want := "Seeding"; o.Applied["finders"][:len(want)] == want {

@@ -63,6 +63,7 @@ func TestNoProfile(t *testing.T) {
 	const text = "backend: onnxrt\nmodel: a.onnx\nprofile: ort\n"
 	equal(t, len(parse(t, text, Overrides{}).Points[0].Profile), 1)
 	equal(t, len(parse(t, text, Overrides{Given: map[string]string{"profile": ""}}).Points[0].Profile), 0)
+	equal(t, parse(t, text, Overrides{Given: map[string]string{"profile": ""}}).Points[0].Operators, false)
 }
 
 func TestPythonSettings(t *testing.T) {
