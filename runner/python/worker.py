@@ -40,7 +40,7 @@ BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_BEGINS, BYTE_ROWS = 56, 60, 64, 4032, 4
 UNSET = -(1 << 63)  # a row that nobody measured
 RESULT, ERROR, UNSUPPORTED, SKIPPED = 1, 2, 3, 4
 
-# The most iterations after the measurement whose operators are reported, and the part of its time that they may take: a tenth.
+# The most iterations after the measurement whose operators are reported, and the part of all iterations that they may be: a tenth.
 MOST_PROFILED, PROFILED_SHARE = 10, 10
 
 # A first call that takes so long, and so many times as long as the later ones at their median, has done work that they have not.
@@ -403,15 +403,12 @@ class Worker:
         self.send_device_memory()
 
     def operators(self):
-        """The operators of a few more iterations, as long as these take less than a tenth of the warm-up and the measurement."""
+        """The operators of a few more iterations: a tenth of those of the warm-up and the measurement."""
         if not self.settings.get("operators"):
             return
-        words, first = self.samples.words, WORD_ROWS + self.warmup
-        rows = sorted(row for row in words[first:first + self.iterations] if row != UNSET)
-        if not rows:
-            return
-        took = sum(rows) + sum(row for row in words[WORD_ROWS:first] if row != UNSET)
-        iterations = min(MOST_PROFILED, took // PROFILED_SHARE // max(1, rows[len(rows) // 2]))
+        words, last = self.samples.words, WORD_ROWS + self.warmup + self.iterations
+        done = sum(row != UNSET for row in words[WORD_ROWS:last])
+        iterations = min(MOST_PROFILED, done // PROFILED_SHARE)
         if iterations < 1:
             return
         self.begin("profile")
