@@ -46,6 +46,7 @@ func TestParametersOf(t *testing.T) {
 		"class B:\n    def benchmark_fn(self): pass\nclass B(B): pass\n":                                                                               "",
 		"class B(B):\n    def benchmark_fn(self): pass\n":                                                                                              "",
 		"class A(B): pass\nclass B(A):\n    def benchmark_fn(self): pass\n":                                                                            "",
+
 		"def get_benchmark(a): pass\n":                 "get_benchmark: a",
 		"def bench_x(a): pass\ndef bench_y(b): pass\n": "",
 		"def f(:\n": "",
