@@ -74,15 +74,16 @@ func (s *supervisor) runCommand() {
 		s.fail(err)
 		return
 	}
-	if s.spawner, err = newSpawner(); err != nil {
-		s.sender.hold(event{Event: eventFact, Key: "runner.spawner_error", Value: err.Error()})
-	}
-	c.samples.set(offFloor, 0)
 	c.hookEnv = s.hookAttr()
 	s.dueCleanup()
 	if failed := c.hook(hookSetup, s.job.Hooks.Setup); failed != nil {
 		s.sender.hold(*failed)
 		return
+	}
+	if err := s.makeSpawner(); err == nil {
+		c.samples.set(offFloor, 0)
+	} else {
+		s.sender.hold(event{Event: eventFact, Key: "runner.spawner_error", Value: err.Error()})
 	}
 	if c.path, err = LookPath(c.argv[0], s.attr.Env); err != nil {
 		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))

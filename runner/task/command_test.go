@@ -225,6 +225,19 @@ func TestPeakMemoryOfSmallPrograms(t *testing.T) {
 	}
 }
 
+// TestSetupChangesWhatIsInherited: what a setup changes of the supervisor the measured processes inherit.
+func TestSetupChangesWhatIsInherited(t *testing.T) {
+	need(t, "prlimit")
+	spec := shell("test $(ulimit -Sn) = 777")
+	spec.Warmup, spec.Iterations = 0, 2
+	spec.Hooks.Setup = []string{"sh", "-c", "prlimit --pid $PPID --nofile=777"}
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	if peak := metric(t, o, "peak_memory").Ticks; len(peak) != 2 {
+		t.Errorf("peaks %v", peak)
+	}
+}
+
 // refusedTrace skips a test where a process may not be traced.
 func refusedTrace(t *testing.T, o Outcome) {
 	t.Helper()

@@ -51,6 +51,7 @@ func supervise(dir string) int {
 	}()
 	go s.obey(bufio.NewScanner(os.NewFile(fdOrders, "orders")))
 	runtime.LockOSThread() // all processes inherit from this thread, a trace belongs to it, and the clock is not read on another one
+	restoreOpenFiles()
 	s.inherited, _ = readInherited(0)
 	for r := range s.starts {
 		if err := r.serve(); err != nil {
@@ -130,7 +131,7 @@ func (s *service) rest(r *supervisor) {
 }
 
 // fit reports whether the processes of another run would get what those of the first one got. A process may have changed what this one
-// passes on, such as its priority, its processors or its limits. And the peak memory of this one is the floor of theirs.
+// passes on, such as its priority, its processors or its limits. And where there is no spawner, the peak memory of this one is the floor of theirs.
 func (s *service) fit() bool {
 	now, ok := readInherited(0)
 	peak, known := peakMemory("self")

@@ -2,6 +2,7 @@ package task
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,17 +21,16 @@ import (
 // caller held (setmax_mm_hiwater_rss in exec_mmap of the kernel). This program holds some 50 MB, which is more than most
 // small programs do. The copy holds about half a megabyte, so that wait4 tells the peak of any program, and of each process below it.
 //
-// The copy shares the table of open files with this process, and what it starts are children of this process (CLONE_PARENT). So nothing
-// else differs from a process that syscall.ForkExec starts. As there, no code of the runtime runs in the copy: only functions that
+// The copy shares the table of open files with this process, and what it starts are children of this process (CLONE_PARENT). What else
+// processes inherit is what this process had when the copy was made. As in syscall.ForkExec, no code of the runtime runs in the copy: only functions that
 // do not split their stack, and system calls.
 type spawner struct {
-	area     *spawnArea
-	memory   []byte
-	asks     *os.File // a byte begins a start
-	answers  *os.File // a byte ends it
-	ends     [2]*os.File
-	pid      int
-	original unix.Rlimit // of open files: the runtime of Go raises its own
+	area    *spawnArea
+	memory  []byte
+	asks    *os.File    // a byte begins a start
+	answers *os.File    // a byte ends it
+	ends    [2]*os.File // those of the copy
+	pid     int         // 0: there is no copy
 }
 
 const (
@@ -44,8 +44,8 @@ type spawnArea struct {
 	// What holds for all starts.
 	ask, answer uintptr // files
 	parent      uintptr
-	mask        uint64 // of the signals that a started process blocks
-	openFiles   unix.Rlimit
+	mask        uint64                                 // of the signals that a started process blocks
+	stack       uintptr                                // a place on the stack, which the copy keeps around it
 	drops       [spawnDrops]struct{ at, size uintptr } // memory that the copy gives back, up to the first that is empty
 
 	// A start.
@@ -63,40 +63,44 @@ type spawnArea struct {
 	space  [spawnSpace]byte
 }
 
-// newSpawner makes the copy. The calling thread is locked to its goroutine, and lives as long as the copy.
-func newSpawner() (s *spawner, err error) {
-	s = &spawner{}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	if s.original, err = originalOpenFiles(); err != nil {
-		return nil, fmt.Errorf("reading the limit of open files: %w", err)
+// newSpawner makes the copy, and tries it. The calling thread is locked to its goroutine, and lives as long as the copy.
+func newSpawner() (*spawner, error) {
+	s := &spawner{}
+	if err := s.begin(); err != nil {
+		s.close()
+		return nil, err
 	}
+	return s, nil
+}
+
+func (s *spawner) begin() (err error) {
 	if s.memory, err = unix.Mmap(-1, 0, int(unsafe.Sizeof(spawnArea{})), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON); err != nil {
-		return nil, fmt.Errorf("mapping memory: %w", err)
+		return fmt.Errorf("mapping memory: %w", err)
 	}
 	s.area = (*spawnArea)(unsafe.Pointer(&s.memory[0]))
 	if s.ends[0], s.asks, err = os.Pipe(); err != nil {
-		return nil, err
+		return err
 	}
 	if s.answers, s.ends[1], err = os.Pipe(); err != nil {
-		return nil, err
+		return err
 	}
 	a := s.area
-	a.ask, a.answer, a.parent, a.openFiles = s.ends[0].Fd(), s.ends[1].Fd(), uintptr(os.Getpid()), s.original
+	a.ask, a.answer, a.parent = s.ends[0].Fd(), s.ends[1].Fd(), uintptr(os.Getpid())
 	if err := a.findDrops(); err != nil {
-		return nil, err
+		return err
 	}
 	syscall.ForkLock.Lock()
 	pid, errno := a.copy()
 	syscall.ForkLock.Unlock()
 	if errno != 0 {
-		return nil, fmt.Errorf("copying the supervisor: %w", errno)
+		return fmt.Errorf("copying the supervisor: %w", errno)
 	}
 	s.pid = int(pid)
-	return s, nil
+	// A start that fails at its last step shows that the copy can do all of them, and that it has given its memory back.
+	if _, err := s.start("", nil, &syscall.ProcAttr{}); err != syscall.ENOENT {
+		return fmt.Errorf("trying the copy of the supervisor: %w", cmp.Or(err, error(syscall.EPROTO)))
+	}
+	return nil
 }
 
 // close ends the copy, if there is one. What it started goes on.
@@ -104,7 +108,7 @@ func (s *spawner) close() {
 	if s == nil {
 		return
 	}
-	if s.pid > 0 {
+	if s.pid != 0 {
 		_ = syscall.Kill(s.pid, syscall.SIGKILL)
 		for {
 			if _, err := syscall.Wait4(s.pid, nil, 0, nil); err != syscall.EINTR {
@@ -148,6 +152,9 @@ func (s *spawner) start(path string, argv []string, attr *syscall.ProcAttr) (pid
 
 // exchange asks the copy and waits for its answer, for as long as the copy lives: the end of its pipe is open in this process, too.
 func (s *spawner) exchange() error {
+	if s.pid == 0 {
+		return errors.New("the copy of the supervisor has ended")
+	}
 	if _, err := s.asks.Write(s.area.signal[:1]); err != nil {
 		return err
 	}
@@ -250,13 +257,16 @@ func (a *spawnArea) findDrops() error {
 	}
 	var here byte
 	stack := uintptr(unsafe.Pointer(&here))
+	a.stack = stack
 	page := uintptr(os.Getpagesize())
 	kept := [2]uintptr{(stack - stackKept) &^ (page - 1), (stack + stackKept) &^ (page - 1)}
 	area := [2]uintptr{uintptr(unsafe.Pointer(a)), uintptr(unsafe.Pointer(a)) + unsafe.Sizeof(*a)}
 	n := 0
 	add := func(from, to uintptr) {
-		if from < to && n < len(a.drops)-1 {
-			a.drops[n].at, a.drops[n].size = from, to-from
+		if from < to {
+			if n < len(a.drops)-1 { // the last one is empty
+				a.drops[n].at, a.drops[n].size = from, to-from
+			}
 			n++
 		}
 	}
@@ -276,36 +286,11 @@ func (a *spawnArea) findDrops() error {
 			add(max(start, min(end, kept[1])), end)
 		}
 	}
-	if n == len(a.drops)-1 {
-		return errors.New("this process has too many mappings")
+	if n > len(a.drops)-1 {
+		return fmt.Errorf("this process has %d mappings: want at most %d", n, len(a.drops)-1)
 	}
 	a.drops[n].size = 0
 	return nil
-}
-
-// originalOpenFiles is the limit of open files with which this process was started. The runtime of Go raises it, and gives the
-// original to what it starts: a process that is stopped before its first instruction tells.
-func originalOpenFiles() (limit unix.Rlimit, err error) {
-	attr := &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}}
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{"limit"}, attr)
-	if err != nil {
-		return limit, err
-	}
-	var status syscall.WaitStatus
-	wait := func() {
-		for {
-			if _, err := syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
-				return
-			}
-		}
-	}
-	if wait(); !status.Stopped() {
-		return limit, errors.New("a process did not stop at its start")
-	}
-	err = unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &limit)
-	_ = syscall.Kill(pid, syscall.SIGKILL)
-	wait()
-	return limit, err
 }
 
 // copy makes the copy of this process. All signals are blocked in it: their handlers are of the runtime.
@@ -315,6 +300,9 @@ func originalOpenFiles() (limit unix.Rlimit, err error) {
 //go:noinline
 func (a *spawnArea) copy() (pid uintptr, errno syscall.Errno) {
 	all := ^uint64(0)
+	if at := uintptr(unsafe.Pointer(&all)); at-a.stack+stackKept/2 > stackKept { // the stack has moved since findDrops
+		return 0, syscall.EAGAIN
+	}
 	const size = 8 // of the mask of the kernel
 	_, _, errno = syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&all)), uintptr(unsafe.Pointer(&a.mask)), size, 0, 0)
 	if errno != 0 {
@@ -340,6 +328,15 @@ func (a *spawnArea) serve() {
 			break
 		}
 		_, _, _ = syscall.RawSyscall(unix.SYS_MADVISE, d.at, d.size, unix.MADV_DONTNEED)
+	}
+	for signal := uintptr(1); signal <= 64; signal++ { // no handler of the runtime, as in a process of syscall.ForkExec; what is ignored stays so
+		var action [4]uintptr // of the kernel; the first word is the handler
+		const size = 8
+		_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, signal, 0, uintptr(unsafe.Pointer(&action)), size, 0, 0)
+		if errno == 0 && action[0] > 1 {
+			action = [4]uintptr{}
+			_, _, _ = syscall.RawSyscall6(unix.SYS_RT_SIGACTION, signal, uintptr(unsafe.Pointer(&action)), 0, size, 0, 0)
+		}
 	}
 	_, _, _ = syscall.RawSyscall6(unix.SYS_PRCTL, unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0, 0)
 	if parent, _, _ := syscall.RawSyscall(unix.SYS_GETPPID, 0, 0, 0); parent != a.parent {
@@ -393,9 +390,6 @@ func (a *spawnArea) become() syscall.Errno {
 			}
 		}
 	}
-	if _, _, errno := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, unix.RLIMIT_NOFILE, uintptr(unsafe.Pointer(&a.openFiles)), 0, 0, 0); errno != 0 {
-		return errno
-	}
 	const size = 8
 	if _, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGPROCMASK, unix.SIG_SETMASK, uintptr(unsafe.Pointer(&a.mask)), 0, size, 0, 0); errno != 0 {
 		return errno
@@ -414,3 +408,7 @@ func exitCopy() {
 		_, _, _ = syscall.RawSyscall(unix.SYS_EXIT_GROUP, 253, 0, 0)
 	}
 }
+
+// restoreOpenFiles gives this process the limit of open files with which it was started, and which all that it starts inherits. The runtime
+// of Go has raised it; syscall.Exec restores it before it executes something, which there is not.
+func restoreOpenFiles() { _ = syscall.Exec("", nil, nil) }

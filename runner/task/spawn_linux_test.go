@@ -18,6 +18,7 @@ type forker func(path string, argv []string, attr *syscall.ProcAttr) (pid int, e
 func testSpawner(t testing.TB) *spawner {
 	t.Helper()
 	runtime.LockOSThread()
+	restoreOpenFiles()
 	s, err := newSpawner()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ func TestSpawnerErrors(t *testing.T) {
 		if want == nil || err != want {
 			t.Errorf("%.40v: error %v, want %v", c, err, want)
 		}
-		if status, _, err := started(t, s.start, "/bin/true", []string{"true"}, attr2()); err != nil || status != 0 {
+		if status, _, err := started(t, s.start, "/bin/true", []string{"true"}, plainAttr()); err != nil || status != 0 {
 			t.Errorf("the start after %.40v: status %v, error %v", c, status, err)
 		}
 	}
@@ -121,8 +122,8 @@ func TestSpawnerErrors(t *testing.T) {
 	}
 }
 
-// attr2 is what a process needs.
-func attr2() *syscall.ProcAttr {
+// plainAttr is what any process needs.
+func plainAttr() *syscall.ProcAttr {
 	return &syscall.ProcAttr{Env: []string{}, Sys: &syscall.SysProcAttr{Setpgid: true}}
 }
 
@@ -134,7 +135,7 @@ func TestSpawnerPeak(t *testing.T) {
 		held[i] = 1
 	}
 	for _, script := range []string{":", "(sh -c :)"} {
-		_, usage, err := started(t, s.start, "/bin/sh", []string{"sh", "-c", script}, attr2())
+		_, usage, err := started(t, s.start, "/bin/sh", []string{"sh", "-c", script}, plainAttr())
 		if peak := maxRSS(&usage); err != nil || peak < 200<<10 || peak > 4<<20 {
 			t.Errorf("%s: peak %d, error %v", script, peak, err)
 		}
@@ -159,7 +160,7 @@ func TestSpawnerMany(t *testing.T) {
 	}()
 	defer close(done)
 	for range 300 {
-		if status, _, err := started(t, s.start, "/bin/true", []string{"true"}, attr2()); err != nil || status != 0 {
+		if status, _, err := started(t, s.start, "/bin/true", []string{"true"}, plainAttr()); err != nil || status != 0 {
 			t.Fatalf("status %v, error %v", status, err)
 		}
 	}

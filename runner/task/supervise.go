@@ -157,6 +157,15 @@ func (s *supervisor) start(path string, argv []string, attr *syscall.ProcAttr) (
 	return pid, err
 }
 
+// makeSpawner makes the spawner of a command, after its setup, which may change what processes inherit. As for a start, whoever ends the run
+// finds it, or it is never made.
+func (s *supervisor) makeSpawner() (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spawner, err = newSpawner()
+	return err
+}
+
 // wait waits for a process. The caller reads the clock and then calls reaped.
 func (s *supervisor) wait(pid int, usage *syscall.Rusage) (status syscall.WaitStatus) {
 	for {
