@@ -47,7 +47,7 @@ class Backend:
         self.ort = framework(self.worker, "onnxruntime", "onnxruntime")
         self.np = framework(self.worker, "numpy", "numpy")
         self.ort.disable_telemetry_events()
-        self.session = self.evidence = None
+        self.session = self.evidence = self.told = None
 
     def setup(self):
         request = self.request
@@ -251,14 +251,9 @@ class Backend:
 
     # The applied settings.
 
-    def read_run(self, iterations=0):
-        """Keeps the nodes of one run, each once, with their providers and types, from the profile of the session, which ends. Returns that of
-        as many more runs."""
-        began = time.time_ns()
+    def read_run(self):
+        """Keeps the nodes of one run, each once, with their providers and types, from the profile of the session, which ends."""
         self.worker.part("finite").note(self.worker, self.output())
-        profiled = self.worker.part("profiled")
-        times = profiled.durations(self.benchmark_fn, iterations)
-        zero = self.session.get_profiling_start_time_ns() - began
         events, ort_profile = self.end_profile(), self.worker.part("ort_profile")
         self.room = ort_profile.room(events)
         self.evidence = {ort_profile.place(event): event["args"] for event in ort_profile.nodes(events)}
@@ -266,8 +261,6 @@ class Backend:
         if providers and self.provider not in providers:
             raise self.request.not_applied("%s was requested, but every node ran on %s" % (
                 self.provider, " ".join(sorted(providers))))
-        times = times[:max(0, len(ort_profile.runs(events)) - 1)]
-        return profiled.Profile(ort_profile.operators(events, zero) if times else [], times)
 
     def end_profile(self, keep=""):
         """The events of the profile, which ends. Its file is removed, or has the path keep from then on."""
@@ -316,6 +309,8 @@ class Backend:
             return default
 
     def applied(self):
+        if self.told is not None:
+            return self.told
         if self.evidence is None:
             self.reopen()
             self.read_run()
@@ -352,27 +347,31 @@ class Backend:
     # A profile.
 
     def operators(self, iterations):
-        """The nodes of a few runs after the measurement, in the session that tells what was applied."""
-        self.reopen()
-        self.worker.fact("profile.tick_ns", 1000)
-        return self.read_run(iterations)
+        """The nodes of a few runs. What was applied to the measured session, which ends, is asked before."""
+        self.told = self.applied()
+        return self.nodes_of(min(iterations, self.room - 1))
 
     def profile(self, iterations):
         """The nodes of several runs, in a separate session: of as many as its profile has room for."""
         if self.evidence is None:
             self.reopen()
             self.read_run()
-        ort_profile, profiled = self.worker.part("ort_profile"), self.worker.part("profiled")
-        iterations, times = min(iterations, self.room - 1), []  # the first run is left out
-        if iterations > 0:
-            stage_began = time.time_ns()
-            self.reopen()
-            times = profiled.durations(self.benchmark_fn, iterations + 1)
-            zero = self.session.get_profiling_start_time_ns() - stage_began
-            events = self.end_profile(self.worker.profile_path)
-            times = times[1:len(ort_profile.runs(events))]
-        if not times:
+        profile = self.nodes_of(min(iterations, self.room - 1), self.worker.profile_path)
+        if not profile.times:
             raise self.request.not_applied("profiler ort was requested, but a run of %s has more events than the %d that ONNX Runtime keeps" % (
-                self.request.model, ort_profile.MOST_EVENTS))
+                self.request.model, self.worker.part("ort_profile").MOST_EVENTS))
+        return profile
+
+    def nodes_of(self, iterations, keep=""):
+        """The nodes of so many runs in a session of their own, whose first run is left out; none if there is no room for one."""
+        ort_profile, profiled = self.worker.part("ort_profile"), self.worker.part("profiled")
+        if iterations < 1:
+            return profiled.Profile([], [])
+        began = time.time_ns()
+        self.reopen()
+        times = profiled.durations(self.benchmark_fn, iterations + 1)
+        zero = self.session.get_profiling_start_time_ns() - began
+        events = self.end_profile(keep)
+        times = times[1:len(ort_profile.runs(events))]
         self.worker.fact("profile.tick_ns", 1000)
-        return profiled.Profile(ort_profile.operators(events, zero), times)
+        return profiled.Profile(ort_profile.operators(events, zero) if times else [], times)

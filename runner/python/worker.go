@@ -30,7 +30,7 @@ type Settings struct {
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
 	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
 	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
-	// Operators asks for the operators of a few iterations after the measurement: a tenth of those before, at most 10.
+	// Operators asks for the operators of a few iterations after the measurement, if they take less than a tenth of the time of the run.
 	Operators bool `json:"operators,omitempty"`
 	// Passes are the profilers that have passes of their own beside the measurement.
 	Passes []string `json:"passes,omitempty"`

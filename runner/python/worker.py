@@ -40,8 +40,8 @@ BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_BEGINS, BYTE_ROWS = 56, 60, 64, 4032, 4
 UNSET = -(1 << 63)  # a row that nobody measured
 RESULT, ERROR, UNSUPPORTED, SKIPPED = 1, 2, 3, 4
 
-# The most iterations after the measurement whose operators are reported, and the part of all iterations that they may be: a tenth.
-MOST_PROFILED, PROFILED_SHARE = 10, 10
+# The most iterations after the measurement whose operators are reported, and the part of the time of the run that they may take, at most 5 s.
+MOST_PROFILED, PROFILED_SHARE, MOST_PROFILED_NS = 10, 10, 5000000000
 
 # A first call that takes so long, and so many times as long as the later ones at their median, has done work that they have not.
 FIRST_CALL_NS, FIRST_CALL_TIMES = 1000000, 10
@@ -403,22 +403,30 @@ class Worker:
         self.send_device_memory()
 
     def operators(self):
-        """The operators of a few more iterations: a tenth of those of the warm-up and the measurement."""
+        """The operators of a few more iterations, if these and what they need take less than a tenth of the time of the run so far. Without
+        them the run is whole."""
         if not self.settings.get("operators"):
             return
-        words, last = self.samples.words, WORD_ROWS + self.warmup + self.iterations
-        done = sum(row != UNSET for row in words[WORD_ROWS:last])
-        iterations = min(MOST_PROFILED, done // PROFILED_SHARE)
+        first = WORD_ROWS + self.warmup
+        rows = sorted(row for row in self.samples.words[first:first + self.iterations] if row != UNSET)
+        left = min(self.now() // PROFILED_SHARE, MOST_PROFILED_NS) - self.subject.load_time
+        iterations = min(MOST_PROFILED, left // max(1, rows[len(rows) // 2]) - 1) if rows else 0  # one is left out
         if iterations < 1:
             return
-        self.begin("profile")
-        profile = self.subject.operators(iterations)
+        self.note_peak()
+        self.peak_noted = True
+        if self.stage != "validate":
+            self.begin("validate")
+        try:
+            profile = self.subject.operators(iterations)
+        except Exception as error:
+            self.fact("runner.operators_error", one_line("%s: %s" % (type(error).__name__, text_of(error))))
+            return
         for op in profile.ops:
             self.events.send("op", op=op)
         if profile.times:
-            profiled = self.part("profiled")
             self.fact("profile.iterations", len(profile.times))
-            self.fact("profile.latency_ns", profiled.median(profile.times))
+            self.fact("profile.latency_ns", self.part("profiled").median(profile.times))
 
     def validate(self):
         check = getattr(self.subject, "validate_result", None)
