@@ -99,8 +99,8 @@ def seed_one(name, module, settings):
     """Seeds a framework. One without the functions of the real one is noted as unseeded."""
     try:
         SEEDERS[name](module, settings["seed"])
-        if name == "numpy":
-            watch_generators(module.random)
+        if name in ("numpy", "cupy"):
+            watch_generators(name, module.random)
         seeded.add(name)
         unseeded.discard(name)
     except Exception:
@@ -113,8 +113,8 @@ def seed_one(name, module, settings):
             unseeded.add("deterministic " + name)
 
 
-def watch_generators(random):
-    """Notes calls of numpy's default_rng without a seed, which take one from the operating system."""
+def watch_generators(name, random):
+    """Notes calls of default_rng of numpy or CuPy without a seed, which take one from the operating system."""
     real = getattr(random, "default_rng", None)
     if real is None or hasattr(real, "__wrapped__"):
         return
@@ -122,7 +122,7 @@ def watch_generators(random):
     @functools.wraps(real)
     def default_rng(seed=None):
         if seed is None:
-            unseeded.add("numpy.random.default_rng")
+            unseeded.add(name + ".random.default_rng")
         return real(seed)
 
     default_rng.__module__ = random.__name__  # where pickle finds it
