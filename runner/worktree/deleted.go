@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -71,15 +72,23 @@ func (d *withDeleted) add(name string) {
 // Open opens a file of the working directory, or else a deleted one.
 func (d withDeleted) Open(name string) (fs.File, error) {
 	file, err := d.FS.Open(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !absent(err) {
 		return nil, err
 	}
 	if _, folder := d.folders[name]; folder {
-		if err != nil {
+		if err == nil {
+			if info, err := file.Stat(); err != nil || !info.IsDir() { // a file has the name of a folder that is gone
+				return file, err
+			}
+		} else {
 			file = deletedFile{deletedEntry{path.Base(name), fs.ModeDir}, bytes.NewReader(nil)}
 		}
 		entries, err := d.ReadDir(name)
-		return &mergedFolder{file, entries}, err
+		if err != nil {
+			_ = file.Close()
+			return nil, err
+		}
+		return &mergedFolder{file, entries}, nil
 	}
 	if err == nil {
 		return file, nil
@@ -96,11 +105,14 @@ func (d withDeleted) Open(name string) (fs.File, error) {
 	return deletedFile{entry, bytes.NewReader(content)}, nil
 }
 
+// absent reports whether the working directory has no file of a name, also because a folder on its path is a file now.
+func absent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+
 // ReadDir lists the entries of both, by name.
 func (d withDeleted) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(d.FS, name)
 	deleted, has := d.folders[name]
-	if err != nil && !(has && errors.Is(err, fs.ErrNotExist)) {
+	if err != nil && !(has && absent(err)) {
 		return entries, err
 	}
 	for _, entry := range deleted {
