@@ -331,14 +331,18 @@ func (l *layered) documentOf(c combination, o Overrides) (*document, error) {
 
 // combinations are all pairs of a benchmark and one of its variants. Either may be missing.
 func (l *layered) combinations() (all []combination) {
+	shared := l.names["variants"]
+	if len(l.foundVariants()) > 0 { // those belong to their benchmarks
+		shared = nil
+	}
 	for _, b := range l.benchmarks() {
 		var of []member
 		if b.key != "" {
 			of = append(of, member{"benchmark", b.value.named(b.key)})
 		}
 		variants := b.variants
-		if len(variants) == 0 && len(l.foundVariants()) == 0 { // those that discover found belong to their benchmarks
-			variants = l.names["variants"]
+		if len(variants) == 0 {
+			variants = shared
 		}
 		if len(variants) == 0 {
 			all = append(all, combination{of, b, cmp.Or(b.fault, b.faults[""])})
