@@ -27,7 +27,7 @@ func (s *supervisor) traced(path string, argv []string) error {
 	if err != nil {
 		return fmt.Errorf("starting under ptrace: %w", err)
 	}
-	t := &tracer{pid: pid, live: map[int]bool{pid: true}, watch: newWatch()}
+	t := &tracer{pid: pid, live: map[int]bool{pid: true}, early: map[int]bool{}, watch: newWatch()}
 	err = t.attach()
 	if err != nil && t.live[pid] {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
@@ -49,7 +49,8 @@ func (s *supervisor) traced(path string, argv []string) error {
 // tracer follows the tree below one process.
 type tracer struct {
 	pid    int
-	live   map[int]bool // threads that are traced
+	live   map[int]bool // threads that are traced; true: the stop in which another one started it was seen
+	early  map[int]bool // threads that ended before that stop was seen
 	status syscall.WaitStatus
 	left   bool // something was running when the first process had ended
 	watch  *watch
@@ -92,7 +93,7 @@ func (t *tracer) follow() {
 		case status.Stopped():
 			t.stopped(pid, status)
 		default:
-			delete(t.live, pid)
+			t.ended(pid)
 			if pid == t.pid {
 				t.status, t.left = status, len(t.live) > 0
 			}
@@ -105,9 +106,34 @@ func (t *tracer) follow() {
 	}
 }
 
+// began notes a thread that another one started. It may stop for the first time only after the other one ended. It may also have ended
+// already: stops of different threads come in any order.
+func (t *tracer) began(pid int) {
+	if t.early[pid] {
+		delete(t.early, pid)
+	} else {
+		t.live[pid] = true
+	}
+}
+
+// seen notes that a thread stopped.
+func (t *tracer) seen(pid int) {
+	if _, known := t.live[pid]; !known {
+		t.live[pid] = false
+	}
+}
+
+// ended notes the end of a thread.
+func (t *tracer) ended(pid int) {
+	if !t.live[pid] {
+		t.early[pid] = true
+	}
+	delete(t.live, pid)
+}
+
 // stopped notes what a stop tells and lets the thread go on, with its signal if it is one of the program's own.
 func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
-	t.live[pid] = true
+	t.seen(pid)
 	signal := 0
 	switch cause := status.TrapCause(); cause {
 	case unix.PTRACE_EVENT_EXIT:
@@ -117,7 +143,7 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
 		switch {
 		case err != nil:
 		case cause != unix.PTRACE_EVENT_EXEC:
-			t.live[int(other)] = true // it may stop for the first time only after its parent ended
+			t.began(int(other))
 		case int(other) != pid:
 			delete(t.live, int(other)) // a thread took over the number of its process
 		}
