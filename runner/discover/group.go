@@ -1,9 +1,11 @@
 package discover
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // owner identifies the files of one benchmark.
@@ -129,7 +131,7 @@ func (s *search) isModule(file string, modules imports) bool {
 
 // benchmark forms a benchmark from its files, if possible. The baseline, if the rule has one, is the first of them.
 func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
-	b := Benchmark{Rule: s.rule.Name, Name: name}
+	b := Benchmark{Rule: s.rule.Name, Name: printable(name)}
 	taken := map[string]string{}
 	for i, c := range files {
 		v := Variant{Name: c.variant, File: c.file}
@@ -148,6 +150,10 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		if v.Object, v.Imports, v.NoObject = what.object, what.imports, what.noObject; what.err != nil {
 			v.Problem = what.err.Error()
 		}
+		if !utf8.ValidString(c.file) { // the texts of runs are UTF-8
+			v.Name, v.File = printable(v.Name), printable(c.file)
+			v.Problem, v.NoObject = "its name is not UTF-8: rename it", true
+		}
 		taken[v.Name] = c.file
 		b.Variants = append(b.Variants, v)
 	}
@@ -160,6 +166,22 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	}
 	s.describe(&b)
 	return b, true
+}
+
+// printable is a name with \xNN for each byte that is not part of UTF-8.
+func printable(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if _, size := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, name[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // describe sets the fields of a benchmark other than its files.

@@ -252,7 +252,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	if b.Config != "" {
 		if found.config, err = l.readConfig(b, root); err != nil {
 			found.config, found.fault = nil, err.Error()
-		} else {
+		} else if found.config != nil {
 			l.mark(found.config, layerBenchmark)
 		}
 	}

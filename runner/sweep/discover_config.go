@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"cmp"
 	"io/fs"
 	"maps"
@@ -27,13 +28,17 @@ var configWords = map[string]func(l *layered, value field) (key string, n *yaml.
 	"skip_conditions": skipConditions,
 }
 
-// readConfig reads the settings that stand beside a benchmark: keys of a sweep, or the words of configWords.
+// readConfig reads the settings that stand beside a benchmark: keys of a sweep, or the words of configWords. It returns nil if there are none
+// in the file.
 func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, error) {
 	file := b.Config
 	from := origin{name: file, lines: true}
 	src, err := fs.ReadFile(root, file)
 	if err != nil {
 		return nil, from.errorf(0, "reading it: %v", err)
+	}
+	if noSettings(src) {
+		return nil, nil
 	}
 	f, err := from.load(src)
 	if err != nil {
@@ -50,6 +55,9 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, erro
 	}
 	for _, m := range members {
 		key, value := m.key, m.value.Node
+		if value.ShortTag() == "!!null" { // a word that somebody has left empty says nothing
+			continue
+		}
 		switch translate, is := configWords[key]; {
 		case key == "iterations" && m.value.Kind == yaml.MappingNode:
 			out = mergedMaps(out, timedIterations(m.value), "")
@@ -63,6 +71,9 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, erro
 			continue
 		case key == sizeWord:
 			key, value = "params", sizeOf(m.value, b, root)
+			if value.Kind == yaml.MappingNode && indexOf(value, "benchmark") >= 0 { // a function that takes it gets the name of its benchmark
+				return nil, m.value.errorf("benchmark is the name of the benchmark: call the parameter something else")
+			}
 		case is:
 			if key, value, err = translate(l, m.value); err != nil {
 				return nil, err
@@ -73,6 +84,16 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, erro
 	l.belongs(out, from)
 	layer := field{hoisted(out), from, "", f.line}
 	return layer.Node, layer.checkOverriding()
+}
+
+// noSettings reports whether a YAML file has only blank lines and comments.
+func noSettings(src []byte) bool {
+	for line := range bytes.Lines(src) {
+		if line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff"))); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // sizeWord is the word for the size of a problem, and the usual name of the parameter that has it.

@@ -58,14 +58,19 @@ func TestFaultsOfSettings(t *testing.T) {
 		"function_name: [a]":          "kernels/x/bench.yaml:1: function_name: want the name of a function or class, got a list",
 		"function_name: f":            "kernels/x/x.py: it has no f, which bench.yaml names",
 		"grid: {n: [1, 4]}\nexclude: [{n: 4}]\nreference: {n: 4}": "sweep.yaml:3: reference: the point benchmark=x precision=",
-		"repeats: 10000000":                                                      "the settings of x: 2e+07 runs (points x repeats): want at most 100000",
-		"skip_conditions: [{reason: so}]":                                        "kernels/x/bench.yaml:1: skip_conditions: want backend, precision or check",
-		"scale: {n: {base: 8, by: gpu.memory, steps: {0: 1}}}":                   "kernels/x/bench.yaml:1: scale.n.by: ",
-		"scale: {n: {base: 8, by: gpu.count, steps: {1000: 1}}}":                 "kernels/x/bench.yaml:1: scale.n.steps: gpu.count is 0, ",
-		"scale: {n: {base: 8, by: memory, steps: {0: 1e-9}}}":                    "kernels/x/bench.yaml:1: scale.n.steps.0: the base 8 times this factor rounds down to 0",
-		"scale: {precision: {base: 8, by: memory, steps: {0: 1}}}":               "kernels/x/bench.yaml:1: scale.precision: ",
-		"skip_if: {when: nonsense > 1}":                                          "kernels/x/bench.yaml:1: skip_if.when: ",
-		"skip_conditions: [{precision: fp33}]":                                   "",
+		"repeats: 10000000":                                        "the settings of x: 2e+07 runs (points x repeats): want at most 100000",
+		"skip_conditions: [{reason: so}]":                          "kernels/x/bench.yaml:1: skip_conditions: want backend, precision or check",
+		"scale: {n: {base: 8, by: gpu.memory, steps: {0: 1}}}":     "kernels/x/bench.yaml:1: scale.n.by: ",
+		"scale: {n: {base: 8, by: gpu.count, steps: {1000: 1}}}":   "kernels/x/bench.yaml:1: scale.n.steps: gpu.count is 0, ",
+		"scale: {n: {base: 8, by: memory, steps: {0: 1e-9}}}":      "kernels/x/bench.yaml:1: scale.n.steps.0: the base 8 times this factor rounds down to 0",
+		"scale: {precision: {base: 8, by: memory, steps: {0: 1}}}": "kernels/x/bench.yaml:1: scale.precision: ",
+		"skip_if: {when: nonsense > 1}":                            "kernels/x/bench.yaml:1: skip_if.when: ",
+		"":                                                         "",
+		"# none yet\n":                                             "",
+		"problem_size:\nprecisions:\n":                             "",
+		"problem_size: {benchmark: 3}":                             "kernels/x/bench.yaml:1: problem_size: benchmark is the name of the benchmark",
+		"seed: 1\nproblem_size: {seed: 2}":                         "", // the function takes one of its own
+		"skip_conditions: [{precision: fp33}]":                     "",
 		"problem_size: {n: [1, 2]}\nprecisions: [fp32]\ntolerances: {rmse: 0.1}": "",
 	} {
 		tree := taking("kernels/a.py", "kernels/x/x.py", "kernels/x/bench.yaml="+config, "kernels/b.py")
@@ -105,6 +110,19 @@ func TestFaultsOfSettings(t *testing.T) {
 		equal(t, faults(parse(t, kernelsSweep, Overrides{Files: tree, Targets: []string{"*:a", "*:b"}, Facts: here(t, nil)})), rest)
 		// Alone it is no error of the sweep either.
 		equal(t, len(parse(t, kernelsSweep, Overrides{Files: tree, Targets: []string{"x"}, Facts: here(t, nil)}).Points), 2)
+	}
+}
+
+// TestFaultOfName: a file whose name is no text has faulty points, and a kernel with a similar name is another one.
+func TestFaultOfName(t *testing.T) {
+	for _, sweep := range []string{kernelsSweep, "seed: 1337\n" + kernelsSweep} {
+		tree := taking("kernels/a.py", "kernels/k\xe9.py", "kernels/k\xe8.py", "kernels/k\u00e9.py")
+		equal(t, faults(parse(t, sweep, Overrides{Files: tree})), []string{
+			"a cpu fp32", "a cpu fp16",
+			`k\xe8 cpu fp32: kernels/k\xe8.py: its name is not UTF-8: rename it`, `k\xe8 cpu fp16: kernels/k\xe8.py: its name is not UTF-8: rename it`,
+			`k\xe9 cpu fp32: kernels/k\xe9.py: its name is not UTF-8: rename it`, `k\xe9 cpu fp16: kernels/k\xe9.py: its name is not UTF-8: rename it`,
+			"k\u00e9 cpu fp32", "k\u00e9 cpu fp16",
+		})
 	}
 }
 

@@ -106,12 +106,13 @@ func (p pythonTexts) set(point *Point, row []*value) error {
 	return nil
 }
 
-// checkSeed refuses a seed beside an axis of that name: {seed} would be one of them, and the worker's the other.
+// checkSeed refuses a seed beside an axis of that name where {seed} in a command would be one of them, and the seed of the worker the other.
+// A Python function may have a parameter seed beside it: some kernels draw numbers of their own.
 func (d *document) checkSeed(axes []axis) error {
 	at := slices.IndexFunc(d.requests, func(r request) bool { return r.key == "seed" })
 	axis, _ := findAxis(axes, "seed")
 	switch {
-	case at < 0 || axis < 0:
+	case at < 0 || axis < 0 || d.keys["file"].given():
 		return nil
 	case d.requests[at].at.lines:
 		return d.requests[at].at.errorf("there is an axis seed too: remove one of them")
