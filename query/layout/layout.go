@@ -2,6 +2,8 @@ package layout
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -242,10 +244,28 @@ func measuredOf(runs []schema.Run) (all []*schema.Run) {
 	return all
 }
 
+// maxName bounds the name of a file. File systems allow 255 bytes, of which files.Replace needs some.
+const maxName = 200
+
+// bounded returns a name, or of one that is too long its beginning and a hash of all of it.
+func bounded(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:maxName-17] + "_" + hex.EncodeToString(sum[:8])
+}
+
 // named gives each id the first of its possible names that no other id has and that is not taken, ignoring case. The names become
-// longer, and the last one is unique. It adds the names to taken.
+// longer, and the last one is unique. It adds the names to taken. Names that are too long are bounded.
 func named(names map[string][]string, taken map[string]bool) map[string]string {
 	chosen := map[string]string{}
+	for id, all := range names {
+		names[id] = make([]string, len(all))
+		for i, name := range all {
+			names[id][i] = bounded(name)
+		}
+	}
 	left := slices.Sorted(maps.Keys(names))
 	for level := 0; len(left) > 0; level++ {
 		of := map[string][]string{}
