@@ -140,17 +140,8 @@ const failedEnding = ".failed.json"
 
 // isGrid reports whether this package wrote the rows of a file.
 func isGrid(content []byte) bool {
-	var rows []struct {
-		Operation *string `json:"operation"`
-		Own       ownID   `json:"neurolens"`
-	}
-	return json.Unmarshal(content, &rows) == nil && len(rows) > 0 && rows[0].Operation != nil && rows[0].Own.RunID != ""
-}
-
-// ownID is what a member neurolens needs to be one.
-type ownID struct {
-	RunID   string `json:"run_id"`
-	PointID string `json:"point_id"`
+	var rows []json.RawMessage
+	return json.Unmarshal(content, &rows) == nil && len(rows) > 0 && ownIn(rows[0], "operation").RunID != ""
 }
 
 // markdown returns the tables that the benchmark prints, one for each operation, with means over the sizes that an implementation ran at.

@@ -132,7 +132,7 @@ func (f *Folder) kernels(dir string) ([]file, error) {
 	}
 	for _, name := range earlier.covered {
 		if path := kernelFolder + "/" + name; !written[path] {
-			all = append(all, file{path: path, stale: func(content []byte) bool { return covered[kernelPointIn(content).PointID] }})
+			all = append(all, file{path: path, stale: func(content []byte) bool { return covered[ownIn(content, kernelMember).PointID] }})
 		}
 	}
 	if err := add("env.json", s.Environment); err != nil {

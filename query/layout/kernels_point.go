@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -173,12 +172,12 @@ func earlierKernels(dir string, covered map[string]bool) kernelFiles {
 		if err != nil {
 			continue
 		}
-		switch own := kernelPointIn(content); {
+		switch own := ownIn(content, kernelMember); {
 		case own.PointID == "":
 		case covered[own.PointID]:
 			found.covered = append(found.covered, e.Name())
 		default:
-			names := own.names()
+			names := kernelNames(own.run())
 			if own.tried() {
 				found.tried[own.Point.Benchmark] = true
 			} else {
@@ -191,40 +190,14 @@ func earlierKernels(dir string, covered map[string]bool) kernelFiles {
 	return found
 }
 
-// kernelOwn identifies the point of a file, or is empty if this package did not write it.
-type kernelOwn struct {
-	ownID
-	Status schema.Status `json:"status"`
-	Point  point         `json:"point"`
-}
+// kernelMember is a member of each result.
+const kernelMember = "kernel_name"
 
-// tried reports whether the point was not skipped. Of a point that was skipped, all runs were.
-func (k *kernelOwn) tried() bool { return rankOf(k.Status) != 1 }
-
-// kernelPointIn returns the point of a file.
-func kernelPointIn(content []byte) kernelOwn {
-	var k struct {
-		Kernel *string   `json:"kernel_name"`
-		Own    kernelOwn `json:"neurolens"` // before results were those of points
-		Runs   []struct {
-			Own kernelOwn `json:"neurolens"`
-		} `json:"runs"`
-	}
-	if json.Unmarshal(content, &k) != nil || k.Kernel == nil {
-		return kernelOwn{}
-	}
-	if len(k.Runs) > 0 {
-		return k.Runs[0].Own
-	}
-	return k.Own
-}
-
-// names returns the possible names of the file of a point that is not written now.
-func (k *kernelOwn) names() []string {
-	p := &k.Point
-	r := schema.Run{
-		RunID: k.RunID, PointID: k.PointID, Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
+// run returns the run with what is known of it.
+func (o *ownID) run() *schema.Run {
+	p := &o.Point
+	return &schema.Run{
+		RunID: o.RunID, PointID: o.PointID, Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
 		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: p.Params,
 	}
-	return kernelNames(&r)
 }

@@ -225,7 +225,7 @@ func (f *Folder) files(dir string) ([]file, error) {
 	case Kernels:
 		return f.kernels(dir)
 	case Matrix:
-		return f.matrix()
+		return f.matrix(dir)
 	case Grid:
 		return f.grid()
 	}

@@ -3,7 +3,13 @@ package layout
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -145,29 +151,40 @@ const (
 	matrixFailed  = "failed"
 )
 
-// matrix makes the files of the Swift MNIST scripts.
-func (f *Folder) matrix() ([]file, error) {
+// matrix makes the files of the Swift MNIST scripts. The files of these runs that an earlier call has written under other names are removed;
+// no other file in the folder is replaced.
+func (f *Folder) matrix(dir string) ([]file, error) {
 	runs := f.measured()
 	began := sessionStarts(runs)
 	possible := map[string][]string{}
 	for _, r := range runs {
 		possible[r.RunID] = matrixNames(r, began)
 	}
-	names := named(possible, map[string]bool{})
+	covered, taken, err := earlierRuns(dir, possible)
+	if err != nil {
+		return nil, err
+	}
+	names := named(possible, taken)
 	var results, failed []*matrixFile
 	var all []file
+	written := map[string]bool{}
 	for _, r := range runs {
-		m, path := matrixFileOf(r, began), names[r.RunID]+".json"
+		m, at := matrixFileOf(r, began), names[r.RunID]+".json"
 		if r.Status == schema.StatusOK {
 			results = append(results, m)
 		} else {
-			failed, path = append(failed, m), matrixFailed+"/"+path
+			failed, at = append(failed, m), matrixFailed+"/"+at
 		}
-		one, err := document(path, m)
+		one, err := document(at, m)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		all, written[at] = append(all, one), true
+	}
+	for _, at := range covered {
+		if !written[at] {
+			all = append(all, file{path: at, stale: func(content []byte) bool { return possible[ownIn(content, matrixMember).RunID] != nil }})
+		}
 	}
 	for _, list := range [][]*matrixFile{results, failed} {
 		slices.SortStableFunc(list, func(a, b *matrixFile) int {
@@ -181,15 +198,41 @@ func (f *Folder) matrix() ([]file, error) {
 	return append(all, summary...), err
 }
 
+// matrixMember is a member of each run.
+const matrixMember = "executable"
+
+// earlierRuns returns the paths of the files in a folder that have one of these runs, and the names of all others in lower case.
+func earlierRuns(dir string, runs map[string][]string) (covered []string, taken map[string]bool, err error) {
+	taken = map[string]bool{}
+	for _, folder := range []string{".", matrixFailed} {
+		entries, err := os.ReadDir(filepath.Join(dir, folder))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("looking for the files of earlier calls: %w", err)
+		}
+		for _, e := range entries {
+			name, is := strings.CutSuffix(e.Name(), ".json")
+			if !is {
+				continue
+			}
+			at := path.Join(folder, e.Name())
+			if content, err := contentOf(filepath.Join(dir, at)); err == nil && runs[ownIn(content, matrixMember).RunID] != nil {
+				covered = append(covered, at)
+			} else {
+				taken[strings.ToLower(name)] = true
+			}
+		}
+	}
+	return covered, taken, nil
+}
+
 // isMatrixReport reports whether this package wrote a report.
 func isMatrixReport(content []byte) bool {
 	var report struct {
 		Summary struct {
 			Total *int `json:"total_benchmarks"`
 		} `json:"summary"`
-		Results []struct {
-			Own ownID `json:"neurolens"`
-		} `json:"results"`
+		Results []json.RawMessage `json:"results"`
 	}
-	return json.Unmarshal(content, &report) == nil && report.Summary.Total != nil && len(report.Results) > 0 && report.Results[0].Own.RunID != ""
+	return json.Unmarshal(content, &report) == nil && report.Summary.Total != nil && len(report.Results) > 0 &&
+		ownIn(report.Results[0], matrixMember).RunID != ""
 }

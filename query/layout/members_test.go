@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
@@ -316,8 +319,8 @@ func TestStale(t *testing.T) {
 		t.Error("nothing failed, and the file of failures is there")
 	}
 	for text, stays := range map[string]bool{
-		`{"summary": {"total_benchmarks": 1}, "results": [{"model": "mlp", "neurolens": {"run_id": "` + one.RunID + `"}}]}`: false,
-		`{"summary": {"total_benchmarks": 1}, "results": [{"model": "mlp"}]}`:                                               true,
+		`{"summary": {"total_benchmarks": 1}, "results": [{"executable": "MNISTMLX", "neurolens": {"run_id": "` + one.RunID + `"}}]}`: false,
+		`{"summary": {"total_benchmarks": 1}, "results": [{"executable": "MNISTMLX"}]}`:                                               true,
 	} {
 		matrix := t.TempDir()
 		if err := os.WriteFile(filepath.Join(matrix, "report.json"), []byte(text), 0o666); err != nil {
@@ -327,6 +330,88 @@ func TestStale(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(matrix, "report.json")); (err == nil) != stays {
 			t.Errorf("report.json with %s: %v", text, err)
 		}
+	}
+}
+
+// TestStaleKernels: a point counts as measured if any of its runs was, whatever the first one in its file is.
+func TestStaleKernels(t *testing.T) {
+	var m maker
+	point := func(backend string, status schema.Status) schema.Run {
+		return m.run([]int64{5}, func(r *schema.Run) {
+			if r.Benchmark, r.Backend = "tma", backend; status != schema.StatusOK {
+				failed(r, status, "skip_if", "no GPU")
+			}
+		})
+	}
+	dir := t.TempDir()
+	write(t, layout.Kernels, dir, point("cuda", schema.StatusSkipped), point("cuda", schema.StatusOK), point("cpu", schema.StatusOK))
+	write(t, layout.Kernels, dir, point("cpu", schema.StatusSkipped))
+	all := texts(t, filepath.Join(dir, "kernels"))
+	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, []string{"tma_cpu.json", "tma_cuda.json"}) {
+		t.Errorf("the files are %q", got)
+	}
+}
+
+// TestStaleMatrix: each run is in one file, also of calls about other runs and files of earlier versions, and no file of others is replaced.
+func TestStaleMatrix(t *testing.T) {
+	var m maker
+	training := func(edits ...func(*schema.Run)) schema.Run {
+		return m.run([]int64{5}, func(r *schema.Run) {
+			r.Benchmark, r.Model, r.Backend = "MNISTClassic", "mlp", "cpu"
+			for _, edit := range edits {
+				edit(r)
+			}
+		})
+	}
+	undated := func(r *schema.Run) { r.StartedAt = time.Time{} }
+	first, second, later := training(), training(), training(func(r *schema.Run) { r.SessionID = "later" })
+	later.StartedAt = first.StartedAt // two sessions that began within a second
+	noTime, norAny := training(undated), training(undated)
+	late := training(func(r *schema.Run) { failed(r, schema.StatusTimeout, "", "late") })
+	for name, calls := range map[string][][]schema.Run{
+		"all, then some":         {{first, second}, {first}, {second}},
+		"some, then all":         {{first}, {first, second}},
+		"in two calls":           {{first}, {second}},
+		"sessions at one time":   {{first}, {later}},
+		"without times":          {{noTime}, {norAny}},
+		"some failed":            {{late, first}, {late}, {first, late, second}},
+		"others, then all again": {{second}, {late, first}, {noTime}, {first, second, late, later, noTime, norAny}},
+	} {
+		dir, want := t.TempDir(), map[string]int{}
+		for _, runs := range calls {
+			write(t, layout.Matrix, dir, runs...)
+			for _, r := range runs {
+				want[r.RunID] = 1
+			}
+		}
+		got := map[string]int{}
+		for _, r := range readBack(t, dir) {
+			got[r.Env.Facts["source.run_id"]]++
+		}
+		for file, text := range texts(t, dir) {
+			if strings.HasSuffix(file, ".json") && path.Dir(file) != "report" {
+				got[string(at(t, []byte(text), "neurolens/run_id"))]++
+			}
+		}
+		for id := range want {
+			if got[id] != 1 || got[strconv.Quote(id)] != 1 {
+				t.Errorf("%s: run %s is read %d times, and in %d files", name, id, got[id], got[strconv.Quote(id)])
+			}
+		}
+	}
+
+	// Earlier versions wrote runs that are not ok beside the others. Files of others stay, with the name that a run would have.
+	dir := t.TempDir()
+	name := path.Base(filepath.ToSlash(write(t, layout.Matrix, t.TempDir(), first)[0]))
+	for file, text := range map[string]string{"classic_old.json": `{"executable": "MNISTClassic", "neurolens": {"run_id": "` + late.RunID + `"}}`, name: `{"executable": "MNISTClassic"}`} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, layout.Matrix, dir, first, late)
+	all := texts(t, dir)
+	if all["classic_old.json"] != "" || all[name] != `{"executable": "MNISTClassic"}` || len(all) != 5 {
+		t.Errorf("the folder has %q", slices.Sorted(maps.Keys(all)))
 	}
 }
 

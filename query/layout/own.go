@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -83,6 +84,40 @@ func ownOf(r *schema.Run) *own {
 	}
 	return o
 }
+
+// ownID has the members that identify a run in a member neurolens.
+type ownID struct {
+	RunID   string        `json:"run_id"`
+	PointID string        `json:"point_id"`
+	Status  schema.Status `json:"status"`
+	Point   point         `json:"point"`
+}
+
+// ownIn returns the member neurolens of a result that this package wrote, or of the first of its runs. It returns none if the result does not
+// have a text as the named member of its system. Of several runs, the status is that of one that was tried, if there is one.
+func ownIn(result []byte, member string) ownID {
+	var members map[string]json.RawMessage
+	var r struct {
+		Own  ownID `json:"neurolens"`
+		Runs []struct {
+			Own ownID `json:"neurolens"`
+		} `json:"runs"`
+	}
+	if json.Unmarshal(result, &members) != nil || !bytes.HasPrefix(members[member], []byte(`"`)) || json.Unmarshal(result, &r) != nil {
+		return ownID{}
+	}
+	for i, run := range r.Runs {
+		if i == 0 {
+			r.Own = run.Own
+		} else if run.Own.tried() {
+			r.Own.Status = run.Own.Status
+		}
+	}
+	return r.Own
+}
+
+// tried reports whether the run was not skipped, and is supported.
+func (o *ownID) tried() bool { return rankOf(o.Status) != 1 }
 
 // shows records which metric a member shows, and for the time how it was measured.
 func (o *own) shows(member string, m *schema.Metric, usual string) {

@@ -10,16 +10,17 @@ func FuzzStale(f *testing.F) {
 	for _, text := range []string{
 		`{"kernel_name": "acck", "runs": [{"neurolens": {"run_id": "R", "point_id": "P", "point": {"benchmark": "acck", "params": {"a": "[1]"}}}}]}`,
 		`{"kernel_name": "acck", "neurolens": {"point_id": "/..", "point": {"benchmark": "../acck", "batch_size": 1}}}`, `{"kernel_name": null}`, `[`, ``,
-		`[{"operation": "GELU", "neurolens": {"run_id": "R"}}]`, `{"summary": {"total_benchmarks": 1}, "results": [{"neurolens": {"run_id": "R"}}]}`,
+		`{"executable": "MNISTMLX", "neurolens": {"run_id": "R"}}`,
+		`[{"operation": "GELU", "neurolens": {"run_id": "R"}}]`, `{"summary": {"total_benchmarks": 1}, "results": [{"executable": "MNISTMLX", "neurolens": {"run_id": "R"}}]}`,
 	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		own := kernelPointIn([]byte(text))
-		if is := own.PointID != "" || isGrid([]byte(text)) || isMatrixReport([]byte(text)); is && !strings.Contains(strings.ToLower(text), "neurolens") && !strings.Contains(text, `\u`) {
+		own := ownIn([]byte(text), kernelMember)
+		if is := own.PointID != "" || ownIn([]byte(text), matrixMember).RunID != "" || isGrid([]byte(text)) || isMatrixReport([]byte(text)); is && !strings.Contains(strings.ToLower(text), "neurolens") && !strings.Contains(text, `\u`) {
 			t.Errorf("%q is a file of NeuroLens", text)
 		}
-		for _, name := range own.names() {
+		for _, name := range kernelNames(own.run()) {
 			if name == "" || strings.ContainsAny(name, "/\\") || strings.HasPrefix(name, ".") {
 				t.Errorf("%q reserves %q", text, name)
 			}
