@@ -36,9 +36,10 @@ type kernelResult struct {
 
 // kernelRun is a run of a point. Of a single run, timing and metadata are those of the point.
 type kernelRun struct {
-	Timing   *kernelTiming   `json:"timing,omitempty"`
-	Metadata *kernelMetadata `json:"metadata,omitempty"`
-	Own      *own            `json:"neurolens"`
+	Timing      *kernelTiming   `json:"timing,omitempty"`
+	Metadata    *kernelMetadata `json:"metadata,omitempty"`
+	Own         *own            `json:"neurolens"`
+	Environment kernelRunEnv    `json:"environment"`
 }
 
 type kernelTiming struct {
@@ -198,7 +199,7 @@ func kernelResultOf(p *kernelPoint) *kernelResult {
 		Metadata: kernelMetadataOf(p.runs[len(p.runs)-1]), Variant: r.Variant, Model: r.Model, point: p,
 	}
 	for _, r := range p.runs {
-		m, one := timeOf(r), &kernelRun{Own: ownOf(r)}
+		m, one := timeOf(r), &kernelRun{Own: ownOf(r), Environment: kernelRunEnvOf(r)}
 		one.Own.timed("timing", m, false)
 		one.Own.rest(r, m)
 		if len(p.runs) > 1 {

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// kernelEnv is env.json: the environment of the newest run.
+// kernelEnv is env.json: the environment of the newest run, and the libraries, machines and commits of all runs.
 type kernelEnv struct {
 	OS           *string     `json:"os"`
 	OSVersion    *string     `json:"os_version"`
@@ -34,6 +34,22 @@ type kernelCUDA struct {
 	Version   *string `json:"version,omitempty"`
 	Count     number  `json:"device_count,omitempty"`
 	Device    *string `json:"device_name,omitempty"`
+}
+
+// kernelRunEnv is the environment of a run, with the members of env.json. A later call may replace env.json by that of other runs.
+type kernelRunEnv struct {
+	OS           *string     `json:"os,omitempty"`
+	Kernel       *string     `json:"kernel,omitempty"`
+	Python       *string     `json:"python_version,omitempty"`
+	Architecture *string     `json:"architecture,omitempty"`
+	Git          *kernelGit  `json:"git,omitempty"`
+	CUDA         *kernelCUDA `json:"cuda,omitempty"`
+	NumPy        *string     `json:"numpy_version,omitempty"`
+}
+
+func kernelRunEnvOf(r *schema.Run) kernelRunEnv {
+	e := kernelEnvOf([]*schema.Run{r})
+	return kernelRunEnv{e.OS, e.Kernel, e.Python, e.Architecture, e.Git, e.CUDA, e.NumPy}
 }
 
 func kernelEnvOf(runs []*schema.Run) kernelEnv {

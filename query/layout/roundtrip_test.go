@@ -139,6 +139,14 @@ func store() (all []schema.Run) {
 			r.Env.GitCommit = strings.Repeat(strconv.Itoa(i), 40)
 		})
 	}
+	// Environments: what one run has is not what another has.
+	for _, env := range []schema.Env{
+		{},
+		{Machine: "other", OS: "darwin", OSKernel: "25", PythonVersion: "3.13.1", Facts: map[string]string{"cpu.architecture": "arm64", "numpy.version": "2.4.6"}},
+		{Machine: "lab", GPUName: "H100", GPUCount: new(int64(2)), CUDAVersion: "12.8", GitCommit: strings.Repeat("c", 40), GitBranch: "topic", GitDirty: new(true)},
+	} {
+		add([]int64{4}, point("elsewhere", "", nil), func(r *schema.Run) { r.Env = env })
+	}
 	add(nil, point("kernel", "", nil), func(r *schema.Run) {
 		r.Purpose, r.Primary = schema.PurposeProfile, "" // only chapters lists it
 	}, with(single("occupancy", "ratio", .5)))
@@ -153,6 +161,11 @@ func kept(l layout.Layout, r schema.Run) schema.Run {
 		Status: r.Status, Stage: r.Stage, ErrorKind: r.ErrorKind, Error: r.Error, ExitCode: r.ExitCode, Signal: r.Signal, PointID: r.PointID,
 	}
 	k.Env.GitCommit, k.Env.Machine = r.Env.GitCommit, r.Env.Machine
+	if e := &r.Env; l == layout.Kernels {
+		k.Env.OS, k.Env.OSKernel, k.Env.PythonVersion, k.Env.GitBranch, k.Env.GitDirty = e.OS, e.OSKernel, e.PythonVersion, e.GitBranch, e.GitDirty
+		k.Env.GPUName, k.Env.GPUCount, k.Env.CUDAVersion = e.GPUName, e.GPUCount, e.CUDAVersion
+		k.Env.Facts = map[string]string{"cpu.architecture": e.Facts["cpu.architecture"], "numpy.version": e.Facts["numpy.version"]}
+	}
 	if r.Status == schema.StatusOK { // values of a run that is not ok are not shown
 		k.Primary = r.Primary
 		if r.Primary == "" && len(r.Metrics) > 0 { // ingest gives each run a primary metric
@@ -203,8 +216,17 @@ func differences(want, got *schema.Run, samples bool) (all []string) {
 			differ(name, v.Field(i).Interface(), read.FieldByName(name).Interface())
 		}
 	}
-	differ("commit", want.Env.GitCommit, got.Env.GitCommit)
-	differ("machine", want.Env.Machine, got.Env.Machine)
+	of := func(e *schema.Env) any {
+		dirty := "unknown"
+		if e.GitDirty != nil {
+			dirty = strconv.FormatBool(*e.GitDirty)
+		}
+		return []any{
+			e.Machine, e.GitCommit, e.GitBranch, dirty, e.OS, e.OSKernel, e.PythonVersion, e.GPUName, deref(e.GPUCount), e.CUDAVersion,
+			e.Hostname, e.CPUModel, e.Facts["cpu.architecture"], e.Facts["numpy.version"],
+		}
+	}
+	differ("environment", of(&want.Env), of(&got.Env))
 	if want.Applied != nil || got.Applied != nil {
 		differ("applied", want.Applied, got.Applied)
 	}

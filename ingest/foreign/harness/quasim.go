@@ -68,13 +68,16 @@ type quasimResult struct {
 	Metadata map[string]foreign.Text `json:"metadata"`
 	Own      *layoutRun              `json:"neurolens"` // of files of earlier versions, in which a result is a run
 	Runs     []quasimRun             `json:"runs"`      // of files that NeuroLens wrote
+
+	run *quasimRun // the one of Runs that is read
 }
 
 // quasimRun is a run of a point. If it is the only one, its timing and metadata are those of the point.
 type quasimRun struct {
-	Timing   *quasimTiming           `json:"timing"`
-	Metadata map[string]foreign.Text `json:"metadata"`
-	Own      *layoutRun              `json:"neurolens"`
+	Timing      *quasimTiming           `json:"timing"`
+	Metadata    map[string]foreign.Text `json:"metadata"`
+	Own         *layoutRun              `json:"neurolens"`
+	Environment quasimEnv               `json:"environment"`
 }
 
 // quasimTiming are the statistics of the time.

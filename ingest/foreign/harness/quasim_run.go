@@ -24,7 +24,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 			continue
 		}
 		run := *q
-		run.Own, run.Success = one.Own, new(one.Own.Status == string(schema.StatusOK))
+		run.run, run.Own, run.Success = one, one.Own, new(one.Own.Status == string(schema.StatusOK))
 		if len(q.Runs) > 1 {
 			run.Timing, run.Metadata = quasimTiming{}, one.Metadata
 			run.Memory, run.Energy, run.Accuracy = nil, nil, nil // medians over the runs
@@ -46,8 +46,11 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) error {
 	r := schema.Run{Benchmark: q.Kernel, Backend: q.Backend, Env: *env}
 	r.Env.Facts, r.Env.Machine = maps.Clone(env.Facts), ""
-	more := func(r *schema.Run) { // what earlier versions did not read, or read differently
-		if r.Env.Machine == "" {
+	more := func(r *schema.Run) { // values that earlier versions did not read, or read differently: they do not change the id
+		switch {
+		case q.run != nil:
+			q.run.environment(r, env)
+		case r.Env.Machine == "":
 			r.Env.Machine = env.Machine
 		}
 		if maps.DeleteFunc(r.Applied, func(_, text string) bool { return text == "" }); len(r.Applied) == 0 { // unknown
@@ -85,6 +88,18 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 	q.Own.identify(&r)
 	q.Own.values(&r)
 	return out.RunWith(where, r, more)
+}
+
+// environment sets the environment of a run to its own. The environment of the file, which earlier versions read, is that of the newest run.
+func (q *quasimRun) environment(r *schema.Run, file *schema.Env) {
+	facts := r.Env.Facts
+	r.Env = q.Environment.env()
+	r.Env.GitCommit, r.Env.Machine = q.Own.Commit, q.Own.Machine
+	for name, text := range facts {
+		if file.Facts[name] == "" {
+			foreign.SetFact(r, name, text)
+		}
+	}
 }
 
 // quasimClock is what bench_all.py measures with.

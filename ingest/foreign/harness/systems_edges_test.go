@@ -3,6 +3,7 @@ package harness
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -94,5 +95,30 @@ func TestSystemsHostile(t *testing.T) {
 				t.Errorf("%d runs, want %d\n%s", n, tt.runs, foreigntest.Report(report, err))
 			}
 		})
+	}
+}
+
+// TestEnvironmentOfRuns: the environment of a file is that of its newest run, and of no other run. The ids are those that earlier versions gave.
+func TestEnvironmentOfRuns(t *testing.T) {
+	const file = `{"total_kernels": 1, "successful": 1, "failed": 0, "environment": {"os": "Linux", "os_version": null, "kernel": "6.1", "python_version": "3.12.3",
+"architecture": "x86_64", "processor": "EPYC", "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "branch": "main", "dirty": false},
+"cuda": {"available": true, "version": "12.8", "device_count": 2, "device_name": "H100"}, "numpy_version": "2.4.6", "machines": ["lab"]},
+"results": [{"kernel_name": "a", "backend": "cpu", "timing": {"latency_ms_p50": 1}, "success": true, "runs": [
+{"timing": {"latency_ms_mean": 1, "raw_times_ms": [1]}, "neurolens": {"run_id": "1", "status": "ok", "point": {"benchmark": "a"}}},
+{"timing": {"latency_ms_mean": 2, "raw_times_ms": [2]}, "neurolens": {"run_id": "2", "status": "ok", "machine": "lab", "point": {"benchmark": "a"}}, "environment": {"os": "Darwin"}}]}]}`
+	_, _, runs, err := foreigntest.One(systems(), fstest.MapFS{"summary.json": {Data: []byte(file)}}, "summary.json")
+	if err != nil || len(runs) != 2 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	for i, want := range []struct{ id, machine, os string }{{"00000000008241VY8CZQW34PF8", "", ""}, {"0000000000ZQW34PF8S9A9VWV3", "lab", "darwin"}} {
+		r := &runs[i]
+		e := r.Env
+		e.Facts = nil
+		if wanted := (schema.Env{Machine: want.machine, OS: want.os}); !reflect.DeepEqual(e, wanted) || len(r.Env.Facts) != 2 {
+			t.Errorf("run %d has the environment %+v, want %+v", i, r.Env, wanted)
+		}
+		if r.RunID != want.id {
+			t.Errorf("run %d has the id %s, want %s", i, r.RunID, want.id)
+		}
 	}
 }
