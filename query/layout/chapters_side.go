@@ -34,8 +34,8 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 			continue
 		}
 		s.regressed = s.regressed || r.Tags["regression"] == "true"
-		if s.status == "" || rankOf(r.Status) > rankOf(s.status) {
-			s.status, s.why = r.Status, why(r)
+		if status, why := outcome(r); s.status == "" || rankOf(status) > rankOf(s.status) {
+			s.status, s.why = status, why
 		}
 		if wrong[r.PointID+r.Side] {
 			continue

@@ -34,7 +34,7 @@ type kernelResult struct {
 	point *kernelPoint
 }
 
-// kernelRun is a run of a point. Of a single run, timing and metadata are those of the point.
+// kernelRun is a run of a point. Of a single run, timing and metadata are those of the point, unless its time does not count there.
 type kernelRun struct {
 	Timing      *kernelTiming   `json:"timing,omitempty"`
 	Metadata    *kernelMetadata `json:"metadata,omitempty"`
@@ -202,10 +202,10 @@ func kernelResultOf(p *kernelPoint) *kernelResult {
 		m, one := timeOf(r), &kernelRun{Own: ownOf(r), Environment: kernelRunEnvOf(r)}
 		one.Own.timed("timing", m, false)
 		one.Own.rest(r, m)
+		if m != nil && (len(p.runs) > 1 || p.time == nil) {
+			one.Timing = new(kernelTimingOf(m))
+		}
 		if len(p.runs) > 1 {
-			if m != nil {
-				one.Timing = new(kernelTimingOf(m))
-			}
 			one.Metadata = new(kernelMetadataOf(r))
 		}
 		k.Runs = append(k.Runs, one)

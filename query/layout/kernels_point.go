@@ -48,20 +48,19 @@ func (p *kernelPoint) tried() bool {
 	return slices.ContainsFunc(p.runs, func(r *schema.Run) bool { return rankOf(r.Status) != 1 })
 }
 
-// combine sets the status and the time of a point. The samples of its runs are taken together, so that each statistic of the time is that of
-// the samples that are listed.
+// combine sets the status and the time of a point. It pools the samples of its runs, so the statistics of the time describe the listed
+// samples.
 func (p *kernelPoint) combine() {
-	var worst *schema.Run
 	as := 0
-	for _, r := range p.runs {
+	for i, r := range p.runs {
+		status, why := outcome(r)
 		switch {
-		case worst == nil || rankOf(r.Status) > rankOf(worst.Status):
-			worst, as = r, 1
-		case r.Status == worst.Status:
+		case i == 0 || rankOf(status) > rankOf(p.status):
+			p.status, p.why, as = status, why, 1
+		case status == p.status:
 			as++
 		}
 	}
-	p.status, p.why = worst.Status, why(worst)
 	if p.status != schema.StatusOK && as < len(p.runs) {
 		p.why = fmt.Sprintf("%d of %d runs: %s", as, len(p.runs), p.why)
 	}

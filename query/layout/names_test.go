@@ -267,3 +267,25 @@ func TestWrongResults(t *testing.T) {
 		valid(t, dir, l)
 	}
 }
+
+// TestFailedRequests: a point in which more requests failed than are allowed has failed for that reason.
+func TestFailedRequests(t *testing.T) {
+	var m maker
+	run := m.run([]int64{5}, func(r *schema.Run) {
+		r.Benchmark, r.Variant, r.Warnings = "ch1/x", "baseline", []string{"load: 4.0", "16 of 24 requests failed"}
+	})
+	for l, want := range map[layout.Layout][]string{
+		layout.Kernels:  {`"successful": 0`, `"success": false`, `"error_message": "16 of 24 requests failed"`},
+		layout.Chapters: {`"status": "failed_error"`, `"error": "16 of 24 requests failed"`},
+	} {
+		dir := t.TempDir()
+		paths := write(t, l, dir, run)
+		text, err := os.ReadFile(paths[len(paths)-1])
+		for _, want := range want {
+			if err != nil || !strings.Contains(string(text), want) {
+				t.Errorf("%s has no %s: %s, %v", l, want, text, err)
+			}
+		}
+		valid(t, dir, l)
+	}
+}

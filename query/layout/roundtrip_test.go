@@ -147,6 +147,10 @@ func store() (all []schema.Run) {
 	} {
 		add([]int64{4}, point("elsewhere", "", nil), func(r *schema.Run) { r.Env = env })
 	}
+	// Requests that failed, of a point with one run and of one with two.
+	for i, warnings := range [][]string{{"16 of 24 requests failed"}, {"1 request failed"}, nil} {
+		add([]int64{4, 6, 8}, point("served", "", map[string]string{"n": strconv.Itoa(min(i, 1))}), func(r *schema.Run) { r.Warnings = warnings })
+	}
 	add(nil, point("kernel", "", nil), func(r *schema.Run) {
 		r.Purpose, r.Primary = schema.PurposeProfile, "" // only chapters lists it
 	}, with(single("occupancy", "ratio", .5)))

@@ -155,6 +155,19 @@ func why(r *schema.Run) string {
 	return r.Error
 }
 
+// outcome returns the status of a run and why it is not ok. A run in which more requests failed than are allowed counts as an error.
+func outcome(r *schema.Run) (schema.Status, string) {
+	if at := slices.IndexFunc(r.Warnings, failedRequests); r.Status == schema.StatusOK && at >= 0 {
+		return schema.StatusError, r.Warnings[at]
+	}
+	return r.Status, why(r)
+}
+
+func failedRequests(warning string) bool {
+	_, is := schema.FailedRequests(warning)
+	return is
+}
+
 // fileName makes a text usable as a part of a file name.
 func fileName(text string) string {
 	name := strings.Map(func(c rune) rune {
@@ -191,13 +204,12 @@ func scaled(v *float64, unit string) *float64 {
 	return new(*v / factor)
 }
 
-// wrongPoints are the points that have a run with a wrong result, or in which more requests failed than are allowed, by id and side. They are excluded from all rankings and means,
-// however fast their other runs were.
+// wrongPoints are the points that have a run with a wrong result, or in which more requests failed than are allowed, by id and side. They are
+// excluded from all rankings and means, however fast their other runs were.
 func wrongPoints(runs []*schema.Run) map[string]bool {
 	wrong := map[string]bool{}
 	for _, r := range runs {
-		failed := slices.ContainsFunc(r.Warnings, func(w string) bool { _, is := schema.FailedRequests(w); return is })
-		if failed || schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
+		if slices.ContainsFunc(r.Warnings, failedRequests) || schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
 			wrong[r.PointID+r.Side] = true
 		}
 	}
