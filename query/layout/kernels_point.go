@@ -66,15 +66,15 @@ func (p *kernelPoint) combine() {
 	}
 	var times []*schema.Metric
 	for _, r := range p.ok {
-		if m := timeOf(r); m != nil {
+		if m := timeOf(r); m != nil && (len(times) == 0 || m.Name == times[0].Name) {
 			times = append(times, m)
 		}
 	}
 	p.time = together(times)
 }
 
-// together returns a metric with the samples of several; nil for none. If one of them has no samples, its statistics are the medians of
-// theirs.
+// together returns a metric with the samples of all metrics, or nil without metrics. If a metric has no samples, together returns the medians
+// of their statistics.
 func together(all []*schema.Metric) *schema.Metric {
 	if len(all) < 2 {
 		if len(all) == 0 {
@@ -95,14 +95,16 @@ func together(all []*schema.Metric) *schema.Metric {
 	return &run.Metrics[0]
 }
 
-// middleOf returns a metric without samples, whose statistics are the medians of others.
+// middleOf returns a metric without samples, whose statistics are the medians of others. It has those that all of them have.
 func middleOf(all []*schema.Metric) *schema.Metric {
 	over := func(of func(*schema.Summary) *float64) *float64 {
 		var values []float64
 		for _, m := range all {
-			if v := of(&m.Summary); v != nil {
-				values = append(values, *v)
+			v := of(&m.Summary)
+			if v == nil {
+				return nil // the statistics of a row are all of the same runs
 			}
+			values = append(values, *v)
 		}
 		return median(values)
 	}

@@ -233,6 +233,41 @@ func TestPoints(t *testing.T) {
 	}
 }
 
+// TestPointsWithoutSamples: the statistics of a row are of the same runs and of the same metric.
+func TestPointsWithoutSamples(t *testing.T) {
+	var m maker
+	point := func(edits ...func(*schema.Run)) schema.Run {
+		return m.run([]int64{1e6, 3e6}, func(r *schema.Run) {
+			r.Benchmark = "acck"
+			for _, edit := range edits {
+				edit(r)
+			}
+		})
+	}
+	mean := func(r *schema.Run) {
+		r.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Better: schema.BetterLower, Summary: schema.Summary{Mean: new(9e6)}}}
+	}
+	training := func(r *schema.Run) {
+		r.Primary, r.Metrics = "training_time", []schema.Metric{single("training_time", "ns", 9e9)}
+	}
+	for name, test := range map[string]struct {
+		other func(*schema.Run)
+		want  map[string]string
+	}{
+		"a mean alone":   {mean, map[string]string{"latency_ms_p50": "null", "latency_ms_p90": "null", "latency_ms_std": "null", "latency_ms_mean": "5.5", "iterations": "null"}},
+		"another metric": {training, map[string]string{"latency_ms_p50": "2.0", "latency_ms_mean": "2.0", "iterations": "2"}},
+	} {
+		dir := t.TempDir()
+		write(t, layout.Kernels, dir, point(), point(test.other))
+		text := []byte(texts(t, dir)["kernels/acck.json"])
+		for member, want := range test.want {
+			if got := string(at(t, text, "timing/"+member)); got != want {
+				t.Errorf("%s: %s is %s, want %s", name, member, got, want)
+			}
+		}
+	}
+}
+
 // TestStale: the files of a point that an earlier call wrote under other names are replaced, and no others.
 func TestStale(t *testing.T) {
 	var m maker
