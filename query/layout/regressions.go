@@ -27,7 +27,7 @@ type judged struct {
 	errors map[string]*float64
 }
 
-// judgedPoints returns the points of runs with what is compared of them, as summary.json shows it.
+// judgedPoints returns the time and the errors of each point, as in summary.json.
 func judgedPoints(runs []*schema.Run) (order []string, points map[string]*judged) {
 	points = map[string]*judged{}
 	for _, p := range kernelPoints(runs) {
@@ -39,9 +39,9 @@ func judgedPoints(runs []*schema.Run) (order []string, points map[string]*judged
 		}
 		for _, name := range errorMetrics {
 			var values []float64
-			for _, r := range p.runs {
-				if m := r.Metric(name); m != nil && r.Status == schema.StatusOK && middle(m) != nil {
-					values = append(values, *middle(m))
+			for _, r := range p.ok {
+				if v := middle(r.Metric(name)); v != nil {
+					values = append(values, *v)
 				}
 			}
 			j.errors[name] = median(values)
