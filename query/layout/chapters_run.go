@@ -74,7 +74,11 @@ func (c *chapterRun) failure(r *schema.Run) {
 	if r.Status == schema.StatusOK {
 		return
 	}
-	c.Errors, c.Watchdog = []string{why(r)}, watchdogOf(r)
+	c.Watchdog = watchdogOf(r)
+	if rankOf(r.Status) == 1 {
+		return
+	}
+	c.Errors = []string{why(r)}
 	if r.Status != schema.StatusTimeout {
 		return
 	}

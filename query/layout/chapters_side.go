@@ -10,7 +10,8 @@ import (
 // side is a baseline or an optimization: its runs and their combined results.
 type side struct {
 	runs        []*schema.Run // including profiling runs
-	status      schema.Status
+	ok          []*schema.Run // those that count: measured, and without those of a point with a wrong result
+	status      schema.Status // the worst of its measured runs; empty if there are none
 	why         string
 	regressed   bool
 	mean        *float64 // ns, mean over the means of ok runs
@@ -23,7 +24,7 @@ type side struct {
 
 func (f *Folder) sideOf(runs []*schema.Run) *side {
 	s, wrong := &side{runs: runs}, wrongPoints(runs)
-	var ok, timed []*schema.Run
+	var timed []*schema.Run
 	var means, memory []float64
 	for _, r := range runs {
 		s.traces = append(s.traces, f.artifacts[r.RunID]...)
@@ -41,7 +42,7 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 			continue
 		}
 		if r.Status == schema.StatusOK {
-			ok = append(ok, r)
+			s.ok = append(s.ok, r)
 		}
 		if m := timeOf(r); m != nil {
 			timed, means = append(timed, r), append(means, *m.Summary.Mean)
@@ -51,7 +52,10 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 		}
 	}
 	s.mean, s.memory = mean(means), in(mean(memory), "MiB")
-	s.percentiles, s.custom = percentilesOf(timed), customOf(ok)
+	s.percentiles, s.custom = percentilesOf(timed), customOf(s.ok)
+	if s.status == "" {
+		s.why = "only profiled runs"
+	}
 	return s
 }
 
@@ -78,7 +82,10 @@ func rankOf(status schema.Status) int {
 }
 
 func (s *side) rank() int {
-	if s.status == schema.StatusOK && s.regressed {
+	switch {
+	case s.status == "":
+		return 1
+	case s.status == schema.StatusOK && s.regressed:
 		return 2
 	}
 	return rankOf(s.status)
@@ -156,12 +163,12 @@ func overRuns(list []*schema.Metric) *float64 {
 	return mean(values)
 }
 
-// throughput returns the rates of the runs by the names of the harness; nil if none is known.
+// throughput returns the rates of the runs that count by the names of the harness; nil if none is known.
 func (s *side) throughput() *throughput {
 	t := throughput{LatencyMS: in(s.mean, "ms")}
 	rate := func(name, unit string) number {
 		var list []*schema.Metric
-		for _, r := range s.runs {
+		for _, r := range s.ok {
 			if m := metricOf(r, name, unit); m != nil {
 				list = append(list, m)
 			}

@@ -195,6 +195,41 @@ func TestOneStatistic(t *testing.T) {
 	}
 }
 
+// TestSides: a side has the rates of its measured runs without those of wrong points, a side with only profiled runs is skipped, and a run that
+// was skipped has no errors.
+func TestSides(t *testing.T) {
+	var m maker
+	example := func(variant string, rate float64, edits ...func(*schema.Run)) schema.Run {
+		return m.run([]int64{1e6}, func(r *schema.Run) {
+			r.Benchmark, r.Variant, r.Metrics = "ch1/x", variant, append(r.Metrics, single("throughput", "1/s", rate))
+			for _, edit := range edits {
+				edit(r)
+			}
+		})
+	}
+	profiled := func(r *schema.Run) { r.Purpose = schema.PurposeProfile }
+	skipped := func(r *schema.Run) { failed(r, schema.StatusSkipped, "skip_if", "no GPU") }
+	wrong := func(r *schema.Run) { failed(r, schema.StatusError, schema.KindCheck, "wrong") }
+	dir := t.TempDir()
+	write(t, layout.Chapters, dir, example("baseline", 1000), example("baseline", 10, profiled), example("traced", 10, profiled),
+		example("cuda", 10, skipped), example("wrong", 10), example("wrong", 10, wrong))
+	valid(t, dir, layout.Chapters)
+	one := at(t, []byte(texts(t, dir)["benchmark_test_results.json"]), "results/0/benchmarks/0")
+	for path, want := range map[string]string{
+		"baseline_throughput/custom_unit_per_s": "1000.0", "baseline_custom_metrics/throughput_per_s": "1000.0",
+		"optimizations/0/status": `"skipped"`, "optimizations/0/skip_reason": `"only profiled runs"`, "optimizations/1/skip_reason": `"no GPU"`,
+	} {
+		if got := string(at(t, one, path)); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	for path, not := range map[string]string{"optimizations/1/runs/0": "errors", "optimizations/2": "throughput"} {
+		if slices.Contains(members(t, at(t, one, path)), not) {
+			t.Errorf("%s has the member %s", path, not)
+		}
+	}
+}
+
 // TestPoints: the runs of a point of a kernel are one result with the statistics of all their samples, one row and one file.
 func TestPoints(t *testing.T) {
 	var m maker
