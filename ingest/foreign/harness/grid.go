@@ -73,7 +73,7 @@ func readGridRow(j *foreign.JSON, out *foreign.Output) error {
 	foreign.SetParam(&r, "batch_size", string(row.Batch))
 	foreign.SetParam(&r, "sequence_length", string(row.Sequence))
 	foreign.SetParam(&r, "tensor_dimension", string(row.Dimension))
-	if row.Own != nil {
+	if row.Own = row.Own.known(); row.Own != nil {
 		return row.own(j, out, r)
 	}
 	timed := gridLatency(&r, row.Time, "cuda_event")
@@ -86,7 +86,7 @@ func readGridRow(j *foreign.JSON, out *foreign.Output) error {
 	return out.Run(j.Where(), r)
 }
 
-// rates adds the metrics that are more than times. moved is the one of throughput_gbps.
+// rates adds the GPU efficiency and the throughput. moved names the metric of throughput_gbps.
 func (row *gridRow) rates(r *schema.Run, moved string) {
 	gridMean(r, "gpu_efficiency", row.Efficiency, "%")
 	if v := row.Throughput.Finite("GiB"); v != nil { // memory_mb / 1024 in a second

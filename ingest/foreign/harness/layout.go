@@ -61,6 +61,14 @@ type layoutValue struct {
 	Value  foreign.Number `json:"value"`
 }
 
+// known returns l, or nil if it names no run or no benchmark: then another program wrote it.
+func (l *layoutRun) known() *layoutRun {
+	if l == nil || l.RunID == "" || l.Point.Benchmark == "" {
+		return nil
+	}
+	return l
+}
+
 // identify sets the point, the start and the outcome of a run. l is nil for files that a harness wrote.
 func (l *layoutRun) identify(r *schema.Run) {
 	if l == nil {
@@ -122,7 +130,7 @@ func (l *layoutRun) values(r *schema.Run) {
 	}
 	for _, v := range l.Values {
 		s, err := foreign.SeriesOf([]foreign.Number{v.Value}, "")
-		if err != nil || v.Metric == "" {
+		if err != nil || v.Metric == "" || v.N != nil && *v.N < 1 {
 			continue
 		}
 		m := s.Metric(v.Metric, schema.Level(v.Level))

@@ -19,7 +19,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 	}
 	for i := range q.Runs {
 		one := &q.Runs[i]
-		if one.Own == nil {
+		if one.Own = one.Own.known(); one.Own == nil {
 			out.Refuse(fmt.Sprintf("%s/runs/%d", where, i), fmt.Errorf("a run without the member neurolens"))
 			continue
 		}
@@ -44,6 +44,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 
 // one makes a run.
 func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) error {
+	q.Own = q.Own.known()
 	r := schema.Run{Benchmark: q.Kernel, Backend: q.Backend, Env: *env}
 	r.Env.Facts, r.Env.Machine = maps.Clone(env.Facts), ""
 	more := func(r *schema.Run) { // values that earlier versions did not read, or read differently: they do not change the id

@@ -86,7 +86,7 @@ func setSwift(r *schema.Run, name, text string) {
 }
 
 func (f *swiftFile) row() *swiftRow {
-	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics, f.Own}
+	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics, f.Own.known()}
 }
 
 // emit makes a run from a result; r says what was measured besides model and backend.
@@ -138,6 +138,7 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 				if err := j.Decode(&s); err != nil {
 					return out.RefuseMismatch(err)
 				}
+				s.Own = s.Own.known()
 				kind := s
 				kind.swiftMetrics, kind.Own = swiftMetrics{}, nil
 				seen[kind]++

@@ -122,3 +122,29 @@ func TestEnvironmentOfRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyOwn: a member neurolens that names no run is none, and a number of samples below 1 is none.
+func TestEmptyOwn(t *testing.T) {
+	values := `{"run_id": "1", "status": "ok", "point": {"benchmark": "a"}, "values": [{"metric": "few", "unit": "", "n": -1, "value": 1}, ` +
+		`{"metric": "none", "unit": "", "n": 0, "value": 1}, {"metric": "one", "unit": "", "n": 1, "value": 1}]}`
+	kernel := `{"kernel_name": "a", "backend": "cpu", "timing": {"latency_ms_p50": 1, "latency_ms_mean": 1}, "success": true, `
+	for name, text := range map[string]string{
+		"kernel":          kernel + `"neurolens": {}}`,
+		"row":             `[{"operation": "a", "implementation": "CUDA", "time_ms": 1, "neurolens": {}}]`,
+		"run":             `{"executable": "a", "model": "mlp", "backend": "cpu", "metrics": {"training_time_seconds": 1}, "neurolens": {"run_id": "1"}}`,
+		"kernel, listed":  kernel + `"runs": [{"neurolens": {}}]}`,
+		"kernel, values":  kernel + `"runs": [{"neurolens": ` + values + `}]}`,
+		"row with values": `[{"operation": "a", "implementation": "CUDA", "time_ms": 1, "neurolens": ` + values + `}]`,
+	} {
+		_, report, runs, err := foreigntest.One(systems(), fstest.MapFS{"a.json": {Data: []byte(text)}}, "a.json")
+		if refused := name == "kernel, listed"; err != nil || refused != (report.Refused == 1) || refused == (len(runs) == 1) {
+			t.Errorf("%s: %d runs, %+v, %v", name, len(runs), report.Refusals, err)
+			continue
+		}
+		for _, r := range runs {
+			if r.Benchmark != "a" || r.Metric("few") != nil || r.Metric("none") != nil || strings.Contains(text, "few") != (r.Metric("one") != nil) {
+				t.Errorf("%s: benchmark %q with %+v", name, r.Benchmark, r.Metrics)
+			}
+		}
+	}
+}
