@@ -76,6 +76,27 @@ type Stages struct {
 	Build, Setup, Warmup, Measure, Validate, Teardown, Profile *int64
 }
 
+// Of returns where the duration of a stage is; nil for an unknown stage.
+func (s *Stages) Of(stage Stage) **int64 {
+	switch stage {
+	case StageBuild:
+		return &s.Build
+	case StageSetup:
+		return &s.Setup
+	case StageWarmup:
+		return &s.Warmup
+	case StageMeasure:
+		return &s.Measure
+	case StageValidate:
+		return &s.Validate
+	case StageTeardown:
+		return &s.Teardown
+	case StageProfile:
+		return &s.Profile
+	}
+	return nil
+}
+
 // Launch is the duration of all stages together, in ns, without the build, which several runs may share.
 func (s Stages) Launch() int64 {
 	var sum int64

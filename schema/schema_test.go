@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -340,5 +341,19 @@ func TestLiveFileRoundTrip(t *testing.T) {
 		if _, err := ParseLiveFile(bad); err == nil {
 			t.Errorf("%q is taken for a live file", bad)
 		}
+	}
+}
+
+// TestStagesOf: each stage has a duration of its own.
+func TestStagesOf(t *testing.T) {
+	var s Stages
+	for i, stage := range StageNames {
+		*s.Of(stage) = new(int64(i + 1))
+	}
+	if got := []int64{*s.Build, *s.Setup, *s.Warmup, *s.Measure, *s.Validate, *s.Teardown, *s.Profile}; !slices.Equal(got, []int64{1, 2, 3, 4, 5, 6, 7}) {
+		t.Errorf("the durations are %v", got)
+	}
+	if s.Of("") != nil {
+		t.Error("no stage has a duration")
 	}
 }

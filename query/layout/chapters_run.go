@@ -127,21 +127,8 @@ func stageWord(stage schema.Stage) string {
 
 // durationOf returns the duration of a stage in ns; nil if it is unknown.
 func durationOf(r *schema.Run, stage schema.Stage) *int64 {
-	switch s := &r.Stages; stage {
-	case schema.StageBuild:
-		return s.Build
-	case schema.StageSetup:
-		return s.Setup
-	case schema.StageWarmup:
-		return s.Warmup
-	case schema.StageMeasure:
-		return s.Measure
-	case schema.StageValidate:
-		return s.Validate
-	case schema.StageTeardown:
-		return s.Teardown
-	case schema.StageProfile:
-		return s.Profile
+	if at := r.Stages.Of(stage); at != nil {
+		return *at
 	}
 	return nil
 }

@@ -181,11 +181,7 @@ func (r *run) closeStage(m moment) {
 	if m.sender != unset && r.began.sender != unset {
 		took = m.sender - r.began.sender
 	}
-	slot := map[schema.Stage]**int64{
-		schema.StageSetup: &r.stages.Setup, schema.StageWarmup: &r.stages.Warmup,
-		schema.StageMeasure: &r.stages.Measure, schema.StageValidate: &r.stages.Validate,
-		schema.StageTeardown: &r.stages.Teardown, schema.StageProfile: &r.stages.Profile,
-	}[r.stage]
+	slot := r.stages.Of(r.stage)
 	if slot != nil && *slot == nil {
 		*slot = new(max(took, 0))
 	}
