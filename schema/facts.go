@@ -49,6 +49,10 @@ const (
 	FactChanged = "source.changed"
 )
 
+// MetricOverNorm is the relative_error of the QuASIM bench tools: the root mean square of the error over the 2-norm of the reference. That of
+// NeuroLens, the 2-norm of the error over the 2-norm of the reference, is larger by the square root of the number of values.
+const MetricOverNorm = "rmse_by_norm"
+
 // WarnUnchecked is the warning for a run whose result could not be checked. The result may be wrong, so the run never
 // counts as the best.
 const WarnUnchecked = "unchecked"

@@ -268,7 +268,7 @@ func (k *kernelResult) others() {
 	}
 	relative := "relative_error"
 	if value(relative, "ratio", "") == "" {
-		relative = "rmse_by_norm" // of the tools themselves
+		relative = schema.MetricOverNorm // of the tools themselves
 	}
 	accuracy := kernelAccuracy{value("rmse", "", ""), value("max_error", "", ""), value(relative, "ratio", ""), value("determinism_std", "", "")}
 	for _, r := range k.Runs {

@@ -58,7 +58,7 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 			r.Applied = nil
 		}
 		if m := r.Metric("relative_error"); m != nil && q.Own == nil {
-			m.Name = metricOverNorm
+			m.Name = schema.MetricOverNorm // the file has no number of values to convert it
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(q.ProblemSize)) {
@@ -151,10 +151,6 @@ func sampleDeviation(population *float64, n *int64) *float64 {
 	}
 	return new(*population * math.Sqrt(float64(*n)/float64(*n-1)))
 }
-
-// metricOverNorm is the relative_error of bench_all.py: the root mean square of the error over the 2-norm of the reference. That of NeuroLens,
-// the 2-norm of the error over the 2-norm of the reference, is larger by the square root of the number of values, which the file does not have.
-const metricOverNorm = "rmse_by_norm"
 
 // others adds the other metrics.
 func (q *quasimResult) others(r *schema.Run) {
