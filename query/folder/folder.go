@@ -77,7 +77,7 @@ func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
 		err = fault.Input("layout %s: no run matches, nothing is written", req.Layout)
 	}
 	if err == nil && len(w.machines) > 1 {
-		err = fault.Input("layout %s cannot store the machine, and the runs are from %s: add machine=%s",
+		err = fault.Input("layout %s mixes machines in one table: %s; add machine=%s",
 			req.Layout, fault.Brief(strings.Join(w.machines, ", ")), w.machines[0])
 	}
 	if err != nil {

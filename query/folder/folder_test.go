@@ -240,7 +240,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestMachines: a layout has no member for the machine, so runs of several machines are refused, and nothing is written.
+// TestMachines: a table of a layout does not say which row is of which machine, so runs of several machines are refused, and nothing is written.
 func TestMachines(t *testing.T) {
 	n := 0
 	var runs []schema.Run
@@ -249,7 +249,7 @@ func TestMachines(t *testing.T) {
 	}
 	db, dir := querytest.Open(t, querytest.NewStore(t, runs...)), filepath.Join(t.TempDir(), "out")
 	_, err := Write(t.Context(), db, Request{Layout: layout.Chapters, Dir: dir})
-	querytest.WantInput(t, err, "layout chapters cannot store the machine, and the runs are from lab3, lab4: add machine=lab3")
+	querytest.WantInput(t, err, "layout chapters mixes machines in one table: lab3, lab4; add machine=lab3")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("something was written")
 	}
