@@ -135,7 +135,7 @@ func (f *Folder) grid() ([]file, error) {
 	return []file{all[0], one, all[1]}, err
 }
 
-// failedEnding is the end of the name of a file with the runs that are not ok.
+// failedEnding ends the name of the file with the runs without a time.
 const failedEnding = ".failed.json"
 
 // isGrid reports whether this package wrote the rows of a file.

@@ -68,7 +68,7 @@ type Folder struct {
 	Layout Layout
 	// JSON and Markdown are the paths of the two summary files. If empty, they have their usual names in the directory.
 	JSON, Markdown string
-	SummaryOnly    bool // write only those two files, if they have paths, and what stands beside them
+	SummaryOnly    bool // write only the files that JSON and Markdown name, and the file of failed runs beside JSON
 
 	runs, base []schema.Run
 	against    bool

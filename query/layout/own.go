@@ -119,7 +119,7 @@ func ownIn(result []byte, member string) ownID {
 // tried reports whether the run was not skipped, and is supported.
 func (o *ownID) tried() bool { return rankOf(o.Status) != 1 }
 
-// shows records which metric a member shows, and for the time how it was measured.
+// shows records the metric of a member if it is not the usual one.
 func (o *own) shows(member string, m *schema.Metric, usual string) {
 	if m == nil || m.Name == usual {
 		return

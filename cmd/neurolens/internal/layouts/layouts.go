@@ -74,8 +74,8 @@ func (f *Flags) Session() (layout.Layout, error) {
 	return l, nil
 }
 
-// Write writes the runs of a selection, and says so in a line. markdown and json are the files that are named in place of usual ones. The runs to
-// compare with are in base, if it is not nil.
+// Write writes the selected runs and returns a line for the user. markdown and json replace the usual paths of the summary files. base has the
+// runs to compare with; nil means db.
 func (f *Flags) Write(ctx context.Context, db, base *query.DB, selection, against, markdown, json string) (line string, notNumbers map[string]int, err error) {
 	l, err := layout.Named(f.Layout, layout.All)
 	if err != nil {
