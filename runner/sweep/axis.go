@@ -37,6 +37,7 @@ type axis struct {
 	// replaced by the command line, which then also overrides include, exclude and baseline.
 	replaced bool
 	before   []value // its values in the file, if replaced
+	unknown  bool    // it has a value of reference that is none of its values
 	base     string  // the base of its scaled value; empty: not scaled
 }
 
@@ -107,7 +108,10 @@ func readAxes(d *document, grid []member) ([]axis, error) {
 	if err != nil {
 		return nil, err
 	}
-	return overrideAxes(axes, d.params())
+	if axes, err = overrideAxes(axes, d.concerning(d.over.Params)); err != nil {
+		return nil, err
+	}
+	return referenceAxes(axes, d.concerning(d.over.reference))
 }
 
 // newAxis reads an axis with a name that the user has chosen.
@@ -330,6 +334,35 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		}
 	}
 	return axes, nil
+}
+
+// referenceAxes sets axes to the values that they have at a reference, by column. A reference takes the names and the values as the measured points
+// do: an axis keeps the name that was written, and each value the spelling that the axis has for it.
+func referenceAxes(axes []axis, values map[string]string) ([]axis, error) {
+	set, err := overrideAxes(slices.Clone(axes), values)
+	if err != nil {
+		return nil, err
+	}
+	for i, old := range axes {
+		if _, is := values[old.name]; !is {
+			continue
+		}
+		a := &set[i]
+		a.typed, a.unknown = old.typed, !a.spell(slices.Concat(old.values, old.before))
+		if old.replaced {
+			a.before = old.before
+		}
+	}
+	return set, nil
+}
+
+// spell writes the only value of the axis as one of others that is the same value. It reports whether there is one.
+func (a *axis) spell(others []value) bool {
+	at := find(others, a.values[0])
+	if at >= 0 {
+		a.values = []value{others[at]}
+	}
+	return at >= 0
 }
 
 // noValue says that a value is missing between the commas of -P, if that is why the values could not be read.

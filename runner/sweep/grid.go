@@ -77,6 +77,11 @@ func readGrid(d *document, members []member, seed *int64) (*grid, error) {
 			}
 		}
 	}
+	for _, e := range g.include {
+		for i := range e.values {
+			g.axes[i].unknown = g.axes[i].unknown && !g.axes[i].spell(e.values[i])
+		}
+	}
 	// An axis on the command line replaces everything in the file about it.
 	written := len(g.include)
 	g.include = slices.DeleteFunc(g.include, g.namesReplaced)

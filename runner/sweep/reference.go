@@ -157,13 +157,14 @@ type refereeGroup struct {
 
 // newReferee reads the sweep once more, with the axes of reference set.
 func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, error) {
-	fixed := maps.Clone(o.Params)
-	maps.DeleteFunc(fixed, func(name, _ string) bool { return spec.axes[schema.CanonicalAlias(name)] != "" })
-	if fixed == nil {
-		fixed = map[string]string{}
+	o.Params, o.reference = maps.Clone(o.Params), maps.Clone(spec.axes)
+	maps.DeleteFunc(o.Params, func(name, _ string) bool { return slices.Contains(labels, name) && spec.axes[name] != "" })
+	for _, name := range labels { // which select benchmarks and variants
+		if value, is := spec.axes[name]; is {
+			delete(o.reference, name)
+			note(&o.Params, name, value)
+		}
 	}
-	maps.Copy(fixed, spec.axes)
-	o.Params = fixed
 	_, sections, err := readAll(e.file, o)
 	if err != nil {
 		return nil, spec.at.errorf("%v", err)

@@ -133,6 +133,42 @@ func TestReferenceStays(t *testing.T) {
 	})
 }
 
+// TestReferenceSpelling: a reference takes the names and the values of its axes as the measured points do, however the key reference has them.
+func TestReferenceSpelling(t *testing.T) {
+	const file = "file: 'k.py:f'\n"
+	tests := map[string]struct {
+		text   string
+		params map[string]string
+		want   string // the name of the axis, and the value at the reference, as written
+	}{
+		"axis":           {"grid: {dtype: [float32, float16]}\nreference: {precision: fp32}\n", nil, "dtype float32"},
+		"as it stands":   {"grid: {dtype: [fp32, float16]}\nreference: {dtype: float32}\n", nil, "dtype "},
+		"parameter":      {"grid: {n: [1.0, 2.0]}\nreference: {n: 1}\n", nil, " 1.0"},
+		"text":           {"grid: {n: ['8', '9']}\nreference: {n: '8'}\n", nil, ` "8"`},
+		"include":        {"grid: {dtype: [float16]}\ninclude: [{dtype: float32}]\nreference: {precision: fp32}\n", nil, "dtype float32"},
+		"zip":            {"grid: {dtype: [float32, float16], n: [1, 2]}\nzip: [dtype, n]\nreference: {precision: fp32}\n", nil, "dtype float32"},
+		"left out":       {"grid: {dtype: [float32, float16]}\nreference: {precision: fp32}\n", map[string]string{"dtype": "float16"}, "dtype float32"},
+		"command line":   {"grid: {dtype: [fp32, fp16]}\nreference: {precision: fp32}\n", map[string]string{"dtype": "float16,float32"}, "dtype float32"},
+		"not measured":   {"grid: {dtype: [float32, float16]}\nreference: {precision: double}\n", nil, "dtype double"},
+		"name by option": {"grid: {precision: [fp32, fp16]}\nreference: {precision: fp32}\n", map[string]string{"dtype": "fp16"}, "dtype "},
+	}
+	for name, test := range tests {
+		s := parse(t, file+test.text, Overrides{Params: test.params})
+		for i := range s.Points {
+			r := s.Points[i].Reference.Point
+			axis := "precision"
+			if r.Precision == "" {
+				axis = "n"
+			}
+			if got := r.Called[axis] + " " + r.Written[axis]; got != test.want {
+				t.Errorf("%s: the reference of %s takes %q, want %q", name, s.Points[i].Describe(), got, test.want)
+			}
+		}
+	}
+	s := parse(t, file+"grid: {batch: [1, 2], seq: 8}\nreference: {batch_size: 1}\n", Overrides{})
+	equal(t, s.Points[1].Reference.Point.Spellings(), s.Points[1].Spellings())
+}
+
 // TestSkippedReference: a point whose reference is skipped is one without a reference that can be run.
 func TestSkippedReference(t *testing.T) {
 	s := parse(t, "file: k.py\ngrid: {precision: [fp32, fp16], n: [1, 2]}\nreference: {precision: fp32}\n"+

@@ -134,7 +134,7 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		return axis{}, err
 	}
 	text, tag := schema.CanonicalFloat(toFloat(base)), "!!float"
-	for given := range d.params() {
+	for given := range d.concerning(d.over.Params) {
 		if schema.CanonicalAlias(given) == name {
 			steps, by = nil, nil // which replaces the axis
 		}

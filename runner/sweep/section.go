@@ -174,10 +174,10 @@ func (d *document) own(err error) error {
 	return fmt.Errorf("%w (%s)", err, singleBraces.Replace(strings.Join(d.of, ", ")))
 }
 
-// params are the axes of the command line that apply to the document. Benchmarks and variants are selected by name, and axes of
+// concerning are the axes among params, as in Overrides, that apply to the document. Benchmarks and variants are selected by name, and axes of
 // other documents do not apply.
-func (d *document) params() map[string]string {
-	params := maps.Clone(d.over.Params)
+func (d *document) concerning(params map[string]string) map[string]string {
+	params = maps.Clone(params)
 	maps.DeleteFunc(params, func(name, _ string) bool {
 		_, spread := d.spread[name]
 		return spread || !d.concerns(name)

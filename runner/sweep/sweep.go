@@ -164,7 +164,10 @@ type Overrides struct {
 	// Params replaces or adds axes: the name, and its values separated by commas and read as YAML scalars ("64,128"). Entries of
 	// include that name such an axis are dropped.
 	Params map[string]string
-	Tags   map[string]string // added to the file's, key by key
+	// reference are the values of axes at a reference, by column and as in Params, over these.
+	reference map[string]string
+
+	Tags map[string]string // added to the file's, key by key
 
 	Formats []string // that read of metrics may name; nil: any
 
