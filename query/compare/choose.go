@@ -46,6 +46,7 @@ type Point struct {
 
 	Confounded bool // the sides are from different sessions, or ran so far apart that they are treated like that
 
+	NoValue  bool // neither side has a value of the metric, so Better is not known
 	BaseOK   bool // the base has ok runs
 	Failures bool // a larger share of the head's runs failed than of the base's
 	Control  bool // the sweep marks it as a control, which no change should affect
@@ -59,7 +60,7 @@ func (p *pairing) point() Point {
 	c := Point{
 		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Size: p.size(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Warnings: p.warnings(), Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
-		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
+		NoValue: p.kind().Name == "", BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
 		LeftOut: p.leftOut, Decides: p.decides,
 	}
 	if p.relative != nil {

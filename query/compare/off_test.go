@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/compare"
@@ -43,6 +44,24 @@ func TestUnsupportedHasItsMetric(t *testing.T) {
 	for _, p := range c.Points {
 		if p.Metric != "latency" {
 			t.Errorf("a point is %s in %q", p.Verdict, p.Metric)
+		}
+	}
+}
+
+// TestPointsWithoutValues: a point that was skipped on the only side that has it has no value of any metric that was asked for.
+func TestPointsWithoutValues(t *testing.T) {
+	t.Parallel()
+	for _, side := range []string{"base", "head"} {
+		runs := slices.DeleteFunc(offRuns(), func(r schema.Run) bool { return *r.BatchSize == 1 && r.Side == side })
+		db := querytest.Open(t, querytest.NewStore(t, runs...))
+		c := mustCompare(t, db, compare.Request{Base: "side=base", Head: "side=head", Metrics: []string{"latency"}})
+		if len(c.Points) != 2 {
+			t.Fatalf("%d points, want 2", len(c.Points))
+		}
+		for _, p := range c.Points {
+			if none := p.Verdict == compare.Missing || p.Verdict == compare.Added; p.NoValue != none || none != (p.Better == "") {
+				t.Errorf("%s: no value: %v, better: %q", p.Verdict, p.NoValue, p.Better)
+			}
 		}
 	}
 }

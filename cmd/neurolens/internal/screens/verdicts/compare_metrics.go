@@ -37,7 +37,7 @@ func (w Comparison) directions() []string {
 func (w Comparison) better(metric string) string {
 	better := map[string]bool{}
 	for _, p := range w.C.Points {
-		if p.Metric == metric && (p.Better != "" || !noValue(p)) {
+		if p.Metric == metric && !p.NoValue {
 			better[p.Better] = true
 		}
 	}
@@ -45,11 +45,6 @@ func (w Comparison) better(metric string) string {
 		return ""
 	}
 	return strings.Join(slices.Collect(maps.Keys(better)), "")
-}
-
-// noValue tells whether neither side of a point has a value.
-func noValue(p compare.Point) bool {
-	return !p.BaseOK && (p.Verdict == compare.Failed || p.Verdict == compare.Unsupported)
 }
 
 // deadZone is the difference of a metric below which there is none, as it was given: an amount is another share of each point.

@@ -405,7 +405,7 @@ func TestCompareNextIsNoControl(t *testing.T) {
 	}
 }
 
-// TestDirectionOfPointsWithoutValues: a point that failed on both sides does not make it unknown which values of a metric are better; one
+// TestDirectionOfPointsWithoutValues: a point without values, such as one that only a side has and that was skipped there, does not make it unknown which values of a metric are better; one
 // with a value of which that is not known does.
 func TestDirectionOfPointsWithoutValues(t *testing.T) {
 	known := compare.Point{Metric: "accuracy", Better: "higher", BaseOK: true}
@@ -413,8 +413,9 @@ func TestDirectionOfPointsWithoutValues(t *testing.T) {
 		other compare.Point
 		want  string
 	}{
-		{compare.Point{Metric: "accuracy", Verdict: compare.Unsupported}, "higher"},
-		{compare.Point{Metric: "accuracy", Verdict: compare.Failed}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Unsupported, NoValue: true}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Missing, NoValue: true}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Added, NoValue: true}, "higher"},
 		{compare.Point{Metric: "accuracy", Verdict: compare.Failed, BaseOK: true}, ""},
 		{compare.Point{Metric: "accuracy", Verdict: compare.Fixed}, ""},
 	} {
