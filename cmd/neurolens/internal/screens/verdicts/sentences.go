@@ -281,12 +281,16 @@ func sentence(r *compare.Row, reference string) string {
 	switch {
 	case r.Reason == judge.FailedRequests:
 		return "is not compared with " + reference + ": " + r.Failure
+	case slices.Contains(r.Flags, compare.FlagWrong):
+		return "against " + reference + ": one of them has a wrong result"
+	case r.Reason == judge.Unchecked:
+		return "is not compared with " + reference + ": a result could not be checked"
+	case r.Reason == judge.Units:
+		return "is not compared with " + reference + ": their units differ"
 	case e == nil && (r.Base == nil || r.Base.Runs == 0):
 		return "is not compared: " + reference + " has no result"
 	case e == nil:
 		return "has no result to compare with " + reference
-	case slices.Contains(r.Flags, compare.FlagWrong):
-		return "against " + reference + ": one of them has a wrong result"
 	case r.Verdict == judge.Unchanged:
 		return fmt.Sprintf("is as good as %s: %s%s", reference, changeOf(r), interval(r))
 	case called(r.Verdict):

@@ -45,6 +45,13 @@ func TestSentences(t *testing.T) {
 	wrong := compared(judge.Improved, -.5, -.6, -.4)
 	wrong.Flags = []string{compare.FlagWrong}
 	say("b against a: one of them has a wrong result", wrong)
+	barred := compared(judge.Estimate, 0, 0, 0) // both were measured, and have no estimate
+	barred.Estimates, barred.Base, barred.Reason = nil, &compare.Measured{Runs: 3}, judge.Unchecked
+	say("b is not compared with a: a result could not be checked", barred)
+	barred.Reason = judge.Units
+	say("b is not compared with a: their units differ", barred)
+	barred.Reason, barred.Flags = judge.Wrong, wrong.Flags
+	say("b against a: one of them has a wrong result", barred)
 	failed := compared(compare.Failed, 0, 0, 0)
 	failed.Estimates, failed.Base = nil, &compare.Measured{Runs: 3}
 	say("b has no result to compare with a", failed)
