@@ -47,7 +47,9 @@ type Planned struct {
 	Launch sweep.Launch
 	Done   *schema.Run
 	Reason string // why it is run, as text
-	Fails  string // why it cannot be launched, so that its run is an error; empty: nothing is known
+	// Why it cannot be launched; empty: nothing is known.
+	Fails string // its run is an error
+	Skips string // its run is skipped or unsupported, for a reason that is not one of its point
 }
 
 // Why a launch is run, unless something changed.

@@ -41,7 +41,7 @@ func (s *session) plan(ctx context.Context) error {
 	if err := targets.CheckBuilt(); err != nil {
 		return &InputError{err}
 	}
-	lacking, err := targets.CheckThere(ctx, s.options.DryRun)
+	lacking, err := targets.CheckThere(ctx)
 	if err != nil {
 		return &InputError{err}
 	}
@@ -70,15 +70,21 @@ func (s *session) plan(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// noteFailing notes in a plan which launches cannot happen. A dry run builds nothing, so it does not know that of points with a build.
+// noteFailing notes in a plan which launches cannot happen. A dry run builds nothing, so of a point with a build it knows only that the build
+// cannot begin.
 func (s *session) noteFailing(ctx context.Context, plan *Plan) {
 	for i := range plan.Launches {
 		l := &plan.Launches[i]
-		if l.Launch.Point.Skip != nil || s.options.DryRun && len(l.Launch.Point.Build) > 0 {
+		sub := subjectOf(l.Launch)
+		if l.Launch.Point.Skip != nil || s.launcher.targets.NotBuilt(sub) {
 			continue
 		}
-		if refused := s.launcher.targets.Of(ctx, subjectOf(l.Launch)).Refused; refused != nil && refused.Status.Failed() {
+		switch refused := s.launcher.targets.Of(ctx, sub).Refused; {
+		case refused == nil:
+		case refused.Status.Failed():
 			l.Fails = refused.Error
+		default:
+			l.Skips = refused.Error
 		}
 	}
 }

@@ -43,10 +43,10 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.launcher.targets.CheckSides(); err != nil {
 		return &InputError{err}
 	}
-	if !s.options.DryRun {
-		if err := s.build(ctx); err != nil || ctx.Err() != nil {
-			return err
-		}
+	if s.options.DryRun {
+		s.launcher.targets.CheckBuilders()
+	} else if err := s.build(ctx); err != nil || ctx.Err() != nil {
+		return err
 	}
 	if len(s.assembler.sides) == 1 { // after the build, which may leave files
 		s.assembler.sides[0] = workingTree(ctx, s.options.Exclude, s.settingsFiles())

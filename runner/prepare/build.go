@@ -106,6 +106,10 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	if one, ok := t.builds.commands[key]; ok {
 		return one, nil
 	}
+	if none := absentBuilder(command, env); none.absent {
+		t.builds.commands[key] = none
+		return none, nil
+	}
 	b.Observe(sub, command)
 	ran := span{from: stamp()}
 	limit := p.Timeouts.Build
@@ -121,11 +125,38 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	one := built{took: outcome.Stages.Launch(), status: outcome.Status}
 	if outcome.Status != schema.StatusOK {
 		one.err = buildError(command, outcome, limit)
-		_, err := task.LookPath(command[0], slices.Concat(os.Environ(), env))
-		one.absent = errors.Is(err, exec.ErrNotFound)
 	}
 	t.builds.commands[key] = one
 	return one, nil
+}
+
+// CheckBuilders is for a session that builds nothing: it notes the builds that could not begin, because there is no such program. Later programs of
+// a build are not looked for, as an earlier one may make them.
+func (t *Targets) CheckBuilders() {
+	for _, p := range t.run() {
+		for side := range t.Sides {
+			if len(p.Build) == 0 {
+				continue
+			}
+			if none := absentBuilder(p.Build[0], t.environ(side, p.BuildEnv)); none.absent {
+				t.builds.points[Subject{p, side}] = none
+			}
+		}
+	}
+}
+
+// NotBuilt reports whether a point has a build that is still to be run, which may make what the point lacks.
+func (t *Targets) NotBuilt(sub Subject) bool {
+	_, ran := t.builds.points[sub]
+	return len(sub.Point.Build) > 0 && !ran
+}
+
+// absentBuilder is the result of a build command whose program is not there; otherwise it is empty.
+func absentBuilder(command, env []string) built {
+	if _, err := task.LookPath(command[0], slices.Concat(os.Environ(), env)); !errors.Is(err, exec.ErrNotFound) {
+		return built{}
+	}
+	return built{status: schema.StatusError, err: fmt.Errorf("build: %s: no such program on PATH", command[0]), absent: true}
 }
 
 // buildError says which command failed and how, with the telling line of its output.

@@ -25,14 +25,13 @@ const kindMissing = "missing"
 
 // CheckThere checks, before the first launch, whether everything exists that points run: interpreters, modules, files, classes and
 // functions, models, programs. It refuses the targets that lack something, and returns the points that lack it on all sides. If all points
-// do, and none of them was found by discover, the error names what is missing. With notBuilt, points with a build are left out, because the
-// build may create what is missing.
-func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) ([]*sweep.Point, error) {
-	missing := missing{targets: t, sides: make([]map[string]bool, len(t.Sides)), needs: map[interpreterNeed][]need{}}
+// do, and none of them was found by discover, the error names what is missing.
+func (t *Targets) CheckThere(ctx context.Context) ([]*sweep.Point, error) {
+	missing := missing{targets: t, needs: map[interpreterNeed][]need{}}
 	for _, p := range t.run() {
 		for on := range t.Sides {
 			sub := Subject{p, on}
-			if t.builds.points[sub].err != nil || notBuilt && len(p.Build) > 0 {
+			if t.builds.points[sub].err != nil || t.NotBuilt(sub) {
 				continue
 			}
 			missing.look(t.Of(ctx, sub), on)
@@ -70,11 +69,10 @@ func (t *Targets) lacksEverywhere(p *sweep.Point) bool {
 	return true
 }
 
-// missing collects what is missing. Something that one of two sides has is not missing: the runs of the other side report it.
+// missing collects what is missing.
 type missing struct {
 	targets *Targets
 	lacks   []lack
-	sides   []map[string]bool
 	needs   map[interpreterNeed][]need
 	order   []interpreterNeed
 }
@@ -104,22 +102,13 @@ func (m *missing) add(t *Target, side int, at location, text string) {
 	if at.line > 0 {
 		text = fmt.Sprintf("%s:%d: %s", at.file, at.line, text)
 	}
-	if m.sides[side] == nil {
-		m.sides[side] = map[string]bool{}
-	}
-	m.sides[side][text] = true
 	m.lacks = append(m.lacks, lack{t, side, text})
 }
 
-// everywhere reports whether all sides lack something.
-func (m *missing) everywhere(text string) bool {
-	return !slices.ContainsFunc(m.sides, func(texts map[string]bool) bool { return !texts[text] })
-}
-
-// refuse refuses the targets that lack what all sides lack.
+// refuse refuses the targets that lack something.
 func (m *missing) refuse() {
 	for _, l := range m.lacks {
-		if sub := (Subject{l.target.Point, l.side}); m.everywhere(l.text) && m.targets.lacks[sub] == "" {
+		if sub := (Subject{l.target.Point, l.side}); m.targets.lacks[sub] == "" {
 			m.targets.lacks[sub] = l.text
 			l.target.lack(l.text)
 		}
@@ -243,7 +232,7 @@ func (m *missing) query(ctx context.Context) {
 func (m *missing) err() error {
 	var texts []string
 	for _, l := range m.lacks {
-		if m.everywhere(l.text) && !slices.Contains(texts, l.text) {
+		if !slices.Contains(texts, l.text) {
 			texts = append(texts, l.text)
 		}
 	}

@@ -79,7 +79,9 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 		return target
 	}
 	if b, ok := t.builds.points[sub]; ok {
-		target.Built = &b.took
+		if b.took > 0 { // something of it ran
+			target.Built = &b.took
+		}
 		switch {
 		case b.absent && p.Optional:
 			target.refuse(schema.StatusSkipped, kindAbsent, target.at(p.BuildLine), b.err)

@@ -7,48 +7,64 @@ import (
 	"github.com/neurolens/neurolens/runner"
 )
 
-// failing is a reason why points will fail.
-type failing struct {
+// foreseen is a reason why points will not be measured.
+type foreseen struct {
 	why    string
 	points int
+	sides  map[int]bool // where
 }
 
-// failingOf lists the reasons why points of a plan will fail, in the order of the launches.
-func failingOf(p *runner.Plan) []failing {
-	var all []failing
+// foreseenOf lists the reasons that why has for the launches of a plan, in their order.
+func foreseenOf(p *runner.Plan, why func(runner.Planned) string) []foreseen {
+	var all []foreseen
 	at, seen := map[string]int{}, map[[2]string]bool{}
 	for _, l := range p.Launches {
-		if l.Fails == "" || l.Done != nil {
+		text := why(l)
+		if text == "" || l.Done != nil {
 			continue
 		}
-		point := [2]string{l.Fails, l.Launch.Point.PointID}
-		if seen[point] {
-			continue
+		if _, known := at[text]; !known {
+			at[text] = len(all)
+			all = append(all, foreseen{why: text, sides: map[int]bool{}})
 		}
-		seen[point] = true
-		if _, known := at[l.Fails]; !known {
-			at[l.Fails] = len(all)
-			all = append(all, failing{why: l.Fails})
+		f := &all[at[text]]
+		f.sides[l.Launch.Side] = true
+		if point := [2]string{text, l.Launch.Point.PointID}; !seen[point] {
+			seen[point] = true
+			f.points++
 		}
-		all[at[l.Fails]].points++
 	}
 	return all
 }
 
-// failingLines say which points will fail and why, one line for each reason.
+// failingLines say which points will fail or be skipped, where skip_if does not say it, and why, one line for each reason.
 func failingLines(p *runner.Plan) []string {
+	return append(foreseenLines(p, "will fail", failsBy), foreseenLines(p, "will be skipped", skipsBy)...)
+}
+
+func failsBy(l runner.Planned) string { return l.Fails }
+
+func skipsBy(l runner.Planned) string { return l.Skips }
+
+func foreseenLines(p *runner.Plan, what string, why func(runner.Planned) string) []string {
 	const enough = 5
 	var lines []string
 	rest := 0
-	for i, f := range failingOf(p) {
-		if i < enough {
-			lines = append(lines, term.OneLine(term.Count(f.points, "point")+" will fail: "+f.why))
-		} else {
+	for i, f := range foreseenOf(p, why) {
+		if i >= enough {
 			rest += f.points
+			continue
 		}
+		where := ""
+		if len(p.Sides) > 1 && len(f.sides) == 1 {
+			for side := range f.sides {
+				where = " on the " + sides[side]
+			}
+		}
+		lines = append(lines, term.OneLine(term.Count(f.points, "point")+" "+what+where+": "+f.why))
 	}
 	if rest > 0 {
-		lines = append(lines, fmt.Sprintf("%s more will fail for other reasons: --dry-run --json lists all", term.Thousands(rest)))
+		lines = append(lines, fmt.Sprintf("%s more %s for other reasons: --dry-run --json lists all", term.Thousands(rest), what))
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -34,6 +35,32 @@ func TestFailingLines(t *testing.T) {
 	plan.Launches = append(plan.Launches, runner.Planned{Launch: sweep.Launch{Point: &sweep.Point{PointID: "x"}}, Fails: "another\nreason"})
 	want = append(want, "1 more will fail for other reasons: --dry-run --json lists all")
 	if got := failingLines(&plan); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestForeseen: the lines before the first launch name what will be skipped, too, and the side, if another one does not have the reason. The
+// number of runs to run is that of the others.
+func TestForeseen(t *testing.T) {
+	a, b := &sweep.Point{PointID: "a"}, &sweep.Point{PointID: "b"}
+	plan := runner.Plan{Sides: make([]runner.Side, 2), Launches: []runner.Planned{
+		{Launch: sweep.Launch{Point: a}, Skips: "no nvcc"},
+		{Launch: sweep.Launch{Point: a, Side: 1}, Skips: "no nvcc"},
+		{Launch: sweep.Launch{Point: b}},
+		{Launch: sweep.Launch{Point: b, Side: 1}, Fails: "invalid syntax"},
+	}}
+	want := []string{"1 point will fail on the head: invalid syntax", "1 point will be skipped: no nvcc"}
+	if got := failingLines(&plan); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	s := parsed(t, "file: f.py\n")
+	table := PlanTable(&plan, s, true)
+	for i, want := range []string{"skip", "skip", "run", "fail"} {
+		if got := table.Rows[i][5]; got != want {
+			t.Errorf("launch %d: %v, want %s", i+1, got, want)
+		}
+	}
+	if got := PlanView(table, &plan, s, term.Page{}).Below[0]; got != "4 runs (1 repeat each), 1 to run, 1 to fail, 2 to skip" {
 		t.Errorf("%q", got)
 	}
 }

@@ -67,7 +67,7 @@ func (j *jsonReporter) plan(p *runner.Plan) {
 		sides = append(sides, map[string]any{"side": s.Name, "git_commit": answer.Text(s.Commit), "git_dirty": s.Dirty})
 	}
 	fails := []any{}
-	for _, f := range failingOf(p) {
+	for _, f := range foreseenOf(p, failsBy) {
 		fails = append(fails, map[string]any{"reason": f.why, "points": int64(f.points)})
 	}
 	j.write([]member{

@@ -45,6 +45,9 @@ func PlanTable(p *runner.Plan, s *sweep.Sweep, sided bool) answer.Table {
 		if skip := l.Point.Skip; skip != nil {
 			row[5], row[6] = "skip", skip.Reason
 		}
+		if planned.Skips != "" {
+			row[5], row[6] = "skip", planned.Skips
+		}
 		if planned.Fails != "" {
 			row[5], row[6] = "fail", planned.Fails
 		}
@@ -105,15 +108,18 @@ func withoutAlike(t answer.Table) answer.Table {
 	return some
 }
 
-// skipLaunches counts the launches of points that skip_if leaves out, and that no earlier session has.
-func skipLaunches(p *runner.Plan) int {
-	n := 0
+// inVain counts the launches that are known to fail and those that are known to be skipped, as far as no earlier session has them.
+func inVain(p *runner.Plan) (fail, skip int) {
 	for _, planned := range p.Launches {
-		if planned.Launch.Point.Skip != nil && planned.Done == nil {
-			n++
+		switch {
+		case planned.Done != nil:
+		case planned.Fails != "":
+			fail++
+		case planned.Skips != "" || planned.Launch.Point.Skip != nil:
+			skip++
 		}
 	}
-	return n
+	return fail, skip
 }
 
 // controlLaunches counts the launches of points that the change under test cannot touch.
@@ -131,8 +137,11 @@ func controlLaunches(p *runner.Plan) int {
 func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) term.View {
 	v := output.TableView(withoutAlike(t), page)
 	v.Above = append([]string{term.OneLine(strings.Join(titleParts(s.Suite, describe(s).constants...), " · "))}, planLines(p)...)
-	skips := skipLaunches(p)
-	left := fmt.Sprintf("%s%s, %d to run", term.Count(len(p.Launches), "run"), repeatsText(s), len(p.Launches)-p.Done-skips)
+	fails, skips := inVain(p)
+	left := fmt.Sprintf("%s%s, %d to run", term.Count(len(p.Launches), "run"), repeatsText(s), len(p.Launches)-p.Done-fails-skips)
+	if fails > 0 {
+		left += fmt.Sprintf(", %d to fail", fails)
+	}
 	if skips > 0 {
 		left += fmt.Sprintf(", %d to skip", skips)
 	}
