@@ -196,9 +196,7 @@ const kernelMember = "kernel_name"
 
 // run returns the run with what is known of it.
 func (o *ownID) run() *schema.Run {
-	p := &o.Point
-	return &schema.Run{
-		RunID: o.RunID, PointID: o.PointID, Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
-		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: p.Params,
-	}
+	r := schema.Run{RunID: o.RunID, PointID: o.PointID}
+	o.Point.Set(&r)
+	return &r
 }

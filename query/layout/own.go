@@ -28,8 +28,8 @@ type own struct {
 	Suite     string  `json:"suite,omitempty"`
 	Commit    string  `json:"commit,omitempty"`
 	Repeat    *int64  `json:"repeat,omitempty"` // from 0
-	Point     point   `json:"point"`
 
+	Point    schema.Point      `json:"point"`
 	Tags     map[string]string `json:"tags,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
 
@@ -56,28 +56,13 @@ type ownValue struct {
 	Value  number `json:"value"`
 }
 
-// point is the point of a run: all axes in canonical text.
-type point struct {
-	Benchmark string            `json:"benchmark"`
-	Variant   string            `json:"variant,omitempty"`
-	Backend   string            `json:"backend,omitempty"`
-	Model     string            `json:"model,omitempty"`
-	Precision string            `json:"precision,omitempty"`
-	BatchSize *int64            `json:"batch_size,omitempty"`
-	SeqLen    *int64            `json:"seq_len,omitempty"`
-	Params    map[string]string `json:"params,omitempty"`
-}
-
 // ownOf returns the member for a run.
 func ownOf(r *schema.Run) *own {
 	o := &own{
 		RunID: r.RunID, PointID: r.PointID, Purpose: string(r.Purpose), Suite: r.Suite, Machine: r.Env.Machine,
 		Status: string(r.Status), Stage: string(r.Stage), ErrorKind: r.ErrorKind, Error: r.Error, ExitCode: r.ExitCode, Signal: r.Signal,
 		Commit: r.Env.GitCommit, Repeat: r.RepeatIndex, Tags: r.Tags, Warnings: r.Warnings,
-		Point: point{
-			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
-			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Params: r.Params,
-		},
+		Point: schema.PointOf(r),
 	}
 	if !r.StartedAt.IsZero() {
 		o.StartedAt = new(r.StartedAt.UTC().Format(time.RFC3339Nano))
@@ -90,7 +75,7 @@ type ownID struct {
 	RunID   string        `json:"run_id"`
 	PointID string        `json:"point_id"`
 	Status  schema.Status `json:"status"`
-	Point   point         `json:"point"`
+	Point   schema.Point  `json:"point"`
 }
 
 // ownIn returns the member neurolens of a result that this package wrote, or of the first of its runs. It returns none if the result does not

@@ -247,22 +247,13 @@ func ownTags(run *schema.Run, id schema.ULID) map[string]string {
 	return tags
 }
 
-// point is the point of a run, and its suite, in canonical text.
+// point is the point of a run, and its suite.
 type point struct {
-	Suite     string            `json:"suite,omitempty"`
-	Benchmark string            `json:"benchmark"`
-	Variant   string            `json:"variant,omitempty"`
-	Backend   string            `json:"backend,omitempty"`
-	Model     string            `json:"model,omitempty"`
-	Precision string            `json:"precision,omitempty"`
-	BatchSize *int64            `json:"batch_size,omitempty"`
-	SeqLen    *int64            `json:"seq_len,omitempty"`
-	Params    map[string]string `json:"params,omitempty"`
+	Suite string `json:"suite,omitempty"`
+	schema.Point
 }
 
-func pointOf(r *schema.Run) point {
-	return point{r.Suite, r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision, r.BatchSize, r.SeqLen, r.Params}
-}
+func pointOf(r *schema.Run) point { return point{r.Suite, schema.PointOf(r)} }
 
 // withTimeline replaces the timeline of a document of a measured run by that of a profiled run of its point. first is the first run whose
 // document gets it.

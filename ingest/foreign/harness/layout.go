@@ -2,7 +2,6 @@ package harness
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -30,16 +29,7 @@ type layoutRun struct {
 	Tags     map[string]foreign.Text `json:"tags"`
 	Warnings []string                `json:"warnings"`
 
-	Point struct {
-		Benchmark string            `json:"benchmark"`
-		Variant   string            `json:"variant"`
-		Backend   string            `json:"backend"`
-		Model     string            `json:"model"`
-		Precision string            `json:"precision"`
-		BatchSize *int64            `json:"batch_size"`
-		SeqLen    *int64            `json:"seq_len"`
-		Params    map[string]string `json:"params"`
-	} `json:"point"`
+	Point   schema.Point      `json:"point"`
 	Clock   string            `json:"clock"`
 	Level   string            `json:"level"`
 	Better  string            `json:"better"`
@@ -74,9 +64,8 @@ func (l *layoutRun) identify(r *schema.Run) {
 	if l == nil {
 		return
 	}
-	p := &l.Point
-	r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision = p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision
-	r.BatchSize, r.SeqLen, r.Params, r.Suite = p.BatchSize, p.SeqLen, maps.Clone(p.Params), l.Suite
+	l.Point.Set(r)
+	r.Suite = l.Suite
 	r.Purpose, r.Status, r.Stage = schema.Purpose(l.Purpose), schema.Status(l.Status), schema.Stage(l.Stage)
 	r.ErrorKind, r.Error, r.ExitCode, r.Signal = l.ErrorKind, l.Error, l.ExitCode, l.Signal
 	r.RepeatIndex, r.Warnings = l.Repeat, l.Warnings

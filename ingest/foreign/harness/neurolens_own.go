@@ -26,15 +26,8 @@ type ownTags struct {
 
 // tagPoint is the point of a run, and its suite.
 type tagPoint struct {
-	Suite     string            `json:"suite"`
-	Benchmark string            `json:"benchmark"`
-	Variant   string            `json:"variant"`
-	Backend   string            `json:"backend"`
-	Model     string            `json:"model"`
-	Precision string            `json:"precision"`
-	BatchSize *int64            `json:"batch_size"`
-	SeqLen    *int64            `json:"seq_len"`
-	Params    map[string]string `json:"params"`
+	Suite string `json:"suite"`
+	schema.Point
 }
 
 // ownPrefix begins the names of these tags.
@@ -74,11 +67,8 @@ func (o *ownTags) describe(r *schema.Run) {
 		r.RepeatIndex = nil
 	}
 	if t := o.point; t != nil {
-		r.Suite, r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision = t.Suite, t.Benchmark, t.Variant, t.Backend, t.Model, t.Precision
-		r.BatchSize, r.SeqLen = t.BatchSize, t.SeqLen
-		for name, text := range t.Params {
-			foreign.SetParam(r, name, text)
-		}
+		r.Suite = t.Suite
+		t.Set(r)
 		return
 	}
 	if o.unknown("meta.config.batch_size") {
