@@ -1,4 +1,4 @@
-// Package files writes files completely or not at all, so that readers never see half of one.
+// Package files writes files of results completely or not at all, so that readers never see half of one, and reads them back.
 package files
 
 import (
@@ -139,4 +139,28 @@ func syncDir(path string) error {
 		err = closed
 	}
 	return err
+}
+
+// maxRead bounds the size of a file that Read reads.
+const maxRead = 64 << 20
+
+// Read reads a regular file of at most 64 MiB from a folder in which other programs write too. Another kind of file, or a larger one, is an
+// fs.ErrInvalid; links are not followed.
+func Read(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxRead {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrInvalid}
+	}
+	return os.ReadFile(path)
+}
+
+// Optional returns a pointer to a text for a member that is null if the text is unknown.
+func Optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
 }

@@ -58,3 +58,23 @@ func TestJSON(t *testing.T) {
 		t.Error("a function is no JSON")
 	}
 }
+
+// TestRead: what is no regular file of limited size is not read.
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	path, link, pipe, large := filepath.Join(dir, "a.json"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe"), filepath.Join(dir, "large")
+	if err := errors.Join(os.WriteFile(path, []byte("{}"), 0o666), os.Symlink(path, link), syscall.Mkfifo(pipe, 0o666), os.WriteFile(large, nil, 0o666), os.Truncate(large, maxRead+1)); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := Read(path); string(text) != "{}" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	for _, path := range []string{link, pipe, large, dir} {
+		if text, err := Read(path); text != nil || !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("%s: %d bytes, %v", path, len(text), err)
+		}
+	}
+	if _, err := Read(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}

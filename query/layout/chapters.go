@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -226,7 +227,7 @@ func (f *Folder) optimizationOf(variant string, runs []*schema.Run, base *side) 
 	if s.skipped() {
 		o.SkipReason = s.why
 	} else {
-		o.Error = optional(s.why)
+		o.Error = files.Optional(s.why)
 	}
 	if s.mean != nil && base.mean != nil && *s.mean > 0 {
 		o.speedup = new(*base.mean / *s.mean)
@@ -249,6 +250,6 @@ func (p *pair) end() {
 	if worst.skipped() {
 		p.SkipReason = worst.why
 	} else {
-		p.Error = optional(worst.why)
+		p.Error = files.Optional(worst.why)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,7 +30,7 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 	for _, r := range runs {
 		s.traces = append(s.traces, f.artifacts[r.RunID]...)
 		if s.file == nil {
-			s.file = optional(sourceFile(r))
+			s.file = files.Optional(sourceFile(r))
 		}
 		if r.Purpose == schema.PurposeProfile {
 			continue

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -59,7 +60,7 @@ func gridRowOf(r *schema.Run) *gridRow {
 		row.Own.shows("throughput_gbps", moved, "memory_throughput")
 	}
 	if row.Time == "" {
-		row.Status, row.Error = string(r.Status), optional(why(r))
+		row.Status, row.Error = string(r.Status), files.Optional(why(r))
 	}
 	return row
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -194,8 +195,8 @@ func orUnknown(text string) string {
 func kernelResultOf(p *kernelPoint) *kernelResult {
 	r := p.run
 	k := &kernelResult{
-		Kernel: r.Benchmark, Backend: orUnknown(r.Backend), Precision: optional(r.Precision),
-		ProblemSize: axes(r, "variant", "model", "precision"), Timing: kernelTimingOf(p.time), Success: p.status == schema.StatusOK, Error: optional(p.why),
+		Kernel: r.Benchmark, Backend: orUnknown(r.Backend), Precision: files.Optional(r.Precision),
+		ProblemSize: axes(r, "variant", "model", "precision"), Timing: kernelTimingOf(p.time), Success: p.status == schema.StatusOK, Error: files.Optional(p.why),
 		Metadata: kernelMetadataOf(p.runs[len(p.runs)-1]), Variant: r.Variant, Model: r.Model, point: p,
 	}
 	for _, r := range p.runs {
@@ -307,7 +308,7 @@ func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 		k := at[r.Benchmark+"\x00"+source]
 		if k == nil {
 			k = &kernelFound{
-				Name: r.Benchmark, Path: optional(source), Function: optional(r.Env.Facts["runner.object"]),
+				Name: r.Benchmark, Path: files.Optional(source), Function: files.Optional(r.Env.Facts["runner.object"]),
 				Dependencies: []string{}, Config: json.RawMessage("{}"), Backends: []string{}, Precisions: []string{},
 			}
 			if module, ok := strings.CutSuffix(source, ".py"); ok {

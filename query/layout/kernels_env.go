@@ -3,6 +3,7 @@ package layout
 import (
 	"strings"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -65,8 +66,8 @@ func kernelEnvOf(runs []*schema.Run) kernelEnv {
 	if os != "" {
 		os = strings.ToUpper(os[:1]) + os[1:]
 	}
-	e.OS, e.OSVersion, e.Kernel, e.Python = optional(os), optional(env.Facts["os.build"]), optional(env.OSKernel), optional(pythonVersion(runs))
-	e.Processor = optional(env.CPUModel)
+	e.OS, e.OSVersion, e.Kernel, e.Python = files.Optional(os), files.Optional(env.Facts["os.build"]), files.Optional(env.OSKernel), files.Optional(pythonVersion(runs))
+	e.Processor = files.Optional(env.CPUModel)
 	for _, r := range runs { // a run that did not start, or does not use a package, does not know its version
 		for name, version := range r.Env.Facts {
 			if library, is := strings.CutPrefix(name, factPackage); is {
@@ -84,11 +85,11 @@ func kernelEnvOf(runs []*schema.Run) kernelEnv {
 		e.NumPy = &version
 	}
 	if env.GitCommit != "" {
-		e.Git = &kernelGit{optional(env.GitCommit), optional(env.GitBranch), env.GitDirty}
+		e.Git = &kernelGit{files.Optional(env.GitCommit), files.Optional(env.GitBranch), env.GitDirty}
 	}
 	for _, r := range runs { // the newest run that knows a device: a run that did not start may not
 		if gpu := &r.Env; gpu.GPUName != "" || gpu.CUDAVersion != "" {
-			e.CUDA = &kernelCUDA{true, optional(gpu.CUDAVersion), integer(gpu.GPUCount), optional(gpu.GPUName)}
+			e.CUDA = &kernelCUDA{true, files.Optional(gpu.CUDAVersion), integer(gpu.GPUCount), files.Optional(gpu.GPUName)}
 		}
 	}
 	return e

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -169,7 +170,7 @@ func earlierKernels(dir string, covered map[string]bool) kernelFiles {
 		if !strings.HasSuffix(e.Name(), ".json") {
 			continue
 		}
-		content, err := contentOf(filepath.Join(dir, e.Name()))
+		content, err := files.Read(filepath.Join(dir, e.Name()))
 		if err != nil {
 			continue
 		}

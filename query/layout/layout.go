@@ -137,9 +137,6 @@ type file struct {
 	stale func(content []byte) bool
 }
 
-// maxStale bounds the size of a file that is read to find out whether it is stale.
-const maxStale = 64 << 20
-
 // Write writes the files to a directory, which it makes if needed, and returns their paths. Each file is replaced atomically; the
 // summary comes last. Files of other runs remain; files of an earlier call about the same runs or points are replaced, also under another
 // name.
@@ -178,7 +175,7 @@ func (f *Folder) Write(dir string) ([]string, error) {
 
 // remove removes the file at a path if it is stale.
 func (f *file) remove(path string) error {
-	content, err := contentOf(path)
+	content, err := files.Read(path)
 	if err != nil || !f.stale(content) {
 		return nil // it is not there, or not a file of this package
 	}
@@ -186,18 +183,6 @@ func (f *file) remove(path string) error {
 		return fmt.Errorf("removing %s, a result of an earlier call: %w", path, err)
 	}
 	return nil
-}
-
-// contentOf reads a regular file of limited size.
-func contentOf(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxStale {
-		return nil, fs.ErrInvalid
-	}
-	return os.ReadFile(path)
 }
 
 // summaryFiles returns the Markdown and the JSON file of a summary, under their usual paths unless others were named.

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -83,7 +84,7 @@ func matrixTime(r *schema.Run) (seconds number, metrics string) {
 
 func matrixFileOf(r *schema.Run, began map[string]time.Time) *matrixFile {
 	m := &matrixFile{
-		Executable: r.Benchmark, Model: orUnknown(r.Model), Backend: orUnknown(r.Backend), Timestamp: optional(stamp(r, began)),
+		Executable: r.Benchmark, Model: orUnknown(r.Model), Backend: orUnknown(r.Backend), Timestamp: files.Optional(stamp(r, began)),
 		Config: ordered{matrixConfig, axes(r, "model", "compiled")}, Own: ownOf(r), run: r, Compiled: r.Params["compiled"] == "true",
 	}
 	if text := r.Params["compiled"]; text != "" && text != "true" {
@@ -215,7 +216,7 @@ func earlierRuns(dir string, runs map[string][]string) (covered []string, taken 
 				continue
 			}
 			at := path.Join(folder, e.Name())
-			if content, err := contentOf(filepath.Join(dir, at)); err == nil && runs[ownIn(content, matrixMember).RunID] != nil {
+			if content, err := files.Read(filepath.Join(dir, at)); err == nil && runs[ownIn(content, matrixMember).RunID] != nil {
 				covered = append(covered, at)
 			} else {
 				taken[strings.ToLower(name)] = true

@@ -136,14 +136,6 @@ func setting(r *schema.Run, name string) string {
 	return r.Env.Facts["runner."+name]
 }
 
-// optional returns a pointer to the text, or nil if it is unknown.
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // why returns in one line why a run is not ok; empty if it is.
 func why(r *schema.Run) string {
 	switch {

@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -51,10 +52,10 @@ type failedSoftware struct {
 }
 
 func newFailedDocument(run *schema.Run, id schema.ULID) *failedDocument {
-	backend, precision := optional(run.Backend), optional(precision(run))
+	backend, precision := files.Optional(run.Backend), files.Optional(precision(run))
 	d := &failedDocument{
 		RunID: uuid(id), Status: string(run.Status),
-		Error: failure{run.ExitCode, optional(run.ErrorKind), optional(run.Error), optional(run.Signal), optional(string(run.Stage))},
+		Error: failure{run.ExitCode, files.Optional(run.ErrorKind), files.Optional(run.Error), files.Optional(run.Signal), files.Optional(string(run.Stage))},
 		Meta: failedMeta{
 			Config: failedConfig{backend, batchSize(run), precision, run.RepeatIndex, seqLen(run)}, Env: environmentOf(run.Env), Tags: ownTags(run, id),
 		},
@@ -64,12 +65,4 @@ func newFailedDocument(run *schema.Run, id schema.ULID) *failedDocument {
 		d.CreatedAt = new(run.StartedAt.UTC().Format(time.RFC3339Nano))
 	}
 	return d
-}
-
-// optional returns a pointer to the text, or nil if it is unknown.
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -65,16 +66,9 @@ func readRows(text []byte, known map[string][]string) {
 	}
 }
 
-// maxDocument bounds the size of a document that is read for its row.
-const maxDocument = 64 << 20
-
 // documentRow returns the row of a document, or nil if the file is none. It has what the document says: nothing for a placeholder.
 func documentRow(path, id string) []string {
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxDocument {
-		return nil
-	}
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path)
 	if err != nil {
 		return nil
 	}
