@@ -101,7 +101,7 @@ func Outputs(l layout.Layout, dir string) []string {
 	names := []string{"artifacts"}
 	switch l {
 	case layout.Runs:
-		names = []string{"runs", "fp", "summary.csv"}
+		names = []string{"runs", "fp", "summary.csv", "summary.csv.old"}
 	case layout.Chapters:
 		names = append(names, "benchmark_test_results.json", "benchmark_test_results.md")
 	case layout.Kernels:

@@ -36,8 +36,9 @@ type BenchRuns struct {
 	summary bytes.Buffer // contents of summary.csv once all rows are saved
 	rows    int
 	saved   int            // number of rows already in the file
-	reasons []string       // why ok runs have no document, in order of first occurrence
-	without map[string]int // number of runs for each reason
+	reasons []reason       // why something is missing, in order of first occurrence
+	without map[reason]int // number of runs for each reason
+	notes   []string       // about the folder as a whole
 	// documents are the ids of the measured runs that have a document, by the point and side.
 	documents map[string][]schema.ULID
 }
@@ -51,7 +52,7 @@ const (
 // OpenBenchRuns makes the directory and its parents. The directories below it are made with their first file, because a sweep of
 // programs or Python functions writes no files there. An existing summary.csv is left alone: the session may still be refused.
 func OpenBenchRuns(dir string) (*BenchRuns, error) {
-	b := &BenchRuns{dir: dir, without: map[string]int{}, documents: map[string][]schema.ULID{}}
+	b := &BenchRuns{dir: dir, without: map[reason]int{}, documents: map[string][]schema.ULID{}}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making %s: %w", dir, err)
 	}
@@ -142,24 +143,24 @@ func (b *BenchRuns) complete(run *schema.Run, id schema.ULID) error {
 	var first *schema.ULID
 	for _, of := range b.documents[run.PointID+run.Side] {
 		path := filepath.Join(b.dir, runsFolder, of.String()+".json")
-		text, err := os.ReadFile(path)
+		text, err := files.Read(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // somebody removed it
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrInvalid) {
 			return fmt.Errorf("reading %s: %w", path, err)
 		}
 		var d document
-		if json.Unmarshal(text, &d) != nil || d.Meta.Tags[tagRun] != of.String() {
-			b.miss(filepath.Base(path) + " was changed")
+		if err != nil || json.Unmarshal(text, &d) != nil || d.Meta.Tags[tagRun] != of.String() {
+			b.miss(noProfile, "the document was changed")
 			continue
 		}
 		if first == nil {
 			first = &of
 		}
 		if err := d.withTimeline(run, id, *first); err != nil {
-			b.miss(err.Error())
-			return nil
+			b.miss(noProfile, "the profiled run: "+err.Error())
+			continue
 		}
 		if err := b.writeDocument(&d, of); err != nil {
 			return err
@@ -185,10 +186,20 @@ func (b *BenchRuns) replace(folder, name string, text []byte) error {
 	return files.Replace(filepath.Join(path, name), text)
 }
 
-// miss counts a run without a document of its own.
-func (b *BenchRuns) miss(reason string) {
-	if b.without[reason]++; b.without[reason] == 1 {
-		b.reasons = append(b.reasons, reason)
+// reason says what a run is without, and why.
+type reason struct{ missing, why string }
+
+// What a run can be without.
+const (
+	noDocument = "no run document"
+	noProfile  = "no profile in its document"
+)
+
+// miss counts a run without something.
+func (b *BenchRuns) miss(missing, why string) {
+	of := reason{missing, why}
+	if b.without[of]++; b.without[of] == 1 {
+		b.reasons = append(b.reasons, of)
 	}
 }
 
@@ -196,7 +207,7 @@ func (b *BenchRuns) miss(reason string) {
 func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) (bool, error) {
 	d, err := newDocument(run, id)
 	if err != nil {
-		b.miss(err.Error())
+		b.miss(noDocument, err.Error())
 		return false, nil
 	}
 	if err := b.writeDocument(d, id); err != nil {
@@ -235,22 +246,25 @@ func (b *BenchRuns) Close() error {
 	return b.save()
 }
 
-// Warnings returns why ok runs have no document: one line for each reason, with the number of runs.
+// Warnings returns what is not in the directory: one line for each reason, with the number of runs.
 func (b *BenchRuns) Warnings() []string {
 	var lines []string
+	for _, note := range b.notes {
+		lines = append(lines, b.dir+": "+note)
+	}
 	for _, reason := range b.reasons {
 		runs := "1 run has"
 		if n := b.without[reason]; n > 1 {
 			runs = strconv.Itoa(n) + " runs have"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s no run document: %s", b.dir, runs, reason))
+		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", b.dir, runs, reason.missing, reason.why))
 	}
 	return lines
 }
 
 // save replaces summary.csv.
 func (b *BenchRuns) save() error {
-	if err := files.Replace(filepath.Join(b.dir, "summary.csv"), b.summary.Bytes()); err != nil {
+	if err := files.Replace(filepath.Join(b.dir, summaryFile), b.summary.Bytes()); err != nil {
 		return err
 	}
 	b.saved = b.rows

@@ -7,6 +7,7 @@
 //	DIR/runs/<RUN>.failed.json  document of a failed run, in a format of its own
 //	DIR/fp/<RUN>.fp.json        fingerprint of a run document that has operators
 //	DIR/summary.csv             one row for each document in DIR/runs, and for each run without one, with CRLF line ends
+//	DIR/summary.csv.old         copy of a changed summary.csv of which a part could not be read
 //
 // # Identifiers
 //

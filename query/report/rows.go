@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,13 +17,24 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// The table, and the one before it if some of that could not be read.
+const (
+	summaryFile = "summary.csv"
+	oldFile     = "summary.csv.old"
+)
+
 // knownRows returns the rows of an existing summary.csv, and a row for each document that has none there, by run_id. A table of the harness
-// itself, which has fewer columns, counts too; any other file of that name is replaced.
+// itself, which has fewer columns, counts too. A file with anything else in it is copied.
 func (b *BenchRuns) knownRows() (map[string][]string, error) {
 	known := map[string][]string{}
-	text, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
-	if err == nil {
-		readRows(text, known)
+	text, err := os.ReadFile(filepath.Join(b.dir, summaryFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the rows of %s: %w", b.dir, err)
+	}
+	if unread := readRows(text, known); unread != nil {
+		if err := b.keepOld(text, unread); err != nil {
+			return nil, err
+		}
 	}
 	entries, err := os.ReadDir(filepath.Join(b.dir, runsFolder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -43,26 +55,65 @@ func (b *BenchRuns) knownRows() (map[string][]string, error) {
 	return known, nil
 }
 
-// readRows adds the rows of a table, with the columns of summaryHeader.
-func readRows(text []byte, known map[string][]string) {
-	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil || len(table) == 0 {
-		return
+// keepOld copies a table of which some could not be read, because the new one replaces it.
+func (b *BenchRuns) keepOld(text []byte, unread error) error {
+	old := filepath.Join(b.dir, oldFile)
+	if _, err := os.Lstat(old); err == nil {
+		return fmt.Errorf("reading the rows of %s: %s: %w; move it or %s away", b.dir, summaryFile, unread, oldFile)
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s was written anew without what cannot be read (%v); %s is the one before", summaryFile, unread, oldFile))
+	return files.Replace(old, text)
+}
+
+// readRows adds the rows of a table, with the columns of summaryHeader. The error is about the first text that is no row.
+func readRows(text []byte, known map[string][]string) error {
+	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // which spreadsheets write
+	reader.FieldsPerRecord = -1
+	header, err := reader.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	at := make([]int, len(summaryHeader))
 	for i, name := range summaryHeader {
-		if at[i] = slices.Index(table[0], name); at[i] < 0 && i < harnessColumns {
-			return
+		if at[i] = slices.Index(header, name); at[i] < 0 && i < harnessColumns {
+			return fmt.Errorf("it has no column %s", name)
 		}
 	}
-	for _, fields := range table[1:] {
-		row := make([]string, len(at))
-		for i, from := range at {
-			if from >= 0 {
-				row[i] = fields[from]
+	var unread error
+	for {
+		fields, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return unread
+		case err != nil:
+		case !slices.ContainsFunc(fields, func(text string) bool { return text != "" }):
+			continue
+		case len(fields) != len(header):
+			err = fmt.Errorf("%d fields, want %d", len(fields), len(header))
+		case fields[at[0]] == "":
+			err = fmt.Errorf("no %s", summaryHeader[0])
+		default:
+			row := make([]string, len(at))
+			for i, from := range at {
+				if from >= 0 {
+					row[i] = fields[from]
+				}
 			}
+			known[row[0]] = row
+			continue
 		}
-		known[row[0]] = row
+		if unread != nil {
+			continue
+		}
+		if at, is := errors.AsType[*csv.ParseError](err); is {
+			unread = fmt.Errorf("line %d: %w", at.StartLine, at.Err)
+		} else {
+			line, _ := reader.FieldPos(0)
+			unread = fmt.Errorf("line %d: %w", line, err)
+		}
 	}
 }
 
@@ -106,7 +157,11 @@ func documentRow(path, id string) []string {
 		return integerText(n)
 	}
 	latency, utilization := d.Summary.Total, d.Summary.Metrics.Utilization
-	if profiled := hasOperators(d.Timeline) && d.Meta.Tags[tagProfile] == "" && d.Meta.Tags[tagRun] != ""; profiled {
+	profiled := d.Meta.Tags[tagPurpose] == string(schema.PurposeProfile)
+	if d.Meta.Tags[tagRun] != "" && d.Meta.Tags[tagPoint] == "" { // of an earlier version, in which only profiled runs had operators
+		profiled = hasOperators(d.Timeline) && d.Meta.Tags[tagProfile] == ""
+	}
+	if profiled {
 		latency = nil // it is the sum of the operators
 	}
 	if slices.Contains(placeholders, "summary.metrics.gpu_utilization") {
