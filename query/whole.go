@@ -60,6 +60,30 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 	})
 }
 
+// SetOperators sets the operators of a stored run, by index.
+func (db *DB) SetOperators(ctx context.Context, run *schema.Run) error {
+	id, err := schema.ParseULID(run.RunID)
+	if err != nil {
+		return fault.Input("run: %v", err)
+	}
+	return db.stores.Ask(ctx, func(r *scan.Reader) error {
+		ids := []schema.ULID{id}
+		t, err := r.Conn.Table(ctx, duck.Statement{
+			SQL:  "SELECT " + projection.Names(schema.Ops.Columns) + " FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op",
+			Args: []any{scan.IDTexts(ids)},
+		})
+		if err != nil {
+			return err
+		}
+		run.Ops = nil
+		table := stored.New(schema.Ops, schema.Ops.Columns)
+		for _, row := range t.Rows {
+			run.Ops = append(run.Ops, schema.OpOf(table.Row(row)[1:]))
+		}
+		return nil
+	})
+}
+
 // whole hands over each run once, although reading may start again if a file was moved meanwhile.
 type whole struct {
 	each   func(schema.Run) error

@@ -274,8 +274,10 @@ func (b *bench) run() error {
 		if store, err = openForWriting(b.dir); err != nil {
 			return err
 		}
-		if err := out.Begin(measuring.Earlier(plan)); err != nil {
+		if err := out.Begin(b.cmd.Context(), measuring.Earlier(plan), b.stored); err != nil && !errors.Is(err, query.ErrStore) {
 			return usageError{err}
+		} else if err != nil {
+			return err
 		}
 		return nil
 	}
@@ -348,11 +350,16 @@ func explained(err error) error {
 
 // closeOut completes the folder of the session, and says what is not there.
 func (b *bench) closeOut(out *folder.Session) error {
-	warnings, err := out.Close(b.cmd.Context(), func(ctx context.Context) (*query.DB, error) { return openForReading(ctx, []string{b.dir}) })
+	warnings, err := out.Close(b.cmd.Context(), b.stored)
 	for _, warning := range warnings {
 		fmt.Fprintln(b.stderr, term.OneLine("neurolens: --out-dir: "+warning))
 	}
 	return err
+}
+
+// stored opens the store of the session for reading.
+func (b *bench) stored(ctx context.Context) (*query.DB, error) {
+	return openForReading(ctx, []string{b.dir})
 }
 
 // openForWriting opens the store, made where there is none.

@@ -3,9 +3,11 @@ package folder
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -203,7 +205,7 @@ func TestSession(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	s, err := Open(layout.Grid, dir)
 	if err == nil {
-		err = s.Begin(runs[:1])
+		err = s.Begin(t.Context(), runs[:1], nil)
 	}
 	if err == nil {
 		err = s.Add(runs[1])
@@ -222,7 +224,7 @@ func TestSession(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	var none *Session
-	if _, err := none.Close(t.Context(), nil); none.Begin(runs) != nil || none.Add(runs[0]) != nil || err != nil {
+	if _, err := none.Close(t.Context(), nil); none.Begin(t.Context(), runs, nil) != nil || none.Add(runs[0]) != nil || err != nil {
 		t.Error("a session without a folder fails")
 	}
 	empty, err := Open(layout.Matrix, filepath.Join(dir, "empty"))
@@ -237,6 +239,93 @@ func TestSession(t *testing.T) {
 	}
 	if names := Outputs(layout.Kernels, "reports"); !slices.Contains(names, filepath.Join("reports", "kernels")) {
 		t.Errorf("%q", names)
+	}
+}
+
+// TestResumed: a session into another folder than the sessions that it resumes writes the files that those wrote, and reads no run that is
+// there. The operators of a profiled run of an earlier session are in the documents of its point.
+func TestResumed(t *testing.T) {
+	n := 0
+	runs := querytest.RunsOf(&n, 1, func(r *schema.Run) {
+		r.Backend, r.Precision, r.Params = []string{"onnxrt", "onnxrt", "torch", "", "onnxrt", "onnxrt"}[n%6], "fp32", map[string]string{"x": strconv.Itoa(n % 4)}
+		r.Env.MemoryBytes, r.Env.Facts = new(int64(8e9)), map[string]string{"gpu.0.memory": "1000000000"}
+		op := schema.Op{Name: "MatMul_0", Type: "MatMul", StartNS: new(int64(5)), DurationNS: new(int64(3)), Count: new(int64(2)), Kernels: []string{"gemm"}}
+		switch n % 6 {
+		case 1:
+			r.Ops = []schema.Op{op, {Index: 1, Name: "Add_0", DurationNS: new(int64(4))}}
+		case 2:
+			r.Status, r.Stage, r.Error = schema.StatusError, schema.StageMeasure, "exit status 1"
+		case 0: // of the point of the first and the fifth
+			r.Purpose, r.Params, r.Ops, r.Metrics, r.Primary = schema.PurposeProfile, map[string]string{"x": "1"}, []schema.Op{op}, nil, ""
+		}
+	}, 10, 20, 30, 40, 50, 60)
+	store := querytest.NewStore(t, runs...)
+	if len(runs) != 6 {
+		t.Fatal(len(runs))
+	}
+	opened := 0
+	open := func(ctx context.Context) (*query.DB, error) {
+		opened++
+		return query.Open(ctx, []string{store}, query.Options{})
+	}
+	var earlier []schema.Run
+	for _, r := range runs {
+		earlier = append(earlier, schema.Run{RunID: r.RunID, PointID: r.PointID, Purpose: r.Purpose, Status: r.Status, Backend: r.Backend})
+	}
+	one, two := t.TempDir(), t.TempDir()
+	session := func(dir string, earlier, add []schema.Run) map[string]string {
+		t.Helper()
+		s, err := Open(layout.Runs, dir)
+		if err == nil {
+			err = s.Begin(t.Context(), earlier, open)
+		}
+		for _, r := range add {
+			if err == nil {
+				err = s.Add(r)
+			}
+		}
+		if err == nil {
+			_, err = s.Close(t.Context(), nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string]string{}
+		paths, err := below(dir, dir)
+		for _, path := range paths {
+			text, err := os.ReadFile(filepath.Join(dir, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[path] = string(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	want := session(one, nil, runs)
+	if session(one, earlier, nil); opened != 0 {
+		t.Error("the store was read for runs that are in the folder")
+	}
+	prints := 0
+	for name := range want {
+		if strings.HasPrefix(name, "fp/") {
+			prints++
+		}
+	}
+	if len(want) != 7 || prints != 2 {
+		t.Errorf("the files are %q", slices.Sorted(maps.Keys(want)))
+	}
+	slices.Reverse(earlier) // a plan has an order of its own
+	got := session(two, earlier, nil)
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s is\n%s\nwant\n%s", name, got[name], text)
+		}
+	}
+	if len(got) != len(want) || opened != 1 {
+		t.Errorf("%d times opened, the files are %q", opened, slices.Sorted(maps.Keys(got)))
 	}
 }
 

@@ -43,13 +43,26 @@ func Open(l layout.Layout, dir string) (*Session, error) {
 	return s, nil
 }
 
-// Begin adds the runs of earlier sessions that this session resumes. It fails if the folder cannot be written.
-func (s *Session) Begin(earlier []schema.Run) error {
+// Begin adds the runs of earlier sessions that this session resumes. It fails if the folder cannot be written. open opens the store; it is
+// only called if the folder lacks some of these runs.
+func (s *Session) Begin(ctx context.Context, earlier []schema.Run, open func(context.Context) (*query.DB, error)) error {
 	switch {
 	case s == nil:
 		return nil
 	case s.runs != nil:
-		return s.runs.Begin(earlier)
+		return s.runs.Begin(earlier, func(ids []string, each func(schema.Run) error) error {
+			db, err := open(ctx)
+			if err != nil {
+				return err
+			}
+			err = db.WholeOf(ctx, ids, func(r schema.Run) error {
+				if err := db.SetOperators(ctx, &r); err != nil {
+					return err
+				}
+				return each(r)
+			})
+			return errors.Join(err, db.Close())
+		})
 	}
 	for i := range earlier {
 		s.ids = append(s.ids, earlier[i].RunID)

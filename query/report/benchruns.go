@@ -65,23 +65,27 @@ func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	return b, nil
 }
 
-// Begin replaces summary.csv by one with the rows that it has, and those of documents and of runs that this session resumes that are
-// missing in it: a crash loses some rows. If the directory cannot be written, this fails before anything is measured. Rows have
-// the order of run_id, and so that of the starts of the runs.
-func (b *BenchRuns) Begin(earlier []schema.Run) error {
+// Begin rewrites summary.csv. It keeps the existing rows, and adds a row for each document without one, because a crash can lose rows. It
+// also writes the documents and rows of those runs that this session resumes that the directory lacks: load passes the runs with some ids to
+// each, whole and in their order. earlier needs only the ids, the point, the purpose, the status and the backend of a run. If the directory
+// cannot be written, Begin fails before anything is measured. Rows have the order of run_id, and so that of the starts of the runs.
+func (b *BenchRuns) Begin(earlier []schema.Run, load func(ids []string, each func(schema.Run) error) error) error {
 	known, err := b.knownRows()
 	if err != nil {
 		return err
 	}
-	for i := range earlier {
-		run := &earlier[i]
-		id, err := schema.ParseULID(run.RunID)
-		if err != nil {
-			return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
-		}
-		if b.noteDocument(run, id); known[run.RunID] == nil && run.Purpose != schema.PurposeProfile {
-			known[run.RunID] = summaryRow(run, id)
-		}
+	missing, err := b.missing(earlier, known)
+	if err == nil && len(missing) > 0 {
+		err = load(missing, func(run schema.Run) error {
+			row, err := b.write(&run)
+			if row != nil && known[run.RunID] == nil {
+				known[run.RunID] = row
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
 	}
 	if err := b.appendRow(summaryHeader); err != nil {
 		return err
@@ -95,38 +99,56 @@ func (b *BenchRuns) Begin(earlier []schema.Run) error {
 	return b.save()
 }
 
-// noteDocument remembers the document of a measured run of an earlier session, so that a profiled run of its point can complete it.
-func (b *BenchRuns) noteDocument(run *schema.Run, id schema.ULID) {
-	if run.Purpose != schema.PurposeMeasure || run.Status != schema.StatusOK {
-		return
+// missing returns the ids of those runs of earlier sessions that are not in the directory, profiled runs last. It notes the documents of the
+// others, so that a profiled run of their point can complete them.
+func (b *BenchRuns) missing(earlier []schema.Run, known map[string][]string) (ids []string, err error) {
+	var profiled []*schema.Run
+	restored := map[string]bool{} // points
+	for i := range earlier {
+		run := &earlier[i]
+		id, err := schema.ParseULID(run.RunID)
+		if err != nil {
+			return nil, fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
+		}
+		there, point := b.documented(run), run.PointID+run.Side
+		switch {
+		case run.Purpose == schema.PurposeProfile:
+			profiled = append(profiled, run)
+		case known[run.RunID] == nil || !there && (run.Status != schema.StatusOK || slices.Contains(backends, run.Backend)):
+			ids, restored[point] = append(ids, run.RunID), true
+		case there && run.Status == schema.StatusOK:
+			b.documents[point] = append(b.documents[point], id)
+		}
 	}
-	if _, err := os.Stat(filepath.Join(b.dir, runsFolder, id.String()+".json")); err == nil {
-		b.documents[run.PointID+run.Side] = append(b.documents[run.PointID+run.Side], id)
+	slices.Sort(ids) // the first document of a point is of its first run
+	for _, run := range profiled {
+		point := run.PointID + run.Side
+		if restored[point] || len(b.documents[point]) == 0 && !b.documented(run) {
+			ids = append(ids, run.RunID)
+		}
 	}
+	return ids, nil
+}
+
+// documented reports whether the directory has the document of a run.
+func (b *BenchRuns) documented(run *schema.Run) bool {
+	ending := ".json"
+	if run.Status != schema.StatusOK {
+		ending = failedEnding
+	}
+	_, err := os.Stat(filepath.Join(b.dir, runsFolder, run.RunID+ending))
+	return err == nil
 }
 
 // Add writes the document and the fingerprint of a run, if it has them, then its row. The operators of a profiled run become the timeline of
 // the documents of the runs of its point that measured; without such documents it has one of its own. After an error, the run
 // is not in summary.csv yet: the next call that succeeds writes all rows that were added.
 func (b *BenchRuns) Add(run schema.Run) error {
-	id, err := schema.ParseULID(run.RunID)
-	if err != nil {
-		return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
-	}
-	profile := run.Purpose == schema.PurposeProfile
-	if profile && run.Status == schema.StatusOK && len(b.documents[run.PointID+run.Side]) > 0 {
-		return b.complete(&run, id)
-	}
-	written := true
-	if run.Status != schema.StatusOK {
-		err = b.addFailed(&run, id)
-	} else {
-		written, err = b.addDocument(&run, id)
-	}
-	if err != nil || profile && !written {
+	row, err := b.write(&run)
+	if err != nil || row == nil {
 		return err
 	}
-	if err := b.appendRow(summaryRow(&run, id)); err != nil {
+	if err := b.appendRow(row); err != nil {
 		return err
 	}
 	b.rows++
@@ -136,6 +158,28 @@ func (b *BenchRuns) Add(run schema.Run) error {
 		return nil
 	}
 	return b.save()
+}
+
+// write writes the document and the fingerprint of a run, and returns its row; nil if it has none.
+func (b *BenchRuns) write(run *schema.Run) (row []string, err error) {
+	id, err := schema.ParseULID(run.RunID)
+	if err != nil {
+		return nil, fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
+	}
+	profile := run.Purpose == schema.PurposeProfile
+	if profile && run.Status == schema.StatusOK && len(b.documents[run.PointID+run.Side]) > 0 {
+		return nil, b.complete(run, id)
+	}
+	written := true
+	if run.Status != schema.StatusOK {
+		err = b.addFailed(run, id)
+	} else {
+		written, err = b.addDocument(run, id)
+	}
+	if err != nil || profile && !written {
+		return nil, err
+	}
+	return summaryRow(run, id), nil
 }
 
 // complete gives the documents of the measured runs of a point the operators of a profiled run, and a fingerprint.

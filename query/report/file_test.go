@@ -100,7 +100,7 @@ func TestUnwritable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Begin(nil); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
+	if err := out.Begin(nil, nil); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
 		t.Errorf("a directory in place of summary.csv gives %v", err)
 	}
 	if found := filesIn(t, filepath.Join(dir, "out")); len(found) != 0 {

@@ -95,7 +95,7 @@ func open(t *testing.T, dir string) *BenchRuns {
 	t.Helper()
 	b, err := OpenBenchRuns(dir)
 	if err == nil {
-		err = b.Begin(nil)
+		err = b.Begin(nil, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -415,7 +415,7 @@ func TestProfiled(t *testing.T) {
 	}
 	resumed, err := OpenBenchRuns(dir)
 	if err == nil {
-		err = resumed.Begin([]schema.Run{measured(1), measured(2)})
+		err = resumed.Begin([]schema.Run{measured(1), measured(2)}, nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -503,7 +503,12 @@ func TestRefusedAndResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := resumed.Begin([]schema.Run{stored(1), stored(2)}); err != nil {
+	if err := resumed.Begin([]schema.Run{stored(1), stored(2)}, func(ids []string, each func(schema.Run) error) error {
+		if !slices.Equal(ids, []string{measured(2).RunID}) {
+			t.Errorf("the runs %q are read from the store", ids)
+		}
+		return each(stored(2))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	add(t, resumed, measured(3))

@@ -73,7 +73,7 @@ func TestChangedTable(t *testing.T) {
 		}
 		again, err := OpenBenchRuns(dir)
 		if err == nil {
-			err = again.Begin(nil)
+			err = again.Begin(nil, nil)
 		}
 		if err == nil || !strings.HasSuffix(err.Error(), c.unread+"; move it or summary.csv.old away") || !bytes.Equal(read(t, path), changed) {
 			t.Errorf("%s, again: %v", name, err)
@@ -85,7 +85,7 @@ func TestChangedTable(t *testing.T) {
 	}
 	b, err := OpenBenchRuns(dir)
 	if err == nil {
-		err = b.Begin(nil)
+		err = b.Begin(nil, nil)
 	}
 	if err == nil || !strings.HasPrefix(err.Error(), "reading the rows of "+dir+": ") {
 		t.Errorf("a folder in place of the table: %v", err)
