@@ -91,8 +91,8 @@ func (f *Folder) chapters() ([]file, error) {
 	return f.summaryFiles("benchmark_test_results.json", "benchmark_test_results.md", s, s.markdown(f.measured()))
 }
 
-// suite sorts runs into chapters and pairs. Chapters are in alphabetical order, as in the harness; pairs are in the order of their
-// first runs.
+// suite sorts runs into chapters and pairs. Chapters, pairs and optimizations are in alphabetical order, as in the harness: the order of
+// the runs is another one in each session.
 func (f *Folder) suite() *suite {
 	s := &suite{Results: []*chapter{}}
 	chapters, pairs := map[string]*chapter{}, map[string][]*schema.Run{}
@@ -124,6 +124,7 @@ func (f *Folder) suite() *suite {
 	for _, name := range slices.Sorted(maps.Keys(chapters)) {
 		c := chapters[name]
 		c.tellApart()
+		slices.SortStableFunc(c.Benchmarks, func(a, b *pair) int { return strings.Compare(a.Example, b.Example) })
 		c.Summary = c.summarize()
 		s.Results = append(s.Results, c)
 	}
@@ -182,6 +183,7 @@ func (f *Folder) pairOf(example string, runs []*schema.Run) *pair {
 		}
 		of[r.Variant] = append(of[r.Variant], r)
 	}
+	slices.Sort(variants)
 	baseline := baselineOf(runs, variants)
 	base := f.sideOf(of[baseline])
 	p := &pair{

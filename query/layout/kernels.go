@@ -299,7 +299,7 @@ type kernelFound struct {
 	Precisions   []string        `json:"precisions"`
 }
 
-// kernelManifestOf returns the kernels that were run, in the order of their first runs. Backends and precisions are those that were
+// kernelManifestOf returns the kernels that were run, in the order of their names. Backends and precisions are those that were
 // measured or, of a kernel that was not, those that were to be measured.
 func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	all, of, at := []*kernelFound{}, map[*kernelFound][]*schema.Run{}, map[string]*kernelFound{}
@@ -321,6 +321,7 @@ func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	for _, k := range all {
 		k.describe(of[k])
 	}
+	slices.SortStableFunc(all, func(a, b *kernelFound) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -333,6 +334,8 @@ func (k *kernelFound) describe(runs []*schema.Run) {
 	for _, r := range tried {
 		k.Backends, k.Precisions = with(k.Backends, r.Backend), with(k.Precisions, r.Precision)
 	}
+	slices.Sort(k.Backends)
+	slices.Sort(k.Precisions)
 	k.Backend = unknown
 	if len(k.Backends) > 0 {
 		k.Backend = k.Backends[0]

@@ -23,7 +23,7 @@ type kernelPoint struct {
 	time   *schema.Metric
 }
 
-// kernelPoints returns the points of runs, in the order of their first runs.
+// kernelPoints returns the points of runs in an order that two sessions share: by the names of their files.
 func kernelPoints(runs []*schema.Run) []*kernelPoint {
 	var all []*kernelPoint
 	at, wrong := map[string]*kernelPoint{}, wrongPoints(runs)
@@ -41,6 +41,7 @@ func kernelPoints(runs []*schema.Run) []*kernelPoint {
 	for _, p := range all {
 		p.combine()
 	}
+	slices.SortStableFunc(all, func(a, b *kernelPoint) int { return slices.Compare(kernelNames(a.run), kernelNames(b.run)) })
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -272,6 +273,32 @@ func TestWriteAgain(t *testing.T) {
 			if a[name] != b[name] {
 				t.Errorf("%s: %s differs", l, name)
 			}
+		}
+	}
+}
+
+// TestOrder: the results of two sessions are in one order, although the runner draws the order of its runs.
+func TestOrder(t *testing.T) {
+	for l, file := range map[layout.Layout]string{layout.Chapters: "benchmark_test_results.json", layout.Kernels: "summary.json"} {
+		names := func(drawn ...int) []string {
+			var m maker
+			runs := make([]schema.Run, len(drawn))
+			for i, n := range drawn {
+				runs[i] = m.run([]int64{1e6}, func(r *schema.Run) {
+					r.Benchmark, r.Variant = []string{"ch1/moe", "ch1/add"}[n%2], []string{"baseline", "b", "a"}[n/2]
+					r.Precision, r.Params = []string{"fp32", "fp16"}[n%2], map[string]string{"n": strconv.Itoa(n)}
+					if l == layout.Chapters {
+						r.Precision, r.Params = "", nil
+					}
+				})
+			}
+			dir := t.TempDir()
+			write(t, l, dir, runs...)
+			return regexp.MustCompile(`"(example|technique|kernel_name|precision|n)": .*`).FindAllString(texts(t, dir)[file], -1)
+		}
+		one, other := names(0, 1, 2, 3, 4, 5), names(5, 2, 1, 4, 0, 3)
+		if len(one) < 6 || !slices.Equal(one, other) {
+			t.Errorf("%s: %q, then %q", l, one, other)
 		}
 	}
 }

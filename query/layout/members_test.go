@@ -83,8 +83,8 @@ func TestMembers(t *testing.T) {
 		{"matrix/report/report.json", "summary", "total_benchmarks models backends config"},
 		{"matrix/report/report.json", "results/0", "model backend compiled timestamp training_time_seconds peak_memory_mb test_accuracy_percent"},
 		{"chapters/benchmark_test_results.json", "results/0/benchmarks/0/runs/0/timing", "mean_ms median_ms std_ms p99_ms iterations raw_times_ms"},
-		{"chapters/benchmark_test_results.json", "results/1/benchmarks/1/optimizations/0/runs/0/watchdog", "setup warmup measurement"},
-		{"chapters/benchmark_test_results.json", "results/1/benchmarks/1/optimizations/0/runs/0/watchdog/measurement", "status duration"},
+		{"chapters/benchmark_test_results.json", "results/1/benchmarks/0/optimizations/0/runs/0/watchdog", "setup warmup measurement"},
+		{"chapters/benchmark_test_results.json", "results/1/benchmarks/0/optimizations/0/runs/0/watchdog/measurement", "status duration"},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", "golden", test.file))
 		if err != nil {
@@ -99,7 +99,7 @@ func TestMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const run = "results/1/benchmarks/1/optimizations/0/runs/0"
+	const run = "results/1/benchmarks/0/optimizations/0/runs/0"
 	got := members(t, at(t, text, run))
 	if want := strings.Fields("timeout_stage timeout_duration_seconds timeout_limit_seconds errors watchdog"); !slices.Equal(got[1:1+len(want)], want) {
 		t.Errorf("a timeout has %q, want %q", got, want)
@@ -217,13 +217,13 @@ func TestSides(t *testing.T) {
 	one := at(t, []byte(texts(t, dir)["benchmark_test_results.json"]), "results/0/benchmarks/0")
 	for path, want := range map[string]string{
 		"baseline_throughput/custom_unit_per_s": "1000.0", "baseline_custom_metrics/throughput_per_s": "1000.0",
-		"optimizations/0/status": `"skipped"`, "optimizations/0/skip_reason": `"only profiled runs"`, "optimizations/1/skip_reason": `"no GPU"`,
+		"optimizations/1/status": `"skipped"`, "optimizations/1/skip_reason": `"only profiled runs"`, "optimizations/0/skip_reason": `"no GPU"`,
 	} {
 		if got := string(at(t, one, path)); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}
-	for path, not := range map[string]string{"optimizations/1/runs/0": "errors", "optimizations/2": "throughput"} {
+	for path, not := range map[string]string{"optimizations/0/runs/0": "errors", "optimizations/2": "throughput"} {
 		if slices.Contains(members(t, at(t, one, path)), not) {
 			t.Errorf("%s has the member %s", path, not)
 		}
