@@ -42,7 +42,7 @@ var law = []struct {
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"github.com/ncruces/go-strftime", "golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},
-	{"query", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/duckdb/duckdb-go-bindings"}}, // and upwards: see layers
+	{"query", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/duckdb/duckdb-go-bindings"}},
 	{"query/answer", []string{"schema"}, nil},
 	{"query/artifacts", []string{"schema", "query"}, []string{"github.com/klauspost/compress/zstd"}},
 	{"query/operators", []string{"schema", "query"}, nil},
@@ -206,70 +206,6 @@ func allowed(name string, internal, external []string) bool {
 
 func under(name, prefix string) bool {
 	return name == prefix || strings.HasPrefix(name, prefix+"/")
-}
-
-// layers are the packages of queries: each imports those of layers before its own alone.
-var layers = [][]string{
-	{"query/answer", "query/files", "query/internal/ahead", "query/internal/fault", "query/internal/filecheck", "query/internal/period", "query/judge", "query/scratch"},
-	{"query/layout", "query/layout/check", "query/report"},
-	{"query/guard", "query/internal/duck"},
-	{"query/filter", "query/internal/arrowio", "query/threshold"},
-	{"query/internal/meant", "query/internal/measured", "query/internal/projection", "query/internal/said", "query/internal/stored"},
-	{"query/internal/changes", "query/internal/direct"},
-	{"query/internal/scan"},
-	{"query/facts"},
-	{"query/internal/bypoint", "query/internal/sides"},
-	{"query/internal/past"},
-	{"query"},
-	{"query/annotations", "query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/samples", "query/sql"},
-	{"query/explain", "query/folder", "query/foresight", "query/summary"},
-}
-
-// commandLayers are the packages of the command, likewise.
-var commandLayers = [][]string{
-	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/comparing", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/figure", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/pager", "cmd/neurolens/internal/system", "cmd/neurolens/internal/slip", "cmd/neurolens/internal/streams", "cmd/neurolens/internal/term", "cmd/neurolens/internal/workflow"},
-	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/figure/scale", "cmd/neurolens/internal/output", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/care", "cmd/neurolens/internal/figure/draw", "cmd/neurolens/internal/figure/vegalite"},
-	{"cmd/neurolens/internal/htmlreport", "cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
-	{"cmd/neurolens/internal/figure/cells", "cmd/neurolens/internal/figures", "cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
-	{"cmd/neurolens/internal/complete", "cmd/neurolens/internal/gate", "cmd/neurolens/internal/illustrating", "cmd/neurolens/internal/models", "cmd/neurolens/internal/notebook", "cmd/neurolens/internal/plotting", "cmd/neurolens/internal/settings", "cmd/neurolens/internal/topics", "cmd/neurolens/internal/views"},
-	{"cmd/neurolens"},
-}
-
-// TestQueryLayers: nothing in query imports upwards.
-func TestQueryLayers(t *testing.T) { checkLayers(t, "query", layers) }
-
-// TestCommandLayers: nor does anything that the command is made of.
-func TestCommandLayers(t *testing.T) { checkLayers(t, "cmd", commandLayers) }
-
-// checkLayers finds what a folder's packages import that is not below them.
-func checkLayers(t *testing.T, folder string, layers [][]string) {
-	t.Helper()
-	place := map[string]int{}
-	for i, layer := range layers {
-		for _, pkg := range layer {
-			place[pkg] = i
-		}
-	}
-	seen := map[string]bool{}
-	eachSource(t, folder, func(path, pkg string) {
-		own, known := place[pkg]
-		if seen[pkg] = true; !known {
-			t.Errorf("%s: package %s is in no layer", path, pkg)
-			return
-		}
-		for _, name := range importsOf(t, path) {
-			other, ours := strings.CutPrefix(name, module)
-			if at, is := place[other]; ours && is && at >= own {
-				t.Errorf("%s: package %s imports %s, which is not below it", path, pkg, other)
-			}
-		}
-	})
-	for pkg := range place {
-		if !seen[pkg] {
-			t.Errorf("the layers have %s, which does not exist", pkg)
-		}
-	}
 }
 
 // TestTopLevel: nothing stands at the top of the repository that the README does not explain, or has its reader make: that
