@@ -347,14 +347,14 @@ var (
 )
 
 // shape is a line with # for its numbers, times and ids, with single spaces, and without what is a matter of luck: in which axes a
-// listing of the newest or slowest runs varies, the warnings, and why points are inconclusive, as they are on a busy machine, where the
+// listing of the newest or slowest runs varies, the warnings, whether the medians contradict a change that is paired, and why points are inconclusive, as they are on a busy machine, where the
 // first of the next commands is to measure more.
 func shape(line string) string {
 	line = strings.TrimPrefix(strings.TrimRight(line, "\n"), "next ")
 	line, _, _ = strings.Cut(line, " inconclusive (")
 	line = strings.TrimSuffix(line, " inconclusive")
 	words := slices.DeleteFunc(strings.Fields(line), func(word string) bool {
-		return slices.Contains(wording.WarningWords(), strings.TrimSuffix(word, ","))
+		return slices.Contains([]string{"paired", "pairwise"}, word) || slices.Contains(wording.WarningWords(), strings.TrimSuffix(word, ","))
 	})
 	line = measure.ReplaceAllString(idOrDay.ReplaceAllString(strings.Join(words, " "), "#"), "#")
 	line = strings.Join(strings.Fields(chanceAxis.ReplaceAllString(line, "")), " ")
