@@ -183,8 +183,7 @@ func (p *point) baseline(asked []string) (baseline.Point, error) {
 	slices.SortStableFunc(p.runs, func(a, b schema.Run) int { return cmp.Compare(a.RunID, b.RunID) })
 	first := &p.runs[0]
 	out := baseline.Point{
-		ID: first.PointID, Machine: first.Env.Machine, Session: first.SessionID, Benchmark: first.Benchmark, Variant: first.Variant, Backend: first.Backend,
-		Model: first.Model, Precision: first.Precision, BatchSize: first.BatchSize, SeqLen: first.SeqLen, Params: first.Params,
+		ID: first.PointID, Machine: first.Env.Machine, Session: first.SessionID, Point: schema.PointOf(first),
 	}
 	for i := range p.runs {
 		out.Warnings = append(out.Warnings, p.runs[i].Warnings...)

@@ -40,19 +40,12 @@ type Session struct {
 
 // Point is a point on a machine.
 type Point struct {
-	ID        string            `json:"point"` // see schema.PointID
-	Machine   string            `json:"machine"`
-	Session   string            `json:"session"`
-	Benchmark string            `json:"benchmark"`
-	Variant   string            `json:"variant,omitempty"`
-	Backend   string            `json:"backend,omitempty"`
-	Model     string            `json:"model,omitempty"`
-	Precision string            `json:"precision,omitempty"`
-	BatchSize *int64            `json:"batch_size,omitempty"`
-	SeqLen    *int64            `json:"seq_len,omitempty"`
-	Params    map[string]string `json:"params,omitempty"`
-	Warnings  []string          `json:"warnings,omitempty"` // that its runs have, ascending
-	Metrics   []Metric          `json:"metrics"`            // the primary one first
+	ID      string `json:"point"` // see schema.PointID
+	Machine string `json:"machine"`
+	Session string `json:"session"`
+	schema.Point
+	Warnings []string `json:"warnings,omitempty"` // that its runs have, ascending
+	Metrics  []Metric `json:"metrics"`            // the primary one first
 }
 
 // Metric is a metric of a point, in its stored unit.

@@ -20,7 +20,8 @@ const (
 // newPoint is a point with one metric of those runs.
 func newPoint(benchmark, machine, session string, runs ...float64) Point {
 	p := Point{
-		Machine: machine, Session: session, Benchmark: benchmark, Precision: "fp32", BatchSize: new(int64(8)), Params: map[string]string{"dim": "64"},
+		Machine: machine, Session: session,
+		Point:    schema.Point{Benchmark: benchmark, Precision: "fp32", BatchSize: new(int64(8)), Params: map[string]string{"dim": "64"}},
 		Warnings: []string{"load"}, Metrics: []Metric{{Name: "latency", Unit: "ns", Better: schema.BetterLower, Level: schema.LevelIteration, Runs: runs}},
 	}
 	run := p.run()

@@ -100,10 +100,9 @@ func (m *Metric) check(runs int) error {
 
 // run is a run of the point, without its metrics.
 func (p *Point) run() schema.Run {
-	return schema.Run{
-		PointID: p.ID, Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
-		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: p.Params, Warnings: p.Warnings, Env: schema.Env{Machine: p.Machine},
-	}
+	r := schema.Run{PointID: p.ID, Warnings: p.Warnings, Env: schema.Env{Machine: p.Machine}}
+	p.Set(&r)
+	return r
 }
 
 // RunsOf gives the runs of a point of the document. They have no samples, only the location of each metric.
