@@ -4,15 +4,12 @@ package operators
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -35,41 +32,20 @@ func Of(ctx context.Context, db *query.DB, run *schema.Run, sort string) ([]Oper
 	if err != nil {
 		return nil, err
 	}
-	id, err := schema.ParseULID(run.RunID)
-	if err != nil {
+	profiled := *run
+	if err := db.SetOperators(ctx, &profiled); err != nil {
 		return nil, err
 	}
-	var all []Operator
-	err = db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		all, err = read(ctx, r, id)
-		return err
-	})
+	all := make([]Operator, len(profiled.Ops))
+	for i, op := range profiled.Ops { // in the order of the profile
+		all[i] = Operator{Index: op.Index, Name: op.Name, Type: op.Type, Device: op.Device, Count: op.Count, DurationNS: op.DurationNS}
+		if op.Kernels != nil {
+			all[i].Kernels = new(int64(len(op.Kernels)))
+		}
+	}
 	addShares(all)
 	slices.SortStableFunc(all, compare)
-	return all, err
-}
-
-// read reads the operators of a run in the order of the profile.
-func read(ctx context.Context, r *scan.Reader, id schema.ULID) ([]Operator, error) {
-	var all []Operator
-	ids := []schema.ULID{id}
-	text := "SELECT op, name, type, device, count, duration_ns, len(kernels) FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op"
-	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(ids)}}, func(row []driver.Value) error {
-		o := Operator{Name: duck.Text(row[1]), Type: duck.Text(row[2]), Device: duck.Text(row[3]), Count: integer(row[4]), DurationNS: integer(row[5]), Kernels: integer(row[6])}
-		if index := integer(row[0]); index != nil {
-			o.Index = *index
-		}
-		all = append(all, o)
-		return nil
-	})
-	return all, err
-}
-
-func integer(v driver.Value) *int64 {
-	if n, ok := v.(int64); ok {
-		return &n
-	}
-	return nil
+	return all, nil
 }
 
 // addShares sets the share of each operator with a duration.
