@@ -35,7 +35,8 @@ type kernelResult struct {
 	point *kernelPoint
 }
 
-// kernelRun is a run of a point. Of a single run, timing and metadata are those of the point, unless its time does not count there.
+// kernelRun is a run of a point. The entry of a single run has no timing and metadata, because the point has them; it has timing if the time does not
+// count for the point.
 type kernelRun struct {
 	Timing      *kernelTiming   `json:"timing,omitempty"`
 	Metadata    *kernelMetadata `json:"metadata,omitempty"`
@@ -109,7 +110,7 @@ func (f *Folder) kernels(dir string) ([]file, error) {
 	for _, p := range points {
 		s.count(p.status)
 		s.Results = append(s.Results, kernelResultOf(p))
-		names[p.id] = kernelNames(p.run)
+		names[p.id] = p.names
 		tried[p.run.Benchmark] = tried[p.run.Benchmark] || p.tried()
 	}
 	for _, p := range points {
@@ -299,8 +300,8 @@ type kernelFound struct {
 	Precisions   []string        `json:"precisions"`
 }
 
-// kernelManifestOf returns the kernels that were run, in the order of their names. Backends and precisions are those that were
-// measured or, of a kernel that was not, those that were to be measured.
+// kernelManifestOf returns the kernels that were run, in the order of their names, with the measured backends and precisions. A kernel that was not measured
+// has the planned ones.
 func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	all, of, at := []*kernelFound{}, map[*kernelFound][]*schema.Run{}, map[string]*kernelFound{}
 	for _, r := range runs {

@@ -16,6 +16,7 @@ import (
 type kernelPoint struct {
 	id     string
 	run    *schema.Run // the first one
+	names  []string    // of its file, see kernelNames
 	runs   []*schema.Run
 	ok     []*schema.Run // without those of a point with a wrong result
 	status schema.Status // the worst of its runs
@@ -30,7 +31,7 @@ func kernelPoints(runs []*schema.Run) []*kernelPoint {
 	for _, r := range runs {
 		p := at[r.PointID]
 		if p == nil {
-			p = &kernelPoint{id: r.PointID, run: r}
+			p = &kernelPoint{id: r.PointID, run: r, names: kernelNames(r)}
 			all, at[r.PointID] = append(all, p), p
 		}
 		p.runs = append(p.runs, r)
@@ -41,7 +42,7 @@ func kernelPoints(runs []*schema.Run) []*kernelPoint {
 	for _, p := range all {
 		p.combine()
 	}
-	slices.SortStableFunc(all, func(a, b *kernelPoint) int { return slices.Compare(kernelNames(a.run), kernelNames(b.run)) })
+	slices.SortStableFunc(all, func(a, b *kernelPoint) int { return slices.Compare(a.names, b.names) })
 	return all
 }
 
@@ -97,7 +98,7 @@ func together(all []*schema.Metric) *schema.Metric {
 	return &run.Metrics[0]
 }
 
-// middleOf returns a metric without samples, whose statistics are the medians of others. It has those that all of them have.
+// middleOf returns a metric without samples. Each of its statistics is the median over the metrics; a statistic that a metric lacks is left out.
 func middleOf(all []*schema.Metric) *schema.Metric {
 	over := func(of func(*schema.Summary) *float64) *float64 {
 		var values []float64
