@@ -59,7 +59,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestRead: what is no regular file of limited size is not read.
+// TestRead: Read refuses links, folders, pipes and files above its limit.
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	path, link, pipe, large := filepath.Join(dir, "a.json"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe"), filepath.Join(dir, "large")

@@ -329,7 +329,7 @@ func TestResumed(t *testing.T) {
 	}
 }
 
-// TestMachines: a table of a layout does not say which row is of which machine, so runs of several machines are refused, and nothing is written.
+// TestMachines: a layout refuses runs of several machines and writes nothing, because its tables do not name the machine of a row.
 func TestMachines(t *testing.T) {
 	n := 0
 	var runs []schema.Run

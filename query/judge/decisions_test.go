@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// TestDecisions: the decisions about data that is drawn with fixed seeds are those of the golden file. Whoever changes one changes
-// a rule, and VALIDATION.md has to be made anew.
+// TestDecisions compares the decisions about data drawn with fixed seeds with a golden file. A decision that differs is a changed rule, and
+// VALIDATION.md has to be drawn again.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	const shown = 12 // points of each data set; the family is whole

@@ -11,7 +11,7 @@ import (
 // side is a baseline or an optimization: its runs and their combined results.
 type side struct {
 	runs        []*schema.Run // including profiling runs
-	ok          []*schema.Run // those that count: measured, and without those of a point with a wrong result
+	ok          []*schema.Run // the ok runs that count: no profiled run, and no run of a point with a wrong result
 	status      schema.Status // the worst of its measured runs; empty if there are none
 	why         string
 	regressed   bool

@@ -37,7 +37,7 @@ type kernelCUDA struct {
 	Device    *string `json:"device_name,omitempty"`
 }
 
-// kernelRunEnv is the environment of a run, with the members of env.json. A later call may replace env.json by that of other runs.
+// kernelRunEnv is the environment of a run, with members of env.json: a later call may replace env.json by the environment of other runs.
 type kernelRunEnv struct {
 	OS           *string     `json:"os,omitempty"`
 	Kernel       *string     `json:"kernel,omitempty"`

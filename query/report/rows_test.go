@@ -31,7 +31,7 @@ func TestChangedTable(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(text string) string
 		rows   int
-		unread string // what is said of it; empty: nothing
+		unread string // the reason in the warning; empty: no warning
 	}{
 		"a byte order mark":    {func(text string) string { return "\ufeff" + text }, 3, ""},
 		"empty rows":           {func(text string) string { return text + strings.Repeat(",", 14) + "\r\n\r\n,,\r\n" }, 3, ""},

@@ -98,7 +98,8 @@ func TestSystemsHostile(t *testing.T) {
 	}
 }
 
-// TestEnvironmentOfRuns: the environment of a file is that of its newest run, and of no other run. The ids are those that earlier versions gave.
+// TestEnvironmentOfRuns: each run is read with its own environment, not with the environment of the newest run. The ids are the same as in earlier
+// versions.
 func TestEnvironmentOfRuns(t *testing.T) {
 	const file = `{"total_kernels": 1, "successful": 1, "failed": 0, "environment": {"os": "Linux", "os_version": null, "kernel": "6.1", "python_version": "3.12.3",
 "architecture": "x86_64", "processor": "EPYC", "git": {"commit": "0123456789abcdef0123456789abcdef01234567", "branch": "main", "dirty": false},

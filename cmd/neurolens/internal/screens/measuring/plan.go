@@ -108,7 +108,7 @@ func withoutAlike(t answer.Table) answer.Table {
 	return some
 }
 
-// inVain counts the launches that are known to fail and those that are known to be skipped, as far as no earlier session has them.
+// inVain counts the launches known to fail and the launches known to be skipped. Launches that an earlier session has do not count.
 func inVain(p *runner.Plan) (fail, skip int) {
 	for _, planned := range p.Launches {
 		switch {
