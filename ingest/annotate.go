@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -20,7 +20,7 @@ type Annotation struct {
 // Annotate returns without error, the event is on disk. It applies after all events that existed when it began, whatever
 // the clock says.
 func (s *Store) Annotate(a Annotation) (schema.Event, error) {
-	e, err := eventlog.Append(s.files, schema.Event{Kind: a.Kind, Runs: a.Runs, Key: a.Key, Value: a.Value}, time.Now())
+	e, err := runfile.AppendEvent(s.files, schema.Event{Kind: a.Kind, Runs: a.Runs, Key: a.Key, Value: a.Value}, time.Now())
 	if err != nil {
 		return e, fmt.Errorf("annotating in store %s: %w", s.dir, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -47,7 +47,7 @@ func TestAnnotate(t *testing.T) {
 	run := schema.NewULID(time.Now()).String()
 	now := time.Now()
 	for i, kind := range []schema.EventKind{schema.EventRemove, schema.EventRestore, schema.EventRemove} {
-		if _, err := eventlog.Append(store.files, schema.Event{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)); err != nil {
+		if _, err := runfile.AppendEvent(store.files, schema.Event{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +91,7 @@ func annotateFails(t *testing.T, said schema.Event, faulty faultyFiles) bool {
 	t.Helper()
 	store, dir := newStore(t)
 	faulty.OS = store.files.(disk.OS)
-	e, err := eventlog.Append(&faulty, said, time.Now())
+	e, err := runfile.AppendEvent(&faulty, said, time.Now())
 	if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
 		t.Fatalf("operation %d: %v, and %d events", faulty.At, err, n)
 	}
@@ -119,7 +119,7 @@ func TestAnnotateInOrder(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	for i := range 20 {
 		kind := []schema.EventKind{schema.EventRemove, schema.EventRestore}[i%2]
-		if _, err := eventlog.Append(store.files, schema.Event{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)); err != nil {
+		if _, err := runfile.AppendEvent(store.files, schema.Event{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)); err != nil {
 			t.Fatal(err)
 		}
 		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {

@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -75,7 +74,7 @@ func checkStore(t *testing.T, dir string) map[string]int {
 			return nil
 		case path.Base(name) == schema.OwnerFile && (strings.HasPrefix(name, schema.LiveDir+"/") || strings.HasPrefix(name, schema.ClaimsDir+"/")):
 			return nil
-		case strings.HasPrefix(name, schema.ClaimsDir+"/") && (path.Base(name) == schema.PlanFile || layout.IsOut(path.Base(name))):
+		case strings.HasPrefix(name, schema.ClaimsDir+"/") && (path.Base(name) == schema.PlanFile || disk.IsOut(path.Base(name))):
 			return nil
 		case strings.HasPrefix(name, schema.TrashDir+"/"):
 			return nil

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
 )
@@ -155,7 +155,7 @@ func (c *compacter) all(ctx context.Context) error {
 // pack packs the events, as the first writer of the new store would: before that every question would open a file for
 // each of them.
 func (c *compacter) pack() error {
-	p := packing.Packer{Files: c.into, Version: c.version, Now: time.Now(), Rules: packing.StandardRules()}
+	p := sealing.Packer{Files: c.into, Version: c.version, Now: time.Now(), Rules: sealing.StandardPackRules()}
 	return p.Pack()
 }
 

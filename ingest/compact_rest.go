@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
@@ -26,7 +25,7 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return c.removed[run] })
-		if err := eventlog.WriteRowEvents(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
+		if err := runfile.WriteRowEvents(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -226,8 +225,8 @@ func (c *compacter) clearDir(dir string, keep map[string]bool) (left bool, err e
 
 // clearArtifacts removes artifacts that are damaged, or that the source does not have any more.
 func (c *compacter) clearArtifacts() error {
-	return layout.WalkZone(c.into, schema.ArtifactsDir, func(s layout.File) error {
-		if s.Kind == layout.KindArtifact {
+	return disk.WalkZone(c.into, schema.ArtifactsDir, func(s disk.StoreFile) error {
+		if s.Kind == disk.KindArtifact {
 			there, err := disk.Exists(c.from, s.Path)
 			if err != nil {
 				return err
@@ -246,7 +245,7 @@ func (c *compacter) clearArtifacts() error {
 
 // end turns the directory into a store.
 func (c *compacter) end() error {
-	header, err := layout.NewHeader()
+	header, err := disk.NewHeader()
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
@@ -281,8 +280,8 @@ func TestCompactLive(t *testing.T) {
 	dir := everything(t)
 	l := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	names := []string{l.Live[0].Path(), schema.EventFile(l.Events.Files[1])}
-	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
-		if s.Kind == layout.KindArtifact {
+	mustDo(t, disk.Walk(os.DirFS(dir), func(s disk.StoreFile) error {
+		if s.Kind == disk.KindArtifact {
 			names = append(names, s.Path)
 		}
 		return nil

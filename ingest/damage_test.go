@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
@@ -92,7 +91,7 @@ func TestRestoreQuarantine(t *testing.T) {
 		if done, refused := restore(); refused != 1 || done.Added+done.Healed != 0 || !maps.Equal(states(t, dir), before) {
 			t.Errorf("%s: from the damaged file %+v, %d refused", zone, done, refused)
 		}
-		writeFile(t, filepath.Join(dir, layout.QuarantineDir, f.Path(zone)), must(os.ReadFile(filepath.Join(good, f.Path(zone)))))
+		writeFile(t, filepath.Join(dir, disk.QuarantineDir, f.Path(zone)), must(os.ReadFile(filepath.Join(good, f.Path(zone)))))
 		if done, refused := restore(); refused != 0 || done.Added+done.Healed == 0 {
 			t.Errorf("%s: restored %+v, %d refused", zone, done, refused)
 		}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
@@ -67,7 +66,7 @@ func (h *healing) all(listing *schema.Listing) error {
 			return err
 		}
 	}
-	return eventlog.WriteFound(h.into, h.whole)
+	return runfile.WriteFoundEvents(h.into, h.whole)
 }
 
 // look finds the runs that lack rows. It returns what is wrong with the file, if anything is.

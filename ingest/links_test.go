@@ -12,7 +12,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -30,7 +29,7 @@ func linkOut(t testing.TB, dir, name string) string {
 func places(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
-	mustDo(t, layout.Walk(schema.Dir(dir), func(s layout.File) error {
+	mustDo(t, disk.Walk(schema.Dir(dir), func(s disk.StoreFile) error {
 		for name := s.Path; name != "."; name = filepath.Dir(name) {
 			all = append(all, name)
 		}
@@ -70,9 +69,9 @@ func TestLinks(t *testing.T) {
 
 // unread tells whether a name is one that is not needed to read the runs.
 func unread(name string) bool {
-	kind := layout.Classify(name).Kind
+	kind := disk.Classify(name).Kind
 	zone, _, _ := strings.Cut(name, "/")
-	return kind == layout.KindOwner || kind == layout.KindOut || kind == layout.KindPlan || zone == schema.PacksDir || zone == schema.TmpDir || zone == schema.TrashDir
+	return kind == disk.KindOwner || kind == disk.KindOut || kind == disk.KindPlan || zone == schema.PacksDir || zone == schema.TmpDir || zone == schema.TrashDir
 }
 
 // writeThrough does all that changes a store, as far as it can be done.
@@ -96,7 +95,7 @@ func writeThrough(dir string) {
 // directories lead to: nothing there is removed or moved.
 func TestLinkedDirectories(t *testing.T) {
 	t.Parallel()
-	for _, zone := range layout.Zones {
+	for _, zone := range disk.Zones {
 		whole := everything(t)
 		mustDo(t, os.MkdirAll(filepath.Join(whole, zone), 0o777))
 		old := filepath.Join(whole, zone, schema.NewULID(time.Now()).String()+disk.TempSuffix)

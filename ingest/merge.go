@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -276,7 +275,7 @@ func (m *merging) recordAbsent(removed []schema.ULID) error {
 		return err
 	}
 	if slices.ContainsFunc(removed, func(id schema.ULID) bool { _, is := known[id]; return !is }) {
-		return eventlog.WriteAbsent(m.into)
+		return runfile.WriteAbsentEvent(m.into)
 	}
 	return nil
 }

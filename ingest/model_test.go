@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -191,7 +190,7 @@ func (m *model) process(random *rand.Rand, files *mortalFiles) {
 		_, err := store.Seal(context.Background())
 		m.check(files, err)
 	case 3:
-		p := packing.Packer{Files: files, Version: "model", Now: time.Now(), Rules: packing.Rules{MinFiles: 3, MaxRows: 30, Memory: packing.StandardRules().Memory}}
+		p := sealing.Packer{Files: files, Version: "model", Now: time.Now(), Rules: sealing.PackRules{MinFiles: 3, MaxRows: 30, Memory: sealing.StandardPackRules().Memory}}
 		m.check(files, p.Pack())
 	case 4:
 		m.appendAll(random, store)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/internal/packing"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 )
 
 // Pack copies the content of many small files into one file, a pack, if there are a hundred of them or more: the rows of
@@ -22,7 +22,7 @@ func (s *Store) Pack() (packs int, err error) {
 
 // pack packs what was sealed since the last call.
 func (s *Store) pack() (packs int, err error) {
-	p := packing.Packer{Files: s.files, Version: s.sealer.Version, Now: time.Now(), Rules: packing.StandardRules()}
+	p := sealing.Packer{Files: s.files, Version: s.sealer.Version, Now: time.Now(), Rules: sealing.StandardPackRules()}
 	if err := p.Pack(); err != nil {
 		return p.Written, fmt.Errorf("packing store %s: %w", s.dir, err)
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,10 +31,10 @@ func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
 }
 
 // newPacker packs three files and more.
-func newPacker(f disk.Files) *packing.Packer {
-	rules := packing.StandardRules()
+func newPacker(f disk.Files) *sealing.Packer {
+	rules := sealing.StandardPackRules()
 	rules.MinFiles = 3
-	return &packing.Packer{Files: f, Version: "test", Now: time.Now(), Rules: rules}
+	return &sealing.Packer{Files: f, Version: "test", Now: time.Now(), Rules: rules}
 }
 
 // planned gives what readers take of a store, and checks each pack: it has a hash of itself, its name says what is in
@@ -142,7 +142,7 @@ func TestPack(t *testing.T) {
 func TestPackClose(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
-	least := packing.StandardRules().MinFiles
+	least := sealing.StandardPackRules().MinFiles
 	bulkFiles(t, store, 1, sweep(1, least, 1))
 	for _, want := range []int{1, 0} {
 		if err := store.Close(); err != nil {
@@ -440,7 +440,7 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	}
 	before := must(fs.Sub(os.DirFS(dir), schema.RunsDir))
 	files.OS = must(disk.NewOS(dir))
-	packer := func() *packing.Packer {
+	packer := func() *sealing.Packer {
 		p := newPacker(&files)
 		p.Rules.Memory, p.Rules.MinNames = 1, 1
 		p.Now = p.Now.AddDate(0, 2, 0) // when no folder changes any more

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -39,7 +38,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 	fresh := sweep(2, 3, 1)
 	bulkFiles(t, store, 2, runs[:8])
 	note := func(f *cutFiles) error {
-		e, err := eventlog.Append(f, schema.Event{Kind: schema.EventNote, Runs: ids(runs[0]), Value: "x"}, time.Now())
+		e, err := runfile.AppendEvent(f, schema.Event{Kind: schema.EventNote, Runs: ids(runs[0]), Value: "x"}, time.Now())
 		return f.did(err, path.Join(schema.EventsDir, e.EventID+".json"))
 	}
 	for range 3 {
@@ -107,7 +106,7 @@ func (f *cutFiles) append(runs ...schema.Run) error {
 // seal seals all, takes over what was begun, and buries. The first process has a run that came too late for its claim.
 func (f *cutFiles) seal() error {
 	s := sealing.Sealer{Files: f, Version: "test", Rules: heirRules()}
-	if segments, err := layout.ListSegments(f, schema.LiveDir); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.Hit {
+	if segments, err := disk.ListSegments(f, schema.LiveDir); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.Hit {
 		s.Files = lateFiles{f, segments[0].Runs[3].String()}
 		if _, err := s.Seal(context.Background(), 1); err != nil {
 			return err

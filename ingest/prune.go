@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,8 +67,8 @@ func (s *Store) prune(ctx context.Context, p Pruning) (Pruned, error) {
 
 // prunable gives the paths of the artifacts that are to be removed, and the counts after the removal.
 func (s *Store) prunable(ctx context.Context, p Pruning) (going []string, done Pruned, err error) {
-	err = layout.WalkZone(s.files, schema.ArtifactsDir, func(f layout.File) error {
-		if f.Kind != layout.KindArtifact {
+	err = disk.WalkZone(s.files, schema.ArtifactsDir, func(f disk.StoreFile) error {
+		if f.Kind != disk.KindArtifact {
 			return ctx.Err()
 		}
 		info, err := f.Entry.Info()
@@ -79,7 +78,7 @@ func (s *Store) prunable(ctx context.Context, p Pruning) (going []string, done P
 		if err != nil {
 			return err
 		}
-		kept, young := p.Keep[layout.ArtifactHash(f.Path)], !info.ModTime().Before(p.Before)
+		kept, young := p.Keep[disk.ArtifactHash(f.Path)], !info.ModTime().Before(p.Before)
 		if kept || young {
 			done.Left++
 			done.LeftBytes += info.Size()
@@ -100,11 +99,11 @@ func (s *Store) prunable(ctx context.Context, p Pruning) (going []string, done P
 func (s *Store) pruneSome(ctx context.Context, names []string, before time.Time) error {
 	hashes := make([]string, len(names))
 	for i, name := range names {
-		hashes[i] = layout.ArtifactHash(name)
+		hashes[i] = disk.ArtifactHash(name)
 	}
 	slices.Sort(hashes)
 	gone := schema.Event{Kind: schema.EventPrune, Value: strings.Join(slices.Compact(hashes), " ")}
-	if _, err := eventlog.Append(s.files, gone, time.Now()); err != nil {
+	if _, err := runfile.AppendEvent(s.files, gone, time.Now()); err != nil {
 		return err
 	}
 	dirs := map[string]bool{}

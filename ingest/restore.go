@@ -9,13 +9,12 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // QuarantineDir is the directory of a store in which a repair sets damaged files aside, under their old paths.
-const QuarantineDir = layout.QuarantineDir
+const QuarantineDir = disk.QuarantineDir
 
 // RestoreQuarantine copies intact content of QuarantineDir back into the store, as Merge does from another store: missing
 // runs, lost samples and ops, events and artifacts. To restore a damaged file, replace it in QuarantineDir by a good copy
@@ -81,7 +80,7 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 	if !ok {
 		return nil, fmt.Errorf("listing the quarantine: %w", errors.ErrUnsupported)
 	}
-	aside, err := fs.Sub(all.store, layout.QuarantineDir)
+	aside, err := fs.Sub(all.store, disk.QuarantineDir)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +113,11 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 
 // liveAside lists the live runs that were set aside.
 func liveAside(aside fs.FS) (files []schema.LiveFile, err error) {
-	segments, err := layout.ListSegments(aside, schema.LiveDir)
+	segments, err := disk.ListSegments(aside, schema.LiveDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	add := func(segments []layout.Segment, claim *schema.Claim) {
+	add := func(segments []disk.Segment, claim *schema.Claim) {
 		for _, segment := range segments {
 			for _, run := range segment.Runs {
 				files = append(files, schema.LiveFile{Claim: claim, Segment: segment.ID, Run: run})
@@ -126,12 +125,12 @@ func liveAside(aside fs.FS) (files []schema.LiveFile, err error) {
 		}
 	}
 	add(segments, nil)
-	claims, err := layout.ListClaims(aside)
+	claims, err := disk.ListClaims(aside)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range claims {
-		if segments, err = layout.ListSegments(aside, c.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if segments, err = disk.ListSegments(aside, c.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		add(segments, &c)

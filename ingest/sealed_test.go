@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
@@ -113,7 +113,7 @@ func whereRuns(t testing.TB, dir string) (live, sealed []string, claims []schema
 	for _, f := range listed.Sealed {
 		sealed = append(sealed, checkSealed(t, dir, f)...)
 	}
-	claims, err = layout.ListClaims(os.DirFS(dir))
+	claims, err = disk.ListClaims(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -64,7 +63,7 @@ func initStore(files disk.Files) error {
 			return fmt.Errorf("the directory is not empty (it has %s) and is not a store", e.Name())
 		}
 	}
-	header, err := layout.NewHeader()
+	header, err := disk.NewHeader()
 	if err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func openStore(dir, writer string, files disk.Files) (*Store, error) {
 }
 
 func openFiles(dir, writer string, files disk.Files) (*Store, error) {
-	if err := layout.CheckWritable(files); err != nil {
+	if err := disk.CheckWritable(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
 	sealer := sealing.Sealer{Files: files, Version: writer, Rules: sealing.StandardRules()}

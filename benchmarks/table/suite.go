@@ -42,7 +42,7 @@ var suites = []suite{
 	{dir: "..", pkg: "./schema/table", bench: "SampleSize", args: thrice, figures: []figure{
 		{"ratio", "bytes of a sample on disk", "the entropy of the measured values", 0},
 	}},
-	{dir: "..", pkg: "./ingest/foreign/traces", bench: "TorchTrace", args: []string{"-benchtime", "1x", "-count", "3"}, figures: []figure{
+	{dir: "..", pkg: "./ingest/foreign/formats", bench: "TorchTrace", args: []string{"-benchtime", "1x", "-count", "3"}, figures: []figure{
 		{"ratio", "reading a PyTorch trace of 200 MB", "encoding/json into an any", 1.5},
 	}},
 	{dir: "..", pkg: "./cmd/neurolens", bench: "Process", args: []string{"-benchtime", "40x", "-count", "3"}, figures: []figure{

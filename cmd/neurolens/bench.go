@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
-	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/folder"
@@ -214,11 +214,11 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 
 // results are the runs that the output of a benchmark tool has, as ingest reads them.
 func results(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
-	return imports.Results(ctx, foreignformats.All(), format, file, outputs)
+	return imports.Results(ctx, formats.All(), format, file, outputs)
 }
 
 // beside are the names of the files that the reader of a format reads together with an output.
-func beside(format, file string) []string { return imports.Beside(foreignformats.All(), format, file) }
+func beside(format, file string) []string { return imports.Beside(formats.All(), format, file) }
 
 // earlier are the sessions that this one may go on from. A line is measured anew: those of other lines have points of it.
 func (b *bench) earlier() func(machine string) ([]schema.Run, error) {

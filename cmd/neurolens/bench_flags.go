@@ -9,7 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
-	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -122,7 +122,7 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilConclusive: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(formats.All()), Targets: f.targets, Against: f.against != "", UntilConclusive: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}

@@ -33,16 +33,6 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesEveryPackage: every package has a row in the table of packages.
-func TestArchitectureNamesEveryPackage(t *testing.T) {
-	text := ofRepository(t, "ARCHITECTURE.md")
-	for _, pkg := range readCode(t).packages() {
-		if !strings.Contains(text, "\n| `"+pkg+"` | ") {
-			t.Errorf("ARCHITECTURE.md has no row for package %s", pkg)
-		}
-	}
-}
-
 // TestChangelog: the version of the program is the newest of the changelog.
 func TestChangelog(t *testing.T) {
 	first := regexp.MustCompile(`(?m)^## .*`).FindString(ofRepository(t, "CHANGELOG.md"))

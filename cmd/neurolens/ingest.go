@@ -19,8 +19,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
-	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
-	"github.com/neurolens/neurolens/ingest/foreign/generic"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/worktree"
@@ -85,10 +84,10 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 	}
 	switch {
 	case f.list:
-		all := screens.Readable(foreignformats.All())
+		all := screens.Readable(formats.All())
 		return a.print(format, answer.TableOf(screens.FormatFields(), all), func() term.View { return screens.Formats(all) })
 	case f.schema:
-		_, err := io.WriteString(a.stdout, generic.JSONSchema())
+		_, err := io.WriteString(a.stdout, formats.JSONSchema())
 		return err
 	case len(args) == 0:
 		return usageErrorf("ingest: want files, folders or - for standard input")
@@ -113,7 +112,7 @@ type ingesting struct {
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
-	in := &ingesting{app: a, options: imports.Options{Formats: foreignformats.All()}, dryRun: f.dryRun}
+	in := &ingesting{app: a, options: imports.Options{Formats: formats.All()}, dryRun: f.dryRun}
 	o := &in.options
 	var err error
 	if o.From, err = f.format(); err != nil {
@@ -141,7 +140,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 // format is the format that --from and --map ask for; nil for none.
 func (f ingestFlags) format() (*foreign.Format, error) {
 	if f.mapping == "" {
-		named, err := foreignformats.Named(f.from)
+		named, err := formats.Named(f.from)
 		if err != nil {
 			return nil, usageErrorf("ingest: --from %q: %w", f.from, err)
 		}
@@ -151,8 +150,8 @@ func (f ingestFlags) format() (*foreign.Format, error) {
 	if err != nil {
 		return nil, usageErrorf("ingest: --map: %w", err)
 	}
-	mapped, err := generic.Mapped(f.from, text)
-	if at, is := errors.AsType[*generic.LineError](err); is {
+	mapped, err := formats.Mapped(f.from, text)
+	if at, is := errors.AsType[*formats.LineError](err); is {
 		return nil, usageErrorf("ingest: --map %s:%d: %w", f.mapping, at.Line, at.Err)
 	}
 	if err != nil {

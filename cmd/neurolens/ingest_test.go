@@ -10,7 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
-	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
@@ -38,7 +38,7 @@ func TestWholeRunsAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	format, err := in.Format(foreignformats.All())
+	format, err := in.Format(formats.All())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/generic"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -60,7 +60,7 @@ func checkImports(t *testing.T, value string, point *sweep.Point) {
 	case '[', '{':
 		cell = text // it is taken as it stands
 	}
-	mapped, err := generic.Mapped(generic.CSV, []byte("benchmark: b\nfields: {x: params}\nmetrics: {m: {metric: latency, unit: ns}}\n"))
+	mapped, err := formats.Mapped(formats.CSV, []byte("benchmark: b\nfields: {x: params}\nmetrics: {m: {metric: latency, unit: ns}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +68,15 @@ func checkImports(t *testing.T, value string, point *sweep.Point) {
 	if err := csv.NewWriter(&table).WriteAll([][]string{{"x", "m"}, {cell, "1"}}); err != nil {
 		t.Fatal(err)
 	}
+	jsonLines, err := formats.Named("jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, road := range []struct {
 		name, want string
 		run        schema.Run
 	}{
-		{"JSON lines", line, imported(t, generic.Formats()[0], `{"benchmark": "b", "status": "ok", "params": {"x": `+value+`}}`)},
+		{"JSON lines", line, imported(t, *jsonLines, `{"benchmark": "b", "status": "ok", "params": {"x": `+value+`}}`)},
 		{"a table", strings.TrimSpace(line), imported(t, mapped, table.String())},
 	} {
 		got, given := road.run.Params["x"]

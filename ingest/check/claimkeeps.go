@@ -3,7 +3,7 @@ package check
 import (
 	"io/fs"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -11,7 +11,7 @@ import (
 // claimKeeps reports whether the claim of a sealed file still exists and has all its runs intact. Then the file can be
 // made again.
 func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
-	claims, err := layout.ListClaims(f)
+	claims, err := disk.ListClaims(f)
 	if err != nil {
 		return false, err
 	}
@@ -30,7 +30,7 @@ func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
 
 // claimHas reports whether the claim has all runs that its plan seals, intact.
 func claimHas(f fs.FS, c schema.Claim, plan schema.Plan) (bool, error) {
-	segments, err := layout.ListSegments(f, c.Path())
+	segments, err := disk.ListSegments(f, c.Path())
 	if err != nil {
 		return false, err
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
@@ -38,12 +38,12 @@ import (
 // 300,000 cases of 14 to 23 ms each: more than an hour of one core.
 func TestRepairEveryByte(t *testing.T) {
 	t.Parallel()
-	kinds := map[layout.Kind]bool{}
+	kinds := map[disk.Kind]bool{}
 	for _, make := range []func(testing.TB) tiny{onceStored, packedStore, claimedStore} {
 		d := newDamaging(t, make(t))
 		for _, name := range d.names {
-			s := layout.Classify(name)
-			if kinds[s.Kind] = true; s.Kind != layout.KindOut { // nobody relies on it
+			s := disk.Classify(name)
+			if kinds[s.Kind] = true; s.Kind != disk.KindOut { // nobody relies on it
 				t.Run(d.what+" "+calledAlways(s), func(t *testing.T) { d.each(t, name) })
 			}
 		}
@@ -56,8 +56,8 @@ func TestRepairEveryByte(t *testing.T) {
 // tiny is a store as small as it gets.
 type tiny struct {
 	dir, what string
-	twice     []layout.Kind // which of its files have runs that another file has, too
-	event     string        // that has no copy; empty where there is none
+	twice     []disk.Kind // which of its files have runs that another file has, too
+	event     string      // that has no copy; empty where there is none
 }
 
 // onceStored has a sealed file of two row groups of each table, a claim that is planned, a run in a segment, an event that a
@@ -81,7 +81,7 @@ func onceStored(t testing.TB) tiny {
 	mustDo(t, os.Rename(filepath.Join(dir, path.Dir(liveFile(dir).Path())), filepath.Join(dir, claim.Path(), segment)))
 	plan := schema.Plan{Runs: []string{planned.String()}, Dropped: []string{}, File: schema.NewSealedFile(claim.ID, []schema.ULID{planned}).Name()}
 	writeFile(t, filepath.Join(dir, claim.Path(), schema.PlanFile), must(plan.Encode()))
-	writeFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
+	writeFile(t, filepath.Join(dir, claim.Path(), disk.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 
 	next := must(ingest.Open(dir, "test")) // for a segment of its own
 	defer next.Close()
@@ -112,7 +112,7 @@ func packedStore(t testing.TB) tiny {
 	sealed := sealedFrom(t, dir, store, failed(), failed())
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
 	storetest.PackSealed(t, dir, []schema.SealedFile{sealed})
-	return tiny{dir: dir, what: "packed", twice: []layout.Kind{layout.KindSealed}}
+	return tiny{dir: dir, what: "packed", twice: []disk.Kind{disk.KindSealed}}
 }
 
 // claimedStore has a sealed file whose claim is still there.
@@ -121,7 +121,7 @@ func claimedStore(t testing.TB) tiny {
 	store, dir := newStore(t)
 	defer store.Close()
 	sealedFrom(t, dir, store, smallRun())
-	return tiny{dir: dir, what: "claimed", twice: []layout.Kind{layout.KindSealed, layout.KindLive}}
+	return tiny{dir: dir, what: "claimed", twice: []disk.Kind{disk.KindSealed, disk.KindLive}}
 }
 
 // sealedFrom appends and seals runs.
@@ -209,10 +209,10 @@ func newDamaging(t testing.TB, store tiny) *damaging {
 			d.whole.MapFS[name] = storetest.MemoryDir()
 			return nil
 		}
-		content, s := must(os.ReadFile(filepath.Join(store.dir, name))), layout.Classify(name)
+		content, s := must(os.ReadFile(filepath.Join(store.dir, name))), disk.Classify(name)
 		file := &fstest.MapFile{Data: content, Mode: 0o666, ModTime: time.Now()}
 		d.whole.MapFS[name], d.sums[file], d.names = file, sha256.Sum256(content), append(d.names, name)
-		if s.Kind == layout.KindSealed {
+		if s.Kind == disk.KindSealed {
 			d.groups[name] = rowGroupsOf(t, content, tableOf(s.Zone))
 			if groups := len(d.groups[name]); store.twice == nil && groups != 2 {
 				t.Fatalf("%s has %d row groups, want 2", name, groups)
@@ -250,15 +250,15 @@ func rowGroupsOf(t testing.TB, content []byte, of *schema.Table) (groups []rowGr
 }
 
 // calledAlways is a name of a file that is the same whenever the test runs.
-func calledAlways(s layout.File) string {
+func calledAlways(s disk.StoreFile) string {
 	switch s.Kind {
-	case layout.KindOwner, layout.KindPlan:
+	case disk.KindOwner, disk.KindPlan:
 		return s.Zone + " " + strings.Repeat("- ", strings.Count(s.Path, "/")-1) + path.Base(s.Path)
-	case layout.KindPackedEvents:
+	case disk.KindPackedEvents:
 		return s.Zone + " events"
-	case layout.KindWideEvent:
+	case disk.KindWideEvent:
 		return s.Zone + " event"
-	case layout.KindFolderNames:
+	case disk.KindFolderNames:
 		return s.Zone + " folders"
 	}
 	return s.Zone
@@ -307,12 +307,12 @@ type hit struct {
 
 // hitAt is a file that is damaged from a byte on, or there alone.
 func (d *damaging) hitAt(name string, at int, cut bool) hit {
-	s := layout.Classify(name)
+	s := disk.Classify(name)
 	h := hit{name: name, zone: s.Zone}
 	switch {
 	case slices.Contains(d.twice, s.Kind):
 		return h
-	case s.Kind == layout.KindLive:
+	case s.Kind == disk.KindLive:
 		return hit{name, []string{s.Live.Run.String()}, schema.RunsDir}
 	}
 	for _, g := range d.groups[name] {
@@ -417,12 +417,12 @@ func (d *damaging) answers(t testing.TB, f storetest.Memory) *answers {
 	t.Helper()
 	key := sha256.New()
 	a := &answers{events: map[string]string{}, lost: map[string][]string{}}
-	mustDo(t, layout.Walk(f, func(s layout.File) error {
-		if s.Kind == layout.KindAside {
+	mustDo(t, disk.Walk(f, func(s disk.StoreFile) error {
+		if s.Kind == disk.KindAside {
 			return nil
 		}
 		file := f.MapFS[s.Path]
-		if s.Kind == layout.KindEvent {
+		if s.Kind == disk.KindEvent {
 			if e, err := schema.ReadEvent(f, s.ID); err == nil && e.Kind == schema.EventLost {
 				fmt.Fprintf(key, "%q\n", append(e.Runs, e.Key, e.Value))
 				return nil

@@ -7,7 +7,6 @@ import (
 	"runtime"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -47,16 +46,16 @@ func (in *Inspected) count(f disk.Files) error {
 		tallies[i].zones = map[string]Zone{}
 	}
 	sizes := schema.KnownSizes(f)
-	known := func(worker int, dir layout.File) bool {
+	known := func(worker int, dir disk.StoreFile) bool {
 		size, ok := sizes(dir.Path)
 		tallies[worker].count(dir.Zone, size.Files, size.Bytes)
 		return ok
 	}
-	err := layout.WalkAtOnce(f, workers, known, func(worker int, s layout.File) error { return tallies[worker].add(s) })
+	err := disk.WalkAtOnce(f, workers, known, func(worker int, s disk.StoreFile) error { return tallies[worker].add(s) })
 	if err != nil {
 		return err
 	}
-	for _, zone := range layout.Zones {
+	for _, zone := range disk.Zones {
 		sum := Zone{Name: zone}
 		for _, t := range tallies {
 			sum.Files, sum.Bytes = sum.Files+t.zones[zone].Files, sum.Bytes+t.zones[zone].Bytes
@@ -75,8 +74,8 @@ type tally struct {
 	temporary, foreign int
 }
 
-func (t *tally) add(s layout.File) error {
-	if s.Kind == layout.KindBroken {
+func (t *tally) add(s disk.StoreFile) error {
+	if s.Kind == disk.KindBroken {
 		return nil
 	}
 	size, err := disk.Size(s.Entry)
@@ -87,9 +86,9 @@ func (t *tally) add(s layout.File) error {
 		return err
 	}
 	switch s.Kind {
-	case layout.KindTemp:
+	case disk.KindTemp:
 		t.temporary++
-	case layout.KindForeign:
+	case disk.KindForeign:
 		t.foreign++
 	}
 	if !s.Entry.IsDir() {
@@ -106,7 +105,7 @@ func (t *tally) count(zone string, files int, bytes int64) {
 
 // countUnfinished counts the claims that are not sealed.
 func (in *Inspected) countUnfinished(f disk.Files) error {
-	claims, err := layout.ListClaims(f)
+	claims, err := disk.ListClaims(f)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/check"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,20 +23,20 @@ func TestWalkAtOnce(t *testing.T) {
 	writeFile(t, filepath.Join(dir, schema.RunsDir, "old", "a", "x.parquet"), []byte("x"))
 	type met struct {
 		path string
-		kind layout.Kind
+		kind disk.Kind
 	}
 	var want []met
-	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+	mustDo(t, disk.Walk(os.DirFS(dir), func(s disk.StoreFile) error {
 		want = append(want, met{s.Path, s.Kind})
 		return nil
 	}))
 	order := func(a, b met) int { return slices.Compare([]byte(a.path), []byte(b.path)) }
 	slices.SortFunc(want, order)
-	noneKnown := func(int, layout.File) bool { return false }
+	noneKnown := func(int, disk.StoreFile) bool { return false }
 	for workers := range 5 {
 		var mu sync.Mutex
 		var got []met
-		mustDo(t, layout.WalkAtOnce(os.DirFS(dir), workers+1, noneKnown, func(_ int, s layout.File) error {
+		mustDo(t, disk.WalkAtOnce(os.DirFS(dir), workers+1, noneKnown, func(_ int, s disk.StoreFile) error {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, met{s.Path, s.Kind})
@@ -48,7 +48,7 @@ func TestWalkAtOnce(t *testing.T) {
 		}
 	}
 	stop := errors.New("stop")
-	if err := layout.WalkAtOnce(os.DirFS(dir), 2, noneKnown, func(int, layout.File) error { return stop }); !errors.Is(err, stop) {
+	if err := disk.WalkAtOnce(os.DirFS(dir), 2, noneKnown, func(int, disk.StoreFile) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the error is %v", err)
 	}
 }

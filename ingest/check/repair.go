@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -119,7 +118,7 @@ func (r *repairer) all(ctx context.Context) error {
 	if err := r.restoreEvents(); err != nil {
 		return err
 	}
-	claims, err := layout.ListClaims(r.files)
+	claims, err := disk.ListClaims(r.files)
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,6 @@ import (
 	"syscall"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 )
 
@@ -55,12 +53,12 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 
 // asideName is an unused name in quarantine/ for a file.
 func (r *repairer) asideName(name string) (string, error) {
-	to := path.Join(layout.QuarantineDir, name)
+	to := path.Join(disk.QuarantineDir, name)
 	for n := 1; ; n++ {
 		if taken, err := disk.Exists(r.files, to); err != nil || !taken {
 			return to, err
 		}
-		to = path.Join(layout.QuarantineDir, name) + "." + strconv.Itoa(n)
+		to = path.Join(disk.QuarantineDir, name) + "." + strconv.Itoa(n)
 	}
 }
 
@@ -88,5 +86,5 @@ func (r *repairer) recordAbsent(loss Loss) error {
 	if _, removes := runfile.MayLackRemoved(r.files); !removes {
 		return nil
 	}
-	return eventlog.WriteAbsent(r.files)
+	return runfile.WriteAbsentEvent(r.files)
 }

@@ -7,7 +7,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -71,7 +71,7 @@ func (r *repairer) removeEmpty(f Finding) error {
 
 // complete reports whether the claim has all runs that its plan seals.
 func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
-	segments, err := layout.ListSegments(r.files, c.Path())
+	segments, err := disk.ListSegments(r.files, c.Path())
 	if err != nil {
 		return false, err
 	}
@@ -107,7 +107,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 		return nil
 	}
 	r.sealer.Tidy(ctx)
-	now, err := layout.ListClaims(r.files)
+	now, err := disk.ListClaims(r.files)
 	if err != nil {
 		return err
 	}

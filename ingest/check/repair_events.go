@@ -6,7 +6,6 @@ import (
 	"path"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -21,10 +20,10 @@ func (r *repairer) restoreEvents() error {
 		if r.moved[name] || !e.Type().IsRegular() {
 			continue
 		}
-		switch s := layout.Classify(name); s.Kind {
-		case layout.KindPackedEvents:
+		switch s := disk.Classify(name); s.Kind {
+		case disk.KindPackedEvents:
 			err = schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
-		case layout.KindWideEvent:
+		case disk.KindWideEvent:
 			err = r.restoreWide(s)
 		}
 		if err != nil {
@@ -35,7 +34,7 @@ func (r *repairer) restoreEvents() error {
 }
 
 // restoreWide restores an event from its wide form, unless its own file is there.
-func (r *repairer) restoreWide(s layout.File) error {
+func (r *repairer) restoreWide(s disk.StoreFile) error {
 	if name := schema.EventFile(s.ID); !r.moved[name] && disk.IsThere(r.files, name) {
 		return nil
 	}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,7 +68,7 @@ func (r *repairer) header(f Finding, newer int) error {
 			r.leave(f.Path, f.Problem+"; it is not replaced, because the store has files of a later format")
 			return nil
 		}
-		if content, err = layout.NewHeader(); err != nil {
+		if content, err = disk.NewHeader(); err != nil {
 			return err
 		}
 		done = "a new header replaces it, with a new store_id"
@@ -98,7 +97,7 @@ func (r *repairer) exchangeHeader(content []byte) error {
 
 // exchange links a file into quarantine/ and renames a temporary file over it.
 func (r *repairer) exchange(name, temp string) error {
-	to := path.Join(layout.QuarantineDir, name)
+	to := path.Join(disk.QuarantineDir, name)
 	if !disk.SameFile(r.files, name, to) { // an interrupted repair may have linked it already
 		var err error
 		if to, err = r.asideName(name); err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -66,7 +65,7 @@ func repairedHeader(t *testing.T, whole string, header []byte) []byte {
 	if !maps.Equal(states(t, dir), states(t, whole)) {
 		t.Errorf("%q: the runs are others", header)
 	}
-	if aside := must(os.ReadFile(filepath.Join(dir, layout.QuarantineDir, schema.HeaderFile))); !bytes.Equal(aside, header) {
+	if aside := must(os.ReadFile(filepath.Join(dir, disk.QuarantineDir, schema.HeaderFile))); !bytes.Equal(aside, header) {
 		t.Errorf("%q was set aside", aside)
 	}
 	return must(os.ReadFile(name))

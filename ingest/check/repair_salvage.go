@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -86,7 +85,7 @@ func (s *salvaging) recordLost() error {
 		if s.from.Lacks(t) {
 			reason = fmt.Sprintf("%s was missing", s.file.Path(schema.TableZones[t]))
 		}
-		if err := eventlog.WriteRowEvents(s.files, schema.EventLost, t, runs, reason); err != nil {
+		if err := runfile.WriteRowEvents(s.files, schema.EventLost, t, runs, reason); err != nil {
 			return err
 		}
 	}

@@ -3,8 +3,7 @@ package check
 import (
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -12,7 +11,7 @@ import (
 // sealed repairs a sealed file. If its claim still has the runs, the file is set aside and the claim is finished again.
 // If an earlier repair has already published a replacement, only the remaining steps are done.
 func (r *repairer) sealed(f Finding) error {
-	file := layout.Classify(f.Path).Sealed
+	file := disk.Classify(f.Path).Sealed
 	kept, err := claimKeeps(r.files, file)
 	if err != nil {
 		return err
@@ -76,7 +75,7 @@ func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error 
 // recordFound writes events for runs whose lost rows are there again.
 func (r *repairer) recordFound(f Finding) error {
 	if !r.dryRun {
-		if err := eventlog.WriteFound(r.files, f.complete); err != nil {
+		if err := runfile.WriteFoundEvents(r.files, f.complete); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
@@ -26,7 +25,7 @@ import (
 func everyByte(t testing.TB, dir string) []string {
 	t.Helper()
 	var all []string
-	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+	mustDo(t, disk.Walk(os.DirFS(dir), func(s disk.StoreFile) error {
 		if s.Entry.IsDir() {
 			return nil
 		}
@@ -45,8 +44,8 @@ func TestRepairEachFile(t *testing.T) {
 	whole := everything(t)
 	want := contents(t, whole)
 	var names []string
-	mustDo(t, layout.Walk(os.DirFS(whole), func(s layout.File) error {
-		if s.Kind != layout.KindHeader && s.Kind != layout.KindOut {
+	mustDo(t, disk.Walk(os.DirFS(whole), func(s disk.StoreFile) error {
+		if s.Kind != disk.KindHeader && s.Kind != disk.KindOut {
 			names = append(names, s.Path)
 		}
 		return nil
@@ -64,8 +63,8 @@ func TestRepairEachFile(t *testing.T) {
 		if left > 0 || !slices.ContainsFunc(done, func(r check.Repair) bool { return r.Action == check.ActionAside && r.Path == name }) {
 			t.Errorf("%s: %d left, done %+v", name, left, done)
 		}
-		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, name)) {
-			t.Errorf("%s is not in %s/", name, layout.QuarantineDir)
+		if !disk.IsThere(os.DirFS(dir), path.Join(disk.QuarantineDir, name)) {
+			t.Errorf("%s is not in %s/", name, disk.QuarantineDir)
 		}
 		wholeStore(t, dir)
 		after := everyByte(t, dir)
@@ -81,7 +80,7 @@ func TestRepairEachFile(t *testing.T) {
 			}
 		}
 		lost := 0
-		if f := layout.Classify(name); f.Kind == layout.KindLive && (f.Live.Claim == nil || f.Live.Claim.Attempt == 3) {
+		if f := disk.Classify(name); f.Kind == disk.KindLive && (f.Live.Claim == nil || f.Live.Claim.Attempt == 3) {
 			lost = 1
 		}
 		if len(got) != len(want)-lost {
@@ -123,8 +122,8 @@ func TestRepairSealed(t *testing.T) {
 		if repaired != (check.Repaired{Loss: want.loss}) || planned != repaired {
 			t.Errorf("%s: repaired %+v, planned %+v: %+v", zone, repaired, planned, actions)
 		}
-		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, f.Path(zone))) {
-			t.Errorf("%s is not in %s/", f.Path(zone), layout.QuarantineDir)
+		if !disk.IsThere(os.DirFS(dir), path.Join(disk.QuarantineDir, f.Path(zone))) {
+			t.Errorf("%s is not in %s/", f.Path(zone), disk.QuarantineDir)
 		}
 		wholeStore(t, dir)
 		if got := contents(t, dir); len(got) != want.runs {
@@ -154,7 +153,7 @@ func TestRepairForeign(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"runs/x.parquet", "runs/x.parquet.1", "runs/old/a/y.parquet", "runs/old/a/y.parquet.1"} {
-		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, name)) {
+		if !disk.IsThere(os.DirFS(dir), path.Join(disk.QuarantineDir, name)) {
 			t.Errorf("%s is not there", name)
 		}
 	}
@@ -208,7 +207,7 @@ func TestRepairClaim(t *testing.T) {
 	dir := everything(t)
 	want := contents(t, dir)
 	var claim schema.Claim
-	for _, c := range must(layout.ListClaims(os.DirFS(dir))) {
+	for _, c := range must(disk.ListClaims(os.DirFS(dir))) {
 		if c.Attempt == 3 {
 			claim = c
 		}
@@ -217,7 +216,7 @@ func TestRepairClaim(t *testing.T) {
 	defer store.Close()
 	c := schema.Claim{ID: claim.ID, Attempt: claim.Attempt + 1}
 	mustDo(t, os.Rename(filepath.Join(dir, claim.Path()), filepath.Join(dir, c.Path())))
-	segments := must(layout.ListSegments(os.DirFS(dir), c.Path()))
+	segments := must(disk.ListSegments(os.DirFS(dir), c.Path()))
 	var runs []schema.ULID
 	plan := schema.Plan{Dropped: []string{}}
 	for _, run := range segments[0].Runs {
@@ -270,7 +269,7 @@ func TestInspect(t *testing.T) {
 	}
 	want := map[string]int{
 		schema.LiveDir: 2, schema.ClaimsDir: 11, schema.RunsDir: 1, schema.SamplesDir: 1, schema.OpsDir: 1, schema.PacksDir: 2,
-		schema.EventsDir: 2, schema.ArtifactsDir: 1, schema.TmpDir: 1, schema.TrashDir: 0, layout.QuarantineDir: 0,
+		schema.EventsDir: 2, schema.ArtifactsDir: 1, schema.TmpDir: 1, schema.TrashDir: 0, disk.QuarantineDir: 0,
 	}
 	if !maps.Equal(got, want) || in.Temporary != 1 || in.Unfinished != 1 || in.Foreign != 0 {
 		t.Errorf("inspected %+v, want %v", in, want)
@@ -283,7 +282,7 @@ func TestRepairWithoutEmptyDirs(t *testing.T) {
 	t.Parallel()
 	dir := claimedStore(t).dir
 	want := states(t, dir)
-	claim := must(layout.ListClaims(os.DirFS(dir)))[0]
+	claim := must(disk.ListClaims(os.DirFS(dir)))[0]
 	flipByte(t, filepath.Join(dir, claim.Path(), schema.PlanFile))
 	mustDo(t, os.Remove(filepath.Join(dir, schema.LiveDir)))
 	store := must(check.OpenToRepair(dir, "test"))
@@ -325,7 +324,7 @@ func TestEmptyClaims(t *testing.T) {
 	t.Parallel()
 	dir := everything(t)
 	listing := storetest.Must(schema.List(os.DirFS(dir), schema.Scope{}))
-	claims := storetest.Must(layout.ListClaims(os.DirFS(dir)))
+	claims := storetest.Must(disk.ListClaims(os.DirFS(dir)))
 	sealed := slices.IndexFunc(claims, func(c schema.Claim) bool { return c.ID == listing.Sealed[0].ID })
 	if len(claims) != 2 || sealed < 0 {
 		t.Fatalf("%v, %v", claims, listing.Sealed)

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
-	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -35,7 +33,7 @@ func OpenToRepair(dir, writer string) (*Repairer, error) {
 func openFiles(dir, writer string, files disk.Files) (*Repairer, error) {
 	err := headerError(files)
 	if err == nil || errors.Is(err, schema.ErrDamaged) {
-		err = layout.CheckWritable(files)
+		err = disk.CheckWritable(files)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
@@ -53,7 +51,7 @@ func (r *Repairer) Close() error {
 	if r.sealer.Made == 0 {
 		return nil
 	}
-	p := packing.Packer{Files: r.files, Version: r.sealer.Version, Now: time.Now(), Rules: packing.StandardRules()}
+	p := sealing.Packer{Files: r.files, Version: r.sealer.Version, Now: time.Now(), Rules: sealing.StandardPackRules()}
 	if err := p.Pack(); err != nil {
 		return fmt.Errorf("packing store %s: %w", r.dir, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -47,7 +46,7 @@ func verifyFiles(ctx context.Context, f fs.FS, report func(Finding)) (Verified, 
 		return Verified{}, err
 	}
 	v := &verifier{files: f, report: report, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f), pruned: runfile.ReadPruned(f)}
-	if err := layout.Walk(f, func(s layout.File) error {
+	if err := disk.Walk(f, func(s disk.StoreFile) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -62,7 +61,7 @@ func verifyFiles(ctx context.Context, f fs.FS, report func(Finding)) (Verified, 
 		return v.done, err
 	}
 	if v.done.Aside > 0 {
-		v.add(Finding{Severity: SeverityNotice, Path: layout.QuarantineDir, Problem: asideText(v.done.Aside)})
+		v.add(Finding{Severity: SeverityNotice, Path: disk.QuarantineDir, Problem: asideText(v.done.Aside)})
 	}
 	if err := v.checkClaims(); err != nil && !errors.Is(err, schema.ErrDamaged) { // damage is reported elsewhere
 		return v.done, err
@@ -91,7 +90,7 @@ type verifier struct {
 	live   []schema.LiveFile
 	all    []*sealedCheck               // of RunsDir
 	sealed map[schema.ULID]*sealedCheck // by id
-	parts  []layout.File                // of SamplesDir and OpsDir
+	parts  []disk.StoreFile             // of SamplesDir and OpsDir
 	packs  []schema.SealedFile
 	runs   runSweep
 	lost   runfile.Lost         // rows that are recorded as lost
@@ -108,34 +107,34 @@ type sealedCheck struct {
 }
 
 // visit records a file, and checks it if it is small.
-func (v *verifier) visit(s layout.File) error {
-	if s.Kind != layout.KindAside && s.Kind != layout.KindTemp {
+func (v *verifier) visit(s disk.StoreFile) error {
+	if s.Kind != disk.KindAside && s.Kind != disk.KindTemp {
 		v.done.Files++
 	}
 	switch s.Kind {
-	case layout.KindAside:
-		if s.Zone == layout.QuarantineDir && !s.Entry.IsDir() {
+	case disk.KindAside:
+		if s.Zone == disk.QuarantineDir && !s.Entry.IsDir() {
 			v.done.Aside++
 		}
-	case layout.KindForeign:
+	case disk.KindForeign:
 		v.foreign(s)
-	case layout.KindBroken:
+	case disk.KindBroken:
 		v.broken(s)
-	case layout.KindTemp:
+	case disk.KindTemp:
 		if info, err := s.Entry.Info(); err == nil && time.Since(info.ModTime()) > disk.TempAge {
 			v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "a temporary file that an interrupted write left"})
 		}
-	case layout.KindLive:
+	case disk.KindLive:
 		v.live = append(v.live, s.Live)
-	case layout.KindSealed:
+	case disk.KindSealed:
 		if s.Zone == schema.RunsDir {
 			v.addSealed(s.Sealed)
 		} else {
 			v.parts = append(v.parts, s)
 		}
-	case layout.KindPack:
+	case disk.KindPack:
 		v.packs = append(v.packs, s.Sealed)
-	case layout.KindHeader:
+	case disk.KindHeader:
 		return v.note(s.Path, remedyHeader, headerError(v.files))
 	default:
 		return v.note(s.Path, remedyAside, v.checkSmall(s))

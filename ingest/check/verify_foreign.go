@@ -6,15 +6,14 @@ import (
 	"io/fs"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // foreign reports a file that does not belong to a store. It is damage if readers of the whole folder would read it as a
 // part of the table. All other such files are ignored, and stay where they are.
-func (v *verifier) foreign(s layout.File) {
+func (v *verifier) foreign(s disk.StoreFile) {
 	f := Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not a file of the store, and is ignored"}
-	if !layout.IsOfTable(s.Zone) || !layout.IsParquet(s.Path) {
+	if !disk.IsOfTable(s.Zone) || !disk.IsParquet(s.Path) {
 		v.add(f)
 		return
 	}
@@ -24,14 +23,14 @@ func (v *verifier) foreign(s layout.File) {
 
 // broken reports an entry of the wrong kind, such as a directory with the name of a file. A link stays: its target may be
 // the only copy of the runs.
-func (v *verifier) broken(s layout.File) {
+func (v *verifier) broken(s disk.StoreFile) {
 	f := Finding{Severity: SeverityDamage, Path: s.Path, Problem: "it is not a regular file, but has the name of one", remedy: remedyAside}
-	switch named := layout.Classify(s.Path); {
+	switch named := disk.Classify(s.Path); {
 	case s.Linked:
 		f.Problem, f.remedy = "it is a link, and links inside a store are not followed; replace it by the file or folder that it points to, or remove it", remedyNone
-	case named.Kind == layout.KindHeader:
+	case named.Kind == disk.KindHeader:
 		f.remedy = remedyHeader
-	case named.Kind == layout.KindForeign || named.Kind == layout.KindAside:
+	case named.Kind == disk.KindForeign || named.Kind == disk.KindAside:
 		f.Problem = "it is not a directory, but has the name of one"
 	}
 	v.add(f)
@@ -39,7 +38,7 @@ func (v *verifier) broken(s layout.File) {
 
 // checkOrphans reports samples and ops without runs.
 func (v *verifier) checkOrphans() error {
-	claims, err := layout.ListClaims(v.files)
+	claims, err := disk.ListClaims(v.files)
 	if err != nil && !errors.Is(err, schema.ErrDamaged) { // damage is reported elsewhere
 		return err
 	}
@@ -62,7 +61,7 @@ func (v *verifier) checkOrphans() error {
 // checkClaims reports claims whose files were deleted, as an interrupted copy or a clean-up leaves them: the sealed file is there, so there
 // was a plan. A claim that is being made has no sealed file yet.
 func (v *verifier) checkClaims() error {
-	claims, err := layout.ListClaims(v.files)
+	claims, err := disk.ListClaims(v.files)
 	if err != nil {
 		return err
 	}

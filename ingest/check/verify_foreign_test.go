@@ -12,7 +12,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
@@ -30,11 +29,11 @@ func TestVerifyForeign(t *testing.T) {
 		"events/x.json": check.SeverityNotice, "artifacts/ab/cd": check.SeverityNotice, old: check.SeverityNotice,
 		"runs/old": check.SeverityNotice, "runs/old/a/x.parquet": check.SeverityDamage, "ops/2026-11/old.parquet": check.SeverityDamage,
 		"live/old": check.SeverityNotice, schema.EventFile(event): check.SeverityDamage, "samples/2026-12": check.SeverityDamage,
-		layout.QuarantineDir: check.SeverityNotice,
+		disk.QuarantineDir: check.SeverityNotice,
 	}
 	for name := range want {
 		switch name {
-		case layout.QuarantineDir:
+		case disk.QuarantineDir:
 		case "runs/old", "ops/2026-11/old.parquet", "live/old", schema.EventFile(event):
 			writeFile(t, filepath.Join(dir, name, "a", "y.txt"), []byte("x"))
 		default:
@@ -42,7 +41,7 @@ func TestVerifyForeign(t *testing.T) {
 		}
 	}
 	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*disk.TempAge)))
-	writeFile(t, filepath.Join(dir, layout.QuarantineDir, "runs", "x.parquet"), nil)
+	writeFile(t, filepath.Join(dir, disk.QuarantineDir, "runs", "x.parquet"), nil)
 	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), nil)
 	for _, f := range findings(t, dir) {
 		if want[f.Path] != f.Severity {

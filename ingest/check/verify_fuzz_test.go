@@ -9,14 +9,14 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/check"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // FuzzClassify reads names: what they are taken for has this name, and nothing else has.
 func FuzzClassify(f *testing.F) {
-	mustDo(f, layout.Walk(os.DirFS(everything(f)), func(s layout.File) error {
+	mustDo(f, disk.Walk(os.DirFS(everything(f)), func(s disk.StoreFile) error {
 		f.Add(s.Path)
 		return nil
 	}))
@@ -24,22 +24,22 @@ func FuzzClassify(f *testing.F) {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		s := layout.Classify(name)
+		s := disk.Classify(name)
 		again := name
 		switch s.Kind {
-		case layout.KindLive:
+		case disk.KindLive:
 			again = s.Live.Path()
-		case layout.KindSealed, layout.KindPack:
+		case disk.KindSealed, disk.KindPack:
 			again = s.Sealed.Path(s.Zone)
-		case layout.KindEvent:
+		case disk.KindEvent:
 			again = schema.EventFile(s.ID)
-		case layout.KindWideEvent:
+		case disk.KindWideEvent:
 			again = schema.WideEvent(s.ID)
-		case layout.KindFolderNames:
+		case disk.KindFolderNames:
 			again = schema.FolderNames(s.ID)
-		case layout.KindPackedEvents:
+		case disk.KindPackedEvents:
 			again = schema.PackedEvents(s.ID)
-		case layout.KindPlan:
+		case disk.KindPlan:
 			again = s.Claim.Path() + "/" + schema.PlanFile
 		}
 		if again != name {
@@ -53,7 +53,7 @@ func FuzzClassify(f *testing.F) {
 func FuzzVerify(f *testing.F) {
 	dir, sealed := sealedStore(f, fullRun(), smallRun())
 	whole := fstest.MapFS{}
-	mustDo(f, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+	mustDo(f, disk.Walk(os.DirFS(dir), func(s disk.StoreFile) error {
 		content, err := os.ReadFile(filepath.Join(dir, s.Path))
 		whole[s.Path] = &fstest.MapFile{Data: content}
 		return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
@@ -42,7 +42,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	case errors.Is(err, table.ErrNewer):
 		return v.newer(name, err)
 	case errors.Is(err, schema.ErrDamaged):
-		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && layout.IsFolder(at.Path) {
+		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && disk.IsFolder(at.Path) {
 			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs files in " + at.Path + ", which is not a plain directory"})
 			return nil
 		}

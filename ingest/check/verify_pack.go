@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -125,8 +125,8 @@ func (v *verifier) lessTwice(sum *rowsSum, covers []schema.ULID, taken map[schem
 	for same := range sameRuns(v.runs.twice) {
 		var rows [][16]byte
 		for _, r := range same {
-			s := layout.Classify(v.runs.files[r.file])
-			if _, ok := slices.BinarySearchFunc(covers, s.Sealed.ID, schema.ULID.Compare); ok && s.Kind == layout.KindSealed {
+			s := disk.Classify(v.runs.files[r.file])
+			if _, ok := slices.BinarySearchFunc(covers, s.Sealed.ID, schema.ULID.Compare); ok && s.Kind == disk.KindSealed {
 				rows = append(rows, r.row)
 			}
 		}

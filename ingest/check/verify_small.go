@@ -9,37 +9,37 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // checkSmall checks a file that does not contain runs.
-func (v *verifier) checkSmall(s layout.File) (err error) {
+func (v *verifier) checkSmall(s disk.StoreFile) (err error) {
 	switch s.Kind {
-	case layout.KindOwner:
+	case disk.KindOwner:
 		_, err = sealing.ReadOwner(v.files, path.Dir(s.Path))
-	case layout.KindPlan:
+	case disk.KindPlan:
 		err = v.checkPlan(s)
-	case layout.KindOut:
+	case disk.KindOut:
 		err = v.checkOut(s)
-	case layout.KindPackedEvents:
+	case disk.KindPackedEvents:
 		err = v.checkPackedEvents(s)
-	case layout.KindWideEvent:
+	case disk.KindWideEvent:
 		err = v.checkWideEvent(s)
-	case layout.KindFolderNames:
+	case disk.KindFolderNames:
 		err = schema.CheckFolderNames(v.files, s.ID)
-	case layout.KindEvent:
+	case disk.KindEvent:
 		_, err = schema.ReadEvent(v.files, s.ID)
-	case layout.KindArtifact:
+	case disk.KindArtifact:
 		err = runfile.CheckArtifact(v.files, s.Path)
 	}
 	return err
 }
 
 // checkPackedEvents compares the lines of packed events with the events.
-func (v *verifier) checkPackedEvents(s layout.File) error {
+func (v *verifier) checkPackedEvents(s disk.StoreFile) error {
 	return schema.ReadPackedEvents(v.files, s.Path, func(line []byte) error {
 		e, err := schema.DecodeEvent(line)
 		if err != nil {
@@ -63,7 +63,7 @@ func (v *verifier) checkPackedEvents(s layout.File) error {
 }
 
 // checkWideEvent compares the wide form of an event with the event.
-func (v *verifier) checkWideEvent(s layout.File) error {
+func (v *verifier) checkWideEvent(s disk.StoreFile) error {
 	e, err := schema.ReadWholeWide(v.files, s.ID)
 	if err != nil {
 		return err
@@ -90,17 +90,17 @@ func isEvent(f fs.FS, id schema.ULID) bool {
 }
 
 // checkPlan compares a plan with its claim.
-func (v *verifier) checkPlan(s layout.File) error {
+func (v *verifier) checkPlan(s disk.StoreFile) error {
 	plan, err := schema.ReadPlan(v.files, s.Claim)
 	if err == nil && plan.File != "" {
-		_, err = layout.PlannedFile(s.Claim, plan)
+		_, err = disk.PlannedFile(s.Claim, plan)
 	}
 	return err
 }
 
 // checkOut checks a file of a claim that is not a part of the store yet. If its sealer has died, the file is written
 // again, so a damaged one is not damage of the store.
-func (v *verifier) checkOut(s layout.File) error {
+func (v *verifier) checkOut(s disk.StoreFile) error {
 	err := runfile.CheckHash(v.files, s.Path)
 	if errors.Is(err, schema.ErrDamaged) {
 		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is incomplete; the process that continues this claim writes it again"})

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/check"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,7 +28,7 @@ func TestVerifyWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].Severity != check.SeverityNotice || !layout.IsOut(path.Base(all[0].Path)) {
+	if len(all) != 1 || all[0].Severity != check.SeverityNotice || !disk.IsOut(path.Base(all[0].Path)) {
 		t.Errorf("a whole store has %+v", all)
 	}
 	if done.Runs != 6 || done.Damage != 0 || done.Files < 20 {
@@ -70,30 +70,30 @@ func TestVerifyFlips(t *testing.T) {
 // kin gives, for every file of a store, a copy of the store with what is needed to tell whether that file is whole.
 func kin(t *testing.T, dir string) map[string]fstest.MapFS {
 	all := fstest.MapFS{}
-	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+	mustDo(t, disk.Walk(os.DirFS(dir), func(s disk.StoreFile) error {
 		content, err := os.ReadFile(filepath.Join(dir, s.Path))
 		all[s.Path] = &fstest.MapFile{Data: content, Mode: 0o666, ModTime: time.Now()}
 		return err
 	}))
 	stores := map[string]fstest.MapFS{}
 	for name, file := range all {
-		of := layout.Classify(name)
-		if of.Kind == layout.KindOut { // nobody relies on it
+		of := disk.Classify(name)
+		if of.Kind == disk.KindOut { // nobody relies on it
 			continue
 		}
 		store := fstest.MapFS{schema.HeaderFile: all[schema.HeaderFile]}
 		for other, f := range all {
-			kind := layout.Classify(other).Kind
-			if of.Kind == layout.KindSealed && kind == layout.KindSealed || of.Kind == layout.KindPackedEvents && kind == layout.KindEvent {
+			kind := disk.Classify(other).Kind
+			if of.Kind == disk.KindSealed && kind == disk.KindSealed || of.Kind == disk.KindPackedEvents && kind == disk.KindEvent {
 				store[other] = f
 			}
 		}
 		store[name] = &fstest.MapFile{Data: bytes.Clone(file.Data), Mode: 0o666, ModTime: file.ModTime}
 		stores[name] = store
 	}
-	kinds := map[layout.Kind]bool{}
+	kinds := map[disk.Kind]bool{}
 	for _, name := range slices.Sorted(maps.Keys(stores)) {
-		kinds[layout.Classify(name).Kind] = true
+		kinds[disk.Classify(name).Kind] = true
 		if found := damage(findingsIn(t, stores[name])); len(found) > 0 {
 			t.Fatalf("%s alone: %+v", name, found)
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -89,15 +88,15 @@ func (v *verifier) reportTwice() error {
 // earlier chooses which of the earlier places of a run to name. It prefers one of the same sort, because the sort decides
 // what readers make of it.
 func (v *verifier) earlier(before []foundRun, r foundRun) foundRun {
-	sort := sortOf(layout.Classify(v.runs.files[r.file]))
-	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(layout.Classify(v.runs.files[b.file])) == sort })
+	sort := sortOf(disk.Classify(v.runs.files[r.file]))
+	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(disk.Classify(v.runs.files[b.file])) == sort })
 	return before[max(at, 0)]
 }
 
 // sortOf is what matters to readers that find a run twice: whether the file is sealed, in a claim, or in a segment.
-func sortOf(s layout.File) string {
+func sortOf(s disk.StoreFile) string {
 	switch {
-	case s.Kind == layout.KindSealed:
+	case s.Kind == disk.KindSealed:
 		return schema.RunsDir
 	case s.Live.Claim != nil:
 		return schema.ClaimsDir
@@ -107,7 +106,7 @@ func sortOf(s layout.File) string {
 
 // duplicateFinding is the finding about runs that are in two files, a and b.
 func duplicateFinding(a, b string, equal bool, what string) Finding {
-	one, other := sortOf(layout.Classify(a)), sortOf(layout.Classify(b))
+	one, other := sortOf(disk.Classify(a)), sortOf(disk.Classify(b))
 	switch {
 	case !equal:
 		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with different digests"}
@@ -122,8 +121,8 @@ func duplicateFinding(a, b string, equal bool, what string) Finding {
 
 // stillCounts reports whether a file of runs is still in place: it was neither moved nor sealed since it was read.
 func (v *verifier) stillCounts(name string) bool {
-	s := layout.Classify(name)
-	if s.Kind != layout.KindLive {
+	s := disk.Classify(name)
+	if s.Kind != disk.KindLive {
 		return true
 	}
 	if !disk.IsThere(v.files, name) {
@@ -136,7 +135,7 @@ func (v *verifier) stillCounts(name string) bool {
 	if err != nil || plan.File == "" || !plan.Has(s.Live.Run) {
 		return true
 	}
-	f, err := layout.PlannedFile(*s.Live.Claim, plan)
+	f, err := disk.PlannedFile(*s.Live.Claim, plan)
 	return err != nil || !disk.IsThere(v.files, f.Path(schema.RunsDir))
 }
 

@@ -1,4 +1,5 @@
-// Package formats is the list of the formats that are read.
+// Package formats reads the result files of other tools. All lists the formats; each stands in the file that is named after its tool.
+// CSV tables of any program are read with a mapping that the user writes (Mapped).
 package formats
 
 import (
@@ -7,20 +8,31 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/generic"
-	"github.com/neurolens/neurolens/ingest/foreign/gpu"
 	"github.com/neurolens/neurolens/ingest/foreign/harness"
-	"github.com/neurolens/neurolens/ingest/foreign/machine"
-	"github.com/neurolens/neurolens/ingest/foreign/micro"
-	"github.com/neurolens/neurolens/ingest/foreign/serving"
-	"github.com/neurolens/neurolens/ingest/foreign/traces"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // All gives the formats in the order of --list-formats.
 func All() []foreign.Format {
-	return slices.Concat(generic.Formats(), harness.Formats(), micro.Formats(), gpu.Formats(), serving.Formats(), traces.Formats(), machine.Formats())
+	return slices.Concat(
+		list(jsonLines(), baselineFile()),
+		harness.Formats(),
+		// Microbenchmarks.
+		list(pytestBenchmark(), googleBenchmark(), hyperfine(), goBench(), pyperf(), jmh()), criterion(), asv(),
+		// Kernels and models on accelerators.
+		nvbench(), trexMetadata(), list(trtexecTimes(), trtexecProfile(), trtexecLog(), tritonPerfReport()),
+		// Inference servers and language models.
+		vllmFormats(), list(vllmSweepTable(), sglang(), sglangOffline(), servedText(), llamaBench(), llamaBenchTable(), llamaBenchText()),
+		aiperfFormats(), genaiPerfFormats(),
+		list(perfAnalyzerCSV(), perfAnalyzerText(), modelAnalyzer(), loadgenSummary(), loadgenDetail(), loadgenOldDetail(), optimumBenchmark()),
+		// Profiles and traces.
+		list(onnxRuntime(), torchProfiler(), nsysSQLite(), nsysStats(), ncuCSV()),
+		// Networks, memory and disks.
+		list(ncclTests(), nvbandwidth(), fio(), sysbench()), reframe(),
+	)
 }
+
+func list(formats ...foreign.Format) []foreign.Format { return formats }
 
 // Named is the format of that name, or nil for an empty name.
 func Named(name string) (*foreign.Format, error) {
@@ -37,7 +49,7 @@ func Named(name string) (*foreign.Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	if name == generic.CSV {
+	if name == CSV {
 		return nil, errors.New("add --map FILE, which describes the columns")
 	}
 	if near := schema.Nearest(name, names); near != "" {

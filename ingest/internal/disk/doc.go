@@ -3,4 +3,7 @@
 // gets other content.
 //
 // All writes go through Files, so that tests can make any operation fail.
+//
+// The package also classifies the files of a store by their names and places alone (Classify, Walk), and lists segments and claims;
+// schema/FORMAT.md specifies what is in them.
 package disk

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,11 +26,11 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 		return err
 	}
 	dirs := map[string]bool{}
-	err = layout.WalkZone(from, schema.ArtifactsDir, func(s layout.File) error {
-		if s.Kind == layout.KindBroken {
+	err = disk.WalkZone(from, schema.ArtifactsDir, func(s disk.StoreFile) error {
+		if s.Kind == disk.KindBroken {
 			return refused(Damagedf(s.Path, "it is not a regular file or directory"))
 		}
-		if s.Kind != layout.KindArtifact {
+		if s.Kind != disk.KindArtifact {
 			return ctx.Err()
 		}
 		there, err := disk.Exists(into, s.Path)
@@ -68,8 +67,8 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[
 }
 
 // prunedSince reports whether an artifact was pruned elsewhere after it was stored here.
-func prunedSince(s layout.File, pruned map[string]time.Time) (bool, error) {
-	at, gone := pruned[layout.ArtifactHash(s.Path)]
+func prunedSince(s disk.StoreFile, pruned map[string]time.Time) (bool, error) {
+	at, gone := pruned[disk.ArtifactHash(s.Path)]
 	if !gone {
 		return false, nil
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
 )
@@ -128,7 +127,7 @@ func CheckArtifact(f fs.FS, name string) error {
 	if _, err := io.Copy(sum, file); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != layout.ArtifactHash(name) {
+	if got := hex.EncodeToString(sum.Sum(nil)); got != disk.ArtifactHash(name) {
 		return fmt.Errorf("%w: its SHA-256 is %s, not its name", schema.ErrDamaged, got)
 	}
 	return nil

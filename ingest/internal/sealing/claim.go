@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +16,7 @@ var ErrFenced = errors.New("another process has taken over or finished the claim
 
 // claim moves segments out of LiveDir, so that only this process may seal their runs. It fails with fs.ErrNotExist if
 // other processes took all of them.
-func (s *Sealer) claim(segments []layout.Segment) (schema.Claim, error) {
+func (s *Sealer) claim(segments []disk.Segment) (schema.Claim, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
 		runs = append(runs, segment.Runs...)

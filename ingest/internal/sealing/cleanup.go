@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -42,7 +41,7 @@ func (s *Sealer) Finished(c schema.Claim) (bool, time.Time, error) {
 // RemoveFinished removes the claims whose grace period is over. Unlike Tidy it seals nothing. What fails is left to the next
 // writer that appends runs, which reports it.
 func (s *Sealer) RemoveFinished() {
-	claims, err := layout.ListClaims(s.Files)
+	claims, err := disk.ListClaims(s.Files)
 	if err != nil {
 		return
 	}
@@ -62,7 +61,7 @@ func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	if plan.File == "" {
 		return true, nil
 	}
-	f, err := layout.PlannedFile(c, plan)
+	f, err := disk.PlannedFile(c, plan)
 	if err != nil {
 		return false, err
 	}
@@ -98,7 +97,7 @@ func (s *Sealer) rescue(c schema.Claim) error {
 	if err != nil {
 		return err
 	}
-	segments, err := layout.ListSegments(s.Files, c.Path())
+	segments, err := disk.ListSegments(s.Files, c.Path())
 	if err != nil {
 		return err
 	}

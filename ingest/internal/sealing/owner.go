@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -93,7 +93,7 @@ func lastChange(f fs.FS, dir string) (time.Time, error) {
 	}
 	for _, e := range entries {
 		// Finished runs do not change. Other files may be files that are being written.
-		if _, isRun := layout.ParseRunName(e.Name()); e.IsDir() || isRun {
+		if _, isRun := disk.ParseRunName(e.Name()); e.IsDir() || isRun {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().After(latest) {

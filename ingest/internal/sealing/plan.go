@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
@@ -21,7 +20,7 @@ func (s *Sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	if err := s.removeOuts(c); err != nil {
 		return nil, err
 	}
-	return runfile.NewSet(s.Files, s.Version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
+	return runfile.NewSet(s.Files, s.Version, func(t *schema.Table) string { return path.Join(c.Path(), disk.OutName(t, c.Attempt)) }), nil
 }
 
 // removeOuts removes the files that a claim wrote, those of earlier attempts too.
@@ -46,7 +45,7 @@ func (s *Sealer) outs(c schema.Claim) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if layout.IsOut(e.Name()) {
+		if disk.IsOut(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -86,7 +85,7 @@ func (s *Sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfil
 // claimedFiles lists the runs of a claim, ascending, after it has made their names durable: a plan must not name a run
 // that a power cut can remove.
 func (s *Sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
-	segments, err := layout.ListSegments(s.Files, c.Path())
+	segments, err := disk.ListSegments(s.Files, c.Path())
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -106,8 +105,8 @@ func (s *Sealer) End(ctx context.Context) error {
 }
 
 // resting lists the segments in LiveDir that nobody adds to any more, and removes those without runs.
-func (s *Sealer) resting() ([]layout.Segment, error) {
-	all, err := layout.ListSegments(s.Files, schema.LiveDir)
+func (s *Sealer) resting() ([]disk.Segment, error) {
+	all, err := disk.ListSegments(s.Files, schema.LiveDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -115,13 +114,13 @@ func (s *Sealer) resting() ([]layout.Segment, error) {
 		return nil, err
 	}
 	s.Own = slices.DeleteFunc(s.Own, func(id schema.ULID) bool {
-		return !slices.ContainsFunc(all, func(segment layout.Segment) bool { return segment.ID == id })
+		return !slices.ContainsFunc(all, func(segment disk.Segment) bool { return segment.ID == id })
 	})
-	claims, err := layout.ListClaims(s.Files) // after the segments: see rescue
+	claims, err := disk.ListClaims(s.Files) // after the segments: see rescue
 	if err != nil {
 		return nil, err
 	}
-	var resting []layout.Segment
+	var resting []disk.Segment
 	for _, segment := range all {
 		dir := path.Join(schema.LiveDir, segment.ID.String())
 		if slices.ContainsFunc(claims, func(c schema.Claim) bool { return c.ID == segment.ID }) {
@@ -148,7 +147,7 @@ func (s *Sealer) resting() ([]layout.Segment, error) {
 
 // sealable leaves out segments of others without a run that can be sealed: sealing such a segment would create another
 // one with the same runs, again and again.
-func (s *Sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
+func (s *Sealer) sealable(segments []disk.Segment) ([]disk.Segment, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
 		if !slices.Contains(s.Own, segment.ID) {
@@ -160,7 +159,7 @@ func (s *Sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(segments, func(segment layout.Segment) bool {
+	return slices.DeleteFunc(segments, func(segment disk.Segment) bool {
 		return !slices.Contains(s.Own, segment.ID) && !slices.ContainsFunc(segment.Runs, func(run schema.ULID) bool {
 			live, err := runfile.ReadLiveFile(s.Files, schema.LiveFile{Segment: segment.ID, Run: run})
 			digest, there := known[run]
@@ -194,7 +193,7 @@ func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	if err != nil || plan.File == "" {
 		return 0, err
 	}
-	f, err := layout.PlannedFile(c, plan)
+	f, err := disk.PlannedFile(c, plan)
 	if err != nil {
 		return 0, err
 	}
@@ -219,7 +218,7 @@ func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 // Tidy continues the claims of this process, takes over abandoned ones, and removes finished ones. A problem with one
 // claim does not affect the others. It returns the number of runs that it sealed.
 func (s *Sealer) Tidy(ctx context.Context) int {
-	claims, err := layout.ListClaims(s.Files)
+	claims, err := disk.ListClaims(s.Files)
 	s.Note(err)
 	runs := 0
 	for _, c := range claims {

@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/eventlog"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -61,14 +60,14 @@ func Everything(t testing.TB, open Opener) string {
 		{Kind: schema.EventRemove, Runs: []string{runs[0].RunID}},
 		{Kind: schema.EventTag, Runs: []string{runs[1].RunID}, Key: "k", Value: "v"},
 	} {
-		Must(eventlog.Append(files, e, time.Now()))
+		Must(runfile.AppendEvent(files, e, time.Now()))
 	}
 	claim := schema.Claim{ID: schema.NewULID(time.Now()), Attempt: 3}
 	MakeClaim(t, dir, claim)
 	segment := schema.NewULID(time.Now()).String()
 	live := Must(schema.List(files, schema.Scope{})).Live
 	OK(t, os.Rename(filepath.Join(dir, path.Dir(live[0].Path())), filepath.Join(dir, claim.Path(), segment)))
-	WriteFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
+	WriteFile(t, filepath.Join(dir, claim.Path(), disk.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 	appendTo(t, open.open(t, dir), runtest.Small())
 
 	listing := Must(schema.List(files, schema.Scope{}))

@@ -1,0 +1,270 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// asv are the formats of airspeed velocity. The files of the commits are read from its tree of results; benchmarks.json,
+// one folder up, says what their values are.
+func asv() []foreign.Format {
+	return []foreign.Format{
+		{
+			Name:      "asv",
+			About:     "airspeed velocity: results/MACHINE/COMMIT-ENVIRONMENT.json, versions 1 and 2, with benchmarks.json and machine.json",
+			Level:     "a run is a benchmark with one combination of its parameters, a sample is the mean of several calls (--record-samples)",
+			Recognize: func(h *foreign.Head) bool { return h.Has("commit_hash", "date", "params", "python", "results") },
+			Read:      readASV,
+		},
+		{
+			Name:      "asv-tree",
+			About:     "airspeed velocity: benchmarks.json and machine.json",
+			Side:      "read together with the results of commits",
+			Recognize: isASVSide,
+		},
+	}
+}
+
+var (
+	asvBenchmarks = regexp.MustCompile(`"param_names"\s*:\s*\[(?s:.*)"type"\s*:\s*"(?:time|timeraw|memory|peakmemory|track)"`)
+	asvMachine    = regexp.MustCompile(`^\s*\{\s*"machine"\s*:\s*"[^"]*"\s*,\s*"version"\s*:\s*1\s*\}\s*$`)
+)
+
+func isASVSide(h *foreign.Head) bool {
+	return h.Has("machine", "arch", "cpu", "os", "ram", "version") || h.Matches(asvMachine) ||
+		(h.Values == 1 && !h.Has("results") && h.Matches(asvBenchmarks))
+}
+
+// asvFile is a file of results without the results themselves.
+type asvFile struct {
+	CommitHash       string                    `json:"commit_hash"`
+	Environment      string                    `json:"env_name"`
+	Date             foreign.Number            `json:"date"` // of the commit, in ms
+	Params           map[string]foreign.Text   `json:"params"`
+	Variables        map[string]foreign.Text   `json:"env_vars"` // of asv's matrix
+	Requirements     jsontext.Value            `json:"requirements"`
+	Columns          []string                  `json:"result_columns"`
+	Version          foreign.Text              `json:"version"`
+	StartedAt        map[string]foreign.Number `json:"started_at"`        // of version 1
+	BenchmarkVersion map[string]foreign.Text   `json:"benchmark_version"` // of version 1
+
+	requirements map[string]foreign.Text
+	benchmarks   map[string]jsontext.Value
+	alone        bool // without a benchmarks.json
+}
+
+// asvBenchmark is what benchmarks.json says of a benchmark.
+type asvBenchmark struct {
+	ParamNames []string `json:"param_names"`
+	Type       string   `json:"type"`
+	Unit       string   `json:"unit"`
+}
+
+func readASV(in *foreign.Input, out *foreign.Output) error {
+	ahead, err := in.Ahead()
+	if err != nil {
+		return err
+	}
+	defer ahead.Close()
+	file, err := asvHeader(ahead, out)
+	if err != nil {
+		return err
+	}
+	out.Version(string(file.Version))
+	if err := file.readSides(in); err != nil {
+		out.Refuse("side files", err)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	return j.Members(func(name string) error {
+		if name != "results" {
+			return j.Skip()
+		}
+		return out.RefuseMismatch(j.Members(func(name string) error {
+			text, err := j.Value()
+			if err != nil {
+				return err
+			}
+			return file.readResult(asvPlace{name, j.Where()}, text, out)
+		}))
+	})
+}
+
+// asvHeader reads everything except the results, which are in between. Errors in the text are reported when those are
+// read.
+func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
+	j, err := in.JSON()
+	if err != nil {
+		return nil, err
+	}
+	f := &asvFile{}
+	fields := map[string]any{
+		"commit_hash": &f.CommitHash, "env_name": &f.Environment, "date": &f.Date, "params": &f.Params, "requirements": &f.Requirements,
+		"env_vars": &f.Variables, "result_columns": &f.Columns, "version": &f.Version, "started_at": &f.StartedAt,
+		"benchmark_version": &f.BenchmarkVersion,
+	}
+	err = j.Members(func(name string) error {
+		if field, ok := fields[name]; ok {
+			return out.RefuseMismatch(j.Decode(field))
+		}
+		return j.Skip()
+	})
+	var m *foreign.Mismatch
+	if errors.As(err, &m) {
+		return nil, err
+	}
+	if foreign.Decode(f.Requirements, &f.requirements) != nil {
+		f.requirements = nil // a list, in the oldest files
+	}
+	return f, nil
+}
+
+// readSides reads what benchmarks.json and machine.json add.
+func (f *asvFile) readSides(in *foreign.Input) error {
+	var machine map[string]foreign.Text
+	err := side(in, "machine.json", &machine)
+	for name, text := range machine {
+		if _, ok := f.Params[name]; !ok && f.Params != nil {
+			f.Params[name] = text
+		}
+	}
+	f.alone = true
+	for _, name := range []string{"../benchmarks.json", "benchmarks.json"} {
+		if _, absent := in.Side(name); !errors.Is(absent, fs.ErrNotExist) {
+			f.alone = false
+			return errors.Join(err, side(in, name, &f.benchmarks))
+		}
+	}
+	return err
+}
+
+// asvTypes are the types of benchmarks by the beginnings of their names, as in asv itself.
+var asvTypes = []struct{ prefix, kind, unit string }{
+	{"timeraw_", "time", "seconds"},
+	{"time_", "time", "seconds"},
+	{"peakmem_", "peakmemory", "bytes"},
+	{"mem_", "memory", "bytes"},
+	{"track_", "track", "unit"},
+	{"Timeraw", "time", "seconds"},
+	{"Time", "time", "seconds"},
+	{"PeakMem", "peakmemory", "bytes"},
+	{"Mem", "memory", "bytes"},
+	{"Track", "track", "unit"},
+}
+
+// benchmark is what is known of a benchmark: by benchmarks.json, else by its name.
+func (f *asvFile) benchmark(name string) asvBenchmark {
+	var b asvBenchmark
+	if text, ok := f.benchmarks[name]; ok && foreign.Decode(text, &b) == nil && b.Type != "" {
+		return b
+	}
+	parts := strings.Split(name, ".")
+	slices.Reverse(parts)
+	for _, part := range parts {
+		for _, t := range asvTypes {
+			if strings.HasPrefix(part, t.prefix) {
+				return asvBenchmark{Type: t.kind, Unit: t.unit}
+			}
+		}
+	}
+	return asvBenchmark{Type: "track"}
+}
+
+// env is where the results come from.
+func (f *asvFile) env() schema.Env {
+	p := f.Params
+	return schema.Env{
+		Machine: string(p["machine"]), OS: asvWord(string(p["os"])), CPUModel: string(p["cpu"]),
+		CPUCount: foreign.Number(p["num_cpu"]).Int64(), PythonVersion: asvPython(string(p["python"])), GitCommit: f.CommitHash,
+	}
+}
+
+var versionText = regexp.MustCompile(`^[0-9]+(\.[0-9a-z]+)*$`)
+
+// asvPython is the version of Python; an environment that asv did not make has a path in its place.
+func asvPython(text string) string {
+	if versionText.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// asvWord is the operating system of a description of it: "Linux 6.1", "macOS-14".
+func asvWord(description string) string {
+	word, _, _ := strings.Cut(description, " ")
+	return osOf(word)
+}
+
+// run is what all results of a benchmark have in common.
+func (f *asvFile) run(name string) schema.Run {
+	r := schema.Run{Benchmark: name, Env: f.env()}
+	for _, fact := range []string{"arch", "os", "ram"} {
+		foreign.SetFact(&r, fact, string(f.Params[fact]))
+	}
+	if !strings.HasPrefix(f.Environment, "existing") { // else a path
+		foreign.SetFact(&r, "env_name", f.Environment)
+	}
+	if at := f.Date.Int64(); at != nil {
+		foreign.SetFact(&r, "commit_date_ms", strconv.FormatInt(*at, 10))
+	}
+	f.setMatrix(&r)
+	return r
+}
+
+// noBenchmarks is the note for results without benchmarks.json.
+const noBenchmarks = "benchmarks.json is not next to the results: units and names of parameters are unknown, unless the names of benchmarks show them"
+
+// lack notes what is unknown about a run without benchmarks.json: the unit, and the names of its parameters.
+func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.Output) {
+	if !f.alone || b.Unit != "" && b.Unit != "unit" && params == 0 {
+		return
+	}
+	out.Note(noBenchmarks, 1)
+	r.Env.Missing = map[string]string{"asv.benchmarks": "benchmarks.json was not beside the results"}
+}
+
+// Environment variables are kept if they are a number or a short word, and do not have the name of a secret.
+var (
+	harmless = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,16}$`)
+	secret   = regexp.MustCompile(`(?i)token|key|secret|pass|pwd|auth|cred`)
+)
+
+// setMatrix sets the axes of asv's matrix: Python, the packages that asv installed, and environment variables. Versions
+// are text, not numbers. A path instead of Python's version is an environment that asv did not make.
+func (f *asvFile) setMatrix(r *schema.Run) {
+	if python := string(f.Params["python"]); python != "" && !strings.ContainsAny(python, `/\`) {
+		foreign.SetAxis(r, "python", python)
+	}
+	for _, requirement := range slices.Sorted(maps.Keys(f.requirements)) {
+		if version := string(f.requirements[requirement]); version != "" {
+			foreign.SetAxis(r, requirement, version)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Variables)) {
+		if text := string(f.Variables[name]); harmless.MatchString(text) && !secret.MatchString(name) {
+			foreign.SetAxis(r, name, text)
+		}
+	}
+}
+
+// asvPlace is a result: the name of the benchmark, and where it stands.
+type asvPlace struct{ name, where string }
+
+func (p asvPlace) at(i, of int) string {
+	if of == 1 {
+		return p.where
+	}
+	return fmt.Sprintf("%s, combination %d", p.where, i)
+}

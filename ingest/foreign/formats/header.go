@@ -1,0 +1,52 @@
+package formats
+
+import (
+	"bytes"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+)
+
+// headers reads, for each object of a file, the members that apply to all its records, wherever they are: member reads or
+// skips the value of each. A file has one object, or several if results were appended to one another. The file is read a
+// second time for that, unless its beginning has members at all of the paths.
+func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j *foreign.JSON, name string) error, paths ...string) ([]*T, error) {
+	ahead, err := aheadOf(in, paths)
+	if err != nil {
+		return nil, err
+	}
+	defer ahead.Close()
+	j, err := ahead.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var all []*T
+	for len(all) == 0 || another(j) {
+		h := new(T)
+		all = append(all, h)
+		err := j.Members(func(name string) error { return out.RefuseMismatch(member(h, j, name)) })
+		if err != nil {
+			break // what cannot be read on is said when the records are read
+		}
+	}
+	return all, nil
+}
+
+// aheadOf is what is read for headers: the beginning, where it has the members.
+func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
+	if in.Head.Has(paths...) {
+		return foreign.FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
+	}
+	return in.Ahead()
+}
+
+// another reports whether another object follows. Any other text, which some tools print after a result, ends the file.
+func another(j *foreign.JSON) bool { return j.Kind() == '{' }
+
+// headerAt is the header of an object. It is empty if reading for headers did not reach the object: then the members
+// before the records are read with them.
+func headerAt[T any](all []*T, i int) *T {
+	if i < len(all) {
+		return all[i]
+	}
+	return new(T)
+}

@@ -1,0 +1,216 @@
+package formats
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+func hyperfine() foreign.Format {
+	return foreign.Format{
+		Name:  "hyperfine",
+		About: "hyperfine: JSON of --export-json",
+		Level: "a run is a command with its parameters, a sample is a process that hyperfine timed",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("results[].command") && h.HasAny("results[].times", "results[].mean", "results[].user")
+		},
+		Read: readHyperfine,
+	}
+}
+
+func readHyperfine(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for first := true; first || another(j); first = false {
+		if err := out.RefuseMismatch(readHyperfineResults(j, out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHyperfineResults reads what a launch of hyperfine wrote.
+func readHyperfineResults(j *foreign.JSON, out *foreign.Output) error {
+	return j.Members(func(name string) error {
+		if name != "results" {
+			return j.Skip()
+		}
+		return out.RefuseMismatch(j.Elements(func(int) error {
+			var result hyperfineResult
+			if err := j.Decode(&result); err != nil {
+				return out.RefuseMismatch(err)
+			}
+			r, err := result.run()
+			if err != nil {
+				out.Refuse(j.Where(), err)
+				return nil
+			}
+			return out.Run(j.Where(), r)
+		}))
+	})
+}
+
+// hyperfineResult is a result of a file. Times are in seconds, those of the user and the system are means.
+type hyperfineResult struct {
+	Command    string                  `json:"command"`
+	Mean       foreign.Number          `json:"mean"`
+	StdDev     foreign.Number          `json:"stddev"`
+	Median     foreign.Number          `json:"median"`
+	User       foreign.Number          `json:"user"`
+	System     foreign.Number          `json:"system"`
+	Min        foreign.Number          `json:"min"`
+	Max        foreign.Number          `json:"max"`
+	Times      []foreign.Number        `json:"times"`
+	Memory     []foreign.Number        `json:"memory_usage_byte"`
+	ExitCodes  []*int64                `json:"exit_codes"` // null for a process that a signal ended
+	Parameter  foreign.Text            `json:"parameter"`  // of versions before 1.9
+	Parameters map[string]foreign.Text `json:"parameters"`
+}
+
+// run is the run of a result.
+func (h *hyperfineResult) run() (schema.Run, error) {
+	if h.Command == "" {
+		return schema.Run{}, fmt.Errorf("a result without a command")
+	}
+	if n := len(h.ExitCodes); n > 0 && n != len(h.Times) {
+		return schema.Run{}, fmt.Errorf("%d exit_codes for %d times", n, len(h.Times))
+	}
+	var r schema.Run
+	params := map[string]string{}
+	for name, text := range h.Parameters {
+		params[name] = string(text)
+	}
+	if len(params) == 0 && h.Parameter != "" {
+		params["parameter"] = string(h.Parameter)
+	}
+	r.Benchmark = template(h.Command, params)
+	var all []param
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		all = append(all, param{name, params[name]})
+	}
+	if !setParams(&r, all) {
+		return schema.Run{}, fmt.Errorf("two parameters name the same axis: %v", slices.Sorted(maps.Keys(params)))
+	}
+	h.setOutcome(&r)
+	if err := h.setMetrics(&r); err != nil {
+		return schema.Run{}, err
+	}
+	return r, nil
+}
+
+// template is the command as it was given to hyperfine, with the names of its parameters instead of their values: make -j
+// {threads}. A value that is only a part of a word stays, unless it follows the letter of a flag: make -j{threads}.
+func template(command string, params map[string]string) string {
+	isWord := func(c byte) bool {
+		return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+	}
+	names := slices.SortedFunc(maps.Keys(params), func(a, b string) int {
+		if d := len(params[b]) - len(params[a]); d != 0 { // the longest value first: it may hold another one
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	var b strings.Builder
+	for i := 0; i < len(command); {
+		name := ""
+		for _, n := range names {
+			value := params[n]
+			end := i + len(value)
+			if value != "" && strings.HasPrefix(command[i:], value) && (i == 0 || !isWord(command[i-1]) || isFlag(command[:i])) &&
+				(end == len(command) || !isWord(command[end])) {
+				name = n
+				break
+			}
+		}
+		if name == "" {
+			b.WriteByte(command[i])
+			i++
+			continue
+		}
+		b.WriteString("{" + name + "}")
+		i += len(params[name])
+	}
+	return b.String()
+}
+
+var flagEnd = regexp.MustCompile(`(?:^|\s)-[A-Za-z]$`)
+
+// isFlag reports whether a text ends with a flag of one letter.
+func isFlag(text string) bool { return flagEnd.MatchString(text[max(0, len(text)-len(" -j")):]) }
+
+// setOutcome sets the status of a run. With -i, hyperfine continues after a process that failed.
+func (h *hyperfineResult) setOutcome(r *schema.Run) {
+	failed := 0
+	for _, code := range h.ExitCodes {
+		switch {
+		case code == nil:
+			r.Status = schema.StatusCrashed
+		case *code != 0 && r.Status == "":
+			r.Status, r.ExitCode = schema.StatusError, code
+		case *code == 0:
+			continue
+		}
+		failed++
+	}
+	if failed > 0 {
+		r.Stage = schema.StageMeasure
+		r.Error = fmt.Sprintf("%d of %d processes failed", failed, len(h.ExitCodes))
+	}
+	zeros := 0
+	for _, t := range h.Times {
+		if v := t.Float64(); v != nil && *v == 0 {
+			zeros++
+		}
+	}
+	if zeros > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d times are 0: no longer than the shell's start, which hyperfine subtracts", zeros, len(h.Times)))
+	}
+}
+
+func (h *hyperfineResult) setMetrics(r *schema.Run) error {
+	latency, err := foreign.SeriesOf(h.Times, "s")
+	if err != nil {
+		return fmt.Errorf("reading times: %w", err)
+	}
+	if latency.Len() > 0 {
+		foreign.Add(r, latency.Metric("latency", schema.LevelProcess), "s")
+	} else {
+		m := foreign.Aggregate("latency", "s", schema.Summary{
+			Min: h.Min.Finite("s"), Max: h.Max.Finite("s"), Mean: h.Mean.Finite("s"), StdDev: h.StdDev.Finite("s"), P50: h.Median.Finite("s"),
+		})
+		m.Level = schema.LevelProcess
+		foreign.Add(r, m, "s")
+	}
+	if len(r.Metrics) == 0 {
+		return fmt.Errorf("it has neither times nor a mean")
+	}
+	n := int64(len(h.Times))
+	for _, cpu := range []struct {
+		name string
+		mean foreign.Number
+	}{{"cpu_user", h.User}, {"cpu_system", h.System}} {
+		if mean := cpu.mean.Finite("s"); mean != nil {
+			m := foreign.Aggregate(cpu.name, "s", schema.Summary{Mean: mean})
+			if n > 0 {
+				m.Summary.N = &n
+			}
+			m.Level = schema.LevelProcess
+			foreign.Add(r, m, "s")
+		}
+	}
+	memory, err := foreign.SeriesOf(h.Memory, "B")
+	if err != nil {
+		return fmt.Errorf("reading memory_usage_byte: %w", err)
+	}
+	if memory.Len() > 0 {
+		foreign.Add(r, memory.Metric("peak_memory", schema.LevelProcess), "B")
+	}
+	return nil
+}

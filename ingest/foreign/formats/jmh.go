@@ -1,0 +1,212 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+func jmh() foreign.Format {
+	return foreign.Format{
+		Name:      "jmh",
+		About:     "JMH, the Java microbenchmark harness: JSON of its results (-rf json), also as a JavaScript array",
+		Level:     "a run is a fork, a sample is the score of an iteration (in mode sample: a call)",
+		Recognize: func(h *foreign.Head) bool { return jmhStart(h) >= 0 },
+		Read:      readJMH,
+	}
+}
+
+var (
+	jmhScript = regexp.MustCompile(`=\s*\[\s*\{\s*"`)
+	jmhWords  = regexp.MustCompile(`"primaryMetric"\s*:`)
+)
+
+// jmhStart is where the results begin: at the array, which in JavaScript is assigned to something; -1 for none.
+func jmhStart(h *foreign.Head) int {
+	if h.Has("[].benchmark", "[].mode", "[].primaryMetric.scoreUnit") {
+		return h.JSONAt
+	}
+	if h.Has("benchmark", "mode", "primaryMetric.scoreUnit") {
+		if before := bytes.TrimSpace(h.Bytes[:h.JSONAt]); bytes.HasSuffix(before, []byte("[")) {
+			return bytes.LastIndexByte(h.Bytes[:h.JSONAt], '[')
+		}
+		return h.JSONAt
+	}
+	if at := jmhScript.FindIndex(h.Bytes); at != nil && h.JSONAt < 0 && h.Matches(jmhWords) {
+		return at[0] + bytes.IndexByte(h.Bytes[at[0]:], '[')
+	}
+	return -1
+}
+
+type jmhResult struct {
+	JMHVersion       string                  `json:"jmhVersion"`
+	Benchmark        string                  `json:"benchmark"`
+	Mode             string                  `json:"mode"`
+	Threads          foreign.Text            `json:"threads"`
+	JVMArgs          []string                `json:"jvmArgs"`
+	JDKVersion       string                  `json:"jdkVersion"`
+	VMName           string                  `json:"vmName"`
+	VMVersion        string                  `json:"vmVersion"`
+	WarmupIterations foreign.Text            `json:"warmupIterations"`
+	WarmupTime       foreign.Text            `json:"warmupTime"`
+	MeasurementTime  foreign.Text            `json:"measurementTime"`
+	MeasurementBatch foreign.Text            `json:"measurementBatchSize"`
+	Params           map[string]foreign.Text `json:"params"`
+	Primary          jmhMetric               `json:"primaryMetric"`
+	Secondary        map[string]jmhMetric    `json:"secondaryMetrics"`
+}
+
+type jmhMetric struct {
+	Score       foreign.Number            `json:"score"`
+	Percentiles map[string]foreign.Number `json:"scorePercentiles"`
+	Unit        string                    `json:"scoreUnit"`
+	// RawData has the scores of the iterations by fork; in mode sample there are values with how often they came instead,
+	// by fork and iteration.
+	RawData   [][]foreign.Number      `json:"rawData"`
+	Histogram [][][][2]foreign.Number `json:"rawDataHistogram"`
+}
+
+// forks is how many forks have raw values.
+func (m *jmhMetric) forks() int { return max(len(m.RawData), len(m.Histogram)) }
+
+func readJMH(in *foreign.Input, out *foreign.Output) error {
+	if at := jmhStart(in.Head); at >= 0 {
+		in.Head.JSONAt = at
+	}
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for first := true; first || j.Kind() == '[' || another(j); first = false {
+		read := func(int) error { return readJMHResult(j, out) }
+		if j.Kind() == '[' {
+			err = j.Elements(read)
+		} else {
+			err = read(0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readJMHResult(j *foreign.JSON, out *foreign.Output) error {
+	var result jmhResult
+	if err := j.Decode(&result); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	out.Version(result.JMHVersion)
+	where := j.Where()
+	if result.Benchmark == "" {
+		out.Refuse(where, fmt.Errorf("a result without the name of a benchmark"))
+		return nil
+	}
+	if result.Primary.forks() == 0 {
+		return yieldJMHScore(&result, where, out)
+	}
+	for fork := range result.Primary.forks() {
+		if err := yieldJMHFork(&result, fork, where, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run is what all forks of a result have in common.
+func (result *jmhResult) run() schema.Run {
+	r := schema.Run{Benchmark: result.Benchmark}
+	for _, name := range slices.Sorted(maps.Keys(result.Params)) {
+		foreign.SetParam(&r, name, string(result.Params[name]))
+	}
+	// a benchmark can have parameters of these names, too
+	for name, text := range map[string]string{"mode": result.Mode, "threads": string(result.Threads)} {
+		if _, taken := result.Params[name]; taken {
+			name = "jmh_" + name
+		}
+		foreign.SetParam(&r, name, text)
+	}
+	var options []string
+	for _, arg := range result.JVMArgs {
+		if strings.HasPrefix(arg, "-X") { // others may be paths and secrets
+			options = append(options, arg)
+		}
+	}
+	for name, text := range map[string]string{
+		"jmh_version": result.JMHVersion, "jdk_version": result.JDKVersion, "vm_name": result.VMName, "vm_version": result.VMVersion,
+		"jvm_options": strings.Join(options, " "), "warmup_iterations": string(result.WarmupIterations),
+		"warmup_time": string(result.WarmupTime), "measurement_time": string(result.MeasurementTime),
+		"measurement_batch_size": string(result.MeasurementBatch),
+	} {
+		foreign.SetFact(&r, name, text)
+	}
+	return r
+}
+
+// jmhPercentile is what the percentiles of an iteration's samples are called.
+var jmhPercentile = regexp.MustCompile(`(^|·)p[01]\.[0-9]+$`)
+
+// yieldJMHFork yields the run of a fork.
+func yieldJMHFork(result *jmhResult, fork int, where string, out *foreign.Output) error {
+	r := result.run()
+	m, err := result.Primary.samples("", fork)
+	if err != nil {
+		out.Refuse(fmt.Sprintf("%s/primaryMetric, fork %d", where, fork), err)
+		return nil
+	}
+	if m.Values() == nil {
+		r.Status, r.Error = schema.StatusError, "no iteration was measured"
+	}
+	foreign.Add(&r, m, result.Primary.Unit)
+	for _, name := range slices.Sorted(maps.Keys(result.Secondary)) {
+		secondary := result.Secondary[name]
+		if result.Primary.Histogram != nil && jmhPercentile.MatchString(name) {
+			out.LeaveOutNamed("percentiles of samples", name)
+			continue
+		}
+		if secondary.Unit == "---" { // text of a profiler
+			out.LeaveOutNamed("profiles in text form", name)
+			continue
+		}
+		m, err := secondary.samples(name, fork)
+		if err == nil && r.Metric(m.Name) != nil {
+			err = fmt.Errorf("metric %s appears twice", m.Name)
+		}
+		if err != nil {
+			out.Refuse(fmt.Sprintf("%s/secondaryMetrics/%s, fork %d", where, name, fork), err)
+			continue
+		}
+		foreign.Add(&r, m, secondary.Unit)
+	}
+	return out.Run(where, r)
+}
+
+// yieldJMHScore yields the run of a result without raw values.
+func yieldJMHScore(result *jmhResult, where string, out *foreign.Output) error {
+	r := result.run()
+	p, q := &result.Primary, result.Primary.quantity("")
+	value := func(n foreign.Number) *float64 {
+		s, err := q.series([]foreign.Number{n})
+		if n.Finite("") == nil || err != nil {
+			return nil
+		}
+		m := s.Metric(q.metric, "")
+		return &m.Values()[0]
+	}
+	m := foreign.Aggregate(q.metric, q.stored, schema.Summary{
+		Mean: value(p.Score), Min: value(p.Percentiles["0.0"]), P50: value(p.Percentiles["50.0"]), P90: value(p.Percentiles["90.0"]),
+		P95: value(p.Percentiles["95.0"]), P99: value(p.Percentiles["99.0"]), Max: value(p.Percentiles["100.0"]),
+	})
+	m.Better = q.better
+	if m.Summary == (schema.Summary{}) {
+		r.Status, r.Error = schema.StatusError, "no score"
+	}
+	foreign.Add(&r, m, p.Unit)
+	return out.Run(where, r)
+}

@@ -1,0 +1,259 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+const llamaLevel = "a run is one test of one configuration, named as llama-bench names it (pp512, tg128, pp512 @ d1024)"
+
+// llamaBench reads the JSON forms, which have the samples.
+func llamaBench() foreign.Format {
+	return foreign.Format{
+		Name:  "llama-bench",
+		Log:   true,
+		About: "llama.cpp: llama-bench -o json and -o jsonl",
+		Level: llamaLevel + "; a sample is one repetition",
+		Recognize: func(h *foreign.Head) bool {
+			return isLlama(h, "[].") || isLlama(h, "")
+		},
+		Read: readLlamaBench,
+	}
+}
+
+func isLlama(h *foreign.Head, at string) bool {
+	return h.Has(at+"build_commit", at+"model_type", at+"n_prompt", at+"n_gen") && h.HasAny(at+"avg_ts", at+"samples_ns", at+"avg_ns")
+}
+
+func readLlamaBench(in *foreign.Input, out *foreign.Output) error {
+	if bytes.HasPrefix(in.Head.Bytes[max(in.Head.JSONAt, 0):], []byte("{")) {
+		return readLlamaLines(in, out)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for j.More() {
+		err := j.Elements(func(int) error {
+			text, err := j.Value()
+			if err != nil {
+				return err
+			}
+			return llamaRecord(in, out, j.Where(), text)
+		})
+		if err := out.RefuseMismatch(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLlamaLines reads a record a line. One that is cut short is refused alone. What llama.cpp prints before the first
+// one is read over.
+func readLlamaLines(in *foreign.Input, out *foreign.Output) error {
+	began := false
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		text := strings.TrimSpace(line.Text)
+		began = began || strings.HasPrefix(text, "{")
+		if text != "" && began {
+			if err := llamaRecord(in, out, fmt.Sprintf("line %d", n), jsontext.Value(text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// llamaSamples are the samples of a record.
+type llamaSamples struct {
+	NS jsontext.Value `json:"samples_ns"`
+	TS jsontext.Value `json:"samples_ts"`
+}
+
+func llamaRecord(in *foreign.Input, out *foreign.Output, where string, text jsontext.Value) error {
+	var fields map[string]jsontext.Value
+	var samples llamaSamples
+	if !decode(out, where, text, &fields) || !decode(out, where, text, &samples) {
+		return nil
+	}
+	record := llamaRow{}
+	for name, value := range fields {
+		if kind := value.Kind(); kind != jsontext.KindBeginArray && kind != jsontext.KindBeginObject {
+			record[name] = foreign.TextOf(value)
+		}
+	}
+	r := record.run(in, out)
+	for _, array := range []struct {
+		metric, name, unit string
+		text               jsontext.Value
+	}{{"latency", "samples_ns", "ns", samples.NS}, {"throughput", "samples_ts", "tokens/s", samples.TS}} {
+		if array.text.Kind() != jsontext.KindBeginArray {
+			continue
+		}
+		series, err := foreign.ReadSeries(array.text, unitOf(array.unit))
+		if err != nil {
+			out.Refuse(where+"/"+array.name, err)
+			continue
+		}
+		series.Given = array.unit
+		addSeries(&r, measure{name: array.metric}, series, schema.LevelIteration)
+	}
+	record.aggregates(&r)
+	return out.Run(where, r)
+}
+
+// llamaRow is one record by the names of its fields, as text.
+type llamaRow map[string]string
+
+// llamaResults are the fields that are no configuration.
+var llamaResults = []string{
+	"build_commit", "build_number", "cpu_info", "gpu_info", "backends", "model_filename", "model_type", "model_size", "model_n_params",
+	"test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ns", "samples_ts",
+}
+
+// llamaBackends are the fields by which earlier builds said what they were built for.
+var llamaBackends = []string{"cuda", "opencl", "vulkan", "kompute", "metal", "sycl", "rpc", "gpu_blas", "blas"}
+
+// llamaAxes are the options that every build has, by their defaults: parameters whatever their value is. A table for people
+// has no column for one that has its default, and the depth is 0 where the name of a test says none.
+var llamaAxes = map[string]string{
+	"n_depth": "0", "use_mmap": "1", "main_gpu": "0", "no_kv_offload": "0", "tensor_split": "0", "embeddings": "0",
+}
+
+// llamaDefaults are the defaults of fields that come and go with the builds. With these values they are no parameters: a build
+// that lacks the field does the same thing, and measures the same point.
+var llamaDefaults = map[string]string{
+	"cpu_mask": "0x0", "cpu_strict": "0", "poll": "50", "tensor_buft_overrides": "none", "defrag_thold": "-1", "use_direct_io": "0",
+	"no_op_offload": "0", "no_host": "0", "n_cpu_moe": "0", "devices": "auto", "fit_target": "0", "fit_min_ctx": "0", "low_vram": "0",
+	"mul_mat_q": "1", "f16_kv": "1", "load_mode": "auto", "lazy_mode": "auto", "repack": "1",
+}
+
+// llamaLoadModes are the ways to load a model by what they were called until 2026: use_mmap.
+var llamaLoadModes = map[string]string{"none": "0", "mmap": "1"}
+
+// run says what was measured, and where. Whatever is no result is configuration: builds add and drop fields.
+func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
+	r := schema.Run{Benchmark: l.test(), Model: path.Base(strings.ReplaceAll(l["model_filename"], `\`, "/")), Backend: l["backends"]}
+	if l["model_filename"] == "" {
+		r.Model = l["model_type"]
+	}
+	if commit := l["build_commit"]; commit != "" {
+		r.BackendVersion = fmt.Sprintf("%s (%s)", commit, l["build_number"])
+		out.Version(r.BackendVersion)
+	}
+	l.point(&r)
+	l.place(in, &r)
+	return r
+}
+
+// point gives a run its parameters: every field that is no result.
+func (l llamaRow) point(r *schema.Run) {
+	if mmap, ok := llamaLoadModes[l["load_mode"]]; ok {
+		delete(l, "load_mode")
+		l["use_mmap"] = mmap
+	}
+	for name, value := range llamaAxes {
+		other := name == "use_mmap" && l["load_mode"] != "" && l["load_mode"] != llamaDefaults["load_mode"]
+		if l[name] == "" && !other {
+			l[name] = value
+		}
+	}
+	applied := map[string]string{}
+	for name, text := range l {
+		if slices.Contains(llamaBackends, name) || slices.Contains(llamaResults, name) || name == "" {
+			continue
+		}
+		switch text {
+		case "true":
+			text = "1" // as newer builds and the command line say it
+		case "false":
+			text = "0"
+		}
+		if text = foreign.Canonical(text); llamaDefaults[name] != "" && llamaDefaults[name] == text {
+			applied[name] = text
+		} else {
+			foreign.SetParam(r, name, text)
+		}
+	}
+	if len(applied) > 0 {
+		r.Applied = applied
+	}
+}
+
+// place says where a run was measured, of what and when.
+func (l llamaRow) place(in *foreign.Input, r *schema.Run) {
+	var built []string
+	for _, name := range llamaBackends {
+		if l[name] == "true" || l[name] == "1" {
+			built = append(built, name)
+		}
+	}
+	if r.Backend == "" {
+		r.Backend = strings.Join(built, ",")
+	}
+	r.Env.CPUModel = strings.TrimSpace(l["cpu_info"])
+	gpus(&r.Env, l["gpu_info"])
+	foreign.SetFact(r, "model.type", l["model_type"])
+	foreign.SetFact(r, "model.size", l["model_size"])
+	foreign.SetFact(r, "model.parameters", l["model_n_params"])
+	if started, source, err := in.Time(l["test_time"], time.RFC3339); err == nil {
+		foreign.SetStart(r, started, source)
+	}
+}
+
+// test is the name of the test as llama-bench prints it.
+func (l llamaRow) test() string {
+	positive := func(name string) bool { return l[name] != "" && l[name] != "0" }
+	name := ""
+	switch {
+	case positive("n_prompt") && positive("n_gen"):
+		name = "pp" + l["n_prompt"] + "+tg" + l["n_gen"]
+	case positive("n_gen"):
+		name = "tg" + l["n_gen"]
+	default:
+		name = "pp" + l["n_prompt"]
+	}
+	if positive("n_depth") {
+		name += " @ d" + l["n_depth"]
+	}
+	return name
+}
+
+// aggregates adds what the record says of metrics without samples. A test of which nothing is known failed.
+func (l llamaRow) aggregates(r *schema.Run) {
+	number := func(name string) foreign.Number {
+		var n foreign.Number
+		if err := n.UnmarshalJSON([]byte(`"` + l[name] + `"`)); err != nil {
+			return ""
+		}
+		return n
+	}
+	for _, m := range []struct{ name, field, unit string }{{"latency", "ns", "ns"}, {"throughput", "ts", "tokens/s"}} {
+		a := &servingAggregates{Avg: number("avg_" + m.field), Std: number("stddev_" + m.field)}
+		if !a.nothing() {
+			addAggregates(r, measure{name: m.name}, a, m.unit)
+		}
+	}
+	if len(r.Metrics) == 0 {
+		noResult(r, "the record has no measurement")
+		return
+	}
+	if r.Metric("throughput") != nil {
+		r.Primary = "throughput"
+	}
+}
+
+// llamaTest is the name of a test: pp512, tg128 @ d1024, pp512+tg128.
+var llamaTest = regexp.MustCompile(`^(?:pp(\d+))?\+?(?:tg(\d+))?(?: ?@ ?d(\d+))?$`)

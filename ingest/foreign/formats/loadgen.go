@@ -1,0 +1,289 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+const loadgenLevel = "a run is one test; only aggregates, no samples"
+
+// loadgenSummary reads the summary that MLPerf's LoadGen writes.
+func loadgenSummary() foreign.Format {
+	return foreign.Format{
+		Name:  "mlperf-summary",
+		About: "MLPerf LoadGen: mlperf_log_summary.txt of all years; ignored if mlperf_log_detail.txt next to it has the results as well",
+		Level: loadgenLevel,
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(loadgenTitle) || h.Whole && len(h.Bytes) < 4<<10 && h.Matches(loadgenAccuracy)
+		},
+		Read: readLoadgenSummary,
+	}
+}
+
+// loadgenDetail reads the log of LoadGen since it is JSON.
+func loadgenDetail() foreign.Format {
+	return foreign.Format{
+		Name:  "mlperf",
+		About: "MLPerf LoadGen: mlperf_log_detail.txt since v0.7",
+		Level: loadgenLevel,
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(loadgenLog)
+		},
+		Read: readLoadgenDetail,
+	}
+}
+
+// loadgenOldDetail is the log of 2019, which has no results.
+func loadgenOldDetail() foreign.Format {
+	return foreign.Format{
+		Name:      "mlperf-2019",
+		About:     "MLPerf LoadGen: mlperf_log_detail.txt of v0.5, which has settings but no results; read together with mlperf_log_summary.txt next to it",
+		Level:     loadgenLevel,
+		Recognize: func(h *foreign.Head) bool { return loadgenOld.MatchString(h.FirstLine()) },
+		Side:      "settings of a test, without its results: they are in mlperf_log_summary.txt",
+	}
+}
+
+var (
+	loadgenTitle    = regexp.MustCompile(`(?m)^MLPerf Results Summary\r?$`)
+	loadgenAccuracy = regexp.MustCompile(`(?i)^\s*(?:(?:No|\d+) (?:errors?|warnings?) encountered(?: during test)?\.(?: See detailed log\.)?\s*)+$`)
+	loadgenLog      = regexp.MustCompile(`(?m)^:::MLLOG \{.*"namespace": *"mlperf::logging"`) // that of MLPerf Training is empty
+	loadgenOld      = regexp.MustCompile(`^"pid": \d+, "tid": \d+, "ts": +\d+ns : `)
+)
+
+// loadgenTest collects what a log says of a test.
+type loadgenTest struct {
+	where    string // its first line, in a file of several
+	begun    bool   // it has named its version, as each does first
+	run      schema.Run
+	scenario string
+	mode     string
+	validity string
+	reason   string
+	times    map[string]*servingAggregates // by metric
+	rates    map[string]foreign.Number
+	unkept   []string
+}
+
+func newLoadgenTest() *loadgenTest {
+	return &loadgenTest{times: map[string]*servingAggregates{}, rates: map[string]foreign.Number{}}
+}
+
+// loadgenRates are the rates, in the order in which they are stored.
+var loadgenRates = []struct {
+	measure
+	unit string
+}{
+	{measure{name: "throughput"}, "samples/s"},
+	{measure{"scheduled_throughput", higher}, "samples/s"},
+	{measure{"throughput_without_overhead", higher}, "samples/s"},
+	{measure{"output_token_throughput", higher}, "tokens/s"},
+	{measure{"output_token_throughput_without_overhead", higher}, "tokens/s"},
+}
+
+// setTime takes a statistic of a time.
+func (t *loadgenTest) setTime(metric, statistic string, value foreign.Number) {
+	if t.times[metric] == nil {
+		t.times[metric] = &servingAggregates{}
+	}
+	if !t.times[metric].set(statistic, value) {
+		t.unkept = append(t.unkept, metric+" "+statistic)
+	}
+}
+
+// scenarioName is a scenario as newer versions write it: SingleStream.
+func scenarioName(text string) string {
+	return strings.NewReplacer(" ", "", "-", "").Replace(text)
+}
+
+// loadgenParams are the settings that tell tests apart, and that both files have.
+var loadgenParams = map[string]bool{
+	"samples_per_query": true, "target_qps": true, "max_async_queries": true, "min_duration_ms": true, "max_duration_ms": true,
+	"min_query_count": true, "max_query_count": true, "performance_sample_count": true,
+}
+
+// setParam sets a setting. Both files must give the same point, although only one of them has a latency of 0, and those
+// of tokens except for Server.
+func (t *loadgenTest) setParam(name string, value foreign.Number) {
+	switch name {
+	case "ttft_latency_ns", "tpot_latency_ns":
+		if scenarioName(t.scenario) != "Server" {
+			return
+		}
+	case "target_latency_ns":
+		if value == "0" {
+			return
+		}
+	default:
+		if !loadgenParams[name] {
+			return
+		}
+	}
+	foreign.SetParam(&t.run, name, string(value))
+}
+
+// emit yields the run of a test.
+func (t *loadgenTest) emit(out *foreign.Output) error {
+	r := &t.run
+	if strings.Contains(t.mode, "Accuracy") {
+		out.LeaveOut("accuracy tests: they measure no performance", 1)
+		return nil
+	}
+	r.Benchmark = "mlperf"
+	if t.scenario != "" {
+		r.Benchmark += "/" + scenarioName(t.scenario)
+	}
+	foreign.SetParam(r, "mode", scenarioName(t.mode))
+	if query := t.times["query_latency"]; query != nil { // of MultiStream, where a query has several samples
+		t.times["sample_latency"], t.times["latency"] = t.times["latency"], query
+		delete(t.times, "query_latency")
+	}
+	for _, m := range []measure{{name: "latency"}, {name: "ttft"}, {name: "tpot"}, {"sample_latency", lower}} {
+		if a := t.times[m.name]; a != nil && !a.nothing() {
+			addAggregates(r, m, a, "ns")
+		}
+	}
+	for _, m := range loadgenRates {
+		if n := t.rates[m.name]; n.Float64() != nil && *n.Float64() != 0 {
+			addValue(r, m.measure, n, m.unit)
+		}
+	}
+	t.outcome()
+	out.LeaveOutNamed("percentiles other than 25, 50, 75, 90, 95 and 99", t.unkept...)
+	return out.Run(t.where, *r)
+}
+
+// outcome sets whether the test is valid, and its primary metric.
+func (t *loadgenTest) outcome() {
+	r := &t.run
+	foreign.SetFact(r, "mlperf.result", t.validity)
+	switch {
+	case len(r.Metrics) == 0:
+		noResult(r, "the log has no result")
+	case t.validity != "VALID":
+		r.Status, r.Stage, r.ErrorKind = schema.StatusError, schema.StageValidate, "invalid"
+		r.Error = strings.TrimSpace("result is " + t.validity + ". " + t.reason)
+	}
+	names := []string{"latency", "throughput"}
+	if s := scenarioName(t.scenario); s == "Offline" || s == "Server" {
+		names = []string{"throughput", "scheduled_throughput", "latency"}
+	}
+	for _, name := range names {
+		if r.Primary == "" && r.Metric(name) != nil {
+			r.Primary = name
+		}
+	}
+}
+
+// loadgenEntry is a line of the log.
+type loadgenEntry struct {
+	Key       string         `json:"key"`
+	Value     jsontext.Value `json:"value"`
+	Namespace string         `json:"namespace"`
+}
+
+// detailTime is a statistic of a time: result_first_token_99.00_percentile_latency_ns.
+var detailTime = regexp.MustCompile(`^result_(first_token_|time_to_output_token_|time_per_output_token_)?(?:(min|max|mean)|([0-9.]+)_percentile)(?:_(per_query|query))?(?:_latency)?(?:_ns)?$`)
+
+// detailRates are the rates of the log.
+var detailRates = map[string]string{
+	"result_samples_per_second": "throughput", "result_completed_samples_per_sec": "throughput", "result_scheduled_samples_per_sec": "scheduled_throughput",
+	"result_qps_with_loadgen_overhead": "throughput", "result_qps_without_loadgen_overhead": "throughput_without_overhead",
+	"result_tokens_per_second": "output_token_throughput", "result_completed_tokens_per_second": "output_token_throughput",
+}
+
+func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
+	t, read := newLoadgenTest(), false
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		text, ok := strings.CutPrefix(line.Text, ":::MLLOG ")
+		if !ok {
+			continue
+		}
+		var entry loadgenEntry
+		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(text), &entry) {
+			continue
+		}
+		if entry.Namespace != "mlperf::logging" { // the accelerator's own
+			continue
+		}
+		if entry.Key == "loadgen_version" {
+			if t.begun {
+				if err := t.emit(out); err != nil {
+					return err
+				}
+				t = newLoadgenTest()
+				t.where = fmt.Sprintf("line %d", n)
+			}
+			t.begun = true
+		}
+		read = true
+		t.entry(in, out, &entry)
+	}
+	if !read {
+		out.Refuse("", errors.New("no line of LoadGen: their namespace is mlperf::logging"))
+		return nil
+	}
+	return t.emit(out)
+}
+
+// entry reads a line of the log.
+func (t *loadgenTest) entry(in *foreign.Input, out *foreign.Output, e *loadgenEntry) {
+	text := ""
+	if kind := e.Value.Kind(); kind != jsontext.KindBeginArray && kind != jsontext.KindBeginObject {
+		text = foreign.TextOf(e.Value)
+	}
+	switch e.Key {
+	case "loadgen_version":
+		t.version(out, text)
+	case "test_datetime":
+		t.start(in, text)
+	case "sut_name":
+		foreign.SetParam(&t.run, "sut", text)
+	case "requested_scenario", "effective_scenario":
+		t.scenario = text
+	case "effective_test_mode":
+		t.mode = text
+	case "result_validity":
+		t.validity = text
+	case "result_invalid_reason":
+		t.reason = text
+	case "num_errors", "num_warnings":
+		foreign.SetFact(&t.run, "mlperf."+e.Key, text)
+	default:
+		t.result(e.Key, text)
+	}
+}
+
+// result reads a line that is a result or a setting.
+func (t *loadgenTest) result(key, text string) {
+	value := csvNumber(text)
+	if value.Float64() == nil {
+		return
+	}
+	if rate, ok := detailRates[key]; ok {
+		t.rates[rate] = value
+		return
+	}
+	if m := detailTime.FindStringSubmatch(key); m != nil {
+		metric := map[string]string{"": "latency", "first_token_": "ttft", "time_to_output_token_": "tpot", "time_per_output_token_": "tpot"}[m[1]]
+		if m[4] != "" {
+			metric = "query_latency"
+		}
+		t.setTime(metric, statisticName(m[2], m[3]), value)
+		return
+	}
+	if param, ok := strings.CutPrefix(key, "effective_"); ok {
+		t.setParam(param, value)
+	} else if param, ok := strings.CutPrefix(key, "requested_server_"); ok && strings.HasSuffix(param, "t_latency") {
+		t.setParam(param+"_ns", value)
+	}
+}

@@ -1,0 +1,35 @@
+package formats
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestTrainingLog: a log of MLPerf Training is not one of LoadGen. It is refused by its name, also where --from says mlperf.
+func TestTrainingLog(t *testing.T) {
+	t.Parallel()
+	const log = `:::MLLOG {"namespace": "", "time_ms": 1700000000000, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {}}
+:::MLLOG {"namespace": "", "time_ms": 1700000900000, "event_type": "INTERVAL_END", "key": "run_stop", "value": null, "metadata": {"status": "success"}}
+`
+	for _, text := range []string{log, "epoch 1\n" + log, strings.ReplaceAll(log, `"": "`, `"":"`)} {
+		files := fstest.MapFS{"result_0.txt": {Data: []byte(text)}}
+		format, _, runs, err := foreigntest.One(All(), files, "result_0.txt")
+		if format != nil || len(runs) > 0 || err == nil || !strings.Contains(err.Error(), "MLPerf Training") {
+			t.Errorf("%v, %d runs, %v", format, len(runs), err)
+		}
+		in, err := foreign.Open(t.Context(), files, "result_0.txt", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		detail := loadgenDetail()
+		report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &detail, func(schema.Valid) bool { return true })
+		if report.Runs > 0 || report.Refused != 1 {
+			t.Errorf("%+v %v", report, err)
+		}
+	}
+}

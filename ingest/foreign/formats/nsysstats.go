@@ -1,0 +1,296 @@
+package formats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+func nsysStats() foreign.Format {
+	return foreign.Format{
+		Name:  "nsys-stats",
+		About: "Nsight Systems: summaries printed by nsys stats, as CSV or as text tables, also several in one log",
+		Level: "a run is a profiled report; no samples, because the tool adds up kernels, copies, calls and ranges",
+		// Rules below column names.
+		OwnHeadings: regexp.MustCompile(`^ ?\*\* |^[ -]+$`),
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading) || h.Matches(statsTrace)
+		},
+		Read: readStats,
+	}
+}
+
+// Patterns of the output of nsys stats: the first columns of its tables, as CSV and as text, and a heading.
+var (
+	statsHeader  = regexp.MustCompile(`(?m)^\s*"?Time ?\(%\)"?(?:,|\s+)"?Total Time(?: \([^)]+\))?"?(?:,|\s+)"?(?:Instances|(?:Num )?Calls|Operations|Count)\b`)
+	statsTrace   = regexp.MustCompile(`(?m)^"?Start \([^)]+\)"?,"?Duration \([^)]+\)"?,"?CorrI[dD]"?,.*\bStrm\b`)
+	statsSizes   = regexp.MustCompile(`(?m)^\s*"?Total(?: \([kKMG]?i?B\))?"?(?:,|\s+)"?(?:Count|Operations)"?(?:,|\s+)"?(?:Avg|Average).*Operation"?\s*$`)
+	statsHeading = regexp.MustCompile(`(?m)^Processing \[[^\]\n]+\] with \[[^\]\n]+\]`)
+)
+
+// statsFile is what is read of one profiled report.
+type statsFile struct {
+	path   string          // of the file that was summarised
+	report string          // the name of that file, or its path if another file has the name; empty if no table names it
+	line   int             // of the text, at which the report begins
+	tables map[string]bool // the tables of the report, by statsTable.kind
+	ops    []*statsOp
+	byName map[statsKey]*statsOp
+}
+
+type statsKey struct{ name, kind string }
+
+type statsOp struct {
+	statsKey
+	table    int // in which it came first
+	duration float64
+	count    int64
+	timed    bool // a duration is known
+	counters map[string]float64
+}
+
+// statsReader reads the tables one after the other.
+type statsReader struct {
+	out   *foreign.Output
+	files []*statsFile
+	kind  string // the name of the next summary
+	table *statsTable
+	n     int // tables
+	line  int
+	room  int
+}
+
+func readStats(in *foreign.Input, out *foreign.Output) error {
+	s := &statsReader{out: out, room: maxNames}
+	var ended error
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			ended = line.Err
+			break
+		}
+		s.line = n
+		if err := s.take(line.Text); err != nil {
+			out.Refuse(fmt.Sprintf("line %d", n), err)
+		}
+	}
+	if s.room < 0 {
+		out.LeaveOut("rows after the first 64 MiB of names", 1)
+	}
+	if !slices.ContainsFunc(s.files, func(f *statsFile) bool { return len(f.ops) > 0 }) {
+		out.Refuse("", errors.New("no summary with rows"))
+	}
+	for _, f := range s.files {
+		if len(f.ops) == 0 {
+			continue
+		}
+		r := f.run()
+		noKernels(out, &r, r.Metric(kernelTime) != nil)
+		if len(s.files) > 1 && f.report != "" {
+			foreign.SetAxis(&r, "report", f.report)
+		}
+		if err := out.Run(fmt.Sprintf("line %d", f.line), r); err != nil {
+			return err
+		}
+	}
+	return ended
+}
+
+// Headings of the tables.
+var (
+	processing = regexp.MustCompile(`^Processing \[([^\]]+)\] with \[([^\]]+)\]`)
+	executing  = regexp.MustCompile(`^(?:\[\d+/\d+\] )?Executing '([^']+)' stats report`)
+	titled     = regexp.MustCompile(`^ ?\*\* .*\(([a-z_:]+)\):?\s*$`)
+	oldTitle   = regexp.MustCompile(`^(\S.*) Statistics \((?:nanoseconds|KiB)\)\s*$`) // until 2020
+)
+
+// oldReports are the reports by their titles of until 2020.
+var oldReports = map[string]string{
+	"CUDA API": "cuda_api_sum", "CUDA Kernel": "cuda_gpu_kern_sum", "CUDA Memory Operation": "cuda_gpu_mem_time_sum",
+	"Operating System Runtime API": "osrt_sum", "NVTX Push-Pop Range": "nvtx_pushpop_sum", "NVTX Start-End Range": "nvtx_startend_sum",
+}
+
+// take reads a line.
+func (s *statsReader) take(line string) error {
+	switch trimmed := strings.TrimSpace(line); {
+	case trimmed == "" || strings.Trim(trimmed, "- ") == "":
+		return nil
+	case strings.HasPrefix(trimmed, "SKIPPED:"):
+		s.table = nil
+		s.out.LeaveOutNamed("reports that nsys skipped", strings.TrimSpace(strings.TrimPrefix(trimmed, "SKIPPED:")))
+		return nil
+	}
+	if m := processing.FindStringSubmatch(line); m != nil {
+		s.begin(strings.ReplaceAll(m[1], `\`, "/"))
+		s.heading(m[2])
+		return nil
+	}
+	if m := oldTitle.FindStringSubmatch(line); m != nil && oldReports[m[1]] != "" {
+		s.heading(oldReports[m[1]])
+		return nil
+	}
+	for _, expression := range []*regexp.Regexp{executing, titled} {
+		if m := expression.FindStringSubmatch(line); m != nil {
+			s.heading(m[1])
+			return nil
+		}
+	}
+	if t := newStatsTable(line); t != nil {
+		s.n++
+		s.table = t
+		s.table.number = s.n
+		s.table.kind = s.kind + " " + strings.Join(t.columns, ",")
+		if !t.understood() {
+			s.out.LeaveOutNamed("tables that do not summarize by name", cmp.Or(s.kind, strings.Join(t.columns, " ")))
+		}
+		return nil
+	}
+	if s.table == nil || !s.table.understood() {
+		return nil
+	}
+	if !s.table.isRow(line) {
+		s.table = nil // what a program printed, or the next step
+		return nil
+	}
+	return s.row(line)
+}
+
+// begin makes the report of a file the current one, which is the last of files. The file may have come before, with another summary.
+func (s *statsReader) begin(file string) {
+	for at := len(s.files) - 1; at >= 0; at-- {
+		if known := s.files[at]; known.path == file {
+			s.files = append(slices.Delete(s.files, at, at+1), known)
+			return
+		}
+	}
+	s.add(file)
+}
+
+// add adds a report of a file, after which the report is the current one. The file may be in another folder than one of the same name, or be the next
+// profile at the same path.
+func (s *statsReader) add(file string) {
+	s.room -= 2*perName + len(file)
+	if s.room < 0 {
+		return
+	}
+	report := path.Base(file)
+	switch {
+	case file == "":
+		report = ""
+	case slices.ContainsFunc(s.files, func(f *statsFile) bool { return f.path != file && path.Base(f.path) == report }):
+		report = file
+	}
+	s.files = append(s.files, &statsFile{path: file, report: report, line: s.line, tables: map[string]bool{}, byName: map[statsKey]*statsOp{}})
+}
+
+// heading says which report the next table is: cuda_gpu_kern_sum, with the path of its script and its arguments or not.
+func (s *statsReader) heading(report string) {
+	s.table = nil
+	s.kind, _, _ = strings.Cut(strings.TrimSuffix(path.Base(strings.ReplaceAll(report, `\`, "/")), ".py"), ".")
+}
+
+// row adds a row to the current report. If the report has the table already, the first row of the table begins another report of the same file.
+func (s *statsReader) row(line string) error {
+	row, err := s.table.row(line, s.kind)
+	if err != nil {
+		return err
+	}
+	if len(s.files) == 0 {
+		s.begin("")
+	}
+	if len(s.files) == 0 || s.room < 0 {
+		return nil
+	}
+	f := s.files[len(s.files)-1]
+	if !s.table.begun && f.has(s.table, &row) {
+		if s.add(f.path); s.room < 0 {
+			return nil
+		}
+		f = s.files[len(s.files)-1]
+	}
+	s.table.begun = true
+	f.tables[s.table.kind] = true
+	op := f.byName[row.statsKey]
+	if op == nil {
+		s.room -= 2*perName + len(row.name) + len(row.kind)
+		row.table = s.table.number
+		f.byName[row.statsKey], f.ops = &row, append(f.ops, &row)
+		return nil
+	}
+	return op.merge(&row, s.table.number)
+}
+
+// has reports whether the report has a table already, given the first row of the table. A table is known by the name of its summary and by its
+// columns. If no name was printed, two tables with equal columns are the same summary, except tables of calls: the summaries of CUDA calls and of
+// system calls have equal columns. Of them, the report has the one with the first row.
+func (f *statsFile) has(t *statsTable, first *statsOp) bool {
+	if !f.tables[t.kind] {
+		return false
+	}
+	named, calls := !strings.HasPrefix(t.kind, " "), first.kind == "api"
+	return named || !calls || f.byName[first.statsKey] != nil
+}
+
+// merge adds a row of the same name. Of two tables that have it, such as all kernels, and kernels by their grid, the
+// first counts; the sizes of copies come in a table of their own.
+func (o *statsOp) merge(row *statsOp, table int) error {
+	if size, ok := row.counters["bytes"]; ok {
+		if _, known := o.counters["bytes"]; !known || row.timed && o.table == table {
+			o.counters["bytes"] += size
+		}
+	}
+	if !row.timed || o.timed && o.table != table {
+		return nil
+	}
+	if o.timed { // several rows of one name: their spread is not that of all of them
+		maps.DeleteFunc(o.counters, func(name string, _ float64) bool { return name != "bytes" })
+		if o.count > math.MaxInt64-row.count {
+			return fmt.Errorf("its counts add up to more than a 64-bit integer holds")
+		}
+		o.duration, o.count = o.duration+row.duration, o.count+row.count
+		return nil
+	}
+	maps.Copy(o.counters, row.counters)
+	o.duration, o.count, o.timed, o.table = row.duration, row.count, true, table
+	return nil
+}
+
+func (f *statsFile) run() schema.Run {
+	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: "nsys", Backend: "cuda"}
+	sums := map[string]float64{}
+	for i, o := range f.ops {
+		op := schema.Op{Index: int64(i), Name: o.name, Type: o.kind, Counters: o.counters, Count: &o.count}
+		if o.timed && o.duration < math.MaxInt64 {
+			op.DurationNS = new(int64(math.Round(o.duration)))
+			sums[sumOf(o.kind)] += o.duration
+		}
+		r.Ops = append(r.Ops, op)
+	}
+	for _, name := range []string{kernelTime, memoryTime} {
+		if sum, ok := sums[name]; ok {
+			metric := foreign.Aggregate(name, "ns", schema.Summary{N: new(int64(1)), Mean: &sum})
+			metric.Better = schema.BetterLower
+			foreign.Add(&r, metric, "ns")
+		}
+	}
+	return r
+}
+
+// sumOf is the metric that the times of a kind of operators add up to.
+func sumOf(kind string) string {
+	switch kind {
+	case "kernel":
+		return kernelTime
+	case "memcpy", "memset":
+		return memoryTime
+	}
+	return ""
+}

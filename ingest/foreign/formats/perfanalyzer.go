@@ -1,0 +1,229 @@
+package formats
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+const perfLevel = "a run is one load (concurrency or request rate); only aggregates, no samples"
+
+// perfAnalyzerCSV reads the table that perf_analyzer writes. Its times are microseconds, which it does not say.
+func perfAnalyzerCSV() foreign.Format {
+	return foreign.Format{
+		Name:  "perf-analyzer-csv",
+		About: "Triton perf_analyzer -f: a row per load; it does not name model and batch size (add --param model=...); GPU columns are not read",
+		Level: perfLevel,
+		Recognize: func(h *foreign.Head) bool {
+			first := h.FirstLine()
+			return (strings.HasPrefix(first, "Concurrency,") || strings.HasPrefix(first, "Request Rate,")) && strings.Contains(first, "Inferences/Second,")
+		},
+		Read: readPerfCSV,
+	}
+}
+
+// perfTimes are the columns of times that are no statistic of the latency.
+var perfTimes = map[string]string{
+	"Client Send": "client_send", "Network+Server Send/Recv": "network", "Server Queue": "server_queue",
+	"Server Compute":       "server_compute", // one number until 2020
+	"Server Compute Input": "server_compute_input", "Server Compute Infer": "server_compute_infer", "Server Compute Output": "server_compute_output",
+	"Server Cache Hit": "server_cache_hit", "Server Cache Miss": "server_cache_miss", "Client Recv": "client_recv",
+	"request/response": "request_response", "response wait": "response_wait",
+}
+
+func readPerfCSV(in *foreign.Input, out *foreign.Output) error {
+	return tables{
+		heading: func(names, record []string) bool {
+			return names == nil || record[0] == "Concurrency" || record[0] == "Request Rate"
+		},
+		fits: func(names, record []string) bool { return len(record) >= 2 && len(record) <= len(names)+1 },
+		row:  perfRow,
+	}.read(in, out)
+}
+
+// perfRow yields the run of a row.
+func perfRow(out *foreign.Output, where string, names, record []string) error {
+	r := schema.Run{Benchmark: "perf_analyzer"}
+	load := csvNumber(record[0])
+	if load.Float64() == nil {
+		out.Refuse(where, fmt.Errorf("%q is not a %s", record[0], strings.ToLower(names[0])))
+		return nil
+	}
+	foreign.SetParam(&r, strings.ReplaceAll(strings.ToLower(names[0]), " ", "_"), string(load))
+	latency, throughput := &servingAggregates{}, foreign.Number("")
+	var others []func()
+	for i := 1; i < min(len(names), len(record)); i++ {
+		name, value := strings.TrimSpace(names[i]), csvNumber(record[i])
+		if value.Float64() == nil {
+			continue
+		}
+		percentile, isLatency := strings.CutSuffix(name, " latency")
+		time, known := perfTimes[name]
+		switch {
+		case name == "Inferences/Second":
+			throughput = value
+		case isLatency:
+			latency.set(strings.ToLower(percentile), value)
+		case known:
+			others = append(others, func() { addValue(&r, measure{time, lower}, value, "us") })
+		}
+	}
+	if v := throughput.Float64(); v == nil || *v == 0 {
+		noResult(&r, "no inference was completed")
+		return out.Run(where, r)
+	}
+	if !latency.nothing() {
+		addAggregates(&r, measure{name: "latency"}, latency, "us")
+	}
+	addValue(&r, measure{name: "throughput"}, throughput, "infer/sec")
+	for _, add := range others {
+		add()
+	}
+	return out.Run(where, r)
+}
+
+// perfAnalyzerText reads what perf_analyzer prints.
+func perfAnalyzerText() foreign.Format {
+	return foreign.Format{
+		Name:        "perf-analyzer",
+		About:       "Triton perf_analyzer: its printed output",
+		Level:       perfLevel,
+		OwnHeadings: regexp.MustCompile(`^\*\*\* Measurement Settings`),
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(perfHeading) && h.Matches(perfClient)
+		},
+		Read: readPerfText,
+	}
+}
+
+var (
+	perfHeading = regexp.MustCompile(`(?m)^(Request concurrency|Request Rate|Request rate): `)
+	perfClient  = regexp.MustCompile(`(?m)^ +(Throughput: [0-9.e+]+ infer/sec|Request count: \d+)`)
+	perfLoad    = regexp.MustCompile(`^(Request concurrency|Request [Rr]ate): ([0-9.]+)`)
+	perfLine    = regexp.MustCompile(`^ +(Avg|p\d+) latency: (\d+) usec(?: \(standard deviation (\d+) usec\))?`)
+	perfRate    = regexp.MustCompile(`^ +Throughput: ([0-9.e+]+) infer/sec`)
+	perfCount   = regexp.MustCompile(`^ +Request count: (\d+)`)
+	perfServer  = regexp.MustCompile(`^ +Avg request latency: (\d+) usec`)
+	perfPart    = regexp.MustCompile(`(overhead|queue|compute input|compute infer|compute output|cache hit|cache miss) (\d+) usec`)
+	perfModel   = regexp.MustCompile(`perf_(?:analyzer|client)\b.* (?:-m|--model-name)[ =](\S+)`)
+	perfTable   = regexp.MustCompile(`^(?:Concurrency|Request Rate),Inferences/Second,`)
+	perfCells   = regexp.MustCompile(`^[0-9.]+,`)
+	perfOption  = regexp.MustCompile(`^  (Batch size|Service Kind): (.+)$`)
+)
+
+// perfSettings stands above the settings of a launch.
+const perfSettings = "*** Measurement Settings ***"
+
+// perfRun is the load that is being read.
+type perfRun struct {
+	run     schema.Run
+	where   string
+	latency servingAggregates
+	rate    foreign.Number
+	parts   [][2]string // of the time in the server, in microseconds
+}
+
+func readPerfText(in *foreign.Input, out *foreign.Output) error {
+	var base schema.Run
+	var current *perfRun
+	model := "" // of a command whose settings are still to come
+	table, rows := false, 0
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if table = perfTable.MatchString(line.Text) || table && perfCells.MatchString(line.Text); table && perfCells.MatchString(line.Text) {
+			rows++
+		}
+		command := perfModel.FindStringSubmatch(line.Text)
+		switch load := perfLoad.FindStringSubmatch(line.Text); {
+		case command != nil || strings.HasPrefix(line.Text, perfSettings): // the next launch, although this one has no end
+			if err := current.emit(out); err != nil {
+				return err
+			}
+			current, base = nil, schema.Run{Model: model}
+			if model = ""; command != nil {
+				model, base.Model = command[1], command[1]
+			}
+		case load != nil:
+			if err := current.emit(out); err != nil {
+				return err
+			}
+			current = &perfRun{run: schema.Run{Benchmark: "perf_analyzer", Model: base.Model}, where: fmt.Sprintf("line %d", n)}
+			if base.BatchSize != nil {
+				current.run.BatchSize = new(*base.BatchSize)
+			}
+			for name, text := range base.Params {
+				foreign.SetAxis(&current.run, name, text)
+			}
+			name := "concurrency"
+			if load[1] != "Request concurrency" {
+				name = "request_rate"
+			}
+			foreign.SetParam(&current.run, name, load[2])
+		case current == nil:
+			perfSetting(&base, line.Text)
+		case strings.HasPrefix(line.Text, "Inferences/Second vs."):
+			err := current.emit(out)
+			current, base = nil, schema.Run{}
+			if err != nil {
+				return err
+			}
+		default:
+			current.take(line.Text)
+		}
+	}
+	if rows > 0 {
+		out.LeaveOut("rows of a table of CSV after the printed results, which is read from a file of its own", rows)
+	}
+	return current.emit(out)
+}
+
+// perfSetting reads what stands before the first load.
+func perfSetting(base *schema.Run, line string) {
+	if m := perfOption.FindStringSubmatch(line); m != nil {
+		foreign.SetParam(base, strings.ReplaceAll(strings.ToLower(m[1]), " ", "_"), strings.TrimSpace(m[2]))
+	}
+}
+
+// take reads a line of a load.
+func (p *perfRun) take(line string) {
+	if m := perfLine.FindStringSubmatch(line); m != nil {
+		p.latency.set(strings.ToLower(m[1]), foreign.Number(m[2]))
+		if m[3] != "" {
+			p.latency.Std = foreign.Number(m[3])
+		}
+	} else if m := perfRate.FindStringSubmatch(line); m != nil {
+		p.rate = csvNumber(m[1])
+	} else if m := perfCount.FindStringSubmatch(line); m != nil {
+		p.latency.Count = foreign.Number(m[1])
+	} else if m := perfServer.FindStringSubmatch(line); m != nil && len(p.parts) == 0 {
+		p.parts = append(p.parts, [2]string{"server_latency", m[1]})
+		for _, part := range perfPart.FindAllStringSubmatch(line, -1) {
+			p.parts = append(p.parts, [2]string{"server_" + strings.ReplaceAll(part[1], " ", "_"), part[2]})
+		}
+	}
+}
+
+// emit yields the run, if there is one.
+func (p *perfRun) emit(out *foreign.Output) error {
+	if p == nil {
+		return nil
+	}
+	if v := p.rate.Float64(); v == nil || *v == 0 {
+		noResult(&p.run, "no inference was completed")
+		return out.Run(p.where, p.run)
+	}
+	if !p.latency.nothing() {
+		addAggregates(&p.run, measure{name: "latency"}, &p.latency, "usec")
+	}
+	addValue(&p.run, measure{name: "throughput"}, p.rate, "infer/sec")
+	for _, part := range p.parts {
+		addValue(&p.run, measure{part[0], lower}, foreign.Number(part[1]), "usec")
+	}
+	whole := requests{completed: p.latency.Count.Int64()}
+	return out.RunWith(p.where, p.run, whole.add)
+}

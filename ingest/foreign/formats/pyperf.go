@@ -1,0 +1,286 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+func pyperf() foreign.Format {
+	return foreign.Format{
+		Name:  "pyperf",
+		About: "pyperf and pyperformance: JSON of one or more benchmarks (-o), formats 5, 6 and 1.0",
+		Level: "a run is a process that pyperf started, a sample is a value: the mean of its loops",
+		Recognize: func(h *foreign.Head) bool {
+			return h.HasAny("benchmarks[].runs[].values", "benchmarks[].runs[].warmups", "benchmarks[].runs[].samples")
+		},
+		Read: readPyperf,
+	}
+}
+
+// pyperfMetadata is the metadata of a suite, a benchmark or a run. Values that all items of a level share are only in the
+// level above.
+type pyperfMetadata map[string]foreign.Text
+
+// over merges the metadata of a level with those of the levels above it.
+func (m pyperfMetadata) over(above pyperfMetadata) pyperfMetadata {
+	all := maps.Clone(above)
+	if all == nil {
+		all = pyperfMetadata{}
+	}
+	maps.Copy(all, m)
+	return all
+}
+
+// pyperfSuite is what stands at the end of a file, behind the benchmarks.
+type pyperfSuite struct {
+	version  string
+	metadata pyperfMetadata
+}
+
+// readPyperf reads a suite, or the suites of several lines.
+func readPyperf(in *foreign.Input, out *foreign.Output) error {
+	ahead, err := in.Ahead()
+	if err != nil {
+		return err
+	}
+	defer ahead.Close()
+	suites, err := pyperfSuites(ahead, out)
+	if err != nil {
+		return err
+	}
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for i := range suites {
+		err := j.Members(func(name string) error {
+			if name != "benchmarks" {
+				return j.Skip()
+			}
+			return out.RefuseMismatch(j.Elements(func(int) error { return readPyperfBenchmark(in, j, suites[i], out) }))
+		})
+		if err := out.RefuseMismatch(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pyperfSuites reads what is known of the suites of a file, up to where it cannot be read on: what is wrong there is said
+// when the benchmarks are read.
+func pyperfSuites(in *foreign.Input, out *foreign.Output) ([]pyperfSuite, error) {
+	j, err := in.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var suites []pyperfSuite
+	for len(suites) == 0 || another(j) {
+		var s pyperfSuite
+		err := j.Members(func(name string) error {
+			switch name {
+			case "version":
+				var version foreign.Text
+				err := j.Decode(&version)
+				s.version = string(version)
+				return err
+			case "metadata":
+				return out.RefuseMismatch(j.Decode(&s.metadata))
+			}
+			return j.Skip()
+		})
+		suites = append(suites, s)
+		var m *foreign.Mismatch
+		if err != nil && !errors.As(err, &m) {
+			break
+		}
+	}
+	return suites, nil
+}
+
+type pyperfBenchmark struct {
+	Metadata       pyperfMetadata   `json:"metadata"`
+	CommonMetadata pyperfMetadata   `json:"common_metadata"` // of format 5
+	Runs           []jsontext.Value `json:"runs"`
+}
+
+type pyperfRun struct {
+	Metadata pyperfMetadata     `json:"metadata"`
+	Values   []foreign.Number   `json:"values"`
+	Samples  []foreign.Number   `json:"samples"` // of format 5: values
+	Warmups  [][]foreign.Number `json:"warmups"` // loops, value
+	raw      bool               // a warm-up's value is that of all its loops
+}
+
+func readPyperfBenchmark(in *foreign.Input, j *foreign.JSON, suite pyperfSuite, out *foreign.Output) error {
+	var b pyperfBenchmark
+	if err := j.Decode(&b); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	where := j.Where()
+	common := b.Metadata.over(b.CommonMetadata).over(suite.metadata)
+	for i, text := range b.Runs {
+		at := fmt.Sprintf("%s/runs/%d", where, i)
+		run := pyperfRun{raw: suite.version == "5" || suite.version == "6"}
+		if err := foreign.DecodeAt(at, text, &run); err != nil {
+			if err := out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		run.Metadata = run.Metadata.over(common)
+		run.Values = slices.Concat(run.Values, run.Samples)
+		if err := yieldPyperf(in, &run, at, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// yieldPyperf yields the run of a process.
+func yieldPyperf(in *foreign.Input, run *pyperfRun, where string, out *foreign.Output) error {
+	meta := run.Metadata
+	out.Version(string(meta["perf_version"]))
+	if len(run.Values) == 0 {
+		out.LeaveOut("calibration runs", 1)
+		return nil
+	}
+	r := schema.Run{Benchmark: string(meta["name"])}
+	if r.Benchmark == "" {
+		r.Benchmark = base(in.Name)
+	}
+	setPyperfStatement(&r, meta)
+	setPyperfEnv(&r, meta)
+	if at, source, err := in.Time(string(meta["date"]), foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	m, unit, err := pyperfMetric(run)
+	if err != nil {
+		out.Refuse(where, err)
+		return nil
+	}
+	foreign.Add(&r, m, unit)
+	for _, name := range []string{"command_max_rss", "mem_max_rss"} {
+		if n := foreign.Number(meta[name]); n.Finite("B") != nil && r.Metric("peak_memory") == nil {
+			s, err := foreign.SeriesOf([]foreign.Number{n}, "B")
+			if err != nil {
+				return err
+			}
+			foreign.Add(&r, s.Metric("peak_memory", schema.LevelProcess), "B")
+		}
+	}
+	return out.Run(where, r)
+}
+
+// pyperfUnits are the units that pyperf knows.
+var pyperfUnits = map[foreign.Text]struct{ metric, unit string }{
+	"":        {"latency", "s"},
+	"second":  {"latency", "s"},
+	"byte":    {"memory", "B"},
+	"integer": {"value", ""},
+}
+
+// pyperfMetric is the metric of a process's values, with the unit of the file.
+func pyperfMetric(run *pyperfRun) (schema.Metric, string, error) {
+	u, ok := pyperfUnits[run.Metadata["unit"]]
+	if !ok {
+		return schema.Metric{}, "", fmt.Errorf("unit %q: want second, byte or integer", run.Metadata["unit"])
+	}
+	s, err := foreign.SeriesOf(run.Values, u.unit)
+	if err != nil {
+		return schema.Metric{}, "", fmt.Errorf("reading values: %w", err)
+	}
+	if u.metric != "latency" {
+		// one value of the process, which loops do not divide
+		m := s.Metric(u.metric, schema.LevelProcess)
+		m.Better = schema.BetterLower
+		return m, u.unit, nil
+	}
+	m := s.Metric(u.metric, schema.LevelIteration)
+	m.Clock = "perf_counter"
+	inner := int64(1)
+	if n := foreign.Number(run.Metadata["inner_loops"]).Int64(); n != nil && *n > 0 {
+		inner = *n
+	}
+	if n := foreign.Number(run.Metadata["loops"]).Int64(); n != nil && *n > 0 {
+		m.IterationsPerSample = []int64{*n * inner}
+	}
+	m.WarmupReals, err = run.warmups(float64(inner))
+	return m, u.unit, err
+}
+
+// warmups are the values before those that count, in ns.
+func (run *pyperfRun) warmups(inner float64) ([]float64, error) {
+	var values []float64
+	for i, w := range run.Warmups {
+		if len(w) != 2 || w[0].Float64() == nil || w[1].Float64() == nil {
+			return nil, fmt.Errorf("reading warmups: number %d is not a pair of loops and value", i)
+		}
+		value := *w[1].In("s")
+		if loops := *w[0].Float64() * inner; run.raw && loops > 0 {
+			value /= loops
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
+// setPyperfStatement distinguishes benchmarks that pyperf itself named: all statements are timeit, all commands are
+// command.
+func setPyperfStatement(r *schema.Run, meta pyperfMetadata) {
+	switch r.Benchmark {
+	case "timeit":
+		for _, name := range []string{"timeit_setup", "timeit_stmt", "timeit_teardown"} {
+			if text := statement(string(meta[name])); text != "" && text != "pass" {
+				foreign.SetAxis(r, strings.TrimPrefix(name, "timeit_"), text)
+			}
+		}
+	case "command":
+		if text := string(meta["command"]); text != "" {
+			foreign.SetAxis(r, "command", text)
+		}
+	}
+}
+
+// statement is a statement without the quotation marks around it; several statements keep theirs.
+func statement(text string) string {
+	if len(text) < 2 || text[0] != text[len(text)-1] || strings.Count(text, text[:1]) != 2 {
+		return text
+	}
+	return text[1 : len(text)-1]
+}
+
+// pyperfFacts are what is kept of the metadata as it is.
+var pyperfFacts = []string{
+	"aslr", "cpu_affinity", "cpu_config", "cpu_freq", "cpu_machine", "cpu_temp", "load_avg_1min", "perf_version", "performance_version", "platform",
+	"python_compiler", "python_gc", "python_hash_seed", "python_implementation", "runnable_threads", "tags", "timer",
+}
+
+func setPyperfEnv(r *schema.Run, meta pyperfMetadata) {
+	version, _, _ := strings.Cut(string(meta["python_version"]), " ")
+	r.Env = schema.Env{
+		Machine: string(meta["hostname"]), Hostname: string(meta["hostname"]),
+		OS:       osOf(string(meta["platform"])),
+		CPUModel: string(meta["cpu_model_name"]), CPUCount: foreign.Number(meta["cpu_count"]).Int64(),
+		PythonVersion: version,
+		GitCommit:     string(meta["commit_id"]), GitBranch: string(meta["commit_branch"]),
+	}
+	for _, name := range pyperfFacts {
+		foreign.SetFact(r, name, string(meta[name]))
+	}
+}
+
+// osOf is the operating system that Python's name of a platform begins with, as NeuroLens calls it.
+func osOf(platform string) string {
+	word, _, _ := strings.Cut(strings.ToLower(platform), "-")
+	if word == "macos" {
+		return "darwin"
+	}
+	return word
+}

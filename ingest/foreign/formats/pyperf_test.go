@@ -1,0 +1,35 @@
+package formats
+
+import (
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+)
+
+// TestPyperfWarmups: the value of a warm-up was that of all its loops until format 1.0.
+func TestPyperfWarmups(t *testing.T) {
+	for version, want := range map[string][]float64{`"1.0"`: {8e5, 4e5}, "6": {2e4, 5e3}, "5": {2e4, 5e3}} {
+		text := `{"benchmarks": [{"metadata": {"inner_loops": 10}, "runs": [{"warmups": [[4, 8e-4], [8, 4e-4]], "values": [1e-5]}]}], "version": ` + version + "}"
+		folder := fstest.MapFS{"x.json": {Data: []byte(text)}}
+		_, report, runs, err := foreigntest.One(All(), folder, "x.json")
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%s: %+v, %v", version, report, err)
+		}
+		if got := runs[0].Metrics[0].WarmupReals; !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", version, got, want)
+		}
+	}
+}
+
+// TestPyperfTruncated: what stands before the place where a file breaks off was read, though its metadata is missing.
+func TestPyperfTruncated(t *testing.T) {
+	text := `{"benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0]}]}, {"metadata": {"na`
+	_, report, _, err := foreigntest.One(All(), fstest.MapFS{"x.json": {Data: []byte(text)}}, "x.json")
+	if err == nil || report.Runs != 1 {
+		t.Errorf("%+v, %v; want one run and an error", report, err)
+	}
+}
+
+func FuzzPyperf(f *testing.F) { foreigntest.Fuzz(f, pyperf(), root, "pyperf") }

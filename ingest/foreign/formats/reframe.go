@@ -1,0 +1,270 @@
+package formats
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// reframe reads run reports of ReFrame 3 and 4, and performance logs.
+func reframe() []foreign.Format {
+	return []foreign.Format{
+		{
+			Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case, with one value of each variable",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("session_info.data_version") || h.Has("session_info.num_cases", "runs[].testcases")
+			},
+			Read: readReframe,
+		},
+		{
+			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case, with one value of each variable",
+			Recognize: isPerflog, Read: readPerflog,
+		},
+	}
+}
+
+// reframeCase is a test case of a report.
+type reframeCase struct {
+	Display    string                    `json:"display_name"`
+	Name       string                    `json:"name"`
+	Unique     string                    `json:"unique_name"`
+	System     string                    `json:"system"` // with the partition, up to version 3
+	Partition  string                    `json:"partition"`
+	Environ    string                    `json:"environ"`
+	EnvironOld string                    `json:"environment"`
+	Result     string                    `json:"result"`
+	FailPhase  string                    `json:"fail_phase"`
+	FailReason string                    `json:"fail_reason"`
+	RunIndex   foreign.Number            `json:"run_index"`
+	Submitted  foreign.Number            `json:"job_submit_time"` // s
+	Completed  foreign.Number            `json:"job_completion_time_unix"`
+	ExitCode   foreign.Number            `json:"job_exitcode"`
+	Nodes      []string                  `json:"job_nodelist"`
+	NodesOld   []string                  `json:"nodelist"`
+	Params     map[string]foreign.Text   `json:"check_params"`
+	Tasks      foreign.Text              `json:"num_tasks"`
+	PerNode    foreign.Text              `json:"num_tasks_per_node"`
+	CPUs       foreign.Text              `json:"num_cpus_per_task"`
+	GPUs       foreign.Text              `json:"num_gpus_per_node"`
+	Values     map[string]jsontext.Value `json:"perfvalues"` // [value, reference, lower, upper, unit, result]
+	Variables  []reframeVariable         `json:"perfvars"`   // up to version 3
+	Compile    foreign.Number            `json:"time_compile"`
+	Setup      foreign.Number            `json:"time_setup"`
+	Run        foreign.Number            `json:"time_run"`
+}
+
+// reframeVariable is a value with its bounds.
+type reframeVariable struct {
+	Name  string         `json:"name"`
+	Value foreign.Number `json:"value"`
+	Lower foreign.Text   `json:"thres_lower"`
+	Upper foreign.Text   `json:"thres_upper"`
+	Unit  string         `json:"unit"`
+}
+
+// reframeSession is what a report says about all its test cases.
+type reframeSession struct {
+	Version string         `json:"version"`
+	Data    foreign.Text   `json:"data_version"`
+	Host    string         `json:"hostname"`
+	Started foreign.Number `json:"time_start_unix"`
+}
+
+func readReframe(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var session reframeSession
+	err = j.Members(func(name string) error {
+		switch name {
+		case "session_info":
+			err := j.Decode(&session)
+			out.Version(strings.TrimSpace(session.Version + " data " + string(session.Data)))
+			return out.RefuseMismatch(err)
+		case "runs":
+			return out.RefuseMismatch(j.Elements(func(index int) error {
+				return out.RefuseMismatch(j.Members(func(name string) error {
+					if name != "testcases" {
+						return j.Skip()
+					}
+					return out.RefuseMismatch(j.Elements(func(int) error { return reframeTestcase(j, out, &session, index) }))
+				}))
+			}))
+		}
+		return j.Skip()
+	})
+	return out.RefuseMismatch(err)
+}
+
+func reframeTestcase(j *foreign.JSON, out *foreign.Output, session *reframeSession, index int) error {
+	var c reframeCase
+	if err := j.Decode(&c); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	where := j.Where()
+	variables, err := c.variables(where + "/perfvalues")
+	if err != nil {
+		return out.RefuseMismatch(err)
+	}
+	r := c.run(session)
+	r.RepeatIndex = c.RunIndex.Int64()
+	if r.RepeatIndex == nil {
+		r.RepeatIndex = new(int64(index))
+	}
+	c.outcome(&r)
+	for _, v := range variables {
+		v.add(&r)
+	}
+	return out.RunWith(where, r, func(r *schema.Run) {
+		if began := c.Submitted.Float64(); began == nil && c.Completed.Float64() != nil && r.Stages.Measure != nil && !r.StartedAt.IsZero() {
+			foreign.SetStart(r, r.StartedAt.Add(-time.Duration(*r.Stages.Measure)), r.TimeSource) // the completion
+		}
+	})
+}
+
+// reframeParam matches a parameter in the name of a test: "StreamTest %size=64k %mode=a b".
+var reframeParam = regexp.MustCompile(` %([^=\s]+)=`)
+
+// reframeName gives a run the name of a test: the parameters in it are parameters.
+func reframeName(r *schema.Run, name string) {
+	at := reframeParam.FindAllStringSubmatchIndex(name, -1)
+	if len(at) == 0 {
+		r.Benchmark = name
+		return
+	}
+	r.Benchmark = name[:at[0][0]]
+	for i, m := range at {
+		end := len(name)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		foreign.SetParam(r, name[m[2]:m[3]], name[m[1]:end])
+	}
+}
+
+// run is what a test case measures, and where.
+func (c *reframeCase) run(session *reframeSession) schema.Run {
+	var r schema.Run
+	for _, name := range []string{c.Display, c.Name, c.Unique} {
+		if r.Benchmark == "" {
+			reframeName(&r, name)
+		}
+	}
+	for name, text := range c.Params {
+		foreign.SetParam(&r, name, string(text))
+	}
+	system, partition, _ := strings.Cut(c.System, ":")
+	if c.Partition != "" {
+		partition = c.Partition
+	}
+	environ := c.Environ
+	if environ == "" {
+		environ = c.EnvironOld
+	}
+	reframePlace(&r, system, partition, environ)
+	foreign.SetParam(&r, "num_tasks", string(c.Tasks))
+	foreign.SetParam(&r, "num_tasks_per_node", string(c.PerNode))
+	foreign.SetParam(&r, "num_cpus_per_task", string(c.CPUs))
+	foreign.SetParam(&r, "num_gpus_per_node", string(c.GPUs))
+	switch nodes := append(slices.Clone(c.Nodes), c.NodesOld...); len(nodes) {
+	case 0:
+		r.Env.Hostname = session.Host
+	case 1:
+		r.Env.Hostname = nodes[0]
+	}
+	for _, at := range []foreign.Number{c.Submitted, c.Completed, session.Started} {
+		reframeStart(&r, at)
+	}
+	r.Stages.Setup, r.Stages.Build, r.Stages.Measure = nanoseconds(c.Setup, "s"), nanoseconds(c.Compile, "s"), nanoseconds(c.Run, "s")
+	r.ExitCode = c.ExitCode.Int64()
+	return r
+}
+
+// reframeStart sets when a run began, in seconds since 1970, unless that is known.
+func reframeStart(r *schema.Run, seconds foreign.Number) {
+	const far = 1e11
+	if v := seconds.Finite(""); v != nil && r.StartedAt.IsZero() && math.Abs(*v) < far {
+		foreign.SetStart(r, time.UnixMicro(int64(math.Round(*v*1e6))), schema.TimeFile)
+	}
+}
+
+// reframePlace sets where a test ran. The machine is the system that ReFrame knows; partition and environment are axes.
+func reframePlace(r *schema.Run, system, partition, environ string) {
+	r.Env.Machine = system
+	foreign.SetParam(r, "partition", partition)
+	foreign.SetParam(r, "environ", environ)
+}
+
+// reframeStages are the stages of the phases in which tests fail.
+var reframeStages = map[string]schema.Stage{
+	"startup": schema.StageSetup, "setup": schema.StageSetup, "compile": schema.StageBuild, "compile_wait": schema.StageBuild,
+	"compile_complete": schema.StageBuild, "run": schema.StageMeasure, "run_wait": schema.StageMeasure, "run_complete": schema.StageMeasure,
+	"sanity": schema.StageValidate, "performance": schema.StageValidate, "cleanup": schema.StageTeardown,
+}
+
+// warnExpectedFailure is the warning for a value that is out of its bounds, as the test expects.
+const warnExpectedFailure = "expected_failure"
+
+// outcome sets how a test case ended.
+func (c *reframeCase) outcome(r *schema.Run) {
+	reframeResult(r, c.Result)
+	if !r.Status.Failed() {
+		return
+	}
+	r.Stage, r.Error = reframeStages[c.FailPhase], c.FailReason
+	if r.Stage == schema.StageValidate {
+		r.ErrorKind = "validate"
+	}
+	if strings.Contains(c.FailReason, "timed out") || strings.Contains(c.FailReason, "timeout") {
+		r.Status = schema.StatusTimeout
+	}
+}
+
+// reframeResult sets the status from the word in the file.
+func reframeResult(r *schema.Run, word string) {
+	switch word {
+	case "pass", "success":
+		r.Status = schema.StatusOK
+	case "xfail":
+		r.Status, r.Warnings = schema.StatusOK, append(r.Warnings, warnExpectedFailure)
+	case "skip", "skipped":
+		r.Status = schema.StatusSkipped
+	case "abort", "aborted":
+		r.Status = schema.StatusCancelled
+	default: // fail, failure, xpass
+		r.Status = schema.StatusError
+	}
+}
+
+// maxVariables is how many variables a test case may have.
+const maxVariables = 10_000
+
+// variables gives the values of a test case, under the names of the variables without the system before them.
+func (c *reframeCase) variables(where string) ([]reframeVariable, error) {
+	all := c.Variables
+	for _, key := range slices.Sorted(maps.Keys(c.Values)) {
+		var fields []foreign.Text
+		if err := foreign.DecodeAt(where+"/"+key, c.Values[key], &fields); err != nil {
+			return nil, err
+		}
+		fields = append(fields, make([]foreign.Text, 5)...)
+		v := reframeVariable{Name: key[strings.LastIndexByte(key, ':')+1:], Lower: fields[2], Upper: fields[3], Unit: string(fields[4])}
+		if v.Value = foreign.Number(fields[0]); v.Value != "" && v.Value.Float64() == nil {
+			return nil, &foreign.Mismatch{Where: where + "/" + key, Err: fmt.Errorf("%q is not a number", fields[0])}
+		}
+		all = append(all, v)
+	}
+	if len(all) > maxVariables {
+		return nil, &foreign.Mismatch{Where: where, Err: fmt.Errorf("%d variables, want at most %d", len(all), maxVariables)}
+	}
+	return all, nil
+}

@@ -1,0 +1,310 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// served is one result of a serving benchmark of vLLM or SGLang: single values in their order, and arrays of values per
+// request.
+type served struct {
+	scalars  []scalar
+	requests map[string][]foreign.Number // ttfts, latencies, start_times
+	gaps     foreign.Series              // between chunks, of all requests one after the other
+	gapEnds  []int                       // where those of each request end
+	errors   []bool                      // whether a request failed
+	server   *sglangServer
+	where    string // before the pointers into it
+}
+
+type scalar struct {
+	name  string
+	kind  jsontext.Kind
+	value foreign.Text
+}
+
+// get is the text of a single value; empty if there is none.
+func (s *served) get(name string) string {
+	for _, v := range s.scalars {
+		if v.name == name {
+			return string(v.value)
+		}
+	}
+	return ""
+}
+
+// number is a single value as a number; empty if it is none.
+func (s *served) number(name string) foreign.Number {
+	for _, v := range s.scalars {
+		if v.name == name && v.kind == jsontext.KindNumber {
+			return foreign.Number(v.value)
+		}
+	}
+	return ""
+}
+
+// count is number for a count that some programs write as text: "3".
+func (s *served) count(name string) foreign.Number {
+	if n := foreign.Number(s.get(name)); n.Int64() != nil {
+		return n
+	}
+	return s.number(name)
+}
+
+// failed reports whether the request of an index failed, as far as the file says it.
+func (s *served) failed(i int) bool { return i < len(s.errors) && s.errors[i] }
+
+// eachServed reads the results that follow one another in a file, from the first, which is 1.
+func eachServed(in *foreign.Input, out *foreign.Output, each func(n int, s *served) error) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for n := 1; j.More(); n++ {
+		s, ok, err := readServed(j, out, n)
+		if ok {
+			err = each(n, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readServed reads the nth result of a file. Prompts and generated texts are skipped. Members that do not fit are refused
+// one by one; ok is false if the result is not an object.
+func readServed(j *foreign.JSON, out *foreign.Output, n int) (s *served, ok bool, err error) {
+	s = &served{requests: map[string][]foreign.Number{}}
+	if n > 1 {
+		s.where = fmt.Sprintf("result %d", n)
+	}
+	err = j.Members(func(name string) error { return s.refuse(out, s.read(j, out, name)) })
+	return s, err == nil, s.refuse(out, err)
+}
+
+// refuse refuses what does not fit. Any other error is returned.
+func (s *served) refuse(out *foreign.Output, err error) error {
+	var m *foreign.Mismatch
+	if !errors.As(err, &m) {
+		return err
+	}
+	refuse(out, s.where, err)
+	return nil
+}
+
+func (s *served) read(j *foreign.JSON, out *foreign.Output, name string) error {
+	switch name {
+	case "ttfts", "latencies", "start_times":
+		var numbers []foreign.Number
+		err := j.Decode(&numbers)
+		s.requests[name] = numbers
+		return err
+	case "itls":
+		return s.readGaps(j, out)
+	case "errors":
+		return j.Elements(func(int) error {
+			text, err := j.Value()
+			s.errors = append(s.errors, err == nil && foreign.TextOf(text) != "")
+			return err
+		})
+	case "server_info":
+		s.server = &sglangServer{}
+		return j.Decode(s.server)
+	}
+	switch kind := j.Kind(); kind {
+	case jsontext.KindBeginArray:
+		return j.Elements(func(int) error { return j.Skip() })
+	case jsontext.KindBeginObject:
+		return j.Skip()
+	default:
+		var text foreign.Text
+		if err := j.Decode(&text); err != nil {
+			return err
+		}
+		s.scalars = append(s.scalars, scalar{name, kind, text})
+	}
+	return nil
+}
+
+// readGaps reads the lists of the requests one by one: together they are most of a file.
+func (s *served) readGaps(j *foreign.JSON, out *foreign.Output) error {
+	return j.Elements(func(int) error {
+		text, err := j.Value()
+		if err != nil {
+			return err
+		}
+		gaps, err := foreign.ReadSeries(text, "s")
+		if err != nil {
+			out.Refuse(s.where+j.Where(), err)
+		}
+		join(&s.gaps, gaps)
+		s.gapEnds = append(s.gapEnds, s.gaps.Len())
+		return nil
+	})
+}
+
+// latencyKey is a statistic of a time: p99_ttft_ms.
+var latencyKey = regexp.MustCompile(`^(mean|median|std|min|max|p[0-9.]+)_(ttft|tpot|itl|e2el|e2e_latency)_ms$`)
+
+var servedTimes = map[string]measure{
+	"e2el": {name: "latency"}, "e2e_latency": {name: "latency"}, "ttft": {name: "ttft"}, "tpot": {name: "tpot"}, "itl": {name: "itl"},
+}
+
+// servedValues are the numbers that are results, their units, and what they are here.
+var servedValues = map[string]struct {
+	measure
+	unit string
+}{
+	"request_throughput":                   {measure{name: "throughput"}, "requests/s"},
+	"request_goodput":                      {measure{"request_goodput", higher}, "requests/s"},
+	"request_goodput:":                     {measure{"request_goodput", higher}, "requests/s"}, // so named for some time
+	"input_throughput":                     {measure{"input_token_throughput", higher}, "tokens/s"},
+	"output_throughput":                    {measure{"output_token_throughput", higher}, "tokens/s"},
+	"output_throughput_retokenized":        {measure{"output_token_throughput_retokenized", higher}, "tokens/s"},
+	"total_token_throughput":               {measure{"total_token_throughput", higher}, "tokens/s"},
+	"total_throughput":                     {measure{"total_token_throughput", higher}, "tokens/s"},
+	"total_throughput_retokenized":         {measure{"total_token_throughput_retokenized", higher}, "tokens/s"},
+	"input_sequence_throughput":            {measure{"input_sequence_throughput", higher}, "inputs/s"},
+	"max_output_tokens_per_s":              {measure{"peak_output_token_throughput", higher}, "tokens/s"},
+	"max_output_tokens_per_s_retokenized":  {measure{"peak_output_token_throughput_retokenized", higher}, "tokens/s"},
+	"rtfx":                                 {measure{"rtfx", higher}, "ratio"},
+	"spec_decode_acceptance_rate":          {measure{"spec_decode_acceptance_rate", higher}, "%"},
+	"spec_decode_acceptance_length":        {measure{"spec_decode_acceptance_length", higher}, "tokens"},
+	"accept_length":                        {measure{"spec_decode_acceptance_length", higher}, "tokens"},
+	"duration":                             {measure{"duration", lower}, "s"},
+	"diffusion_committed_throughput":       {measure{"diffusion_committed_throughput", higher}, "tokens/s"},
+	"total_output_throughput_per_gpu_user": {measure{"output_token_throughput_per_gpu", higher}, "tokens/s"},
+}
+
+// servedCounts are kept as facts: the amount of work, not how fast it was.
+var servedCounts = map[string]string{
+	"completed": "requests.completed", "failed": "requests.failed", "total_input_tokens": "tokens.input",
+	"total_input_text_tokens": "tokens.input_text", "total_input_vision_tokens": "tokens.input_vision",
+	"total_output_tokens": "tokens.output", "total_output_tokens_retokenized": "tokens.output_retokenized",
+	"total_input_sequences": "sequences.input", "max_concurrent_requests": "requests.concurrent_peak", "concurrency": "requests.concurrent_mean",
+}
+
+// addResults adds what was measured: samples of requests if there are any, otherwise aggregates.
+func (s *served) addResults(r *schema.Run, out *foreign.Output) {
+	s.addSamples(r, out)
+	s.addTimes(r, out)
+	nothing := len(r.Metrics) == 0
+	for _, v := range s.scalars {
+		n := foreign.Number(v.value)
+		if known, ok := servedValues[v.name]; ok && v.kind == jsontext.KindNumber {
+			if f := n.Float64(); f != nil && *f != 0 {
+				addValue(r, known.measure, n, known.unit)
+				nothing = nothing && v.name == "duration"
+			}
+		}
+		if fact, ok := servedCounts[v.name]; ok {
+			foreign.SetFact(r, fact, string(v.value))
+		}
+	}
+	completed, failed := s.number("completed").Int64(), s.count("failed").Int64()
+	if completed != nil && *completed == 0 || nothing {
+		noResult(r, "no request was completed")
+		if failed != nil {
+			r.Error += fmt.Sprintf(", %d failed", *failed)
+		}
+		return
+	}
+	for _, name := range []string{"latency", "ttft", "throughput"} {
+		if r.Metric(name) != nil {
+			r.Primary = name
+			return
+		}
+	}
+}
+
+// whole is what the file says of its requests. Versions that do not say how many failed say how many were sent.
+func (s *served) whole() requests {
+	q := requests{completed: s.number("completed").Int64(), failed: s.count("failed").Int64(), duration: s.number("duration")}
+	switch {
+	case q.failed != nil:
+	case len(s.errors) > 0:
+		q.failed = new(int64(s.failures()))
+	case s.get("gsp_num_groups") == "": // with which num_prompts does not count
+		sent := foreign.Number(s.get("num_prompts"))
+		q.failed = missed(sent.Int64(), q.completed)
+	}
+	return q
+}
+
+// failures is how many requests have an error.
+func (s *served) failures() (n int) {
+	for _, failed := range s.errors {
+		if failed {
+			n++
+		}
+	}
+	return n
+}
+
+// addSamples adds what was measured per request and per chunk.
+func (s *served) addSamples(r *schema.Run, out *foreign.Output) {
+	for _, array := range []struct{ name, metric string }{{"latencies", "latency"}, {"ttfts", "ttft"}} {
+		numbers := s.requests[array.name]
+		series, at, err := measured(numbers, s.failed, "s")
+		if err != nil {
+			out.Refuse(s.where+"/"+array.name, err)
+			continue
+		}
+		addSeries(r, measure{name: array.metric}, series, schema.LevelRequest)
+		if m := r.Metric(array.metric); m != nil {
+			m.AtNS = since(s.requests["start_times"], at, len(numbers))
+		}
+	}
+	addSeries(r, measure{name: "itl"}, s.gapsOfCompleted(), schema.LevelToken)
+	if n := s.failures(); n > 0 {
+		out.LeaveOut("failed requests", n)
+	}
+}
+
+// gapsOfCompleted are the gaps of the requests that did not fail.
+func (s *served) gapsOfCompleted() foreign.Series {
+	kept := foreign.Series{Unit: s.gaps.Unit, Given: s.gaps.Given}
+	from := 0
+	for i, end := range s.gapEnds {
+		if !s.failed(i) {
+			if s.gaps.Ticks != nil {
+				kept.Ticks = append(kept.Ticks, s.gaps.Ticks[from:end]...)
+			} else {
+				kept.Reals = append(kept.Reals, s.gaps.Reals[from:end]...)
+			}
+		}
+		from = end
+	}
+	return kept
+}
+
+// addTimes adds the aggregates of times of which there are no samples.
+func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
+	found := map[string]*servingAggregates{}
+	var unkept []string
+	for _, v := range s.scalars {
+		key := latencyKey.FindStringSubmatch(v.name)
+		if key == nil || v.kind != jsontext.KindNumber {
+			continue
+		}
+		name := servedTimes[key[2]].name
+		if found[name] == nil {
+			found[name] = &servingAggregates{}
+		}
+		if !found[name].set(key[1], foreign.Number(v.value)) {
+			unkept = append(unkept, v.name)
+		}
+	}
+	for _, name := range []string{"latency", "ttft", "tpot", "itl"} {
+		if a := found[name]; a != nil && !a.nothing() {
+			addAggregates(r, measure{name: name}, a, "ms")
+		}
+	}
+	out.LeaveOutNamed("percentiles other than 25, 50, 75, 90, 95 and 99", unkept...)
+}

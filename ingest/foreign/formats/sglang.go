@@ -1,0 +1,111 @@
+package formats
+
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+// sglang reads the lines that bench_serving appends to its output file.
+func sglang() foreign.Format {
+	return foreign.Format{
+		Name:  "sglang",
+		Log:   true,
+		About: "SGLang: python -m sglang.bench_serving --output-file (JSON lines, with and without --output-details)",
+		Level: "a run is a line, one benchmark of a server; samples are requests (ttft) and chunks (itl) with --output-details, otherwise only aggregates",
+		Recognize: func(h *foreign.Head) bool {
+			return !h.Has("model_id") && h.Has("backend", "dataset_name", "request_rate") &&
+				h.HasAny("mean_e2e_latency_ms", "median_ttft_ms", "total_output_tokens_retokenized", "output_throughput", "random_range_ratio")
+		},
+		Read: readSGLang,
+	}
+}
+
+// sglangServer is what the server says of itself, as far as it tells results apart. It says much more, paths and keys among it.
+type sglangServer struct {
+	ModelPath            string         `json:"model_path"`
+	ServedModelName      string         `json:"served_model_name"`
+	Version              string         `json:"version"`
+	DType                string         `json:"dtype"`
+	TPSize               jsontext.Value `json:"tp_size"`
+	PPSize               jsontext.Value `json:"pp_size"`
+	DPSize               jsontext.Value `json:"dp_size"`
+	EPSize               jsontext.Value `json:"ep_size"`
+	Quantization         jsontext.Value `json:"quantization"`
+	KVCacheDType         jsontext.Value `json:"kv_cache_dtype"`
+	AttentionBackend     jsontext.Value `json:"attention_backend"`
+	SpeculativeAlgorithm jsontext.Value `json:"speculative_algorithm"`
+	ChunkedPrefillSize   jsontext.Value `json:"chunked_prefill_size"`
+	MaxRunningRequests   jsontext.Value `json:"max_running_requests"`
+	MemFractionStatic    jsontext.Value `json:"mem_fraction_static"`
+	DisableRadixCache    jsontext.Value `json:"disable_radix_cache"`
+	DisableCUDAGraph     jsontext.Value `json:"disable_cuda_graph"`
+	EnableTorchCompile   jsontext.Value `json:"enable_torch_compile"`
+}
+
+// point says which model was served, and how.
+func (s *sglangServer) point(r *schema.Run) {
+	r.Model = s.ServedModelName
+	if r.Model == "" {
+		r.Model = s.ModelPath
+	}
+	r.Model, r.BackendVersion = modelName(r.Model), s.Version
+	if s.DType != "" {
+		foreign.SetAxis(r, "dtype", s.DType)
+	}
+	for name, value := range map[string]jsontext.Value{
+		"tp_size": s.TPSize, "pp_size": s.PPSize, "dp_size": s.DPSize, "ep_size": s.EPSize, "quantization": s.Quantization,
+		"kv_cache_dtype": s.KVCacheDType, "attention_backend": s.AttentionBackend, "speculative_algorithm": s.SpeculativeAlgorithm,
+		"chunked_prefill_size": s.ChunkedPrefillSize, "max_running_requests": s.MaxRunningRequests,
+		"disable_radix_cache": s.DisableRadixCache, "disable_cuda_graph": s.DisableCUDAGraph, "enable_torch_compile": s.EnableTorchCompile,
+	} {
+		if text := foreign.TextOf(value); text != "" {
+			foreign.SetAxis(r, name, text)
+		}
+	}
+	if text := foreign.TextOf(s.MemFractionStatic); text != "" { // the server chooses it by the GPU
+		r.Applied = map[string]string{"mem_fraction_static": text}
+	}
+}
+
+func readSGLang(in *foreign.Input, out *foreign.Output) error {
+	return eachServed(in, out, func(n int, s *served) error {
+		r := schema.Run{Benchmark: "sglang/bench_serving"}
+		s.sglangPoint(&r)
+		s.addResults(&r, out)
+		requests := s.whole()
+		if err := out.RunWith(fmt.Sprintf("result %d", n), r, requests.add); err != nil {
+			return err
+		}
+		out.Version(r.BackendVersion)
+		return nil
+	})
+}
+
+// sglangPoint says what was measured: what the file has that is neither a result nor known to be something else.
+func (s *served) sglangPoint(r *schema.Run) {
+	if s.server != nil {
+		s.server.point(r)
+	}
+	for _, v := range s.scalars {
+		_, known := servedValues[v.name]
+		_, count := servedCounts[v.name]
+		if known || count || latencyKey.MatchString(v.name) {
+			continue
+		}
+		switch v.name {
+		case "backend":
+			r.Backend = string(v.value)
+		case "model", "model_id", "served_model_name":
+			r.Model = modelName(string(v.value))
+		case "tag":
+			s.tag(r, "tag", string(v.value))
+		case "request_rate", "max_concurrency", "dataset_name", "sharegpt_output_len", "random_input_len", "random_output_len",
+			"random_range_ratio", "num_prompts", "gsp_num_groups", "gsp_prompts_per_group", "gsp_system_prompt_len", "gsp_question_len",
+			"gsp_output_len", "image_count", "image_resolution", "lora_name", "disable_stream", "disable_ignore_eos":
+			s.setParam(r, v)
+		}
+	}
+}

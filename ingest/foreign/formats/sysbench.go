@@ -1,0 +1,223 @@
+package formats
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// sysbench reads the printed output of sysbench, one command after the other.
+func sysbench() foreign.Format {
+	return foreign.Format{
+		Name: "sysbench", About: "sysbench: the printed output of `sysbench TEST run`",
+		Level:       "a run is one command; the intervals of --report-interval are samples of separate metrics",
+		OwnHeadings: regexp.MustCompile(`^sysbench `),
+		Recognize:   func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
+		Read:        readSysbench,
+	}
+}
+
+var (
+	sysbenchTitle   = regexp.MustCompile(`(?m)^sysbench (\d+\.\d+\S*?):? +(?:\(using |multi-threaded system)`)
+	sysbenchCommand = regexp.MustCompile(`\bsysbench\s+(.*\brun\b.*)$`)
+	sysbenchTest    = regexp.MustCompile(`--test=(\S+)`)
+)
+
+// sysbenchReader reads the lines of one command after the other.
+type sysbenchReader struct {
+	out       *foreign.Output
+	command   string // the test of the command line that was seen last
+	version   string
+	where     string // of the line that a command's output begins with; empty outside of it
+	test      string
+	params    map[string]string
+	intervals *sysbenchIntervals
+	latency   schema.Summary
+	inLatency bool
+	rates     []schema.Metric
+	units     []string
+	events    *int64
+	sum       *float64
+	total     foreign.Number
+	status    schema.Status
+	err       string
+}
+
+func readSysbench(in *foreign.Input, out *foreign.Output) error {
+	s := &sysbenchReader{out: out}
+	for number, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if err := s.line(fmt.Sprintf("line %d", number), line.Text); err != nil {
+			return err
+		}
+	}
+	return s.flush()
+}
+
+func (s *sysbenchReader) line(where, text string) error {
+	if m := sysbenchTitle.FindStringSubmatch(text); m != nil {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		*s = sysbenchReader{
+			out: s.out, version: m[1], where: where, test: s.command, params: map[string]string{}, intervals: &sysbenchIntervals{},
+		}
+		s.out.Version(m[1])
+		return nil
+	}
+	if m := sysbenchCommand.FindStringSubmatch(text); m != nil && (s.where == "" || strings.HasPrefix(strings.TrimLeft(text, "$#> "), "sysbench ")) {
+		s.command = sysbenchName(m[1])
+		return nil
+	}
+	if s.where == "" {
+		return nil
+	}
+	if s.intervals.add(text) {
+		return nil
+	}
+	text = strings.TrimSpace(text)
+	if fatal, ok := strings.CutPrefix(text, "FATAL: "); ok && s.status == "" {
+		s.status, s.err = schema.StatusError, fatal
+	}
+	s.setting(text)
+	s.result(text)
+	return nil
+}
+
+// sysbenchName is the test of the arguments of a command: oltp_read_only.
+func sysbenchName(arguments string) string {
+	name := ""
+	if m := sysbenchTest.FindStringSubmatch(arguments); m != nil {
+		name = m[1]
+	}
+	for _, word := range strings.Fields(arguments) {
+		if name == "" && word != "run" && !strings.HasPrefix(word, "-") {
+			name = word
+		}
+	}
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	return strings.TrimSuffix(name, ".lua")
+}
+
+// sysbenchSettings are the lines that describe the test, with their parameters.
+var sysbenchSettings = []struct {
+	line  *regexp.Regexp
+	test  string
+	param string
+}{
+	{regexp.MustCompile(`^Number of threads: (\d+)`), "", "threads"},
+	{regexp.MustCompile(`^Target transaction rate: ([\d.]+)`), "", "rate"},
+	{regexp.MustCompile(`^Prime numbers limit: (\d+)|^Maximum prime number checked in CPU test: (\d+)`), "cpu", "cpu_max_prime"},
+	{regexp.MustCompile(`^CPU speed:`), "cpu", ""},
+	{regexp.MustCompile(`^Running memory speed test`), "memory", ""},
+	{regexp.MustCompile(`^(?:Memory )?block size: (\S+)|^Memory block size: (\S+)`), "memory", "block_size"},
+	{regexp.MustCompile(`^total size: (\S+)`), "memory", "total_size"},
+	{regexp.MustCompile(`^(?:Memory )?operations? ?(?:type)?: (read|write|none)$`), "memory", "operation"},
+	{regexp.MustCompile(`^(?:Memory )?scope(?: type)?: (\S+)`), "memory", "scope"},
+	{regexp.MustCompile(`^(\d+) files, `), "fileio", "files"},
+	{regexp.MustCompile(`^(\S+) total file size`), "fileio", "total_size"},
+	{regexp.MustCompile(`^Block size (\S+)`), "fileio", "block_size"},
+	{regexp.MustCompile(`^Read/Write ratio for combined random IO test: (\S+)`), "fileio", "rw_ratio"},
+	{regexp.MustCompile(`^Using (\S+) I/O mode`), "fileio", "io_mode"},
+	{regexp.MustCompile(`^Doing ((?:sequential|random|sync) .+) test`), "fileio", "test_mode"},
+	{regexp.MustCompile(`^Doing CPU performance benchmark`), "cpu", ""},
+	{regexp.MustCompile(`^Doing memory operations speed test`), "memory", ""},
+	{regexp.MustCompile(`^Doing thread subsystem performance test`), "threads", ""},
+	{regexp.MustCompile(`^Thread yields per test: (\d+)`), "threads", "thread_yields"},
+	{regexp.MustCompile(`^Doing mutex performance test`), "mutex", ""},
+	{regexp.MustCompile(`^Doing OLTP test`), "oltp", ""},
+	{regexp.MustCompile(`^Running (mixed|simple) OLTP test|^Running (non-transactional) test`), "oltp", "oltp_test_mode"},
+	{regexp.MustCompile(`^Doing (read-only) test`), "oltp", "oltp_read_only"},
+	{regexp.MustCompile(`^Using (Special|Uniform|Gaussian|Pareto) distribution`), "oltp", "oltp_dist_type"},
+	{regexp.MustCompile(`^(?:SQL|OLTP test) statistics:`), "oltp", ""},
+}
+
+// sysbenchModes are the values of options that the output spells differently: --file-test-mode and those of OLTP.
+var sysbenchModes = map[string]string{
+	"sequential write (creation)": "seqwr", "sequential rewrite": "seqrewr", "sequential read": "seqrd", "random read": "rndrd",
+	"random write": "rndwr", "random r/w": "rndrw",
+	"mixed": "complex", "non-transactional": "nontrx", "read-only": "on",
+	"Special": "special", "Uniform": "uniform", "Gaussian": "gaussian", "Pareto": "pareto",
+}
+
+// setting takes a line that says what is done.
+func (s *sysbenchReader) setting(text string) {
+	for _, setting := range sysbenchSettings {
+		m := setting.line.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		if s.test == "" {
+			s.test = setting.test
+		}
+		value := strings.Join(m[1:], "")
+		if mode, ok := sysbenchModes[value]; ok {
+			value = mode
+		}
+		if setting.param != "" {
+			s.params[setting.param] = value
+		}
+		return
+	}
+}
+
+// flush yields the run of the command that was read.
+func (s *sysbenchReader) flush() error {
+	if s.where == "" {
+		return nil
+	}
+	where := s.where
+	s.where = ""
+	r := schema.Run{Benchmark: "sysbench", Status: s.status, Error: s.err}
+	if s.test != "" {
+		r.Benchmark = "sysbench/" + s.test
+	}
+	foreign.SetFact(&r, foreign.FactVersion, s.version)
+	for name, text := range s.params {
+		foreign.SetParam(&r, name, text)
+	}
+	for i, m := range s.rates {
+		foreign.Add(&r, m, s.units[i])
+	}
+	s.intervals.fill(&r)
+	s.addLatency(&r)
+	if m, err := foreign.SeriesOf([]foreign.Number{s.total}, "s"); err == nil {
+		metric := m.Metric("total_time", schema.LevelProcess)
+		metric.Better = schema.BetterLower
+		foreign.Add(&r, metric, "s")
+	}
+	if len(r.Metrics) == 0 && r.Status == "" {
+		s.out.LeaveOutNamed("commands that measure nothing", r.Benchmark)
+		return nil
+	}
+	for _, name := range []string{"throughput", "bandwidth"} {
+		if r.Metric(name) != nil {
+			r.Primary = name // of memory both are known: it is about the bandwidth
+		}
+	}
+	return s.out.Run(where, r)
+}
+
+// addLatency adds the latency of an event. The output has few digits, so the mean is computed from the sum of all. A
+// value that is rounded to 0 is unknown.
+func (s *sysbenchReader) addLatency(r *schema.Run) {
+	l := s.latency
+	for _, value := range []**float64{&l.Min, &l.Mean, &l.P50, &l.P75, &l.P90, &l.P95, &l.P99, &l.Max} {
+		if *value != nil && **value == 0 {
+			*value = nil
+		}
+	}
+	if s.sum != nil && s.events != nil && *s.events > 0 && *s.sum > 0 {
+		l.Mean = new(*s.sum / float64(*s.events))
+	}
+	if l == (schema.Summary{}) {
+		return
+	}
+	l.N = s.events
+	foreign.Add(r, foreign.Aggregate("latency", "ns", l), "ms")
+}

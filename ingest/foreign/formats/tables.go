@@ -1,0 +1,38 @@
+package formats
+
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+)
+
+// tables are tables of comma-separated values that may follow one another in a file, each below a heading.
+type tables struct {
+	heading func(names, record []string) bool // whether a record is one; names are of the table so far, nil at first
+	fits    func(names, record []string) bool // whether a record has a number of fields that is right
+	row     func(out *foreign.Output, where string, names, record []string) error
+}
+
+// read reads the rows of a file. One that does not fit is refused.
+func (t tables) read(in *foreign.Input, out *foreign.Output) error {
+	c := in.CSV()
+	var names []string
+	for record, err := range c.Records() {
+		if err != nil {
+			return err
+		}
+		if t.heading(names, record) {
+			names = append(names[:0], record...)
+			continue
+		}
+		where := fmt.Sprintf("line %d", c.Line())
+		if !t.fits(names, record) {
+			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
+			continue
+		}
+		if err := t.row(out, where, names, record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
