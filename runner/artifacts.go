@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/runner/artifact"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -83,7 +83,7 @@ type leaving struct {
 	keep   KeepFile
 	wanted *sweep.Artifacts // nil: nothing is said
 	mask   func(string) string
-	finder *artifact.Finder
+	finder *output.ArtifactFinder
 
 	matched   map[string]bool // patterns that have found a file
 	artifacts []schema.Artifact
@@ -102,7 +102,7 @@ func (r *launcher) newLeaving(t *prepare.Target) *leaving {
 		keep: r.keep, wanted: wanted, mask: t.Mask().Text,
 		matched: map[string]bool{}, missing: map[string]string{}, printed: map[string]string{}, longer: map[string]int64{},
 	}
-	rules := artifact.Rules{Dir: t.Spec.Dir, RunDir: sweep.RunDir, Limit: v.limit()}
+	rules := output.ArtifactRules{Dir: t.Spec.Dir, RunDir: sweep.RunDir, Limit: v.limit()}
 	if wanted != nil {
 		for _, file := range wanted.Files {
 			if file != sweep.Stdout && file != sweep.Stderr {
@@ -110,7 +110,7 @@ func (r *launcher) newLeaving(t *prepare.Target) *leaving {
 			}
 		}
 	}
-	v.finder = artifact.Before(rules)
+	v.finder = output.FindBefore(rules)
 	return v
 }
 
@@ -158,7 +158,7 @@ func (v *leaving) keepProfile(path string) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	found := artifact.Found{Path: filepath.Base(path), Size: info.Size(), File: path}
+	found := output.Artifact{Path: filepath.Base(path), Size: info.Size(), File: path}
 	if found.Size > profileLimit {
 		found.Why = fmt.Sprintf("larger than %d MiB", profileLimit>>20)
 	}
@@ -166,7 +166,7 @@ func (v *leaving) keepProfile(path string) {
 }
 
 // keepFile keeps a file, or records why it is not kept.
-func (v *leaving) keepFile(kind string, found artifact.Found) {
+func (v *leaving) keepFile(kind string, found output.Artifact) {
 	a := schema.Artifact{Kind: kind, Path: found.Path, Bytes: &found.Size}
 	if found.Why != "" {
 		v.add(a, found.Why)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
-	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -121,7 +121,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
 	a.sides[l.Side].describe(&env)
 	if a.file != "" {
-		env.Facts["sweep.file"] = words.ToUTF8(a.file)
+		env.Facts["sweep.file"] = shellwords.ToUTF8(a.file)
 		env.Facts["sweep.sha256"] = a.sweep.SHA256
 	}
 	if a.flags != "" {
@@ -164,7 +164,7 @@ func inUTF8(facts map[string]string) map[string]string {
 			continue
 		}
 		delete(facts, name)
-		facts[words.ToUTF8(name)] = words.ToUTF8(text)
+		facts[shellwords.ToUTF8(name)] = shellwords.ToUTF8(text)
 	}
 	return facts
 }

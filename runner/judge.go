@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -78,7 +78,7 @@ func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, st
 
 // startsTool reports whether a point is a benchmark tool whose results become runs.
 func startsTool(p *sweep.Point) bool {
-	return slices.ContainsFunc(p.Metrics, func(r extract.Rule) bool { return r.Read != "" })
+	return slices.ContainsFunc(p.Metrics, func(r output.ExtractRule) bool { return r.Read != "" })
 }
 
 // accuracy is a metric that is a share of a whole. People often write it as a percentage.

@@ -8,18 +8,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Extract applies the rules of a job to the outputs in a file. If it fails, began is the number of the rule that failed.
-type Extract func(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error)
+type Extract func(ctx context.Context, job output.ExtractJob, kept *os.File) (found []output.Extracted, began int, err error)
 
 // extractHere applies rules in this process, limited only in time.
-func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error) {
-	found = extract.Read(ctx, job, kept, func(rule int) { began = rule })
+func extractHere(ctx context.Context, job output.ExtractJob, kept *os.File) (found []output.Extracted, began int, err error) {
+	found = output.Extract(ctx, job, kept, func(rule int) { began = rule })
 	return found, began, ctx.Err()
 }
 
@@ -32,7 +32,7 @@ type leftovers struct {
 // reader returns a function that reads the outputs of a run: its metrics, and the fields of to; nil if nothing is to be read.
 // want is the correct output, if there is one.
 func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *leftovers) func(task.Kept) task.Reading {
-	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r extract.Rule) bool { return r.Read != "" })
+	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r output.ExtractRule) bool { return r.Read != "" })
 	if len(t.Point.Metrics) == 0 && !t.Point.Compared {
 		return nil
 	}
@@ -64,14 +64,14 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed
 
 // extractAll applies rules. An optional rule that takes too long, or too much memory, is left out with the reason, and the others
 // are applied again. If a required rule fails, wrong is the reason.
-func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept task.Kept, limit time.Duration) (all []extract.Found, wrong string) {
-	all = make([]extract.Found, len(rules))
+func (r *launcher) extractAll(ctx context.Context, rules []output.ExtractRule, kept task.Kept, limit time.Duration) (all []output.Extracted, wrong string) {
+	all = make([]output.Extracted, len(rules))
 	left := make([]int, len(rules)) // rules that are still to be applied
 	for i := range left {
 		left[i] = i
 	}
 	for len(left) > 0 {
-		some := make([]extract.Rule, len(left))
+		some := make([]output.ExtractRule, len(left))
 		for k, i := range left {
 			some[k] = rules[i]
 		}
@@ -93,7 +93,7 @@ func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept ta
 }
 
 // extractSome applies rules once. If it fails, began is the number of the rule that failed.
-func (r *launcher) extractSome(ctx context.Context, rules []extract.Rule, kept task.Kept, limit time.Duration) (found []extract.Found, began int, err error) {
+func (r *launcher) extractSome(ctx context.Context, rules []output.ExtractRule, kept task.Kept, limit time.Duration) (found []output.Extracted, began int, err error) {
 	limited, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	found, began, err = r.extract(limited, jobOf(rules, kept), kept.File)
@@ -104,10 +104,10 @@ func (r *launcher) extractSome(ctx context.Context, rules []extract.Rule, kept t
 }
 
 // jobOf is the job that reads the metrics of a run.
-func jobOf(rules []extract.Rule, kept task.Kept) extract.Job {
-	job := extract.Job{Rules: rules, Processes: kept.Processes}
+func jobOf(rules []output.ExtractRule, kept task.Kept) output.ExtractJob {
+	job := output.ExtractJob{Rules: rules, Processes: kept.Processes}
 	for _, o := range kept.Outputs {
-		job.Sections = append(job.Sections, extract.Section{
+		job.Sections = append(job.Sections, output.Section{
 			Process: o.Process, From: o.Name, Offset: o.Offset, Size: o.Size, Missing: o.Missing,
 		})
 	}
@@ -115,7 +115,7 @@ func jobOf(rules []extract.Rule, kept task.Kept) extract.Job {
 }
 
 // readingOf converts the results into those of a run. The first required metric that cannot be read makes the run an error.
-func readingOf(rules []extract.Rule, found []extract.Found) task.Reading {
+func readingOf(rules []output.ExtractRule, found []output.Extracted) task.Reading {
 	reading := task.Reading{Missing: map[string]string{}}
 	for i := range rules {
 		r, f := &rules[i], &found[i]
@@ -123,7 +123,7 @@ func readingOf(rules []extract.Rule, found []extract.Found) task.Reading {
 		case f.Error == "":
 			reading.Metrics = append(reading.Metrics, f.Metric(r))
 		case r.Optional && f.Absent:
-			reading.Missing[r.Name] = extract.Absent
+			reading.Missing[r.Name] = output.Absent
 		case r.Optional:
 			reading.Missing[r.Name] = f.Error
 		case reading.Error == "":

@@ -8,7 +8,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -35,7 +35,7 @@ func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept
 		case err == nil:
 			all = append(all, runs...)
 		case rule.Optional && missing:
-			reading.Missing[rule.Name] = extract.Absent
+			reading.Missing[rule.Name] = output.Absent
 		case rule.Optional:
 			reading.Missing[rule.Name] = err.Error()
 		case reading.Error == "":
@@ -47,10 +47,10 @@ func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept
 
 // resultsIn reads one output of the only process, and adds the fields of the point to its runs. missing reports that there is no
 // such output.
-func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.Point, kept task.Kept) (runs []schema.Run, missing bool, err error) {
+func (r *launcher) resultsIn(ctx context.Context, rule *output.ExtractRule, p *sweep.Point, kept task.Kept) (runs []schema.Run, missing bool, err error) {
 	o := outputOf(kept, rule.From)
 	switch {
-	case o.Missing == extract.Absent:
+	case o.Missing == output.Absent:
 		return nil, true, fmt.Errorf("the process did not write it")
 	case o.Missing != "":
 		return nil, false, fmt.Errorf("%s", o.Missing)
@@ -63,7 +63,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 		switch o := outputOf(kept, name); o.Missing {
 		case "":
 			outputs[path.Base(name)] = content(o)
-		case extract.Absent:
+		case output.Absent:
 		default:
 			return nil, false, fmt.Errorf("%s beside it: %s", path.Base(name), o.Missing)
 		}
@@ -92,7 +92,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 func outputOf(kept task.Kept, name string) task.KeptOutput {
 	i := slices.IndexFunc(kept.Outputs, func(o task.KeptOutput) bool { return o.Name == name })
 	if i < 0 {
-		return task.KeptOutput{Missing: extract.Absent}
+		return task.KeptOutput{Missing: output.Absent}
 	}
 	return kept.Outputs[i]
 }

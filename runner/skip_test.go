@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -14,7 +14,7 @@ import (
 // skipSweep has a point that runs, and two that run where there is a GPU; their program is nowhere.
 func skipSweep(t *testing.T, gpus string) *sweep.Sweep {
 	t.Helper()
-	m, err := fact.New(map[string]string{"gpu.count": gpus}, fact.Sources{})
+	m, err := expression.NewMachine(map[string]string{"gpu.count": gpus}, expression.FactSources{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,8 +37,8 @@ func readAction(t *testing.T) parsedAction {
 	return a
 }
 
-// expression is one of GitHub in a value.
-var expression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
+// actionsExpression is one of GitHub in a value.
+var actionsExpression = regexp.MustCompile(`\$\{\{ (.*?) \}\}`)
 
 // action runs steps of the action in the repository of a ci, as a runner would.
 type action struct {
@@ -78,8 +78,8 @@ func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
 // filled fills in the expressions of a text.
 func (a *action) filled(t *testing.T, text string) string {
 	t.Helper()
-	return expression.ReplaceAllStringFunc(text, func(e string) string {
-		name := expression.FindStringSubmatch(e)[1]
+	return actionsExpression.ReplaceAllStringFunc(text, func(e string) string {
+		name := actionsExpression.FindStringSubmatch(e)[1]
 		value, known := a.values[name]
 		if !known {
 			t.Fatalf("the expression %s has no value here", name)

@@ -23,9 +23,9 @@ import (
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/cmdline"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/discover"
-	"github.com/neurolens/neurolens/runner/line"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
@@ -130,7 +130,7 @@ type bench struct {
 	cmd       *cobra.Command
 	flags     *benchFlags
 	format    string
-	source    *line.Source
+	source    *cmdline.Source
 	sweep     *sweep.Sweep
 	overrides sweep.Overrides
 	rerun     runner.Rerun

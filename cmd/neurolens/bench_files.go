@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
-	"github.com/neurolens/neurolens/runner/line"
+	"github.com/neurolens/neurolens/runner/cmdline"
 )
 
 // all runs what stands on the command line: one session for each sweep file, in order. All are read before the first one runs.
@@ -65,7 +65,7 @@ func (b *bench) open(args []string) ([]*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	sources, err := line.Open(line.Asked{Args: args, Words: b.args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Stdin: os.Stdin}, &overrides)
+	sources, err := cmdline.Open(cmdline.Args{Args: args, Words: b.args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Stdin: os.Stdin}, &overrides)
 	if err != nil {
 		return nil, usageErrorf("bench: %w", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
-	"github.com/neurolens/neurolens/runner/words"
 )
 
 // repeatableFlags are the flags of a command line that say how its runs are made, as JSON, to be stored with them. The
@@ -17,7 +17,7 @@ func repeatableFlags(cmd *cobra.Command, o sweep.Overrides, texts []string) stri
 	}
 	for _, name := range sweep.RepeatedOptions() {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
-			given[name] = words.ToUTF8(f.Value.String())
+			given[name] = shellwords.ToUTF8(f.Value.String())
 		}
 	}
 	if len(given) == 0 {

@@ -21,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/bisect"
-	"github.com/neurolens/neurolens/runner/line"
+	"github.com/neurolens/neurolens/runner/cmdline"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
@@ -122,7 +122,7 @@ func (b *bisector) read(args []string) (err error) {
 	if b.format, err = b.outputFormat(); err != nil {
 		return err
 	}
-	if b.source, err = line.File(args[2]); err != nil {
+	if b.source, err = cmdline.File(args[2]); err != nil {
 		return usageErrorf("bisect: %w", err)
 	}
 	defer b.source.Close()

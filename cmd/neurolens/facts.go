@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
-	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // machineFacts are the facts that expressions may use, with those that a user gives.
-func (a *app) machineFacts(ctx context.Context, given map[string]string, env func() schema.Env) (*fact.Machine, error) {
-	return fact.New(given, fact.Sources{
+func (a *app) machineFacts(ctx context.Context, given map[string]string, env func() schema.Env) (*expression.Machine, error) {
+	return expression.NewMachine(given, expression.FactSources{
 		Env: env, Environ: os.Environ(),
 		Version: func(interpreter, module string) string {
 			return python.ModuleVersion(ctx, interpreter, module, os.Environ())
@@ -25,7 +25,7 @@ func (a *app) machineFacts(ctx context.Context, given map[string]string, env fun
 // completeFacts completes the names of facts.
 func completeFacts(cmd *cobra.Command) {
 	var names []string
-	for _, f := range fact.All() {
+	for _, f := range expression.Facts() {
 		names = append(names, f.Name+"=\t"+f.Meaning)
 	}
 	completion.Beginnings(cmd, "fact", names)

@@ -28,7 +28,7 @@ var law = []struct {
 	{"query/layout", []string{"schema", "query/answer", "query/files"}},
 	{"runner", []string{"schema", "runner"}},
 	{"cmd", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal", "docs"}},
-	{"cmd/neurolens/internal/term", []string{"schema", "query/answer", "runner/words", "cmd/neurolens/internal/term"}},
+	{"cmd/neurolens/internal/term", []string{"schema", "query/answer", "runner/shellwords", "cmd/neurolens/internal/term"}},
 	{"docs", nil},
 	{"release", []string{"release"}},
 }

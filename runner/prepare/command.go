@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/task"
-	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,7 +43,7 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 			continue
 		}
 		if text, err := h.sha256(path); err == nil {
-			t.Facts[FactCommandFile+words.ToUTF8(word)] = text
+			t.Facts[FactCommandFile+shellwords.ToUTF8(word)] = text
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (h *Targets) NoteOutputs(t *Target) {
 	t.launched = true
 	for fact := range t.Facts {
 		word, ok := strings.CutPrefix(fact, FactCommandFile)
-		path := inDir(t.Spec.Dir, words.FromUTF8(word))
+		path := inDir(t.Spec.Dir, shellwords.FromUTF8(word))
 		if ok && !sameFile(h.hashes[path].file, infoOf(path)) {
 			delete(t.Facts, fact)
 			delete(h.hashes, path)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
-	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -51,11 +51,11 @@ func requested(p *sweep.Point) map[string]string {
 	return facts
 }
 
-// jsonList is a list of texts as canonical JSON, those that are not UTF-8 as words.ToUTF8 writes them.
+// jsonList is a list of texts as canonical JSON, those that are not UTF-8 as shellwords.ToUTF8 writes them.
 func jsonList(list []string) string {
 	all := make([]any, len(list))
 	for i, word := range list {
-		all[i] = words.ToUTF8(word)
+		all[i] = shellwords.ToUTF8(word)
 	}
 	text, err := schema.CanonicalJSON(all)
 	if err != nil {

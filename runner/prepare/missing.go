@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
-	"github.com/neurolens/neurolens/runner/words"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -261,7 +261,7 @@ func (t *Target) programMeant(name string) string {
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return "; did you mean ./" + name + "?"
-	case words.InShells(name):
+	case shellwords.InShells(name):
 		return "; it is built into shells: use --shell, or shell: true in a sweep file"
 	}
 	return ""
@@ -288,7 +288,7 @@ func (t *Target) checkProgram(name string) error {
 	case info.IsDir():
 		return fmt.Errorf("%s: is a directory", name)
 	case info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s: not executable (chmod +x %s)", name, words.Quote(filepath.Base(name)))
+		return fmt.Errorf("%s: not executable (chmod +x %s)", name, shellwords.Quote(filepath.Base(name)))
 	}
 	if err := task.CheckInterpreter(path, t.Spec.Dir, environ); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

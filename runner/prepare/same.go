@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/runner/artifact"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -52,13 +52,13 @@ func (b *builds) wrote(side int, path string) bool {
 	during := func(at time.Time) bool {
 		return slices.ContainsFunc(b.times[side], func(s span) bool { return !at.Before(s.from) && !at.After(s.to) })
 	}
-	return during(artifact.Changed(info)) || during(info.ModTime())
+	return during(output.ChangedAt(info)) || during(info.ModTime())
 }
 
 // since reports whether a file has changed since a time; the zero time: there is none.
 func since(from time.Time, path string) bool {
 	info, ok := written(path)
-	return ok && !from.IsZero() && !artifact.Changed(info).Before(from)
+	return ok && !from.IsZero() && !output.ChangedAt(info).Before(from)
 }
 
 // CheckBuilt refuses, before the first launch, a program or a file of a command that is the same one for both sides although a build has

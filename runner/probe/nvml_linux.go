@@ -6,8 +6,6 @@ import (
 	"strconv"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
-
-	"github.com/neurolens/neurolens/runner/probe/nvmlcall"
 )
 
 // deviceGetter is a fact of one GPU.
@@ -67,7 +65,7 @@ type driver struct {
 // openDriver loads the library; empty is the one that is installed. Nothing may be asked of it but on success.
 func openDriver(library string) (driver, nvml.Return) {
 	library = cmp.Or(library, defaultLibrary)
-	nvmlcall.Bind(library)
+	bindNVML(library)
 	d := driver{nvml.New(nvml.WithLibraryPath(library)), newFacts()}
 	return d, d.Init()
 }

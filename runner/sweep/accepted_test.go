@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/expression"
 )
 
 // project is what the reference sweeps find their benchmarks in.
@@ -33,7 +33,7 @@ func TestReferenceSweeps(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Skipf("there are no reference sweeps beside %s: %v", samples, err)
 	}
-	facts, err := fact.New(map[string]string{"gpu.count": "1", "gpu.compute_capability": "9", "gpu.memory": "80GiB", "os": "darwin"}, fact.Sources{})
+	facts, err := expression.NewMachine(map[string]string{"gpu.count": "1", "gpu.compute_capability": "9", "gpu.memory": "80GiB", "os": "darwin"}, expression.FactSources{})
 	if err != nil {
 		t.Fatal(err)
 	}

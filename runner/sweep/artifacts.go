@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/expression"
 )
 
 // RunDir is the placeholder for the private directory of each run. The directory is empty when the run begins and is removed after
@@ -116,7 +116,7 @@ func (f field) bytes() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	size, err := fact.ParseAmount(text, "B")
+	size, err := expression.ParseAmount(text, "B")
 	if err != nil {
 		return 0, f.errorf("want a size such as 16MiB: %v", err)
 	}

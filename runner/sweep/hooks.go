@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 )
 
 // Hooks are programs with their arguments that run before and after the processes of a command, filled in; nil: none.
@@ -129,7 +129,7 @@ func (p *program) readHook(f field) (texts, error) {
 	if err != nil {
 		return texts{}, err
 	}
-	parts, err := words.Split(text)
+	parts, err := shellwords.Split(text)
 	if err != nil {
 		return texts{}, f.errorf("%v", err)
 	}
@@ -163,7 +163,7 @@ func (p *program) nameOfCommand(command []string) string {
 			program = first[0]
 		}
 	}
-	return words.ToUTF8(filepath.Base(program))
+	return shellwords.ToUTF8(filepath.Base(program))
 }
 
 // fillAround sets what is around the processes of a point. What its processes read is a parameter of it: that is part of
@@ -192,7 +192,7 @@ func (p *program) fillAround(point *Point, row []*value) error {
 		return err
 	}
 	*p.size += len(point.Stdin)
-	return point.addParam("stdin", words.ToUTF8(a.stdin.fill(row)), a.stdin.at)
+	return point.addParam("stdin", shellwords.ToUTF8(a.stdin.fill(row)), a.stdin.at)
 }
 
 // addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.

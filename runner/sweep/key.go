@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -91,7 +91,7 @@ func (p *Point) Settings() map[string]string {
 	settings := map[string]string{}
 	for _, k := range keys {
 		if k.Stored {
-			note(&settings, k.Name, words.ToUTF8(k.textAt(p)))
+			note(&settings, k.Name, shellwords.ToUTF8(k.textAt(p)))
 		}
 	}
 	return settings

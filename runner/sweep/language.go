@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/expression"
-	"github.com/neurolens/neurolens/runner/fact"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,7 +31,7 @@ var identityKinds = map[string]expression.Kind{
 // always the parameter. The name of a parameter and a fact alone is refused: which of them is meant?
 type language struct {
 	scope  expression.Scope
-	facts  *fact.Machine
+	facts  *expression.Machine
 	seed   *int64
 	params map[string]string // the parameter of a name
 	values map[string]any    // of facts that were read, and of the point
@@ -63,10 +62,10 @@ func (d *document) speak(g *grid, seed *int64) *language {
 
 // newLanguage collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
 // has not, are NULL.
-func newLanguage(g *grid, machine *fact.Machine, seed *int64, elsewhere map[string]bool) *language {
+func newLanguage(g *grid, machine *expression.Machine, seed *int64, elsewhere map[string]bool) *language {
 	l := &language{facts: machine, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
 	names, facts, unclear := map[string]expression.Kind{}, map[string]expression.Kind{}, map[string]string{}
-	for _, f := range fact.All() {
+	for _, f := range expression.Facts() {
 		names[f.Name], facts[f.Name] = f.Kind, f.Kind
 	}
 	params := map[string]expression.Kind{}

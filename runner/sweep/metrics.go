@@ -3,7 +3,7 @@ package sweep
 import (
 	"slices"
 
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -12,13 +12,13 @@ const maxMetrics = 100
 
 // metricKeys are the keys of an entry of metrics.
 var metricKeys = []Key{
-	{Name: "from", Value: textValue, Default: extract.Stdout, Doc: "Where to find the number: stdout, stderr, or a file that each process writes. {axis} is filled in."},
+	{Name: "from", Value: textValue, Default: output.Stdout, Doc: "Where to find the number: stdout, stderr, or a file that each process writes. {axis} is filled in."},
 	{Name: "regex", Value: textValue, Doc: "A regular expression (RE2) for a line. The number is its first group, or the whole match."},
 	{Name: "jq", Value: textValue, Doc: "A jq program that finds the number in JSON."},
 	{Name: "read", Value: textValue, Doc: "The format of a benchmark tool's results, with a name that ingest --from takes. Each result becomes a run."},
 	{Name: "unit", Value: textValue, Doc: "The unit of the number. Default: the stored unit, for the metrics that NeuroLens knows."},
 	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "Which values are better: lower or higher."},
-	{Name: "take", Value: oneOf(extract.Takes...), Default: extract.TakeOnly, Doc: "Which matches count if there are several. only: more than one is an error."},
+	{Name: "take", Value: oneOf(output.Takes...), Default: output.TakeOnly, Doc: "Which matches count if there are several. only: more than one is an error."},
 	{Name: "optional", Value: switchValue, Default: "false", Doc: "If the metric cannot be read, store NULL with the reason. Without this, the run is an error."},
 }
 
@@ -27,7 +27,7 @@ var readings = []string{"regex", "jq", "read"}
 
 // metric is an entry of metrics.
 type metric struct {
-	rule extract.Rule
+	rule output.ExtractRule
 	from template
 	at   field // of read
 }
@@ -61,12 +61,12 @@ func (p *program) readMetrics(d *document) error {
 
 // readMetric reads one entry.
 func (p *program) readMetric(d *document, m member) (metric, error) {
-	read := metric{rule: extract.Rule{Name: m.key, From: extract.Stdout}, from: template{parts: []part{{extract.Stdout, -1}}}}
+	read := metric{rule: output.ExtractRule{Name: m.key, From: output.Stdout}, from: template{parts: []part{{output.Stdout, -1}}}}
 	values, err := m.value.known(m.value.what+".", keyNames(metricKeys))
 	if err != nil {
 		return metric{}, err
 	}
-	if err := extract.CheckName(m.key); err != nil {
+	if err := output.CheckMetricName(m.key); err != nil {
 		return metric{}, m.value.errorf("%v", err)
 	}
 	r := &read.rule
@@ -94,7 +94,7 @@ func (p *program) readMetric(d *document, m member) (metric, error) {
 }
 
 // checkMetric refuses what no output can be read by.
-func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
+func checkMetric(entry field, values map[string]field, r *output.ExtractRule) error {
 	regex, jq := values["regex"], values["jq"]
 	switch {
 	case !regex.given() && !jq.given() && (values["unit"].given() || values["better"].given()):
@@ -108,8 +108,8 @@ func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
 		at  field
 		err func() error
 	}{
-		{regex, func() error { return extract.CheckRegex(r.Regex) }},
-		{jq, func() error { return extract.CheckJQ(r.JQ) }},
+		{regex, func() error { return output.CheckRegex(r.Regex) }},
+		{jq, func() error { return output.CheckJQ(r.JQ) }},
 		{values["unit"], r.CheckUnit},
 		{values["better"], r.CheckBetter},
 	} {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 )
 
 func TestMetrics(t *testing.T) {
@@ -17,7 +17,7 @@ metrics:
   err: {from: stderr, regex: x}
 `, Overrides{})
 	first, second := s.Points[0].Metrics, s.Points[1].Metrics
-	equal(t, first, []extract.Rule{
+	equal(t, first, []output.ExtractRule{
 		{Name: "accuracy", From: "stdout", Regex: `acc (\S+)`, Unit: "%", Better: "higher", Take: "last", Optional: true},
 		{Name: "loss", From: "out-1.json", JQ: ".loss"},
 		{Name: "err", From: "stderr", Regex: "x"},
@@ -121,7 +121,7 @@ func TestErrorsOfSkips(t *testing.T) {
 func TestRead(t *testing.T) {
 	const text = "command: [prog]\nmetrics: {r: {from: out.json, read: fio}}\n"
 	p := parse(t, text, Overrides{Formats: []string{"fio"}}).Points[0]
-	equal(t, p.Metrics, []extract.Rule{{Name: "r", From: "out.json", Read: "fio"}})
+	equal(t, p.Metrics, []output.ExtractRule{{Name: "r", From: "out.json", Read: "fio"}})
 	if p.Iterations != 1 || p.Warmup != 0 || p.WarmupOnce {
 		t.Errorf("%d iterations, %d warm-up", p.Iterations, p.Warmup)
 	}

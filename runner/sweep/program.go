@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -38,11 +38,11 @@ type program struct {
 	seed      *int64
 	scope     *scope
 
-	sharedEnv     map[string]string // where it is the same at every point
-	buildEnv      map[string]string // what of env no axis stands in
-	sharedBuild   [][]string        // likewise
-	sharedMetrics []extract.Rule    // likewise
-	size          *int              // bytes that the points of all parts take, see maxText
+	sharedEnv     map[string]string    // where it is the same at every point
+	buildEnv      map[string]string    // what of env no axis stands in
+	sharedBuild   [][]string           // likewise
+	sharedMetrics []output.ExtractRule // likewise
+	size          *int                 // bytes that the points of all parts take, see maxText
 }
 
 // lines are those of keys, for the messages of others; 0: not there.

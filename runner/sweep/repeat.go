@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -21,7 +21,7 @@ func Repeat(run *schema.Run, against string) (line, program []string) {
 	facts := run.Env.Facts
 	var what []string
 	if file := facts["sweep.file"]; file != "" {
-		what = append([]string{words.FromUTF8(file)}, pointWords(run)...)
+		what = append([]string{shellwords.FromUTF8(file)}, pointWords(run)...)
 	} else if text := lineText(run); text != "" {
 		if program = programWords(run, text); program == nil {
 			what = []string{text}
@@ -46,8 +46,8 @@ func programWords(run *schema.Run, text string) []string {
 	if run.Params["shell"] != "" {
 		return nil
 	}
-	parts, err := words.Split(text)
-	if err != nil || len(parts) == 1 && parts[0] == text || words.Join(parts) != text {
+	parts, err := shellwords.Split(text)
+	if err != nil || len(parts) == 1 && parts[0] == text || shellwords.Join(parts) != text {
 		return nil
 	}
 	return parts
@@ -236,7 +236,7 @@ func optionWords(run *schema.Run) (line []string) {
 	ofAll, ofSome := repeatedOptions()
 	for _, name := range slices.Concat(ofAll, ofSome) {
 		value, ok := given[name]
-		value = words.FromUTF8(value)
+		value = shellwords.FromUTF8(value)
 		_, taken := facts["runner."+strings.ReplaceAll(name, "-", "_")]
 		switch {
 		case !ok || !taken && slices.Contains(ofSome, name):

@@ -8,7 +8,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/expression"
-	"github.com/neurolens/neurolens/runner/fact"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -170,7 +169,7 @@ func (d *document) readBy(f field) (by *formula, unit string, err error) {
 	l := newLanguage(&grid{}, d.over.Facts, nil, nil)
 	clear(l.scope.Names)
 	units := map[string]string{}
-	for _, known := range fact.All() {
+	for _, known := range expression.Facts() {
 		for _, name := range []string{known.Name, factPrefix + known.Name} {
 			l.scope.Names[name], units[name] = known.Kind, known.Unit
 		}
@@ -196,7 +195,7 @@ func (f field) readSteps(unit string) ([]step, error) {
 	var steps []step
 	for _, m := range members {
 		s := step{at: m.value}
-		if s.minimum, err = fact.ParseAmount(m.key, unit); err != nil {
+		if s.minimum, err = expression.ParseAmount(m.key, unit); err != nil {
 			return nil, m.value.errorf("want an amount such as 16GiB: %v", err)
 		}
 		if s.factor, err = m.value.positive(); err != nil {

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // here are the facts of a machine without a GPU, with those that a user gives.
-func here(t *testing.T, given map[string]string) *fact.Machine {
+func here(t *testing.T, given map[string]string) *expression.Machine {
 	t.Helper()
-	m, err := fact.New(given, fact.Sources{
+	m, err := expression.NewMachine(given, expression.FactSources{
 		Env: func() schema.Env {
 			return schema.Env{OS: "linux", Facts: map[string]string{"memory.total": "8589934592"}, Missing: map[string]string{"gpu": "absent"}}
 		},
@@ -173,7 +173,7 @@ func TestSkipOnly(t *testing.T) {
 // TestLazyFacts: a sweep asks for the facts that it names, and for no other.
 func TestLazyFacts(t *testing.T) {
 	asked := false
-	m, err := fact.New(nil, fact.Sources{Env: func() schema.Env {
+	m, err := expression.NewMachine(nil, expression.FactSources{Env: func() schema.Env {
 		asked = true
 		return schema.Env{OS: "linux", Missing: map[string]string{"gpu": "absent"}}
 	}})

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/discover"
-	"github.com/neurolens/neurolens/runner/extract"
-	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/expression"
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -90,29 +90,29 @@ type Point struct {
 
 	// What runs.
 	Executor    schema.Executor
-	ModelPath   string            // the model's file as written; empty for builtin:NAME and without a file
-	ModelLine   int               // of the model
-	Command     []string          // wrapper, program and arguments, filled in; nil unless Executor is command
-	File        string            // the Python file as written, filled in; empty unless Executor is python
-	Object      string            // class or function in File; empty: the only one that fits
-	FileLine    int               // of file
-	CommandLine int               // of command
-	Build       [][]string        // commands to run first, filled in; nil: none
-	BuildLine   int               // of build
-	Env         map[string]string // environment variables to add, filled in; nil: none
-	BuildEnv    map[string]string // those of Env that Build gets: the variables that contain no axis
-	Dir         string            // cwd, filled in; empty: the working directory
-	SkipExit    int               // exit status with which a process of a command skips the point; 0: none
-	AnyExit     bool              // no exit status of a process is a failure
-	Exits       []int             // exit statuses other than 0 that are not failures; nil: none
-	Hooks       Hooks             // programs around its processes
-	Shell       string            // the shell that runs the text of the command; empty: none
-	Start       []string          // starts only the shell, whose time is not part of the latency; nil: none
-	Stdin       string            // the standard input of each process, filled in; empty: nothing to read
-	Stdout      string            // the file for its standard output, filled in; empty: the run keeps it to itself
-	KeepOutput  bool              // its printed output is kept with the run
-	Metrics     []extract.Rule    // metrics to read from outputs, filled in; nil: none
-	Used        []string          // axes that texts contain, so that the benchmark need not take them; nil unless it runs in Python
+	ModelPath   string               // the model's file as written; empty for builtin:NAME and without a file
+	ModelLine   int                  // of the model
+	Command     []string             // wrapper, program and arguments, filled in; nil unless Executor is command
+	File        string               // the Python file as written, filled in; empty unless Executor is python
+	Object      string               // class or function in File; empty: the only one that fits
+	FileLine    int                  // of file
+	CommandLine int                  // of command
+	Build       [][]string           // commands to run first, filled in; nil: none
+	BuildLine   int                  // of build
+	Env         map[string]string    // environment variables to add, filled in; nil: none
+	BuildEnv    map[string]string    // those of Env that Build gets: the variables that contain no axis
+	Dir         string               // cwd, filled in; empty: the working directory
+	SkipExit    int                  // exit status with which a process of a command skips the point; 0: none
+	AnyExit     bool                 // no exit status of a process is a failure
+	Exits       []int                // exit statuses other than 0 that are not failures; nil: none
+	Hooks       Hooks                // programs around its processes
+	Shell       string               // the shell that runs the text of the command; empty: none
+	Start       []string             // starts only the shell, whose time is not part of the latency; nil: none
+	Stdin       string               // the standard input of each process, filled in; empty: nothing to read
+	Stdout      string               // the file for its standard output, filled in; empty: the run keeps it to itself
+	KeepOutput  bool                 // its printed output is kept with the run
+	Metrics     []output.ExtractRule // metrics to read from outputs, filled in; nil: none
+	Used        []string             // axes that texts contain, so that the benchmark need not take them; nil unless it runs in Python
 
 	Operators bool // the first run of the point tells its operators: profile is not given
 
@@ -187,7 +187,7 @@ type Overrides struct {
 	// Files is the working directory, which discover searches; nil: it is empty.
 	Files fs.FS
 	// Facts provides the facts about the machine that expressions name. Only these are read. nil: none is known.
-	Facts *fact.Machine
+	Facts *expression.Machine
 	// Targets are globs (see path.Match) for a suite, a benchmark, suite:benchmark or suite:benchmark:variant. Points that no glob
 	// matches are left out, except those of calibrate. A benchmark whose name begins with suite/ may be named without that after
 	// its suite.

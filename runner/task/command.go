@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -89,7 +89,7 @@ func (s *supervisor) runCommand() {
 		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))
 		return
 	}
-	s.sender.hold(event{Event: eventFact, Key: "command.path", Value: words.ToUTF8(c.path)})
+	s.sender.hold(event{Event: eventFact, Key: "command.path", Value: shellwords.ToUTF8(c.path)})
 	if failed := c.measureStart(); failed != nil {
 		s.sender.hold(*failed)
 		return

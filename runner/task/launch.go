@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -125,7 +125,7 @@ const maxOrder = 16 << 10
 
 // prepareJob writes the job down, unless it is short and the supervisor alone needs it.
 func (r *run) prepareJob() error {
-	text, err := json.Marshal(r.job.mapped(words.ToUTF8))
+	text, err := json.Marshal(r.job.mapped(shellwords.ToUTF8))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 )
 
 // The first arguments that make this program a supervisor or a worker; the second one is the run directory.
@@ -72,7 +72,7 @@ func parseJob(text []byte) (*job, error) {
 	if j.Proto != proto {
 		return nil, fmt.Errorf("protocol %d: want %d", j.Proto, proto)
 	}
-	j = j.mapped(words.FromUTF8)
+	j = j.mapped(shellwords.FromUTF8)
 	return &j, nil
 }
 

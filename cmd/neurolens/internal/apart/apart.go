@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/guard"
-	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/output"
 )
 
 // What the process that reads metrics out of outputs may take.
@@ -21,11 +21,11 @@ const (
 )
 
 // order is what that process is asked.
-type order struct{ Extract *extract.Job }
+type order struct{ Extract *output.ExtractJob }
 
 // Extract reads metrics in a process of its own: what a sweep asks for may never end, or take all memory there is. It
 // tells the number of the rule at which it failed.
-func Extract(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error) {
+func Extract(ctx context.Context, job output.ExtractJob, kept *os.File) (found []output.Extracted, began int, err error) {
 	marks := marksOfRules{}
 	err = guard.Run(ctx, guard.Job{
 		Argument: order{&job}, Stdout: &marks, Grace: grace, Memory: memory, Keep: kept,
@@ -55,8 +55,8 @@ func Part(others func(context.Context, []byte) any) func(context.Context, []byte
 	}
 }
 
-func read(ctx context.Context, job extract.Job) any {
+func read(ctx context.Context, job output.ExtractJob) any {
 	debug.SetGCPercent(50) // less garbage leaves more of the limit
 	kept := os.NewFile(guard.KeptFile, "outputs")
-	return extract.Read(ctx, job, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
+	return output.Extract(ctx, job, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
 }

@@ -57,7 +57,7 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	v := term.View{Below: p.lines}
 	if s.Reproduce != "" {
 		v.Below = append(v.Below, "", "reproduce")
-		v.Commands = strings.Split(term.Gap+s.Reproduce, "\n") // a word may end with a newline, see words.Quote
+		v.Commands = strings.Split(term.Gap+s.Reproduce, "\n") // a word may end with a newline, see shellwords.Quote
 	}
 	return v
 }

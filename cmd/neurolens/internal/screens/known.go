@@ -8,13 +8,12 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/expression"
-	"github.com/neurolens/neurolens/runner/fact"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Nameable are the facts that expressions may name, each with its value on a machine or the reason why there is none: as a
 // table for programs, and for people.
-func Nameable(m *fact.Machine) (answer.Table, term.View) {
+func Nameable(m *expression.Machine) (answer.Table, term.View) {
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "fact", Type: answer.TypeText},
 		{Name: "value", Type: answer.TypeText},
@@ -23,7 +22,7 @@ func Nameable(m *fact.Machine) (answer.Table, term.View) {
 		{Name: "missing", Type: answer.TypeText},
 	}}
 	v := term.View{Columns: []term.Column{{Header: "FACT"}, {Header: "VALUE"}, {Header: "MEANING"}}}
-	for _, f := range fact.All() {
+	for _, f := range expression.Facts() {
 		row := []any{f.Name, nil, nil, f.Meaning, nil}
 		if f.Unit != "" {
 			row[2] = f.Unit

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 )
 
 // Thousands prints a whole number with commas: 1,204.
@@ -85,7 +85,7 @@ func FirstLine(s string) string {
 // ShellWord writes a word as a shell reads it back, in characters that can be printed.
 func ShellWord(s string) string {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return words.Quote(s)
+		return shellwords.Quote(s)
 	}
 	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`*?[]{}()<>|&;#!~") {
 		return s

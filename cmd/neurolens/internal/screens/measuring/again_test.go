@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner"
-	"github.com/neurolens/neurolens/runner/words"
+	"github.com/neurolens/neurolens/runner/shellwords"
 )
 
 func TestWithRepeats(t *testing.T) {
@@ -49,12 +49,12 @@ func TestPrecisionText(t *testing.T) {
 // TestAgainBytes: a command line of any bytes is written so that a shell reads it back.
 func TestAgainBytes(t *testing.T) {
 	args := []string{"bench", "a\tb", "", "--set", "x=\n", "--repeats", "2", "--store", "caf\xe9", "\u202e", "it's", "$x", "!", "--", "sort", "-t", "\t", "\x1b[2J", "a\n", "-r", "3"}
-	got, err := words.Split(Again(args))
+	got, err := shellwords.Split(Again(args))
 	if err != nil || !slices.Equal(got, append([]string{"neurolens"}, args...)) {
 		t.Errorf("%q, %v", got, err)
 	}
 	want := append([]string{"neurolens", "bench", "a\tb", "", "--set", "x=\n", "--store", "caf\xe9", "\u202e", "it's", "$x", "!", "--repeats", "7"}, args[13:]...)
-	if got, err = words.Split(WithRepeats(args, 7)); err != nil || !slices.Equal(got, want) {
+	if got, err = shellwords.Split(WithRepeats(args, 7)); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

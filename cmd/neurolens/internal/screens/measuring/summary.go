@@ -184,7 +184,7 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		}
 		commands[i] = label + commands[i]
 	}
-	return strings.Split(strings.Join(commands, "\n"), "\n") // a word may end with a newline, see words.Quote
+	return strings.Split(strings.Join(commands, "\n"), "\n") // a word may end with a newline, see shellwords.Quote
 }
 
 // Filter selects what the summary shows: the runs of its session, and those of earlier ones that it counts as its own.

@@ -1,0 +1,168 @@
+package expression
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/device"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// absent is the reason for a fact that this machine does not have; see package probe.
+const absent = "absent"
+
+// reading takes facts from the description of an environment.
+type reading struct {
+	env     schema.Env
+	environ []string // key=value
+}
+
+// why is the reason why a fact of the environment is not known.
+func (r *reading) why(names ...string) string {
+	for _, name := range names {
+		if why := r.env.Missing[name]; why != "" {
+			return why
+		}
+	}
+	return absent
+}
+
+// number is a fact of the environment; NaN and the reason if it is not known.
+func (r *reading) number(name string) (float64, string) {
+	value, err := strconv.ParseFloat(r.env.Facts[name], 64)
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+		return math.NaN(), r.why(name)
+	}
+	return value, ""
+}
+
+func number(name string) func(*reading) (any, string) {
+	return func(r *reading) (any, string) { return known(r.number(name)) }
+}
+
+// known is a number, or NULL if there is a reason.
+func known(value float64, why string) (any, string) {
+	if why != "" {
+		return nil, why
+	}
+	return value, ""
+}
+
+func text(name string) func(*reading) (any, string) {
+	return func(r *reading) (any, string) {
+		if value := r.env.Facts[name]; value != "" {
+			return value, ""
+		}
+		return nil, r.why(name)
+	}
+}
+
+// system marks a fact that is known without a manifest; see Machine.Value.
+func system(*reading) (any, string) { return nil, absent }
+
+var systems = map[string]string{"arch": runtime.GOARCH, "os": runtime.GOOS}
+
+// memory is the memory of the system, or the limit of the control group if that is less.
+func memory(r *reading) (any, string) {
+	total, why := r.number("memory.total")
+	limit, unlimited := r.number("cgroup.memory_max")
+	if unlimited == "" && (why != "" || limit < total) {
+		return limit, ""
+	}
+	return known(total, why)
+}
+
+// gpus are the prefixes of the facts of the visible GPUs: gpu.0, gpu.1. why is the reason if that is not known. An instance of a
+// shared GPU counts, and has no facts.
+func (r *reading) gpus() (prefixes []string, why string) {
+	if r.env.GPUCount == nil {
+		if why := r.env.Missing["gpu"]; why != absent && !(why == "unsupported" && r.env.OS != "linux") {
+			return nil, r.why("gpu", "gpu.count")
+		}
+		return nil, ""
+	}
+	visible := device.Of(r.env, r.environ, false)
+	for i := range *r.env.GPUCount {
+		prefix := fmt.Sprintf("gpu.%d", i)
+		name := fmt.Sprintf("gpu-%d", i)
+		if uuid := r.env.Facts[prefix+".uuid"]; uuid != "" {
+			name = device.GPU(uuid)
+		}
+		if at := slices.Index(visible, name); at >= 0 {
+			prefixes = append(prefixes, prefix)
+			visible = slices.Delete(visible, at, at+1)
+		}
+	}
+	for _, other := range visible {
+		if strings.HasPrefix(other, "mig-") {
+			prefixes = append(prefixes, other)
+		}
+	}
+	return prefixes, ""
+}
+
+func gpuCount(r *reading) (any, string) {
+	gpus, why := r.gpus()
+	return known(float64(len(gpus)), why)
+}
+
+// textOfGPUs is a fact of the GPUs, each value once; NULL if it is unknown for one of them.
+func textOfGPUs(fact string) func(*reading) (any, string) {
+	return func(r *reading) (any, string) {
+		gpus, why := r.gpus()
+		var texts []string
+		for _, gpu := range gpus {
+			text := r.env.Facts[gpu+fact]
+			if text == "" {
+				return nil, r.why(gpu+fact, gpu)
+			}
+			texts = append(texts, text)
+		}
+		if len(texts) == 0 {
+			return nil, cmp.Or(why, absent)
+		}
+		slices.Sort(texts)
+		return strings.Join(slices.Compact(texts), ", "), ""
+	}
+}
+
+// minOfGPUs is the smallest value of the GPUs; NULL if it is unknown for one of them.
+func minOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading) (any, string) {
+	return func(r *reading) (any, string) {
+		gpus, why := r.gpus()
+		smallest := math.Inf(1)
+		for _, gpu := range gpus {
+			value, why := of(r, gpu)
+			if why != "" {
+				return nil, why
+			}
+			smallest = min(smallest, value)
+		}
+		if math.IsInf(smallest, 1) {
+			return nil, cmp.Or(why, absent)
+		}
+		return smallest, ""
+	}
+}
+
+// minHBMWidth is the smallest width, in bits, of the bus of HBM. Other kinds of memory have a narrower bus.
+const minHBMWidth = 1024
+
+// peakBandwidth is computed as in NVIDIA's deviceQuery: two transfers per clock, over the whole width of the bus. For AMD this is
+// right for HBM only: for GDDR, the driver reports a clock that is an unknown fraction of that of transfers.
+func peakBandwidth(r *reading, gpu string) (float64, string) {
+	clock, why := r.number(gpu + ".clock_memory_max") // MHz
+	if why != "" {
+		return 0, why
+	}
+	width, why := r.number(gpu + ".memory_bus_width") // bits
+	if why == "" && width < minHBMWidth && r.env.Facts[gpu+".gfx"] != "" {
+		return 0, "unsupported"
+	}
+	return 2 * clock * 1e6 * width / 8, why
+}

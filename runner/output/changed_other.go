@@ -1,0 +1,11 @@
+//go:build !linux
+
+package output
+
+import (
+	"io/fs"
+	"time"
+)
+
+// ChangedAt is when a file was changed last.
+func ChangedAt(info fs.FileInfo) time.Time { return info.ModTime() }

@@ -1,0 +1,206 @@
+// Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing
+// else. A text that needs a real shell is refused.
+//
+// Words may have any bytes but NUL. A word that cannot be printed is written as "$(printf '\t')", which every POSIX shell
+// reads, and so does Split.
+package shellwords
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Split returns the words of a program as a shell would, without quotes and backslashes. It refuses what only a shell can do.
+func Split(text string) ([]string, error) {
+	source, read := text, literal(func(part string) string { return part })
+	if !utf8.ValidString(text) || strings.ContainsRune(text, '\r') { // the parser takes UTF-8 alone, and leaves out \r before \n
+		source, read = characters(text), bytesOf
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(source), "")
+	if err != nil {
+		if parsing, is := errors.AsType[syntax.ParseError](err); is {
+			err = errors.New(parsing.Text)
+		}
+		return nil, fmt.Errorf("reading %s: %w", Shown(text), err)
+	}
+	if len(file.Stmts) == 0 {
+		return nil, fmt.Errorf("%s: it contains no program", Shown(text))
+	}
+	call, simple := file.Stmts[0].Cmd.(*syntax.CallExpr)
+	if why := needsShell(file.Stmts); why != "" {
+		return nil, fmt.Errorf("%s: %s needs a shell: use --shell", Shown(text), why)
+	}
+	if !simple {
+		return nil, fmt.Errorf("%s: only a shell can run it: use --shell", Shown(text))
+	}
+	words := make([]string, len(call.Args))
+	for i, word := range call.Args {
+		word, known := read.unquoted(word.Parts, false)
+		if !known {
+			return nil, fmt.Errorf("%s: only a shell can fill in a variable or a command: use --shell, or single quotes for the literal text", Shown(text))
+		}
+		if mark := pattern(call.Args[i].Parts); mark != "" {
+			return nil, fmt.Errorf("%s: %s needs a shell: use --shell, or single quotes for the literal text", Shown(text), mark)
+		}
+		words[i] = word
+	}
+	return words, nil
+}
+
+// characters writes each byte of a text as the character of that number, and \r as a letter beyond these: neither \r nor a byte above
+// 0x7f means anything to a shell. bytesOf undoes it.
+func characters(text string) string {
+	all := make([]rune, len(text))
+	for i := range len(text) {
+		if all[i] = rune(text[i]); text[i] == '\r' {
+			all[i] |= 1 << 8
+		}
+	}
+	return string(all)
+}
+
+func bytesOf(characters string) string {
+	var text []byte
+	for _, r := range characters {
+		text = append(text, byte(r))
+	}
+	return string(text)
+}
+
+// needsShell names the part of statements that only a shell can run; empty: there is none with a name.
+func needsShell(all []*syntax.Stmt) string {
+	first := all[0]
+	binary, _ := first.Cmd.(*syntax.BinaryCmd)
+	call, _ := first.Cmd.(*syntax.CallExpr)
+	switch {
+	case binary != nil && (binary.Op == syntax.Pipe || binary.Op == syntax.PipeAll):
+		return "a pipe"
+	case binary != nil:
+		return binary.Op.String()
+	case first.Background:
+		return "&"
+	case len(all) > 1:
+		return "more than one program"
+	case len(first.Redirs) > 0:
+		return "a redirection (" + first.Redirs[0].Op.String() + ")"
+	case first.Negated:
+		return "!"
+	case call != nil && len(call.Assigns) > 0:
+		return "an assignment (" + call.Assigns[0].Name.Value + "=)"
+	}
+	return ""
+}
+
+// pattern is the mark by which a shell would put names of files, or a home, in place of a word; empty: there is none. A bracket
+// that none closes is a mark of nothing.
+func pattern(parts []syntax.WordPart) string {
+	open := false
+	for i, part := range parts {
+		lit, is := part.(*syntax.Lit)
+		if !is {
+			continue // quotes keep what they hold
+		}
+		if i == 0 && strings.HasPrefix(lit.Value, "~") {
+			return "~"
+		}
+		for at := 0; at < len(lit.Value); at++ {
+			switch mark := lit.Value[at]; {
+			case mark == '\\':
+				at++
+			case mark == '*', mark == '?', mark == ']' && open:
+				return strings.Replace(string(mark), "]", "[", 1)
+			case mark == '[':
+				open = true
+			}
+		}
+	}
+	return ""
+}
+
+// Same reports whether two texts are the same program with the same arguments, however they are quoted. A comment after a program makes it
+// different.
+func Same(a, b string) bool {
+	first, errFirst := Split(a)
+	second, errSecond := Split(b)
+	if errFirst != nil || errSecond != nil {
+		return strings.TrimSpace(a) == strings.TrimSpace(b)
+	}
+	return slices.Equal(first, second) && comment(a) == comment(b)
+}
+
+// comment is what stands behind the # of a text.
+func comment(text string) string {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return ""
+	}
+	var all strings.Builder
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if c, is := node.(*syntax.Comment); is {
+			all.WriteString(strings.TrimSpace(c.Text) + "\n")
+		}
+		return true
+	})
+	return all.String()
+}
+
+// literal reads what stands for itself in a text that was parsed.
+type literal func(part string) string
+
+// unquoted returns the text of the parts of a word without quotes and backslashes; false: only a shell knows it.
+func (read literal) unquoted(parts []syntax.WordPart, double bool) (string, bool) {
+	var text strings.Builder
+	for _, part := range parts {
+		known := true
+		switch part := part.(type) {
+		case *syntax.Lit:
+			text.WriteString(unescaped(read(part.Value), double))
+		case *syntax.SglQuoted:
+			text.WriteString(read(part.Value))
+		case *syntax.DblQuoted:
+			var inner string
+			inner, known = read.unquoted(part.Parts, true)
+			text.WriteString(inner)
+		case *syntax.CmdSubst:
+			var written string
+			written, known = read.formatted(part)
+			text.WriteString(written)
+			known = known && double // a shell would split it otherwise
+		default:
+			known = false
+		}
+		if !known {
+			return "", false
+		}
+	}
+	return text.String(), true
+}
+
+// unescaped takes off backslashes: in double quotes those alone that stand before a character with a meaning there.
+func unescaped(text string, double bool) string {
+	var out strings.Builder
+	for at := 0; at < len(text); at++ {
+		if text[at] == '\\' && at+1 < len(text) && (!double || strings.IndexByte("$`\"\\\n", text[at+1]) >= 0) {
+			if at++; text[at] == '\n' {
+				continue
+			}
+		}
+		out.WriteByte(text[at])
+	}
+	return out.String()
+}
+
+// Shown returns a text in quotes for a message, without its middle where it is long.
+func Shown(text string) string {
+	const end = 100 // bytes of each
+	if len(text) > 2*end {
+		text = strings.ToValidUTF8(text[:end], "") + "…" + strings.ToValidUTF8(text[len(text)-end:], "")
+	}
+	return strconv.Quote(text)
+}
