@@ -6,4 +6,20 @@
 //
 // Filters are compiled to SQL with bound parameters, so text of a user is never part of a statement. Identifiers come only from the
 // registry. SQL of users is a single SELECT that runs in a sandbox: it can read only the files of the stores and change nothing.
+//
+// # Annotations
+//
+// Annotations lists the annotations of sessions: notes, tags that were added to stored runs, and releases.
+//
+// Notes and tags belong to runs; a session has those of its runs. An annotation is listed in the first session that has it, if the
+// session before does not have it. So a tag on all runs of a month is listed once. A release is the tag releaseTag, which may also be
+// stored with the run: a store knows commits, but not which of them are releases.
+//
+// # Samples
+//
+// The samples of runs are reduced for charts, which can show some thousand marks at most.
+//
+// FindSamples chooses the runs and the metric. SampleShares returns steps of the empirical distribution of their samples; each step lies
+// on the exact distribution. SamplesInOrder returns the samples in the order in which they were taken, combined into parts if there are many. DuckDB counts
+// and sorts all samples, so the result is small but no sample is ignored.
 package query

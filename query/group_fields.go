@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -82,11 +81,11 @@ func bestFields() []answer.Field[Group] {
 	}
 	fields := []answer.Field[Group]{
 		field("point_id", answer.TypeText, "id of the best point", func(p *BestPoint) any { return answer.Text(p.PointID) }),
-		field("machine", answer.TypeText, facts.PointMeanings["machine"], func(p *BestPoint) any { return answer.Text(p.Machine) }),
+		field("machine", answer.TypeText, PointMeanings["machine"], func(p *BestPoint) any { return answer.Text(p.Machine) }),
 		field("side", answer.TypeText, schema.RunColumn("side").Doc, func(p *BestPoint) any { return answer.Text(p.Side) }),
 	}
-	for _, c := range answer.ColumnsNamed(facts.IdentityColumns()...) {
-		fields = append(fields, field(c.Name, c.Type, facts.PointMeanings[c.Name], func(p *BestPoint) any { return p.Value(c.Name) }))
+	for _, c := range answer.ColumnsNamed(IdentityColumns()...) {
+		fields = append(fields, field(c.Name, c.Type, PointMeanings[c.Name], func(p *BestPoint) any { return p.Value(c.Name) }))
 	}
 	return append(fields,
 		field("best_runs", answer.TypeInteger, "number of ok runs of the best point that have a value", func(p *BestPoint) any { return int64(p.Runs) }),

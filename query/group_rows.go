@@ -2,7 +2,6 @@ package query
 
 import (
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -37,7 +36,7 @@ type Group struct {
 // BestPoint is the point of a group with the best median, on one machine and of one side.
 type BestPoint struct {
 	PointID, Side string
-	facts.Point
+	Point
 	Runs                   int // its ok runs that have a value
 	SamplesMin, SamplesMax *int64
 	P99                    *float64
@@ -45,7 +44,7 @@ type BestPoint struct {
 
 // Shared has the values that all points have in common, parameter by parameter. Values in which they differ are empty or nil.
 type Shared struct {
-	facts.Point
+	Point
 	Side           string
 	Metric, Better string // common to all points that have a metric
 }
@@ -122,10 +121,10 @@ func known[T any](cell any) *T {
 	return nil
 }
 
-// point reads the columns of facts.Identity, and params.
-func (c *cells) point() facts.Point {
-	identity := c.left[:len(facts.Identity)]
-	c.left = c.left[len(facts.Identity):]
+// point reads the columns of Identity, and params.
+func (c *cells) point() Point {
+	identity := c.left[:len(Identity)]
+	c.left = c.left[len(Identity):]
 	params, _ := c.next().(map[string]any)
-	return facts.PointOf(identity, params)
+	return PointOf(identity, params)
 }

@@ -8,15 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/meant"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -93,16 +87,16 @@ func groupKeys(by []string) ([]groupKey, error) {
 		f := filter.FieldOf(key)
 		switch k := f.Kind(); {
 		case key == "" || key == filter.KeyBaseline || strings.HasPrefix(key, "-"):
-			return nil, fault.Input("by: %q is neither a column nor a parameter", fault.Brief(key))
+			return nil, answer.InputError("by: %q is neither a column nor a parameter", answer.Brief(key))
 		case k == schema.KindList:
-			return nil, fault.Input("by: %s is a list, and runs cannot be grouped by lists", f.Column.Name)
+			return nil, answer.InputError("by: %s is a list, and runs cannot be grouped by lists", f.Column.Name)
 		case k == schema.KindMap:
-			return nil, fault.Input("by: %s is a map: name one of its entries, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
+			return nil, answer.InputError("by: %s is a map: name one of its entries, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
 		case f.Measured():
-			return nil, fault.Input("by: %s is a measured value: want a key that runs share, such as backend", fault.Brief(key))
+			return nil, answer.InputError("by: %s is a measured value: want a key that runs share, such as backend", answer.Brief(key))
 		}
 		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.Column == f.Column && other.field.Entry == f.Entry }) {
-			return nil, fault.Input("by: %s is given twice", fault.Brief(key))
+			return nil, answer.InputError("by: %s is given twice", answer.Brief(key))
 		}
 		keys = append(keys, groupKey{keyName(key, f), f})
 	}
@@ -130,7 +124,7 @@ type grouper struct {
 
 // group fills found.
 func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
-	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: period.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By, Metric: g.req.Metric})
+	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewPeriod(g.req.Since, g.req.Until), Sort: g.req.By, Metric: g.req.Metric})
 	if err != nil {
 		return err
 	}
@@ -185,7 +179,7 @@ func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 	for i, k := range sel.Order {
 		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
 	}
-	return "(SELECT *" + values + " FROM " + sel.Src.Scan(projection.With(columns, sel.Columns), sel.Matches()) + ")", nil
+	return "(SELECT *" + values + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")", nil
 }
 
 // identities makes the temporary table group_identities: what identifies each point. A point can be in many groups, so group_points has
@@ -196,7 +190,7 @@ func (g *grouper) identities(ctx context.Context, r *scan.Reader, sel scan.Selec
 		return err
 	}
 	values := "point_id"
-	for _, name := range facts.IdentityColumns() {
+	for _, name := range IdentityColumns() {
 		values += fmt.Sprintf(", any_value(%[1]s) AS %[1]s", duck.Identifier(name))
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_identities AS SELECT "+values+" FROM "+runs+" GROUP BY point_id", sel.Args...)
@@ -217,7 +211,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+g.keysSQL("")+
 		", machine, point_id, side, runs, ok_runs, ended_ok, ended_otherwise, "+g.ofBest()+"metric, unit, better, median, spread, wrong_runs, comparable FROM "+
-		bypoint.Rows(runs, g.keysSQL("")+", machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
+		scan.PointRows(runs, g.keysSQL("")+", machine, ", endedCounts+g.uncheckedSQL()), sel.Args...)
 	return err
 }
 
@@ -238,7 +232,7 @@ func (g *grouper) uncheckedSQL() string {
 	if !g.req.Best {
 		return ""
 	}
-	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked, bool_or(ok AND " + measured.FailedRequests + ") AS failed_requests"
+	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked, bool_or(ok AND " + scan.FailedRequestsSQL + ") AS failed_requests"
 }
 
 // keysSQL are the columns of the keys in a table: "p." for those of p.
@@ -308,7 +302,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 			return err
 		}
 		if !slices.Contains(names, k.field.Entry) {
-			return fault.Input("by: no column or parameter is called %q%s", fault.Brief(k.field.Entry), meant.Key(k.field.Entry, names))
+			return answer.InputError("by: no column or parameter is called %q%s", answer.Brief(k.field.Entry), scan.SuggestKey(k.field.Entry, names))
 		}
 	}
 	return nil

@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/period"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,9 +26,9 @@ func sharedSQL() string {
 		"CASE WHEN " + sameMetric + " THEN min(metric) END AS metric",
 		"CASE WHEN " + sameMetric + " AND count(better) = count(metric) AND min(better) = max(better) THEN min(better) END AS better",
 	}
-	for _, name := range append([]string{"side"}, facts.Identity...) {
+	for _, name := range append([]string{"side"}, Identity...) {
 		same := fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END", duck.Identifier(name))
-		if slices.Contains(facts.IdentityColumns(), name) {
+		if slices.Contains(IdentityColumns(), name) {
 			same = "(SELECT " + same + " FROM group_identities)"
 		}
 		columns = append(columns, same+" AS "+duck.Identifier(name))
@@ -47,7 +45,7 @@ SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable 
 FROM (SELECT ` + g.keysSQL("") + `, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs,
 	sum(wrong_runs)::BIGINT AS wrong_runs, ` + g.requestsSQL() + `sum(ended_ok)::BIGINT AS ended_ok,
 	count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
-	bool_and(comparable) AND ` + bypoint.SameSQL("metric", "metric") + " AND " + bypoint.SameSQL("metric_unit", "metric") + ` AS comparable,
+	bool_and(comparable) AND ` + scan.SameSQL("metric", "metric") + " AND " + scan.SameSQL("metric_unit", "metric") + ` AS comparable,
 	coalesce(min(direction) = max(direction), false) AS one_direction,
 	min(metric) AS metric, min(unit) AS unit, min(better) AS better,
 	median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread
@@ -129,7 +127,7 @@ func (g *grouper) columnsSQL() []string {
 		return columns
 	}
 	columns = append(columns, "best.median AS median", "best.spread AS spread", "best.point_id", "best.side")
-	for _, name := range append(slices.Clone(facts.Identity), "params") {
+	for _, name := range append(slices.Clone(Identity), "params") {
 		columns = append(columns, "best."+duck.Identifier(name))
 	}
 	return append(columns, "best.valued_runs AS best_runs", "best.samples_min", "best.samples_max", "best.p99 AS p99")
@@ -153,7 +151,7 @@ func (g *grouper) orderBy() (string, error) {
 			for _, k := range slices.Backward(g.keys) {
 				columns = slices.Insert(columns, 0, k.name)
 			}
-			return "", fault.Input("sort: %q is not a column of the groups: want one of %s", fault.Brief(want), strings.Join(columns, " "))
+			return "", answer.InputError("sort: %q is not a column of the groups: want one of %s", answer.Brief(want), strings.Join(columns, " "))
 		}
 	}
 	for i := range g.keys {
@@ -172,7 +170,7 @@ func (g *grouper) keyOrder(i int, direction string) []string {
 	case field.Entry != "":
 		return []string{duck.Number(key) + direction, key + direction}
 	case field.Column.Name == sessionColumn: // sessions without a start are in no order, so they come last
-		return []string{key + " < " + duck.Literal(period.FirstID(schema.FirstDated).String()) + " ASC NULLS LAST", key + direction}
+		return []string{key + " < " + duck.Literal(scan.FirstID(schema.FirstDated).String()) + " ASC NULLS LAST", key + direction}
 	}
 	return []string{key + direction}
 }

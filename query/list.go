@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/stored"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -64,7 +64,7 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]schema.Run, error) {
 	var all []schema.Run
 	err := db.pages(ctx, lister{req: req}, columns, func(p part) error {
-		rows := stored.New(schema.Runs, p.columns)
+		rows := scan.NewStoredRows(schema.Runs, p.columns)
 		for _, row := range p.Rows {
 			all = append(all, rows.Run(row))
 		}

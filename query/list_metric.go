@@ -6,7 +6,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -90,7 +89,7 @@ func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.UL
 			columns = append(columns, own)
 		}
 	}
-	rows, err := s.table(ctx, projection.Names(projection.WithRunID(columns)), []string{metric})
+	rows, err := s.table(ctx, scan.ColumnNames(scan.WithRunID(columns)), []string{metric})
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/stored"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,7 +13,7 @@ import (
 type ListedRun struct {
 	RunID, Suite, Side string
 	Session, Resumes   string // Resumes is the session that its session resumed
-	facts.Point
+	Point
 	Purpose      schema.Purpose
 	Status       schema.Status
 	Wrong        bool      // its result is wrong: see schema.IsWrong
@@ -39,7 +38,7 @@ func ListedRunOf(r *schema.Run) ListedRun {
 	l := ListedRun{
 		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Session: r.SessionID, Resumes: r.Resumes,
 		Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
-		Point: facts.Point{
+		Point: Point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
 			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Machine: r.Env.Machine, Params: r.Params,
 		},
@@ -59,7 +58,7 @@ const rateUnit = "1/s"
 
 // listed converts the runs of a part that was read with listedColumns.
 func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error) {
-	rows := stored.New(schema.Runs, p.columns)
+	rows := scan.NewStoredRows(schema.Runs, p.columns)
 	all := make([]ListedRun, len(p.Rows))
 	var rates []schema.ULID
 	var places []int
@@ -81,7 +80,7 @@ func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error
 	if err != nil {
 		return nil, err
 	}
-	rows = stored.New(schema.Runs, env)
+	rows = scan.NewStoredRows(schema.Runs, env)
 	for i, row := range t.Rows {
 		run, listed := rows.Run(row), &all[places[i]]
 		listed.UnitInFile = UnitInFile(&run, listed.Metric)

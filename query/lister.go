@@ -10,8 +10,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -42,7 +40,7 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 		return err
 	}
 	l.page = page
-	l.question = scan.Question{Filter: l.req.Filter, Bounds: period.NewBounds(l.req.Since, l.req.Until), Sort: l.req.Sort}
+	l.question = scan.Question{Filter: l.req.Filter, Bounds: scan.NewPeriod(l.req.Since, l.req.Until), Sort: l.req.Sort}
 	if len(l.req.Metrics) == 1 {
 		l.question.Metric = l.req.Metrics[0]
 	}
@@ -207,7 +205,7 @@ func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Tabl
 	}
 	if end > l.stored {
 		next := min(l.shown+4*rowsOfPage(l.columns), len(l.ids))
-		q, err := r.Some(ctx, l.ids[l.shown:next], projection.WithRunID(l.columns))
+		q, err := r.Some(ctx, l.ids[l.shown:next], scan.WithRunID(l.columns))
 		if err != nil {
 			return answer.Table{}, err
 		}

@@ -3,10 +3,7 @@ package query
 import (
 	"context"
 
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/bypoint"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -15,7 +12,7 @@ import (
 // each value. A missing value is nil or an empty text.
 type SessionPoint struct {
 	PointID, Side        string
-	facts.Point          // without the machine
+	Point                // without the machine
 	Runs, OKRuns         int
 	Statuses             map[string]int
 	SamplesMin           *int64
@@ -55,7 +52,7 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 		if err != nil {
 			return err
 		}
-		runs := sel.Src.Scan(projection.With(columns, sel.Columns), sel.RestrictedTo("purpose = 'measure' AND ("+own+")"))
+		runs := sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("purpose = 'measure' AND ("+own+")"))
 		t, err := r.Conn.Table(ctx, duck.Statement{SQL: pointsSQL(runs), Args: sel.Args})
 		if err != nil {
 			return err
@@ -100,5 +97,5 @@ var pointsColumns = []string{
 // pointsSQL is the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
-	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs FROM ` + bypoint.Rows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
+	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,7 +13,7 @@ func SessionPointFields() []answer.Field[SessionPoint] {
 		pointText("point_id", "id of the point", func(p *SessionPoint) string { return p.PointID }),
 		pointText("side", schema.RunColumn("side").Doc, func(p *SessionPoint) string { return p.Side }),
 	}
-	identity := facts.PointFields(func(p *SessionPoint) *facts.Point { return &p.Point }, facts.IdentityColumns()...)
+	identity := PointFields(func(p *SessionPoint) *Point { return &p.Point }, IdentityColumns()...)
 	return slices.Concat(ids, identity, pointCounts(), pointNumbers(), pointTroubles())
 }
 

@@ -7,8 +7,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -80,7 +78,7 @@ func okSides(ctx context.Context, r *scan.Reader, session string, counted []stri
 		return nil, nil, err
 	}
 	sides = map[string]pointSide{}
-	runs := sel.Src.Scan(projection.With(columns, sel.Columns), sel.RestrictedTo(measured.Condition+" AND status = 'ok' AND ("+scan.SessionRuns(session, counted)+")"))
+	runs := sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo(scan.IsMeasurement+" AND status = 'ok' AND ("+scan.SessionRuns(session, counted)+")"))
 	err = r.Conn.Query(ctx, duck.Statement{SQL: "SELECT run_id, point_id, side FROM " + runs + " ORDER BY run_id", Args: sel.Args}, func(row []driver.Value) error {
 		var err error
 		sides[duck.Text(row[0])] = pointSide{duck.Text(row[1]), duck.Text(row[2])}

@@ -3,7 +3,7 @@ package query
 import (
 	"context"
 
-	"github.com/neurolens/neurolens/query/internal/stored"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -12,7 +12,7 @@ import (
 func (db *DB) Recent(ctx context.Context, n int, columns ...string) ([]schema.Run, error) {
 	var runs []schema.Run
 	err := db.pages(ctx, lister{req: ListRequest{Limit: n}}, columns, func(p part) error {
-		rows := stored.New(schema.Runs, p.columns)
+		rows := scan.NewStoredRows(schema.Runs, p.columns)
 		for _, row := range p.Rows {
 			runs = append(runs, rows.Run(row))
 		}

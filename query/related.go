@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -20,7 +18,7 @@ type Related struct {
 	Before string
 	// Changes are the facts that differ between that run (the base) and this one: columns of hardware, code and environment, most
 	// important first, then env.NAME by name.
-	Changes []facts.Difference
+	Changes []FactDifference
 	// Against is the base commit of the session, if it compared two commits; otherwise empty.
 	Against string
 }
@@ -53,10 +51,10 @@ func (db *DB) runBefore(ctx context.Context, run *schema.Run) (*schema.Run, erro
 }
 
 // relatedFacts are the columns, in addition to env, that are compared with the run before.
-func relatedFacts() []string { return facts.Columns(facts.Hardware, facts.Code, facts.Environment) }
+func relatedFacts() []string { return FactColumns(HardwareFact, CodeFact, EnvironmentFact) }
 
 // changes finds Related.Changes.
-func changes(before, run *schema.Run) []facts.Difference {
+func changes(before, run *schema.Run) []FactDifference {
 	was, is := factsOf(before), factsOf(run)
 	entries := maps.Clone(was)
 	maps.Copy(entries, is)
@@ -64,10 +62,10 @@ func changes(before, run *schema.Run) []facts.Difference {
 	for _, name := range columns {
 		delete(entries, name)
 	}
-	var all []facts.Difference
+	var all []FactDifference
 	for _, name := range append(columns, slices.Sorted(maps.Keys(entries))...) {
 		if from, to := valueOf(was, name), valueOf(is, name); !slices.Equal(from, to) {
-			all = append(all, facts.Difference{Kind: facts.KindOf(name), Name: name, Base: from, Head: to})
+			all = append(all, FactDifference{Kind: FactKindOf(name), Name: name, Base: from, Head: to})
 		}
 	}
 	return all
@@ -87,7 +85,7 @@ func factsOf(run *schema.Run) map[string]string {
 	row, names := answer.RunRow(run, ""), append(relatedFacts(), "env")
 	for i, c := range schema.Runs.Columns {
 		if slices.Contains(names, c.Name) {
-			facts.Add(all, c.Name, row[i])
+			AddFact(all, c.Name, row[i])
 		}
 	}
 	return all
@@ -121,11 +119,11 @@ func (db *DB) Newest(ctx context.Context) (string, error) {
 			sessions[runs[i].SessionID] = true
 		}
 		if len(sessions) > 1 {
-			return "", fault.Input("last: %d sessions began at the same time (%s) and have no order; ls lists their runs", len(sessions), newest.UTC().Format(time.RFC3339))
+			return "", answer.InputError("last: %d sessions began at the same time (%s) and have no order; ls lists their runs", len(sessions), newest.UTC().Format(time.RFC3339))
 		}
 	}
 	if runs[0].StartedAt.IsZero() && len(runs) > 1 {
-		return "", fault.Input("last: no run has a start time; ls lists the runs, and ingest --at gives files a start time")
+		return "", answer.InputError("last: no run has a start time; ls lists the runs, and ingest --at gives files a start time")
 	}
 	return runs[0].RunID, nil
 }

@@ -9,10 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -44,13 +41,13 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
 		like, err := r.RunsLike(ctx, id)
 		switch {
-		case errors.Is(err, fault.ErrInput):
-			return fault.Input("run: %v", err)
+		case errors.Is(err, answer.ErrInput):
+			return answer.InputError("run: %v", err)
 		case err != nil:
 			return err
 		case len(like) == 0:
 			if removed, err := r.Src.Removed(id); removed || err != nil {
-				return cmp.Or(err, fault.Input("run: %q was removed; restore brings it back", fault.Brief(id)))
+				return cmp.Or(err, answer.InputError("run: %q was removed; restore brings it back", answer.Brief(id)))
 			}
 			hint := "; ls lists them"
 			switch lower := strings.ToLower(id); {
@@ -59,7 +56,7 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			case strings.ContainsAny(id, "=<>~"):
 				hint = "; ls takes a filter and lists ids"
 			}
-			return fault.Input("run: no run has the id %q%s", fault.Brief(id), hint)
+			return answer.InputError("run: no run has the id %q%s", answer.Brief(id), hint)
 		}
 		run, err := schema.ParseULID(like[0])
 		if err != nil {
@@ -92,7 +89,7 @@ func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error
 	if err != nil {
 		return d, err
 	}
-	d.Run, d.Digest = schema.StoredRunOf(stored.New(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
+	d.Run, d.Digest = schema.StoredRunOf(scan.NewStoredRows(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
 	src := r.Src.Of(ids)
 	if err := (&scan.Reader{Conn: r.Conn, Src: src}).CheckSamples(ctx); err != nil {
 		return d, err
@@ -105,13 +102,13 @@ func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error
 func metrics(ctx context.Context, conn *duck.Conn, src *scan.Sources, run *schema.Run) ([]schema.Metric, error) {
 	columns := schema.Samples.Columns[1:] // all but run_id
 	t, err := conn.Table(ctx, duck.Statement{
-		SQL:  "SELECT " + projection.Names(columns) + " FROM " + src.Nested(schema.Samples, "run_id = $1::VARCHAR") + " ORDER BY metric",
+		SQL:  "SELECT " + scan.ColumnNames(columns) + " FROM " + src.Nested(schema.Samples, "run_id = $1::VARCHAR") + " ORDER BY metric",
 		Args: []any{run.RunID},
 	})
 	if err != nil {
 		return nil, err
 	}
-	rows := stored.New(schema.Samples, columns)
+	rows := scan.NewStoredRows(schema.Samples, columns)
 	all := make([]schema.Metric, len(t.Rows))
 	for i, row := range t.Rows {
 		all[i] = schema.MetricOf(rows.Row(row)[1:])

@@ -8,7 +8,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -104,7 +103,7 @@ func TestTagsThatFiltersRead(t *testing.T) {
 		}
 		var all []scan.Selection
 		for i, filter := range []string{"tag.kept=yes", "tag.size>=8", "tag.kept=yes"} {
-			sel, err := r.Selected(t.Context(), scan.Question{Filter: filter, Bounds: period.Bounds{Until: 1 << 47}})
+			sel, err := r.Selected(t.Context(), scan.Question{Filter: filter, Bounds: scan.Period{Until: 1 << 47}})
 			if err != nil {
 				return err
 			}

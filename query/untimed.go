@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -30,9 +28,9 @@ func (l *lister) orderUntimed(ctx context.Context, r *scan.Reader, found *scan.C
 	if err != nil {
 		return err
 	}
-	alone := period.Bounds{Until: 1}
+	alone := scan.Period{Until: 1}
 	sel.Restrict(alone)
-	columns := projection.With(projection.WithRunID(sel.Columns), []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")})
+	columns := scan.WithColumns(scan.WithRunID(sel.Columns), []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")})
 	text := "SELECT run_id FROM " + sel.Src.Within(alone).Scan(columns, sel.SQL) + " ORDER BY " + untimedOrder
 	if l.req.Limit > 0 {
 		text += fmt.Sprintf(" LIMIT %d", l.req.Limit-timed)

@@ -6,10 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/stored"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -41,7 +38,7 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 	for i, text := range ids {
 		var err error
 		if runs[i], err = schema.ParseULID(text); err != nil {
-			return fault.Input("run: %v", err)
+			return answer.InputError("run: %v", err)
 		}
 	}
 	w := whole{each: each}
@@ -64,19 +61,19 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 func (db *DB) SetOperators(ctx context.Context, run *schema.Run) error {
 	id, err := schema.ParseULID(run.RunID)
 	if err != nil {
-		return fault.Input("run: %v", err)
+		return answer.InputError("run: %v", err)
 	}
 	return db.stores.Ask(ctx, func(r *scan.Reader) error {
 		ids := []schema.ULID{id}
 		t, err := r.Conn.Table(ctx, duck.Statement{
-			SQL:  "SELECT " + projection.Names(schema.Ops.Columns) + " FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op",
+			SQL:  "SELECT " + scan.ColumnNames(schema.Ops.Columns) + " FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op",
 			Args: []any{scan.IDTexts(ids)},
 		})
 		if err != nil {
 			return err
 		}
 		run.Ops = nil
-		table := stored.New(schema.Ops, schema.Ops.Columns)
+		table := scan.NewStoredRows(schema.Ops, schema.Ops.Columns)
 		for _, row := range t.Rows {
 			run.Ops = append(run.Ops, schema.OpOf(table.Row(row)[1:]))
 		}
@@ -96,7 +93,7 @@ func (w *whole) handOver(ctx context.Context, r *scan.Reader, first int, ids []s
 	if err != nil {
 		return err
 	}
-	table := stored.New(schema.Runs, schema.Runs.Columns)
+	table := scan.NewStoredRows(schema.Runs, schema.Runs.Columns)
 	for i, row := range rows {
 		if first+i < w.handed {
 			continue
@@ -118,7 +115,7 @@ func metricsOfRuns(ctx context.Context, r *scan.Reader, ids []schema.ULID) (map[
 		return nil, err
 	}
 	t, err := s.reader.Conn.Table(ctx, duck.Statement{
-		SQL: "SELECT " + projection.Names(schema.Samples.Columns) + s.from.SQL + " ORDER BY run_id, metric", Args: s.from.Args,
+		SQL: "SELECT " + scan.ColumnNames(schema.Samples.Columns) + s.from.SQL + " ORDER BY run_id, metric", Args: s.from.Args,
 	})
 	if err != nil {
 		return nil, err
@@ -128,7 +125,7 @@ func metricsOfRuns(ctx context.Context, r *scan.Reader, ids []schema.ULID) (map[
 
 // metricsByRun converts rows of samples to metrics, by run id.
 func metricsByRun(t answer.Table) map[string][]schema.Metric {
-	table, byRun := stored.New(schema.Samples, schema.Samples.Columns), map[string][]schema.Metric{}
+	table, byRun := scan.NewStoredRows(schema.Samples, schema.Samples.Columns), map[string][]schema.Metric{}
 	for _, row := range t.Rows {
 		values := table.Row(row)
 		id, _ := values[0].(string)

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/bless"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -218,7 +218,7 @@ func selected(cmd *cobra.Command, dir string, o annotation) error {
 		if len(ok) == 0 {
 			return usageErrorf("%s: none of %s of %q is ok, and nothing can be compared with failed runs: repeat them with bench --rerun failed", cmd.Name(), term.Count(len(runs), "run"), o.selection)
 		}
-		if err := bless.CheckRequests(cmd.Context(), db, selectionFilter(o.selection)); err != nil {
+		if err := compare.CheckRequests(cmd.Context(), db, selectionFilter(o.selection)); err != nil {
 			return err
 		}
 	}

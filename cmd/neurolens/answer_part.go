@@ -16,8 +16,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
-	"github.com/neurolens/neurolens/query/guard"
-	"github.com/neurolens/neurolens/query/scratch"
+	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/query/sandbox"
 	"github.com/neurolens/neurolens/query/sql"
 )
 
@@ -65,19 +65,19 @@ func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory
 // inPart has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
 // everywhere, and crashes, and a text of SQL can bring each of that about.
 func (a *app) inPart(ctx context.Context, q question, limit int64) error {
-	job := guard.Job{Stdout: a.stdout, Grace: system.Grace, Memory: processMemory(limit)}
+	job := sandbox.Job{Stdout: a.stdout, Grace: system.Grace, Memory: processMemory(limit)}
 	q.Memory = duckMemory(limit)
 	if dir, err := a.temporary.Dir(); err == nil && dir != nil { // what fits in memory needs none
 		q.TempDir, job.Scratch, job.Keep = dir.Path, dir.Path, dir.Lock
 	}
 	job.Argument = q
 	var done answered
-	swept := scratch.SweepAside()
-	err := guard.Run(ctx, job, &done)
+	swept := files.SweepScratchAside()
+	err := sandbox.Run(ctx, job, &done)
 	<-swept
-	crash, crashed := errors.AsType[*guard.Crash](err)
+	crash, crashed := errors.AsType[*sandbox.Crash](err)
 	switch {
-	case errors.Is(err, guard.ErrMemory), done.Memory:
+	case errors.Is(err, sandbox.ErrMemory), done.Memory:
 		return sql.ErrMemory
 	case crashed && crash.Signal == "SIGKILL":
 		return errors.New("query: the process that answers was killed, as the system does when memory runs out")

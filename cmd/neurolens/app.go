@@ -33,7 +33,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
-	"github.com/neurolens/neurolens/query/scratch"
 )
 
 // app is what every command works with: its streams, its surroundings, and the global flags.
@@ -55,7 +54,7 @@ type app struct {
 	json   bool
 	csvRaw bool
 
-	temporary scratch.Own
+	temporary files.OwnScratch
 }
 
 // The exit codes, as the README documents them.

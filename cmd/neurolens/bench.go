@@ -19,8 +19,8 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/folder"
-	"github.com/neurolens/neurolens/query/foresight"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/cmdline"
@@ -199,7 +199,7 @@ func (b *bench) readSweep() (err error) {
 // options are those of a session that is told to observe.
 func (b *bench) options(observe func(runner.Event)) runner.Options {
 	exclude := []string{b.dir}
-	exclude = append(exclude, folder.Outputs(b.layout, b.outDir)...)
+	exclude = append(exclude, export.FolderOutputs(b.layout, b.outDir)...)
 	for i, path := range exclude {
 		if absolute, err := filepath.Abs(path); err == nil {
 			exclude[i] = absolute
@@ -242,24 +242,24 @@ func (b *bench) done(machine string) ([]schema.Run, error) {
 }
 
 // foresee reads what the store tells of a session of two sides.
-func (b *bench) foresee() (foresight.Foresight, error) {
+func (b *bench) foresee() (compare.Prediction, error) {
 	if b.flags.against == "" {
-		return foresight.Foresight{}, nil
+		return compare.Prediction{}, nil
 	}
 	db, err := openForReading(b.cmd.Context(), []string{b.dir})
 	if errors.Is(err, schema.ErrNoStore) {
-		return foresight.Foresight{}, nil
+		return compare.Prediction{}, nil
 	}
 	if err != nil {
-		return foresight.Foresight{}, err
+		return compare.Prediction{}, err
 	}
-	known, err := foresight.Read(b.cmd.Context(), db, b.sweep.Suites())
+	known, err := compare.Predict(b.cmd.Context(), db, b.sweep.Suites())
 	return known, errors.Join(err, db.Close())
 }
 
 // run runs the sweep and prints what came out.
 func (b *bench) run() error {
-	out, err := folder.Open(b.layout, b.outDir)
+	out, err := export.OpenFolder(b.layout, b.outDir)
 	if err != nil {
 		return usageError{err}
 	}
@@ -349,7 +349,7 @@ func explained(err error) error {
 }
 
 // closeOut completes the folder of the session, and says what is not there.
-func (b *bench) closeOut(out *folder.Session) error {
+func (b *bench) closeOut(out *export.FolderSession) error {
 	warnings, err := out.Close(b.cmd.Context(), b.stored)
 	for _, warning := range warnings {
 		fmt.Fprintln(b.stderr, term.OneLine("neurolens: --out-dir: "+warning))

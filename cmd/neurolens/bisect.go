@@ -19,7 +19,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/cmdline"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -94,7 +93,7 @@ cannot be measured.`,
 type bisector struct {
 	*bench
 	flags     bisectFlags
-	threshold *threshold.Threshold // nil: that of the sweep, or the usual one
+	threshold *judge.Threshold // nil: that of the sweep, or the usual one
 	history   worktree.History
 	log       *bisect.Log
 	progress  *measuring.BisectProgress
@@ -110,7 +109,7 @@ func (b *bisector) read(args []string) (err error) {
 		return usageErrorf("--max-blocks: want at least %d, got %d", minMaxBlocks, b.flags.maxBlocks)
 	}
 	if b.flags.threshold != "" {
-		threshold, err := threshold.Parse(b.flags.threshold)
+		threshold, err := judge.ParseThreshold(b.flags.threshold)
 		if err != nil {
 			return usageErrorf("--%w", err)
 		}
@@ -255,9 +254,9 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 }
 
 // thresholdOf is the threshold of a metric at a point: from the command line, else from the sweep, else the usual one.
-func (b *bisector) thresholdOf(p *sweep.Point, metric string) threshold.Threshold {
-	given := threshold.Set{}
-	if t, err := threshold.Parse(p.Thresholds[metric]); err == nil {
+func (b *bisector) thresholdOf(p *sweep.Point, metric string) judge.Threshold {
+	given := judge.Thresholds{}
+	if t, err := judge.ParseThreshold(p.Thresholds[metric]); err == nil {
 		given[metric] = t
 	}
 	if b.threshold != nil {

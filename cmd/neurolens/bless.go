@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/bless"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,7 +68,7 @@ func (a *app) blessTo(cmd *cobra.Command, selection string, metrics []string, fi
 		return err
 	}
 	return a.queryStores(cmd, func(db *query.DB, format string) error {
-		b, err := bless.Read(cmd.Context(), db, bless.Request{Filter: selectionFilter(selection), Metrics: names})
+		b, err := compare.ReadBaseline(cmd.Context(), db, compare.BaselineRequest{Filter: selectionFilter(selection), Metrics: names})
 		if err != nil {
 			return err
 		}
@@ -76,6 +76,6 @@ func (a *app) blessTo(cmd *cobra.Command, selection string, metrics []string, fi
 		if err != nil {
 			return err
 		}
-		return a.print(format, answer.TableOf(bless.Fields(), []bless.Written{w}), func() term.View { return screens.Blessed(&w) })
+		return a.print(format, answer.TableOf(compare.BaselineFields(), []compare.BaselineWritten{w}), func() term.View { return screens.Blessed(&w) })
 	})
 }

@@ -17,12 +17,9 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/artifacts"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/history"
-	"github.com/neurolens/neurolens/query/likeness"
-	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 var update = flag.Bool("update", false, "write query/COLUMNS.md and the golden screens anew")
@@ -48,18 +45,18 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "bisect", "One row per commit that may be the first changed one or, if there is none, per point.", measuring.BisectFields()) +
 		columnsSection(t, "compare", "One row per pair of points and metric. With `--by`, the rows are groups with other columns.", compare.Fields(true)) +
 		columnsSection(t, "discover", "One row per variant of a benchmark and per folder of a tool; with `-v` also per file that was skipped.", screens.ManifestFields()) +
-		columnsSection(t, "explain", "One row for the point that is explained, and one for each difference between its sides.", explain.Fields()) +
+		columnsSection(t, "explain", "One row for the point that is explained, and one for each difference between its sides.", compare.ExplainFields()) +
 		columnsSection(t, "export", "One row per file that was written.", screens.ExportedFields()) +
 		columnsSection(t, "history", "One row per session of a series. A series is one metric of one point on one machine.", history.Fields()) +
 		columnsSection(t, "ingest", "One row per file.", screens.IngestFields()) +
 		columnsSection(t, "ingest --list-formats", "One row per format.", screens.FormatFields()) +
 		columnsSection(t, "ls --by", "One row per group. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{}).Fields()) +
 		columnsSection(t, "ls --by --best", "One row per group, with its best point. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{Best: true}).Fields()) +
-		columnsSection(t, "ls --like", "One row per profiled run, the most similar first.", likeness.Fields()) +
+		columnsSection(t, "ls --like", "One row per profiled run, the most similar first.", summary.SimilarFields()) +
 		columnsSection(t, "plot", "One row per mark of the chart. `value` is there only for `plot heatmap`.", plotting.MarkFields(&figure.Figure{Kind: figure.Heatmap})) +
-		columnsSection(t, "show --ops", "One row per operator of the run.", operators.Fields()) +
+		columnsSection(t, "show --ops", "One row per operator of the run.", summary.OperatorFields()) +
 		columnsSection(t, "report --check", "One row per problem in a file.", layouts.ProblemFields()) +
-		columnsSection(t, "show --files", "One row per file that the run left.", artifacts.Fields()) +
+		columnsSection(t, "show --files", "One row per file that the run left.", query.ArtifactFields()) +
 		columnsSection(t, "store compact", "One row, about the new store.", care.CompactFields()) +
 		columnsSection(t, "store info", "One row per store. ZONE stands for the folders of a store, such as runs, samples and events.", screens.StoreFields([]string{"ZONE"})) +
 		columnsSection(t, "store merge", "One row per store that was merged. `store unquarantine` has the same columns; its first one is `from`.", care.MergeFields("store")) +

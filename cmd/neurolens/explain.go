@@ -7,11 +7,8 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/explain"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 )
@@ -65,7 +62,7 @@ changed.`,
 }
 
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
-	req := explain.Request{
+	req := compare.ExplainRequest{
 		Request:   compare.Request{Base: filter.Arguments(args[0]), Rules: judge.Rules{Strict: f.strict}},
 		Regressed: f.worst, Facts: factWriter(),
 	}
@@ -76,20 +73,20 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		req.Metrics = []string{f.metric}
 	}
 	var err error
-	if req.Thresholds, err = threshold.ParseSet(f.thresholds); err != nil {
+	if req.Thresholds, err = judge.ParseThresholds(f.thresholds); err != nil {
 		return err
 	}
 	return a.querySides(cmd, &req.Request, func(db *query.DB, format string) error {
-		x, err := explain.Explain(cmd.Context(), db, req)
+		x, err := compare.Explain(cmd.Context(), db, req)
 		if err != nil {
 			return err
 		}
 		w := verdicts.NewExplanation(a.reader(), &x, f.all)
-		return a.print(format, answer.TableOf(explain.Fields(), x.Rows), w.View)
+		return a.print(format, answer.TableOf(compare.ExplainFields(), x.Rows), w.View)
 	})
 }
 
 // factWriter is what is known of the facts that the runner writes.
-func factWriter() facts.Writer {
-	return facts.Writer{Volatile: probe.IsVolatile, Setting: prepare.IsSetting}
+func factWriter() query.FactWriter {
+	return query.FactWriter{Volatile: probe.IsVolatile, Setting: prepare.IsSetting}
 }

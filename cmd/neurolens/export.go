@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/scratch"
 )
 
 type exportOptions struct {
@@ -81,7 +81,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && (o.format == export.Parquet || o.format == export.Arrow) && a.terminal {
 		return usageErrorf("export: %s cannot be shown on a terminal: name a folder, or redirect the output", o.format)
 	}
-	_ = scratch.Sweep() // what it cannot remove is for the next one
+	_ = files.SweepScratch() // what it cannot remove is for the next one
 	db, err := a.open(cmd.Context(), a.readStores())
 	if err != nil {
 		return err

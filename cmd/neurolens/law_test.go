@@ -131,7 +131,7 @@ func eachSource(t *testing.T, under string, do func(path, pkg string)) {
 // Whatever else opens a directory as a file system has no store there.
 func TestStoreLaw(t *testing.T) {
 	// Readers are given a folder that is no store.
-	others := []string{"ingest/foreign", "ingest/internal/storetest", "query/guard", "query/scratch", "query/report", "query/internal/querytest"}
+	others := []string{"ingest/foreign", "ingest/internal/storetest", "query/sandbox", "query/files", "query/layout", "query/internal/querytest"}
 	for _, tree := range []string{"ingest", "query", "cmd"} {
 		eachSource(t, tree, func(path, pkg string) {
 			if slices.ContainsFunc(others, func(other string) bool { return under(pkg, other) }) {

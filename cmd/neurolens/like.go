@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 // runLike lists the runs whose operators are most like those of one.
@@ -32,7 +32,7 @@ func runLike(a *app, cmd *cobra.Command, o lsOptions) error {
 		if err != nil {
 			return err
 		}
-		found, err := likeness.Of(cmd.Context(), db, likeness.Request{Run: &detail.Run, Filter: o.filter, Since: o.since, Until: o.until, Limit: o.limit})
+		found, err := summary.FindSimilar(cmd.Context(), db, summary.SimilarRequest{Run: &detail.Run, Filter: o.filter, Since: o.since, Until: o.until, Limit: o.limit})
 		if err != nil {
 			return err
 		}
@@ -40,6 +40,6 @@ func runLike(a *app, cmd *cobra.Command, o lsOptions) error {
 		for _, line := range screens.NotCompared(&detail.Run, found) {
 			fmt.Fprintln(a.stderr, "neurolens: ls --like: "+line)
 		}
-		return a.print(format, answer.TableOf(likeness.Fields(), found.Rows), func() term.View { return a.listing(o).Like(found) })
+		return a.print(format, answer.TableOf(summary.SimilarFields(), found.Rows), func() term.View { return a.listing(o).Like(found) })
 	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/guard"
+	"github.com/neurolens/neurolens/query/sandbox"
 	"github.com/neurolens/neurolens/runner"
 )
 
@@ -35,7 +35,7 @@ func playPart(argv []string) (code int, handled bool) {
 	if code, handled := runner.Main(argv); handled {
 		return code, true
 	}
-	return guard.Main(argv, apart.Part(answerPart))
+	return sandbox.Main(argv, apart.Part(answerPart))
 }
 
 // execute runs one command line with the process's streams and gives its exit code.

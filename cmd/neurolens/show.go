@@ -11,8 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/artifacts"
-	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
@@ -47,7 +46,7 @@ the operators of a profiled run (from bench --profile, or an imported profile).`
 		},
 	}
 	cmd.Flags().BoolVar(&f.ops, "ops", false, "list the operators of a profiled run, slowest first")
-	cmd.Flags().StringVar(&f.sort, "sort", "", "with --ops, sort by `KEY`: "+strings.Join(operators.SortKeys(), " ")+"; -KEY for largest first")
+	cmd.Flags().StringVar(&f.sort, "sort", "", "with --ops, sort by `KEY`: "+strings.Join(summary.OperatorSortKeys(), " ")+"; -KEY for largest first")
 	cmd.Flags().BoolVar(&f.files, "files", false, "list the files of the run, and whether they are stored")
 	cmd.Flags().StringVar(&f.save, "save", "", "write the stored files to the folder `DIR`")
 	return cmd
@@ -86,11 +85,11 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 			return err
 		}
 		if f.ops {
-			all, err := operators.Of(cmd.Context(), db, &detail.Run, f.sort)
+			all, err := summary.Operators(cmd.Context(), db, &detail.Run, f.sort)
 			if err != nil {
 				return err
 			}
-			return a.print(format, answer.TableOf(operators.Fields(), all), func() term.View { return screens.Operators(&detail.Run, all) })
+			return a.print(format, answer.TableOf(summary.OperatorFields(), all), func() term.View { return screens.Operators(&detail.Run, all) })
 		}
 		if f.files || f.save != "" {
 			return a.showFiles(cmd, db, &detail.Run, f.save, format)
@@ -102,7 +101,7 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 		if err != nil {
 			return err
 		}
-		files, err := artifacts.Of(cmd.Context(), db, &detail.Run)
+		files, err := query.Artifacts(cmd.Context(), db, &detail.Run)
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/artifacts"
 	"github.com/neurolens/neurolens/query/filter"
 )
 
@@ -51,7 +51,7 @@ func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error 
 			return err
 		}
 		defer db.Close()
-		kept, err := artifacts.KeptSince(cmd.Context(), db, before)
+		kept, err := query.ArtifactsKeptSince(cmd.Context(), db, before)
 		if err != nil {
 			return err
 		}

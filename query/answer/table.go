@@ -1,4 +1,4 @@
-// Package answer has the tables, columns and cells of answers.
+// Package answer has the tables, columns and cells of answers, and the errors that all parts of query share.
 package answer
 
 import "github.com/neurolens/neurolens/schema"

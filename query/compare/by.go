@@ -6,10 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -176,7 +175,7 @@ func (c *Comparison) valueOf(key string) (func(r *Row) any, error) {
 	switch {
 	case f.Entry == "" && f.Column.Name == "metric":
 		return func(r *Row) any { return answer.Text(r.Metric) }, nil
-	case f.Entry == "" && slices.Contains(facts.Identity, f.Column.Name):
+	case f.Entry == "" && slices.Contains(query.Identity, f.Column.Name):
 		return func(r *Row) any { return r.Identity.Value(f.Column.Name) }, nil
 	}
 	known := f.Column.Name == "params" && f.Entry != "" && slices.ContainsFunc(c.Rows, func(r Row) bool {
@@ -184,7 +183,7 @@ func (c *Comparison) valueOf(key string) (func(r *Row) any, error) {
 		return ok
 	})
 	if !known {
-		return nil, fault.Input("compare: --by %s: no point has this key", fault.Brief(key))
+		return nil, answer.InputError("compare: --by %s: no point has this key", answer.Brief(key))
 	}
 	return func(r *Row) any { return r.Identity.Parameter(f.Entry) }, nil
 }

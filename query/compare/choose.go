@@ -9,12 +9,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -75,7 +73,7 @@ func (p *pairing) point() Point {
 // warnings returns the warnings of the runs of both sides, ascending and without repetition.
 func (p *pairing) warnings() []string {
 	var words []string
-	for _, g := range []*sides.Group{p.base, p.head} {
+	for _, g := range []*sideGroup{p.base, p.head} {
 		if g != nil {
 			words = append(words, g.Noted().Warnings...)
 		}
@@ -180,7 +178,7 @@ func commonFields(points []*pairing) []string {
 	}
 	of := &matcher{}
 	first := points[0].either()
-	fields := slices.Clone(facts.Identity)
+	fields := slices.Clone(query.Identity)
 	for _, name := range slices.Sorted(maps.Keys(first.Point.Params)) {
 		fields = append(fields, filter.ParamPrefix+name)
 	}
@@ -194,10 +192,10 @@ func commonFields(points []*pairing) []string {
 func (m *comparing) commonStrata() []string {
 	var fields []string
 	all := slices.Concat(m.base.Strata, m.head.Strata)
-	if !slices.ContainsFunc(all, func(t sides.Stratum) bool { return t.Benchmark != all[0].Benchmark }) {
+	if !slices.ContainsFunc(all, func(t Stratum) bool { return t.Benchmark != all[0].Benchmark }) {
 		fields = append(fields, "benchmark")
 	}
-	if !slices.ContainsFunc(all, func(t sides.Stratum) bool { return t.Backend != all[0].Backend }) {
+	if !slices.ContainsFunc(all, func(t Stratum) bool { return t.Backend != all[0].Backend }) {
 		fields = append(fields, "backend")
 	}
 	return fields
@@ -205,7 +203,7 @@ func (m *comparing) commonStrata() []string {
 
 // name reads the identity of points that do not have it yet.
 func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	unnamed := map[*scan.Reader]sides.Groups{}
+	unnamed := map[*scan.Reader]sideGroups{}
 	for _, p := range all {
 		r := m.Reader
 		if p.head == nil {
@@ -215,9 +213,9 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 			unnamed[r] = append(unnamed[r], g)
 		}
 	}
-	shared := sides.NewShared()
+	shared := newInterner()
 	for r, groups := range unnamed {
-		slices.SortStableFunc(groups, func(a, b *sides.Group) int { return cmp.Compare(a.First, b.First) })
+		slices.SortStableFunc(groups, func(a, b *sideGroup) int { return cmp.Compare(a.First, b.First) })
 		for some := range slices.Chunk(groups, namedAtOnce) {
 			if err := errors.Join(nameSome(ctx, r, some, shared), r.Conn.Trim(ctx)); err != nil {
 				return err
@@ -228,23 +226,23 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 }
 
 // nameSome reads the identity of groups, which are sorted by the time of their first run. It only reads runs of those times.
-func nameSome(ctx context.Context, r *scan.Reader, some sides.Groups, shared *sides.Shared) error {
-	byID := map[string][]*sides.Group{}
+func nameSome(ctx context.Context, r *scan.Reader, some sideGroups, shared *interner) error {
+	byID := map[string][]*sideGroup{}
 	for _, g := range some {
 		byID[g.PointID] = append(byID[g.PointID], g)
 	}
 	since, until := some[0].First, some[len(some)-1].First
-	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, facts.IdentityColumns()...))
+	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, query.IdentityColumns()...))
 	if err != nil {
 		return err
 	}
 	src, during, args := r.Src, "", []any{slices.Collect(maps.Keys(byID))}
 	if since > 0 { // the first start of each is known
-		src = src.Within(period.Bounds{Since: since / 1000, Until: until/1000 + 1})
+		src = src.Within(scan.Period{Since: since / 1000, Until: until/1000 + 1})
 		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
 		args = append(args, since, until)
 	}
-	text := "SELECT point, " + facts.IdentitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
+	text := "SELECT point, " + query.IdentitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {

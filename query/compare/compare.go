@@ -1,9 +1,36 @@
 // Package compare compares two selections of runs, the base and the head, point by point.
 //
-// A comparison has these steps. The sides are selected and their runs grouped by point (internal/sides). Points of the two sides are
+// A comparison has these steps. The sides are selected and their runs grouped by point (side.go, groups.go). Points of the two sides are
 // paired (match.go). It is determined how their runs relate: whether the sides alternated, and whether they are from different
 // sessions (pair.go). Package judge decides (families.go; looks.go for sessions with several looks). The common change of all points
 // is removed (relative.go). The requested points become rows (choose.go, row.go).
+//
+// # Explanations
+//
+// Explain shows what else differs at the point where two sides differ most.
+//
+// It compares the sides, chooses the point to explain (explain_choose.go), reads its runs on both sides (runs.go), and collects evidence:
+// facts, other metrics, stages and ops that differ between the sides (evidence.go), and contrasts, which are facts that distinguish slow
+// from fast runs of the same side (contrasts.go). Verdicts on metrics and stages are corrected for their number. Evidence is ranked by
+// its kind, then by its size. It shows correlations, which need not be causes.
+//
+// # Baselines
+//
+// ReadBaseline makes points of a baseline file (see schema/baseline) from the runs of one session. It rejects runs that cannot be a
+// baseline: failed runs, runs of several sessions or of both sides of a session, and runs without a machine. Baseline.Write writes the
+// points to a file.
+//
+// # Sides and history
+//
+// selectSide compiles the filter of a side and finds the sessions, machines, commits and so on of its runs (strata). readSides groups the
+// runs of both sides by point, machine and metric. A sideGroup has the locations of the runs, when and where they ran, and anything
+// unusual about them (notes).
+//
+// historyQuery reads the earlier sessions of points. How much these differ is what a change between two sessions has to exceed.
+//
+// A store may have tens of thousands of sessions, and a hundred say nearly all. So the newest runs are read first, and older ones only
+// until there are enough sessions of each point. What is found does not depend on how the runs are spread over files: it is what reading
+// all runs would find.
 package compare
 
 import (
@@ -13,12 +40,8 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/ahead"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 )
 
 // Request selects the runs to compare and how. Only runs of purpose measure are compared.
@@ -42,9 +65,9 @@ type Request struct {
 	Metrics []string
 	// Thresholds are the thresholds per metric. The empty name stands for all other metrics that are compared by ratio. A metric
 	// without a threshold has the one that the sweep of the head gives it at a point.
-	Thresholds threshold.Set
+	Thresholds judge.Thresholds
 	// Usual are the thresholds for metrics that have one neither in Thresholds nor in the sweep.
-	Usual threshold.Set
+	Usual judge.Thresholds
 
 	Rules judge.Rules
 
@@ -64,9 +87,6 @@ type Request struct {
 	Pages func([]Row) error
 }
 
-// Side describes one side of a comparison.
-type Side = sides.Side
-
 // Comparison is the result: one row per point and metric, what holds for all of them, and a description of the sides.
 //
 // If a session had planned looks, each point is judged as JudgeSession describes: among the points of the look at which it had its
@@ -74,9 +94,9 @@ type Side = sides.Side
 type Comparison struct {
 	Rows       []Row
 	Base, Head Side
-	Differs    []facts.Difference
+	Differs    []query.FactDifference
 	Common     []string          // identity columns and parameters (as param.NAME) that are known to be equal in all points
-	Thresholds threshold.Set     // thresholds of the metrics that have the same one at all points
+	Thresholds judge.Thresholds  // thresholds of the metrics that have the same one at all points
 	Metrics    []string          // metrics that were compared, in the requested order, otherwise ascending
 	Absent     query.Absent      // of Metrics those that no run of either side has, and so no point
 	Shared     map[string]Shared // common change per metric; none if points were not judged relative to it
@@ -134,7 +154,7 @@ func (m *comparing) handOut(ctx context.Context, c *Comparison) error {
 		c.Rows = m.rows(nil, m.chosen)
 		return nil
 	}
-	return ahead.Each(ctx, m.pages(), m.req.Pages)
+	return scan.Prefetch(ctx, m.pages(), m.req.Pages)
 }
 
 // pages makes the rows of the chosen points, each page in the memory of the page before the last. Points that have become rows are
@@ -167,11 +187,11 @@ type comparing struct {
 	req        Request
 	memory     memory
 	axis       string // field of Request.Axis
-	base, head *sides.Selected
+	base, head *selectedSide
 	primary    string                       // metric that was asked for and is the primary one of all runs; empty: none
-	names      []facts.Difference           // identity fields in which the sides differ
+	names      []query.FactDifference       // identity fields in which the sides differ
 	plans      plannedLooks                 // of the sessions that both sides have
-	sets       threshold.Combiner           // thresholds of points
+	sets       judge.ThresholdCombiner      // thresholds of points
 	said       map[string]map[string]string // thresholds of sweeps, by point
 	absent     query.Absent                 // see Comparison.Absent
 	chosen     []*pairing                   // points that become rows
@@ -216,7 +236,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if !m.req.Absolute {
 		c.Shared = m.relative(families)
 	}
-	c.Thresholds = threshold.Set{}
+	c.Thresholds = judge.Thresholds{}
 	for _, f := range families {
 		if f.metric != "" {
 			c.Metrics = append(c.Metrics, f.metric)
@@ -244,8 +264,8 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if c.NotNumbers, err = m.notNumbers(ctx); err != nil {
 		return Comparison{}, err
 	}
-	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d facts.Difference) bool { return d.Name == "machine" })...)
-	slices.SortStableFunc(c.Differs, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
+	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d query.FactDifference) bool { return d.Name == "machine" })...)
+	slices.SortStableFunc(c.Differs, func(a, b query.FactDifference) int { return query.FactRank(a) - query.FactRank(b) })
 	return c, nil
 }
 
@@ -257,7 +277,7 @@ func (m *comparing) metrics() []string {
 	}
 	var all []string
 	for _, metric := range m.req.Metrics {
-		other := func(k sides.Kind) bool { return k.Name != metric }
+		other := func(k metricKind) bool { return k.Name != metric }
 		if !slices.ContainsFunc(m.base.Kinds, other) && !slices.ContainsFunc(m.head.Kinds, other) {
 			m.primary, metric = metric, ""
 		}
@@ -314,9 +334,9 @@ func (m *comparing) lacks(ctx context.Context, metric string) error {
 // matched reads and pairs the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
 	everything := m.req.Limit == 0 || m.axis != "" || m.memory.few(m.base, m.head)
-	a := sides.Asked{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != "", Shared: sides.NewShared()}
+	a := sideColumns{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != "", Shared: newInterner()}
 	for {
-		base, head, err := sides.Read(ctx, m.Reader, [2]*sides.Selected{m.base, m.head}, a)
+		base, head, err := readSides(ctx, m.Reader, [2]*selectedSide{m.base, m.head}, a)
 		if err != nil {
 			return nil, err
 		}
@@ -345,7 +365,7 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 	}
 	if m.isBeside() {
 		all := map[string]int{}
-		for _, s := range []*sides.Selected{m.base, m.head} {
+		for _, s := range []*selectedSide{m.base, m.head} {
 			counts, err := m.CountNotNumbers(ctx, s.Sel)
 			if err != nil {
 				return nil, err
@@ -356,7 +376,7 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 		}
 		return all, nil
 	}
-	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + sides.OrAll(m.base.Narrowed) + ") or (" + sides.OrAll(m.head.Narrowed) + ")"})
+	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + orAllRuns(m.base.Narrowed) + ") or (" + orAllRuns(m.head.Narrowed) + ")"})
 	if err != nil {
 		return nil, err
 	}

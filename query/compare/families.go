@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -70,7 +70,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		for _, p := range f.points {
 			t := p.thresholds[f.metric]
 			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
-				return fault.Input("compare: the threshold for %s is in %s, but the metric is measured in %s", fault.Brief(f.metric), t.Unit, unit)
+				return answer.InputError("compare: the threshold for %s is in %s, but the metric is measured in %s", answer.Brief(f.metric), t.Unit, unit)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		if near := schema.Nearest(metric, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		return fault.Input("compare: threshold for %s: no point has this metric%s", fault.Brief(metric), hint)
+		return answer.InputError("compare: threshold for %s: no point has this metric%s", answer.Brief(metric), hint)
 	}
 	return nil
 }

@@ -3,16 +3,16 @@ package compare
 import (
 	"slices"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Fields are the columns of the rows of a comparison; inputs adds the columns of Row.Inputs.
 func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
-		facts.PointFields(func(r *Row) *facts.Point { return &r.Identity }, facts.Identity...),
-		[]answer.Field[Row]{field("params", answer.TypeMap, facts.PointMeanings["params"], (*Row).params)},
+		query.PointFields(func(r *Row) *query.Point { return &r.Identity }, query.Identity...),
+		[]answer.Field[Row]{field("params", answer.TypeMap, query.PointMeanings["params"], (*Row).params)},
 		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }),
 		estimateFields(), verdictFields(), relativeFields())
 	if inputs {

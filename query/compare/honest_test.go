@@ -9,7 +9,6 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -212,8 +211,8 @@ func TestCompareThresholds(t *testing.T) {
 	n := 0
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, querytest.On("base", 1), wobble(1000)...), querytest.RunsOf(&n, 1, querytest.On("head", 1), wobble(1000)...)))
 	for metric, says := range map[string]string{"latency": "compare: the threshold for latency is in B, but the metric is measured in ns", "latancy": "compare: threshold for latancy: no point has this metric; did you mean latency?"} {
-		memory := threshold.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
-		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Thresholds: threshold.Set{metric: memory}})
+		memory := judge.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
+		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Thresholds: judge.Thresholds{metric: memory}})
 		querytest.WantInput(t, err, says)
 	}
 }

@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/sides"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -69,9 +68,9 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 }
 
 // sessionPoints groups runs into points, as they would be read from a store, with the values and means of each group.
-func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*readRuns) {
+func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sideGroup]*readRuns) {
 	found := map[string]*pairing{}
-	of = map[*sides.Group]*readRuns{}
+	of = map[*sideGroup]*readRuns{}
 	for i := range runs {
 		r := &runs[i]
 		if r.Purpose != schema.PurposeMeasure {
@@ -87,7 +86,7 @@ func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*read
 			side = &p.base
 		}
 		if *side == nil {
-			*side = &sides.Group{PointID: r.PointID, Machine: r.Env.Machine, Metric: &sides.Kind{}}
+			*side = &sideGroup{PointID: r.PointID, Machine: r.Env.Machine, Metric: &metricKind{}}
 			of[*side] = &readRuns{}
 		}
 		of[*side].addRun(*side, r)
@@ -100,7 +99,7 @@ func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sides.Group]*read
 }
 
 // addRun adds a run to a group.
-func (u *readRuns) addRun(g *sides.Group, r *schema.Run) {
+func (u *readRuns) addRun(g *sideGroup, r *schema.Run) {
 	if r.Status != schema.StatusOK {
 		note := g.Note()
 		if note.Failed == nil {
@@ -117,7 +116,7 @@ func (u *readRuns) addRun(g *sides.Group, r *schema.Run) {
 	if m == nil {
 		m = &schema.Metric{}
 	}
-	kind := sides.Kind{Name: m.Name, Unit: m.Unit, Better: string(m.Better), Clock: m.Clock, Level: string(m.Level)}
+	kind := metricKind{Name: m.Name, Unit: m.Unit, Better: string(m.Better), Clock: m.Clock, Level: string(m.Level)}
 	if g.OK == 0 {
 		g.Metric = &kind
 	}
@@ -140,10 +139,10 @@ func (u *readRuns) addRun(g *sides.Group, r *schema.Run) {
 	if m.Summary.Mean != nil {
 		mean = *m.Summary.Mean
 	}
-	u.add(measured.ValueOf(m), mean, r.StartedAt.UnixMicro(), r.SessionID, answer.Integer(r.BlockIndex), answer.Integer(r.RepeatIndex))
+	u.add(scan.ValueOfMetric(m), mean, r.StartedAt.UnixMicro(), r.SessionID, answer.Integer(r.BlockIndex), answer.Integer(r.RepeatIndex))
 }
 
-// locationOfMetric does in Go what measured.LocationOf does in SQL.
+// locationOfMetric does in Go what scan.LocationSQLOf does in SQL.
 func locationOfMetric(m *schema.Metric) float64 {
 	middle := m.Summary.P50
 	if middle == nil {
@@ -183,7 +182,7 @@ func looksOf(text string) []int {
 }
 
 // plannedLooks reads the planned looks of the sessions that both sides have; nil if there are none.
-func (m *comparing) plannedLooks(ctx context.Context, known sides.Facts) (plannedLooks, error) {
+func (m *comparing) plannedLooks(ctx context.Context, known sideFacts) (plannedLooks, error) {
 	if known["env."+schema.FactLooks] == nil {
 		return nil, nil
 	}
@@ -200,7 +199,7 @@ func (m *comparing) plannedLooks(ctx context.Context, known sides.Facts) (planne
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, func(a, b schema.ULID) int { return strings.Compare(a.String(), b.String()) })
-	runs, err := facts.Of(ctx, m.Reader, ids)
+	runs, err := query.Facts(ctx, m.Reader, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -7,25 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/past"
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // pairing is one metric of one point on both sides. A side that does not have the point is nil.
 type pairing struct {
-	base, head *sides.Group
+	base, head *sideGroup
 	name       string // of the metric
 	scale      schema.Scale
 	means      bool // the means of the runs are compared: see meansSide
 	control    bool // the sweep marks it as a control
-	thresholds threshold.Set
+	thresholds judge.Thresholds
 
 	// How the runs of the sides relate: see relate.
 	blocks              []float64
@@ -36,8 +32,8 @@ type pairing struct {
 	decides             string   // newest session that can decide alone, if the sides have several; empty: none
 	apart               int64    // in microseconds, or unknown
 	history             []float64
-	known               int            // number of earlier sessions in history; unknown: fewer than are needed
-	past                []past.Session // earlier sessions from which history is chosen
+	known               int              // number of earlier sessions in history; unknown: fewer than are needed
+	past                []historySession // earlier sessions from which history is chosen
 	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last
 	// run (0: it is judged as it is now). See plan.
 	planned, look int
@@ -50,7 +46,7 @@ type pairing struct {
 }
 
 // either is the head's group if the head has the point, otherwise the base's.
-func (p *pairing) either() *sides.Group {
+func (p *pairing) either() *sideGroup {
 	if p.head != nil {
 		return p.head
 	}
@@ -58,7 +54,7 @@ func (p *pairing) either() *sides.Group {
 }
 
 // inCommon reports whether some point is on both sides. Then points are paired by id and machine.
-func inCommon(base, head sides.Groups) bool {
+func inCommon(base, head sideGroups) bool {
 	i := 0
 	for _, g := range head {
 		for i < len(base) && base[i].PointID < g.PointID {
@@ -72,14 +68,14 @@ func inCommon(base, head sides.Groups) bool {
 }
 
 // match pairs the groups of two sides. It is an error if no groups can be paired. paired leaves out points that only one side has.
-func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error) {
+func (m *matcher) match(base, head sideGroups, paired bool) ([]*pairing, error) {
 	partner := base.InTurn()
 	if !m.byID || m.skip["machine"] {
-		found := make(map[string]*sides.Group, len(base))
+		found := make(map[string]*sideGroup, len(base))
 		for _, g := range base {
 			found[m.key(g)] = g
 		}
-		partner = func(g *sides.Group) *sides.Group { return found[m.key(g)] }
+		partner = func(g *sideGroup) *sideGroup { return found[m.key(g)] }
 	}
 	pairings := make([]pairing, len(head))
 	all := make([]*pairing, len(head), len(head)+len(base))
@@ -92,7 +88,7 @@ func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error
 		}
 	}
 	if !some && len(base) > 0 && len(head) > 0 {
-		return nil, fault.Input("compare: no point of the base has a counterpart on the head: %s", m.apart(base, head))
+		return nil, answer.InputError("compare: no point of the base has a counterpart on the head: %s", m.apart(base, head))
 	}
 	if m.axis != "" && !paired {
 		return append(all, m.absent(base, head)...), nil
@@ -110,10 +106,10 @@ func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error
 
 // absent are the points of the base that are missing for some value of the axis. That the axis is not set is a value of it only for a
 // benchmark that has points without it: another one may not take the axis.
-func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
+func (m *matcher) absent(base, head sideGroups) (all []*pairing) {
 	there := map[string]bool{}
-	having := map[string]*sides.Group{} // by value of the axis
-	unset := map[string]bool{}          // by benchmark
+	having := map[string]*sideGroup{} // by value of the axis
+	unset := map[string]bool{}        // by benchmark
 	for _, g := range head {
 		value := m.value(g, m.axis)
 		if value == "" {
@@ -136,9 +132,9 @@ func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
 }
 
 // standIn is a group without runs: the point of g with the axis value of another group.
-func (m *matcher) standIn(g, having *sides.Group) *sides.Group {
+func (m *matcher) standIn(g, having *sideGroup) *sideGroup {
 	point := g.Point.With(m.axis, having.Point)
-	absent := &sides.Group{Machine: g.Machine, Metric: &sides.Kind{}, Absent: true, Point: &point}
+	absent := &sideGroup{Machine: g.Machine, Metric: &metricKind{}, Absent: true, Point: &point}
 	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok && point.Parameter(name) == nil {
 		absent.Note().Lacks = name
 	}
@@ -161,10 +157,10 @@ func inOrder(a, b *pairing) int {
 // differ between the sides, and the axis whose values are compared.
 type matcher struct {
 	axis    string   // field whose values are compared, or empty
-	fields  []string // facts.Identity and then parameters; only the machine if points are paired by id
+	fields  []string // query.Identity and then parameters; only the machine if points are paired by id
 	byID    bool     // points are paired by id
 	skip    map[string]bool
-	differs []facts.Difference // the fields that are constant on each side and differ, except the axis
+	differs []query.FactDifference // the fields that are constant on each side and differ, except the axis
 }
 
 // axisOf is the field of the key of an axis. It is an ErrInput if the key is neither an identity field nor a parameter.
@@ -176,26 +172,26 @@ func axisOf(key string) (string, error) {
 	switch {
 	case f.Entry != "" && f.Column.Name == "params":
 		return filter.ParamPrefix + f.Entry, nil
-	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(facts.Identity, f.Column.Name):
+	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(query.Identity, f.Column.Name):
 		return f.Column.Name, nil
 	}
-	return "", fault.Input("compare: %s is not an axis: want a parameter, or one of %s", fault.Brief(key), strings.Join(facts.Identity, ", "))
+	return "", answer.InputError("compare: %s is not an axis: want a parameter, or one of %s", answer.Brief(key), strings.Join(query.Identity, ", "))
 }
 
-func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
+func newMatcher(base, head sideGroups, axis string, byID bool) *matcher {
 	m := &matcher{skip: map[string]bool{}, byID: byID}
 	if m.byID {
 		m.fields = []string{"machine"}
 	} else {
 		names := map[string]bool{}
-		for _, side := range []sides.Groups{base, head} {
+		for _, side := range []sideGroups{base, head} {
 			for _, g := range side {
 				for name := range g.Point.Params {
 					names[name] = true
 				}
 			}
 		}
-		m.fields = slices.Clone(facts.Identity)
+		m.fields = slices.Clone(query.Identity)
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			m.fields = append(m.fields, filter.ParamPrefix+name)
 		}
@@ -208,7 +204,7 @@ func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
 		as, also := m.constant(head, field)
 		if constant && also && of != as && !m.skip[field] {
 			m.skip[field] = true
-			m.differs = append(m.differs, facts.Difference{Kind: facts.Configuration, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
+			m.differs = append(m.differs, query.FactDifference{Kind: query.ConfigurationFact, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
 		}
 	}
 	return m
@@ -216,14 +212,14 @@ func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
 
 // skipInStep skips fields that are determined by the axis, such as the backend if each variant has its own: each value of the axis has
 // exactly one value of the field, and these values differ.
-func (m *matcher) skipInStep(base, head sides.Groups) {
+func (m *matcher) skipInStep(base, head sideGroups) {
 	if m.axis == "" || m.byID {
 		return
 	}
 	all := slices.Concat(base, head)
 	for _, field := range m.fields {
 		of := map[string]string{} // by value of the axis
-		inStep := !slices.ContainsFunc(all, func(g *sides.Group) bool {
+		inStep := !slices.ContainsFunc(all, func(g *sideGroup) bool {
 			value, at := m.value(g, field), m.value(g, m.axis)
 			first, known := of[at]
 			of[at] = value
@@ -234,12 +230,12 @@ func (m *matcher) skipInStep(base, head sides.Groups) {
 			continue
 		}
 		m.skip[field] = true
-		m.differs = append(m.differs, facts.Difference{Kind: facts.Configuration, Name: field, Base: m.texts(base, field), Head: m.texts(head, field)})
+		m.differs = append(m.differs, query.FactDifference{Kind: query.ConfigurationFact, Name: field, Base: m.texts(base, field), Head: m.texts(head, field)})
 	}
 }
 
 // texts are the different values of a field on a side, without NULL.
-func (m *matcher) texts(side sides.Groups, field string) (texts []string) {
+func (m *matcher) texts(side sideGroups, field string) (texts []string) {
 	for _, value := range m.values(side, field) {
 		texts = append(texts, valuesIn(value)...)
 	}
@@ -247,7 +243,7 @@ func (m *matcher) texts(side sides.Groups, field string) (texts []string) {
 }
 
 // constant returns the value of a field if all groups have the same one.
-func (m *matcher) constant(side sides.Groups, field string) (value string, ok bool) {
+func (m *matcher) constant(side sideGroups, field string) (value string, ok bool) {
 	for i, g := range side {
 		if i > 0 && !m.same(g, side[0], field) {
 			return "", false
@@ -268,7 +264,7 @@ func valuesIn(value string) []string {
 }
 
 // value is the text of a field of a group after "=", or "" for NULL.
-func (m *matcher) value(g *sides.Group, field string) string {
+func (m *matcher) value(g *sideGroup, field string) string {
 	v := m.fieldOf(g, field)
 	if v == nil {
 		return ""
@@ -277,7 +273,7 @@ func (m *matcher) value(g *sides.Group, field string) string {
 }
 
 // same reports whether two groups have the same value of a field.
-func (m *matcher) same(a, b *sides.Group, field string) bool {
+func (m *matcher) same(a, b *sideGroup, field string) bool {
 	if field == "machine" {
 		return a.Machine == b.Machine
 	}
@@ -285,7 +281,7 @@ func (m *matcher) same(a, b *sides.Group, field string) bool {
 }
 
 // fieldOf is the value of a field of a group: a text, an integer or nil.
-func (m *matcher) fieldOf(g *sides.Group, field string) any {
+func (m *matcher) fieldOf(g *sideGroup, field string) any {
 	if field == "machine" {
 		return answer.Text(g.Machine)
 	}
@@ -296,7 +292,7 @@ func (m *matcher) fieldOf(g *sides.Group, field string) any {
 }
 
 // key is equal for groups that are paired.
-func (m *matcher) key(g *sides.Group) string {
+func (m *matcher) key(g *sideGroup) string {
 	if m.byID { // the machines differ
 		return g.PointID
 	}
@@ -311,7 +307,7 @@ func (m *matcher) key(g *sides.Group) string {
 }
 
 // apart explains why no points can be paired: the first field without a common value of both sides.
-func (m *matcher) apart(base, head sides.Groups) string {
+func (m *matcher) apart(base, head sideGroups) string {
 	for _, field := range m.fields {
 		of, as := m.values(base, field), m.values(head, field)
 		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
@@ -322,7 +318,7 @@ func (m *matcher) apart(base, head sides.Groups) string {
 }
 
 // values are the different values of a field, as value returns them, ascending.
-func (m *matcher) values(side sides.Groups, field string) []string {
+func (m *matcher) values(side sideGroups, field string) []string {
 	seen := map[string]bool{}
 	for _, g := range side {
 		seen[m.value(g, field)] = true
@@ -344,5 +340,5 @@ func someOf(values []string) string {
 	if len(values) > shown {
 		text += " ..."
 	}
-	return fault.Brief(text)
+	return answer.Brief(text)
 }

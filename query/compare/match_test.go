@@ -8,11 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -108,19 +107,19 @@ func TestCompareMetrics(t *testing.T) {
 	runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", 1), 1001)...)
 	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
-		thresholds threshold.Set
+		thresholds judge.Thresholds
 		metric     string
 		verdict    judge.Verdict
 		change     float64
 		deadZone   float64
 	}{
 		{nil, "rmse", judge.Regressed, .002, 0},
-		{threshold.Set{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
-		{threshold.Set{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
+		{judge.Thresholds{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
+		{judge.Thresholds{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
 		{nil, "peak_memory", judge.Regressed, 1, .02},
-		{threshold.Set{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 4096, 1 << 20},
-		{threshold.Set{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
-		{threshold.Set{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
+		{judge.Thresholds{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 4096, 1 << 20},
+		{judge.Thresholds{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
+		{judge.Thresholds{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
 	} {
 		got := mustCompare(t, db, compare.Request{Base: "session=last", Metrics: []string{"latency", c.metric}, Thresholds: c.thresholds})
 		row := slices.IndexFunc(got.Rows, func(r compare.Row) bool { return r.Metric == c.metric })
@@ -163,7 +162,7 @@ func TestCompareSweepThresholds(t *testing.T) {
 		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
 	}
 	for _, metric := range []string{"latency", ""} {
-		given := threshold.Set{metric: {Value: .05}}
+		given := judge.Thresholds{metric: {Value: .05}}
 		if got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
 			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
 		}
@@ -182,10 +181,10 @@ func TestCompareDiffers(t *testing.T) {
 	}
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, commit("base", "ab", "2.4.5"), wobble(1000)...), querytest.RunsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...)))
 	got := mustCompare(t, db, compare.Request{Base: "session=last"})
-	want := []facts.Difference{
-		{Kind: facts.Code, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
-		{Kind: facts.Configuration, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
-		{Kind: facts.Environment, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+	want := []query.FactDifference{
+		{Kind: query.CodeFact, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
+		{Kind: query.ConfigurationFact, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+		{Kind: query.EnvironmentFact, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
 	}
 	if fmt.Sprint(got.Differs) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got.Differs, want)
@@ -219,7 +218,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 		}
 	}
 	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.Request{Base: "session=last~1", Head: "session=last"})
-	c.Differs = slices.DeleteFunc(c.Differs, func(d facts.Difference) bool { return d.Name == "machine" })
+	c.Differs = slices.DeleteFunc(c.Differs, func(d query.FactDifference) bool { return d.Name == "machine" })
 	if len(c.Differs) != 1 || c.Differs[0].Name != "driver_version" || !slices.Contains(c.Differs[0].Head, "575") {
 		t.Errorf("what differs: %+v", c.Differs)
 	}

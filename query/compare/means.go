@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -17,7 +16,7 @@ import (
 // because the number of calls per sample grows with the speed.
 
 // meansSide is the side whose samples are means of iterations, if the other side's are single iterations and the metric is a time; else nil.
-func (p *pairing) meansSide() *sides.Group {
+func (p *pairing) meansSide() *sideGroup {
 	if !p.whole() || p.kind().Unit != "ns" || p.base.Noted().Differing != "" || p.head.Noted().Differing != "" {
 		return nil
 	}
@@ -31,7 +30,7 @@ func (p *pairing) meansSide() *sides.Group {
 }
 
 // complete reports whether each run of a group has a mean, on the scale of its point.
-func complete(means []float64, g *sides.Group) bool {
+func complete(means []float64, g *sideGroup) bool {
 	for _, location := range means {
 		if math.IsNaN(location) || math.IsInf(location, 0) {
 			return false

@@ -1,10 +1,6 @@
 package compare
 
-import (
-	"github.com/neurolens/neurolens/query/internal/sides"
-)
-
-// memory limits the memory of a comparison of very many points. In addition, sides.Shared stores equal texts and parameters once, and
+// memory limits the memory of a comparison of very many points. In addition, interner stores equal texts and parameters once, and
 // DuckDB groups runs within groupMemory.
 type memory struct{ many int } // see manyCompared
 
@@ -19,7 +15,7 @@ const (
 )
 
 // few reports whether there are few enough runs to read everything about them.
-func (m *memory) few(base, head *sides.Selected) bool { return base.Runs+head.Runs < m.many }
+func (m *memory) few(base, head *selectedSide) bool { return base.Runs+head.Runs < m.many }
 
 // forgetTimes drops when and where the runs of points ran, which is no longer needed once relate was called. With planned looks
 // they are kept, because points are judged as they were earlier.

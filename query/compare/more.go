@@ -7,11 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/past"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -29,8 +25,8 @@ func (m *comparing) processes(ctx context.Context, matched []*pairing, metric st
 			keys[0], keys[1] = append(keys[0], p.base.PointID), append(keys[1], p.head.PointID)
 		}
 	}
-	var of [2]map[sides.PointKey][]any
-	for i, s := range []*sides.Selected{m.base, m.head} {
+	var of [2]map[pointKey][]any
+	for i, s := range []*selectedSide{m.base, m.head} {
 		var err error
 		if of[i], err = m.samplesOf(ctx, s, keys[i], metric); err != nil {
 			return err
@@ -50,8 +46,8 @@ func (m *comparing) processes(ctx context.Context, matched []*pairing, metric st
 }
 
 // samplesOf reads the samples of points of a side.
-func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, points []string, metric string) (map[sides.PointKey][]any, error) {
-	found := map[sides.PointKey][]any{}
+func (m *comparing) samplesOf(ctx context.Context, s *selectedSide, points []string, metric string) (map[pointKey][]any, error) {
+	found := map[pointKey][]any{}
 	if len(points) == 0 {
 		return found, nil
 	}
@@ -60,17 +56,17 @@ func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, points []s
 		return nil, err
 	}
 	args = append(args, points)
-	text := fmt.Sprintf("SELECT point_id, "+sides.MachineSQL+", "+scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
+	text := fmt.Sprintf("SELECT point_id, "+machineSQL+", "+scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
 		from, len(args))
 	return found, m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
+		key := pointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
 		found[key] = append(found[key], duck.List(row[2])...)
 		return nil
 	})
 }
 
 // withSamples is the SQL of the ok runs of a side with the samples of a metric; "" is the primary one.
-func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, args []any, err error) {
+func (m *comparing) withSamples(s *selectedSide, metric string) (from string, args []any, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
 	if err != nil {
 		return "", nil, err
@@ -80,7 +76,7 @@ func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, 
 		args = append(args, metric)
 		of = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
-	rows := s.Sel.Src.Scan(projection.With(columns, s.Sel.Columns), s.Sel.RestrictedTo(measured.Condition+" AND status = 'ok'"))
+	rows := s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.IsMeasurement+" AND status = 'ok'"))
 	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
 		s.Sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
@@ -88,15 +84,15 @@ func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, 
 // ticks reads the step of the clock for points with the warning of a coarse clock. Metrics that are not multiples of a tick have
 // none.
 func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string) error {
-	of := [2]map[sides.PointKey][]*sides.Group{{}, {}}
+	of := [2]map[pointKey][]*sideGroup{{}, {}}
 	for _, p := range matched {
-		for i, g := range []*sides.Group{p.base, p.head} {
+		for i, g := range []*sideGroup{p.base, p.head} {
 			if p.whole() && slices.Contains(g.Noted().Warnings, stat.WarnQuantised) {
 				of[i][g.Key()] = append(of[i][g.Key()], g)
 			}
 		}
 	}
-	for i, s := range []*sides.Selected{m.base, m.head} {
+	for i, s := range []*selectedSide{m.base, m.head} {
 		if len(of[i]) == 0 {
 			continue
 		}
@@ -104,9 +100,9 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 		if err != nil {
 			return err
 		}
-		text := "SELECT point_id, " + sides.MachineSQL + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
+		text := "SELECT point_id, " + machineSQL + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-			for _, g := range of[i][sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}] {
+			for _, g := range of[i][pointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}] {
 				g.Note().Tick, _ = row[2].(float64)
 			}
 			return nil
@@ -123,7 +119,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	if !slices.ContainsFunc(matched, func(p *pairing) bool { return p.confounded }) {
 		return nil
 	}
-	earlier := past.NewQuestion(m.Reader)
+	earlier := newHistoryQuery(m.Reader)
 	earlier.Machines, earlier.Before, earlier.Without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
 	known := len(m.base.Sessions)
 	if m.isBeside() || m.Src.Counted > m.base.Runs+m.head.Runs { // there are others
@@ -138,10 +134,10 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 		}
 		return nil // too few sessions for any point: nothing more has to be read
 	}
-	gaps := map[sides.PointKey]int64{}
+	gaps := map[pointKey]int64{}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			for _, key := range []sides.PointKey{p.base.Key(), p.head.Key()} {
+			for _, key := range []pointKey{p.base.Key(), p.head.Key()} {
 				gaps[key] = max(gaps[key], p.gap())
 			}
 		}
@@ -161,7 +157,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 }
 
 // MaxHistory is the number of earlier sessions of a point that count at most: the newest.
-const MaxHistory = past.Limit
+const MaxHistory = maxHistory
 
 // asFar is the distance that earlier sessions must have from each other, as a share of the distance of the two sides. It is below 1
 // because sessions are never equally spaced.
@@ -172,9 +168,9 @@ func (p *pairing) gap() int64 { return int64(asFar * float64(p.apart)) }
 
 // useHistory uses the earlier sessions of the head and of the base, which may be the same, that show how much the two sides would differ
 // without a change. If one of them has a value without a logarithm, the point is compared by difference.
-func (p *pairing) useHistory(ofHead, ofBase []past.Session) {
+func (p *pairing) useHistory(ofHead, ofBase []historySession) {
 	ofHead, ofBase = p.apartEnough(ofHead), p.apartEnough(ofBase)
-	without := func(s past.Session) bool { return s.Location <= 0 }
+	without := func(s historySession) bool { return s.Location <= 0 }
 	if !p.byDifference() && (slices.ContainsFunc(ofHead, without) || slices.ContainsFunc(ofBase, without)) {
 		p.useValues()
 	}
@@ -186,7 +182,9 @@ func (p *pairing) useHistory(ofHead, ofBase []past.Session) {
 
 // apartEnough are the sessions, oldest first, of which each is about as far from the next as the sides are. Sessions of one afternoon
 // do not show how days differ, and consecutive sessions of a drifting machine do not show how months differ.
-func (p *pairing) apartEnough(all []past.Session) []past.Session { return past.Apart(all, p.gap()) }
+func (p *pairing) apartEnough(all []historySession) []historySession {
+	return spacedSessions(all, p.gap())
+}
 
 // noisier is the history with the larger differences between sessions.
 func noisier(a, b []float64) []float64 {

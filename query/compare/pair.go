@@ -6,20 +6,19 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // kind is the kind of the values of a point: that of the head, if it has ok runs.
-func (p *pairing) kind() sides.Kind {
-	for _, g := range []*sides.Group{p.head, p.base} {
+func (p *pairing) kind() metricKind {
+	for _, g := range []*sideGroup{p.head, p.base} {
 		if g != nil && g.Metric.Name != "" {
 			return *g.Metric
 		}
 	}
-	return sides.Kind{}
+	return metricKind{}
 }
 
 // whole reports whether both sides have values.
@@ -159,7 +158,7 @@ func (p *pairing) sameSessions() bool {
 
 // balanced reports whether each session has about the same share of the runs of both sides.
 func (p *pairing) balanced() bool {
-	share := func(g *sides.Group, session string) float64 {
+	share := func(g *sideGroup, session string) float64 {
 		n := 0
 		for i := range g.Locations {
 			if g.SessionOf(i) == session {
@@ -216,7 +215,7 @@ func (p *pairing) inTurn() []bool {
 
 // differences are head - base for the runs of the same block of the same session, in the order of the head's runs.
 func (p *pairing) differences() []float64 {
-	base := make(map[sides.Place]float64, len(p.base.Places))
+	base := make(map[runPlace]float64, len(p.base.Places))
 	for i, l := range p.base.Places {
 		if l.Block >= 0 {
 			base[p.base.PlaceOf(i)] = p.base.Locations[i]
@@ -263,7 +262,7 @@ func (p *pairing) failedRequests() string {
 		return ""
 	}
 	for _, side := range []struct {
-		of   *sides.Group
+		of   *sideGroup
 		name string
 	}{{p.head, "head"}, {p.base, "base"}} {
 		if side.of == nil {

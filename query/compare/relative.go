@@ -7,11 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/past"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -62,7 +58,7 @@ func relatable(points []*pairing) (some []*pairing) {
 
 // nameControls finds the points that the sweep of the head marks as controls. If there are very many runs, it only does so if a run
 // whose facts were read has the mark.
-func (m *comparing) nameControls(ctx context.Context, families []family, head sides.Facts) error {
+func (m *comparing) nameControls(ctx context.Context, families []family, head sideFacts) error {
 	if head["env."+schema.FactControl] == nil {
 		return nil
 	}
@@ -71,7 +67,7 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head si
 	if err != nil {
 		return err
 	}
-	rows := m.head.Sel.Src.Scan(projection.With(columns, m.head.Sel.Columns), m.head.Sel.RestrictedTo(measured.Condition+" AND env['"+schema.FactControl+"'] = 'true'"))
+	rows := m.head.Sel.Src.Scan(scan.WithColumns(columns, m.head.Sel.Columns), m.head.Sel.RestrictedTo(scan.IsMeasurement+" AND env['"+schema.FactControl+"'] = 'true'"))
 	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.Sel.Args}, func(row []driver.Value) error {
 		ids[duck.Text(row[0])] = true
 		return nil
@@ -166,7 +162,7 @@ func (r *relating) pairs() []judge.Pair {
 		for k := range pair.Head {
 			pair.Head[k] -= r.head
 		}
-		var kept []past.Session
+		var kept []historySession
 		for _, s := range p.past {
 			if !math.IsNaN(logOf(s.Location) - r.past[s.ID]) {
 				kept = append(kept, s)

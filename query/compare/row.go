@@ -4,8 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/sides"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -14,7 +13,7 @@ import (
 // Row is the complete result for one metric of one point.
 type Row struct {
 	Point
-	Identity       facts.Point // of the head, if it has the point; its parameters are shared and must not be changed
+	Identity       query.Point // of the head, if it has the point; its parameters are shared and must not be changed
 	Lacks          string      // the parameter that is the compared axis, if the head represents a point without it
 	BaseID, HeadID string      // point_id on each side; empty if the side does not have the point
 	Unit           string
@@ -121,7 +120,7 @@ func (p *pairing) inputs(pair *judge.Pair) *Inputs {
 }
 
 // measured sums up a side of a point.
-func (m *comparing) measured(p *pairing, g *sides.Group) *Measured {
+func (m *comparing) measured(p *pairing, g *sideGroup) *Measured {
 	if g == nil || g.Absent {
 		return nil
 	}
@@ -139,7 +138,7 @@ func (m *comparing) measured(p *pairing, g *sides.Group) *Measured {
 }
 
 // statuses are the numbers of runs of a side per status. Most points have the same, which are made once.
-func (m *comparing) statuses(g *sides.Group) map[string]any {
+func (m *comparing) statuses(g *sideGroup) map[string]any {
 	if len(g.Noted().Failed) > 0 {
 		return g.Statuses()
 	}
@@ -217,25 +216,25 @@ func (p *pairing) flags(pair *judge.Pair) []string {
 			flags = append(flags, word)
 		}
 	}
-	both := []*sides.Group{p.base, p.head}
-	either := func(holds func(g *sides.Group) bool) bool {
-		return slices.ContainsFunc(both, func(g *sides.Group) bool { return g != nil && holds(g) })
+	both := []*sideGroup{p.base, p.head}
+	either := func(holds func(g *sideGroup) bool) bool {
+		return slices.ContainsFunc(both, func(g *sideGroup) bool { return g != nil && holds(g) })
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
 		add(flagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
-		add(FlagOneBlock, either(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
+		add(FlagOneBlock, either(func(g *sideGroup) bool { return g.Noted().OneBlock > 0 }))
 		add(FlagLeftOut, p.leftOut > 0)
 		add(FlagRunMeans, p.means)
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
-		add(stat.WarnQuantised, p.stepShown() > 0 && !either(func(g *sides.Group) bool { return slices.Contains(g.Noted().Warnings, stat.WarnQuantised) }))
+		add(stat.WarnQuantised, p.stepShown() > 0 && !either(func(g *sideGroup) bool { return slices.Contains(g.Noted().Warnings, stat.WarnQuantised) }))
 	}
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
-	add(FlagWrong, either(func(g *sides.Group) bool { return g.Noted().Wrong > 0 }))
-	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().NoValue > 0 && len(g.Locations) > 0 }))
+	add(FlagWrong, either(func(g *sideGroup) bool { return g.Noted().Wrong > 0 }))
+	add(flagNoValues, either(func(g *sideGroup) bool { return g.Noted().NoValue > 0 && len(g.Locations) > 0 }))
 	for _, word := range p.warnings() {
 		add(word, true)
 	}
@@ -248,7 +247,7 @@ func (p *pairing) moreFailures() bool {
 	if p.base == nil || p.head == nil || !p.base.Measured() {
 		return false
 	}
-	share := func(g *sides.Group) float64 { return float64(g.Failures()) / float64(max(g.Failures()+g.OK, 1)) }
+	share := func(g *sideGroup) float64 { return float64(g.Failures()) / float64(max(g.Failures()+g.OK, 1)) }
 	return share(p.head) > share(p.base)
 }
 
@@ -257,7 +256,7 @@ func (p *pairing) failureChance() float64 {
 	return stat.FisherExact(int(p.head.Failures()), int(p.head.OK), int(p.base.Failures()), int(p.base.OK))
 }
 
-func idOf(g *sides.Group) string {
+func idOf(g *sideGroup) string {
 	if g == nil {
 		return ""
 	}

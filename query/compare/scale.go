@@ -8,9 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/past"
-	"github.com/neurolens/neurolens/query/internal/sides"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -34,7 +32,7 @@ func (p *pairing) setScale() (unread bool) {
 	if p.byDifference() {
 		return false
 	}
-	for _, g := range []*sides.Group{p.base, p.head} {
+	for _, g := range []*sideGroup{p.base, p.head} {
 		unread = unread || g != nil && g.Noted().NonPositive > 0
 	}
 	if !unread && p.thresholds.For(p.name).Absolute {
@@ -78,7 +76,7 @@ func (r *readRuns) add(value, mean float64, started, session, block, repeat any)
 }
 
 // locate returns a group with other locations of its runs.
-func (r *readRuns) locate(g *sides.Group, locations []float64) *sides.Group {
+func (r *readRuns) locate(g *sideGroup, locations []float64) *sideGroup {
 	return g.Located(locations, r.started, r.sessions, r.blocks, r.repeats)
 }
 
@@ -102,7 +100,7 @@ func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric st
 			continue
 		}
 		some = append(some, p)
-		for i, g := range []*sides.Group{p.base, p.head} {
+		for i, g := range []*sideGroup{p.base, p.head} {
 			if g != nil {
 				ids[i] = append(ids[i], g.PointID)
 			}
@@ -111,19 +109,19 @@ func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric st
 	if len(some) == 0 {
 		return nil
 	}
-	var found [2]map[sides.PointKey]*readRuns
-	for i, s := range []*sides.Selected{m.base, m.head} {
-		rows, args, err := s.Rows(sides.Asked{Metric: metric})
+	var found [2]map[pointKey]*readRuns
+	for i, s := range []*selectedSide{m.base, m.head} {
+		rows, args, err := s.Rows(sideColumns{Metric: metric})
 		if err != nil {
 			return err
 		}
 		args = append(args, ids[i])
-		text := fmt.Sprintf("SELECT point_id, "+sides.MachineSQL+", "+measured.Value()+", mean, epoch_us(started_at), session_id, block_index, repeat_index FROM %s"+
+		text := fmt.Sprintf("SELECT point_id, "+machineSQL+", "+scan.ValueSQL()+", mean, epoch_us(started_at), session_id, block_index, repeat_index FROM %s"+
 			" WHERE status = 'ok' AND point_id IN (SELECT unnest($%d::VARCHAR[]))", rows, len(args))
-		of := map[sides.PointKey]*readRuns{}
+		of := map[pointKey]*readRuns{}
 		found[i] = of
 		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-			key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
+			key := pointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
 			if of[key] == nil {
 				of[key] = &readRuns{}
 			}
@@ -136,7 +134,7 @@ func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric st
 	}
 	for _, p := range some {
 		var runs [2]*readRuns
-		for i, g := range []*sides.Group{p.base, p.head} {
+		for i, g := range []*sideGroup{p.base, p.head} {
 			if g != nil {
 				runs[i] = found[i][g.Key()]
 			}
@@ -160,7 +158,7 @@ func (m *comparing) scales(ctx context.Context, matched []*pairing, metric strin
 }
 
 // located returns the locations of earlier sessions on the scale of the point.
-func (p *pairing) located(all []past.Session) []float64 {
+func (p *pairing) located(all []historySession) []float64 {
 	values := make([]float64, len(all))
 	for i, s := range all {
 		values[i] = s.Location

@@ -10,7 +10,6 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -34,11 +33,11 @@ func times(n int, value float64) []float64 { return slices.Repeat([]float64{valu
 // share of the threshold is, and an amount asks for differences of positive values too.
 func TestCompareZeros(t *testing.T) {
 	t.Parallel()
-	amount := threshold.Set{"allocs/op": {Value: .5, Absolute: true}}
+	amount := judge.Thresholds{"allocs/op": {Value: .5, Absolute: true}}
 	for _, c := range []struct {
 		what       string
 		base, head []float64
-		thresholds threshold.Set
+		thresholds judge.Thresholds
 		verdict    judge.Verdict
 		reason     judge.Reason
 		scale      schema.Scale

@@ -7,13 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,10 +29,10 @@ func (m *comparing) sides(ctx context.Context) error {
 	switch {
 	case m.req.Axis != "":
 		word := m.req.Axis + "=" + m.req.Reference
-		base, head = sides.Both(m.req.Base, word), sides.Both(m.req.Base, "not "+word)
+		base, head = bothFilters(m.req.Base, word), bothFilters(m.req.Base, "not "+word)
 		names = [2]string{word, "not " + word}
 	case strings.TrimSpace(m.req.Head) == "" && !m.isBeside():
-		base, head = sides.Both(m.req.Base, "side=base"), sides.Both(m.req.Base, "side=head")
+		base, head = bothFilters(m.req.Base, "side=base"), bothFilters(m.req.Base, "side=head")
 		names = [2]string{"side=base", "side=head"}
 	}
 	var err error
@@ -79,7 +76,7 @@ func (m *comparing) sameMachines(ctx context.Context, name string) error {
 		shared[i] = filter.Quote(machine)
 	}
 	var err error
-	m.base, err = m.side(ctx, m.ofBase, name, sides.Both(m.base.Narrowed, "machine="+strings.Join(shared, ",")))
+	m.base, err = m.side(ctx, m.ofBase, name, bothFilters(m.base.Narrowed, "machine="+strings.Join(shared, ",")))
 	return err
 }
 
@@ -87,18 +84,18 @@ func (m *comparing) sameMachines(ctx context.Context, name string) error {
 func (m *comparing) apart(ctx context.Context) error {
 	if m.isBeside() {
 		if m.sameSessions() {
-			return fault.Input("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
+			return answer.InputError("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
 		}
 		return nil
 	}
 	if !m.sameSessions() && !(m.base.Sessionless() && m.head.Sessionless()) {
 		return nil
 	}
-	sel, err := m.Selected(ctx, scan.Question{Filter: sides.Both(m.base.Narrowed, "("+sides.OrAll(m.head.Narrowed)+")")})
+	sel, err := m.Selected(ctx, scan.Question{Filter: bothFilters(m.base.Narrowed, "("+orAllRuns(m.head.Narrowed)+")")})
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.Src.Scan(projection.With([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(measured.Condition))
+	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(scan.IsMeasurement))
 	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
@@ -107,38 +104,38 @@ func (m *comparing) apart(ctx context.Context) error {
 	case 0:
 		return nil
 	case 1:
-		return fault.Input("compare: 1 run matches both BASE and HEAD")
+		return answer.InputError("compare: 1 run matches both BASE and HEAD")
 	default:
-		return fault.Input("compare: %d runs match both BASE and HEAD", n)
+		return answer.InputError("compare: %d runs match both BASE and HEAD", n)
 	}
 }
 
 // side selects the runs of a side.
-func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter string) (*sides.Selected, error) {
-	s, err := sides.Select(ctx, r, filter)
+func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter string) (*selectedSide, error) {
+	s, err := selectSide(ctx, r, filter)
 	if err != nil {
 		return nil, err
 	}
 	if named := slices.ContainsFunc(s.Sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.Has("base") && s.Has("head") && !named {
 		// If a session has both sides, and the filter names neither, the newer code (the head) is meant.
-		if s, err = sides.Select(ctx, r, sides.Both(filter, "not side=base")); err != nil {
+		if s, err = selectSide(ctx, r, bothFilters(filter, "not side=base")); err != nil {
 			return nil, err
 		}
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
 		if m.fileOf(r) == "" && len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
-			return nil, fault.Input("compare: the store has no runs yet")
+			return nil, answer.InputError("compare: the store has no runs yet")
 		}
 		if strings.HasPrefix(name, "side=") {
 			return nil, cmp.Or(r.Check(ctx, s.Sel.PossibleTypos),
-				fault.Input("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
+				answer.InputError("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
 		}
 		if profiles, err := r.OnlyProfiles(ctx, s.Sel); err != nil || profiles {
-			return nil, cmp.Or(err, fault.Input("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(m.fileOf(r), nameOf(name, filter))))
+			return nil, cmp.Or(err, answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(m.fileOf(r), nameOf(name, filter))))
 		}
 		why, err := r.Reasons(ctx, s.Sel)
-		return nil, cmp.Or(err, fault.Input("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
+		return nil, cmp.Or(err, answer.InputError("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
 	}
 	return s, nil
 }
@@ -174,7 +171,7 @@ func (m *comparing) fileLacks(ctx context.Context, metric string) error {
 	if err != nil || slices.Contains(names, metric) {
 		return err
 	}
-	return fault.Input("compare: %s has no metric %s, but %s: neurolens bless --metric %s --to FILE makes a baseline file that has it",
+	return answer.InputError("compare: %s has no metric %s, but %s: neurolens bless --metric %s --to FILE makes a baseline file that has it",
 		m.req.BaseFile, metric, strings.Join(names[:min(len(names), fileMetrics)], ", "), metric)
 }
 

@@ -6,17 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/internal/sides"
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // readThresholds reads the thresholds that the sweep of the head gives to its points.
-func (m *comparing) readThresholds(ctx context.Context, head sides.Facts) (err error) {
-	m.sets = threshold.Combiner{Given: m.req.Thresholds, Usual: m.req.Usual}
+func (m *comparing) readThresholds(ctx context.Context, head sideFacts) (err error) {
+	m.sets = judge.ThresholdCombiner{Given: m.req.Thresholds, Usual: m.req.Usual}
 	var names []string
 	for name := range head {
-		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, threshold.Fact) {
+		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, judge.ThresholdFact) {
 			names = append(names, fact)
 		}
 	}
@@ -41,22 +40,22 @@ func (m *comparing) setThresholds(points []*pairing) {
 
 // setSessionThresholds is setThresholds for the points of one session whose runs are in memory.
 func setSessionThresholds(points []*pairing, runs []schema.Run) {
-	said := map[string]sides.Facts{}
+	said := map[string]sideFacts{}
 	for i := range runs {
 		r := &runs[i]
 		if r.Side != "head" {
 			continue
 		}
 		if said[r.PointID] == nil {
-			said[r.PointID] = sides.Facts{}
+			said[r.PointID] = sideFacts{}
 		}
 		for name, value := range r.Env.Facts {
-			if strings.HasPrefix(name, threshold.Fact) {
+			if strings.HasPrefix(name, judge.ThresholdFact) {
 				said[r.PointID].Add(map[string]string{name: value})
 			}
 		}
 	}
-	sets := threshold.Combiner{}
+	sets := judge.ThresholdCombiner{}
 	for _, p := range points {
 		one := map[string]string{}
 		for name, values := range said[p.either().PointID] {
@@ -69,12 +68,12 @@ func setSessionThresholds(points []*pairing, runs []schema.Run) {
 }
 
 // shared is the threshold of the metric if all points have the same one.
-func (f *family) shared() (all threshold.Threshold, ok bool) {
+func (f *family) shared() (all judge.Threshold, ok bool) {
 	for i, p := range f.points {
 		if t := p.thresholds.For(f.metric); i == 0 {
 			all = t
 		} else if p.head != nil && t != all {
-			return threshold.Threshold{}, false
+			return judge.Threshold{}, false
 		}
 	}
 	return all, true

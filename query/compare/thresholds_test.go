@@ -7,7 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -37,16 +37,16 @@ func TestPointThresholds(t *testing.T) {
 	runs := pointsWithThresholds()
 	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
-		given threshold.Set
-		usual threshold.Set
+		given judge.Thresholds
+		usual judge.Thresholds
 		want  string // dead zones and verdicts by batch size
 		same  bool   // all points have one threshold
 	}{
 		{nil, nil, "[1:0.3 unchanged 2:0.05 regressed 3:0.02 regressed 4:0.02 regressed]", false},
-		{threshold.Set{"latency": {Value: .5}}, nil, "[1:0.5 unchanged 2:0.5 unchanged 3:0.5 unchanged 4:0.5 unchanged]", true},
-		{threshold.Set{"": {Value: .01}}, nil, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
-		{nil, threshold.Set{"latency": {Value: .4}}, "[1:0.3 unchanged 2:0.05 regressed 3:0.4 unchanged 4:0.4 unchanged]", false},
-		{threshold.Set{"": {Value: .01}}, threshold.Set{"latency": {Value: .4}}, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
+		{judge.Thresholds{"latency": {Value: .5}}, nil, "[1:0.5 unchanged 2:0.5 unchanged 3:0.5 unchanged 4:0.5 unchanged]", true},
+		{judge.Thresholds{"": {Value: .01}}, nil, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
+		{nil, judge.Thresholds{"latency": {Value: .4}}, "[1:0.3 unchanged 2:0.05 regressed 3:0.4 unchanged 4:0.4 unchanged]", false},
+		{judge.Thresholds{"": {Value: .01}}, judge.Thresholds{"latency": {Value: .4}}, "[1:0.01 regressed 2:0.01 regressed 3:0.01 regressed 4:0.01 regressed]", true},
 	} {
 		got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: c.given, Usual: c.usual})
 		var all []string

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/internal/arrowio"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -53,8 +52,8 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 
 // nextRuns is the number of runs to read next, after n runs with this many bytes.
 func nextRuns(n int, bytes int64) int {
-	if bytes > arrowio.BatchBytes {
-		return max(int(int64(n)*arrowio.BatchBytes/bytes), 1)
+	if bytes > duck.ArrowBatchBytes {
+		return max(int(int64(n)*duck.ArrowBatchBytes/bytes), 1)
 	}
 	return min(2*n, scan.PageRows)
 }
@@ -75,16 +74,16 @@ func (x *exporter) arrowStatement(table string, ids []schema.ULID) duck.Statemen
 }
 
 // arrowWriter starts a stream or a file.
-func (x *exporter) arrowWriter(ctx context.Context, table string, w io.Writer) (*arrowio.Writer, error) {
-	_, fields, err := arrowio.Columns(ctx, x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
+func (x *exporter) arrowWriter(ctx context.Context, table string, w io.Writer) (*duck.ArrowWriter, error) {
+	_, fields, err := duck.ArrowColumns(ctx, x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
 	if err != nil {
 		return nil, err
 	}
-	fields = arrowio.WithUnits(fields, nil)
+	fields = duck.WithArrowUnits(fields, nil)
 	if x.req.Dest == "-" {
-		return arrowio.NewStream(w, fields), nil
+		return duck.NewArrowStream(w, fields), nil
 	}
-	out, err := arrowio.NewFile(w, fields)
+	out, err := duck.NewArrowFile(w, fields)
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}

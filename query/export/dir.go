@@ -10,7 +10,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // toDirectory writes all tables into a temporary directory inside the destination, and renames them when all are complete and no file
@@ -68,9 +68,9 @@ func (x *exporter) checkNames(tables []string) error {
 		case err != nil:
 			return destError(path, err)
 		case info.IsDir():
-			return fault.Input("export: %s is a directory", path)
+			return answer.InputError("export: %s is a directory", path)
 		case !x.req.Overwrite:
-			return fault.Input("export: %s already exists; --overwrite replaces it", path)
+			return answer.InputError("export: %s already exists; --overwrite replaces it", path)
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func destError(path string, err error) error {
 		err = errno // the rest of the message is about the temporary file or a part of the path
 	}
 	if NotTheName(err) {
-		return errors.New(fault.Printable(fmt.Sprintf("export: %s: %v", path, err)))
+		return errors.New(answer.Printable(fmt.Sprintf("export: %s: %v", path, err)))
 	}
-	return fault.Input("export: %s: %v", path, err)
+	return answer.InputError("export: %s: %v", path, err)
 }

@@ -3,6 +3,9 @@
 // DuckDB writes a table in one statement (formats.go). More than a thousand runs are written in parts, because sorting all rows of a large
 // store may need too much memory (parts.go). Arrow has its own writer (arrow.go). Whole runs, one line each with samples and ops, can be
 // read back by ingest (whole.go). In a directory, no file gets its name before all files are complete (dir.go).
+//
+// WriteFolder writes stored runs into a folder in the layout of another benchmark system: it reads the runs, passes them to package
+// layout, and adds the files that the runs produced.
 package export
 
 import (
@@ -17,8 +20,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -112,36 +114,36 @@ func check(db *query.DB, req Request) error {
 	switch req.Format {
 	case Parquet, Arrow, CSV, JSONL:
 	default:
-		return fault.Input("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
+		return answer.InputError("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
 	}
 	for i, table := range req.Tables {
 		switch {
 		case !slices.Contains(exportable, table):
-			return fault.Input("export: table %q: want one of %s", table, strings.Join(tablesAs(req.Format), " "))
+			return answer.InputError("export: table %q: want one of %s", table, strings.Join(tablesAs(req.Format), " "))
 		case table == wholeTable && req.Format != JSONL:
-			return fault.Input("export: table %s is written as jsonl only", wholeTable)
+			return answer.InputError("export: table %s is written as jsonl only", wholeTable)
 		case slices.Contains(req.Tables[:i], table):
-			return fault.Input("export: table %s appears twice", table)
+			return answer.InputError("export: table %s appears twice", table)
 		}
 	}
 	if req.Dest == "-" {
 		if len(req.Tables) > 1 {
-			return fault.Input("export: standard output takes one table, got %s: name a folder for several", strings.Join(req.Tables, " "))
+			return answer.InputError("export: standard output takes one table, got %s: name a folder for several", strings.Join(req.Tables, " "))
 		}
 		return nil
 	}
 	if req.Dest == "" {
-		return fault.Input("export: the destination is missing")
+		return answer.InputError("export: the destination is missing")
 	}
 	if format := formatOfFile(req.Dest); format != "" {
-		return fault.Input("export: %s: want a directory, because there are several files; for one file: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
+		return answer.InputError("export: %s: want a directory, because there are several files; for one file: neurolens export - --format %s > %s", req.Dest, format, req.Dest)
 	}
 	dest, err := Resolved(req.Dest)
 	if err != nil {
 		return destError(req.Dest, err)
 	}
 	if store := db.Stores().Holds(dest); store != "" {
-		return fault.Input("export: %s is inside the store %s", req.Dest, store)
+		return answer.InputError("export: %s is inside the store %s", req.Dest, store)
 	}
 	return nil
 }
@@ -200,7 +202,7 @@ func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err e
 
 // chooseSession finds the runs of the session and the counted runs. A filter with all their ids may be too long.
 func (x *exporter) chooseSession(ctx context.Context) error {
-	columns := projection.WithRunID([]*schema.Column{schema.RunColumn("session_id")})
+	columns := scan.WithRunID([]*schema.Column{schema.RunColumn("session_id")})
 	text := "SELECT run_id, true AS matches FROM " + x.src.Scan(columns, scan.SessionRuns(x.req.Session, x.req.Counted))
 	if _, err := x.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text); err != nil {
 		return err

@@ -1,4 +1,12 @@
-// Package files writes files of results completely or not at all, so that readers never see half of one, and reads them back.
+// Package files writes files of results completely or not at all, so that readers never see half of one, and reads them back. It also
+// makes directories for temporary files.
+//
+// # Scratch directories
+//
+// A ScratchDir is a private directory for temporary files. A process removes its own directory; those of killed processes are removed
+// by a later process.
+//
+// A directory is in use as long as a process holds its lock (flock). The system releases the lock with the last process that has it open.
 package files
 
 import (

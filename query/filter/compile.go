@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -345,7 +345,7 @@ func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 	switch {
 	case StandsForIDs(w.Key):
 		ids, err := c.lookups.IDs(w.Key, v.Text)
-		if errors.Is(err, fault.ErrInput) {
+		if errors.Is(err, answer.ErrInput) {
 			return nil, w.fail(v, "%v", err)
 		}
 		return ids, err
@@ -380,7 +380,7 @@ func (c *compiler) match(w *Word, f Field) (string, error) {
 		var bad *syntax.Error
 		if errors.As(err, &bad) {
 			v.offset += max(strings.Index(v.Text, bad.Expr), 0)
-			return "", w.fail(v, "%s: %s", bad.Code, fault.Brief(bad.Expr))
+			return "", w.fail(v, "%s: %s", bad.Code, answer.Brief(bad.Expr))
 		}
 		return "", w.fail(v, "%v", err)
 	}

@@ -3,7 +3,7 @@ package filter
 import (
 	"strings"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +17,7 @@ func TwoSides(against string, args []string) (base, head string, err error) {
 	base, head = Arguments(args[0]), Arguments(args[1])
 	switch apart := exclusive(base, head); {
 	case apart && len(args) > 2:
-		return "", "", fault.Input("no run matches both %s and %s: quote each of the two selections as one argument, or name the base with --against", fault.Brief(args[0]), fault.Brief(args[1]))
+		return "", "", answer.InputError("no run matches both %s and %s: quote each of the two selections as one argument, or name the base with --against", answer.Brief(args[0]), answer.Brief(args[1]))
 	case apart:
 		return base, head, nil
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // String formats a filter with all its structure.
@@ -146,7 +146,7 @@ func TestFilterRefusals(t *testing.T) {
 	} {
 		_, err := Compile(c.text, none)
 		switch {
-		case !errors.Is(err, fault.ErrInput):
+		case !errors.Is(err, answer.ErrInput):
 			t.Errorf("%.80q: got %v, want an ErrInput", c.text, err)
 		case !strings.Contains(err.Error(), c.want):
 			t.Errorf("%.80q: got %q, want %q", c.text, err, c.want)

@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -81,7 +81,7 @@ type lexer struct {
 
 // ErrorAt is an ErrInput about a position in a filter. offset is in bytes.
 func ErrorAt(where string, offset int, format string, args ...any) error {
-	return fault.Input("filter: %s  (offset %d): %s", fault.Brief(where), offset, fmt.Sprintf(format, args...))
+	return answer.InputError("filter: %s  (offset %d): %s", answer.Brief(where), offset, fmt.Sprintf(format, args...))
 }
 
 func (l *lexer) next() (token, error) {
@@ -223,7 +223,7 @@ func (l *lexer) values(w *Word) error {
 			return ErrorAt(text, v.offset, "two operators in a row; quote a value that begins with %c", v.Text[0])
 		}
 		if key, value, found := strings.Cut(v.Text, "="); found && !v.quoted && len(w.Values) > 0 && !FieldOf(key).Bare {
-			return ErrorAt(text, v.offset, "separate conditions with a space, not a comma: %s %s=%s", fault.Brief(l.text[w.offset:v.offset-1]), key, fault.Brief(value))
+			return ErrorAt(text, v.offset, "separate conditions with a space, not a comma: %s %s=%s", answer.Brief(l.text[w.offset:v.offset-1]), key, answer.Brief(value))
 		}
 		w.Values = append(w.Values, v)
 		if !list || l.at == len(l.text) || l.text[l.at] != ',' {

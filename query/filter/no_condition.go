@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -25,14 +25,14 @@ func (e *NoConditionError) Error() string {
 	return ErrorAt(e.Word, e.Offset, "%s", hint).Error()
 }
 
-func (e *NoConditionError) Is(target error) bool { return target == fault.ErrInput }
+func (e *NoConditionError) Is(target error) bool { return target == answer.ErrInput }
 
 // Names reports whether the word is a known key whose value is missing.
 func (e *NoConditionError) Names() bool { return !FieldOf(e.Word).Bare }
 
 // example is a hint that shows how to write a condition.
 func (e *NoConditionError) example() string {
-	word := fault.Brief(e.Word)
+	word := answer.Brief(e.Word)
 	f := FieldOf(e.Word)
 	if key, value, found := strings.Cut(word, ":"); found && key != "" && value != "" {
 		return fmt.Sprintf("want KEY=VALUE; did you mean %s=%s?", key, value)

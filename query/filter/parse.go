@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // Limits of a filter. They reject texts that are not filters before these cost memory or exceed the nesting that DuckDB supports.
@@ -35,7 +35,7 @@ func parseFilter(text string) (*node, error) {
 	case len(text) > maxFilterBytes:
 		return nil, ErrorAt(text, maxFilterBytes, "longer than %d bytes", maxFilterBytes)
 	case !utf8.ValidString(text):
-		return nil, ErrorAt(text, fault.InvalidAt(text), "not UTF-8")
+		return nil, ErrorAt(text, answer.InvalidAt(text), "not UTF-8")
 	case strings.ContainsRune(text, 0):
 		return nil, ErrorAt(text, strings.IndexByte(text, 0), "a NUL byte")
 	}

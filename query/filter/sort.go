@@ -3,8 +3,8 @@ package filter
 import (
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,7 +26,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 		name, descending := strings.CutPrefix(key, "-")
 		f := lookups.field(name)
 		if k := f.Kind(); name == "" || k == schema.KindList || k == schema.KindMap {
-			return nil, fault.Input("sort: %q cannot be sorted by", fault.Brief(key))
+			return nil, answer.InputError("sort: %q cannot be sorted by", answer.Brief(key))
 		}
 		direction := " ASC NULLS LAST"
 		if descending {

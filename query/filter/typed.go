@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // QuoteWord is a text as a value of a filter, quoted unless it is a plain word.
@@ -45,5 +45,5 @@ func Time(asker, text string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fault.Input("%s %q: want an age (90s 30m 12h 7d 2w) or a date (2026-11-01)", asker, fault.Brief(text))
+	return time.Time{}, answer.InputError("%s %q: want an age (90s 30m 12h 7d 2w) or a date (2026-11-01)", asker, answer.Brief(text))
 }

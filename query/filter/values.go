@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -93,11 +93,11 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	case twoNumbers.MatchString(v.Text):
 		return none, w.fail(v, "a range is written with two dots: did you mean %s%s%s?", w.Key, w.Op, strings.Replace(v.Text, "-", dots, 1))
 	case want == "":
-		return none, w.fail(v, "%s has no unit, but %q has %s", w.Key, fault.Brief(v.Text), fault.Brief(n.Unit))
+		return none, w.fail(v, "%s has no unit, but %q has %s", w.Key, answer.Brief(v.Text), answer.Brief(n.Unit))
 	case want != schema.UnitOfRow && !known:
-		return none, w.fail(v, "unit %q is not known", fault.Brief(n.Unit))
+		return none, w.fail(v, "unit %q is not known", answer.Brief(n.Unit))
 	case want != schema.UnitOfRow && unit != want:
-		return none, w.fail(v, "%s is in %s, but %q is in %s", w.Key, want, fault.Brief(v.Text), unit)
+		return none, w.fail(v, "%s is in %s, but %q is in %s", w.Key, want, answer.Brief(v.Text), unit)
 	}
 	if !known {
 		c.PossibleTypos = append(c.PossibleTypos, PossibleTypo{Word: w, Offset: v.offset, Unit: unit})
@@ -143,9 +143,9 @@ var twoNumbers = regexp.MustCompile(`^[0-9.]+-[0-9.]+$`)
 
 func quoteOnce(v Value) string {
 	if v.quoted {
-		return fmt.Sprintf("the text %q", fault.Brief(v.Text))
+		return fmt.Sprintf("the text %q", answer.Brief(v.Text))
 	}
-	return fmt.Sprintf("%q", fault.Brief(v.Text))
+	return fmt.Sprintf("%q", answer.Brief(v.Text))
 }
 
 // timeLayouts are the accepted layouts of a time; without an offset it is UTC.
@@ -172,5 +172,5 @@ func parseTime(text string) (t, after time.Time, err error) {
 		}
 		return t, t.Add(time.Microsecond), nil
 	}
-	return t, t, fmt.Errorf("%q is not a time like 2026-11-21 or 2026-11-21T06:45:12Z", fault.Brief(text))
+	return t, t, fmt.Errorf("%q is not a time like 2026-11-21 or 2026-11-21T06:45:12Z", answer.Brief(text))
 }

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,7 +29,7 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 			ids = append(ids, c.baseRun, c.headRun, c.lastRun)
 		}
 		slices.SortFunc(ids, scan.CompareIDs)
-		known, err := facts.Of(ctx, r, slices.Compact(ids))
+		known, err := query.Facts(ctx, r, slices.Compact(ids))
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 
 // lastingFacts are the facts, except the commit, that differ between base and head and still differ between base and last; the
 // most important first.
-func lastingFacts(base, head, last map[string]string) []facts.Difference {
+func lastingFacts(base, head, last map[string]string) []query.FactDifference {
 	names := slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(head)))
 	slices.Sort(names)
 	known := func(facts map[string]string, name string) []string {
@@ -51,13 +51,13 @@ func lastingFacts(base, head, last map[string]string) []facts.Difference {
 		}
 		return nil
 	}
-	var all []facts.Difference
+	var all []query.FactDifference
 	for _, name := range slices.Compact(names) {
 		was, is := known(base, name), known(head, name)
 		if name != "git_commit" && !slices.Equal(was, is) && !slices.Equal(was, known(last, name)) {
-			all = append(all, facts.Difference{Kind: facts.KindOf(name), Name: name, Base: was, Head: is})
+			all = append(all, query.FactDifference{Kind: query.FactKindOf(name), Name: name, Base: was, Head: is})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
+	slices.SortStableFunc(all, func(a, b query.FactDifference) int { return query.FactRank(a) - query.FactRank(b) })
 	return all
 }

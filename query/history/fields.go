@@ -3,8 +3,8 @@ package history
 import (
 	"slices"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -15,7 +15,7 @@ func Fields() []answer.Field[Row] {
 
 // seriesFields identify the series: all of its rows have the same values.
 func seriesFields() []answer.Field[Row] {
-	point := facts.PointFields(func(r *Row) *facts.Point { return &r.Point }, append(facts.IdentityColumns(), "machine")...)
+	point := query.PointFields(func(r *Row) *query.Point { return &r.Point }, append(query.IdentityColumns(), "machine")...)
 	return slices.Concat([]answer.Field[Row]{text("point_id", "id of the point", func(r *Row) string { return r.PointID })}, point, []answer.Field[Row]{
 		text("metric", "name of the metric", func(r *Row) string { return r.Metric }),
 		text("unit", "unit of the metric", func(r *Row) string { return r.Unit }),

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -19,7 +19,7 @@ func TestFields(t *testing.T) {
 	t.Parallel()
 	full := history.Row{
 		PointID: "a point",
-		Point: facts.Point{
+		Point: query.Point{
 			Benchmark: "matmul", Variant: "tiled", Backend: "cuda", Model: "bert", Precision: "fp16", BatchSize: new(int64(8)), SeqLen: new(int64(64)),
 			Params: map[string]string{"tile": "32"}, Machine: "lab3",
 		},

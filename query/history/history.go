@@ -13,8 +13,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -95,7 +94,7 @@ type Change struct {
 	Places int
 	// Differs are the facts, except the commit, that differ between the sessions that enclose the change, and still differ in the
 	// last session of the new level. Facts that differ only temporarily are not listed.
-	Differs []facts.Difference
+	Differs []query.FactDifference
 
 	baseRun, headRun, lastRun schema.ULID // first runs of the enclosing sessions, and of the last session of the level
 }
@@ -104,7 +103,7 @@ type Change struct {
 //
 // The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is
 // Summary.LogMedian. If the metric is compared by difference, because it always is or because a value of the series is zero or
-// negative, the location is the value in the unit: see measured.Value. Sessions without such a run, or in which a run of the point had a
+// negative, the location is the value in the unit: see scan.ValueSQL. Sessions without such a run, or in which a run of the point had a
 // wrong result, are left out, and a run in which more requests failed than are allowed counts as failed. No value is filled in. In a session
 // with two sides only the head counts, because the base is older code that was measured again. If a session measured several commits, each commit has its own value. Sessions of a series that began at the
 // same time, to the microsecond, have no order: their runs become one value, with the id of one of them, and without a commit if they have several.
@@ -125,7 +124,7 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 		req.Method = SBS
 	}
 	if req.Method != SBS && req.Method != Otava {
-		return History{}, fault.Input("history: unknown method %q: want %s or %s", fault.Brief(string(req.Method)), SBS, Otava)
+		return History{}, answer.InputError("history: unknown method %q: want %s or %s", answer.Brief(string(req.Method)), SBS, Otava)
 	}
 	var h *historian
 	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
@@ -145,7 +144,7 @@ type NoOrderError struct{ Runs int }
 func (e *NoOrderError) Error() string { return "history: no order: " + NoStart(e.Runs) }
 
 // Is reports whether another error is ErrInput.
-func (e *NoOrderError) Is(other error) bool { return other == fault.ErrInput }
+func (e *NoOrderError) Is(other error) bool { return other == answer.ErrInput }
 
 // NoStart returns the sentence that a number of runs have no start time, and how to give them one.
 func NoStart(runs int) string {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
@@ -112,14 +111,14 @@ func TestHistory(t *testing.T) {
 		change.Places != 1 || !change.After.Equal(*previous.StartedAt) || !change.By.Equal(*at.StartedAt) {
 		t.Errorf("the change is after %s and not after %s: %+v", at.AfterSession, at.BySession, change)
 	}
-	want := []facts.Difference{
-		{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
-		{Kind: facts.Environment, Name: "env.boost", Base: []string{"1"}},
-		{Kind: facts.Environment, Name: "env.governor", Base: []string{"performance"}, Head: []string{"powersave"}},
-		{Kind: facts.Environment, Name: "env.load.1m", Base: []string{"24"}, Head: []string{"25"}},
-		{Kind: facts.Environment, Name: "env.smt", Head: []string{"on"}},
+	want := []query.FactDifference{
+		{Kind: query.EnvironmentFact, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+		{Kind: query.EnvironmentFact, Name: "env.boost", Base: []string{"1"}},
+		{Kind: query.EnvironmentFact, Name: "env.governor", Base: []string{"performance"}, Head: []string{"powersave"}},
+		{Kind: query.EnvironmentFact, Name: "env.load.1m", Base: []string{"24"}, Head: []string{"25"}},
+		{Kind: query.EnvironmentFact, Name: "env.smt", Head: []string{"on"}},
 	}
-	if !slices.EqualFunc(change.Differs, want, func(a, b facts.Difference) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+	if !slices.EqualFunc(change.Differs, want, func(a, b query.FactDifference) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("differs %v, want %v", change.Differs, want)
 	}
 	logs := make([]float64, historySessions)

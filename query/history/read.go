@@ -12,12 +12,8 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/ahead"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/measured"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -44,7 +40,7 @@ type line struct {
 	tied    []int32 // sessions that share their start with another one, and an entry with it
 	commits bool    // some session has entries for several commits
 	series  trend
-	of      facts.Point // only read if there are rows
+	of      query.Point // only read if there are rows
 }
 
 // lineKey identifies a series.
@@ -86,7 +82,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if err != nil {
 		return 0, err
 	}
-	columns = projection.With(columns, sel.Columns)
+	columns = scan.WithColumns(columns, sel.Columns)
 	all := duck.Statement{SQL: sel.Src.Scan(columns, sel.RestrictedTo(historyChosen+" AND status = 'ok'")), Args: sel.Args}
 	other, err := elsewhere(ctx, r, all, h.req.Metric)
 	if err != nil {
@@ -101,7 +97,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		chosen.metric = h.req.Metric
 	}
 	// DuckDB reads the next window while the rows of one are added.
-	err = ahead.Each(ctx, chosen.results(ctx, r.Conn, windows), func(of result) error {
+	err = scan.Prefetch(ctx, chosen.results(ctx, r.Conn, windows), func(of result) error {
 		if of.err != nil {
 			return of.err
 		}
@@ -134,7 +130,7 @@ type result struct {
 }
 
 // results are those of the statements for each of some windows, up to the first that fails.
-func (p part) results(ctx context.Context, c *duck.Conn, windows []period.Bounds) iter.Seq[result] {
+func (p part) results(ctx context.Context, c *duck.Conn, windows []scan.Period) iter.Seq[result] {
 	return func(yield func(result) bool) {
 		for _, b := range windows {
 			rows, err := c.Run(ctx, p.within(b))
@@ -151,22 +147,22 @@ func (p part) results(ctx context.Context, c *duck.Conn, windows []period.Bounds
 }
 
 // within reads the columns of the runs within bounds.
-func (p part) within(b period.Bounds) duck.Statement {
+func (p part) within(b scan.Period) duck.Statement {
 	p.Src, p.Args = p.Src.Within(b), slices.Clone(p.Args)
 	p.Restrict(b)
 	rows := p.Src.Scan(p.columns, p.RestrictedTo(historyChosen))
 	if p.metric != "" {
 		p.Args = append(p.Args, p.metric)
-		rows = "(SELECT " + projection.NamesOf("r", historyRuns) + ", " + projection.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
+		rows = "(SELECT " + scan.ColumnNamesOf("r", historyRuns) + ", " + scan.ColumnNamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
 			p.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(p.Args) + ")"
 	}
 	text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " +
-		measured.LocationOf(schema.ScaleRatio) + ", " + measured.Value() + ", " + measured.Wrong + ", " + measured.FailedRequests + " FROM " + rows
+		scan.LocationSQLOf(schema.ScaleRatio) + ", " + scan.ValueSQL() + ", " + scan.WrongSQL + ", " + scan.FailedRequestsSQL + " FROM " + rows
 	return duck.Statement{SQL: text, Args: p.Args}
 }
 
 // historyChosen is the SQL condition of the runs that count, ok or failed.
-var historyChosen = measured.Condition + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
+var historyChosen = scan.IsMeasurement + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
 // elsewhere reports whether a metric has to be read from samples, because it is not the primary metric of every run.
 func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {

@@ -3,7 +3,7 @@ package history
 import (
 	"time"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -12,7 +12,7 @@ import (
 // value is nil or an empty text.
 type Row struct {
 	PointID string
-	facts.Point
+	query.Point
 	Metric, Unit string
 	Better       schema.Better
 	Scale        schema.Scale

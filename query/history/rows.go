@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/neurolens/neurolens/query/internal/ahead"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -18,7 +18,7 @@ const historyPage = 1000
 // handOut makes the rows, and keeps them in History.Rows or gives them to Request.Pages: those of the next page are made while it has one.
 func (h *historian) handOut(ctx context.Context) error {
 	if h.req.Pages != nil {
-		return ahead.Each(ctx, h.pages(historyPage), h.req.Pages)
+		return scan.Prefetch(ctx, h.pages(historyPage), h.req.Pages)
 	}
 	for page := range h.pages(h.rowCount()) {
 		h.Rows = page

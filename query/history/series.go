@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -387,7 +387,7 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 		byRun[l.entries[0].first] = l
 	}
 	ids := slices.SortedFunc(maps.Keys(byRun), scan.CompareIDs)
-	columns, err := scan.RunColumns(append(slices.Clone(facts.Identity), "params"))
+	columns, err := scan.RunColumns(append(slices.Clone(query.Identity), "params"))
 	if err != nil {
 		return err
 	}
@@ -397,8 +397,8 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 	}
 	for i, id := range ids {
 		row := t.Rows[i]
-		params, _ := row[len(facts.Identity)].(map[string]any)
-		byRun[id].of = facts.PointOf(row, params)
+		params, _ := row[len(query.Identity)].(map[string]any)
+		byRun[id].of = query.PointOf(row, params)
 	}
 	return nil
 }

@@ -4,7 +4,7 @@
 //
 // The replicate is the run. A difference has to exceed the variation from one launch to the next, however many iterations each
 // launch has. A difference is reported as a change only if it is statistically significant among all compared points, larger than
-// the threshold (the dead zone in this package), and larger than the differences between sessions of the same point.
+// the equivalence margin (Threshold; the dead zone in this package), and larger than the differences between sessions of the same point.
 package judge
 
 import (

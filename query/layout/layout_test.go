@@ -2,7 +2,6 @@ package layout_test
 
 import (
 	"bytes"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +13,9 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/layout"
-	"github.com/neurolens/neurolens/query/layout/check"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew; look at the difference")
 
 var began = time.Date(2026, 3, 2, 14, 30, 22, 123456000, time.UTC)
 
@@ -205,7 +201,7 @@ func texts(t *testing.T, dir string) map[string]string {
 // valid checks a folder by the schemas.
 func valid(t *testing.T, dir string, l layout.Layout) {
 	t.Helper()
-	report, err := check.Path(dir)
+	report, err := layout.Check(dir)
 	if err != nil || report.Files() == 0 || len(report.Layouts) != 1 || report.Layouts[string(l)] == 0 || report.Unknown > 0 {
 		t.Errorf("%s: %+v, %v", l, report, err)
 	}
@@ -235,7 +231,7 @@ func TestGolden(t *testing.T) {
 		valid(t, dir, l)
 		golden := filepath.Join("testdata", "golden", string(l))
 		got := texts(t, dir)
-		if *update {
+		if *layout.Update {
 			if err := os.RemoveAll(golden); err != nil {
 				t.Fatal(err)
 			}
@@ -313,7 +309,7 @@ func TestNothing(t *testing.T) {
 				t.Errorf("%s: %s ends with %q", l, name, text[len(text)-1:])
 			}
 		}
-		report, err := check.Path(dir)
+		report, err := layout.Check(dir)
 		if err != nil || len(report.Problems) > 0 {
 			t.Errorf("%s: %+v, %v", l, report, err)
 		}

@@ -13,9 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/internal/arrowio"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
@@ -93,12 +92,12 @@ func (a *arrowAnswer) store(ctx context.Context, text string, sel checked) error
 	const view = annotations + ".answer"
 	_, err := a.conn.Exec(ctx, "CREATE VIEW "+view+" AS "+text)
 	if engine, ok := errors.AsType[*duck.Error](err); ok && engine.Kind == duckdb.ErrorTypeParser {
-		return fault.Input("query: Arrow needs a SELECT, and this is %s: write FROM (%s ...)", statementWord(text), statementWord(text))
+		return answer.InputError("query: Arrow needs a SELECT, and this is %s: write FROM (%s ...)", statementWord(text), statementWord(text))
 	}
 	if err != nil {
 		return err
 	}
-	casts, fields, err := arrowio.Columns(ctx, a.conn, "SELECT * FROM "+view)
+	casts, fields, err := duck.ArrowColumns(ctx, a.conn, "SELECT * FROM "+view)
 	if err != nil {
 		return err
 	}
@@ -106,7 +105,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, sel checked) error
 	for i, f := range fields {
 		columns[i] = fmt.Sprintf("%s::%s AS c%d", duck.Identifier(f.Name), casts[i], i)
 	}
-	a.fields = arrowio.WithUnits(fields, sel.renamed)
+	a.fields = duck.WithArrowUnits(fields, sel.renamed)
 	_, err = a.conn.Exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
 		strings.Join(columns, ", "), view, duck.Literal(a.path), rowGroupOf(fields)))
 	return err
@@ -140,7 +139,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + duck.TextList(duck.Patterns([]string{a.path})) +
 		", file_row_number = true) WHERE file_row_number >= $1::BIGINT AND file_row_number < $2::BIGINT"
-	out := arrowio.NewStream(w, a.fields)
+	out := duck.NewArrowStream(w, a.fields)
 	begin := int64(0)
 	for _, rows := range groups {
 		if err := out.Query(ctx, a.conn, duck.Statement{SQL: text, Args: []any{begin, begin + rows}}); err != nil {

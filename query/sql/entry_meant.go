@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -32,7 +32,7 @@ func entryMeant(ctx context.Context, c *duck.Conn, err error) error {
 			return err // of the user's text, which matters more
 		}
 		if slices.Contains(keys, name) {
-			return fault.Input("query: no column is called %q; %[1]s is a %[2]s: %[3]s[%[4]s]", fault.Brief(name), m.noun, m.column, fault.Brief(duck.Literal(name)))
+			return answer.InputError("query: no column is called %q; %[1]s is a %[2]s: %[3]s[%[4]s]", answer.Brief(name), m.noun, m.column, answer.Brief(duck.Literal(name)))
 		}
 	}
 	return err

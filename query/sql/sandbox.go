@@ -11,7 +11,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // maxQueryBytes is the maximum length of an SQL text.
@@ -35,18 +34,18 @@ func checkSelect(ctx context.Context, c *duck.Conn, text string) (checked, error
 	none := checked{}
 	switch {
 	case len(text) > maxQueryBytes:
-		return none, fault.Input("query: longer than %d bytes", maxQueryBytes)
+		return none, answer.InputError("query: longer than %d bytes", maxQueryBytes)
 	case !utf8.ValidString(text):
-		return none, fault.Input("query: not UTF-8 (offset %d)", fault.InvalidAt(text))
+		return none, answer.InputError("query: not UTF-8 (offset %d)", answer.InvalidAt(text))
 	case strings.ContainsRune(text, 0):
-		return none, fault.Input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
+		return none, answer.InputError("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
 	}
 	row, err := c.One(ctx, duck.Statement{SQL: "SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", Args: []any{text}})
 	if err != nil {
 		if ctx.Err() != nil {
 			return none, err
 		}
-		return none, fault.Input("query: %v", err)
+		return none, answer.InputError("query: %v", err)
 	}
 	serialized, _ := row[0].(string)
 	var tree struct {
@@ -57,20 +56,20 @@ func checkSelect(ctx context.Context, c *duck.Conn, text string) (checked, error
 		Statements []any  `json:"statements"`
 	}
 	if err := json.Unmarshal([]byte(serialized), &tree); err != nil {
-		return none, fault.Input("query: %v", err)
+		return none, answer.InputError("query: %v", err)
 	}
 	switch n := len(tree.Statements); {
 	case tree.Error && tree.Type == "parser":
-		return none, fault.Input("query: %s%s", duck.OneLine(tree.Message), offsetOf(tree.Position))
+		return none, answer.InputError("query: %s%s", duck.OneLine(tree.Message), offsetOf(tree.Position))
 	case tree.Error:
-		return none, fault.Input("query: only one SELECT is allowed here, this is %s", statementWord(text))
+		return none, answer.InputError("query: only one SELECT is allowed here, this is %s", statementWord(text))
 	case n == 0:
-		return none, fault.Input("query: a SELECT is missing")
+		return none, answer.InputError("query: a SELECT is missing")
 	case n > 1:
-		return none, fault.Input("query: only one SELECT is allowed here, these are %d", n)
+		return none, answer.InputError("query: only one SELECT is allowed here, these are %d", n)
 	}
 	if name := steering(tree.Statements[0]); name != "" {
-		return none, fault.Input("query: %s() is not allowed here: it changes the engine or runs another query", fault.Brief(name))
+		return none, answer.InputError("query: %s() is not allowed here: it changes the engine or runs another query", answer.Brief(name))
 	}
 	p := checked{renamed: map[string]bool{}, words: map[string]bool{}, wholeWindow: hasWholeWindow(tree.Statements[0])}
 	collectNames(tree.Statements[0], p.renamed)
@@ -176,7 +175,7 @@ func describeStatement(word string) string {
 	case "SELECT", "WITH", "FROM", "VALUES":
 		return "more than that"
 	default:
-		return fault.Brief(word)
+		return answer.Brief(word)
 	}
 }
 

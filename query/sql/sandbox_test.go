@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
@@ -25,7 +25,7 @@ func FuzzCheckSelect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := checkSelect(ctx, c, text)
 		if err != nil {
-			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
+			if !errors.Is(err, answer.ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
 				t.Fatalf("%q: %q", text, err)
 			}
 			return

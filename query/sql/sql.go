@@ -16,7 +16,6 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -25,7 +24,7 @@ import (
 const maxValues = 10_000_000
 
 // ErrMemory is an ErrInput: the SQL needs more memory than Options.MemoryLimit.
-var ErrMemory = fault.Input("query: it needs more memory than its limit")
+var ErrMemory = answer.InputError("query: it needs more memory than its limit")
 
 // errSpill means that the folder for temporary files is full.
 var errSpill = errors.New("query: it needs more memory than its limit, and the folder for temporary files is full; TMPDIR names another one, --memory-limit raises the limit")
@@ -205,10 +204,10 @@ func queryError(err error) error {
 	case slices.Contains(notAskers, engine.Kind):
 		return fmt.Errorf("query: %w", err)
 	case strings.Contains(engine.Message, "disabled by configuration"), engine.Kind == duckdb.ErrorTypePermission:
-		return fault.Input("query: only runs, samples, samples_long and ops can be read here: %s", engine.Message)
+		return answer.InputError("query: only runs, samples, samples_long and ops can be read here: %s", engine.Message)
 	case strings.Contains(engine.Message, "not found in FROM clause"):
-		return fault.Input("query: %s; write text in single quotes", engine.Message)
+		return answer.InputError("query: %s; write text in single quotes", engine.Message)
 	default:
-		return fault.Input("query: %s", engine.Message)
+		return answer.InputError("query: %s", engine.Message)
 	}
 }

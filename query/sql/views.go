@@ -9,11 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/neurolens/neurolens/query/internal/changes"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
-	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -30,15 +27,15 @@ func Views(dir string) (string, error) {
 		err = duck.CheckPath(path)
 	}
 	if err != nil {
-		return "", fault.Store(dir, err)
+		return "", answer.StoreError(dir, err)
 	}
 	listing, err := schema.List(schema.Dir(path), schema.Scope{Newest: 1})
 	if err != nil {
-		return "", fault.Store(dir, err)
+		return "", answer.StoreError(dir, err)
 	}
 	events, err := wholeEvents(path, listing)
 	if err != nil {
-		return "", fault.Store(dir, err)
+		return "", answer.StoreError(dir, err)
 	}
 	w := viewWriter{path: path, said: schema.Annotate(events)}
 	w.line("-- The store %s for DuckDB: runs, samples, samples_long, ops, num(x).", oneLine(path))
@@ -51,11 +48,11 @@ func Views(dir string) (string, error) {
 
 // wholeEvents are the events of a store, with all of their runs.
 func wholeEvents(path string, listing *schema.Listing) ([]schema.Event, error) {
-	events, err := said.Read(schema.Dir(path), listing.Events)
+	events, err := scan.ReadEvents(schema.Dir(path), listing.Events)
 	if err != nil {
 		return nil, err
 	}
-	return said.Whole(events)
+	return scan.WholeEvents(events)
 }
 
 // viewWriter writes the text of Views.
@@ -102,9 +99,9 @@ func (w *viewWriter) list(name, files string) {
 // source makes the view neurolens_NAME over the files of the variable of that name.
 func (w *viewWriter) source(name string, columns []*schema.Column, distinct string) {
 	files := "list_transform(getvariable('neurolens_" + name + "'), lambda f: regexp_replace(f, '[*?\\[]', '[\\0]', 'g'))"
-	read := "SELECT " + distinct + projection.Names(columns) + " FROM read_parquet(" + files + ", schema = " + projection.Schema(columns) + ")"
+	read := "SELECT " + distinct + scan.ColumnNames(columns) + " FROM read_parquet(" + files + ", schema = " + scan.ParquetSchema(columns) + ")"
 	w.line("SET VARIABLE neurolens_%s_sql = CASE WHEN len(getvariable('neurolens_%s')) = 0 THEN %s ELSE %s END;",
-		name, name, duck.Literal("FROM "+projection.Empty(columns)), duck.Literal(read))
+		name, name, duck.Literal("FROM "+scan.EmptyRows(columns)), duck.Literal(read))
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_%s AS FROM query(getvariable('neurolens_%s_sql'));", name, name)
 }
 
@@ -154,12 +151,12 @@ func (w *viewWriter) lost() {
 func (w *viewWriter) views() {
 	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
 	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"
-	runs := projection.Names(schema.Runs.Columns)
-	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, changes.Tags, changes.Missing)
+	runs := scan.ColumnNames(schema.Runs.Columns)
+	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, scan.TagsSQL, scan.EnvMissingSQL)
 	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id) LEFT JOIN neurolens_lost USING (run_id));", runs, runs, unsealed, removed)
 	nested := func(t *schema.Table) string {
 		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",
-			projection.Names(t.Columns), t.Name, projection.Names(t.Columns), duck.Identifier(t.Name), unsealed, removed)
+			scan.ColumnNames(t.Columns), t.Name, scan.ColumnNames(t.Columns), duck.Identifier(t.Name), unsealed, removed)
 	}
 	w.line(`CREATE OR REPLACE TEMP VIEW samples AS SELECT *, %s AS "values" FROM %s;`, scan.SampleValues, nested(schema.Samples))
 	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", scan.SamplesLongSQL("samples"))
@@ -177,7 +174,7 @@ func Location(dir string) (string, error) {
 		_, err = schema.ReadHeader(schema.Dir(path))
 	}
 	if err != nil {
-		return "", fault.Store(dir, err)
+		return "", answer.StoreError(dir, err)
 	}
 	return "file://" + path, nil
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -98,9 +98,9 @@ func (w *trinoWriter) views() {
 		}
 		return "f." + duck.Identifier(c.Name)
 	})+" FROM neurolens_runs_files AS f LEFT JOIN neurolens_tags AS g ON g.run_id = f.run_id LEFT JOIN neurolens_lost AS l ON l.run_id = f.run_id WHERE "+kept)
-	w.view("samples", "SELECT "+projection.Names(schema.Samples.Columns)+`, CASE WHEN ticks IS NOT NULL THEN transform(ticks, t -> t * tick) ELSE reals END AS "values" FROM neurolens_samples_files AS f WHERE `+kept+whole)
+	w.view("samples", "SELECT "+scan.ColumnNames(schema.Samples.Columns)+`, CASE WHEN ticks IS NOT NULL THEN transform(ticks, t -> t * tick) ELSE reals END AS "values" FROM neurolens_samples_files AS f WHERE `+kept+whole)
 	w.view("samples_long", `SELECT run_id, metric, unit, i - 1 AS i, "value" FROM samples CROSS JOIN UNNEST("values") WITH ORDINALITY AS u ("value", i)`)
-	w.view("ops", "SELECT "+projection.Names(schema.Ops.Columns)+" FROM neurolens_ops_files AS f WHERE "+kept+whole)
+	w.view("ops", "SELECT "+scan.ColumnNames(schema.Ops.Columns)+" FROM neurolens_ops_files AS f WHERE "+kept+whole)
 }
 
 func (w *trinoWriter) view(name, query string) {

@@ -5,15 +5,13 @@ import (
 	"database/sql/driver"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/bypoint"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/measured"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pointMore are the aggregates of a point in addition to those of bypoint.Rows.
+// pointMore are the aggregates of a point in addition to those of scan.PointRows.
 var pointMore = `,
 	count(*) FILTER (purpose <> 'measure') AS profile_runs, count(*) FILTER (source <> ` + native + `) AS imported_runs,
 	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs,
@@ -30,13 +28,13 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 	if err != nil {
 		return nil, err
 	}
-	identity := make([]string, len(facts.IdentityColumns()))
-	for i, name := range facts.IdentityColumns() {
+	identity := make([]string, len(query.IdentityColumns()))
+	for i, name := range query.IdentityColumns() {
 		identity[i] = duck.Identifier(name)
 	}
 	text := "SELECT " + r.keyColumns() + "point_id, side, machine, " + strings.Join(identity, ", ") + `, runs, ok_runs, statuses, samples_min, samples_max,
 	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs, NOT comparable
-FROM ` + bypoint.Rows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
+FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
 	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
 	for i := range r.parts { // those of the other side
 		partOf[strings.Join(r.parts[i].values, "\x00")] = i
@@ -123,7 +121,7 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 	if err != nil {
 		return err
 	}
-	counted := "(FROM " + runs + " WHERE status = 'ok' AND " + measured.Condition + ")"
+	counted := "(FROM " + runs + " WHERE status = 'ok' AND " + scan.IsMeasurement + ")"
 	samples, err := r.samplesOf(ctx, s, counted)
 	if err != nil || samples == "" {
 		return err

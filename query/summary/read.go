@@ -8,11 +8,9 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/meant"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -158,9 +156,9 @@ func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string)
 		return err
 	}
 	if strings.TrimSpace(selection) == "" {
-		return fault.Input("%s: there are no runs", cmp.Or(r.asker, "report"))
+		return answer.InputError("%s: there are no runs", cmp.Or(r.asker, "report"))
 	}
-	return fault.Input("%s: %s matches no run", cmp.Or(r.asker, "report"), fault.Brief(selection))
+	return answer.InputError("%s: %s matches no run", cmp.Or(r.asker, "report"), answer.Brief(selection))
 }
 
 // checkKeys rejects a key of groups that no run has, because it is probably a typo.
@@ -174,7 +172,7 @@ func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 			return err
 		}
 		if name := key.Field.Entry; key.Unit == "" && !slices.Contains(names, name) {
-			return fault.Input("report: by: no column or parameter is called %q%s", fault.Brief(name), meant.Key(name, names))
+			return answer.InputError("report: by: no column or parameter is called %q%s", answer.Brief(name), scan.SuggestKey(name, names))
 		}
 	}
 	return nil
@@ -190,7 +188,7 @@ func (r *reading) runsSQL(columns ...string) (string, error) {
 	for i, k := range r.sel.Order {
 		keys += fmt.Sprintf(", CAST(%s AS VARCHAR) AS %s", k.Value, keyColumn(i))
 	}
-	return "(SELECT *" + keys + " FROM " + r.sel.Src.Scan(projection.With(found, r.sel.Columns), r.sel.Matches()) + ")", nil
+	return "(SELECT *" + keys + " FROM " + r.sel.Src.Scan(scan.WithColumns(found, r.sel.Columns), r.sel.Matches()) + ")", nil
 }
 
 // keyColumn is the column of a key in runsSQL.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 )
 
 // Text is a text that is null in JSON if it is empty.
@@ -104,16 +104,16 @@ type Subject struct {
 	Side      Text              `json:"side" doc:"base or head, if two selections are compared, or in a session of bench --against"`
 }
 
-// Point converts the subject to facts.Point.
-func (s *Subject) Point() facts.Point {
-	return facts.Point{
+// Point converts the subject to query.Point.
+func (s *Subject) Point() query.Point {
+	return query.Point{
 		Benchmark: string(s.Benchmark), Variant: string(s.Variant), Backend: string(s.Backend), Model: string(s.Model), Precision: string(s.Precision),
 		BatchSize: s.BatchSize, SeqLen: s.SeqLen, Machine: string(s.Machine), Params: s.Params,
 	}
 }
 
-// subjectOf converts facts.Point to a subject.
-func subjectOf(id, side string, p facts.Point) Subject {
+// subjectOf converts query.Point to a subject.
+func subjectOf(id, side string, p query.Point) Subject {
 	return Subject{
 		PointID: Text(id), Benchmark: Text(p.Benchmark), Variant: Text(p.Variant), Backend: Text(p.Backend), Model: Text(p.Model), Precision: Text(p.Precision),
 		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: p.Params, Machine: Text(p.Machine), Side: Text(side),

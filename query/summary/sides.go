@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
@@ -76,14 +76,14 @@ func onSide(points []Point, name Text) bool {
 
 // Difference is a fact that differs between two selections.
 type Difference struct {
-	Kind facts.Kind `json:"kind" doc:"hardware, code, configuration or environment"`
-	Name string     `json:"name" doc:"name of the column of runs, env.NAME or applied.NAME"`
-	Base []string   `json:"base" doc:"values among the runs of the base, ascending; empty: unknown"`
-	Head []string   `json:"head" doc:"values among the runs of the head, ascending; empty: unknown"`
+	Kind query.FactKind `json:"kind" doc:"hardware, code, configuration or environment"`
+	Name string         `json:"name" doc:"name of the column of runs, env.NAME or applied.NAME"`
+	Base []string       `json:"base" doc:"values among the runs of the base, ascending; empty: unknown"`
+	Head []string       `json:"head" doc:"values among the runs of the head, ascending; empty: unknown"`
 }
 
 // addDifferences adds the differences of a part of the selections. If a fact differs in several parts, their values are combined.
-func (c *Comparison) addDifferences(found []facts.Difference) {
+func (c *Comparison) addDifferences(found []query.FactDifference) {
 	for _, d := range found {
 		at := slices.IndexFunc(c.Differs, func(own Difference) bool { return own.Name == d.Name })
 		if at < 0 {

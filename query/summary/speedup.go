@@ -11,7 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -198,7 +198,7 @@ func (r *reading) pair(ctx context.Context, db *query.DB, b baseline, c *Compari
 }
 
 // addThreshold adds the threshold of a metric in a part of the selection; NaN if it differs within the part or from another part.
-func (c *Comparison) addThreshold(metric string, part threshold.Set) {
+func (c *Comparison) addThreshold(metric string, part judge.Thresholds) {
 	own := math.NaN()
 	if t, same := part[metric]; same {
 		own = t.Value

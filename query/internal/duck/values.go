@@ -16,7 +16,6 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // readTable reads a result to its end. More than most values are an ErrInput.
@@ -42,7 +41,7 @@ func readTable(rows driver.Rows, most int) (answer.Table, error) {
 			return answer.Table{}, err
 		}
 		if len(t.Rows)*len(row) >= most {
-			return answer.Table{}, fault.Input("the result has more than %d values: aggregate, or add a LIMIT", most)
+			return answer.Table{}, answer.InputError("the result has more than %d values: aggregate, or add a LIMIT", most)
 		}
 		values := make([]any, len(row))
 		for i, v := range row {

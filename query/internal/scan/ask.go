@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -195,7 +195,7 @@ func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources)
 		case !ok:
 			return s.blame(ctx, err)
 		}
-		err = fault.Store(in.Stores[gone.store].dir, fmt.Errorf("%s: %w", in.path(gone), fs.ErrNotExist))
+		err = answer.StoreError(in.Stores[gone.store].dir, fmt.Errorf("%s: %w", in.path(gone), fs.ErrNotExist))
 	}
 	return err
 }

@@ -8,25 +8,23 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/meant"
-	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Question selects runs and their order.
 type Question struct {
 	Filter string
-	Bounds period.Bounds
+	Bounds Period
 	Sort   []string // "-key" is descending; empty: newest first
 	Metric string   // metric of the statistics in Filter and Sort; empty: the primary one of each run
 }
 
 // Everything reports whether the question selects all runs, newest first.
 func (q *Question) Everything() bool {
-	return strings.TrimSpace(q.Filter) == "" && q.Bounds == (period.Bounds{}) && len(q.Sort) == 0
+	return strings.TrimSpace(q.Filter) == "" && q.Bounds == (Period{}) && len(q.Sort) == 0
 }
 
 // Selection is a compiled question, with the sources that it needs.
@@ -55,13 +53,13 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	}
 	for _, re := range cond.Regexes {
 		if err := r.Conn.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{re}}, ignore); err != nil && ctx.Err() == nil {
-			return Selection{}, fault.Input("filter: %s: %v", fault.Brief(re), err)
+			return Selection{}, answer.InputError("filter: %s: %v", answer.Brief(re), err)
 		}
 	}
 	if err := r.changeFor(ctx, &cond); err != nil {
 		return Selection{}, err
 	}
-	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (period.Bounds{})}
+	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (Period{})}
 	sel.Restrict(q.Bounds)
 	return sel, r.remarkAbsent(ctx, cond)
 }
@@ -70,7 +68,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 func ignore([]driver.Value) error { return nil }
 
 // Restrict adds bounds to the condition. It compares ids of runs, which begin with their time.
-func (s *Selection) Restrict(b period.Bounds) {
+func (s *Selection) Restrict(b Period) {
 	var parts []string
 	at := func(op string, ms int64, matches func(run, bound string) bool) {
 		bound := firstID(ms)
@@ -97,7 +95,7 @@ func (s *Selection) Restrict(b period.Bounds) {
 }
 
 // firstID is the text of atTime.
-func firstID(ms int64) string { return period.FirstID(ms).String() }
+func firstID(ms int64) string { return FirstID(ms).String() }
 
 // Matches is the SQL of whether a row matches. It is never NULL.
 func (s *Selection) Matches() string {
@@ -160,13 +158,13 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error 
 	for _, d := range doubts {
 		switch {
 		case d.Unit != "" && !slices.Contains(units, d.Unit):
-			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it%s", fault.Brief(d.Unit), meant.Unit(d.Unit))
+			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it%s", answer.Brief(d.Unit), SuggestRate(d.Unit))
 		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
 			hint, err := r.noKey(ctx, d, names)
 			if err != nil {
 				return err
 			}
-			return filter.ErrorAt(d.Word.Text, d.Offset, "no column or parameter is called %q%s", fault.Brief(d.Word.Key), hint)
+			return filter.ErrorAt(d.Word.Text, d.Offset, "no column or parameter is called %q%s", answer.Brief(d.Word.Key), hint)
 		}
 	}
 	return nil

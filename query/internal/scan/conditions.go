@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,7 +13,7 @@ const OfRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_i
 // OnlyProfiles reports whether a selection without a measured run has runs under a profiler. A profiler slows what it measures, so its
 // times are no evidence of speed.
 func (r *Reader) OnlyProfiles(ctx context.Context, sel Selection) (bool, error) {
-	columns := projection.With([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns)
+	columns := WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns)
 	text := "SELECT count(*) > 0 FROM " + r.Src.Scan(columns, sel.RestrictedTo("purpose = 'profile'"))
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	return err == nil && len(row) > 0 && row[0] == true, err

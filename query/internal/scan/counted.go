@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -78,7 +77,7 @@ func shortened(id string) string { return id[max(len(id)-shortID, 0):] }
 
 // resuming finds the runs of a session that continues another one, and that other session; nothing if it continues none.
 func (r *Reader) resuming(ctx context.Context, session string) (ids []schema.ULID, resumes string, err error) {
-	columns := projection.WithRunID([]*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("resumes")})
+	columns := WithRunID([]*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("resumes")})
 	t, ok, err := r.Src.direct(nil, columns)
 	if !ok && err == nil {
 		t, err = r.Conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM " + r.Src.Scan(columns, "session_id = "+duck.Literal(session)+" AND resumes IS NOT NULL")})

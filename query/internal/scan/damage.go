@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/filecheck"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -86,7 +85,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 			}
 			if err != nil {
 				st := s.Stores[f.store]
-				return fault.Store(st.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(paths[i], st.path+"/"), err))
+				return answer.StoreError(st.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(paths[i], st.path+"/"), err))
 			}
 		}
 	}
@@ -99,5 +98,5 @@ func (s *Sources) checkFile(of *file) error {
 	if of.zone != "" {
 		run = nil
 	}
-	return filecheck.Content(schema.Dir(s.Stores[of.store].path), s.name(of), run)
+	return CheckContent(schema.Dir(s.Stores[of.store].path), s.name(of), run)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -46,7 +45,7 @@ func TestDamagedUnderPack(t *testing.T) {
 			t.Errorf("%d files are read in place of the pack", len(r.Src.Read))
 		}
 		since := runs[66].StartedAt.UnixMilli()
-		narrow := r.Src.Within(period.Bounds{Since: since, Until: since + 1})
+		narrow := r.Src.Within(scan.Period{Since: since, Until: since + 1})
 		_, err := r.Conn.Table(t.Context(), duck.Statement{SQL: "SELECT * FROM " + narrow.Scan(schema.Runs.Columns, "")})
 		return err
 	})

@@ -8,10 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -56,7 +53,7 @@ func (r *Reader) hideRemoved(ctx context.Context) error {
 		return err
 	default:
 		s.hides = " ANTI JOIN " + s.Tables + "removed USING (run_id)"
-		return r.IDTable(ctx, "removed", []said.Group{{Runs: removed}})
+		return r.IDTable(ctx, "removed", []ChangedRuns{{Runs: removed}})
 	}
 	return nil
 }
@@ -68,15 +65,15 @@ const (
 )
 
 // reach is the ids that the files may have.
-func (s *Sources) reach() said.Reach {
-	of := said.Reach{First: said.Everywhere().Last}
+func (s *Sources) reach() IDRange {
+	of := IDRange{First: AllIDs().Last}
 	for _, files := range [][]file{s.Live, s.Read} {
 		for i := range files {
 			first, last := files[i].span()
-			if from := period.FirstID(first); from.Compare(of.First) < 0 {
+			if from := FirstID(first); from.Compare(of.First) < 0 {
 				of.First = from
 			}
-			if to := period.LastID(last); to.Compare(of.Last) > 0 {
+			if to := LastID(last); to.Compare(of.Last) > 0 {
 				of.Last = to
 			}
 		}
@@ -85,10 +82,10 @@ func (s *Sources) reach() said.Reach {
 }
 
 // tables makes tables for the question.
-func (r *Reader) tables() changes.Maker { return changes.Maker{Conn: r.Conn, Prefix: r.Src.Tables} }
+func (r *Reader) tables() EventTables { return EventTables{Conn: r.Conn, Prefix: r.Src.Tables} }
 
 // IDTable makes a table of the runs of groups: run_id and place, that of the group in groups.
-func (r *Reader) IDTable(ctx context.Context, name string, groups []said.Group) error {
+func (r *Reader) IDTable(ctx context.Context, name string, groups []ChangedRuns) error {
 	return r.tables().IDs(ctx, name, groups)
 }
 
@@ -107,7 +104,7 @@ func (r *Reader) dropSealedLive(ctx context.Context) error {
 	if len(doubtful.sealed) == 0 {
 		return nil
 	}
-	doubtful.Live, doubtful.Said = nil, said.Of(nil) // removed runs too
+	doubtful.Live, doubtful.Said = nil, IndexEvents(nil) // removed runs too
 	t, err := (&Reader{r.Conn, doubtful}).rowsOf(ctx, ids, []*schema.Column{schema.RunColumn("run_id")})
 	if err != nil {
 		return err
@@ -177,12 +174,12 @@ func overlapping(files []file, store int) (before, own []file) {
 }
 
 // spansOf are the periods in which the files may have runs.
-func spansOf(files []file) period.Spans {
+func spansOf(files []file) Spans {
 	all := make([][2]int64, len(files))
 	for i := range files {
 		all[i][0], all[i][1] = files[i].span()
 	}
-	return period.NewSpans(all)
+	return NewSpans(all)
 }
 
 // changeOf makes the tables that are needed to apply events to columns.
@@ -264,7 +261,7 @@ func (r *Reader) changeTags(ctx context.Context, keys []string) error {
 	for i := range groups {
 		groups[i].Runs = slices.DeleteFunc(groups[i].Runs, func(id schema.ULID) bool { return !canHold(id) })
 	}
-	if s.tagged = slices.ContainsFunc(groups, func(g said.Group) bool { return len(g.Runs) > 0 }); s.tagged {
+	if s.tagged = slices.ContainsFunc(groups, func(g ChangedRuns) bool { return len(g.Runs) > 0 }); s.tagged {
 		made := r.tables()
 		if keys != nil { // a copy of the sources may read the table of all keys, or that of fewer
 			made.Prefix += fmt.Sprintf("some%d_", len(keys))

@@ -7,9 +7,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/direct"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -36,7 +33,7 @@ func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	if sel.OnlySQL || len(sel.Order) > 0 || len(sel.Src.sealed) > fewFiles {
 		return Chosen{}, false, nil
 	}
-	t, ok, err := sel.Src.direct(nil, projection.WithRunID(sel.Columns))
+	t, ok, err := sel.Src.direct(nil, WithRunID(sel.Columns))
 	if !ok || err != nil {
 		return Chosen{}, false, err
 	}
@@ -60,7 +57,7 @@ func (r *Reader) textsOf(column string, is func(text string) bool) (texts []stri
 	if len(r.Src.sealed) > fewFiles {
 		return nil, false, nil
 	}
-	t, ok, err := r.Src.direct(nil, projection.WithRunID([]*schema.Column{schema.RunColumn(column)}))
+	t, ok, err := r.Src.direct(nil, WithRunID([]*schema.Column{schema.RunColumn(column)}))
 	at := t.Index(column)
 	for _, row := range t.Rows {
 		if text, some := row[at].(string); some && is(text) {
@@ -82,13 +79,13 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.noTags != "" || len(s.doubled) > 0 {
 		return answer.Table{}, false, nil
 	}
-	var files []direct.File
+	var files []DirectFile
 	var stores []int // that have them
 	runs := 0
 	for _, list := range lists {
 		for i := range list {
 			f := &list[i]
-			files = append(files, direct.File{
+			files = append(files, DirectFile{
 				Store: schema.Dir(s.Stores[f.store].path), Name: s.name(f), Run: f.live.Run, Rows: f.sealed.Rows, Live: f.zone == "",
 			})
 			stores, runs = append(stores, f.store), runs+max(f.sealed.Rows, 1)
@@ -97,9 +94,9 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if !readsSooner(len(s.Live), len(lists[1]), runs, len(columns)) {
 		return answer.Table{}, false, nil
 	}
-	t, err = direct.Rows(files, ids, columns, s.Said)
-	if damaged, is := errors.AsType[*direct.DamagedError](err); is {
-		return answer.Table{}, false, fault.Store(s.Stores[stores[damaged.File]].dir, fmt.Errorf("%s: %w", files[damaged.File].Name, err))
+	t, err = DirectRows(files, ids, columns, s.Said)
+	if damaged, is := errors.AsType[*DamagedError](err); is {
+		return answer.Table{}, false, answer.StoreError(s.Stores[stores[damaged.File]].dir, fmt.Errorf("%s: %w", files[damaged.File].Name, err))
 	}
 	return t, err == nil, nil
 }

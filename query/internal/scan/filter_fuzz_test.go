@@ -9,9 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
@@ -36,7 +36,7 @@ func FuzzFilter(f *testing.F) {
 			Metric:  func(_, _ string) (string, error) { return "(SELECT '' AS of_run, 1.5 AS \"value\", 'ns' AS unit)", nil },
 		})
 		if err != nil {
-			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(err.Error()) {
+			if !errors.Is(err, answer.ErrInput) || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(err.Error()) {
 				t.Fatalf("%q: %q", text, err)
 			}
 			return

@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -148,7 +147,7 @@ func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Val
 	}
 	if !w.Positive && !filter.StandsForIDs(w.Key) {
 		values, err := r.valuesOf(ctx, w.Field)
-		if err != nil || meant.Similar(v.Text, values) == "" {
+		if err != nil || Nearest(v.Text, values) == "" {
 			return "", err
 		}
 	}
@@ -169,20 +168,20 @@ func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error)
 
 // whyNot explains why a condition matches no run, with the key or value that was probably meant.
 func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
-	key, shown := w.Key, fault.Brief(w.Text)
+	key, shown := w.Key, answer.Brief(w.Text)
 	switch {
 	case key == filter.KeyRun, key == filter.KeySession:
-		return meant.NoID(w), nil
+		return NoID(w), nil
 	case key == filter.KeyCommit:
 		commits, err := r.Texts(ctx, "git_commit", "git_commit")
-		return meant.NoCommit(w, commits), err
+		return NoCommit(w, commits), err
 	case w.Field.Entry != "":
 		names, err := r.Texts(ctx, "unnest(map_keys("+duck.Identifier(w.Field.Column.Name)+"))", w.Field.Column.Name)
 		if err != nil {
 			return "", err
 		}
 		if !slices.Contains(names, w.Field.Entry) {
-			return meant.NoEntry(w, names), nil
+			return NoEntry(w, names), nil
 		}
 	}
 	text := "no run matches " + shown
@@ -194,13 +193,13 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	}
 	if w.Field.Metric != "" || w.Field.Column.Unit == schema.UnitOfRow {
 		units, err := r.unitsOf(ctx, w)
-		return text + meant.InUnits(w, units), err
+		return text + SuggestUnits(w, units), err
 	}
 	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil
 	}
 	values, err := r.valuesOf(ctx, w.Field)
-	return text + meant.NoValue(w, values), err
+	return text + NoValue(w, values), err
 }
 
 // unitsOf are the units in which runs have the metric of a condition.

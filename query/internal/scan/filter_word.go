@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/meant"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -54,8 +53,8 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 				return name + "=" + filter.QuoteWord(word), nil
 			}
 		}
-		if like := meant.Similar(word, values); like != "" && near == "" {
-			near = name + "=" + fault.Brief(filter.QuoteWord(like))
+		if like := Nearest(word, values); like != "" && near == "" {
+			near = name + "=" + answer.Brief(filter.QuoteWord(like))
 		}
 	}
 	for _, column := range []string{"params", "tags"} {

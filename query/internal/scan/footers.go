@@ -6,8 +6,7 @@ import (
 	"io/fs"
 	"sync"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/filecheck"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,7 +67,7 @@ func (s *Sources) checkFooter(of *file) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	return fault.Store(s.Stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
+	return answer.StoreError(s.Stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
 }
 
 // readFooter reads and checks the footer of a file.
@@ -76,11 +75,11 @@ func (s *Sources) readFooter(of *file) error {
 	path := s.path(of)
 	switch of.zone {
 	case "":
-		return filecheck.Live(path)
+		return CheckLive(path)
 	case schema.SamplesDir:
-		return filecheck.Table(path, schema.Samples)
+		return CheckTable(path, schema.Samples)
 	case schema.OpsDir:
-		return filecheck.Table(path, schema.Ops)
+		return CheckTable(path, schema.Ops)
 	}
-	return filecheck.Runs(path, int64(of.sealed.Rows))
+	return CheckRuns(path, int64(of.sealed.Rows))
 }

@@ -9,11 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,7 +24,7 @@ func (r *Reader) ids(ctx context.Context, key, value string) ([]string, error) {
 	case filter.KeyBaseline:
 		runs, ok := r.Src.Said.Baselines[value]
 		if !ok {
-			return nil, fault.Input("there is no baseline %q%s", fault.Brief(value), nearestBaseline(value, r.Src.Said.Baselines))
+			return nil, answer.InputError("there is no baseline %q%s", answer.Brief(value), nearestBaseline(value, r.Src.Said.Baselines))
 		}
 		return runs, nil
 	}
@@ -65,7 +63,7 @@ func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 		}
 		if len(ordered) == 0 {
 			began := time.UnixMilli(timeOf(id)).UTC().Format(time.RFC3339)
-			return nil, fault.Input("%d sessions began at the same time (%s) and have no order: %s; select one with session=ID", len(same), began, someOf(same))
+			return nil, answer.InputError("%d sessions began at the same time (%s) and have no order: %s; select one with session=ID", len(same), began, someOf(same))
 		}
 		id = ordered[slices.Index(same, id)]
 	}
@@ -114,7 +112,7 @@ func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string,
 	}
 	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
 	// whether a session has runs of that time.
-	err = r.Src.FromNewest(period.Bounds{}, step, func(b period.Bounds) (bool, error) {
+	err = r.Src.FromNewest(Period{}, step, func(b Period) (bool, error) {
 		where := "session_id >= '" + firstID(max(b.Since, schema.FirstDated)) + "'"
 		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT session_id FROM (SELECT DISTINCT session_id FROM %s) "+
 			"QUALIFY rank() OVER (ORDER BY left(session_id, 10) DESC) <= %d ORDER BY session_id DESC", // 10 characters are the time
@@ -226,7 +224,7 @@ func (r *Reader) commitsLike(ctx context.Context, text string) ([]string, error)
 }
 
 func ambiguous(what, text string, ids []string) error {
-	return fault.Input("%s is ambiguous, %d %s have an id that begins or ends with it: %s", fault.Brief(text), len(ids), what, someOf(ids))
+	return answer.InputError("%s is ambiguous, %d %s have an id that begins or ends with it: %s", answer.Brief(text), len(ids), what, someOf(ids))
 }
 
 // someOf are the first of some ids.
@@ -242,7 +240,7 @@ func someOf(ids []string) string {
 // Removed reports whether a run was removed whose id begins or ends with a text, in upper or lower case.
 func (s *Sources) Removed(text string) (bool, error) {
 	text = strings.ToUpper(text)
-	removed, err := s.Said.Removed.In(said.Everywhere())
+	removed, err := s.Said.Removed.In(AllIDs())
 	return text != "" && slices.ContainsFunc(removed, func(id schema.ULID) bool {
 		whole := id.String()
 		return strings.HasPrefix(whole, text) || strings.HasSuffix(whole, text)

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -40,7 +38,7 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 		results = append(results, fmt.Sprintf("max(run_id, %d) FILTER (%s)", n, strings.Join(conditions, " AND ")))
 	}
 	if looks || len(columns) == 0 {
-		columns = projection.WithRunID(columns)
+		columns = WithRunID(columns)
 	}
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(results, ", ") + " FROM " + sel.Src.Scan(columns, sel.where()), Args: sel.Args})
 	if err != nil {
@@ -80,9 +78,9 @@ func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([
 			}
 		}
 		part := sel
-		part.Restrict(period.Bounds{Since: since})
-		part.Src = sel.Src.Within(period.Bounds{Since: since})
-		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.Src.Scan(projection.WithRunID(sel.Columns), part.SQL))
+		part.Restrict(Period{Since: since})
+		part.Src = sel.Src.Within(Period{Since: since})
+		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.Src.Scan(WithRunID(sel.Columns), part.SQL))
 		row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: part.Args})
 		if err != nil {
 			return nil, err
@@ -126,7 +124,7 @@ func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
 		results = append(results, fmt.Sprintf("%s AS key_%d", k.Value, i))
 		counts = append(counts, fmt.Sprintf("count(key_%d)", i))
 	}
-	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.Src.Scan(projection.WithRunID(sel.Columns), sel.where())
+	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.Src.Scan(WithRunID(sel.Columns), sel.where())
 	if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.Args...); err != nil {
 		return Chosen{}, err
 	}

@@ -8,11 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/meant"
-	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,10 +67,10 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 		return err
 	}
 	if slices.Contains(names, key) {
-		return fault.Input("filter: %s is a parameter and has no unit, and no run has a metric of that name", fault.Brief(key))
+		return answer.InputError("filter: %s is a parameter and has no unit, and no run has a metric of that name", answer.Brief(key))
 	}
-	if near := meant.Key(key, names); near != "" && near != "; did you mean metric."+key+"?" {
-		return fault.Input("filter: no run has the metric %q%s", fault.Brief(key), near)
+	if near := SuggestKey(key, names); near != "" && near != "; did you mean metric."+key+"?" {
+		return answer.InputError("filter: no run has the metric %q%s", answer.Brief(key), near)
 	}
 	return r.NoMetric(ctx, "filter", key)
 }
@@ -87,20 +85,20 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == metric }) // of runs that do not count, such as failed ones
 	if of := filter.FieldOf(filter.MetricPrefix + metric).Metric; of != metric && slices.Contains(names, of) {
-		return fault.Input("%s: want a metric, but %s is one of its statistics: write %s", asked, fault.Brief(metric), fault.Brief(of))
+		return answer.InputError("%s: want a metric, but %s is one of its statistics: write %s", asked, answer.Brief(metric), answer.Brief(of))
 	}
 	if dot := strings.LastIndex(metric, "."); dot > 0 && slices.Contains(names, metric[:dot]) {
-		return fault.Input("%s: metric.%s: %q is not a statistic of a metric: want one of min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
-			asked, fault.Brief(metric), fault.Brief(metric[dot+1:]))
+		return answer.InputError("%s: metric.%s: %q is not a statistic of a metric: want one of min, max, mean, stddev, p25, p50, p75, p90, p95, p99, mad, spread and n_samples",
+			asked, answer.Brief(metric), answer.Brief(metric[dot+1:]))
 	}
-	hint := meant.Few(names)
+	hint := ListFew(names)
 	if newest.Src.Runs() < r.Src.Runs() {
-		hint = meant.FewOf("the newest runs", names)
+		hint = ListFewOf("the newest runs", names)
 	}
 	if near := schema.Nearest(metric, names); near != "" && near != metric {
 		hint = "; did you mean " + near + "?"
 	}
-	return fault.Input("%s: no run has the metric %q%s", asked, fault.Brief(metric), hint)
+	return answer.InputError("%s: no run has the metric %q%s", asked, answer.Brief(metric), hint)
 }
 
 // noKey suggests what a condition probably means by a key that is no column and none of the parameters that runs have.
@@ -110,13 +108,13 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 		return "", err
 	}
 	if slices.Contains(tags, d.Field.Entry) {
-		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), fault.Brief(d.Field.Entry)), nil
+		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), answer.Brief(d.Field.Entry)), nil
 	}
 	units, err := r.newest(hintRuns).ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
 	if err != nil || len(units) == 0 {
-		return meant.Word(d.Word, parameters), err
+		return SuggestWord(d.Word, parameters), err
 	}
-	hint := "; it is a metric: write " + filter.MetricPrefix + fault.Brief(d.Field.Entry)
+	hint := "; it is a metric: write " + filter.MetricPrefix + answer.Brief(d.Field.Entry)
 	if unit := units[len(units)-1]; unit != "" {
 		hint += ", and its unit after a number: runs have it in " + unit
 	}
@@ -139,7 +137,7 @@ const hintRuns = 2000
 // newest reads about n of the newest runs, or up to twice as many. It does not divide files.
 func (r *Reader) newest(n int) *Reader {
 	windows := r.Src.windows(n) // the last may have few
-	return &Reader{r.Conn, r.Src.Within(period.Bounds{Since: windows[max(len(windows)-2, 0)].Since})}
+	return &Reader{r.Conn, r.Src.Within(Period{Since: windows[max(len(windows)-2, 0)].Since})}
 }
 
 // metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.

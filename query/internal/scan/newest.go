@@ -11,10 +11,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/projection"
-	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,9 +19,9 @@ func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	st := s.dirs[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
 	if err != nil {
-		return nil, fault.Store(st.dir, err)
+		return nil, answer.StoreError(st.dir, err)
 	}
-	mayLack := said.MayLackRemoved(events, st.created)
+	mayLack := MayLackRemoved(events, st.created)
 	if !(count && mayLack) && len(l.Sealed) > fewFiles { // many of the newest runs are removed, or their files are small: packs have them in fewer files
 		src, err := s.list(time.UnixMilli(oldest(l)))
 		if err != nil || !count || !src.MayLack {
@@ -57,7 +53,7 @@ func (s *Stores) CountNames() func() NameCount {
 	go func() {
 		l, err := schema.List(schema.Dir(st.path), schema.Scope{Totals: true})
 		if err != nil {
-			counted <- NameCount{Err: fault.Store(st.dir, err)}
+			counted <- NameCount{Err: answer.StoreError(st.dir, err)}
 			return
 		}
 		var src Sources
@@ -78,17 +74,17 @@ func (s *Sources) doubtful() bool {
 }
 
 // listScoped lists the files that may have the newest n runs that are not removed, and reads the events.
-func listScoped(dir fs.FS, n int) (*schema.Listing, []said.Event, error) {
+func listScoped(dir fs.FS, n int) (*schema.Listing, []Event, error) {
 	for wanted := n; ; {
 		l, err := schema.List(dir, schema.Scope{Newest: wanted})
 		if err != nil {
 			return nil, nil, err
 		}
-		events, err := said.Read(dir, l.Events)
+		events, err := ReadEvents(dir, l.Events)
 		if err != nil || len(l.Sealed) == 0 {
 			return l, events, err
 		}
-		removed, err := said.Of(events).Removed.CountSince(period.FirstID(oldest(l)))
+		removed, err := IndexEvents(events).Removed.CountSince(FirstID(oldest(l)))
 		if err != nil || n+removed <= wanted {
 			return l, events, err
 		}
@@ -167,7 +163,7 @@ func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, whole bool, e
 		return &copied, found, true, err
 	}
 	since, err := s.sinceNewest(n)
-	copied := *s.Within(period.Bounds{Since: since})
+	copied := *s.Within(Period{Since: since})
 	if len(copied.sealed) <= fewFiles {
 		copied.Read = copied.sealed
 	}
@@ -196,7 +192,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		found, err = r.Newest(ctx, n)
 		return found, nil, err
 	}
-	read := projection.WithRunID(columns)
+	read := WithRunID(columns)
 	t, err := (&Reader{r.Conn, narrow}).rowsOf(ctx, nil, read)
 	if err != nil {
 		return Chosen{}, nil, err
@@ -237,7 +233,7 @@ func (s *Sources) sinceNewest(n int) (int64, error) {
 			continue
 		}
 		first, _ := f.span()
-		removed, err := s.Said.Removed.CountSince(period.FirstID(first))
+		removed, err := s.Said.Removed.CountSince(FirstID(first))
 		if err != nil || runs-removed >= n {
 			return first, err
 		}

@@ -2,8 +2,6 @@ package scan
 
 import (
 	"slices"
-
-	"github.com/neurolens/neurolens/query/internal/period"
 )
 
 // partFiles is the number of files of a part: DuckDB keeps some kilobytes of memory for each.
@@ -31,7 +29,7 @@ const FirstStep = 25_000
 
 // FromNewest calls do with bounds that begin earlier and earlier within others, until it is done or they begin with the others. The first
 // have at least so many runs, estimated from file names, and each about eight times as many as the one before.
-func (s *Sources) FromNewest(within period.Bounds, runs int, do func(period.Bounds) (done bool, err error)) error {
+func (s *Sources) FromNewest(within Period, runs int, do func(Period) (done bool, err error)) error {
 	windows := s.Within(within).windows(runs)
 	for back := 2; ; back *= 8 {
 		b := within

@@ -7,8 +7,6 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +15,7 @@ const PageRows = 4096
 
 // Rows reads columns of runs: one row per id, in the order of the ids.
 func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
-	read := projection.WithRunID(columns)
+	read := WithRunID(columns)
 	t, err := (&Reader{r.Conn, r.Src.Of(ids)}).rowsOf(ctx, ids, read)
 	if err != nil {
 		return answer.Table{}, err
@@ -79,7 +77,7 @@ func RunColumns(names []string) ([]*schema.Column, error) {
 	for i, name := range names {
 		c, ok := schema.Runs.Column(name)
 		if !ok {
-			return nil, fault.Input("columns: runs has no column %q", fault.Brief(name))
+			return nil, answer.InputError("columns: runs has no column %q", answer.Brief(name))
 		}
 		columns[i] = c
 	}

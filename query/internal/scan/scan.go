@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/internal/changes"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,7 +16,7 @@ const damageMark = "not the run of its name: "
 // Scan is the SQL of a subquery over the runs of the sources, with the given columns, where a condition on these columns holds (empty:
 // all). Columns are read by field id, so a column that a file lacks is NULL.
 func (s *Sources) Scan(columns []*schema.Column, where string) string {
-	read, early := projection.WithRunID(columns), where
+	read, early := WithRunID(columns), where
 	replaced, joined := s.changes(read)
 	if replaced != "" {
 		early = ""
@@ -29,13 +27,13 @@ func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	}
 	parts = append(parts, s.scanSealed(read, s.Read, early)...)
 	if len(parts) == 0 {
-		return "(FROM " + projection.Empty(columns) + whereText(where) + ")"
+		return "(FROM " + EmptyRows(columns) + whereText(where) + ")"
 	}
 	from := "(FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 	if replaced != "" {
 		from = "(SELECT * REPLACE (" + replaced + ") FROM " + from + joined + ")" + whereText(where)
 	}
-	return "(SELECT " + projection.Names(columns) + " FROM " + from + ")"
+	return "(SELECT " + ColumnNames(columns) + " FROM " + from + ")"
 }
 
 // changes are the SQL of columns that events change, and the necessary joins; empty if events change nothing.
@@ -47,11 +45,11 @@ func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
 	if s.noTags != "" && has("tags") {
 		values = append(values, s.noTags+"(run_id) AS tags")
 	} else if s.tagged && has("tags") {
-		values = append(values, changes.Tags+" AS tags")
+		values = append(values, TagsSQL+" AS tags")
 		joined += s.joinTags
 	}
 	if s.lossy && has("env_missing") {
-		values = append(values, changes.Missing+" AS env_missing")
+		values = append(values, EnvMissingSQL+" AS env_missing")
 		joined += " LEFT JOIN " + s.Tables + "lost_rows USING (run_id)"
 	}
 	return strings.Join(values, ", "), joined
@@ -80,7 +78,7 @@ func (s *Sources) scanLive(columns []*schema.Column, where string) string {
 		where = "true"
 	}
 	s.footers.begin(s, s.Live)
-	return "SELECT " + projection.Names(columns) + " FROM " + readParquet(s.Paths(s.Live), projection.WithRunID(columns)) +
+	return "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(s.Live), WithRunID(columns)) +
 		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + s.ofStores() +
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
@@ -93,7 +91,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 	for _, f := range files {
 		if f.broken {
 			// The table has one row, because DuckDB evaluates no condition for a table without rows.
-			return []string{"FROM " + projection.Nulls(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
+			return []string{"FROM " + NullRow(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
 		}
 		group := -1
 		if s.doubled[f.store] {
@@ -103,7 +101,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 	}
 	var texts []string
 	for _, store := range slices.Sorted(maps.Keys(groups)) {
-		text := "SELECT " + projection.Names(columns) + " FROM " + readParquet(s.Paths(groups[store]), columns)
+		text := "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(groups[store]), columns)
 		if store >= 0 {
 			text += fmt.Sprintf(" ANTI JOIN (SELECT run_id FROM %sdoubles WHERE store = %d) USING (run_id)", s.Tables, store)
 		}
@@ -114,7 +112,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 
 // readParquet is the SQL of a table function over files, by their paths.
 func readParquet(paths []string, columns []*schema.Column) string {
-	return "read_parquet(" + duck.TextList(duck.Patterns(paths)) + ", schema = " + projection.Schema(columns) + ")"
+	return "read_parquet(" + duck.TextList(duck.Patterns(paths)) + ", schema = " + ParquetSchema(columns) + ")"
 }
 
 // Paths are the absolute paths of files.

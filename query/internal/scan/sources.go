@@ -5,9 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/period"
-	"github.com/neurolens/neurolens/query/internal/said"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -37,7 +35,7 @@ type Sources struct {
 	sealed   []file            // files of schema.RunsDir; a file that several stores have is listed for the first of them
 	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
 	Counted  int               // number of runs by file names, including removed ones
-	Said     *said.Said
+	Said     *EventIndex
 	MayLack  bool         // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
 	Tables   string       // prefix of the tables that leave out or change runs
 	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
@@ -59,23 +57,23 @@ type Sources struct {
 // list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.
 func (s *Stores) list(since time.Time) (*Sources, error) {
 	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
-	var events []said.Event
+	var events []Event
 	known := map[schema.SealedFile]bool{} // by the whole name, because a repaired file keeps the id
 	for i, st := range s.dirs {
 		dir := schema.Dir(st.path)
 		l, err := listSince(dir, since)
 		if err != nil {
-			return nil, fault.Store(st.dir, err)
+			return nil, answer.StoreError(st.dir, err)
 		}
 		covers := make(chan map[schema.ULID][]schema.ULID, 1)
 		go func() { covers <- coversOf(dir, l) }()
-		more, err := said.Read(dir, l.Events)
+		more, err := ReadEvents(dir, l.Events)
 		read := <-covers
 		if err != nil {
-			return nil, fault.Store(st.dir, err)
+			return nil, answer.StoreError(st.dir, err)
 		}
 		events = append(events, more...)
-		src.MayLack = src.MayLack || said.MayLackRemoved(more, st.created)
+		src.MayLack = src.MayLack || MayLackRemoved(more, st.created)
 		if len(s.dirs) > 1 {
 			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f] })
 			for _, f := range l.Sealed {
@@ -90,7 +88,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 	}
 	src.annotate(events)
 	if s.withRemoved {
-		src.Said.Removed = &said.Removed{}
+		src.Said.Removed = &RemovedRuns{}
 	}
 	return src, nil
 }
@@ -128,8 +126,8 @@ func (s *Sources) add(store int, l *schema.Listing) {
 }
 
 // annotate applies the events of all stores and counts the runs.
-func (s *Sources) annotate(events []said.Event) {
-	s.Said = said.Of(events)
+func (s *Sources) annotate(events []Event) {
+	s.Said = IndexEvents(events)
 	if len(s.Stores) > 1 {
 		slices.SortStableFunc(s.Live, func(a, b file) int { return CompareIDs(b.live.Run, a.live.Run) })
 		s.Live = slices.CompactFunc(s.Live, func(a, b file) bool { return a.live.Run == b.live.Run })
@@ -160,8 +158,8 @@ func (s *Sources) name(f *file) string {
 }
 
 // Within are the sources that may have runs within bounds. Their files may have other runs too.
-func (s *Sources) Within(b period.Bounds) *Sources {
-	if b == (period.Bounds{}) {
+func (s *Sources) Within(b Period) *Sources {
+	if b == (Period{}) {
 		return s
 	}
 	return s.only(func(f *file) bool { return b.Overlap(f.span()) })

@@ -10,9 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/said"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,7 +42,7 @@ type store struct {
 // Open reads the headers of the stores; its errors are those of query.Open.
 func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
 	if len(dirs) == 0 {
-		return nil, fault.Input("no store is named")
+		return nil, answer.InputError("no store is named")
 	}
 	opts.TempDir = cmp.Or(opts.TempDir, os.TempDir())
 	all := &Stores{Options: opts, closing: &closing{}}
@@ -52,18 +51,18 @@ func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
 			return nil, err
 		}
 		if dir == "" {
-			return nil, fault.Input("the name of a store is empty")
+			return nil, answer.InputError("the name of a store is empty")
 		}
 		header, err := schema.ReadHeader(schema.Dir(dir))
 		if err != nil {
-			return nil, fault.Store(dir, err)
+			return nil, answer.StoreError(dir, err)
 		}
 		path, err := RealPath(dir)
 		if err == nil {
 			err = duck.CheckPath(path)
 		}
 		if err != nil {
-			return nil, fault.Store(dir, err)
+			return nil, answer.StoreError(dir, err)
 		}
 		all.dirs = append(all.dirs, store{dir, path, header.Created})
 	}
@@ -97,7 +96,7 @@ func (s *Stores) WithRemoved() *Stores {
 }
 
 // Removed are the runs that are removed.
-func (s *Stores) Removed() (*said.Removed, error) {
+func (s *Stores) Removed() (*RemovedRuns, error) {
 	src, err := s.list(time.Time{})
 	if err != nil {
 		return nil, err

@@ -10,9 +10,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -45,12 +44,12 @@ func (s *Sources) OpsSQL(where string) string {
 func (s *Sources) Nested(t *schema.Table, where string) string {
 	var parts []string
 	if len(s.Live) > 0 {
-		parts = append(parts, "SELECT "+projection.Names(t.Columns)+" FROM (SELECT run_id, unnest("+duck.Identifier(t.Name)+", max_depth := 2) FROM ("+
+		parts = append(parts, "SELECT "+ColumnNames(t.Columns)+" FROM (SELECT run_id, unnest("+duck.Identifier(t.Name)+", max_depth := 2) FROM ("+
 			s.scanLive([]*schema.Column{schema.RunColumn("run_id"), liveColumn(t.Name)}, where)+"))")
 	}
 	parts = append(parts, s.scanSealed(t.Columns, s.Beside(t), where)...)
 	if len(parts) == 0 {
-		return "(FROM " + projection.Empty(t.Columns) + whereText(where) + ")" // where has the parameters of the statement
+		return "(FROM " + EmptyRows(t.Columns) + whereText(where) + ")" // where has the parameters of the statement
 	}
 	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 }
@@ -107,7 +106,7 @@ func (r *Reader) CheckSamples(ctx context.Context) error {
 		}
 		if expected > 0 {
 			st := r.Src.Stores[f.store]
-			return fault.Store(st.dir, fmt.Errorf("%w: %s is missing, but the file of its runs exists", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
+			return answer.StoreError(st.dir, fmt.Errorf("%w: %s is missing, but the file of its runs exists", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
 		}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/projection"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -56,7 +55,7 @@ func TestWindows(t *testing.T) {
 				part.Src = sel.Src.Within(b)
 				part.Restrict(b)
 				row, err := r.Conn.One(t.Context(), duck.Statement{
-					SQL: "SELECT count(*) FROM " + part.Src.Scan(projection.WithRunID(columns), part.SQL), Args: part.Args,
+					SQL: "SELECT count(*) FROM " + part.Src.Scan(scan.WithRunID(columns), part.SQL), Args: part.Args,
 				})
 				if err != nil {
 					return err

@@ -13,7 +13,6 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/period"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -173,10 +172,10 @@ func TestWithoutDuckDB(t *testing.T) {
 		{Filter: "tag.who=me"},
 		{Filter: "p50>=20us"},
 		{Filter: "batch_size=1..8 metric=latency"},
-		{Filter: "status=error", Bounds: period.Bounds{Since: since}},
-		{Bounds: period.Bounds{Since: since}},
-		{Bounds: period.Bounds{Until: until}},
-		{Bounds: period.Bounds{Since: since, Until: until}},
+		{Filter: "status=error", Bounds: scan.Period{Since: since}},
+		{Bounds: scan.Period{Since: since}},
+		{Bounds: scan.Period{Until: until}},
+		{Bounds: scan.Period{Since: since, Until: until}},
 	} {
 		for _, limit := range []int{0, 3, 1000} {
 			var want, got scan.Chosen

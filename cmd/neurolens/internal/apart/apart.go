@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/neurolens/neurolens/query/guard"
+	"github.com/neurolens/neurolens/query/sandbox"
 	"github.com/neurolens/neurolens/runner/output"
 )
 
@@ -27,10 +27,10 @@ type order struct{ Extract *output.ExtractJob }
 // tells the number of the rule at which it failed.
 func Extract(ctx context.Context, job output.ExtractJob, kept *os.File) (found []output.Extracted, began int, err error) {
 	marks := marksOfRules{}
-	err = guard.Run(ctx, guard.Job{
+	err = sandbox.Run(ctx, sandbox.Job{
 		Argument: order{&job}, Stdout: &marks, Grace: grace, Memory: memory, Keep: kept,
 	}, &found)
-	if errors.Is(err, guard.ErrMemory) {
+	if errors.Is(err, sandbox.ErrMemory) {
 		err = fmt.Errorf("reading it takes more than %d MiB of memory", memory>>20)
 	}
 	return found, max(marks.n-1, 0), err
@@ -57,6 +57,6 @@ func Part(others func(context.Context, []byte) any) func(context.Context, []byte
 
 func read(ctx context.Context, job output.ExtractJob) any {
 	debug.SetGCPercent(50) // less garbage leaves more of the limit
-	kept := os.NewFile(guard.KeptFile, "outputs")
+	kept := os.NewFile(sandbox.KeptFile, "outputs")
 	return output.Extract(ctx, job, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // Flags say what is compared.
@@ -55,7 +55,7 @@ func (f *Flags) Request(command string, args []string) (compare.Request, error) 
 			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %d arguments; quote a filter of several words", command, len(args))
 		}
 	}
-	req.Thresholds, err = threshold.ParseSet(f.Thresholds)
+	req.Thresholds, err = judge.ParseThresholds(f.Thresholds)
 	return req, err
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
-	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/runner/onnx"
 )
 
@@ -73,7 +73,7 @@ func first(all ...offer) offer { return each(append(all, nothing)...) }
 
 // operatorOrders are what the operators of a run are ordered by.
 func operatorOrders(request) (all []cobra.Completion) {
-	for _, key := range operators.SortKeys() {
+	for _, key := range summary.OperatorSortKeys() {
 		all = append(all, key, "-"+key)
 	}
 	return all

@@ -23,9 +23,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/samples"
 	"github.com/neurolens/neurolens/query/summary"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -364,7 +362,7 @@ func TestForestAndScatter(t *testing.T) {
 // draws all points.
 func TestForestOfZeros(t *testing.T) {
 	t.Parallel()
-	c := &compare.Comparison{Metrics: []string{"faults"}, Thresholds: threshold.Set{"faults": {Value: .02}}}
+	c := &compare.Comparison{Metrics: []string{"faults"}, Thresholds: judge.Thresholds{"faults": {Value: .02}}}
 	for i, heads := range []float64{0, 3, 5} {
 		r := compare.Row{
 			Unit: "1", Scale: schema.ScaleDifference, Base: &compare.Measured{Value: new(0.)}, Head: &compare.Measured{Value: new(heads)},
@@ -535,7 +533,7 @@ func all(t *testing.T, db *query.DB, filter string) (ids []string, values map[st
 
 func TestECDF(t *testing.T) {
 	db := stored(t, twelve()...)
-	f, found, err := maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "dim=64"}})
+	f, found, err := maker.ECDF(ctx, db, figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: "dim=64"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -571,15 +569,15 @@ func TestECDF(t *testing.T) {
 	if s := f.Series[0]; s.Style != figure.Steps {
 		t.Errorf("all values are drawn as a %s", s.Style)
 	}
-	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "dim=64"}, Marks: 8}); err != nil || f.Series[0].Style != figure.Line || !strings.Contains(strings.Join(f.Notes, "\n"), "joined by straight lines") {
+	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: "dim=64"}, Marks: 8}); err != nil || f.Series[0].Style != figure.Line || !strings.Contains(strings.Join(f.Notes, "\n"), "joined by straight lines") {
 		t.Errorf("some of the values are drawn as %+v, %v", f, err)
 	}
-	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{Request: samples.Request{Filter: "bs=1 session=" + sessionID(2)}}); err != nil || len(f.Series) != 3 || f.Series[0].Marks[0].Run == "" {
+	if f, _, err = maker.ECDF(ctx, db, figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: "bs=1 session=" + sessionID(2)}}); err != nil || len(f.Series) != 3 || f.Series[0].Marks[0].Run == "" {
 		t.Errorf("of one point: %+v, %v", f, err)
 	}
 	for says, req := range map[string]figures.Sampled{
-		"no matching run has samples of rmse; there are samples of accuracy, latency": {Request: samples.Request{Metric: "rmse"}},
-		"no matching run is ok":                       {Request: samples.Request{Filter: "status=timeout"}},
+		"no matching run has samples of rmse; there are samples of accuracy, latency": {SamplesRequest: query.SamplesRequest{Metric: "rmse"}},
+		"no matching run is ok":                       {SamplesRequest: query.SamplesRequest{Filter: "status=timeout"}},
 		"--by nothing: no point has it":               {By: "nothing"},
 		"--by dim: all points have 64; points differ": {By: "dim"},
 	} {
@@ -592,7 +590,7 @@ func TestECDF(t *testing.T) {
 func TestRuns(t *testing.T) {
 	db := stored(t, twelve()...)
 	filter := "bs=1"
-	f, _, err := maker.Runs(ctx, db, figures.Sampled{Request: samples.Request{Filter: filter}})
+	f, _, err := maker.Runs(ctx, db, figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: filter}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -1023,7 +1021,7 @@ func TestLongNamesStayApart(t *testing.T) {
 func TestRunsEachPanelItsScale(t *testing.T) {
 	zeros, wide := runOf(0, 0, 1, 64, 1000), runOf(1, 0, 2, 64, 1000)
 	zeros.Metrics[1].Reals, wide.Metrics[1].Reals = []float64{0, .5, .7}, []float64{1e-6, .1, 1}
-	f, _, err := maker.Runs(ctx, stored(t, zeros, wide), figures.Sampled{Request: samples.Request{Metric: "accuracy"}})
+	f, _, err := maker.Runs(ctx, stored(t, zeros, wide), figures.Sampled{SamplesRequest: query.SamplesRequest{Metric: "accuracy"}})
 	if err != nil {
 		t.Fatal(err)
 	}

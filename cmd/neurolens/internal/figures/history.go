@@ -14,7 +14,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/annotations"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -92,7 +91,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 			return nil, nil, err
 		}
 	}
-	said, err := annotations.Of(ctx, db.Quiet(), req.Filter)
+	said, err := query.Annotations(ctx, db.Quiet(), req.Filter)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -158,7 +157,7 @@ func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schem
 }
 
 // trends draws series of one metric, of which there is at least one, with what was said about sessions.
-func (m Maker) trends(trends []*trend, failed []schema.Run, said []annotations.Annotation) *figure.Figure {
+func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotation) *figure.Figure {
 	kind := trends[0].kind()
 	subjects := make([]wording.Subject, len(trends))
 	for i, t := range trends {

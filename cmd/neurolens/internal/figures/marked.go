@@ -8,7 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/annotations"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,15 +23,15 @@ const (
 // marked are the sessions of a chart about which something was said.
 type marked struct {
 	Maker
-	all   []annotations.Annotation // the newest that are drawn, the oldest first
-	of    int                      // how many there are in the time that is drawn
-	texts map[string][]string      // all that was said of a session, by its id
+	all   []query.Annotation  // the newest that are drawn, the oldest first
+	of    int                 // how many there are in the time that is drawn
+	texts map[string][]string // all that was said of a session, by its id
 
 	failed []schema.Run // the newest first
 }
 
 // markedSessions are those between the first and the last session of trends, failed ones too.
-func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []annotations.Annotation) marked {
+func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []query.Annotation) marked {
 	drawn := map[string]bool{}
 	var first, last time.Time
 	take := func(session string, at time.Time) {
@@ -53,7 +53,7 @@ func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []annot
 			take(failed[i].SessionID, beganOf(&failed[i]))
 		}
 	}
-	all := slices.DeleteFunc(slices.Clone(said), func(a annotations.Annotation) bool {
+	all := slices.DeleteFunc(slices.Clone(said), func(a query.Annotation) bool {
 		return !drawn[a.SessionID] && (a.At.Before(first) || a.At.After(last))
 	})
 	k := marked{Maker: m, of: len(all), texts: map[string][]string{}, failed: failed}
@@ -106,14 +106,14 @@ func (k *marked) notes() (all []string) {
 }
 
 // saidOf is what was said of a session, in at most so many columns.
-func saidOf(a annotations.Annotation, width int) string {
+func saidOf(a query.Annotation, width int) string {
 	text := term.OneLine(a.Text)
 	switch a.Kind {
-	case annotations.Release:
+	case query.Release:
 		text = "release " + text
-	case annotations.Tag:
+	case query.Tag:
 		text = term.OneLine(a.Key) + "=" + text
-	case annotations.Note:
+	case query.Note:
 		text = "note: " + text
 	}
 	return term.Cut(text, width)

@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/annotations"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -70,7 +69,7 @@ func TestMarked(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, f)
-	said, err := annotations.Of(ctx, db, "")
+	said, err := query.Annotations(ctx, db, "")
 	if err != nil || len(said) != 3 {
 		t.Fatal(said, err)
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,7 +28,7 @@ const (
 type Profile struct {
 	Run   schema.Run // without metrics
 	Name  string     // by that in which the points differ
-	Parts []likeness.Part
+	Parts []summary.MixPart
 }
 
 // command lists the operators of the run.
@@ -40,7 +39,7 @@ func (p *Profile) command(r wording.Reader) string {
 // Profiles are the newest profiled runs of points that match, those of the points that were profiled last first.
 func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]Profile, error) {
 	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: maxLooked}
-	runs, err := db.Runs(ctx, list, append([]string{"run_id", "session_id", "point_id", "side", "machine", "started_at"}, facts.IdentityColumns()...)...)
+	runs, err := db.Runs(ctx, list, append([]string{"run_id", "session_id", "point_id", "side", "machine", "started_at"}, query.IdentityColumns()...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +54,7 @@ func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]
 		}
 		seen[key] = true
 	}
-	parts, err := likeness.Parts(ctx, db, slices.Sorted(slices.Values(ids)))
+	parts, err := summary.OperatorMixes(ctx, db, slices.Sorted(slices.Values(ids)))
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func byShare(profiles []Profile) (order []string) {
 }
 
 // partText is an operator of a run in words.
-func partText(p *Profile, part *likeness.Part) string {
+func partText(p *Profile, part *summary.MixPart) string {
 	count := ""
 	if part.Count != nil {
 		count = term.Count(int(*part.Count), "execution")

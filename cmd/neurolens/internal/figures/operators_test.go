@@ -7,7 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
-	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -41,7 +41,7 @@ func TestOperators(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound(t, f)
-	parts, err := likeness.Parts(ctx, db, []string{newest.RunID, other.RunID})
+	parts, err := summary.OperatorMixes(ctx, db, []string{newest.RunID, other.RunID})
 	if err != nil {
 		t.Fatal(err)
 	}

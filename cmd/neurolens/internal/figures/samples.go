@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/samples"
 )
 
 // MaxRuns is of how many runs samples are read: the newest that match.
@@ -19,7 +18,7 @@ const MaxRuns = 2000
 
 // Sampled asks for the samples of runs.
 type Sampled struct {
-	samples.Request
+	query.SamplesRequest
 	Base  string // the filter of runs that those of Filter are compared with; empty: there is one selection
 	By    string // an axis, for a series for each of its values; empty: one for each point
 	Marks int    // how many marks the figure has at most; 0: figure.MaxMarks
@@ -37,7 +36,7 @@ type group struct {
 // sampled are runs with samples, in groups.
 type sampled struct {
 	Maker
-	found  samples.Found
+	found  query.SampledRuns
 	bases  int // how many of its runs are those of the base, which stand first
 	req    Sampled
 	title  string
@@ -47,7 +46,7 @@ type sampled struct {
 
 // sampled finds the runs. byRun makes a group of each run where all are of one point.
 func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun bool) (*sampled, error) {
-	found, err := samples.Find(ctx, db, req.Request)
+	found, err := query.FindSamples(ctx, db, req.SamplesRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +122,7 @@ func (s *sampled) gather(names []string, axes []wording.Axis, byRun bool) {
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
 }
 
-func (s *sampled) runName(r *samples.Run) string {
+func (s *sampled) runName(r *query.SampledRun) string {
 	return wording.ShortRun(r.RunID) + " " + s.when(r.StartedAt)
 }
 
@@ -161,7 +160,7 @@ func (s *sampled) left() {
 }
 
 // keep are the runs of some groups alone, whose places are made those.
-func (s *sampled) keep(groups []group) (found samples.Found, of []group) {
+func (s *sampled) keep(groups []group) (found query.SampledRuns, of []group) {
 	found = s.found
 	found.Runs = nil
 	for _, g := range groups {
@@ -177,7 +176,7 @@ func (s *sampled) keep(groups []group) (found samples.Found, of []group) {
 }
 
 // ECDF draws which share of the samples is up to a value, a curve for each point or, of a single one, for each run.
-func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
+func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *query.SampledRuns, error) {
 	s, err := m.sampled(ctx, db, req, true)
 	if err != nil {
 		return nil, nil, err
@@ -189,7 +188,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 			series[place] = i
 		}
 	}
-	curves, notFinite, err := samples.Shares(ctx, db, &found, series, cmp.Or(req.Marks, figure.MaxMarks)/len(groups))
+	curves, notFinite, err := query.SampleShares(ctx, db, &found, series, cmp.Or(req.Marks, figure.MaxMarks)/len(groups))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -223,7 +222,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 }
 
 // curve is the distribution of a group.
-func (s *sampled) curve(found *samples.Found, g *group, c samples.Curve) figure.Series {
+func (s *sampled) curve(found *query.SampledRuns, g *group, c query.SampleCurve) figure.Series {
 	line := figure.Series{Name: cmp.Or(g.side, g.name), Style: figure.Steps, Marks: make([]figure.Mark, len(c.Steps))}
 	if len(c.Steps) < c.Different { // the samples between two marks are nearer to a straight line than to a step after all of them
 		line.Style = figure.Line
@@ -242,7 +241,7 @@ func (s *sampled) curve(found *samples.Found, g *group, c samples.Curve) figure.
 }
 
 // commandOf shows what a group is of.
-func (s *sampled) commandOf(found *samples.Found, g *group) string {
+func (s *sampled) commandOf(found *query.SampledRuns, g *group) string {
 	if len(g.places) == 1 {
 		return s.ofRun(found.Runs[g.places[0]].RunID)
 	}
@@ -257,7 +256,7 @@ func (s *sampled) commandOf(found *samples.Found, g *group) string {
 }
 
 // Runs draws samples in the order in which they were taken, run after run. Of several points each has a panel.
-func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
+func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *query.SampledRuns, error) {
 	s, err := m.sampled(ctx, db, req, false)
 	if err != nil {
 		return nil, nil, err
@@ -267,13 +266,13 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 	f.Y = figure.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	together, logarithmic := 0, 0
 	panels := s.panels()
-	found, kept := make([]*samples.Found, len(panels)), make([][]group, len(panels))
+	found, kept := make([]*query.SampledRuns, len(panels)), make([][]group, len(panels))
 	for i, groups := range panels {
 		own, of := s.keep(groups)
 		found[i], kept[i] = &own, of
 	}
 	most := cmp.Or(req.Marks, figure.MaxMarks) / len(panels)
-	orders, err := samples.InOrder(ctx, db, found, most, min(most, placesIn(len(panels))))
+	orders, err := query.SamplesInOrder(ctx, db, found, most, min(most, placesIn(len(panels))))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -316,7 +315,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*figure.Fig
 }
 
 // inOrder are the samples of runs without a warning, and those of others.
-func (s *sampled) inOrder(found *samples.Found, o samples.Order) (all []figure.Series) {
+func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) (all []figure.Series) {
 	style := figure.Points
 	if o.Each > 1 {
 		style = figure.Intervals
@@ -339,7 +338,7 @@ func (s *sampled) inOrder(found *samples.Found, o samples.Order) (all []figure.S
 }
 
 // warnings are the words of warning of runs, each once.
-func warnings(of []samples.Run) (all []string) {
+func warnings(of []query.SampledRun) (all []string) {
 	for i := range of {
 		all = append(all, of[i].Warnings...)
 	}
@@ -348,7 +347,7 @@ func warnings(of []samples.Run) (all []string) {
 }
 
 // part is the mark of some samples in a row.
-func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) figure.Mark {
+func (s *sampled) part(found *query.SampledRuns, o query.SampleOrder, p query.SamplePart) figure.Mark {
 	r := &found.Runs[p.First]
 	k := figure.Mark{X: float64(p.At + 1), Y: p.Median, Low: figure.Unknown(), High: figure.Unknown(), Run: r.RunID, Command: s.ofRun(r.RunID)}
 	which := fmt.Sprintf("sample %s of run %s", term.Thousands(p.AtOfRun+1), s.runName(r))
@@ -378,7 +377,7 @@ func (s *sampled) part(found *samples.Found, o samples.Order, p samples.Part) fi
 func (s *sampled) quantity(v float64) string { return quantity(v, s.found.Unit, s.found.Metric) }
 
 // boundaries are where runs begin, after the first one: with their names where these are few. Of very many runs there are none.
-func (s *sampled) boundaries(found *samples.Found, o samples.Order) (all []figure.Guide) {
+func (s *sampled) boundaries(found *query.SampledRuns, o query.SampleOrder) (all []figure.Guide) {
 	const most, named = 40, 8
 	if len(found.Runs) > most {
 		return nil

@@ -10,7 +10,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/samples"
 )
 
 // The sides of two selections.
@@ -21,9 +20,9 @@ const (
 
 // addBase adds the runs of the base before those of the head, and puts the runs of each side of a point together.
 func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
-	req := s.req.Request
+	req := s.req.SamplesRequest
 	req.Filter, req.Metric = s.req.Base, s.found.Metric
-	of, err := samples.Find(ctx, db, req)
+	of, err := query.FindSamples(ctx, db, req)
 	switch {
 	case err != nil:
 		return err
@@ -51,7 +50,7 @@ func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
 }
 
 // inBoth counts the runs that are in two lists: a run on both sides would be compared with itself.
-func inBoth(a, b []samples.Run) (n int) {
+func inBoth(a, b []query.SampledRun) (n int) {
 	ids := map[string]bool{}
 	for i := range a {
 		ids[a[i].RunID] = true
@@ -150,7 +149,7 @@ func inPanels(f *figure.Figure, groups []group) {
 }
 
 // whereHeadBegins is the line between the samples of two sides: groups are the base and the head of a point.
-func whereHeadBegins(groups []group, o samples.Order) []figure.Guide {
+func whereHeadBegins(groups []group, o query.SampleOrder) []figure.Guide {
 	at := float64(o.Starts[groups[1].places[0]]) + .5
 	return []figure.Guide{{Along: figure.Vertical, At: at, Until: at, Text: headSide}}
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
-	"github.com/neurolens/neurolens/query/samples"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // ofSides asks for the samples of two sessions.
-var ofSides = figures.Sampled{Base: "session=" + sessionID(1), Request: samples.Request{Filter: "session=" + sessionID(2)}}
+var ofSides = figures.Sampled{Base: "session=" + sessionID(1), SamplesRequest: query.SamplesRequest{Filter: "session=" + sessionID(2)}}
 
 // twoSided are runs of two points in two sessions, of a third one in the second alone.
 func twoSided() (runs []schema.Run) {
@@ -91,7 +91,7 @@ func TestSidesByAxis(t *testing.T) {
 			runs[i].PointID = schema.PointID(&runs[i])
 		}
 	}
-	f, _, err := maker.ECDF(ctx, stored(t, runs...), figures.Sampled{Base: "backend=cpu bs=1", Request: samples.Request{Filter: "backend=cuda bs=1"}})
+	f, _, err := maker.ECDF(ctx, stored(t, runs...), figures.Sampled{Base: "backend=cpu bs=1", SamplesRequest: query.SamplesRequest{Filter: "backend=cuda bs=1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +106,12 @@ func TestSidesRefused(t *testing.T) {
 	inSeconds.Metrics[0].Unit, inSeconds.Metrics[0].Ticks, inSeconds.Metrics[0].Reals = "s", nil, []float64{1, 2}
 	db := stored(t, append(twoSided(), runOf(70, 5, 8, 32, 1), runOf(71, 5, 16, 32, 1), inSeconds, fail(runOf(60, 4, 1, 64, 1)))...)
 	for says, req := range map[string]figures.Sampled{
-		"latency is in s on the base and in ns on the head": {Base: "session=" + sessionID(3), Request: ofSides.Request},
-		"no run of the base is ok":                          {Base: "session=" + sessionID(4), Request: ofSides.Request},
-		"7 runs match both BASE and HEAD":                   {Base: "dim=64 session!=" + sessionID(3), Request: ofSides.Request},
-		"1 run matches both BASE and HEAD":                  {Base: "bs=4", Request: ofSides.Request},
-		"no point is on both sides":                         {Base: "session=" + sessionID(5), Request: ofSides.Request},
-		"--by dim and two selections":                       {Base: ofSides.Base, Request: ofSides.Request, By: "dim"},
+		"latency is in s on the base and in ns on the head": {Base: "session=" + sessionID(3), SamplesRequest: ofSides.SamplesRequest},
+		"no run of the base is ok":                          {Base: "session=" + sessionID(4), SamplesRequest: ofSides.SamplesRequest},
+		"7 runs match both BASE and HEAD":                   {Base: "dim=64 session!=" + sessionID(3), SamplesRequest: ofSides.SamplesRequest},
+		"1 run matches both BASE and HEAD":                  {Base: "bs=4", SamplesRequest: ofSides.SamplesRequest},
+		"no point is on both sides":                         {Base: "session=" + sessionID(5), SamplesRequest: ofSides.SamplesRequest},
+		"--by dim and two selections":                       {Base: ofSides.Base, SamplesRequest: ofSides.SamplesRequest, By: "dim"},
 	} {
 		if _, _, err := maker.ECDF(ctx, db, req); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("got %v, want %s", err, says)

@@ -10,12 +10,11 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/samples"
 )
 
 // Strip draws the median of each run, in a row for each point, so that runs of one point that differ are seen. It is of one
 // selection: req.Base is empty.
-func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *samples.Found, error) {
+func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*figure.Figure, *query.SampledRuns, error) {
 	s, err := m.sampled(ctx, db, req, false)
 	if err != nil {
 		return nil, nil, err

@@ -7,7 +7,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/figures"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/samples"
 )
 
 // TestStrip: each run is in the row of its point, at the median that query has of it, in the metric that was asked for; runs with a warning are
@@ -16,7 +15,7 @@ func TestStrip(t *testing.T) {
 	runs := twelve()
 	db := stored(t, runs...)
 	for _, metric := range []string{"latency", "accuracy"} {
-		f, found, err := maker.Strip(ctx, db, figures.Sampled{Request: samples.Request{Metric: metric}})
+		f, found, err := maker.Strip(ctx, db, figures.Sampled{SamplesRequest: query.SamplesRequest{Metric: metric}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/likeness"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -80,7 +79,7 @@ func (a *artist) difference(place int, baseline string, both [][2]*figures.Profi
 // change is what an operator took on two sides; nil: the side does not have it.
 type change struct {
 	operator   string
-	base, head *likeness.Part
+	base, head *summary.MixPart
 }
 
 // by is how much longer the head took.
@@ -127,7 +126,7 @@ func distance(pair [2]*figures.Profile) int64 {
 
 // together are several operators as one.
 func together(rest []change) *change {
-	var base, head []likeness.Part
+	var base, head []summary.MixPart
 	for i := range rest {
 		if p := rest[i].base; p != nil {
 			base = append(base, *p)
@@ -148,7 +147,7 @@ func together(rest []change) *change {
 
 // changeRow is a row about an operator on two sides.
 func changeRow(head *figures.Profile, c *change) htmlreport.Row {
-	side := func(p *likeness.Part) (htmlreport.Cell, string) {
+	side := func(p *summary.MixPart) (htmlreport.Cell, string) {
 		if p == nil {
 			return htmlreport.Cell{Text: term.Unknown}, term.Unknown
 		}

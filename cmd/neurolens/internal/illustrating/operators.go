@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/likeness"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -98,7 +97,7 @@ func (a *artist) parts(profiles []figures.Profile) *htmlreport.Table {
 }
 
 // partRow is a row about some operators of a run together.
-func partRow(p *figures.Profile, name string, of []likeness.Part) htmlreport.Row {
+func partRow(p *figures.Profile, name string, of []summary.MixPart) htmlreport.Row {
 	sum := sumOf(of)
 	return htmlreport.Row{Key: p.Run.RunID, Cells: []htmlreport.Cell{
 		{Text: p.Name}, {Text: name}, took(sum.DurationNS), {Text: wording.Share(sum.Share), Stored: number(sum.Share)}, {Text: count(sum.Count)},
@@ -106,7 +105,7 @@ func partRow(p *figures.Profile, name string, of []likeness.Part) htmlreport.Row
 }
 
 // sumOf is what some operators took together.
-func sumOf(of []likeness.Part) (sum likeness.Part) {
+func sumOf(of []summary.MixPart) (sum summary.MixPart) {
 	counted, n := true, int64(0)
 	for i := range of {
 		sum.DurationNS, sum.Share = sum.DurationNS+of[i].DurationNS, sum.Share+of[i].Share

@@ -12,7 +12,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/artifacts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
@@ -112,14 +111,14 @@ func (a *artist) wrote(ctx context.Context, id string) (what, lines string, err 
 			return of.what, lines, nil
 		}
 	}
-	files, err := artifacts.Of(ctx, a.db, &d.Run)
+	files, err := query.Artifacts(ctx, a.db, &d.Run)
 	if err != nil {
 		return "", "", err
 	}
 	for _, of := range []struct{ what, kind string }{{"standard error", "stderr"}, {"standard output", "stdout"}} {
 		for i := range files {
 			f := &files[i]
-			if f.Kind != of.kind || f.State != artifacts.StateStored || f.Bytes == nil || *f.Bytes > largestRead {
+			if f.Kind != of.kind || f.State != query.ArtifactStored || f.Bytes == nil || *f.Bytes > largestRead {
 				continue
 			}
 			if lines := lastOfFile(f); lines != "" {
@@ -131,7 +130,7 @@ func (a *artist) wrote(ctx context.Context, id string) (what, lines string, err 
 }
 
 // lastOfFile are the last lines of a file. One that is damaged has none: a report is no check of a store.
-func lastOfFile(f *artifacts.Artifact) string {
+func lastOfFile(f *query.Artifact) string {
 	content, err := f.Open()
 	if err != nil {
 		return ""

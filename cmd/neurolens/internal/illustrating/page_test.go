@@ -16,7 +16,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/likeness"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -179,7 +178,7 @@ func TestOperatorsOfPage(t *testing.T) {
 	}
 	db := stored(t, runs, nil)
 	page := written(t, db)
-	parts, err := likeness.Parts(t.Context(), db, []string{runs[3].RunID, runs[4].RunID, runs[5].RunID})
+	parts, err := summary.OperatorMixes(t.Context(), db, []string{runs[3].RunID, runs[4].RunID, runs[5].RunID})
 	if err != nil {
 		t.Fatal(err)
 	}

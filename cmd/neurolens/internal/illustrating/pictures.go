@@ -25,7 +25,6 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/samples"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -127,7 +126,7 @@ func (a *artist) samples(ctx context.Context) []*htmlreport.Chart {
 	base, head := a.selections()
 	points := "point_id~^(" + strings.Join(ids, "|") + ")"
 	words := []string{filter.Arguments(head, points)}
-	req := figures.Sampled{Request: samples.Request{Filter: words[0], MaxRuns: figures.MaxRuns}, Marks: sampleMarks}
+	req := figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: words[0], MaxRuns: figures.MaxRuns}, Marks: sampleMarks}
 	if base != "" {
 		req.Base = filter.Arguments(base, points)
 		words = append(words, "--against", req.Base)
@@ -167,7 +166,7 @@ func (a *artist) memory(ctx context.Context, selection, which string) []*htmlrep
 		if !slices.ContainsFunc(a.report.Points, known) {
 			continue
 		}
-		req := figures.Sampled{Request: samples.Request{Filter: selection, MaxRuns: figures.MaxRuns, Metric: metric}, Marks: stripMarks}
+		req := figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: selection, MaxRuns: figures.MaxRuns, Metric: metric}, Marks: stripMarks}
 		f, _, err := a.maker.Strip(ctx, a.db, req)
 		if err == nil && alike(f) {
 			continue

@@ -5,7 +5,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/htmlreport"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/annotations"
+	"github.com/neurolens/neurolens/query"
 )
 
 // maxSaid is how many rows a table of notes, tags and releases has: the newest.
@@ -16,7 +16,7 @@ func (a *artist) said(ctx context.Context) []htmlreport.Section {
 	if a.err != nil {
 		return nil
 	}
-	all, err := annotations.Of(ctx, a.db, a.report.Selection.Filter)
+	all, err := query.Annotations(ctx, a.db, a.report.Selection.Filter)
 	if err != nil {
 		a.err = err
 	}
@@ -31,7 +31,7 @@ func (a *artist) said(ctx context.Context) []htmlreport.Section {
 	for i := len(all) - 1; i >= 0 && len(t.Rows) < maxSaid; i-- {
 		s := &all[i]
 		text := s.Text
-		if s.Kind == annotations.Tag {
+		if s.Kind == query.Tag {
 			text = s.Key + "=" + s.Text
 		}
 		t.Rows = append(t.Rows, htmlreport.Row{Key: s.SessionID, Cells: []htmlreport.Cell{

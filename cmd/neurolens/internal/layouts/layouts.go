@@ -13,10 +13,9 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/folder"
 	"github.com/neurolens/neurolens/query/layout"
-	"github.com/neurolens/neurolens/query/layout/check"
 )
 
 // Flags are the flags about files of other systems.
@@ -81,7 +80,7 @@ func (f *Flags) Write(ctx context.Context, db, base *query.DB, selection, agains
 	if err != nil {
 		return "", nil, err
 	}
-	done, err := folder.Write(ctx, db, folder.Request{
+	done, err := export.WriteFolder(ctx, db, export.FolderRequest{
 		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: selection, Against: filter.Arguments(against), AgainstDB: base,
 		JSON: json, Markdown: markdown, SummaryOnly: f.OutDir == "" && markdown+json != "",
 	})
@@ -109,11 +108,11 @@ func (f *Flags) Refused(streams, tables bool, base string) error {
 }
 
 // Checked is what is wrong in files. There has to be one of a layout that is known.
-func (f *Flags) Checked(args []string) (check.Report, error) {
+func (f *Flags) Checked(args []string) (layout.CheckReport, error) {
 	if len(args) > 0 {
-		return check.Report{}, fmt.Errorf("--check reads files and takes no filter, got %s", strings.Join(args, " "))
+		return layout.CheckReport{}, fmt.Errorf("--check reads files and takes no filter, got %s", strings.Join(args, " "))
 	}
-	report, err := check.Path(f.Check)
+	report, err := layout.Check(f.Check)
 	if err == nil && report.Files() == 0 {
 		err = fmt.Errorf("--check %s: found no file of a known layout", f.Check)
 	}

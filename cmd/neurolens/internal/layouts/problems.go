@@ -10,11 +10,11 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/layout/check"
+	"github.com/neurolens/neurolens/query/layout"
 )
 
 // Show is what is wrong with files of layouts for people, with how much was checked; for programs that is written beside the table.
-func Show(r check.Report, format string, stderr io.Writer) func() term.View {
+func Show(r layout.CheckReport, format string, stderr io.Writer) func() term.View {
 	if !output.ForPeople(format) {
 		fmt.Fprintln(stderr, counted(r))
 	}
@@ -22,7 +22,7 @@ func Show(r check.Report, format string, stderr io.Writer) func() term.View {
 }
 
 // problems shows what is wrong with files of layouts, a line a problem.
-func problems(r check.Report) term.View {
+func problems(r layout.CheckReport) term.View {
 	var v term.View
 	for _, p := range r.Problems {
 		words := []string{p.File}
@@ -36,7 +36,7 @@ func problems(r check.Report) term.View {
 }
 
 // counted says how much was checked.
-func counted(r check.Report) string {
+func counted(r layout.CheckReport) string {
 	var layouts []string
 	for _, l := range slices.Sorted(maps.Keys(r.Layouts)) {
 		layouts = append(layouts, fmt.Sprintf("%s of layout %s", term.Count(r.Layouts[l], "file"), l))
@@ -58,15 +58,15 @@ func counted(r check.Report) string {
 }
 
 // ProblemFields are the columns of what is wrong with files of layouts.
-func ProblemFields() []answer.Field[check.Problem] {
-	text := func(name, meaning string, of func(*check.Problem) string) answer.Field[check.Problem] {
-		return answer.Field[check.Problem]{
-			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(p *check.Problem) any { return answer.Text(of(p)) },
+func ProblemFields() []answer.Field[layout.Problem] {
+	text := func(name, meaning string, of func(*layout.Problem) string) answer.Field[layout.Problem] {
+		return answer.Field[layout.Problem]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(p *layout.Problem) any { return answer.Text(of(p)) },
 		}
 	}
-	return []answer.Field[check.Problem]{
-		text("file", "the file", func(p *check.Problem) string { return p.File }),
-		text("pointer", "the place in the file: a JSON pointer, or a line of a table; empty: the whole file", func(p *check.Problem) string { return p.Pointer }),
-		text("problem", "what is wrong", func(p *check.Problem) string { return p.Why }),
+	return []answer.Field[layout.Problem]{
+		text("file", "the file", func(p *layout.Problem) string { return p.File }),
+		text("pointer", "the place in the file: a JSON pointer, or a line of a table; empty: the whole file", func(p *layout.Problem) string { return p.Pointer }),
+		text("problem", "what is wrong", func(p *layout.Problem) string { return p.Why }),
 	}
 }

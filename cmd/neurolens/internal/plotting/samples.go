@@ -12,7 +12,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/samples"
 )
 
 // ecdf is plot ecdf.
@@ -62,7 +61,7 @@ profiler passes are left out.`,
 	})
 }
 
-type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req figures.Sampled) (*figure.Figure, *samples.Found, error)
+type madeOfSamples func(m figures.Maker, ctx context.Context, db *query.DB, req figures.Sampled) (*figure.Figure, *query.SampledRuns, error)
 
 // ofSamples is a chart of the samples of one selection.
 func (h Host) ofSamples(kind figure.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
@@ -87,7 +86,7 @@ func (h Host) sampled(kind figure.Kind, made madeOfSamples, cmd *cobra.Command, 
 		if err != nil {
 			return h.Wrong(fmt.Errorf("plot %s: %w", kind, err))
 		}
-		req := figures.Sampled{Request: samples.Request{Filter: head, Metric: metric, MaxRuns: figures.MaxRuns}, Base: base, By: by}
+		req := figures.Sampled{SamplesRequest: query.SamplesRequest{Filter: head, Metric: metric, MaxRuns: figures.MaxRuns}, Base: base, By: by}
 		if since != "" {
 			if req.Since, err = filter.Time("--since", since, d.Reader().Now); err != nil {
 				return err

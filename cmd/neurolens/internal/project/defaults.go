@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -94,7 +94,7 @@ func (p *Project) readDefault(command string, m member) error {
 		return p.errorf(m.value.Line, "%s: the list is empty", key)
 	}
 	if m.key.Value == thresholdFlag {
-		set, err := threshold.ParseSet(texts)
+		set, err := judge.ParseThresholds(texts)
 		if err != nil {
 			return p.errorf(m.key.Line, "%s: %w", key, err)
 		}

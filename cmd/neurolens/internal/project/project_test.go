@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/docs"
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -156,11 +156,11 @@ func TestApply(t *testing.T) {
 	if bench.Flags().Changed("repeats") || compare.Flags().Lookup(thresholdFlag).Value.String() != "" {
 		t.Error("a default that a sweep may replace goes before it")
 	}
-	want := threshold.Set{"": {Value: .03}, "energy": {Value: .07}, "rmse": {Value: .001, Absolute: true}}
+	want := judge.Thresholds{"": {Value: .03}, "energy": {Value: .07}, "rmse": {Value: .001, Absolute: true}}
 	if got := p.Usual("compare"); !maps.Equal(got, want) {
 		t.Errorf("thresholds of compare: %v, want %v", got, want)
 	}
-	want = threshold.Set{"latency": {Value: .05}, "rmse": {Value: .001, Absolute: true}}
+	want = judge.Thresholds{"latency": {Value: .05}, "rmse": {Value: .001, Absolute: true}}
 	if got := p.Usual("explain"); !maps.Equal(got, want) {
 		t.Errorf("thresholds of explain: %v, want %v", got, want)
 	}

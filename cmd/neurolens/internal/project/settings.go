@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -31,8 +31,8 @@ type Project struct {
 	environ func(string) string
 	said    []value // in the order of the file
 
-	thresholds threshold.Set
-	below      map[string]threshold.Set // of commands, from their defaults
+	thresholds judge.Thresholds
+	below      map[string]judge.Thresholds // of commands, from their defaults
 }
 
 // Surroundings are what a project is looked for in.
@@ -61,7 +61,7 @@ func Read(s Surroundings) (*Project, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Project{path: nearestProject(s.Home), home: s.Home, environ: environ, thresholds: threshold.Set{}, below: map[string]threshold.Set{}}
+	p := &Project{path: nearestProject(s.Home), home: s.Home, environ: environ, thresholds: judge.Thresholds{}, below: map[string]judge.Thresholds{}}
 	if p.path == "" {
 		return p, nil
 	}
@@ -224,7 +224,7 @@ func (p *Project) readThresholds(n *yaml.Node) error {
 	}
 	for _, m := range members {
 		metric := m.key.Value
-		if p.thresholds[metric], err = threshold.Parse(texts[metric]); err != nil {
+		if p.thresholds[metric], err = judge.ParseThreshold(texts[metric]); err != nil {
 			return p.errorf(m.key.Line, "thresholds.%s: %w", metric, err)
 		}
 		p.said = append(p.said, value{"thresholds." + metric, texts[metric], n, m.key.Line})
@@ -261,6 +261,6 @@ func (p *Project) Elsewhere(store string) bool {
 }
 
 // Usual are the thresholds for a command where nothing else says one.
-func (p *Project) Usual(command string) threshold.Set {
+func (p *Project) Usual(command string) judge.Thresholds {
 	return p.below[command].Over(p.thresholds)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/bless"
+	"github.com/neurolens/neurolens/query/compare"
 )
 
 // done says what a kind of event did.
@@ -33,7 +33,7 @@ func Annotations(t answer.Table) term.View {
 }
 
 // Blessed says what was written into a file of a baseline.
-func Blessed(w *bless.Written) term.View {
+func Blessed(w *compare.BaselineWritten) term.View {
 	text := fmt.Sprintf("%s of session %s written to %s", term.Count(w.Points, "point"), wording.ShortRun(w.Session), w.File)
 	if w.Replaced > 0 {
 		text += fmt.Sprintf(", %s replaced", term.Thousands(w.Replaced))

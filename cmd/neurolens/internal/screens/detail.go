@@ -10,8 +10,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/artifacts"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,9 +29,9 @@ func (p *page) section(title string, lines []string) {
 // Detail shows all that is known of one run.
 type Detail struct {
 	Reader   wording.Reader
-	Facts    facts.Writer // what is known of facts
-	Settings []string     // of a run, which are facts, in their order
-	Files    []artifacts.Artifact
+	Facts    query.FactWriter // what is known of facts
+	Settings []string         // of a run, which are facts, in their order
+	Files    []query.Artifact
 	// Reproduce is the command that measures the point once more; empty if that is unknown.
 	Reproduce string
 }

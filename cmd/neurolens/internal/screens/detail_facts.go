@@ -13,7 +13,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -118,7 +117,7 @@ func (s Detail) environmentLines(run *schema.Run, related query.Related) []strin
 }
 
 // changedLines say in what facts a run differs from one before.
-func (s Detail) changedLines(changes []facts.Difference) []string {
+func (s Detail) changedLines(changes []query.FactDifference) []string {
 	var lines []string
 	for _, d := range changes {
 		fact, isFact := strings.CutPrefix(d.Name, "env.")

@@ -5,11 +5,11 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/artifacts"
+	"github.com/neurolens/neurolens/query"
 )
 
 // Files are the files that a run left: a line each.
-func Files(all []artifacts.Artifact) term.View {
+func Files(all []query.Artifact) term.View {
 	if len(all) == 0 {
 		return term.View{Below: []string{"the run has no stored files"}}
 	}
@@ -17,7 +17,7 @@ func Files(all []artifacts.Artifact) term.View {
 }
 
 // fileLines name each file, with its size and what became of it.
-func fileLines(all []artifacts.Artifact) []string {
+func fileLines(all []query.Artifact) []string {
 	rows := make([][2]string, len(all))
 	for i, a := range all {
 		size := term.Unknown
@@ -30,15 +30,15 @@ func fileLines(all []artifacts.Artifact) []string {
 }
 
 // became is what became of a file, after a comma; nothing where it is stored.
-func became(a *artifacts.Artifact) string {
+func became(a *query.Artifact) string {
 	switch {
-	case a.State == artifacts.StatePruned:
+	case a.State == query.ArtifactPruned:
 		return fmt.Sprintf(", pruned %s", a.Pruned.Local().Format("2006-01-02"))
-	case a.State == artifacts.StateMissing:
+	case a.State == query.ArtifactMissing:
 		return ", missing from the store"
-	case a.State == artifacts.StateNotKept && a.Reason != "":
+	case a.State == query.ArtifactNotKept && a.Reason != "":
 		return ", not stored: " + term.OneLine(a.Reason)
-	case a.State == artifacts.StateNotKept:
+	case a.State == query.ArtifactNotKept:
 		return ", not stored"
 	}
 	return ""

@@ -12,7 +12,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 )
 
 // mixedGroups are five groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
@@ -20,12 +19,12 @@ func mixedGroups(best bool) query.Grouping {
 	g := query.Grouping{
 		Keys: []answer.Column{{Name: "variant", Type: answer.TypeText}}, Best: best,
 		Total: 30, Points: 1204, Runs: 5000, Statuses: map[string]int{"ok": 4998, "timeout": 2},
-		Same: query.Shared{Point: facts.Point{Machine: "lab3", BatchSize: new(int64(16)), Params: map[string]string{"dim": "8"}}},
+		Same: query.Shared{Point: query.Point{Machine: "lab3", BatchSize: new(int64(16)), Params: map[string]string{"dim": "8"}}},
 	}
 	ok := func(n int) map[string]int { return map[string]int{"ok": n} }
 	point := func(benchmark, tile string, runs int, samples int64, p99 float64) *query.BestPoint {
 		return &query.BestPoint{
-			Point: facts.Point{Benchmark: benchmark, BatchSize: new(int64(16)), Params: map[string]string{"tile": tile}},
+			Point: query.Point{Benchmark: benchmark, BatchSize: new(int64(16)), Params: map[string]string{"tile": tile}},
 			Runs:  runs, SamplesMin: &samples, SamplesMax: new(int64(100)), P99: &p99,
 		}
 	}

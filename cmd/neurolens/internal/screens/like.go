@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,7 +22,7 @@ const (
 
 // Like is a table of runs by their distance from one: what all share above it, a column for each axis in which they differ, and
 // which operators make the distance.
-func (l Listing) Like(found likeness.Nearest) term.View {
+func (l Listing) Like(found summary.Similar) term.View {
 	short := wording.ShortRun(found.To)
 	if len(found.Rows) == 0 {
 		return term.View{Below: []string{"there was no other run to compare with " + short}}
@@ -67,7 +67,7 @@ func (l Listing) Like(found likeness.Nearest) term.View {
 
 // NotCompared are what people should know of what was compared, a line each: that it is another run's operators, and which runs
 // were not.
-func NotCompared(run *schema.Run, found likeness.Nearest) []string {
+func NotCompared(run *schema.Run, found summary.Similar) []string {
 	var lines []string
 	if found.To != run.RunID {
 		lines = append(lines, fmt.Sprintf("run %s has no operators: run %s, a profile of the same point, is used instead", wording.ShortRun(run.RunID), wording.ShortRun(found.To)))
@@ -80,7 +80,7 @@ func NotCompared(run *schema.Run, found likeness.Nearest) []string {
 }
 
 // differencesText names the operators that make a distance, as many as most.
-func differencesText(row *likeness.Row, names map[string]string, most int) string {
+func differencesText(row *summary.SimilarRun, names map[string]string, most int) string {
 	var words []string
 	for _, d := range row.Differences {
 		if text := differenceText(d, names[d.Operator]); text != "" {
@@ -94,7 +94,7 @@ func differencesText(row *likeness.Row, names map[string]string, most int) strin
 }
 
 // differenceText is one of them: its shares, and its sizes where these differ; empty where that is not worth a word.
-func differenceText(d likeness.Difference, name string) string {
+func differenceText(d summary.OperatorDifference, name string) string {
 	switch {
 	case d.Share == nil:
 		return fmt.Sprintf("%s %s → none", name, percent(*d.To))
@@ -119,7 +119,7 @@ const longestOperator = 21
 
 // operatorNames are the operators that rows differ in, by their whole names: the beginnings of these, or, where two begin alike, that in which
 // they differ.
-func operatorNames(rows []likeness.Row) map[string]string {
+func operatorNames(rows []summary.SimilarRun) map[string]string {
 	var whole, plain, short []string
 	for i := range rows {
 		for _, d := range rows[i].Differences {

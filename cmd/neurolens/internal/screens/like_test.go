@@ -8,17 +8,17 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 // TestLikeNarrow: where two operators have no room, one is named whole, rather than half of the second.
 func TestLikeNarrow(t *testing.T) {
 	t.Parallel()
-	row := likeness.Row{Distance: .5, Differences: []likeness.Difference{
+	row := summary.SimilarRun{Distance: .5, Differences: []summary.OperatorDifference{
 		{Operator: "ampere_sgemm_128x64_nn", Share: new(.25), To: new(.75)}, {Operator: "ampere_sgemm_64x32_sliced", Share: new(.75), To: new(.25)},
 	}}
 	row.RunID = "01JESKVTNA8241VY8C7CQ591QS"
-	found := likeness.Nearest{To: "01JESKVTNA8241VY8C7CQ591QT", Compared: 1, Rows: []likeness.Row{row}}
+	found := summary.Similar{To: "01JESKVTNA8241VY8C7CQ591QT", Compared: 1, Rows: []summary.SimilarRun{row}}
 	for width, want := range map[int]string{
 		120: "ampere_sgemm_128x64_… 75 % → 25 %, ampere_sgemm_64x32_s… 25 % → 75 %\n",
 		80:  "ampere_sgemm_128x64_… 75 % → 25 %, …\n",
@@ -35,10 +35,10 @@ func TestLikeNarrow(t *testing.T) {
 func TestLikeSameBeginnings(t *testing.T) {
 	t.Parallel()
 	begin, end := "void cutlass::device_kernel<", "cutlass_80_tensorop>(Params)"
-	row := likeness.Row{Distance: .5, Differences: []likeness.Difference{
+	row := summary.SimilarRun{Distance: .5, Differences: []summary.OperatorDifference{
 		{Operator: begin + "float, " + end, Share: new(.25), To: new(.75)}, {Operator: begin + "half, " + end, Share: new(.75), To: new(.25)},
 	}}
-	names := operatorNames([]likeness.Row{row})
+	names := operatorNames([]summary.SimilarRun{row})
 	first, second := names[begin+"float, "+end], names[begin+"half, "+end]
 	if len(names) != 2 || first == second || max(term.Width(first), term.Width(second)) > longestOperator {
 		t.Errorf("%q", names)

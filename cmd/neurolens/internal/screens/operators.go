@@ -8,13 +8,12 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/likeness"
-	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Operators are the operators of a run, a row each.
-func Operators(run *schema.Run, all []operators.Operator) term.View {
+func Operators(run *schema.Run, all []summary.Operator) term.View {
 	if len(all) == 0 {
 		return term.View{Below: []string{noOperators(run)}}
 	}
@@ -58,7 +57,7 @@ func noOperators(run *schema.Run) string {
 }
 
 // aboutOperators says what TIME and SHARE are of, and how much the profiler slowed the work down.
-func aboutOperators(run *schema.Run, all []operators.Operator) []string {
+func aboutOperators(run *schema.Run, all []summary.Operator) []string {
 	lines := []string{"TIME is the total of all calls in the profile"}
 	if n := run.Env.Facts["profile.iterations"]; n != "" {
 		lines[0] = "TIME is the total of " + n + " iterations under the profiler"
@@ -67,7 +66,7 @@ func aboutOperators(run *schema.Run, all []operators.Operator) []string {
 		lines = append(lines, text)
 	}
 	lines = append(lines, wording.ProfileWarnings(run.Warnings)...)
-	nested := func(o operators.Operator) bool { return o.DurationNS != nil && likeness.Nested(o.Type) }
+	nested := func(o summary.Operator) bool { return o.DurationNS != nil && summary.IsNestedOperator(o.Type) }
 	if slices.ContainsFunc(all, nested) {
 		lines = append(lines, "some rows contain or start others (ranges, calls), and SHARE counts the time of both; plot ops does not")
 	}

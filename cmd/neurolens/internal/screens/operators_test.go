@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/operators"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,14 +17,14 @@ func TestAboutOperators(t *testing.T) {
 	profiled := &schema.Run{Env: schema.Env{Facts: map[string]string{"profile.iterations": "30"}}}
 	const total, nested = "TIME is the total of 30 iterations under the profiler", "some rows contain or start others (ranges, calls), and SHARE counts the time of both; plot ops does not"
 	for kind, want := range map[string][]string{"kernel": {total}, "NVTX": {total, nested}, "cpu_op": {total, nested}} {
-		if got := aboutOperators(profiled, []operators.Operator{{Name: "a", Type: kind, DurationNS: new(int64(1))}}); !slices.Equal(got, want) {
+		if got := aboutOperators(profiled, []summary.Operator{{Name: "a", Type: kind, DurationNS: new(int64(1))}}); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", kind, got, want)
 		}
 	}
 	slow := &schema.Run{Warnings: []string{"load", "profile_cut"}, Env: schema.Env{Facts: map[string]string{
 		"profile.iterations": "3310", "profile.latency_ns": "3390000", "profile.unprofiled_ns": "189000",
 	}}}
-	got := aboutOperators(slow, []operators.Operator{{Name: "a", Type: "Sin", DurationNS: new(int64(1))}})
+	got := aboutOperators(slow, []summary.Operator{{Name: "a", Type: "Sin", DurationNS: new(int64(1))}})
 	if len(got) != 3 || got[1] != "an iteration took 3.39 ms under the profiler and 189 µs without it: 17.9x" || !strings.HasPrefix(got[2], "profile_cut: the profile has fewer iterations") {
 		t.Errorf("%q", got)
 	}
@@ -41,7 +41,7 @@ func TestAboutOperators(t *testing.T) {
 // TestOperatorsLongNames: the name of a template does not push its type out of a terminal, nor out of sight where nothing is cut.
 func TestOperatorsLongNames(t *testing.T) {
 	t.Parallel()
-	all := []operators.Operator{{Name: "void " + strings.Repeat("gemm<float, ", 40), Type: "kernel", Device: "gpu 0", Count: new(int64(1)), DurationNS: new(int64(1))}}
+	all := []summary.Operator{{Name: "void " + strings.Repeat("gemm<float, ", 40), Type: "kernel", Device: "gpu 0", Count: new(int64(1)), DurationNS: new(int64(1))}}
 	for _, page := range []term.Page{{Width: 80}, {Width: 80, Whole: true}} {
 		var b bytes.Buffer
 		Operators(&schema.Run{}, all).Render(&b, page)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,7 +29,7 @@ var RunColumns = slices.Concat(IdentityColumns, []string{"side", "purpose", "mac
 
 // Subject is what a row of a listing is of.
 type Subject struct {
-	facts.Point
+	query.Point
 	Suite, Side, Purpose, Metric string
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/foresight"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
@@ -24,7 +24,7 @@ type description struct {
 
 	calibration int // points of calibrate, where there are others
 
-	foresight foresight.Foresight // of a session with two sides
+	foresight compare.Prediction // of a session with two sides
 }
 
 // pointColumns are the columns of a point, besides the parameters.
@@ -72,10 +72,10 @@ func ownPoints(s *sweep.Sweep) []*sweep.Point {
 }
 
 // pointOf is what makes a point of a sweep.
-func pointOf(p *sweep.Point) facts.Point {
+func pointOf(p *sweep.Point) query.Point {
 	params := map[string]string{}
 	maps.Copy(params, p.Params)
-	return facts.Point{
+	return query.Point{
 		Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
 		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: params,
 	}

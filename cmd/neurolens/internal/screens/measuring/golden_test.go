@@ -15,7 +15,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -67,7 +66,7 @@ func goldenSummary(page term.Page) term.View {
 	one, ten := int64(1), int64(10)
 	point := func(variant string, batch int64, median float64, warnings ...string) query.SessionPoint {
 		return query.SessionPoint{
-			PointID: fmt.Sprintf("%016x", batch) + variant[len(variant)-1:], Point: facts.Point{Benchmark: "attention", Variant: variant, Backend: "command", BatchSize: &batch},
+			PointID: fmt.Sprintf("%016x", batch) + variant[len(variant)-1:], Point: query.Point{Benchmark: "attention", Variant: variant, Backend: "command", BatchSize: &batch},
 			Runs: 5, OKRuns: 5, Statuses: map[string]int{"ok": 5}, SamplesMin: &one, SamplesMax: &ten,
 			Metric: "latency", Unit: "ns", Better: "lower", Median: number(median), P99: number(1.2 * median), Spread: number(.021), Warnings: warnings,
 		}

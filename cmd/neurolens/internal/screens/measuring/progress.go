@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/foresight"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
@@ -41,9 +41,9 @@ type Console struct {
 // Session is what is known of a session before it begins.
 type Session struct {
 	Sweep   *sweep.Sweep
-	Against bool                // two commits are compared
-	Known   foresight.Foresight // of what it can find
-	Metrics []string            // that were asked for, in place of the primary one of each run
+	Against bool               // two commits are compared
+	Known   compare.Prediction // of what it can find
+	Metrics []string           // that were asked for, in place of the primary one of each run
 }
 
 // NewProgress is told what a session runs.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -24,10 +24,10 @@ type Comparison struct {
 	Reader wording.Reader
 	C      *compare.Comparison
 	Asked  Asked
-	Gate   string       // the last line of a gate, in Markdown the first; empty: there is none
-	Facts  facts.Writer // what is known of the facts in which the sides differ
-	Groups answer.Table // the groups of points, where a line is one
-	Second []string     // what the processor times of undecided points say
+	Gate   string           // the last line of a gate, in Markdown the first; empty: there is none
+	Facts  query.FactWriter // what is known of the facts in which the sides differ
+	Groups answer.Table     // the groups of points, where a line is one
+	Second []string         // what the processor times of undecided points say
 }
 
 // Asked is what was asked for with a comparison.
@@ -142,7 +142,7 @@ func (w Comparison) alike() []string {
 // comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
 // are, whatever the machine does.
 func (w Comparison) comparesPoints() bool {
-	return w.Asked.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d facts.Difference) bool {
+	return w.Asked.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool {
 		return slices.Contains(wording.IdentityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
@@ -175,7 +175,7 @@ func (w Comparison) constants(common bool) []string {
 	constants, _ := wording.AxesBut(subjects(w.C.Rows), wording.IdentityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.C.Common, is) != common ||
-			slices.ContainsFunc(w.C.Differs, func(d facts.Difference) bool { return is(d.Name) })
+			slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool { return is(d.Name) })
 	})
 	return constants
 }
@@ -268,9 +268,9 @@ func machinesText(names []string) string {
 }
 
 // differenceText says how a fact differs: name old → new, or the name alone where that would be long.
-func differenceText(d facts.Difference) string {
+func differenceText(d query.FactDifference) string {
 	name := strings.TrimPrefix(d.Name, "env.")
-	if facts.IsProgram(d) && len(d.Base) == 1 && len(d.Head) == 1 {
+	if query.IsProgram(d) && len(d.Base) == 1 && len(d.Head) == 1 {
 		base, head := programTexts(d.Base[0], d.Head[0])
 		return fmt.Sprintf("%s %s → %s", name, base, head)
 	}

@@ -11,10 +11,9 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,17 +28,17 @@ func slower(metric string, verdict judge.Verdict) compare.Row {
 }
 
 // comparedText is the screen of two points, of three.
-func comparedText(better string, least threshold.Threshold, common ...string) string {
+func comparedText(better string, least judge.Threshold, common ...string) string {
 	c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Failed}}} // that has no metric
 	for i := range 2 {
 		row := slower("latency", judge.Regressed)
-		row.Identity = facts.Point{Benchmark: "gemm", Precision: "fp16", BatchSize: new(int64(1 + i)), Params: map[string]string{"dim": "64"}}
+		row.Identity = query.Point{Benchmark: "gemm", Precision: "fp16", BatchSize: new(int64(1 + i)), Params: map[string]string{"dim": "64"}}
 		c.Rows = append(c.Rows, row)
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Regressed, Better: "lower", Ratio: true})
 	}
 	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better, Ratio: true})
 	c.Metrics, c.Common = []string{"latency"}, common
-	c.Thresholds = threshold.Set{"latency": least}
+	c.Thresholds = judge.Thresholds{"latency": least}
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
 	Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
@@ -52,12 +51,12 @@ func TestDifferencesHeading(t *testing.T) {
 	t.Parallel()
 	c := compare.Comparison{Metrics: []string{"allocs/op", "rmse"}, Points: []compare.Point{
 		{Metric: "allocs/op", Ratio: true}, {Metric: "allocs/op"}, {Metric: "rmse"},
-	}, Thresholds: threshold.Set{"allocs/op": {Value: .02}, "rmse": {Absolute: true}}}
+	}, Thresholds: judge.Thresholds{"allocs/op": {Value: .02}, "rmse": {Absolute: true}}}
 	got := strings.Join(Comparison{C: &c}.differences(), "\n")
 	if want := "allocs/op: 1 of 2 points is compared by difference, because of values of 0 or less: a change below 2.0 % of the smaller side counts as none"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	c.Thresholds["allocs/op"] = threshold.Threshold{Value: 1, Absolute: true}
+	c.Thresholds["allocs/op"] = judge.Threshold{Value: 1, Absolute: true}
 	if got := (Comparison{C: &c}).differences(); got != nil {
 		t.Errorf("of an amount: %q", got)
 	}
@@ -65,15 +64,15 @@ func TestDifferencesHeading(t *testing.T) {
 
 // The heading is about all points, not about those that are shown.
 func TestCompareHeading(t *testing.T) {
-	two := threshold.Threshold{Value: .02}
+	two := judge.Threshold{Value: .02}
 	for _, x := range []struct {
 		text, heading, below string
 	}{
 		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 2.0 % counts as none", ""},
 		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; a change below 2.0 % counts as none", "all points below: fp16 · dim=64"},
-		{comparedText("lower", threshold.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 20.0 µs counts as none", ""},
-		{comparedText("", threshold.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; a change below 5.0 % counts as none", ""},
-		{comparedText("lower", threshold.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
+		{comparedText("lower", judge.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 20.0 µs counts as none", ""},
+		{comparedText("", judge.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; a change below 5.0 % counts as none", ""},
+		{comparedText("lower", judge.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
 	} {
 		heading, _, _ := strings.Cut(x.text, "\nbase ")
 		if heading = strings.ReplaceAll(heading, "\n", " "); heading != x.heading {
@@ -87,7 +86,7 @@ func TestCompareHeading(t *testing.T) {
 
 // An axis whose values are compared is no constant, however it is called.
 func TestMatrixAxisIsNoConstant(t *testing.T) {
-	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: facts.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
+	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: query.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
 		w := Comparison{C: &c, Asked: Asked{Axis: strings.TrimSuffix(axis, "=a")}}
 		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
@@ -100,7 +99,7 @@ func TestMatrixAxisIsNoConstant(t *testing.T) {
 func TestAxesAreFilterKeys(t *testing.T) {
 	var rows []wording.Subject
 	for _, n := range []string{"1", "2"} {
-		rows = append(rows, wording.Subject{Point: facts.Point{Params: map[string]string{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}}})
+		rows = append(rows, wording.Subject{Point: query.Point{Params: map[string]string{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}}})
 	}
 	constants, varying := wording.Axes(rows, nil)
 	got := strings.Join(constants, " ")
@@ -119,7 +118,7 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 		for p := range 25 {
 			if id := strconv.Itoa(p); metric == "energy" || p < 19 {
 				row := slower(metric, judge.Regressed)
-				row.BaseID, row.HeadID, row.Identity = id, id, facts.Point{Machine: "lab3", Params: map[string]string{"p": id}}
+				row.BaseID, row.HeadID, row.Identity = id, id, query.Point{Machine: "lab3", Params: map[string]string{"p": id}}
 				c.Rows = append(c.Rows, row)
 			}
 		}
@@ -212,7 +211,7 @@ func TestCompareLinesCount(t *testing.T) {
 	}
 	said(w.sessions(), "one session, interleaved in 1 of 2 points: the runs of each block are compared")
 	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known difference of hardware, versions or settings (12 of 9,010 runs examined)")
-	c.Differs = []facts.Difference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
+	c.Differs = []query.FactDifference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
 	said(w.differs(), "; differs: env of the sweep or another unstored setting (12")
 	c.Rows = []compare.Row{{HeadID: "1"}}
 	said(w.differs(), "; no known difference of hardware, versions or settings (12")
@@ -279,7 +278,7 @@ func TestCompareFailures(t *testing.T) {
 	var c compare.Comparison
 	for p := range failuresShown + 2 {
 		c.Rows = append(c.Rows, compare.Row{
-			Point: compare.Point{Verdict: compare.Failed}, Identity: facts.Point{Params: map[string]string{"p": strconv.Itoa(p)}}, Failure: "reason",
+			Point: compare.Point{Verdict: compare.Failed}, Identity: query.Point{Params: map[string]string{"p": strconv.Itoa(p)}}, Failure: "reason",
 		})
 	}
 	w := Comparison{C: &c}
@@ -337,7 +336,7 @@ func TestCompareAlike(t *testing.T) {
 		if got := strings.Join(w.alike(), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		w.C.Differs = []facts.Difference{{Name: "batch_size"}}
+		w.C.Differs = []query.FactDifference{{Name: "batch_size"}}
 		if got := w.alike(); got != nil {
 			t.Errorf("%s: %q of sides that are other points", name, got)
 		}
@@ -347,7 +346,7 @@ func TestCompareAlike(t *testing.T) {
 // What is said relative to what all points share stands beside the change, and says to what; nothing is said where nothing is
 // known.
 func TestCompareRelativeColumn(t *testing.T) {
-	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: threshold.Set{"latency": {Value: .02}}}
+	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: judge.Thresholds{"latency": {Value: .02}}}
 	add := func(size int64, verdict judge.Verdict, relative *compare.Relative) {
 		row := slower("latency", verdict)
 		if row.Identity.BatchSize, row.Relative = &size, relative; relative != nil {

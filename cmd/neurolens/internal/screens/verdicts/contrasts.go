@@ -7,13 +7,13 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/explain"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // contrasts are lines about facts that some runs of a side have and others have not: a sentence for each that tells slow
 // runs from fast ones, and how many were looked at.
-func (w Explanation) contrasts(rows []explain.Row) []string {
+func (w Explanation) contrasts(rows []compare.ExplainRow) []string {
 	var lines []string
 	for _, row := range rows {
 		switch judge.ContrastVerdict(row.Verdict) {
@@ -55,7 +55,7 @@ func differing(facts int) string {
 }
 
 // contrast is a sentence about a contrast.
-func (w Explanation) contrast(row *explain.Row) string {
+func (w Explanation) contrast(row *compare.ExplainRow) string {
 	of := row.Contrast
 	within := "within " + string(of.Within)
 	both := of.Within == judge.WithinSides
@@ -85,7 +85,7 @@ func (w Explanation) contrast(row *explain.Row) string {
 }
 
 // effect says by how much the runs that a contrast names differ from the others.
-func (w Explanation) effect(row *explain.Row) string {
+func (w Explanation) effect(row *compare.ExplainRow) string {
 	e, text := row.Estimate, "differ in "+w.C.Rows[0].Metric
 	if !wording.Finite(e.Change) {
 		return text + " from"
@@ -101,7 +101,7 @@ func (w Explanation) effect(row *explain.Row) string {
 const maxAlike = 3
 
 // alike says which other facts may be meant as well.
-func alike(row *explain.Row) string {
+func alike(row *compare.ExplainRow) string {
 	if len(row.Alike) == 0 {
 		return ""
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/explain"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -23,12 +23,12 @@ const explainText = 16
 // Explanation shows an explanation to people.
 type Explanation struct {
 	Comparison
-	x   *explain.Explanation
+	x   *compare.Explanation
 	all bool
 }
 
 // NewExplanation shows an explanation to a reader, with all its lines or the first.
-func NewExplanation(r wording.Reader, x *explain.Explanation, all bool) Explanation {
+func NewExplanation(r wording.Reader, x *compare.Explanation, all bool) Explanation {
 	return Explanation{Comparison{Reader: r, C: &x.Comparison}, x, all}
 }
 
@@ -38,9 +38,9 @@ func (w Explanation) View() term.View {
 		return term.View{Below: []string{"nothing got worse: " + w.counts()[0]}}
 	}
 	v := term.View{Above: w.above()}
-	var quiet, contrasts []explain.Row
+	var quiet, contrasts []compare.ExplainRow
 	for _, row := range w.x.Rows[1:] {
-		contrast := row.Kind == string(explain.Contrast)
+		contrast := row.Kind == string(compare.ContrastEvidence)
 		if contrast {
 			contrasts = append(contrasts, row)
 		}
@@ -68,7 +68,7 @@ func (w Explanation) View() term.View {
 		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
 	}
 	v.Below = append(v.Below, "environment variables that no library listens to are not stored")
-	if slices.ContainsFunc(w.x.Rows, func(r explain.Row) bool { return r.Kind == string(explain.Op) && r.Rank != nil }) {
+	if slices.ContainsFunc(w.x.Rows, func(r compare.ExplainRow) bool { return r.Kind == string(compare.OpEvidence) && r.Rank != nil }) {
 		v.Below = append(v.Below, "ops: totals of a profiled run; PART is the share of the change of all ops")
 	}
 	if w.x.Tested > 0 {
@@ -153,8 +153,8 @@ func (w Explanation) chosen() string {
 }
 
 // evidenceCells are those of a line of evidence.
-func evidenceCells(row *explain.Row) []term.Cell {
-	value := func(v explain.Value) term.Cell {
+func evidenceCells(row *compare.ExplainRow) []term.Cell {
+	value := func(v compare.EvidenceValue) term.Cell {
 		switch {
 		case v.Runs != nil:
 			return term.Cell{Text: v.Runs.String() + " runs"}
@@ -184,7 +184,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 }
 
 // evidenceChange is a change as people read it; empty for what has none.
-func evidenceChange(row *explain.Row) string {
+func evidenceChange(row *compare.ExplainRow) string {
 	if row.Estimate == nil || !wording.Finite(row.Estimate.Change) {
 		return ""
 	}
@@ -206,12 +206,12 @@ func shortHashes(texts []string) string {
 }
 
 // quiet are lines about what was looked at and is no difference.
-func (w Explanation) quiet(rows []explain.Row) []string {
+func (w Explanation) quiet(rows []compare.ExplainRow) []string {
 	var same, inconclusive []string
 	ops := 0
 	for _, row := range rows {
 		switch {
-		case row.Kind == string(explain.Op):
+		case row.Kind == string(compare.OpEvidence):
 			ops++
 		case row.Verdict == string(judge.Unchanged):
 			same = append(same, row.Name)

@@ -13,15 +13,14 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/explain"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // line is a row of rank, kind, name, base, head, change, low, high, unit, scale, share and verdict.
-func line(cells ...any) explain.Row {
+func line(cells ...any) compare.ExplainRow {
 	text := func(i int) string { s, _ := cells[i].(string); return s }
 	number := func(i int) float64 {
 		if v, ok := cells[i].(float64); ok {
@@ -29,12 +28,12 @@ func line(cells ...any) explain.Row {
 		}
 		return math.NaN()
 	}
-	row := explain.Row{Kind: text(1), Name: text(2), Base: sideOf(text(3), text(9)), Head: sideOf(text(4), text(9)), Unit: text(8), Scale: schema.Scale(text(9)), Verdict: text(11)}
+	row := compare.ExplainRow{Kind: text(1), Name: text(2), Base: sideOf(text(3), text(9)), Head: sideOf(text(4), text(9)), Unit: text(8), Scale: schema.Scale(text(9)), Verdict: text(11)}
 	if rank, ok := cells[0].(int); ok {
 		row.Rank = new(int64(rank))
 	}
 	if cells[5] != nil {
-		row.Estimate = &explain.Estimate{Change: number(5), Low: number(6), High: number(7)}
+		row.Estimate = &compare.EvidenceEstimate{Change: number(5), Low: number(6), High: number(7)}
 	}
 	if cells[10] != nil {
 		row.Share = new(number(10))
@@ -43,23 +42,23 @@ func line(cells ...any) explain.Row {
 }
 
 // sideOf is what a side has, as it is printed: a number where there is a scale.
-func sideOf(text, scale string) explain.Value {
-	var c explain.Counted
+func sideOf(text, scale string) compare.EvidenceValue {
+	var c compare.RunCount
 	if _, err := fmt.Sscanf(text, "%d of %d", &c.Runs, &c.Of); err == nil {
-		return explain.Value{Runs: &c}
+		return compare.EvidenceValue{Runs: &c}
 	}
 	if number, err := strconv.ParseFloat(text, 64); err == nil && scale != "" {
-		return explain.Value{Number: &number}
+		return compare.EvidenceValue{Number: &number}
 	}
 	if text == "" {
-		return explain.Value{}
+		return compare.EvidenceValue{}
 	}
-	return explain.Value{Texts: strings.Split(text, ", ")}
+	return compare.EvidenceValue{Texts: strings.Split(text, ", ")}
 }
 
 // madeExplanation is an explanation of the second of three points, with more rows.
-func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explanation {
-	var x explain.Explanation
+func madeExplanation(verdict judge.Verdict, rows ...compare.ExplainRow) compare.Explanation {
+	var x compare.Explanation
 	c := &x.Comparison
 	c.Base = compare.Side{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
 	c.Head = compare.Side{Filter: "session=last", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("4be77a1", 5)}}
@@ -69,15 +68,15 @@ func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explana
 	}
 	c.Rows = []compare.Row{{
 		Point:    compare.Point{Metric: "latency", Verdict: verdict},
-		Identity: facts.Point{Benchmark: "matmul", BatchSize: new(int64(16)), Machine: "lab3"}, Unit: "ns", Scale: schema.ScaleRatio,
+		Identity: query.Point{Benchmark: "matmul", BatchSize: new(int64(16)), Machine: "lab3"}, Unit: "ns", Scale: schema.ScaleRatio,
 		Base: &compare.Measured{Value: new(4.02e6)}, Head: &compare.Measured{Value: new(4.61e6)},
 		Estimates: &compare.Estimates{Change: .147, Low: .121, High: .172, Noise: math.NaN(), Adjusted: math.NaN()},
 	}}
-	x.Rows = append([]explain.Row{line(0, "point", "062a", "4020000", "4610000", .147, .121, .172, "ns", "ratio", nil, string(verdict))}, rows...)
+	x.Rows = append([]compare.ExplainRow{line(0, "point", "062a", "4020000", "4610000", .147, .121, .172, "ns", "ratio", nil, string(verdict))}, rows...)
 	return x
 }
 
-func explanationText(x explain.Explanation, all bool) string {
+func explanationText(x compare.Explanation, all bool) string {
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
 	NewExplanation(r, &x, all).View().Render(&b, term.Page{Width: 80})
@@ -155,10 +154,10 @@ func TestEvidenceCells(t *testing.T) {
 }
 
 // madeContrast is a row of a contrast; sessions are those of its name, and others.
-func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...int) explain.Row {
+func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...int) compare.ExplainRow {
 	row := line(rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict))
 	row.P, row.Adjusted, row.Tested, row.Alike = new(.0003), new(.0104), 23, []string{}
-	row.Contrast = &explain.Of{Within: within, Runs: 4, Others: 6}
+	row.Contrast = &compare.ContrastCounts{Within: within, Runs: 4, Others: 6}
 	if len(sessions) == 2 {
 		row.Contrast.Sessions, row.Contrast.OtherSessions = sessions[0], sessions[1]
 	}
@@ -170,7 +169,7 @@ func TestExplainViewContrasts(t *testing.T) {
 	alike := madeContrast(1, "env.thp=always", judge.Explains, judge.WithinHead)
 	alike.Alike = []string{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
 	unbounded := madeContrast(3, "tag.lane=a", judge.Explains, judge.WithinBase)
-	unbounded.Estimate = &explain.Estimate{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	unbounded.Estimate = &compare.EvidenceEstimate{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	none := madeContrast(nil, "env.load.1m>=3", judge.ContrastInconclusive, judge.WithinBase)
 	x := madeExplanation(judge.Regressed,
 		alike,
@@ -282,12 +281,12 @@ func TestExplainViewEstimates(t *testing.T) {
 func TestExplainViewWithout(t *testing.T) {
 	none := madeExplanation(judge.Regressed)
 	none.Comparison.Rows = nil
-	var many []explain.Row
+	var many []compare.ExplainRow
 	for i := range 25 {
 		many = append(many, line(i+1, "environment", fmt.Sprintf("env.f%d", i), "a", nil, nil, nil, nil, nil, nil, nil, nil))
 	}
 	for name, c := range map[string]struct {
-		x     explain.Explanation
+		x     compare.Explanation
 		all   bool
 		want  string
 		lines int

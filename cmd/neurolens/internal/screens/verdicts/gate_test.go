@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 )
 
 // TestGateLineNamesVerdicts: an estimate is not called inconclusive.
@@ -54,12 +53,12 @@ func TestSubjectOfAGate(t *testing.T) {
 	t.Parallel()
 	row := slower("latency", judge.Unchanged)
 	c := compare.Comparison{
-		Metrics: []string{"latency"}, Thresholds: threshold.Set{"latency": {Value: .02}}, Rows: []compare.Row{row}, Points: []compare.Point{row.Point},
+		Metrics: []string{"latency"}, Thresholds: judge.Thresholds{"latency": {Value: .02}}, Rows: []compare.Row{row}, Points: []compare.Point{row.Point},
 	}
 	if got := strings.Join((Comparison{C: &c, Gate: "gate: no regression"}).subject(), ""); !strings.HasSuffix(got, "; a change below 2.0 % counts as none") {
 		t.Errorf("the subject is %q", got)
 	}
-	off := compare.Comparison{Common: []string{"backend"}, Rows: []compare.Row{{Identity: facts.Point{Backend: "builtin"}}}}
+	off := compare.Comparison{Common: []string{"backend"}, Rows: []compare.Row{{Identity: query.Point{Backend: "builtin"}}}}
 	if got := strings.Join((Comparison{C: &off}).subject(), ""); got != "builtin" {
 		t.Errorf("the subject is %q", got)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/history"
 )
 
@@ -17,8 +17,8 @@ type History struct {
 	Reader wording.Reader
 	H      *history.History
 	Req    history.Request
-	Facts  facts.Writer // what is known of the facts in which sessions differ
-	Gate   string       // the last line of a gate; empty: there is none
+	Facts  query.FactWriter // what is known of the facts in which sessions differ
+	Gate   string           // the last line of a gate; empty: there is none
 }
 
 // View is the full form of one series, a line each of several, and of changes for the worse a line each.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 )
@@ -303,7 +303,7 @@ func commitRange(base, head string) string {
 }
 
 // differsText is what changed together with a level.
-func (w History) differsText(differs []facts.Difference) string {
+func (w History) differsText(differs []query.FactDifference) string {
 	var parts []string
 	for _, d := range w.Facts.Telling(differs) {
 		parts = append(parts, differenceText(d))

@@ -14,7 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/probe"
@@ -34,7 +34,7 @@ func madeHistory(shifts ...float64) history.History {
 			}
 			s.Locations = append(s.Locations, location)
 			row := history.Row{
-				PointID: fmt.Sprintf("%032x", n), Point: facts.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]string{"tile": "32"}, Machine: "lab3"},
+				PointID: fmt.Sprintf("%032x", n), Point: query.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]string{"tile": "32"}, Machine: "lab3"},
 				Metric: "latency", Unit: "ns", Scale: schema.ScaleRatio, SessionID: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
 				StartedAt: new(day.AddDate(0, 0, k)), Location: location,
 			}
@@ -45,9 +45,9 @@ func madeHistory(shifts ...float64) history.History {
 				}
 				s.Changes = append(s.Changes, history.Change{
 					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", After: new(day.AddDate(0, 0, k-1)), By: row.StartedAt, Places: 1,
-					Differs: []facts.Difference{
-						{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
-						{Kind: facts.Environment, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
+					Differs: []query.FactDifference{
+						{Kind: query.EnvironmentFact, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+						{Kind: query.EnvironmentFact, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
 					},
 				})
 			}
@@ -70,7 +70,7 @@ func failing(h history.History) history.History {
 func historyText(h history.History, req history.Request, width int, color bool) string {
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
 	var b bytes.Buffer
-	History{Reader: r, H: &h, Req: req, Facts: facts.Writer{Volatile: probe.IsVolatile}}.View().Render(&b, term.Page{Width: width, Color: color})
+	History{Reader: r, H: &h, Req: req, Facts: query.FactWriter{Volatile: probe.IsVolatile}}.View().Render(&b, term.Page{Width: width, Color: color})
 	return b.String()
 }
 

@@ -6,19 +6,19 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query"
 )
 
 // programsFirst are differences with those of programs before all others: a point is the same whatever its command is, so that
 // nothing else on a screen says that two are compared.
-func programsFirst(all []facts.Difference) []facts.Difference {
-	place := func(d facts.Difference) int {
-		if facts.IsProgram(d) {
+func programsFirst(all []query.FactDifference) []query.FactDifference {
+	place := func(d query.FactDifference) int {
+		if query.IsProgram(d) {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(all, func(a, b facts.Difference) int { return place(a) - place(b) })
+	slices.SortStableFunc(all, func(a, b query.FactDifference) int { return place(a) - place(b) })
 	return all
 }
 

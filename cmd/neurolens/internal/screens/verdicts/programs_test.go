@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 )
 
 // Two commands may be one point: what differs has to say so, before what is cut off at the end.
 func TestDiffersNamesTheCommand(t *testing.T) {
 	t.Parallel()
-	c := compare.Comparison{Differs: []facts.Difference{
+	c := compare.Comparison{Differs: []query.FactDifference{
 		{Name: "env.sweep.sha256", Base: []string{"a"}, Head: []string{"b"}},
 		{Name: "env.runner.command", Base: []string{`["sleep","0.01"]`}, Head: []string{`["sleep","0.02"]`}},
 	}}
@@ -22,7 +22,7 @@ func TestDiffersNamesTheCommand(t *testing.T) {
 	if got := (Comparison{C: &c, Asked: Asked{Axis: "variant"}}).differs()[0]; strings.Contains(got, "runner.command") {
 		t.Errorf("values of an axis: %q", got)
 	}
-	c.Differs = append(c.Differs, facts.Difference{Name: "variant", Base: []string{"quick"}, Head: []string{"slow"}})
+	c.Differs = append(c.Differs, query.FactDifference{Name: "variant", Base: []string{"quick"}, Head: []string{"slow"}})
 	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "runner.command") {
 		t.Errorf("other points: %q", got)
 	}

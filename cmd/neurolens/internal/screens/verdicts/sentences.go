@@ -15,7 +15,6 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,13 +31,13 @@ type Won struct {
 
 // Session is what bench compares at its end.
 type Session struct {
-	Runs     string        // the filter for its runs
-	Against  bool          // it has two sides, which are compared
-	Baseline string        // the axis and the value of it that others are compared with, with = between them; empty: there is none
-	Metrics  []string      // those that the table shows, of which the first is compared; none: the primary one
-	Usual    threshold.Set // as in compare.Request
-	Repeats  int           // the repeats that the sweep asks for
-	Elapsed  time.Duration // the time that all repeats took; 0: unknown
+	Runs     string           // the filter for its runs
+	Against  bool             // it has two sides, which are compared
+	Baseline string           // the axis and the value of it that others are compared with, with = between them; empty: there is none
+	Metrics  []string         // those that the table shows, of which the first is compared; none: the primary one
+	Usual    judge.Thresholds // as in compare.Request
+	Repeats  int              // the repeats that the sweep asks for
+	Elapsed  time.Duration    // the time that all repeats took; 0: unknown
 }
 
 // Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -17,7 +17,7 @@ import (
 // compared is a row of the variant b, or one named after it, with a change and its interval.
 func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 	r := compare.Row{
-		Identity: facts.Point{Benchmark: "commands", Variant: "b"}, Unit: "ns", Scale: schema.ScaleRatio,
+		Identity: query.Point{Benchmark: "commands", Variant: "b"}, Unit: "ns", Scale: schema.ScaleRatio,
 		Base: &compare.Measured{Statuses: map[string]any{"ok": int64(4), "error": int64(1)}}, Head: &compare.Measured{Statuses: map[string]any{"ok": int64(6)}}, Estimates: &compare.Estimates{Change: change, Low: low, High: high},
 	}
 	r.Metric, r.Better, r.Verdict = "latency", "lower", verdict

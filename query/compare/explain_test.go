@@ -1,0 +1,382 @@
+package compare_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// explainBlocks is how many runs a side has of each point.
+const explainBlocks = 8
+
+// explainLatencies is the head's latency relative to the base, by batch size.
+type explainLatencies map[int64]float64
+
+// explainedRuns are the runs of a session with two sides. The head of each point is as much slower as is said; at batch
+// size 2 its clock is 15 % lower, its runs warn, its setup takes twice as long, and of the operators MatMul grew.
+func explainedRuns(ratios explainLatencies) []schema.Run {
+	random := rand.New(rand.NewPCG(7, 7))
+	var runs []schema.Run
+	for block := range explainBlocks {
+		for _, bs := range []int64{1, 2, 4} {
+			for _, side := range []string{"base", "head"} {
+				ratio := 1.0
+				if side == "head" {
+					ratio = ratios[bs]
+				}
+				runs = append(runs, explainedRun(len(runs), side, bs, func(r *schema.Run) {
+					r.BlockIndex = new(int64(block))
+					noise := func() float64 { return 1 + .002*random.NormFloat64() }
+					slow := side == "head" && bs == 2
+					latency, clock, cpu := 1e5*ratio*noise(), 1980*noise(), 5e6*noise()
+					setup := int64(3e6 * noise())
+					if slow {
+						clock *= .85
+						setup *= 2
+						r.Warnings = []string{"throttled"}
+					}
+					r.Stages.Setup = new(setup)
+					r.Metrics = []schema.Metric{
+						querytest.MetricOf("latency", "ns", schema.BetterLower, latency), querytest.MetricOf("clock_sm", "MHz", schema.BetterHigher, clock),
+						querytest.MetricOf("cpu_user", "ns", schema.BetterLower, cpu), querytest.MetricOf("temperature", "Cel", schema.BetterLower, 60),
+					}
+					r.Primary = "latency"
+				}))
+			}
+		}
+	}
+	for i, ops := range [][]schema.Op{
+		{opOf("MatMul_0", "MatMul", 700), opOf("Add_1", "Add", 200), opOf("Old_2", "Old", 100)},
+		{opOf("MatMul_0", "MatMul", 900), opOf("Add_1", "Add", 201), opOf("New_2", "New", 50)},
+	} {
+		runs = append(runs, explainedRun(len(runs), []string{"base", "head"}[i], 2, func(r *schema.Run) {
+			r.Purpose = schema.PurposeProfile
+			r.Ops = ops
+			for k := range r.Ops {
+				r.Ops[k].Index = int64(k)
+			}
+			r.Metrics, r.Primary = []schema.Metric{querytest.MetricOf("latency", "ns", schema.BetterLower, 1)}, "latency"
+		}))
+	}
+	return runs
+}
+
+func explainedRun(n int, side string, bs int64, edit func(*schema.Run)) schema.Run {
+	return querytest.NewRun(n, 0, func(r *schema.Run) {
+		r.Side, r.BatchSize, r.Params, r.Benchmark = side, new(bs), map[string]string{"dim": `a "b" c`}, "mat mul"
+		r.Env.GitCommit = strings.Repeat("a", 40)
+		r.Env.Facts = map[string]string{"governor": "performance", "timer.floor_ns": fmt.Sprint(n)}
+		if side == "head" {
+			r.Env.GitCommit, r.Env.Facts["governor"] = strings.Repeat("b", 40), "powersave"
+			r.Applied = map[string]string{"threads": "2"}
+		}
+		edit(r)
+	})
+}
+
+func opOf(name, kind string, took int64) schema.Op {
+	return schema.Op{Name: name, Type: kind, DurationNS: new(took), Count: new(int64(1))}
+}
+
+func mustExplain(t *testing.T, db *query.DB, req compare.ExplainRequest) compare.Explanation {
+	t.Helper()
+	x, err := compare.Explain(context.Background(), db, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// explainFieldOf is a value of a row.
+func explainFieldOf(row compare.ExplainRow, name string) any {
+	fields := compare.ExplainFields()
+	return fields[slices.IndexFunc(fields, func(f answer.Field[compare.ExplainRow]) bool { return f.Name == name })].Of(&row)
+}
+
+// explained is the verdict and the batch size of the point that is explained.
+func explained(x compare.Explanation) string {
+	if len(x.Comparison.Rows) == 0 {
+		return "none"
+	}
+	row := x.Comparison.Rows[0]
+	return fmt.Sprintf("%v %v", row.Verdict, *row.Identity.BatchSize)
+}
+
+// lines are the rows of an explanation, in short, but those of contrasts that are not ranked.
+func lines(x compare.Explanation) string {
+	var all strings.Builder
+	for _, row := range x.Rows {
+		at := func(name string) any { return explainFieldOf(row, name) }
+		if at("kind") == "contrast" && at("rank") == nil {
+			continue
+		}
+		fmt.Fprintf(&all, "%v %v %v", at("rank"), at("kind"), at("name"))
+		if v, ok := at("share").(float64); ok {
+			fmt.Fprintf(&all, " %+.0f ns, share %.2f", at("change"), v)
+		} else if v, ok := at("change").(float64); ok {
+			fmt.Fprintf(&all, " %+.2f %v", v, at("verdict"))
+		} else {
+			fmt.Fprintf(&all, " %v -> %v", at("base"), at("head"))
+		}
+		all.WriteByte('\n')
+	}
+	return all.String()
+}
+
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(explainLatencies{1: 1, 2: 1.2, 4: 1.05})...))
+	x := mustExplain(t, db, compare.ExplainRequest{Request: compare.Request{Base: "session=" + querytest.SessionID(1)}})
+	if len(x.Comparison.Rows) != 1 || len(x.Comparison.Points) != 3 || x.BaseProfiles != 1 || x.HeadProfiles != 1 {
+		t.Fatalf("%d rows of %d points, %d and %d profiled runs", len(x.Comparison.Rows), len(x.Comparison.Points), x.BaseProfiles, x.HeadProfiles)
+	}
+	if got := explained(x); got != "regressed 2" || x.Facts != 2 || x.FewRuns != 0 { // the clock and the block
+		t.Errorf("%s is explained, of %d facts and %d of few runs", got, x.Facts, x.FewRuns)
+	}
+	want := `0 point POINT +0.20 regressed
+1 metric clock_sm -0.15 regressed
+2 op MatMul_0 (MatMul) +200 ns, share 1.32
+3 op New_2 (New) +50 ns, share 0.33
+4 code git_commit aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa -> bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
+5 configuration applied.threads <nil> -> 2
+6 environment env.governor performance -> powersave
+7 warning throttled 0 of 8 -> 8 of 8
+8 stage setup +1.00 regressed
+9 op Old_2 (Old) -100 ns, share -0.66
+<nil> op Add_1 (Add) +1 ns, share 0.01
+<nil> metric cpu_user -0.00 unchanged
+<nil> metric temperature +0.00 unchanged
+`
+	want = strings.Replace(want, "POINT", x.Comparison.Rows[0].BaseID, 1)
+	if got := lines(x); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestExplainChoice: which point is explained by default, and which if it has to be a regression.
+func TestExplainChoice(t *testing.T) {
+	querytest.NeedsLong(t)
+	t.Parallel()
+	lost := func(edit func(r *schema.Run)) func(r *schema.Run) bool {
+		return func(r *schema.Run) bool {
+			if r.Side == "head" && *r.BatchSize == 4 {
+				if edit == nil {
+					return false
+				}
+				edit(r)
+			}
+			return true
+		}
+	}
+	timeout := lost(func(r *schema.Run) {
+		r.Status, r.Stage, r.ErrorKind, r.Error, r.Metrics, r.Primary = schema.StatusTimeout, schema.StageMeasure, "timeout", "too long", nil, ""
+	})
+	unsupported := lost(func(r *schema.Run) {
+		r.Status, r.Metrics, r.Primary = schema.StatusUnsupported, nil, ""
+	})
+	for name, c := range map[string]struct {
+		ratios      explainLatencies
+		keep        func(r *schema.Run) bool
+		want, worse string
+		line        string
+	}{
+		"nothing changed":            {explainLatencies{1: 1.0001, 2: 1, 4: 1.01}, nil, "unchanged 4", "none", "environment env.governor"},
+		"an improvement":             {explainLatencies{1: 1, 2: 1, 4: .9}, nil, "improved 4", "none", ""},
+		"worse before better":        {explainLatencies{1: 1.04, 2: 1.05, 4: .5}, nil, "regressed 2", "regressed 2", ""},
+		"a point that is missing":    {explainLatencies{1: 1, 2: 1, 4: 1}, lost(nil), "missing 4", "none", "code git_commit"},
+		"missing, and a regression":  {explainLatencies{1: 1.2, 2: 1.1, 4: 1}, lost(nil), "regressed 1", "regressed 1", ""},
+		"missing, and another order": {explainLatencies{1: 1.1, 2: 1.2, 4: 1}, lost(nil), "regressed 2", "regressed 2", ""},
+		"failed":                     {explainLatencies{1: 1, 2: .8, 4: 1}, timeout, "failed 4", "failed 4", "1 status timeout in measure 0 of 8 -> 8 of 8"},
+		"unsupported":                {explainLatencies{1: 1, 2: 1, 4: 1}, unsupported, "unsupported 4", "none", "1 status unsupported 0 of 8 -> 8 of 8"},
+	} {
+		if c.line == "" && name != "worse before better" && !querytest.Long() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			var runs []schema.Run
+			for _, r := range explainedRuns(c.ratios) {
+				if c.keep == nil || c.keep(&r) {
+					runs = append(runs, r)
+				}
+			}
+			db := querytest.Open(t, querytest.NewStore(t, runs...))
+			req := compare.ExplainRequest{Request: compare.Request{Base: "side=base", Head: "side=head"}}
+			x := mustExplain(t, db, req)
+			if got := explained(x); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+			if got := lines(x); !strings.Contains(got, c.line) {
+				t.Errorf("got\n%s\nwant %s", got, c.line)
+			}
+			req.Regressed = true
+			if got := explained(mustExplain(t, db, req)); got != c.worse {
+				t.Errorf("of those that got worse: got %s, want %s", got, c.worse)
+			}
+		})
+	}
+}
+
+// TestExplainSidesOfSessions: of sessions with two sides the head is explained, without the runs of the base.
+func TestExplainSidesOfSessions(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for session := range 2 {
+		for range 6 {
+			for _, side := range []string{"base", "head"} {
+				runs = append(runs, querytest.NewRun(len(runs), 1000, func(r *schema.Run) {
+					r.SessionID, r.Side, r.BatchSize, r.Params = querytest.SessionID(session+1), side, new(int64(1)), nil
+					r.Stages.Setup = new(int64(2e6))
+					if side == "base" {
+						r.Stages.Setup = new(int64(1e6))
+						r.Env.Facts = map[string]string{"governor": fmt.Sprint(session)}
+						if session == 1 {
+							r.Warnings = []string{"drift"}
+						}
+					}
+				}))
+			}
+		}
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	last, before := "session="+querytest.SessionID(2), "session="+querytest.SessionID(1)
+	x := mustExplain(t, db, compare.ExplainRequest{Request: compare.Request{Base: before, Head: last}})
+	want := "0 point POINT +0.00 inconclusive\n<nil> stage setup +0.00 inconclusive\n"
+	if got := strings.ReplaceAll(lines(x), x.Rows[0].Name, "POINT"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if c := x.Comparison; c.Base.Filter != before || c.Head.Filter != last || c.Head.Runs != 6 {
+		t.Errorf("%q with %q of %d runs", c.Base.Filter, c.Head.Filter, c.Head.Runs)
+	}
+}
+
+// TestExplainNothing: if nothing else differs, nothing is ranked, whatever the metric.
+func TestExplainNothing(t *testing.T) {
+	t.Parallel()
+	runs := explainedRuns(explainLatencies{1: 1.2, 2: 1, 4: 1})
+	for i := range runs {
+		runs[i].Env.GitCommit, runs[i].Env.Facts["governor"], runs[i].Applied = "", "performance", nil
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	for metric, want := range map[string]string{"": "latency", "clock_sm": "clock_sm"} {
+		req := compare.ExplainRequest{Request: compare.Request{Base: "bs=1"}}
+		if metric != "" {
+			req.Metrics = []string{metric}
+		}
+		x := mustExplain(t, db, req)
+		if got := x.Comparison.Rows[0].Metric; got != want || strings.Count(lines(x), "\n") != 5 {
+			t.Errorf("%v is explained by\n%s", got, lines(x))
+		}
+		for _, row := range x.Rows[1:] {
+			if metric == "" && row.Rank != nil {
+				t.Errorf("ranked: %v", row)
+			}
+		}
+	}
+}
+
+func TestExplainErrors(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(explainLatencies{1: 1, 2: 1, 4: 1})...))
+	for says, req := range map[string]compare.Request{
+		"want one metric and no axis": {Base: "bs=1", Metrics: []string{"latency", "cpu_user"}},
+		"explain: want one metric":    {Base: "bs=1", Axis: "variant", Reference: "a"},
+		"explain: bs=3 has no":        {Base: "bs=3"},
+	} {
+		_, err := compare.Explain(context.Background(), db, compare.ExplainRequest{Request: req})
+		querytest.WantInput(t, err, says)
+	}
+}
+
+// TestExplainThrottle: why clocks were lowered is evidence only if no run of the other side has the same reasons.
+func TestExplainThrottle(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		base, head func(run int) string
+		want       bool
+	}{
+		"apart":       {func(int) string { return "none" }, func(run int) string { return []string{"power_cap", "thermal"}[run%2] }, true},
+		"overlapping": {func(int) string { return "none" }, func(run int) string { return []string{"power_cap", "none"}[run/2%2] }, false},
+		"unknown":     {func(int) string { return "" }, func(int) string { return "power_cap" }, false},
+	} {
+		runs := explainedRuns(explainLatencies{1: 1, 2: 1.2, 4: 1})
+		for i := range runs {
+			reasons := c.base(i)
+			if runs[i].Side == "head" {
+				reasons = c.head(i)
+			}
+			if runs[i].Env.Facts["gpu.0.clock_sm"] = fmt.Sprint(1000 + i); reasons != "" {
+				runs[i].Env.Facts["gpu.0.throttle"] = reasons
+			}
+		}
+		req := compare.ExplainRequest{
+			Request: compare.Request{Base: "side=base bs=2", Head: "side=head bs=2"},
+			Facts:   query.FactWriter{Volatile: func(fact string) bool { return strings.HasPrefix(fact, "gpu.0.") }},
+		}
+		got := lines(mustExplain(t, querytest.Open(t, querytest.NewStore(t, runs...)), req))
+		if strings.Contains(got, "hardware env.gpu.0.throttle ") != c.want || strings.Contains(got, "hardware env.gpu.0.clock_sm") {
+			t.Errorf("%s: got\n%s", name, got)
+		}
+	}
+}
+
+// TestExplainUnbounded: a stage or a metric with few runs has no interval, instead of one from -100 %.
+func TestExplainUnbounded(t *testing.T) {
+	t.Parallel()
+	runs := slices.DeleteFunc(explainedRuns(explainLatencies{1: 1, 2: 1.2, 4: 1}), func(r schema.Run) bool { return r.BlockIndex != nil && *r.BlockIndex > 0 })
+	x := mustExplain(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.ExplainRequest{Request: compare.Request{Base: "side=base bs=2", Head: "side=head bs=2"}})
+	seen := map[any]bool{}
+	for _, row := range x.Rows {
+		kind, low, high := explainFieldOf(row, "kind"), explainFieldOf(row, "low"), explainFieldOf(row, "high")
+		seen[kind] = true
+		if (kind == "stage" || kind == "metric" || kind == "point") && (low != nil || high != nil || explainFieldOf(row, "change") == nil) {
+			t.Errorf("%v %v: from %v to %v", kind, explainFieldOf(row, "name"), low, high)
+		}
+	}
+	if !seen["stage"] || !seen["metric"] {
+		t.Errorf("got\n%s", lines(x))
+	}
+}
+
+// TestExplainRemoved: removed runs do not affect an explanation, although the store has
+// their files, a second store has them too, and tags were changed.
+func TestExplainRemoved(t *testing.T) {
+	querytest.NeedsLong(t)
+	t.Parallel()
+	runs := explainedRuns(explainLatencies{1: 1, 2: 1.2, 4: 1.05})
+	gone := func(r *schema.Run) bool {
+		return *r.BatchSize == 2 && (r.Purpose == schema.PurposeProfile || *r.BlockIndex == 7) || *r.BatchSize == 4
+	}
+	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
+	want := mustExplain(t, querytest.Open(t, querytest.NewStore(t, kept...)), compare.ExplainRequest{Request: compare.Request{Base: "side=base", Head: "side=head"}})
+	if len(want.Comparison.Points) != 2 || want.HeadProfiles != 0 || !strings.Contains(lines(want), "throttled 0 of 7 -> 7 of 7") {
+		t.Fatalf("%d points, %d profiled runs\n%s", len(want.Comparison.Points), want.HeadProfiles, lines(want))
+	}
+	said := []ingest.Annotation{{Kind: schema.EventRemove, Runs: querytest.IDsWhere(runs, gone)}}
+	for _, side := range []string{"base", "head"} {
+		said = append(said, ingest.Annotation{Kind: schema.EventTag, Key: "lane", Value: side, Runs: querytest.IDsWhere(kept, func(r *schema.Run) bool { return r.Side == side })})
+	}
+	live, sealed := querytest.NewStore(t, runs...), querytest.NewStore(t)
+	querytest.Seal(t, sealed, runs...)
+	for name, stores := range map[string][]string{"live": {live}, "two stores": {live, sealed}} {
+		if name == "live" && !querytest.Long() {
+			continue
+		}
+		querytest.Annotate(t, stores[len(stores)-1], said...)
+		for _, key := range []string{"side", "tag.lane"} {
+			x := mustExplain(t, querytest.Open(t, stores...), compare.ExplainRequest{Request: compare.Request{Base: key + "=base", Head: key + "=head"}})
+			if got, want := lines(x), lines(want); got != want || len(x.Comparison.Points) != 2 || x.HeadProfiles != 0 {
+				t.Errorf("%s, by %s: got\n%s\nwant\n%s", name, key, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Prediction is a prediction from the newest session with two sides: how much its blocks differed.
+type Prediction struct {
+	Machine string // machine of that session
+	Session string // its id; empty: there is none
+	noises  []noise
+}
+
+// noise has the differences of the blocks of a point, and its threshold, as logarithms.
+type noise struct {
+	differences []float64
+	deadZone    float64
+}
+
+// Predict reads the newest session of some suites that has two sides. If there is none, the Foresight is empty.
+func Predict(ctx context.Context, db *query.DB, suites []string) (Prediction, error) {
+	newest, err := db.Runs(ctx, query.ListRequest{
+		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.QuoteAll(suites), Limit: 1,
+	}, "session_id", "machine")
+	if err != nil || len(newest) == 0 {
+		return Prediction{}, err
+	}
+	f := Prediction{Session: newest[0].SessionID, Machine: newest[0].Env.Machine}
+	c, err := Compare(ctx, db, Request{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
+	if errors.Is(err, answer.ErrInput) { // no point has both sides
+		return Prediction{}, nil
+	}
+	if err != nil {
+		return Prediction{}, err
+	}
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		n := noise{differences: row.Inputs.Blocks}
+		if e := row.Estimates; e != nil && len(n.differences) > 1 && row.Scale == schema.ScaleRatio && !row.Control {
+			n.deadZone = math.Log1p(e.DeadZone)
+			f.noises = append(f.noises, n)
+		}
+	}
+	return f, nil
+}
+
+// Seeable is the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to find: the median
+// over the points of judge.Seeable, if blocks differ as much as before. ok is false if nothing is known.
+func (f Prediction) Seeable(blocks, looks int) (change float64, ok bool) {
+	var all []float64
+	for _, n := range f.noises {
+		if change, ok := judge.Seeable(n.differences, n.deadZone, blocks, len(f.noises), looks); ok {
+			all = append(all, change)
+		}
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	return math.Expm1(stat.Quantile(all, .5)), true
+}

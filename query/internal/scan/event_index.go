@@ -1,0 +1,234 @@
+package scan
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// EventIndex is what events say about runs in the end. It is safe for concurrent use.
+type EventIndex struct {
+	Baselines map[string][]string          // by name: run ids
+	Lost      map[string]map[string]string // by run id and table: why some or all of its rows are gone
+
+	Removed *RemovedRuns // the runs that are removed
+	tags    facet
+	notes   facet
+}
+
+// IndexEvents applies events, in whatever order they come, in the order of their ids. An event that is there twice counts once.
+func IndexEvents(events []Event) *EventIndex {
+	ordered := slices.SortedFunc(slices.Values(events), func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
+	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })
+	var s EventIndex
+	s.Baselines = neverWide(ordered, schema.EventBless).Baselines
+	s.Lost = neverWide(ordered, schema.EventLost, schema.EventFound).Lost
+	s.Removed = &RemovedRuns{events: facetOf(ordered, schema.EventRemove, schema.EventRestore)}
+	s.tags, s.notes = facetOf(ordered, schema.EventTag, schema.EventUntag), facetOf(ordered, schema.EventNote)
+	return &s
+}
+
+// neverWide is what the events of kinds say that are never wide.
+func neverWide(ordered []Event, kinds ...schema.EventKind) schema.Annotations {
+	f := facetOf(ordered, kinds...)
+	events := make([]schema.Event, len(f.events))
+	for i := range f.events {
+		events[i] = f.events[i].Event
+	}
+	return schema.Annotate(events)
+}
+
+// ChangedRuns is what events say about some runs, which is the same for each of them.
+type ChangedRuns struct {
+	Runs []schema.ULID // ascending
+	said schema.Annotations
+}
+
+// about is the run of which the Annotations of a Group are.
+const about = ""
+
+// Tags are the tags that were set; never nil.
+func (g *ChangedRuns) Tags() map[string]string {
+	tags := map[string]string{}
+	maps.Copy(tags, g.said.Tags[about])
+	return tags
+}
+
+// Untagged are the keys of tags that were taken away; never nil.
+func (g *ChangedRuns) Untagged() []string { return append([]string{}, g.said.Untagged[about]...) }
+
+// Notes are the notes, in order.
+func (g *ChangedRuns) Notes() []schema.Note { return g.said.Notes[about] }
+
+// NotesOf are the notes of a run, in order.
+func (s *EventIndex) NotesOf(run schema.ULID) ([]schema.Note, error) {
+	groups, err := s.notes.groups(IDRange{run, run})
+	if err != nil || len(groups) == 0 {
+		return nil, err
+	}
+	return groups[0].Notes(), nil
+}
+
+// Tagged reports whether any event is about tags.
+func (s *EventIndex) Tagged() bool { return len(s.tags.events) > 0 }
+
+// TaggedMany reports whether an event is about the tags of very many runs.
+func (s *EventIndex) TaggedMany() bool { return len(s.tags.wide) > 0 }
+
+// TagsIn groups the runs within a reach whose tags were changed. With keys only these tags count; without: all.
+func (s *EventIndex) TagsIn(within IDRange, keys ...string) ([]ChangedRuns, error) {
+	if len(keys) == 0 {
+		return s.tags.groups(within)
+	}
+	of := facetWhere(s.tags.events, func(e *Event) bool { return slices.Contains(keys, e.Key) })
+	return of.groups(within)
+}
+
+// NotesIn groups the runs within a reach that have notes.
+func (s *EventIndex) NotesIn(within IDRange) ([]ChangedRuns, error) { return s.notes.groups(within) }
+
+// IDRange is the runs from the first to the last id, both included.
+type IDRange struct{ First, Last schema.ULID }
+
+// AllIDs is the reach of all runs.
+func AllIDs() IDRange {
+	var r IDRange
+	for i := range r.Last {
+		r.Last[i] = 0xff
+	}
+	return r
+}
+
+func (r IDRange) has(id schema.ULID) bool { return r.First.Compare(id) <= 0 && id.Compare(r.Last) <= 0 }
+
+// facet is the events that are about one thing, in order.
+type facet struct {
+	events []Event
+	wide   []int // places of the wide ones
+}
+
+func facetOf(ordered []Event, kinds ...schema.EventKind) facet {
+	return facetWhere(ordered, func(e *Event) bool { return slices.Contains(kinds, e.Kind) })
+}
+
+// facetWhere is the facet of those of some events that are about a thing.
+func facetWhere(ordered []Event, about func(e *Event) bool) (f facet) {
+	for _, e := range ordered {
+		if !about(&e) {
+			continue
+		}
+		if e.Wide != nil {
+			f.wide = append(f.wide, len(f.events))
+		}
+		f.events = append(f.events, e)
+	}
+	return f
+}
+
+// named is a run that events name without being wide.
+type named struct {
+	id     schema.ULID
+	places []int // of the events, ascending
+}
+
+// named gives the runs within a reach that events name without being wide, ascending.
+func (f *facet) named(within IDRange) []named {
+	places := map[schema.ULID][]int{}
+	for at := range f.events {
+		for _, run := range f.events[at].Runs {
+			id, err := schema.ParseULID(run)
+			if err == nil && within.has(id) {
+				places[id] = append(places[id], at)
+			}
+		}
+	}
+	all := make([]named, 0, len(places))
+	for id, at := range places {
+		all = append(all, named{id, at})
+	}
+	slices.SortFunc(all, func(a, b named) int { return a.id.Compare(b.id) })
+	return all
+}
+
+func eventIDs(all []named) []schema.ULID {
+	ids := make([]schema.ULID, len(all))
+	for i := range all {
+		ids[i] = all[i].id
+	}
+	return ids
+}
+
+// groups gives the runs within a reach by the events that name them.
+func (f *facet) groups(within IDRange) ([]ChangedRuns, error) {
+	lists := make([][]schema.ULID, len(f.wide), len(f.wide)+1)
+	for i, at := range f.wide {
+		var err error
+		if lists[i], err = f.events[at].Wide.Between(within.First, within.Last); err != nil {
+			return nil, err
+		}
+	}
+	others := f.named(within)
+	by := map[string]int{}
+	var all []ChangedRuns
+	var key []byte
+	merge(append(lists, eventIDs(others)), func(id schema.ULID, in []bool) {
+		key = key[:0]
+		for i, at := range f.wide {
+			if in[i] {
+				key = binary.AppendUvarint(key, uint64(at))
+			}
+		}
+		if in[len(f.wide)] {
+			for _, at := range others[0].places {
+				key = binary.AppendUvarint(key, uint64(at))
+			}
+			others = others[1:]
+		}
+		place, is := by[string(key)]
+		if !is {
+			place = len(all)
+			by[string(key)] = place
+			all = append(all, ChangedRuns{said: f.annotate(key)})
+		}
+		all[place].Runs = append(all[place].Runs, id)
+	})
+	return all, nil
+}
+
+// annotate applies the events at the places in a key of groups.
+func (f *facet) annotate(key []byte) schema.Annotations {
+	var events []schema.Event
+	for len(key) > 0 {
+		at, n := binary.Uvarint(key)
+		e := f.events[at].Event
+		e.Runs = []string{about}
+		events, key = append(events, e), key[n:]
+	}
+	return schema.Annotate(events)
+}
+
+// merge calls each with every id of some ascending lists, in order, and which of the lists have it. The lists are used up.
+func merge(lists [][]schema.ULID, each func(id schema.ULID, in []bool)) {
+	in := make([]bool, len(lists))
+	for {
+		var next *schema.ULID
+		for _, list := range lists {
+			if len(list) > 0 && (next == nil || list[0].Compare(*next) < 0) {
+				next = &list[0]
+			}
+		}
+		if next == nil {
+			return
+		}
+		id := *next
+		for i, list := range lists {
+			if in[i] = len(list) > 0 && list[0] == id; in[i] {
+				lists[i] = list[1:]
+			}
+		}
+		each(id, in)
+	}
+}

@@ -1,0 +1,66 @@
+package scan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// FirstID is the smallest possible id of a run at a time.
+func FirstID(ms int64) schema.ULID { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}) }
+
+// LastID is the largest possible id of a run at a time.
+func LastID(ms int64) schema.ULID {
+	id := FirstID(ms)
+	for i := range id[6:] {
+		id[6+i] = 0xff
+	}
+	return id
+}
+
+// Period are the times since and before which runs started. The zero value has no bounds. A run without a start is never within bounds.
+type Period struct {
+	Since, Until int64 // until 0: no bound
+}
+
+// NewPeriod makes bounds of two times; the zero time: no bound.
+func NewPeriod(since, until time.Time) Period {
+	var b Period
+	if !since.IsZero() {
+		b.Since = max(since.UnixMilli(), 1)
+	}
+	if !until.IsZero() {
+		b.Since, b.Until = max(b.Since, 1), max(until.UnixMilli(), 1)
+	}
+	return b
+}
+
+// Overlap reports whether the period from first to last overlaps the bounds.
+func (b Period) Overlap(first, last int64) bool {
+	return last >= b.Since && (b.Until == 0 || first < b.Until)
+}
+
+// Spans are disjoint periods (first and last millisecond), in order.
+type Spans [][2]int64
+
+// NewSpans joins periods that overlap. It changes the order of all.
+func NewSpans(all [][2]int64) Spans {
+	slices.SortFunc(all, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	merged := all[:0]
+	for _, next := range all {
+		if last := len(merged) - 1; last >= 0 && next[0] <= merged[last][1] {
+			merged[last][1] = max(merged[last][1], next[1])
+		} else {
+			merged = append(merged, next)
+		}
+	}
+	return merged
+}
+
+// Miss reports whether the period from first to last overlaps none of the spans.
+func (s Spans) Miss(first, last int64) bool {
+	at, _ := slices.BinarySearchFunc(s, first, func(span [2]int64, first int64) int { return cmp.Compare(span[1], first) })
+	return at == len(s) || s[at][0] > last
+}

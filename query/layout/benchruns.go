@@ -1,0 +1,363 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/schema"
+)
+
+var summaryHeader = []string{
+	"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization", "model", "gpu_name",
+	"status", "run_uuid", "suite", "benchmark", "variant", "params",
+}
+
+// harnessColumns is the number of the first columns, which every version of the harness writes.
+const harnessColumns = 7
+
+// failedSuffix is the end of the file name of the document of a failed run (any run that is not ok).
+const failedSuffix = ".failed.json"
+
+// BenchRuns writes the artifacts of one session to a directory; the package documentation lists them. Run documents and fingerprints
+// of earlier sessions remain, and summary.csv has a row for each document of the directory. Every file is replaced atomically, so
+// no reader sees a partial file. A BenchRuns is not safe for concurrent use.
+type BenchRuns struct {
+	dir     string
+	summary bytes.Buffer // contents of summary.csv once all rows are saved
+	rows    int
+	saved   int            // number of rows already in the file
+	reasons []reason       // why something is missing, in order of first occurrence
+	without map[reason]int // number of runs for each reason
+	notes   []string       // about the folder as a whole
+	// documents are the ids of the measured runs that have a document, by the point and side.
+	documents map[string][]schema.ULID
+}
+
+// The directories of run documents and fingerprints.
+const (
+	runsFolder = "runs"
+	fpFolder   = "fp"
+)
+
+// OpenBenchRuns makes the directory and its parents. The directories below it are made with their first file, because a sweep of
+// programs or Python functions writes no files there. An existing summary.csv is left alone: the session may still be refused.
+func OpenBenchRuns(dir string) (*BenchRuns, error) {
+	b := &BenchRuns{dir: dir, without: map[reason]int{}, documents: map[string][]schema.ULID{}}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making %s: %w", dir, err)
+	}
+	for _, name := range []string{runsFolder, fpFolder} {
+		folder := filepath.Join(dir, name)
+		if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("making %s: it is a file", folder)
+		}
+	}
+	return b, nil
+}
+
+// Begin rewrites summary.csv. It keeps the existing rows, and adds a row for each document without one, because a crash can lose rows. It
+// also writes the documents and rows of those runs that this session resumes that the directory lacks: load passes the runs with some ids to
+// each, whole and in their order. earlier needs only the ids, the point, the purpose, the status and the backend of a run. If the directory
+// cannot be written, Begin fails before anything is measured. Rows have the order of run_id, and so that of the starts of the runs.
+func (b *BenchRuns) Begin(earlier []schema.Run, load func(ids []string, each func(schema.Run) error) error) error {
+	known, err := b.knownRows()
+	if err != nil {
+		return err
+	}
+	missing, err := b.missing(earlier, known)
+	if err == nil && len(missing) > 0 {
+		err = load(missing, func(run schema.Run) error {
+			row, err := b.write(&run)
+			if row != nil && known[run.RunID] == nil {
+				known[run.RunID] = row
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if err := b.appendRow(summaryHeader); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(known)) {
+		if err := b.appendRow(known[id]); err != nil {
+			return err
+		}
+		b.rows++
+	}
+	return b.save()
+}
+
+// missing returns the ids of those runs of earlier sessions that are not in the directory, profiled runs last. It notes the documents of the
+// others, so that a profiled run of their point can complete them.
+func (b *BenchRuns) missing(earlier []schema.Run, known map[string][]string) (ids []string, err error) {
+	var profiled []*schema.Run
+	restored := map[string]bool{} // points
+	for i := range earlier {
+		run := &earlier[i]
+		id, err := schema.ParseULID(run.RunID)
+		if err != nil {
+			return nil, fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
+		}
+		there, point := b.documented(run), run.PointID+run.Side
+		switch {
+		case run.Purpose == schema.PurposeProfile:
+			profiled = append(profiled, run)
+		case known[run.RunID] == nil || !there && (run.Status != schema.StatusOK || slices.Contains(backends, run.Backend)):
+			ids, restored[point] = append(ids, run.RunID), true
+		case there && run.Status == schema.StatusOK:
+			b.documents[point] = append(b.documents[point], id)
+		}
+	}
+	slices.Sort(ids) // the first document of a point is of its first run
+	for _, run := range profiled {
+		point := run.PointID + run.Side
+		if restored[point] || len(b.documents[point]) == 0 && !b.documented(run) {
+			ids = append(ids, run.RunID)
+		}
+	}
+	return ids, nil
+}
+
+// documented reports whether the directory has the document of a run.
+func (b *BenchRuns) documented(run *schema.Run) bool {
+	ending := ".json"
+	if run.Status != schema.StatusOK {
+		ending = failedSuffix
+	}
+	_, err := os.Stat(filepath.Join(b.dir, runsFolder, run.RunID+ending))
+	return err == nil
+}
+
+// Add writes the document and the fingerprint of a run, if it has them, then its row. The operators of a profiled run become the timeline of
+// the documents of the runs of its point that measured; without such documents it has one of its own. After an error, the run
+// is not in summary.csv yet: the next call that succeeds writes all rows that were added.
+func (b *BenchRuns) Add(run schema.Run) error {
+	row, err := b.write(&run)
+	if err != nil || row == nil {
+		return err
+	}
+	if err := b.appendRow(row); err != nil {
+		return err
+	}
+	b.rows++
+	// Rewriting the file for each of a hundred thousand runs would write hundreds of gigabytes. It is therefore rewritten when it has
+	// grown by 1 %: after every run up to 100 rows. A crash loses at most the last 1 % of the rows, which the next session adds.
+	if b.rows-b.saved <= b.saved/100 {
+		return nil
+	}
+	return b.save()
+}
+
+// write writes the document and the fingerprint of a run, and returns its row; nil if it has none.
+func (b *BenchRuns) write(run *schema.Run) (row []string, err error) {
+	id, err := schema.ParseULID(run.RunID)
+	if err != nil {
+		return nil, fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
+	}
+	profile := run.Purpose == schema.PurposeProfile
+	if profile && run.Status == schema.StatusOK && len(b.documents[run.PointID+run.Side]) > 0 {
+		return nil, b.complete(run, id)
+	}
+	written := true
+	if run.Status != schema.StatusOK {
+		err = b.addFailed(run, id)
+	} else {
+		written, err = b.addDocument(run, id)
+	}
+	if err != nil || profile && !written {
+		return nil, err
+	}
+	return summaryRow(run, id), nil
+}
+
+// complete gives the documents of the measured runs of a point the operators of a profiled run, and a fingerprint.
+func (b *BenchRuns) complete(run *schema.Run, id schema.ULID) error {
+	var first *schema.ULID
+	for _, of := range b.documents[run.PointID+run.Side] {
+		path := filepath.Join(b.dir, runsFolder, of.String()+".json")
+		text, err := files.Read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // somebody removed it
+		}
+		if err != nil && !errors.Is(err, fs.ErrInvalid) {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+		var d runDocument
+		if err != nil || json.Unmarshal(text, &d) != nil || d.Meta.Tags[tagRun] != of.String() {
+			b.miss(noProfile, "the document was changed")
+			continue
+		}
+		if first == nil {
+			first = &of
+		}
+		if err := d.withTimeline(run, id, *first); err != nil {
+			b.miss(noProfile, "the profiled run: "+err.Error())
+			continue
+		}
+		if err := b.writeDocument(&d, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *BenchRuns) addFailed(run *schema.Run, id schema.ULID) error {
+	text, err := files.JSON(newFailedDocument(run, id))
+	if err != nil {
+		return fmt.Errorf("writing the document of run %s: %w", id, err)
+	}
+	return b.replace(runsFolder, id.String()+failedSuffix, text)
+}
+
+// replace writes a file in one of the directories.
+func (b *BenchRuns) replace(folder, name string, text []byte) error {
+	path := filepath.Join(b.dir, folder)
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return fmt.Errorf("making %s: %w", path, err)
+	}
+	return files.Replace(filepath.Join(path, name), text)
+}
+
+// reason says what a run is without, and why.
+type reason struct{ missing, why string }
+
+// What a run can be without.
+const (
+	noDocument = "no run document"
+	noProfile  = "no profile in its document"
+)
+
+// miss counts a run without something.
+func (b *BenchRuns) miss(missing, why string) {
+	of := reason{missing, why}
+	if b.without[of]++; b.without[of] == 1 {
+		b.reasons = append(b.reasons, of)
+	}
+}
+
+// addDocument writes the document of an ok run, and reports whether the schema can express it.
+func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) (bool, error) {
+	d, err := newDocument(run, id)
+	if err != nil {
+		b.miss(noDocument, err.Error())
+		return false, nil
+	}
+	if err := b.writeDocument(d, id); err != nil {
+		return false, err
+	}
+	if run.Purpose == schema.PurposeMeasure {
+		b.documents[run.PointID+run.Side] = append(b.documents[run.PointID+run.Side], id)
+	}
+	return true, nil
+}
+
+// writeDocument writes a document and, if it has operators, its fingerprint.
+func (b *BenchRuns) writeDocument(d *runDocument, id schema.ULID) error {
+	text, err := files.JSON(d)
+	if err != nil {
+		return fmt.Errorf("writing the document of run %s: %w", id, err)
+	}
+	if err := b.replace(runsFolder, id.String()+".json", text); err != nil || !hasOperators(d.Timeline) {
+		return err
+	}
+	print, err := newFingerprint(d, text)
+	if err != nil {
+		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
+	}
+	if text, err = files.JSON(print); err != nil {
+		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
+	}
+	return b.replace(fpFolder, id.String()+".fp.json", text)
+}
+
+// Close writes the rows that are not in summary.csv yet.
+func (b *BenchRuns) Close() error {
+	if b.saved == b.rows {
+		return nil
+	}
+	return b.save()
+}
+
+// Warnings returns what is not in the directory: one line for each reason, with the number of runs.
+func (b *BenchRuns) Warnings() []string {
+	var lines []string
+	for _, note := range b.notes {
+		lines = append(lines, b.dir+": "+note)
+	}
+	for _, reason := range b.reasons {
+		runs := "1 run has"
+		if n := b.without[reason]; n > 1 {
+			runs = strconv.Itoa(n) + " runs have"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s %s: %s", b.dir, runs, reason.missing, reason.why))
+	}
+	return lines
+}
+
+// save replaces summary.csv.
+func (b *BenchRuns) save() error {
+	if err := files.Replace(filepath.Join(b.dir, summaryFile), b.summary.Bytes()); err != nil {
+		return err
+	}
+	b.saved = b.rows
+	return nil
+}
+
+func (b *BenchRuns) appendRow(fields []string) error {
+	w := csv.NewWriter(&b.summary)
+	w.UseCRLF = true
+	if err := w.Write(fields); err != nil {
+		return fmt.Errorf("adding a row to summary.csv: %w", err)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func summaryRow(run *schema.Run, id schema.ULID) []string {
+	var latency, utilization *float64
+	if run.Status == schema.StatusOK && run.Purpose != schema.PurposeProfile {
+		latency, utilization = latencyMS(run, .5), share(run, "gpu_utilization")
+	}
+	return append([]string{
+		id.String(), run.Backend, integerText(batchSize(run)), integerText(seqLen(run)), precision(run),
+		realText(latency), realText(utilization), run.Model, orUnknownText(run.Env.GPUName),
+		string(run.Status), ulidAsUUID(id),
+	}, pointOf(run).columns()...)
+}
+
+// columns returns the suite and those axes for which the harness has no column. The axes without a name of their own are a JSON object.
+func (p point) columns() []string {
+	params := ""
+	if len(p.Params) > 0 {
+		if text, err := json.Marshal(p.Params); err == nil { // cannot fail for texts
+			params = string(text)
+		}
+	}
+	return []string{p.Suite, p.Benchmark, p.Variant, params}
+}
+
+func integerText(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func realText(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}

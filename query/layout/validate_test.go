@@ -1,0 +1,203 @@
+package layout
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// reference are the schemas of this package as a library for all of JSON Schema compiles them, by file name.
+func reference(t *testing.T) map[string]*jsonschema.Schema {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	entries, err := schemas.ReadDir("schemas")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const address = "https://neurolens.invalid/layout/"
+	for _, e := range entries {
+		text, err := schemas.ReadFile("schemas/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiler.AddResource(address+e.Name(), document); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := map[string]*jsonschema.Schema{}
+	for _, e := range entries {
+		if all[e.Name()], err = compiler.Compile(address + e.Name()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// referenceProblems are what the library finds, in the words of this package.
+func referenceProblems(s *jsonschema.Schema, value any) (found []Problem) {
+	invalid, ok := s.Validate(value).(*jsonschema.ValidationError)
+	if !ok {
+		return nil
+	}
+	printer := message.NewPrinter(language.English)
+	var walk func(e *jsonschema.ValidationError)
+	walk = func(e *jsonschema.ValidationError) {
+		for _, cause := range e.Causes {
+			walk(cause)
+		}
+		if len(e.Causes) > 0 {
+			return
+		}
+		why := e.ErrorKind.LocalizedString(printer)
+		switch k := e.ErrorKind.(type) {
+		case *kind.Required:
+			why = "missing " + strings.Join(k.Missing, ", ")
+		case *kind.Type:
+			why = "got " + k.Got + ", want " + strings.Join(slices.Sorted(slices.Values(k.Want)), " or ")
+		case *kind.FalseSchema:
+			why = "must be absent: the run is not ok"
+		}
+		pointer := ""
+		for _, step := range e.InstanceLocation {
+			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(step)
+		}
+		found = append(found, Problem{Pointer: pointer, Why: why})
+	}
+	walk(invalid)
+	return found
+}
+
+// differ tells what only one of two lists of problems has. Where a value has the wrong format, or a list of names is in another
+// order, the words may differ.
+func differ(ours, theirs []Problem) (lines []string) {
+	set := func(all []Problem) map[string]bool {
+		lines := map[string]bool{}
+		for _, p := range all {
+			why := p.Why
+			if strings.Contains(why, "is not valid ") || strings.Contains(why, "is not a ") {
+				why = "format"
+			}
+			if names, ok := strings.CutPrefix(why, "additional properties "); ok {
+				fields := strings.FieldsFunc(strings.TrimSuffix(names, " not allowed"), func(r rune) bool { return strings.ContainsRune(", '", r) })
+				slices.Sort(fields)
+				why = "additional " + strings.Join(fields, " ")
+			}
+			lines[p.Pointer+": "+why] = true
+		}
+		return lines
+	}
+	our, their := set(ours), set(theirs)
+	for _, line := range slices.Sorted(maps.Keys(our)) {
+		if !their[line] {
+			lines = append(lines, "only here "+line)
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(their)) {
+		if !our[line] {
+			lines = append(lines, "only there "+line)
+		}
+	}
+	return lines
+}
+
+// eachChange calls a function with a document after changes of one value in it: three other values, or no member, or one more.
+// Of a list the first two elements are changed.
+func eachChange(document any, changed func()) {
+	replacements := []any{nil, true, json.Number("-1"), json.Number("0.5"), json.Number("7"), json.Number("300"), "", "x", "ok", []any{}, map[string]any{}}
+	next := 0
+	var walk func(value any, set func(any))
+	walk = func(value any, set func(any)) {
+		for range 3 {
+			set(replacements[next%len(replacements)])
+			next++
+			changed()
+		}
+		set(value)
+		switch value := value.(type) {
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				member := value[name]
+				delete(value, name)
+				changed()
+				value[name] = member
+				walk(member, func(v any) { value[name] = v })
+			}
+			value["a/b~c"] = "more"
+			changed()
+			delete(value, "a/b~c")
+		case []any:
+			for i, element := range value[:min(len(value), 2)] {
+				walk(element, func(v any) { value[i] = v })
+			}
+		}
+	}
+	walk(document, func(v any) { document = v })
+}
+
+// TestAgainstLibrary: for each change of each value in the files of the layouts, the same problems are found as by a library for all
+// of JSON Schema.
+func TestAgainstLibrary(t *testing.T) {
+	ours, err := compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, cases, wrong := reference(t), 0, 0
+	err = filepath.WalkDir(goldens, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		document, err := schemaValue(text)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(kinds, func(k kindOf) bool { return k.is(document) })
+		if at < 0 {
+			return nil
+		}
+		schema := kinds[at].schema
+		eachChange(document, func() {
+			found := problems(ours[schema], document)
+			cases++
+			wrong += min(len(found), 1)
+			if lines := differ(found, referenceProblems(theirs[schema], document)); lines != nil {
+				t.Errorf("%s: %q", path, lines)
+			}
+		})
+		return nil
+	})
+	if err != nil || cases < 1000 || wrong < cases/10 {
+		t.Errorf("%v: %d cases, %d of them with problems", err, cases, wrong)
+	}
+}
+
+// TestUnknownKeyword: a schema with a keyword that is not understood is refused.
+func TestUnknownKeyword(t *testing.T) {
+	for _, text := range []string{`{"oneOf": []}`, `{"properties": {"a": {"maxLength": 3}}}`, `{"type": 3}`} {
+		if err := json.Unmarshal([]byte(text), &rule{}); err == nil {
+			t.Errorf("%s was read", text)
+		}
+	}
+	if err := (compiled{}).link(&rule{Ref: "#/$defs/none"}, &rule{}); err == nil {
+		t.Error("a reference to nothing was followed")
+	}
+}

@@ -1,0 +1,124 @@
+package query
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
+)
+
+// Point has the fields that identify a point, and the machine. Unknown values are empty or nil.
+type Point struct {
+	Benchmark, Variant, Backend, Model, Precision string
+	BatchSize, SeqLen                             *int64
+	Machine                                       string
+	Params                                        map[string]string // values as canonical text
+}
+
+// PointOf makes a point from the values of Identity in a row of runs and from its parameters.
+func PointOf(values []any, params map[string]any) Point {
+	text := func(i int) string { s, _ := values[i].(string); return s }
+	integer := func(i int) *int64 {
+		if n, ok := values[i].(int64); ok {
+			return &n
+		}
+		return nil
+	}
+	p := Point{
+		Benchmark: text(0), Variant: text(1), Backend: text(2), Model: text(3), Precision: text(4),
+		BatchSize: integer(5), SeqLen: integer(6), Machine: text(7),
+	}
+	if params != nil {
+		p.Params = make(map[string]string, len(params))
+		for name, value := range params {
+			if text, ok := value.(string); ok { // without a value it is no parameter
+				p.Params[name] = text
+			}
+		}
+	}
+	return p
+}
+
+// Value is the value of a column of Identity, or of params, as a cell.
+func (p *Point) Value(column string) any {
+	switch column {
+	case "benchmark":
+		return answer.Text(p.Benchmark)
+	case "variant":
+		return answer.Text(p.Variant)
+	case "backend":
+		return answer.Text(p.Backend)
+	case "model":
+		return answer.Text(p.Model)
+	case "precision":
+		return answer.Text(p.Precision)
+	case "batch_size":
+		return answer.Integer(p.BatchSize)
+	case "seq_len":
+		return answer.Integer(p.SeqLen)
+	case "machine":
+		return answer.Text(p.Machine)
+	case "params":
+		return answer.Texts(p.Params)
+	}
+	return nil
+}
+
+// Parameter is the value of a parameter, as a cell.
+func (p *Point) Parameter(name string) any {
+	if value, ok := p.Params[name]; ok {
+		return value
+	}
+	return nil
+}
+
+// With is the point with the value of another point for a column of Identity or a parameter (param.NAME). A parameter that the other
+// point lacks is removed.
+func (p *Point) With(field string, of *Point) Point {
+	changed := *p
+	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
+		changed.Params = map[string]string{}
+		maps.Copy(changed.Params, p.Params)
+		delete(changed.Params, name)
+		if value, ok := of.Params[name]; ok {
+			changed.Params[name] = value
+		}
+		return changed
+	}
+	switch field {
+	case "benchmark":
+		changed.Benchmark = of.Benchmark
+	case "variant":
+		changed.Variant = of.Variant
+	case "backend":
+		changed.Backend = of.Backend
+	case "model":
+		changed.Model = of.Model
+	case "precision":
+		changed.Precision = of.Precision
+	case "batch_size":
+		changed.BatchSize = of.BatchSize
+	case "seq_len":
+		changed.SeqLen = of.SeqLen
+	case "machine":
+		changed.Machine = of.Machine
+	}
+	return changed
+}
+
+// PointMeanings describe the columns of a point.
+var PointMeanings = map[string]string{
+	"benchmark": "name of the benchmark", "variant": "variant of the benchmark", "backend": "software that does the work, such as torch or onnxrt", "model": "name of the model",
+	"precision": "number type, such as fp32 or fp16", "batch_size": "inputs per batch", "seq_len": "sequence length",
+	"machine": "machine that ran it", "params": "all other parameters, as canonical text",
+}
+
+// PointFields are columns of the point of a row.
+func PointFields[Row any](of func(*Row) *Point, columns ...string) []answer.Field[Row] {
+	fields := make([]answer.Field[Row], len(columns))
+	for i, column := range answer.ColumnsNamed(columns...) {
+		fields[i] = answer.Field[Row]{Column: column, Meaning: PointMeanings[column.Name], Of: func(row *Row) any { return of(row).Value(column.Name) }}
+	}
+	return fields
+}

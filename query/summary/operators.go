@@ -1,0 +1,133 @@
+package summary
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Operator is an operator or a kernel of a run.
+type Operator struct {
+	Index      int64 // position in the profile
+	Name       string
+	Type       string
+	Device     string
+	Count      *int64   // number of executions
+	DurationNS *int64   // total time of all executions
+	Share      *float64 // share of the sum of the times of all rows; a row that contains or calls others counts beside them
+	Kernels    *int64   // number of different kernels that it launched
+}
+
+// Operators returns the operators of a run, sorted by a key (see SortKeys); empty: the longest first. Operators without a value come last. An
+// unknown key is an ErrInput.
+func Operators(ctx context.Context, db *query.DB, run *schema.Run, sort string) ([]Operator, error) {
+	compare, err := order(cmp.Or(sort, "-duration"))
+	if err != nil {
+		return nil, err
+	}
+	profiled := *run
+	if err := db.SetOperators(ctx, &profiled); err != nil {
+		return nil, err
+	}
+	all := make([]Operator, len(profiled.Ops))
+	for i, op := range profiled.Ops { // in the order of the profile
+		all[i] = Operator{Index: op.Index, Name: op.Name, Type: op.Type, Device: op.Device, Count: op.Count, DurationNS: op.DurationNS}
+		if op.Kernels != nil {
+			all[i].Kernels = new(int64(len(op.Kernels)))
+		}
+	}
+	addShares(all)
+	slices.SortStableFunc(all, compare)
+	return all, nil
+}
+
+// addShares sets the share of each operator with a duration.
+func addShares(all []Operator) {
+	var sum float64
+	for i := range all {
+		if d := all[i].DurationNS; d != nil {
+			sum += float64(*d)
+		}
+	}
+	for i := range all {
+		if d := all[i].DurationNS; d != nil && sum > 0 {
+			all[i].Share = new(float64(*d) / sum)
+		}
+	}
+}
+
+// sortKeys are the sort keys, ascending.
+var sortKeys = map[string]func(a, b *Operator) int{
+	"op":       func(a, b *Operator) int { return cmp.Compare(a.Index, b.Index) },
+	"name":     func(a, b *Operator) int { return strings.Compare(a.Name, b.Name) },
+	"type":     func(a, b *Operator) int { return strings.Compare(a.Type, b.Type) },
+	"device":   func(a, b *Operator) int { return strings.Compare(a.Device, b.Device) },
+	"count":    func(a, b *Operator) int { return cmp.Compare(*a.Count, *b.Count) },
+	"duration": func(a, b *Operator) int { return cmp.Compare(*a.DurationNS, *b.DurationNS) },
+}
+
+// OperatorSortKeys are the sort keys. Each can be prefixed with - for descending order.
+func OperatorSortKeys() []string {
+	return []string{"op", "name", "type", "device", "count", "duration"}
+}
+
+// order parses a sort key.
+func order(word string) (func(a, b Operator) int, error) {
+	key, falling := strings.CutPrefix(word, "-")
+	compare, known := sortKeys[key]
+	if !known {
+		return nil, answer.InputError("--sort %q: want one of %s, with a - before it for the largest first", answer.Brief(word), strings.Join(OperatorSortKeys(), " "))
+	}
+	value := func(o *Operator) *int64 { return new(int64) } // every one has one
+	switch key {
+	case "count":
+		value = func(o *Operator) *int64 { return o.Count }
+	case "duration":
+		value = func(o *Operator) *int64 { return o.DurationNS }
+	}
+	return func(a, b Operator) int {
+		switch {
+		case value(&a) == nil && value(&b) == nil:
+			return 0
+		case value(&a) == nil:
+			return 1
+		case value(&b) == nil:
+			return -1
+		case falling:
+			return compare(&b, &a)
+		}
+		return compare(&a, &b)
+	}, nil
+}
+
+// OperatorFields are the columns of operators.
+func OperatorFields() []answer.Field[Operator] {
+	text := func(name, meaning string, of func(*Operator) string) answer.Field[Operator] {
+		return answer.Field[Operator]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(o *Operator) any { return answer.Text(of(o)) },
+		}
+	}
+	number := func(name, unit, meaning string, of func(*Operator) *int64) answer.Field[Operator] {
+		return answer.Field[Operator]{
+			Column: answer.Column{Name: name, Type: answer.TypeInteger, Unit: unit}, Meaning: meaning, Of: func(o *Operator) any { return answer.Value(of(o)) },
+		}
+	}
+	return []answer.Field[Operator]{
+		number("op", "", "position of the operator in the profile", func(o *Operator) *int64 { return &o.Index }),
+		text("name", "name of the operator or kernel", func(o *Operator) string { return o.Name }),
+		text("type", "kind of operator", func(o *Operator) string { return o.Type }),
+		text("device", "device that ran it", func(o *Operator) string { return o.Device }),
+		number("count", "", "number of executions", func(o *Operator) *int64 { return o.Count }),
+		number("duration", "ns", "total time of all executions", func(o *Operator) *int64 { return o.DurationNS }),
+		{
+			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the sum of the times of all rows; a row that contains or calls others counts beside them",
+			Of: func(o *Operator) any { return answer.Value(o.Share) },
+		},
+		number("kernels", "", "number of different kernels that it launched", func(o *Operator) *int64 { return o.Kernels }),
+	}
+}
