@@ -5,6 +5,9 @@
 // Whenever a process dies, acknowledged runs are kept, and each is sealed once. Files that cannot be read are left
 // unchanged.
 //
+// A Reading reads result files of other tools into a store. The readers are in ingest/foreign and know no store. It reads one file after
+// the other, and reports for each how far it was read, and what was left out, refused, or already stored.
+//
 // Merge and Compact copy runs from one store to another. Writing, sealing and reading the files of a store is in
 // internal/, from the operations of a disk up to the sealer. Package ingest/check, which verifies and repairs, uses the
 // same packages.

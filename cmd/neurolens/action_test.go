@@ -304,7 +304,7 @@ func TestAction(t *testing.T) {
 // script has; every input is used, and none is put into a command.
 func TestActionIsTheScript(t *testing.T) {
 	t.Parallel()
-	const folder = "cmd/neurolens/internal/workflow/files/"
+	const folder = "cmd/neurolens/internal/project/files/"
 	script, template := ofRepository(t, folder+"neurolens.sh"), ofRepository(t, folder+"github.yml")
 	settings := map[string]bool{"GH_TOKEN": true, "PR_NUMBER": true}
 	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=\$\{`).FindAllStringSubmatch(script, -1) {

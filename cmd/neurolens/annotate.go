@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -178,7 +178,7 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	if err := store.Close(); err != nil {
 		return storeError{err}
 	}
-	return a.print(format, t, func() term.View { return screens.Annotations(t) })
+	return a.print(format, t, func() term.View { return views.Annotations(t) })
 }
 
 // selected sets the runs of each event, oldest first: the runs of the selection; for a tag to remove, the runs with the tag.

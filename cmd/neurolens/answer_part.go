@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
@@ -65,7 +63,7 @@ func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory
 // inPart has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
 // everywhere, and crashes, and a text of SQL can bring each of that about.
 func (a *app) inPart(ctx context.Context, q question, limit int64) error {
-	job := sandbox.Job{Stdout: a.stdout, Grace: system.Grace, Memory: processMemory(limit)}
+	job := sandbox.Job{Stdout: a.stdout, Grace: signalGrace, Memory: processMemory(limit)}
 	q.Memory = duckMemory(limit)
 	if dir, err := a.temporary.Dir(); err == nil && dir != nil { // what fits in memory needs none
 		q.TempDir, job.Scratch, job.Keep = dir.Path, dir.Path, dir.Lock
@@ -123,5 +121,5 @@ func (a *app) answer(ctx context.Context, q question) error {
 	if err != nil {
 		return err
 	}
-	return a.print(q.Format, t, func() term.View { return output.TableView(t, a.page()) })
+	return a.print(q.Format, t, func() term.View { return term.TableView(t, a.page()) })
 }

@@ -16,20 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/models"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/notebook"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/settings"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/topics"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
@@ -45,7 +34,7 @@ type app struct {
 	width          int                        // columns of stdout
 	errSize        func() (columns, rows int) // of stderr, as they are now
 	args           []string                   // the command line, without the name of the program
-	pager          *pager.Pager               // nil where stdout is no terminal
+	pager          *term.Pager                // nil where stdout is no terminal
 	project        *project.Project
 
 	stores []string
@@ -60,13 +49,13 @@ type app struct {
 // The exit codes, as the README documents them.
 const (
 	exitOK           = 0
-	exitRegression   = gate.StatusRegression   // gate: a regression
-	exitInput        = 2                       // usage, sweep, SQL or input error; nothing was started
-	exitInconclusive = gate.StatusInconclusive // gate: inconclusive; bisect: no single commit
-	exitRunsFailed   = 4                       // finished, but some runs ended other than ok, unsupported or skipped
-	exitStore        = 5                       // store missing, unreadable, damaged, unwritable or of an unknown version
-	exitOther        = 6                       // anything else, a bug included
-	exitPipe         = 141                     // who read the output has gone
+	exitRegression   = StatusRegression   // gate: a regression
+	exitInput        = 2                  // usage, sweep, SQL or input error; nothing was started
+	exitInconclusive = StatusInconclusive // gate: inconclusive; bisect: no single commit
+	exitRunsFailed   = 4                  // finished, but some runs ended other than ok, unsupported or skipped
+	exitStore        = 5                  // store missing, unreadable, damaged, unwritable or of an unknown version
+	exitOther        = 6                  // anything else, a bug included
+	exitPipe         = 141                // who read the output has gone
 )
 
 // usageError is a command line, or a file named on it, that makes no sense.
@@ -94,9 +83,9 @@ func exitCode(err error) int {
 		return reported.code
 	case errors.Is(err, errRunsFailed):
 		return exitRunsFailed
-	case errors.Is(err, gate.ErrRegression):
+	case errors.Is(err, ErrRegression):
 		return exitRegression
-	case errors.Is(err, gate.ErrInconclusive):
+	case errors.Is(err, ErrInconclusive):
 		return exitInconclusive
 	case errors.As(err, &usage), errors.Is(err, query.ErrInput), errors.Is(err, files.ErrPlace), errors.Is(err, ingest.ErrInside):
 		return exitInput
@@ -150,7 +139,7 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 		},
 	}
 	cmd.Flags().BoolP("version", "V", false, "print the version; same as neurolens version")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{slip.Flag(cmd, err)} })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{help.FlagError(cmd, err)} })
 
 	flags := cmd.PersistentFlags()
 	flags.StringArrayVar(&a.stores, "store", nil, "the store `DIR`; repeat to read several (default: runs_store here or in a parent folder)")
@@ -161,27 +150,27 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	flags.Bool("no-pager", false, "print long output directly (default: $PAGER shows it)")
 	cmd.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.pager.Begin(cmd, os.LookupEnv)
-		if err := cmp.Or(a.checkFlags(), a.readProject(cmd)); !complete.Asking(cmd) {
+		if err := cmp.Or(a.checkFlags(), a.readProject(cmd)); !help.IsCompleting(cmd) {
 			return err
 		}
 		return nil // a shell asks, in the middle of somebody's line
 	}
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), plotting.Command(a.plotHost()), newReportCommand(a), notebook.Command(a.notebookHost()),
+		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newPlotCommand(a), newReportCommand(a), newNotebookCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
-		newCICommand(a), newEnvCommand(a), a.newConfigCommand(), newDoctorCommand(a), a.newModelCommand(), newStoreCommand(a), newVersionCommand(a),
+		newCICommand(a), newEnvCommand(a), newConfigCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 	}
-	plotting.AddFlags(a.plotHost(), cmd)
+	a.addPlotFlags(cmd)
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
-	cmd.SetHelpCommand(topics.Command(cmd, topics.Host{Version: version, Width: func() int { return max(a.width, 40) }, Wrong: usageErrorf}))
+	cmd.SetHelpCommand(help.Command(cmd, help.Host{Version: version, Width: func() int { return max(a.width, 40) }, Wrong: usageErrorf}))
 	cmd.InitDefaultCompletionCmd("completion")
 	if c, _, err := cmd.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	complete.OwnScripts(cmd)
+	help.AddCompletionCommand(cmd)
 	return cmd
 }
 
@@ -193,7 +182,7 @@ func (a *app) checkFlags() error {
 	if a.json && a.format != "" {
 		return usageErrorf("--json and --format %s: want one of them", a.format)
 	}
-	if err := streams.CheckColor("--color", a.color); err != nil {
+	if err := term.CheckColor("--color", a.color); err != nil {
 		return usageError{err}
 	}
 	for _, dir := range a.stores {
@@ -209,7 +198,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError{slip.Arguments(cmd, args)}
+	return usageError{help.ArgumentsError(cmd, args)}
 }
 
 // arguments asks for between least and most arguments.
@@ -224,25 +213,12 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 
 // readProject makes what the nearest project file says the default of variables and flags that are not set.
 func (a *app) readProject(cmd *cobra.Command) (err error) {
-	around := project.Surroundings{Home: a.getenv("HOME"), Environ: a.getenv, Formats: output.Formats, Command: cmd}
+	around := project.Surroundings{Home: a.getenv("HOME"), Environ: a.getenv, Formats: term.Formats, Command: cmd}
 	if a.project, err = project.Read(around); err != nil {
 		return usageError{err}
 	}
 	a.getenv = a.project.Getenv
 	return nil
-}
-
-func (a *app) newConfigCommand() *cobra.Command {
-	return settings.Command(settings.Source{
-		Project: func() *project.Project { return a.project }, Format: a.outputFormat, Print: a.print, Lookup: os.LookupEnv, Remark: a.remarks(),
-	}, noArguments)
-}
-
-func (a *app) newModelCommand() *cobra.Command {
-	return models.Command(models.Host{
-		Formatted: a.outputFormat, Print: a.print, Wrong: func(err error) error { return usageError{err} },
-		None: noArguments, One: arguments(1, 1, "the name of one model"),
-	})
 }
 
 // readStores are the stores that a reading command answers from.
@@ -335,7 +311,7 @@ func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *
 	if err != nil {
 		return err
 	}
-	system.Asking(cmd.Context(), true)
+	asking(cmd.Context(), true)
 	// Collecting garbage takes longer than the answer: the names of a large store are a heap that doubles many times.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(heap)

@@ -5,19 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
-	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/export"
@@ -26,6 +28,7 @@ import (
 	"github.com/neurolens/neurolens/runner/cmdline"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/discover"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
@@ -108,7 +111,7 @@ complete keys and to mark typos.`,
 		},
 	}
 	f.define(cmd)
-	slip.Aliases(cmd, map[string][]string{"warmup": {"w"}, "repeats": {"r", "runs"}, "setup": {"s"}, "prepare": {"p"}, "cleanup": {"c"}, "ignore-exit": {"i"}})
+	help.FlagAliases(cmd, map[string][]string{"warmup": {"w"}, "repeats": {"r", "runs"}, "setup": {"s"}, "prepare": {"p"}, "cleanup": {"c"}, "ignore-exit": {"i"}})
 	return cmd
 }
 
@@ -181,8 +184,8 @@ func (b *bench) readMetrics() error {
 
 // readSweep reads the sweep, with the benchmarks that it finds in the working directory.
 func (b *bench) readSweep() (err error) {
-	system.Asking(b.cmd.Context(), true)
-	defer system.Asking(b.cmd.Context(), b.flags.dryRun)
+	asking(b.cmd.Context(), true)
+	defer asking(b.cmd.Context(), b.flags.dryRun)
 	b.overrides.Files, err = discover.Tree(".")
 	if err == nil && b.flags.against != "" {
 		b.overrides.Base, err = worktree.WithDeleted(b.cmd.Context(), ".", b.flags.against, b.overrides.Files)
@@ -208,17 +211,17 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: b.earlier(), Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: verdicts.OpenPoints, Extract: apart.Extract, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: views.OpenPoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 
 // results are the runs that the output of a benchmark tool has, as ingest reads them.
 func results(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
-	return imports.Results(ctx, formats.All(), format, file, outputs)
+	return ingest.ReadResults(ctx, formats.All(), format, file, outputs)
 }
 
 // beside are the names of the files that the reader of a format reads together with an output.
-func beside(format, file string) []string { return imports.Beside(formats.All(), format, file) }
+func beside(format, file string) []string { return ingest.FilesBeside(formats.All(), format, file) }
 
 // earlier are the sessions that this one may go on from. A line is measured anew: those of other lines have points of it.
 func (b *bench) earlier() func(machine string) ([]schema.Run, error) {
@@ -267,14 +270,14 @@ func (b *bench) run() error {
 	if err != nil {
 		return errors.Join(err, b.closeOut(out))
 	}
-	progress := measuring.NewProgress(b.console(b.format), measuring.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
-	options := b.options(progress.Observe)
+	shown := progress.NewProgress(b.console(b.format), progress.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
+	options := b.options(shown.Observe)
 	var store *ingest.Store // opened when the session begins: a wrong sweep or a busy device creates no store
 	options.Planned = func(plan *runner.Plan) (err error) {
 		if store, err = openForWriting(b.dir); err != nil {
 			return err
 		}
-		if err := out.Begin(b.cmd.Context(), measuring.Earlier(plan), b.stored); err != nil && !errors.Is(err, query.ErrStore) {
+		if err := out.Begin(b.cmd.Context(), progress.Earlier(plan), b.stored); err != nil && !errors.Is(err, query.ErrStore) {
 			return usageError{err}
 		} else if err != nil {
 			return err
@@ -289,7 +292,7 @@ func (b *bench) run() error {
 		return out.Add(run)
 	})
 	err = explained(err)
-	progress.Close(result)
+	shown.Close(result)
 	if store != nil {
 		if closed := store.Close(); err == nil && closed != nil {
 			err = storeError{closed}
@@ -298,22 +301,22 @@ func (b *bench) run() error {
 	if closed := b.closeOut(out); err == nil {
 		err = closed
 	}
-	for _, line := range measuring.FileNotes(result.Files) {
+	for _, line := range progress.FileNotes(result.Files) {
 		fmt.Fprintln(b.stderr, term.OneLine(line))
 	}
-	goesOn := measuring.GoesOn(options)
+	goesOn := progress.GoesOn(options)
 	if result.Left > 0 {
 		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, term.Count(len(result.Plan.Launches), "run"), goesOn)
 	}
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
 		fmt.Fprintf(b.stderr, "interrupted: finished runs are stored; %s\n", goesOn)
 	}
-	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
+	s := progress.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: shown.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
 	if err != nil && result.Runs() == 0 {
 		return err // there is nothing to sum up, and no stream that looks like an answer
 	}
 	if s.Unfinished = b.cmd.Context().Err() != nil || result.Left > 0; s.Unfinished && options.Rerun != runner.RerunAll {
-		s.Again = measuring.Again(b.args)
+		s.Again = progress.Again(b.args)
 	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
@@ -330,7 +333,7 @@ func (b *bench) verdict(r runner.Result) error {
 		return nil // it was interrupted, or there was nothing to run yet
 	}
 	if r.Measured() == 0 {
-		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+measuring.NothingMeasured(r)))
+		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+progress.NothingMeasured(r)))
 	}
 	if r.Failed()+r.FailedBefore() > 0 || r.Measured() == 0 && !r.AllSkipped() {
 		return errRunsFailed
@@ -374,4 +377,372 @@ func openForWriting(dir string) (*ingest.Store, error) {
 		return nil, storeError{err}
 	}
 	return store, nil
+}
+
+// benchFlags are the flags of bench, but for those of keys of the sweep file: see defineRuns.
+type benchFlags struct {
+	config       string
+	params, tags []string
+	presets, set []string
+	quick        bool
+	noProfile    bool
+	facts        []string
+	targets      []string
+	against      string
+	conclusive   bool
+	rerun        string
+	out          layoutFlags
+	dryRun       bool
+	verbose      bool
+	printSweep   bool
+	maxTime      time.Duration
+	noSkipAfter  bool
+	wait, schema bool
+	metrics      []string
+}
+
+// define defines them on the command.
+func (f *benchFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.defineRuns(cmd)
+	flags.StringVar(&f.config, "config", "", "same as the argument SWEEP.yaml: the sweep `FILE`")
+	flags.BoolVar(&f.printSweep, "print-sweep", false, "print the sweep file that the command line stands for; run nothing")
+	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of sweep files, for editors")
+	flags.StringVar(&f.against, "against", "", "compare the working tree with commit `REF`, measured alternately")
+	flags.BoolVar(&f.conclusive, "until-conclusive", false, "with --against: repeat each point until it has a verdict")
+
+	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric)")
+	flags.StringVar(&f.rerun, "rerun", "", "measure stored runs again: `failed` or all")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "list every run and why it would run; run nothing")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "start no more runs after `TIME`")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover skipped others")
+	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points even after one ran out of memory")
+	f.out.DefineSession(cmd)
+}
+
+// defineRuns defines those that say which points are run, and how. Some keys of the sweep file are none of them.
+func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
+	flags := cmd.Flags()
+	for _, k := range sweep.Keys() {
+		if k.Option != "" && !slices.Contains(without, k.Name) {
+			defineKey(cmd, k)
+		}
+	}
+	flags.StringArrayVarP(&f.params, "param", "P", nil, "replace or add an axis: `AXIS=VALUE`[,VALUE...]")
+	flags.StringSliceVar(&f.presets, "preset", nil, "use the settings of the sweep's preset `NAME`; repeatable")
+	flags.BoolVar(&f.noProfile, "no-profile", false, "run no profilers, even if the sweep names some")
+	flags.BoolVar(&f.quick, "quick", false, "same as --preset quick")
+	flags.StringArrayVar(&f.set, "set", nil, "replace any key of the sweep: `KEY=VALUE`, as timeouts.measure=1m; repeatable")
+	flags.StringArrayVar(&f.facts, "fact", nil, "in expressions, use `NAME=VALUE` instead of this machine's fact; repeatable")
+	completeFacts(cmd)
+	flags.StringArrayVar(&f.tags, "tag", nil, "store the tag `KEY=VALUE` with every run; repeatable")
+	flags.StringSliceVar(&f.targets, "targets", nil, "run only points that match `GLOB`: SUITE[:BENCHMARK[:VARIANT]] or BENCHMARK")
+	flags.BoolVar(&f.wait, "wait", false, "if another session uses the device, wait for it")
+}
+
+// defineKey defines the option that goes before a key of the sweep file.
+func defineKey(cmd *cobra.Command, k sweep.Key) {
+	flags, name := cmd.Flags(), k.OptionName()
+	if k.Verbatim {
+		flags.String(name, "", k.Option)
+		flags.Lookup(name).NoOptDefVal = k.Alone
+		return
+	}
+	switch k.Value.Kind {
+	case sweep.Switch:
+		flags.Bool(name, false, k.Option)
+	case sweep.Integer:
+		flags.Int64(name, 0, k.Option)
+	case sweep.Number:
+		flags.Float64(name, 0, k.Option)
+	case sweep.Duration:
+		flags.Duration(name, 0, k.Option)
+	case sweep.Either: // one or many
+		flags.StringSlice(name, nil, k.Option)
+	default:
+		flags.String(name, "", k.Option)
+	}
+	if words := k.Value.Choices(); words != nil {
+		help.Words(cmd, name, words)
+	}
+}
+
+// givenKeys are the options that go before keys of the sweep file, by the key, as far as they were given.
+func givenKeys(cmd *cobra.Command) map[string]string {
+	given := map[string]string{}
+	for _, k := range sweep.Keys() {
+		f := cmd.Flags().Lookup(k.OptionName())
+		if k.Option == "" || f == nil || !f.Changed {
+			continue
+		}
+		given[k.Name] = f.Value.String()
+		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
+			given[k.Name] = strings.Join(list.GetSlice(), ",")
+		}
+	}
+	return given
+}
+
+// overrides are the settings of the command line that were given.
+func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: ingest.ReadableFormats(formats.All()), Targets: f.targets, Against: f.against != "", UntilConclusive: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
+	if o.Presets, o.Set = f.presets, f.set; f.quick {
+		o.Presets = append([]string{"quick"}, o.Presets...)
+	}
+	if f.noProfile {
+		o.Given["profile"] = ""
+	}
+	changed := cmd.Flags().Changed
+	if f.conclusive {
+		switch {
+		case f.against == "":
+			return o, usageErrorf("--until-conclusive: want --against REF too, as it compares two sides")
+		case changed("repeats"):
+			return o, usageErrorf("--until-conclusive and --repeats both set the number of runs: want one of them")
+		case changed("rel-error"):
+			return o, usageErrorf("--until-conclusive and --rel-error both decide when to stop: want one of them")
+		}
+	}
+	var err error
+	if o.Params, err = assignments("-P", f.params); err != nil {
+		return o, err
+	}
+	if o.Tags, err = assignments("--tag", f.tags); err != nil {
+		return o, err
+	}
+	given, err := assignments("--fact", f.facts)
+	if err != nil {
+		return o, err
+	}
+	ctx := cmd.Context()
+	if o.Facts, err = a.machineFacts(ctx, given, func() schema.Env { return a.thisMachine(ctx) }); err != nil {
+		return o, usageErrorf("--fact: %v", err)
+	}
+	return o, nil
+}
+
+// rerunWord reads what is to run again.
+func (f *benchFlags) rerunWord() (runner.Rerun, error) {
+	switch word := runner.Rerun(f.rerun); word {
+	case runner.RerunNothing, runner.RerunFailed, runner.RerunAll:
+		return word, nil
+	}
+	return "", usageErrorf("--rerun %q: want failed or all", f.rerun)
+}
+
+// assignments reads KEY=VALUE flags, each key once.
+func assignments(flag string, words []string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	m := map[string]string{}
+	for _, word := range words {
+		key, value, found := strings.Cut(word, "=")
+		if _, twice := m[key]; !found || key == "" || twice {
+			return nil, usageErrorf("%s %q: want KEY=VALUE, each key once: %s n=8", flag, word, flag)
+		}
+		m[key] = value
+	}
+	return m, nil
+}
+
+// plan says what run would launch, and launches nothing.
+func (b *bench) plan() error {
+	result, err := runner.Run(b.cmd.Context(), b.sweep, b.options(nil), func(schema.Run) error { return nil })
+	if err != nil {
+		return explained(err)
+	}
+	t := progress.PlanTable(&result.Plan, b.sweep, b.flags.against != "")
+	return b.print(b.format, t, func() term.View { return progress.PlanView(t, &result.Plan, b.sweep, b.page()) })
+}
+
+// all runs what stands on the command line: one session for each sweep file, in order. All are read before the first one runs.
+func (b *bench) all(args []string) error {
+	sessions, err := b.open(args)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		for _, s := range sessions {
+			_ = s.source.Close()
+		}
+	}()
+	if b.flags.printSweep {
+		return sessions[0].keep()
+	}
+	for _, s := range sessions {
+		if err := s.read(); err != nil {
+			return err
+		}
+	}
+	if sessions[0].format == progress.FormatArrow && b.flags.dryRun {
+		return usageErrorf("--format arrow holds runs, and --dry-run has none: want another format")
+	}
+	if format := sessions[0].format; len(sessions) > 1 && slices.Contains([]string{"json", "csv", "plain", progress.FormatArrow}, format) {
+		return usageErrorf("--format %s holds one session, and there are %d sweep files: want jsonl or table", format, len(sessions))
+	}
+	var worst error
+	for _, s := range sessions {
+		err := s.session()
+		switch {
+		case b.cmd.Context().Err() != nil: // the next one would only say so again
+			return err
+		case err == nil:
+			continue
+		case errors.Is(err, context.Canceled) || exitCode(err) >= exitStore:
+			return err
+		}
+		if exitCode(err) > exitCode(worst) {
+			err, worst = worst, err
+		}
+		if err != nil {
+			printError(b.stderr, err)
+		}
+	}
+	return worst
+}
+
+// open finds out what is measured, and with which settings of the command line.
+func (b *bench) open(args []string) ([]*bench, error) {
+	overrides, err := b.flags.overrides(b.app, b.cmd)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := cmdline.Open(cmdline.Args{Args: args, Words: b.args, Dash: b.cmd.ArgsLenAtDash(), File: b.flags.config, Stdin: os.Stdin}, &overrides)
+	if err != nil {
+		return nil, usageErrorf("bench: %w", err)
+	}
+	if b.layout, err = b.flags.out.Session(); err != nil {
+		return nil, usageError{err}
+	}
+	var sessions []*bench
+	var names, settings []string
+	for _, source := range sources {
+		settings = append(settings, source.Path)
+	}
+	settings = slices.DeleteFunc(append(settings, b.project.Path()), func(path string) bool { return path == "" })
+	for _, source := range sources {
+		one := *b
+		one.source, one.overrides, one.outDir, one.settings = source, overrides, b.flags.out.OutDir, settings
+		one.overrides.Given = maps.Clone(overrides.Given)
+		if name := strings.TrimSuffix(filepath.Base(source.Path), filepath.Ext(source.Path)); len(sources) > 1 && one.outDir != "" {
+			if slices.Contains(names, name) {
+				return nil, usageErrorf("--out-dir: two of the sweep files are called %s, and each has a folder of its name", name)
+			}
+			names, one.outDir = append(names, name), filepath.Join(one.outDir, name)
+		}
+		sessions = append(sessions, &one)
+	}
+	return sessions, nil
+}
+
+// session runs one sweep, or says what of it would run.
+func (b *bench) session() error {
+	for _, note := range append([]string{b.source.Note}, b.sweep.Notes...) {
+		progress.Note(b.stderr, note)
+	}
+	if b.flags.verbose {
+		progress.Discovered(b.stderr, b.sweep)
+	}
+	if b.flags.dryRun {
+		return b.plan()
+	}
+	return b.run()
+}
+
+// keep prints the sweep file that the line stands for.
+func (b *bench) keep() error {
+	text, err := b.source.Keep(b.overrides, b.cmd.Flags().Changed)
+	if err != nil {
+		return usageErrorf("bench: %w", err)
+	}
+	_, err = b.stdout.Write(text)
+	return err
+}
+
+// repeatableFlags are the flags of a command line that say how its runs are made, as JSON, to be stored with them. The
+// interpreter may come from the environment. With them is what stood in place of a sweep file. Empty where there are none.
+func repeatableFlags(cmd *cobra.Command, o sweep.Overrides, texts []string) string {
+	given := o.Repeated()
+	if len(texts) > 0 {
+		given["line"] = term.ValueString(texts)
+	}
+	for _, name := range sweep.RepeatedOptions() {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			given[name] = shellwords.ToUTF8(f.Value.String())
+		}
+	}
+	if len(given) == 0 {
+		return ""
+	}
+	return term.ValueString(given)
+}
+
+// summaryPatience is how long the summary may take after an interrupt.
+const summaryPatience = 5 * time.Second
+
+// printSummary prints one row a point of the session, in the order of the sweep file, or its runs as an Arrow stream, also
+// after an interrupt or an error: it answers from the store, so that what it shows is what was kept.
+func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary) error {
+	if s.Result.Runs() == 0 && format != progress.FormatArrow { // a stream without rows has columns
+		return nil
+	}
+	ctx := cmd.Context()
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
+		defer cancel()
+	}
+	db, err := a.open(ctx, []string{s.Dir})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if format == progress.FormatArrow {
+		return s.Stream(ctx, db, a.stdout)
+	}
+	points, absent, err := s.Read(ctx, db)
+	if err != nil {
+		return err
+	}
+	a.reportAbsent("bench", absent)
+	if term.ForPeople(format) && s.Result.Measured() > 1 {
+		adds := s.Sweep.Looks != nil || s.Sweep.RelError > 0 // repeats itself, and --repeats is refused or has another meaning
+		elapsed, repeats := s.Elapsed, progress.LeastRepeats(s.Sweep)
+		if adds || s.Unfinished || s.Result.Plan.Done > 0 || repeats < s.Sweep.Repeats { // the time of other repeats than those of the sweep
+			elapsed = 0
+		}
+		won, err := views.Winners(ctx, db, views.JudgedSession{
+			Runs: s.Filter(), Against: s.Against, Baseline: s.Sweep.Baseline, Metrics: s.Metrics, Usual: a.project.Usual("compare"),
+			Repeats: repeats, Elapsed: elapsed,
+		})
+		if err != nil {
+			return err
+		}
+		s.Won = won.Lines
+		if format == term.FormatMD { // a table in place of sentences
+			s.Won, s.Beside = won.Notes, standings(won.Rows, s.Against)
+		}
+		if won.Repeats > repeats && !adds && !s.Unfinished {
+			s.MoreRepeats = progress.WithRepeats(a.args, won.Repeats)
+		}
+	}
+	s.Published = format == term.FormatMD
+	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
+}
+
+// standings assigns the cells of a comparison to the points of a summary, and to their sides if two commits were compared.
+func standings(won views.Standing, against bool) progress.Beside {
+	b := progress.Beside{Columns: won.Columns, Cells: map[progress.Side][]term.Cell{}}
+	base, head := "", ""
+	if against {
+		base, head = "base", "head"
+	}
+	for id, cells := range won.Bases {
+		b.Cells[progress.Side{PointID: id, Side: base}] = cells
+	}
+	for id, cells := range won.Heads {
+		b.Cells[progress.Side{PointID: id, Side: head}] = cells
+	}
+	return b
 }

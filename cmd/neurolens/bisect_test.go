@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
 // memory is a repository in which c2 makes a program take more memory than in c0, which no other load of the machine
@@ -94,7 +94,7 @@ func TestBisect(t *testing.T) {
 	all := rows(t, dir, "SELECT count(*) FROM runs")
 	third := bisect("--format", "table")
 	_ = third.Run()
-	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.stdout.String(), "the first changed commit after "+wording.ShortCommit(git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
+	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.stdout.String(), "the first changed commit after "+views.ShortCommit(git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
 		t.Errorf("a search that is over: %s runs, then %s\n%s%s", all, got, third.stdout.String(), third.stderr.String())
 	}
 	checkNoSides(t, dir, cache)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -76,6 +76,6 @@ func (a *app) blessTo(cmd *cobra.Command, selection string, metrics []string, fi
 		if err != nil {
 			return err
 		}
-		return a.print(format, answer.TableOf(compare.BaselineFields(), []compare.BaselineWritten{w}), func() term.View { return screens.Blessed(&w) })
+		return a.print(format, answer.TableOf(compare.BaselineFields(), []compare.BaselineWritten{w}), func() term.View { return views.Blessed(&w) })
 	})
 }

@@ -6,10 +6,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/workflow"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
 func newCICommand(a *app) *cobra.Command {
@@ -20,10 +20,10 @@ func newCICommand(a *app) *cobra.Command {
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	o := workflow.Options{}
+	o := project.WorkflowOptions{}
 	force := false
 	init := &cobra.Command{
-		Use:   "init " + strings.Join(workflow.Systems(), "|"),
+		Use:   "init " + strings.Join(project.CISystems(), "|"),
 		Short: "Write a CI workflow that measures each change",
 		Long: `Write the files that let a CI system measure each change against its base.
 ci/neurolens.sh does the work on any system. The second file calls it: a GitHub
@@ -40,35 +40,35 @@ CI system, in the branch neurolens-history, or in a folder that all machines
 share (docs/ci.md).`,
 		Example: `  neurolens ci init github --sweep bench/sweep.yaml
   neurolens ci init jenkins --history /mnt/share/neurolens`,
-		Args: arguments(1, 1, "one of "+strings.Join(workflow.Systems(), ", ")),
+		Args: arguments(1, 1, "one of "+strings.Join(project.CISystems(), ", ")),
 		RunE: func(_ *cobra.Command, args []string) error {
 			format, err := a.outputFormat()
 			if err != nil {
 				return err
 			}
 			o.System = args[0]
-			files, err := workflow.Files(o)
+			files, err := project.WorkflowFiles(o)
 			if err != nil {
 				return usageErrorf("ci init: %w", err)
 			}
 			if _, err := os.Lstat(".git"); err != nil {
 				return usageErrorf("ci init: want the root of a git repository: there is no .git here")
 			}
-			states, err := workflow.Write(".", files, force)
+			states, err := project.WriteWorkflow(".", files, force)
 			if err != nil {
 				return usageErrorf("ci init: %w", err)
 			}
 			_, missing := os.Stat(o.Sweep)
-			t := screens.WorkflowTable(files, states)
-			return a.print(format, t, func() term.View { return screens.Workflow(t, o.Sweep, missing == nil) })
+			t := views.WorkflowTable(files, states)
+			return a.print(format, t, func() term.View { return views.Workflow(t, o.Sweep, missing == nil) })
 		},
 	}
 	flags := init.Flags()
 	flags.StringVar(&o.Sweep, "sweep", "sweep.yaml", "the sweep `FILE`, relative to the root of the repository")
 	flags.StringVar(&o.History, "history", "cache", "keep earlier runs in `PLACE`: cache, artifact, branch, none or a folder")
 	flags.BoolVar(&force, "force", false, "replace existing files")
-	completion.Words(init, "history", workflow.Histories())
-	init.ValidArgs = workflow.Systems()
+	help.Words(init, "history", project.CIHistories())
+	init.ValidArgs = project.CISystems()
 	cmd.AddCommand(init)
 	return cmd
 }

@@ -8,13 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/care"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/figure"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -42,28 +38,28 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	want := columnsHead +
 		columnsSection(t, "bench", "One row per point of the session and, if the session has two sides, per side.", query.SessionPointFields()) +
-		columnsSection(t, "bisect", "One row per commit that may be the first changed one or, if there is none, per point.", measuring.BisectFields()) +
+		columnsSection(t, "bisect", "One row per commit that may be the first changed one or, if there is none, per point.", progress.BisectFields()) +
 		columnsSection(t, "compare", "One row per pair of points and metric. With `--by`, the rows are groups with other columns.", compare.Fields(true)) +
-		columnsSection(t, "discover", "One row per variant of a benchmark and per folder of a tool; with `-v` also per file that was skipped.", screens.ManifestFields()) +
+		columnsSection(t, "discover", "One row per variant of a benchmark and per folder of a tool; with `-v` also per file that was skipped.", views.ManifestFields()) +
 		columnsSection(t, "explain", "One row for the point that is explained, and one for each difference between its sides.", compare.ExplainFields()) +
-		columnsSection(t, "export", "One row per file that was written.", screens.ExportedFields()) +
+		columnsSection(t, "export", "One row per file that was written.", views.ExportedFields()) +
 		columnsSection(t, "history", "One row per session of a series. A series is one metric of one point on one machine.", history.Fields()) +
-		columnsSection(t, "ingest", "One row per file.", screens.IngestFields()) +
-		columnsSection(t, "ingest --list-formats", "One row per format.", screens.FormatFields()) +
+		columnsSection(t, "ingest", "One row per file.", views.IngestFields()) +
+		columnsSection(t, "ingest --list-formats", "One row per format.", views.FormatFields()) +
 		columnsSection(t, "ls --by", "One row per group. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{}).Fields()) +
 		columnsSection(t, "ls --by --best", "One row per group, with its best point. The keys come first; a column with the same name as a key is left out.", (&query.Grouping{Best: true}).Fields()) +
 		columnsSection(t, "ls --like", "One row per profiled run, the most similar first.", summary.SimilarFields()) +
-		columnsSection(t, "plot", "One row per mark of the chart. `value` is there only for `plot heatmap`.", plotting.MarkFields(&figure.Figure{Kind: figure.Heatmap})) +
+		columnsSection(t, "plot", "One row per mark of the chart. `value` is there only for `plot heatmap`.", markFields(&chart.Figure{Kind: chart.Heatmap})) +
 		columnsSection(t, "show --ops", "One row per operator of the run.", summary.OperatorFields()) +
-		columnsSection(t, "report --check", "One row per problem in a file.", layouts.ProblemFields()) +
+		columnsSection(t, "report --check", "One row per problem in a file.", problemFields()) +
 		columnsSection(t, "show --files", "One row per file that the run left.", query.ArtifactFields()) +
-		columnsSection(t, "store compact", "One row, about the new store.", care.CompactFields()) +
-		columnsSection(t, "store info", "One row per store. ZONE stands for the folders of a store, such as runs, samples and events.", screens.StoreFields([]string{"ZONE"})) +
-		columnsSection(t, "store merge", "One row per store that was merged. `store unquarantine` has the same columns; its first one is `from`.", care.MergeFields("store")) +
-		columnsSection(t, "store prune-artifacts", "One row, about the store.", care.PruneFields()) +
-		columnsSection(t, "store repair", "One row per action.", damage.RepairFields()) +
-		columnsSection(t, "store seal", "One row per new sealed file.", screens.SealedFields()) +
-		columnsSection(t, "store verify", "One row per problem.", damage.FindingFields())
+		columnsSection(t, "store compact", "One row, about the new store.", compactFields()) +
+		columnsSection(t, "store info", "One row per store. ZONE stands for the folders of a store, such as runs, samples and events.", views.StoreFields([]string{"ZONE"})) +
+		columnsSection(t, "store merge", "One row per store that was merged. `store unquarantine` has the same columns; its first one is `from`.", mergeFields("store")) +
+		columnsSection(t, "store prune-artifacts", "One row, about the store.", pruneFields()) +
+		columnsSection(t, "store repair", "One row per action.", views.RepairFields()) +
+		columnsSection(t, "store seal", "One row per new sealed file.", views.SealedFields()) +
+		columnsSection(t, "store verify", "One row per problem.", views.FindingFields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

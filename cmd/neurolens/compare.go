@@ -7,19 +7,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/comparing"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
 type compareFlags struct {
-	comparing.Flags
+	sideFlags
 	by   []string
-	gate gate.Mode
+	gate gateMode
 	all  bool
 }
 
@@ -103,7 +101,7 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 	if err != nil {
 		return req, usageError{err}
 	}
-	req.Rules.Gate = f.gate != gate.Off
+	req.Rules.Gate = f.gate != Off
 	return req, nil
 }
 
@@ -118,13 +116,13 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		return err
 	}
 	return a.querySides(cmd, &req, func(db *query.DB, format string) error {
-		if output.ForPeople(format) {
+		if term.ForPeople(format) {
 			req.Worst = compare.Verdicts
 		}
-		if format == output.FormatTable && !f.needsAll() {
-			req.Limit = verdicts.CompareRows
+		if format == term.FormatTable && !f.needsAll() {
+			req.Limit = views.CompareRows
 		}
-		if !output.ForPeople(format) && len(f.by) == 0 {
+		if !term.ForPeople(format) && len(f.by) == 0 {
 			debug.SetMemoryLimit(everyPointMemory)
 			c, err := a.printCompared(cmd.Context(), db, req, format)
 			if err != nil {
@@ -161,11 +159,11 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Request, f compareFlags, args []string, c *compare.Comparison, format string) error {
-	second, err := verdicts.ByProcessor(ctx, db, req, f.Matrix, c)
+	second, err := views.ByProcessor(ctx, db, req, f.Matrix, c)
 	if err != nil {
 		return err
 	}
-	w := verdicts.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.Line(c)}
+	w := views.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.Line(c)}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {
@@ -173,7 +171,7 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 		}
 		w.Groups = answer.TableOf(compare.GroupFields(f.by), groups)
 	}
-	if format == output.FormatMD {
+	if format == term.FormatMD {
 		w.Gate = f.gate.Sentence(c)
 		return a.printer().Write(w.Markdown())
 	}
@@ -181,7 +179,7 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 }
 
 // asked is what the screen is told of the command line.
-func (f *compareFlags) asked(args []string) verdicts.Asked {
+func (f *compareFlags) asked(args []string) views.Selection {
 	axis, _, _ := strings.Cut(f.Matrix, "=")
-	return verdicts.Asked{Selections: args, Metrics: f.Metrics, Thresholds: f.Thresholds, By: f.by, Axis: axis, Strict: f.Strict, All: f.all}
+	return views.Selection{Selections: args, Metrics: f.Metrics, Thresholds: f.Thresholds, By: f.by, Axis: axis, Strict: f.Strict, All: f.all}
 }

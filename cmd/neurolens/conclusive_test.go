@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -56,7 +56,7 @@ func TestConclusiveSession(t *testing.T) {
 				r.Metrics[0].Summary.P50, r.Metrics[0].Summary.LogMedian = &value, new(math.Log(value))
 				r.Warnings = nil
 			}
-			return verdicts.OpenPoints(runs)
+			return views.OpenPoints(runs)
 		},
 	}
 	result, err := runner.Run(t.Context(), s, options, func(r schema.Run) error {

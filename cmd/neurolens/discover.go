@@ -6,18 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/discover"
 )
 
 func newDiscoverCommand(a *app) *cobra.Command {
 	var rule string
-	var s screens.Search
+	var s views.Search
 	cmd := &cobra.Command{
 		Use:   "discover DIR",
 		Short: "List the benchmarks in a folder",
@@ -40,18 +38,18 @@ each tree of a tool.`,
   neurolens discover . --json >kernel_manifest.json`,
 		Args: arguments(1, 1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			system.Asking(cmd.Context(), true)
+			asking(cmd.Context(), true)
 			return runDiscover(a, args[0], rule, s)
 		},
 	}
 	cmd.Flags().StringVar(&rule, "rule", "", "use one `RULE` alone: pairs or kernels")
 	cmd.Flags().StringSliceVar(&s.Folders, "in", nil, "look in `FOLDER` of DIR instead of the usual ones; repeatable")
 	cmd.Flags().BoolVarP(&s.All, "verbose", "v", false, "list skipped files too, each with the reason")
-	completion.Words(cmd, "rule", []cobra.Completion{"pairs\ta baseline and its optimizations", "kernels\tPython files in usual folders"})
+	help.Words(cmd, "rule", []cobra.Completion{"pairs\ta baseline and its optimizations", "kernels\tPython files in usual folders"})
 	return cmd
 }
 
-func runDiscover(a *app, dir, rule string, s screens.Search) error {
+func runDiscover(a *app, dir, rule string, s views.Search) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
@@ -72,8 +70,8 @@ func runDiscover(a *app, dir, rule string, s screens.Search) error {
 		return usageErrorf("discover: %w", err)
 	}
 	rows := s.Manifest(func(b *discover.Benchmark) (map[string]any, error) { return discover.Settings(tree, b) })
-	for _, text := range s.Remarks(rows, output.ForPeople(format)) {
+	for _, text := range s.Remarks(rows, term.ForPeople(format)) {
 		fmt.Fprintln(a.stderr, term.OneLine("neurolens: discover: "+text))
 	}
-	return a.print(format, answer.TableOf(screens.ManifestFields(), rows), s.View)
+	return a.print(format, answer.TableOf(views.ManifestFields(), rows), s.View)
 }

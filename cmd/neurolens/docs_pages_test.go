@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
 // elsewhere are the pages whose blocks of shell another test runs, in the projects that they are about.
@@ -354,7 +354,7 @@ func shape(line string) string {
 	line, _, _ = strings.Cut(line, " inconclusive (")
 	line = strings.TrimSuffix(line, " inconclusive")
 	words := slices.DeleteFunc(strings.Fields(line), func(word string) bool {
-		return slices.Contains([]string{"paired", "pairwise"}, word) || slices.Contains(wording.WarningWords(), strings.TrimSuffix(word, ","))
+		return slices.Contains([]string{"paired", "pairwise"}, word) || slices.Contains(views.WarningWords(), strings.TrimSuffix(word, ","))
 	})
 	line = measure.ReplaceAllString(idOrDay.ReplaceAllString(strings.Join(words, " "), "#"), "#")
 	line = strings.Join(strings.Fields(chanceAxis.ReplaceAllString(line, "")), " ")

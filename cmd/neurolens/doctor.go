@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 )
@@ -43,5 +43,5 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 	for _, d := range advice {
 		t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Command), answer.Text(d.Remedy)})
 	}
-	return a.print(format, t, func() term.View { return screens.Advice(env, advice, a.width) })
+	return a.print(format, t, func() term.View { return views.Advice(env, advice, a.width) })
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -50,11 +50,11 @@ func runEnv(a *app, cmd *cobra.Command, redact, facts bool) error {
 		if err != nil {
 			return err
 		}
-		t, v := screens.Nameable(m)
+		t, v := views.Nameable(m)
 		return a.print(format, t, func() term.View { return v })
 	}
-	t := screens.Env(env)
-	return a.print(format, t, func() term.View { return screens.Facts(t) })
+	t := views.Env(env)
+	return a.print(format, t, func() term.View { return views.Facts(t) })
 }
 
 // thisMachine reads the environment of this machine as bench stores it.

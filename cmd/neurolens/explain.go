@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -81,7 +81,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		if err != nil {
 			return err
 		}
-		w := verdicts.NewExplanation(a.reader(), &x, f.all)
+		w := views.NewExplanation(a.reader(), &x, f.all)
 		return a.print(format, answer.TableOf(compare.ExplainFields(), x.Rows), w.View)
 	})
 }

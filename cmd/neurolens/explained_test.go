@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // What a user meets is explained on a page. These tests hold the pages to the code: flags TestReference, keys of sweeps
@@ -133,7 +133,7 @@ func TestVariablesPage(t *testing.T) {
 				continue
 			}
 			read[name[1]] = true
-			script := strings.HasPrefix(file, "cmd/neurolens/internal/workflow/files/")
+			script := strings.HasPrefix(file, "cmd/neurolens/internal/project/files/")
 			if !explained[name[1]] && !(script && strings.Contains(forCI, "`"+name[1]+"`")) {
 				t.Errorf("docs/variables.md does not explain %s, which %s asks for", name[1], file)
 			}
@@ -159,16 +159,16 @@ func TestVariablesPage(t *testing.T) {
 func TestFormatsNamed(t *testing.T) {
 	t.Parallel()
 	page := ofRepository(t, "docs/formats.md")
-	for _, format := range output.Formats {
+	for _, format := range term.Formats {
 		if !strings.Contains(page, "`"+format+"`") {
 			t.Errorf("docs/formats.md does not name %s", format)
 		}
 	}
-	if usage := newRootCommand(&app{}).PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
-		t.Errorf("--format is explained by %q, and the formats are %v", usage, output.Formats)
+	if usage := newRootCommand(&app{}).PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(term.Formats, " ")) {
+		t.Errorf("--format is explained by %q, and the formats are %v", usage, term.Formats)
 	}
 	// Commands that take other formats say so themselves.
-	for command, want := range map[string]string{"export": "parquet arrow csv jsonl", "query": strings.Join(output.Formats, " ") + " arrow"} {
+	for command, want := range map[string]string{"export": "parquet arrow csv jsonl", "query": strings.Join(term.Formats, " ") + " arrow"} {
 		cmd, _, err := newRootCommand(&app{}).Find([]string{command})
 		if err != nil {
 			t.Fatal(err)

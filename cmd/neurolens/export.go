@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/files"
@@ -101,7 +101,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.print(format, answer.TableOf(screens.ExportedFields(), done.Files), func() term.View { return screens.Exported(done.Files) })
+	return a.print(format, answer.TableOf(views.ExportedFields(), done.Files), func() term.View { return views.Exported(done.Files) })
 }
 
 // exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/schema"
@@ -28,5 +28,5 @@ func completeFacts(cmd *cobra.Command) {
 	for _, f := range expression.Facts() {
 		names = append(names, f.Name+"=\t"+f.Meaning)
 	}
-	completion.Beginnings(cmd, "fact", names)
+	help.RegisterBeginnings(cmd, "fact", names)
 }

@@ -5,12 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/progress"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -18,7 +15,7 @@ import (
 func (a *app) outputFormat() (string, error) {
 	switch format := a.format; {
 	case a.json:
-		return output.FormatJSON, nil
+		return term.FormatJSON, nil
 	case format != "":
 		return knownFormat("--format", format)
 	}
@@ -30,12 +27,12 @@ func (a *app) defaultFormat() (string, error) {
 	if format := a.getenv("NEUROLENS_FORMAT"); format != "" {
 		return knownFormat("NEUROLENS_FORMAT", format)
 	}
-	return output.FormatTable, nil
+	return term.FormatTable, nil
 }
 
 func knownFormat(source, format string) (string, error) {
-	if !slices.Contains(output.Formats, format) {
-		return "", usageErrorf("%s %q: want one of %s", source, format, strings.Join(output.Formats, " "))
+	if !slices.Contains(term.Formats, format) {
+		return "", usageErrorf("%s %q: want one of %s", source, format, strings.Join(term.Formats, " "))
 	}
 	return format, nil
 }
@@ -46,29 +43,29 @@ func (a *app) screen() *term.Screen {
 		return nil
 	}
 	s := term.NewScreen(a.stderr, a.errSize)
-	s.Hidden = func() bool { return !streams.Foreground(os.Stderr) }
-	system.Continued(s.Forget)
+	s.Hidden = func() bool { return !term.InForeground(os.Stderr) }
+	onContinue(s.Forget)
 	return s
 }
 
 // console is where the progress of a session is said whose summary is printed in a format.
-func (a *app) console(format string) measuring.Console {
-	return measuring.Console{W: a.stderr, Screen: a.screen(), Color: streams.Colored(a.color, a.errTerminal, a.getenv), JSON: format == output.FormatJSONL, Now: a.now}
+func (a *app) console(format string) progress.Console {
+	return progress.Console{W: a.stderr, Screen: a.screen(), Color: term.Colored(a.color, a.errTerminal, a.getenv), JSON: format == term.FormatJSONL, Now: a.now}
 }
 
 // reader is who reads screens.
-func (a *app) reader() wording.Reader {
-	return wording.Reader{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
+func (a *app) reader() views.Reader {
+	return views.Reader{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
 }
 
 // printer is what writes results to standard output.
-func (a *app) printer() output.Printer {
-	return output.Printer{Out: a.stdout, Page: a.page(), Terminal: a.terminal, CSVRaw: a.csvRaw}
+func (a *app) printer() term.Printer {
+	return term.Printer{Out: a.stdout, Page: a.page(), Terminal: a.terminal, CSVRaw: a.csvRaw}
 }
 
 // page is what tables are printed on. On a pipe names are whole: nobody can make a log wider to read the rest.
 func (a *app) page() term.Page {
-	return term.Page{Width: a.width, Color: streams.Colored(a.color, a.terminal, a.getenv), Whole: !a.terminal}
+	return term.Page{Width: a.width, Color: term.Colored(a.color, a.terminal, a.getenv), Whole: !a.terminal}
 }
 
 // print writes a result in a format. view makes the view that table and md show.

@@ -1,20 +1,139 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/history"
 )
+
+// How a gate ends. The last line has said so already.
+var (
+	ErrRegression   = errors.New("")
+	ErrInconclusive = errors.New("")
+)
+
+// The exit statuses of these.
+const (
+	StatusRegression   = 1
+	StatusInconclusive = 3
+)
+
+// gateMode is what gives a comparison an exit status of its own.
+type gateMode string
+
+const (
+	Off        gateMode = ""
+	strict     gateMode = "strict"     // an inconclusive point ends with an exit status too
+	regression gateMode = "regression" // an inconclusive point is a warning in the last line, unless requests failed or nothing was compared
+)
+
+// Register adds --gate to a command; without a value it is strict.
+func (m *gateMode) Register(cmd *cobra.Command) {
+	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (inconclusive is 0)")
+	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
+	modes := []cobra.Completion{
+		cobra.CompletionWithDesc(string(strict), "exit 1 for a regression, 3 if a point is inconclusive"),
+		cobra.CompletionWithDesc(string(regression), "exit 1 for a regression, 0 if a point is inconclusive"),
+	}
+	help.Words(cmd, "gate", modes)
+}
+
+func (m *gateMode) String() string { return string(*m) }
+
+// Type is empty: help prints the name that the usage text gives.
+func (m *gateMode) Type() string { return "" }
+
+// Set reads the value of --gate.
+func (m *gateMode) Set(text string) error {
+	switch mode := gateMode(text); mode {
+	case strict, regression:
+		*m = mode
+		return nil
+	}
+	return errors.New("want strict or regression")
+}
+
+// Verdict is the error that a gate ends with; nil if it lets pass. No gate lets pass if nothing was compared, requests failed,
+// or no run has a metric that was asked for.
+func (m gateMode) Verdict(g compare.Gate) error {
+	switch {
+	case g.Regressions > 0:
+		return ErrRegression
+	case g.Requests > 0, g.Points == 0, len(g.Absent) > 0, m == strict && g.Inconclusive > 0:
+		return ErrInconclusive
+	}
+	return nil
+}
+
+// status is the exit status of a verdict.
+func status(verdict error) int {
+	switch verdict {
+	case ErrRegression:
+		return StatusRegression
+	case ErrInconclusive:
+		return StatusInconclusive
+	}
+	return 0
+}
+
+// Line is the last line of a comparison; empty without a gate.
+func (m gateMode) Line(c *compare.Comparison) string {
+	if m == Off {
+		return ""
+	}
+	g := c.Gate()
+	return views.GateLine(g, views.Noun(c), m == regression, status(m.Verdict(g)))
+}
+
+// Sentence is the first line of a comparison in a comment; empty without a gate.
+func (m gateMode) Sentence(c *compare.Comparison) string {
+	if m == Off {
+		return ""
+	}
+	return views.GateSentence(c.Gate(), views.Noun(c))
+}
+
+// HistoryLine is the last line of a history; empty without a gate.
+func (m gateMode) HistoryLine(g history.Gate, newest int) string {
+	if m == Off {
+		return ""
+	}
+	return views.HistoryGateLine(g, newest, status(m.HistoryVerdict(g)))
+}
+
+// HistoryVerdict is Verdict of the series of a history that can be decided.
+func (m gateMode) HistoryVerdict(g history.Gate) error {
+	switch {
+	case g.Regressed > 0:
+		return ErrRegression
+	case m == strict && (g.Inconclusive > 0 || g.Series == g.Short):
+		return ErrInconclusive
+	}
+	return nil
+}
+
+// Misplaced is the error of a mode that stands behind a space, where it is a filter.
+func (m gateMode) Misplaced(args []string) error {
+	if m != Off && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
+		return fmt.Errorf("--gate %s: write the mode after an equals sign: --gate=%s", args[0], args[0])
+	}
+	return nil
+}
 
 // endGate ends a comparison that was printed with the verdict of its gate. The last line of a format for people has said
 // it; for programs it goes to standard error.
-func (a *app) endGate(m gate.Mode, c *compare.Comparison, format string) error {
-	if m == gate.Off {
+func (a *app) endGate(m gateMode, c *compare.Comparison, format string) error {
+	if m == Off {
 		return nil
 	}
-	if !output.ForPeople(format) {
+	if !term.ForPeople(format) {
 		fmt.Fprintln(a.stderr, m.Line(c))
 	}
 	return m.Verdict(c.Gate())

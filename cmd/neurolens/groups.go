@@ -5,14 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 )
 
 // runGroups lists groups of runs.
 func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 	return a.queryStores(cmd, func(db *query.DB, format string) error {
-		if format == output.FormatTable && !cmd.Flags().Changed("limit") {
+		if format == term.FormatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}
 		g, err := db.Groups(cmd.Context(), query.GroupRequest{

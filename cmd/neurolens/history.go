@@ -6,9 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/gate"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
@@ -22,7 +21,7 @@ const historyMemory = 168 << 20
 type historyFlags struct {
 	metric, since, method string
 	regressions           bool
-	gate                  gate.Mode
+	gate                  gateMode
 	newest                int
 }
 
@@ -96,7 +95,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 		}
 	}
 	return a.queryStoresWithin(cmd, historyMemory, func(db *query.DB, format string) error {
-		if !output.ForPeople(format) {
+		if !term.ForPeople(format) {
 			return a.printHistory(cmd.Context(), db, req, f.gate, format)
 		}
 		req.Outline = true
@@ -105,8 +104,8 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(h.NotNumbers)
-		w := verdicts.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.HistoryLine(h.Gate, req.Newest)}
-		if err := a.printer().View(format, w.View()); err != nil || f.gate == gate.Off {
+		w := views.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.HistoryLine(h.Gate, req.Newest)}
+		if err := a.printer().View(format, w.View()); err != nil || f.gate == Off {
 			return err
 		}
 		return f.gate.HistoryVerdict(h.Gate)
@@ -119,9 +118,9 @@ const minNewest = 3
 // gateRequest adds to a request what a gate asks.
 func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 	switch {
-	case f.gate == gate.Off && newest:
+	case f.gate == Off && newest:
 		return usageErrorf("--newest: needs --gate")
-	case f.gate == gate.Off:
+	case f.gate == Off:
 		return nil
 	case f.newest < minNewest:
 		return usageErrorf("--newest %d: want at least %d, as a change needs that many sessions", f.newest, minNewest)
@@ -133,7 +132,7 @@ func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 }
 
 // printHistory writes every row in a format for programs, page after page.
-func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, m gate.Mode, format string) error {
+func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, m gateMode, format string) error {
 	w := a.printer().Pages(format)
 	fields := history.Fields()
 	req.Pages = func(rows []history.Row) error { return w.Page(answer.TableOf(fields, rows)) }
@@ -148,7 +147,7 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	if h.Undated > 0 {
 		fmt.Fprintln(a.stderr, "neurolens: history: left out, in no order: "+history.NoStart(h.Undated))
 	}
-	if err := w.End(); err != nil || m == gate.Off {
+	if err := w.End(); err != nil || m == Off {
 		return err
 	}
 	fmt.Fprintln(a.stderr, m.HistoryLine(h.Gate, req.Newest)) // standard output is for the program

@@ -14,13 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
-	"github.com/neurolens/neurolens/ingest/imports"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
@@ -84,8 +83,8 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 	}
 	switch {
 	case f.list:
-		all := screens.Readable(formats.All())
-		return a.print(format, answer.TableOf(screens.FormatFields(), all), func() term.View { return screens.Formats(all) })
+		all := views.Readable(formats.All())
+		return a.print(format, answer.TableOf(views.FormatFields(), all), func() term.View { return views.Formats(all) })
 	case f.schema:
 		_, err := io.WriteString(a.stdout, formats.JSONSchema())
 		return err
@@ -105,14 +104,14 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 // ingesting is one call of the command.
 type ingesting struct {
 	*app
-	options  imports.Options
+	options  ingest.ReadOptions
 	dryRun   bool
-	reading  *imports.Reading
-	progress *screens.IngestProgress
+	reading  *ingest.Reading
+	progress *views.IngestProgress
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
-	in := &ingesting{app: a, options: imports.Options{Formats: formats.All()}, dryRun: f.dryRun}
+	in := &ingesting{app: a, options: ingest.ReadOptions{Formats: formats.All()}, dryRun: f.dryRun}
 	o := &in.options
 	var err error
 	if o.From, err = f.format(); err != nil {
@@ -132,8 +131,8 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	if len(sources) == 0 {
 		return nil, usageErrorf("ingest: these folders contain no files")
 	}
-	in.progress = screens.NewIngestProgress(sources, a.screen(), a.now)
-	in.reading = imports.New(sources, *o, in.progress)
+	in.progress = views.NewIngestProgress(sources, a.screen(), a.now)
+	in.reading = ingest.NewReading(sources, *o, in.progress)
 	return in, nil
 }
 
@@ -286,17 +285,17 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		err = storeError{err}
 	}
-	t := screens.IngestTable(in.reading.Reports)
+	t := views.IngestTable(in.reading.Reports)
 	report := in.report(done)
 	printed := in.print(format, t, report.View)
-	if output.ForPeople(format) { // others have it in their rows
+	if term.ForPeople(format) { // others have it in their rows
 		report.Explain(in.stderr)
 	}
 	if err != nil {
 		fmt.Fprintf(in.stderr, "%s stored before that\n", term.Count(done.Added, "run"))
 		return errors.Join(err, printed)
 	}
-	if !output.ForPeople(format) { // whose table ends with it
+	if !term.ForPeople(format) { // whose table ends with it
 		for _, line := range append(report.Times(), report.StoredText()) {
 			fmt.Fprintln(in.stderr, "neurolens: ingest: "+line)
 		}
@@ -305,10 +304,10 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 }
 
 // report is what is said of what was read, and of what became of it.
-func (in *ingesting) report(done ingest.Appended) screens.IngestReport {
-	return screens.IngestReport{
+func (in *ingesting) report(done ingest.Appended) views.IngestReport {
+	return views.IngestReport{
 		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
-		Stored: screens.StoredRuns{Added: done.Added, Skipped: done.Skipped, Differing: done.Differing, Replaced: in.reading.Replaced},
+		Stored: views.StoredRuns{Added: done.Added, Skipped: done.Skipped, Differing: done.Differing, Replaced: in.reading.Replaced},
 	}
 }
 
@@ -319,3 +318,49 @@ func (in *ingesting) outcome() error {
 	}
 	return nil
 }
+
+// preview prints the runs that would be stored as ls would print them, in the order of the files.
+func (in *ingesting) preview(ctx context.Context, format string) error {
+	if !term.ForPeople(format) {
+		return in.previewPages(ctx, format)
+	}
+	var list query.Listing
+	for run, err := range in.reading.Preview(ctx) {
+		if err != nil {
+			return err
+		}
+		if list.Total++; format != term.FormatTable || len(list.Runs) < lsTableLimit {
+			list.Runs = append(list.Runs, query.ListedRunOf(&run))
+		}
+	}
+	in.progress.End()
+	v := in.listing(lsOptions{}).Runs(list)
+	v.Below = in.report(ingest.Appended{}).Summary()
+	v.Compact = nil
+	err := in.printer().View(format, v)
+	in.report(ingest.Appended{}).Explain(in.stderr)
+	return errors.Join(err, in.outcome())
+}
+
+// previewPages is preview for programs: the rows of runs.
+func (in *ingesting) previewPages(ctx context.Context, format string) error {
+	pages, t := in.printer().Pages(format), answer.Table{Columns: answer.RunColumns()}
+	for run, err := range in.reading.Preview(ctx) {
+		if err != nil {
+			return err
+		}
+		if t.Rows = append(t.Rows, answer.RunRow(&run, schema.DigestOf(&run))); len(t.Rows) == previewPage {
+			if err := pages.Page(t); err != nil {
+				return err
+			}
+			t.Rows = nil
+		}
+	}
+	in.progress.End()
+	err := errors.Join(pages.Page(t), pages.End())
+	in.report(ingest.Appended{}).Explain(in.stderr) // the rows are runs: nothing else says what was refused
+	return errors.Join(err, in.outcome())
+}
+
+// previewPage is how many runs are printed at once.
+const previewPage = 1000

@@ -43,7 +43,7 @@ var homes = []struct {
 	{"github.com/parquet-go", []string{"schema/table"}},
 	{"github.com/NVIDIA/go-nvml", []string{"runner/probe"}},
 	{"github.com/spf13", []string{"cmd"}},
-	{"gonum.org/v1/plot", []string{"cmd/neurolens/internal/figure"}},
+	{"gonum.org/v1/plot", []string{"cmd/neurolens/internal/chart"}},
 }
 
 // TestImportLaw: data flows one way, and only the command joins the rooms. Packages whose names end with test are for tests alone.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/summary"
@@ -37,7 +37,7 @@ func runLike(a *app, cmd *cobra.Command, o lsOptions) error {
 			return err
 		}
 		a.reportNotNumbers(found.NotNumbers)
-		for _, line := range screens.NotCompared(&detail.Run, found) {
+		for _, line := range views.NotCompared(&detail.Run, found) {
 			fmt.Fprintln(a.stderr, "neurolens: ls --like: "+line)
 		}
 		return a.print(format, answer.TableOf(summary.SimilarFields(), found.Rows), func() term.View { return a.listing(o).Like(found) })

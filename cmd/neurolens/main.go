@@ -13,11 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/pager"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/streams"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/sandbox"
 	"github.com/neurolens/neurolens/runner"
@@ -35,42 +31,42 @@ func playPart(argv []string) (code int, handled bool) {
 	if code, handled := runner.Main(argv); handled {
 		return code, true
 	}
-	return sandbox.Main(argv, apart.Part(answerPart))
+	return sandbox.Main(argv, extractPart(answerPart))
 }
 
 // execute runs one command line with the process's streams and gives its exit code.
 func execute(args []string) int {
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
-		terminal: streams.IsTerminal(os.Stdout), errTerminal: streams.IsTerminal(os.Stderr), width: streams.Width(os.Stdout, os.Getenv),
-		errSize: func() (columns, rows int) { return streams.Size(os.Stderr) },
+		terminal: term.IsTerminal(os.Stdout), errTerminal: term.IsTerminal(os.Stderr), width: term.TerminalWidth(os.Stdout, os.Getenv),
+		errSize: func() (columns, rows int) { return term.TerminalSize(os.Stderr) },
 	}
 	if a.terminal {
-		a.pager = pager.New(os.Stdout, os.Stderr, func() (columns, rows int) { return streams.Size(os.Stdout) })
+		a.pager = term.NewPager(os.Stdout, os.Stderr, func() (columns, rows int) { return term.TerminalSize(os.Stdout) })
 		a.stdout = a.pager
 		if a.errTerminal {
 			a.stderr = a.pager.Stderr()
 		}
 	}
-	a.stdout, a.stderr = streams.Spelled(a.stdout, a.terminal, os.Getenv), streams.Spelled(a.stderr, a.errTerminal, os.Getenv)
+	a.stdout, a.stderr = term.Spelled(a.stdout, a.terminal, os.Getenv), term.Spelled(a.stderr, a.errTerminal, os.Getenv)
 	return a.run(args)
 }
 
 // run executes one command line until it is done or the user interrupts it.
 func (a *app) run(args []string) int {
 	a.args = args
-	ctx, stop := system.Signals(context.Background(), func() { a.temporary.Remove(); a.pager.Wait() })
+	ctx, stop := signals(context.Background(), func() { a.temporary.Remove(); a.pager.Wait() })
 	defer stop()
 	defer a.temporary.Remove()
 	cmd := newRootCommand(a)
-	if complete.Asked(args) {
-		if err := complete.Prepare(cmd, complete.Sources{Stores: a.readStores}); err != nil {
+	if help.IsCompletion(args) {
+		if err := help.PrepareCompletion(cmd, help.CompletionSources{Stores: a.readStores}); err != nil {
 			printError(a.stderr, err)
 			return exitCode(err)
 		}
 	}
 	cmd.SetArgs(args)
-	out := &streams.Noting{To: a.stdout}
+	out := &term.Noting{To: a.stdout}
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
 	err := cmd.ExecuteContext(ctx)
@@ -85,7 +81,7 @@ func (a *app) run(args []string) int {
 		code = exitPipe
 	}
 	// What an interrupt brings about is not news, but a run that could not be kept is.
-	if stopped := system.Interrupted(ctx); stopped != 0 && code != exitStore {
+	if stopped := interrupted(ctx); stopped != 0 && code != exitStore {
 		code = stopped
 	}
 	if err != nil && !errors.Is(err, context.Canceled) && code != exitPipe {

@@ -5,9 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/comparing"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 )
 
@@ -23,7 +22,7 @@ func oneMetricFlag(cmd *cobra.Command, name *string, usage string) {
 
 // metricNames are the metrics that --metric names, each once.
 func metricNames(given []string) ([]string, error) {
-	names, err := comparing.MetricNames(given)
+	names, err := splitMetrics(given)
 	if err != nil {
 		return nil, usageError{err}
 	}
@@ -32,7 +31,7 @@ func metricNames(given []string) ([]string, error) {
 
 // reportAbsent says which metrics that a command was asked for no run has.
 func (a *app) reportAbsent(command string, absent query.Absent) {
-	for _, line := range screens.AbsentMetrics(absent) {
+	for _, line := range views.AbsentMetrics(absent) {
 		fmt.Fprintln(a.stderr, term.OneLine("neurolens: "+command+": "+line))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner/onnx"
 )
 
@@ -15,8 +15,8 @@ import (
 func modelGen(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	a := &app{stdout: &out, stderr: &out, format: output.FormatPlain, getenv: func(string) string { return "" }, width: 80}
-	cmd := a.newModelCommand()
+	a := &app{stdout: &out, stderr: &out, format: term.FormatPlain, getenv: func(string) string { return "" }, width: 80}
+	cmd := newModelCommand(a)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(append([]string{"gen"}, args...))
 	err := cmd.Execute()

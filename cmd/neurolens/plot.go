@@ -1,32 +1,421 @@
 package main
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/notebook"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/plotting"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
-// notebookHost is what notebooks need of it.
-func (a *app) notebookHost() notebook.Host {
-	p := a.plotHost()
-	return notebook.Host{Query: p.Query, Stores: a.readStores, Formatted: p.Formatted, Print: p.Print, Stdout: p.Stdout, NotNumbers: p.NotNumbers, Wrong: p.Wrong}
+// drawing is one call of the command.
+type drawing struct {
+	*app
+	kind chart.Kind
+	to   target
 }
 
-// plotHost is what charts need of the program.
-func (a *app) plotHost() plotting.Host {
-	return plotting.Host{
-		Query: func(cmd *cobra.Command, answer func(db *query.DB) error) error {
-			return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db.Kept()) })
-		},
-		QuerySides: func(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
-			req.Usual = a.project.Usual("compare")
-			return a.querySides(cmd, req, func(db *query.DB, _ string) error { return answer(db) })
-		},
-		Format: &a.format, Formatted: a.outputFormat, Print: a.print, Stdout: a.stdout, Stderr: a.stderr, Terminal: a.terminal,
-		Page: a.page, Reader: a.reader, Getenv: func(name string) string { return a.getenv(name) },
-		NotNumbers: a.reportNotNumbers, Wrong: func(err error) error { return usageError{err} }, NoKind: noArguments,
+// newPlotCommand is plot.
+func newPlotCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plot KIND",
+		Short: "Draw charts of runs, points, comparisons and histories",
+		Long: `Draw a chart of runs, in the terminal or, with -o, as a file. The ending of the
+file is .svg or .png. -o - writes to standard output, in the format of --format
+svg or --format png. docs/plots.md explains the numbers of each kind of chart.
+
+In an SVG, each mark has its stored numbers as data, a description, and the
+command that shows it. With --format json, jsonl, csv or plain, the marks
+themselves are printed, in stored units. A chart has at most 2,000 marks. If
+there are more values, some are combined, and a note below the chart says how.`,
+		Example: `  neurolens plot forest session=last~1 session=last -o change.svg
+  neurolens plot history benchmark=matmul
+  neurolens plot heatmap session=last --x batch_size --y precision -o grid.png
+  neurolens plot ecdf session=last dim=64 -o - --format svg > ecdf.svg`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	for _, k := range kinds {
+		cmd.AddCommand(k(a))
+	}
+	return cmd
+}
+
+// kinds are all kinds of charts.
+var kinds = []func(*app) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators}
+
+// of makes the command of a kind, with the flags that all have. draw draws.
+func (a *app) chartCommand(kind chart.Kind, cmd *cobra.Command, draw func(d *drawing, cmd *cobra.Command, args []string) error) *cobra.Command {
+	d := &drawing{app: a, kind: kind}
+	d.to.define(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := d.to.read(&a.format, a.terminal); err != nil {
+			return usageError{fmt.Errorf("plot %s: %w", kind, err)}
+		}
+		err := draw(d, cmd, args)
+		if refusal, is := errors.AsType[chartdata.Refusal](err); is {
+			return usageError{fmt.Errorf("plot %s: %w", kind, refusal)}
+		}
+		return err
+	}
+	return cmd
+}
+
+func (d *drawing) maker() chartdata.Maker { return chartdata.Maker{Reader: d.reader()} }
+
+// forest is plot forest.
+func forest(a *app) *cobra.Command {
+	return a.chartOfSides(chart.Forest, chartdata.ForestRows, chartdata.Maker.Forest, &cobra.Command{
+		Use:   "forest BASE [HEAD]",
+		Short: "Draw the change of each point, with its interval",
+		Long: `Draw the change of each point between two selections, with its confidence
+interval: the worst first, 50 rows at most. In the shaded area a change counts
+as none (--threshold). BASE, HEAD and the flags are those of compare. Very large
+changes are drawn as ratios.`,
+		Example: `  neurolens plot forest session=last~1 session=last
+  neurolens plot forest backend=torch backend=onnxrt -o backends.svg
+  neurolens plot forest --matrix variant=a session=last -o variants.png`,
+	})
+}
+
+// scatter is plot scatter.
+func scatter(a *app) *cobra.Command {
+	return a.chartOfSides(chart.Scatter, chart.MaxMarks, chartdata.Maker.Scatter, &cobra.Command{
+		Use:   "scatter BASE [HEAD]",
+		Short: "Draw each point in HEAD against the same point in BASE",
+		Long: `Draw the value of each point in HEAD against its value in BASE, with a line
+where both are equal. BASE, HEAD and the flags are those of compare.`,
+		Example: `  neurolens plot scatter session=last~1 session=last
+  neurolens plot scatter backend=torch backend=onnxrt -o backends.svg`,
+	})
+}
+
+// chartOfSides is a chart of a comparison of at most so many rows.
+func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker, *compare.Comparison, chartdata.Asked) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
+	var flags sideFlags
+	flags.Define(cmd)
+	return a.chartCommand(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req, err := flags.Request("plot "+string(kind), args)
+		if err != nil {
+			return usageError{err}
+		}
+		req.Worst, req.Limit = compare.Verdicts, rows
+		return a.queryChartSides(cmd, &req, func(db *query.DB) error {
+			c, err := compare.Compare(cmd.Context(), db, req)
+			if err != nil {
+				return err
+			}
+			a.reportNotNumbers(c.NotNumbers)
+			asked := chartdata.Asked{Selections: slices.Clone(args), Matrix: flags.Matrix}
+			for i := range asked.Selections {
+				if err := lasting(cmd.Context(), db, &asked.Selections[i]); err != nil {
+					return err
+				}
+			}
+			f, err := made(d.maker(), &c, asked)
+			if err != nil {
+				return err
+			}
+			return d.write(f)
+		})
+	})
+}
+
+// trend is plot history.
+func trend(a *app) *cobra.Command {
+	var metric, since, method string
+	cmd := &cobra.Command{
+		Use:   "history [FILTER...]",
+		Short: "Draw a metric over sessions, with its levels",
+		Long: `Draw a metric over sessions: the value of each session, the level between
+changes, and where the level changed. Sessions in which all runs failed are
+marked gaps. Each point has a panel, 12 at most: first those that got worse or
+fail. neurolens history explains what counts as a change. Vertical lines mark
+sessions with a note, a tag that was set later, or a release (the tag release).`,
+		Example: `  neurolens plot history benchmark=matmul
+  neurolens plot history batch_size=16 --metric peak_memory -o memory.svg`,
+	}
+	cmd.Flags().StringVar(&metric, "metric", "", "draw the metric `NAME` (default: the primary metric)")
+	cmd.Flags().StringVar(&since, "since", "", "only sessions since `WHEN`: 12h, 7d, 2w ago, or a local time")
+	cmd.Flags().StringVar(&method, "method", string(history.SBS), "find changes with `METHOD`: sbs or otava")
+	return a.chartCommand(chart.History, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req := history.Request{Filter: filter.Arguments(args...), Metric: metric, Method: history.Method(method)}
+		if since != "" {
+			var err error
+			if req.Since, err = filter.Time("--since", since, d.reader().Now); err != nil {
+				return err
+			}
+		}
+		return a.queryCharts(cmd, func(db *query.DB) error {
+			f, all, err := d.maker().History(cmd.Context(), db, req)
+			if err != nil {
+				return err
+			}
+			a.reportNotNumbers(all.NotNumbers)
+			return d.write(f)
+		})
+	})
+}
+
+// The axes have letters too: without one, cobra completes nothing after a name of a single letter.
+
+// heatmap is plot heatmap.
+func heatmap(a *app) *cobra.Command {
+	var p chartdata.Points
+	cmd := &cobra.Command{
+		Use:   "heatmap [FILTER...]",
+		Short: "Draw a metric over two axes of a sweep",
+		Long: `Draw a metric over two axes of a sweep. --x and --y choose the axes; the default
+is those with the most values. If a cell has several points, it shows the best
+of them, or the median with --median. --by AXIS makes a panel for each value of
+a third axis. Failed points are marked. Cells without a measurement are empty.`,
+		Example: `  neurolens plot heatmap session=last
+  neurolens plot heatmap session=last --x batch_size --y seq_len --by precision`,
+	}
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the horizontal `AXIS`")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the vertical `AXIS`")
+	cmd.Flags().StringVar(&p.By, "by", "", "draw a panel for each value of `AXIS`")
+	defineValue(cmd, &p)
+	return a.chartOfPoints(chart.Heatmap, &p, chartdata.Maker.Heatmap, cmd)
+}
+
+// lines is plot lines.
+func lines(a *app) *cobra.Command {
+	var p chartdata.Points
+	cmd := &cobra.Command{
+		Use:   "lines [FILTER...]",
+		Short: "Draw a metric over one axis, a line for each value of another",
+		Long: `Draw a metric over one axis of a sweep. --x chooses the axis; the default is the
+numeric axis with the most values. --by draws a line for each value of a second
+axis, --panels a panel for each value of a third. An axis of powers of two is
+logarithmic. If several points fall on one place, it shows the best of them, or
+the median with --median.`,
+		Example: `  neurolens plot lines session=last
+  neurolens plot lines session=last --panels backend
+  neurolens plot lines session=last --x batch_size --y throughput --by precision`,
+	}
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the horizontal `AXIS`")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "same as --metric: the `METRIC`")
+	cmd.Flags().StringVar(&p.By, "by", "", "draw a line for each value of `AXIS`")
+	cmd.Flags().StringVar(&p.Panels, "panels", "", "draw a panel for each value of `AXIS`")
+	defineValue(cmd, &p)
+	return a.chartOfPoints(chart.Lines, &p, chartdata.Maker.Lines, cmd)
+}
+
+// pareto is plot pareto.
+func pareto(a *app) *cobra.Command {
+	var p chartdata.Points
+	cmd := &cobra.Command{
+		Use:   "pareto --x METRIC --y METRIC [FILTER...]",
+		Short: "Draw points by two metrics, with the Pareto front",
+		Long: `Draw points by two metrics, and mark the Pareto front: the points that no other
+point beats in both metrics. Both metrics need a known direction (lower or
+higher is better).`,
+		Example: `  neurolens plot pareto --x latency --y accuracy session=last
+  neurolens plot pareto --x throughput --y peak_memory model=bert -o bert.svg`,
+	}
+	cmd.Flags().StringVarP(&p.X, "x", "x", "", "the horizontal `METRIC`")
+	cmd.Flags().StringVarP(&p.Y, "y", "y", "", "the vertical `METRIC`")
+	return a.chartOfPoints(chart.Pareto, &p, chartdata.Maker.Pareto, cmd)
+}
+
+// defineValue defines the flags that say what stands in a place.
+func defineValue(cmd *cobra.Command, p *chartdata.Points) {
+	cmd.Flags().StringVar(&p.Metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most points)")
+	cmd.Flags().BoolVar(&p.Median, "median", false, "if points share a place, show their median, not the best")
+}
+
+func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(chartdata.Maker, chartdata.Points) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
+	return a.chartCommand(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		req := *p
+		if kind == chart.Lines && req.Y != "" {
+			if req.Metric != "" && req.Metric != req.Y {
+				return usageError{fmt.Errorf("plot lines: --y %s and --metric %s: want one of them", req.Y, req.Metric)}
+			}
+			req.Metric = req.Y
+		}
+		req.Filter = filter.Arguments(args...)
+		return a.queryCharts(cmd, func(db *query.DB) error {
+			if err := lasting(cmd.Context(), db, &req.Filter); err != nil {
+				return err
+			}
+			all, notNumbers, err := summary.Points(cmd.Context(), db, "plot", req.Filter)
+			if err != nil {
+				return err
+			}
+			a.reportNotNumbers(notNumbers)
+			req.All = all
+			if req.Sessions, err = sessionsOf(cmd.Context(), db.Quiet(), req.Filter); err != nil {
+				return err
+			}
+			f, err := made(d.maker(), req)
+			if err != nil {
+				return err
+			}
+			return d.write(f)
+		})
+	})
+}
+
+// queryCharts opens the stores for a chart, as they are when it begins.
+func (a *app) queryCharts(cmd *cobra.Command, answer func(db *query.DB) error) error {
+	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db.Kept()) })
+}
+
+// queryChartSides opens the stores of a comparison for a chart.
+func (a *app) queryChartSides(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
+	req.Usual = a.project.Usual("compare")
+	return a.querySides(cmd, req, func(db *query.DB, _ string) error { return answer(db) })
+}
+
+// lasting names sessions of filters by their ids: a picture is looked at when there are newer ones, and the commands of its marks are
+// true then too.
+func lasting(ctx context.Context, db *query.DB, filters ...*string) error {
+	for _, f := range filters {
+		text, err := db.Lasting(ctx, *f)
+		if err != nil {
+			return err
+		}
+		*f = text
+	}
+	return nil
+}
+
+// sessionsOf is how many sessions the runs that match are of.
+func sessionsOf(ctx context.Context, db *query.DB, filter string) (int, error) {
+	groups, err := db.Groups(ctx, query.GroupRequest{Filter: filter, By: []string{"session_id"}, Limit: 1})
+	return groups.Total, err
+}
+
+// ecdf is plot ecdf.
+func ecdf(a *app) *cobra.Command {
+	return a.chartOfSampledSides(chart.ECDF, chartdata.Maker.ECDF, &cobra.Command{
+		Use:   "ecdf [FILTER... | BASE HEAD]",
+		Short: "Draw the distribution of samples, for each point or run",
+		Long: `Draw the cumulative distribution of samples: for each value, the share of
+samples that are at most that large. All runs of a point form one curve; of a
+single point, each run is a curve. --by AXIS draws a curve for each value of an
+axis. With two selections (BASE HEAD as for compare, or --against BASE), each
+point has a panel with a curve for each side. Failed runs, profiler passes and
+warm-up are left out. The marks lie on the distribution of all samples, even if
+there are many.`,
+		Example: `  neurolens plot ecdf session=last
+  neurolens plot ecdf benchmark=matmul dim=64 --by backend -o backends.svg
+  neurolens plot ecdf session=last~1 session=last`,
+	})
+}
+
+// runs is plot runs.
+func runs(a *app) *cobra.Command {
+	return a.chartOfSampledSides(chart.Runs, chartdata.Maker.Runs, &cobra.Command{
+		Use:   "runs [FILTER... | BASE HEAD]",
+		Short: "Draw samples in the order of measurement",
+		Long: `Draw samples in the order in which they were measured, run after run, to see
+drift, bursts and throttling. Runs with a warning are marked. Each point has a
+panel, 12 at most. If there are many samples, neighbours are combined: their
+median, with a bar from minimum to maximum. With two selections (BASE HEAD, or
+--against BASE), the runs of the base come first in each panel.`,
+		Example: `  neurolens plot runs session=last dim=64
+  neurolens plot runs run=5DPX2E7B -o run.png`,
+	})
+}
+
+// strip is plot strip.
+func strip(a *app) *cobra.Command {
+	return a.chartOfSamples("strip", chartdata.Maker.Strip, &cobra.Command{
+		Use:   "strip [FILTER...]",
+		Short: "Draw the median of each run, one row per point",
+		Long: `Draw the median of each run, one row per point, to see runs that differ from
+others of the same point. There are 12 rows at most. --metric draws another
+metric, such as peak_memory. Runs with a warning are marked. Failed runs and
+profiler passes are left out.`,
+		Example: `  neurolens plot strip session=last
+  neurolens plot strip session=last --metric peak_memory -o memory.svg`,
+	})
+}
+
+type madeOfSamples func(m chartdata.Maker, ctx context.Context, db *query.DB, req chartdata.Sampled) (*chart.Figure, *query.SampledRuns, error)
+
+// chartOfSamples is a chart of the samples of one selection.
+func (a *app) chartOfSamples(kind chart.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
+	return a.sampledChart(kind, made, cmd, func(args []string) (base, head string, err error) { return "", filter.Arguments(args...), nil })
+}
+
+// chartOfSampledSides is one of one selection or of two.
+func (a *app) chartOfSampledSides(kind chart.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
+	var against string
+	cmd.Flags().StringVar(&against, "against", "", "also draw the runs that match `FILTER`, as the base")
+	return a.sampledChart(kind, made, cmd, func(args []string) (base, head string, err error) { return filter.TwoSides(against, args) })
+}
+
+// sampledChart is a chart of the selections that arguments name.
+func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, cmd *cobra.Command, selections func(args []string) (base, head string, err error)) *cobra.Command {
+	var metric, since, by string
+	cmd.Flags().StringVar(&metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most runs)")
+	cmd.Flags().StringVar(&since, "since", "", "only runs since `WHEN`: 30m, 12h, 7d, 2w ago, or a local time")
+	cmd.Flags().StringVar(&by, "by", "", "group runs by the value of `AXIS`, instead of by point")
+	return a.chartCommand(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
+		base, head, err := selections(args)
+		if err != nil {
+			return usageError{fmt.Errorf("plot %s: %w", kind, err)}
+		}
+		req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: head, Metric: metric, MaxRuns: chartdata.MaxRuns}, Base: base, By: by}
+		if since != "" {
+			if req.Since, err = filter.Time("--since", since, d.reader().Now); err != nil {
+				return err
+			}
+		}
+		return a.queryCharts(cmd, func(db *query.DB) error {
+			if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
+				return err
+			}
+			f, found, err := made(d.maker(), cmd.Context(), db, req)
+			if err != nil {
+				return err
+			}
+			a.reportNotNumbers(found.NotNumbers)
+			if base != "" {
+				f.Notes = append([]string{"base: " + term.OneLine(base) + "; head: " + term.OneLine(cmp.Or(head, "all runs"))}, f.Notes...)
+			}
+			return d.write(f)
+		})
+	})
+}
+
+// operators is plot ops.
+func operators(a *app) *cobra.Command {
+	return a.chartCommand("ops", &cobra.Command{
+		Use:   "ops [FILTER...]",
+		Short: "Draw the share of time of each operator of profiled runs",
+		Long: `Draw how the time of profiled runs is divided among operators. There is one
+column per point, for its newest profiled run (24 at most), and one row for each
+of the 20 operators that take the largest share of any. Operators are named as
+in ls --like (docs/likeness.md). show RUN --ops lists those of one run. Profiles
+come from bench --profile and from ingest.`,
+		Example: `  neurolens plot ops session=last
+  neurolens plot ops model=bert -o bert.svg`,
+	}, func(d *drawing, cmd *cobra.Command, args []string) error {
+		return a.queryCharts(cmd, func(db *query.DB) error {
+			profiles, err := d.maker().Profiles(cmd.Context(), db, filter.Arguments(args...))
+			if err != nil {
+				return err
+			}
+			f, err := d.maker().Operators(profiles)
+			if err != nil {
+				return err
+			}
+			return d.write(f)
+		})
+	})
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
@@ -125,7 +125,7 @@ func TestLargeListing(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "store")
 	fillStore(t, dir, runs, 3)
-	for format, want := range map[string]int{output.FormatPlain: runs + 1, output.FormatCSV: runs + 1, output.FormatJSONL: runs, output.FormatTable: 25} {
+	for format, want := range map[string]int{term.FormatPlain: runs + 1, term.FormatCSV: runs + 1, term.FormatJSONL: runs, term.FormatTable: 25} {
 		var out, errs countingWriter
 		a := &app{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, now: time.Now, width: 80}
 		if code := a.run([]string{"ls", "--store", dir, "--format", format}); code != 0 || errs.lines > 0 {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -40,7 +40,7 @@ Ctrl-C. neurolens help sql has examples.`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(a, cmd, args[0], memory) },
 	}
-	cmd.Flags().StringVar(&a.format, "format", "", "print as `FORMAT`: "+strings.Join(append(slices.Clone(output.Formats), string(export.Arrow)), " ")+" (default: table)")
+	cmd.Flags().StringVar(&a.format, "format", "", "print as `FORMAT`: "+strings.Join(append(slices.Clone(term.Formats), string(export.Arrow)), " ")+" (default: table)")
 	cmd.Flags().StringVar(&memory, "memory-limit", defaultMemory, "use at most `SIZE` of memory, such as 512MiB; more goes to a temporary file")
 	return cmd
 }

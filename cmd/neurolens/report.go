@@ -3,10 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/fileside"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/illustrating"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/summary"
@@ -20,7 +17,7 @@ type reportFlags struct {
 	md, json, html, baseline string
 	by, metrics              []string
 	all, schema              bool
-	layouts                  layouts.Flags
+	layouts                  layoutFlags
 }
 
 func newReportCommand(a *app) *cobra.Command {
@@ -85,20 +82,20 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		return a.checkLayout(&f.layouts, args)
 	}
 	if f.schema {
-		text, err := reporting.JSONSchema()
+		text, err := report.JSONSchema()
 		if err != nil {
 			return err
 		}
 		return a.printer().Write(text)
 	}
-	if base := f.layouts.Base(); fileside.IsFile(base) {
+	if base := f.layouts.Base(); isFileSide(base) {
 		return usageErrorf("report: --against %s: only --layout kernels takes a file: neurolens compare %s session=last --format md reports on it", base, term.ShellWord(base))
 	}
 	metrics, err := metricNames(f.metrics)
 	if err != nil {
 		return err
 	}
-	asked := reporting.Asked{Against: f.layouts.Base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	asked := report.Asked{Against: f.layouts.Base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}
@@ -117,9 +114,9 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		}
 		a.reportNotNumbers(notNumbers)
 		a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-		m := reporting.Maker{Reader: a.reader(), By: "neurolens " + version}
+		m := report.Maker{Reader: a.reader(), By: "neurolens " + version}
 		d := m.Document(r)
-		if err := illustrating.Write(cmd.Context(), db, illustrating.Page{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
+		if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
 			return err
 		}
 		return asked.Write(d, a.stdout, a.stderr)

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/complete"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -378,7 +378,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 		}
 	}
 	root := newRootCommand(&app{})
-	if err := complete.Prepare(root, complete.Sources{}); err != nil {
+	if err := help.PrepareCompletion(root, help.CompletionSources{}); err != nil {
 		t.Fatal(err)
 	}
 	visit(root)

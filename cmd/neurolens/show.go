@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 func newShowCommand(a *app) *cobra.Command {
@@ -68,7 +71,7 @@ func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
 	}
 	newest, err := db.Quiet().Newest(ctx)
 	if err == nil && newest == "" {
-		err = usageErrorf("run: %s", screens.NoRuns)
+		err = usageErrorf("run: %s", views.NoRuns)
 	}
 	return newest, err
 }
@@ -89,12 +92,12 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 			if err != nil {
 				return err
 			}
-			return a.print(format, answer.TableOf(summary.OperatorFields(), all), func() term.View { return screens.Operators(&detail.Run, all) })
+			return a.print(format, answer.TableOf(summary.OperatorFields(), all), func() term.View { return views.Operators(&detail.Run, all) })
 		}
 		if f.files || f.save != "" {
 			return a.showFiles(cmd, db, &detail.Run, f.save, format)
 		}
-		if !output.ForPeople(format) {
+		if !term.ForPeople(format) {
 			return a.print(format, detail.Table(), nil)
 		}
 		related, err := db.Related(cmd.Context(), detail)
@@ -105,9 +108,9 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 		if err != nil {
 			return err
 		}
-		screen := screens.Detail{
+		screen := views.Detail{
 			Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Files: files,
-			Reproduce: screens.ReproduceCommand(&detail.Run, related.Against, a.stores),
+			Reproduce: views.ReproduceCommand(&detail.Run, related.Against, a.stores),
 		}
 		return a.printer().View(format, screen.View(detail, related))
 	})
@@ -122,4 +125,40 @@ func settingNames() []string {
 		}
 	}
 	return names
+}
+
+// showFiles prints the files that a run left and, where a folder is named, writes those that are stored into it.
+func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save, format string) error {
+	all, err := query.Artifacts(cmd.Context(), db, run)
+	if err != nil {
+		return err
+	}
+	pruned := 0
+	if save != "" {
+		files, bytes, err := query.SaveArtifacts(cmd.Context(), all, save)
+		if errors.Is(err, schema.ErrDamaged) {
+			return storeError{err}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "%s of %s (%s) saved in %s\n", term.Count(files, "file"), run.RunID, term.Quantity(bytes, "B"), save)
+		for i := range all {
+			if all[i].State == query.ArtifactPruned {
+				pruned++
+			}
+		}
+	}
+	t := answer.TableOf(query.ArtifactFields(), all)
+	if err := a.print(format, t, func() term.View { return views.Files(all) }); err != nil || save == "" {
+		return err
+	}
+	if i := slices.IndexFunc(all, func(f query.Artifact) bool { return f.State == query.ArtifactMissing }); i >= 0 {
+		return storeError{fmt.Errorf("%s is missing from the store; store merge from a store that has it brings it back", all[i].Path)}
+	}
+	if pruned > 0 {
+		fmt.Fprintf(a.stderr, "%s %s pruned: store merge --restore-pruned brings back what another store has\n", term.Count(pruned, "file"), term.IsAre(pruned))
+		return errRunsFailed
+	}
+	return nil
 }

@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/fileside"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/system"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 )
@@ -33,8 +31,8 @@ func (a *app) queryBase(cmd *cobra.Command, base string, answer func(db, base *q
 }
 
 // sides opens the stores of a comparison, and files.
-func (a *app) sides(cmd *cobra.Command) fileside.Opener {
-	system.Asking(cmd.Context(), true)
+func (a *app) sides(cmd *cobra.Command) sideOpener {
+	asking(cmd.Context(), true)
 	debug.SetGCPercent(800) // as queryStoresWithin
 	debug.SetMemoryLimit(compareMemory)
 	private := func() (string, error) {
@@ -44,5 +42,5 @@ func (a *app) sides(cmd *cobra.Command) fileside.Opener {
 		}
 		return dir.Path, nil
 	}
-	return fileside.Opener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
+	return sideOpener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
 }

@@ -1,17 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/check"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -45,7 +48,7 @@ format and its last writer. Several stores (--store) are described one by one.`,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
 		},
 		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreUnquarantineCommand(a), newStorePruneCommand(a),
-		views.Command(views.Host{Store: a.writeStore, Stdout: a.stdout, Wrong: usageErrorf}, noArguments),
+		newStoreViewsCommand(a),
 	)
 	return cmd
 }
@@ -125,11 +128,11 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		t := screens.SealedTable(before, after)
+		t := views.SealedTable(before, after)
 		if err := a.reportLive(dir, now); err != nil {
 			return err
 		}
-		return a.print(format, t, func() term.View { return output.TableViewOr(t, a.page(), "nothing to seal") })
+		return a.print(format, t, func() term.View { return term.TableViewOr(t, a.page(), "nothing to seal") })
 	})
 }
 
@@ -147,4 +150,122 @@ func (a *app) reportLive(dir string, now bool) error {
 		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", term.Count(n, "run")+" "+term.IsAre(n))
 	}
 	return nil
+}
+
+func runStoreInfo(a *app, ctx context.Context) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	var infos []*views.StoreInfo
+	var failed error
+	for _, dir := range a.readStores() {
+		i, err := inspectStore(ctx, dir)
+		if i == nil {
+			return storeError{fmt.Errorf("store %s: %w", dir, err)}
+		}
+		infos, failed = append(infos, i), errors.Join(failed, err)
+	}
+	t := views.StoreTable(infos)
+	return errors.Join(a.print(format, t, func() term.View {
+		v := term.RecordsView(t)
+		for _, i := range infos {
+			v.Below = append(v.Below, i.Claims()...)
+		}
+		return v
+	}), failed)
+}
+
+// inspectStore counts from names and sizes, and at the same time reads the runs for the rest. Where that fails, what names say
+// is given all the same.
+func inspectStore(ctx context.Context, dir string) (*views.StoreInfo, error) {
+	i := &views.StoreInfo{Dir: dir}
+	var err error
+	if i.Header, err = schema.ReadHeader(schema.Dir(dir)); err != nil {
+		return nil, err
+	}
+	inspected := make(chan error, 1)
+	var files check.Inspected
+	go func() {
+		var err error
+		files, err = check.Inspect(dir)
+		inspected <- err
+	}()
+	census, failed := takeCensus(ctx, dir)
+	if err := <-inspected; err != nil {
+		return nil, err
+	}
+	i.Unfinished, i.Temporary, i.Foreign = files.Unfinished, files.Temporary, files.Foreign
+	for _, z := range files.Zones {
+		i.Zones = append(i.Zones, views.StoreZone{Name: z.Name, Files: z.Files, Bytes: z.Bytes})
+	}
+	if failed == nil {
+		i.Census, i.Listing = &census, census.Listings[0]
+		return i, nil
+	}
+	if i.Listing, err = schema.List(schema.Dir(dir), schema.Scope{}); err != nil {
+		return nil, err
+	}
+	return i, failed
+}
+
+func takeCensus(ctx context.Context, dir string) (query.Census, error) {
+	db, err := query.Open(ctx, []string{dir}, query.Options{})
+	if err != nil {
+		return query.Census{}, err
+	}
+	defer db.Close()
+	return db.Census(ctx)
+}
+
+func newStorePruneCommand(a *app) *cobra.Command {
+	var older string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "prune-artifacts --older AGE",
+		Short: "Remove stored files of old runs, to save space",
+		Long: `Remove stored files (artifacts) of old runs to save space. AGE is an age (90d,
+2w, 12h) or a date: files of runs that started before it are removed from
+artifacts/. A file is kept if a younger run has it too, or if it was stored
+within the last day. Runs, samples and everything else stay, and show marks such
+a file as pruned. store merge --restore-pruned with another store that still has
+the file brings it back.`,
+		Example: "  neurolens store prune-artifacts --older 90d --dry-run",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStorePrune(a, cmd, older, dryRun) },
+	}
+	cmd.Flags().StringVar(&older, "older", "", "remove the files of runs older than `AGE` (90d), or from before a date")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count what would be removed")
+	return cmd
+}
+
+func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error {
+	if older == "" {
+		return usageErrorf("prune-artifacts: want --older AGE")
+	}
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	before, err := filter.Time("--older", older, a.now())
+	if err != nil {
+		return err
+	}
+	return a.withStore(func(dir string, s *ingest.Store) error {
+		db, err := openForReading(cmd.Context(), []string{dir})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		kept, err := query.ArtifactsKeptSince(cmd.Context(), db, before)
+		if err != nil {
+			return err
+		}
+		done, err := s.PruneArtifacts(cmd.Context(), ingest.Pruning{Keep: kept, Before: before, DryRun: dryRun})
+		if err != nil {
+			return storeError{err}
+		}
+		t := answer.TableOf(pruneFields(), []prunedRow{{Store: dir, DryRun: dryRun, Done: done}})
+		return a.print(format, t, func() term.View { return term.RecordsView(t) })
+	})
 }

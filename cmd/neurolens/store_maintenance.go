@@ -6,11 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/care"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
@@ -55,11 +52,11 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := answer.TableOf(damage.FindingFields(), found)
-	if err := a.print(format, t, func() term.View { return screens.StoreProblems(format, t, remedies, a.page()) }); err != nil {
+	t := answer.TableOf(views.FindingFields(), found)
+	if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, remedies, a.page()) }); err != nil {
 		return err
 	}
-	if err := damage.Of(dir, done); err != nil {
+	if err := views.DamageOf(dir, done); err != nil {
 		return storeError{err}
 	}
 	said := ""
@@ -137,7 +134,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 	if err != nil {
 		return err
 	}
-	var rows []care.BroughtIn
+	var rows []mergedRow
 	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
@@ -151,13 +148,13 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 				return storeError{err}
 			}
 			refused, differing = refused+done.Refused, differing+done.Differing
-			rows = append(rows, care.BroughtIn{From: other, Done: done})
+			rows = append(rows, mergedRow{From: other, Done: done})
 		}
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		t := answer.TableOf(care.MergeFields(heading), rows)
-		if err := a.print(format, t, func() term.View { return output.TableView(t, a.page()) }); err != nil {
+		t := answer.TableOf(mergeFields(heading), rows)
+		if err := a.print(format, t, func() term.View { return term.TableView(t, a.page()) }); err != nil {
 			return err
 		}
 		if differing > 0 {
@@ -214,8 +211,8 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if done.Already {
 		fmt.Fprintf(a.stderr, "%s is complete already\n", into)
 	}
-	t := answer.TableOf(care.CompactFields(), []care.CompactedStore{{Into: into, Done: done}})
-	if err := a.print(format, t, func() term.View { return output.RecordsView(t) }); err != nil {
+	t := answer.TableOf(compactFields(), []compactedRow{{Into: into, Done: done}})
+	if err := a.print(format, t, func() term.View { return term.RecordsView(t) }); err != nil {
 		return err
 	}
 	if left > 0 {
@@ -268,13 +265,13 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		t := answer.TableOf(damage.RepairFields(), rows)
-		if err := a.print(format, t, func() term.View { return screens.StoreProblems(format, t, nil, a.page()) }); err != nil {
+		t := answer.TableOf(views.RepairFields(), rows)
+		if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, nil, a.page()) }); err != nil {
 			return err
 		}
 		if done.Loss != (check.Loss{}) {
 			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
-				dir, damage.Text(done.Loss, verb), where, ingest.QuarantineDir)
+				dir, views.LossText(done.Loss, verb), where, ingest.QuarantineDir)
 		}
 		if done.Loss == (check.Loss{}) && done.Left == 0 {
 			fmt.Fprintf(a.stderr, "store %s: %s\n", dir, withoutLoss(len(t.Rows), dryRun))

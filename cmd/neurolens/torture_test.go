@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/sql"
 )
@@ -252,7 +252,7 @@ func checkStore(t *testing.T, dir string, acknowledged map[string]bool, lost int
 	}
 	statuses := map[string]int{}
 	for _, row := range runs.Rows {
-		delete(acknowledged, wording.ShortRun(row[0].(string)))
+		delete(acknowledged, views.ShortRun(row[0].(string)))
 		statuses[row[1].(string)]++
 	}
 	if len(acknowledged) > 0 {

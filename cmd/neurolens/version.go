@@ -3,9 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
 func newVersionCommand(a *app) *cobra.Command {
@@ -18,8 +17,8 @@ func newVersionCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := screens.Version(version)
-			return a.print(format, t, func() term.View { return output.PairsView(t) })
+			t := views.Version(version)
+			return a.print(format, t, func() term.View { return term.PairsView(t) })
 		},
 	}
 }

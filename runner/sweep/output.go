@@ -20,7 +20,7 @@ const keepWord = "keep"
 // Output defines where a command writes the numbers that it computes. The numbers of each process of a run count.
 type Output struct {
 	From   string // stdout, or a file
-	Format string // see output.Formats
+	Format string // see term.Formats
 }
 
 // outputSpec is what the key output says.

@@ -16,7 +16,7 @@ import (
 type Reference struct {
 	Point     *Point // not among the points of the sweep; it runs for its output, unless it is skipped, and is not measured; nil: a file
 	File      string // a file with the output
-	Format    string // of File: see output.Formats
+	Format    string // of File: see term.Formats
 	Function  string // in the file of the benchmark; Point then runs it instead of the benchmark; empty: none
 	Line      int    // in the sweep file
 	Tolerance output.Tolerance

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/harness"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -16,7 +15,8 @@ import (
 func All() []foreign.Format {
 	return slices.Concat(
 		list(jsonLines(), baselineFile()),
-		harness.Formats(),
+		// Harnesses for models and GPU kernels.
+		list(neurolens(), benchmarkHarness()), quasim(), list(swiftMNIST(), operationGrid()),
 		// Microbenchmarks.
 		list(pytestBenchmark(), googleBenchmark(), hyperfine(), goBench(), pyperf(), jmh()), criterion(), asv(),
 		// Kernels and models on accelerators.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/slip"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -125,7 +125,7 @@ func (p *Project) apply(root *cobra.Command) error {
 		}
 		if f := cmd.Flags().Lookup(flag); !f.Changed {
 			if err := f.Value.Set(v.text); err != nil {
-				return p.errorf(v.line, "%s: want %s, got %q", v.key, cmp.Or(slip.Number(err), "a value of --"+f.Name), v.text)
+				return p.errorf(v.line, "%s: want %s, got %q", v.key, cmp.Or(term.WantedNumber(err), "a value of --"+f.Name), v.text)
 			}
 		}
 		if key := keyOfFlag(flag); slices.Contains(sweep.DefaultKeys(), key) {

@@ -5,5 +5,8 @@
 // important columns are dropped, then headers are cut, then the longest texts, keeping the parts that distinguish rows.
 // Markdown writes the same View in full. Screen is for content that changes while it is shown.
 //
-// It knows nothing about runs, points or results, and returns no errors: a text that does not fit is cut.
+// A Printer prints the answer of a command in the requested format: the view for people, or the table itself for programs, with every
+// row, full ids and stored units. TerminalWidth, Colored and their like describe the standard streams, and a Pager shows long answers.
+//
+// The package knows nothing about runs or points. A text that does not fit is cut.
 package term

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/history"
+)
+
+// TestHistoryGateLine: the last line says what a gate ends with and why.
+func TestHistoryGateLine(t *testing.T) {
+	for _, c := range []struct {
+		mode gateMode
+		gate history.Gate
+		want string
+	}{
+		{strict, history.Gate{Series: 9, Regressed: 2, Failing: 1, Inconclusive: 3}, "2 series regressed (1 of them failing); 3 series inconclusive (exit 1)"},
+		{strict, history.Gate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
+		{strict, history.Gate{Series: 9, Inconclusive: 3, Short: 4}, "3 series inconclusive (exit 3)"},
+		{regression, history.Gate{Series: 9, Inconclusive: 3}, "3 series inconclusive (exit 0)"},
+		{strict, history.Gate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
+		{strict, history.Gate{Series: 9, Inconclusive: 3, Undated: 2}, "3 series inconclusive (2 of them have runs without a start time) (exit 3)"},
+		{strict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
+		{strict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
+	} {
+		if got, want := c.mode.HistoryLine(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
+			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
+		}
+	}
+}
+
+// TestNothingCompared: no gate lets a comparison pass in which no point has an ok run on the base. A gate of a history is not affected.
+func TestNothingCompared(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []gateMode{strict, regression} {
+		c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Fixed}}}
+		if got := mode.Verdict(c.Gate()); got != ErrInconclusive {
+			t.Errorf("%s: %v", mode, got)
+		}
+		if got := mode.Line(&c); got != "gate: nothing to decide: no point is ok on the base (exit 3)" {
+			t.Errorf("%s: %q", mode, got)
+		}
+	}
+	if got := regression.HistoryVerdict(history.Gate{Series: 2, Short: 2}); got != nil {
+		t.Errorf("a history of few sessions: %v", got)
+	}
+}
+
+// TestGateLineNothingDecided: a gate that lets pass because each point is inconclusive does not say that it found no regression.
+func TestGateLineNothingDecided(t *testing.T) {
+	for inconclusive, want := range map[int]string{2: "nothing decided; 2 of 2 points inconclusive", 1: "no regression found; 1 of 2 points inconclusive"} {
+		got := views.GateLine(compare.Gate{Points: 2, Inconclusive: inconclusive}, "point", true, 0)
+		if want = "gate: " + want + " (exit 0)"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestFailedRequests: no gate lets a point pass that has no verdict because requests failed, and its last line says so.
+func TestFailedRequests(t *testing.T) {
+	g := compare.Gate{Points: 2, Inconclusive: 1, Requests: 1}
+	for _, m := range []gateMode{strict, regression} {
+		if err := m.Verdict(g); err != ErrInconclusive {
+			t.Errorf("%s: %v", m, err)
+		}
+	}
+	want := "gate: no regression found; 1 of 2 points inconclusive; 1 point with failed requests (exit 3)"
+	if got := views.GateLine(g, "point", true, StatusInconclusive); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

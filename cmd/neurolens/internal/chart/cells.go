@@ -1,0 +1,204 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// TextOptions are how a figure is drawn, beside what its page says.
+type TextOptions struct {
+	ASCII bool // nothing but ASCII
+}
+
+// narrowest is the width below which there is no room for marks between the texts.
+const narrowest = 30
+
+// maxTitle is how many lines a title may have.
+const maxTitle = 3
+
+// maxNote is how many lines a note may have: what one says is not to be lost on a narrow page.
+const maxNote = 20
+
+// Text draws a figure as lines that are as wide as the page at most.
+func Text(f *Figure, page term.Page, o TextOptions) []string {
+	p := textPen{TextOptions: o, width: page.Width, color: page.Color, whole: page.Whole}
+	if p.width < narrowest {
+		return p.tooNarrow()
+	}
+	lines := p.sentence(f.Title)
+	switch {
+	case f.Marks() > MaxMarks: // whoever made it has to put some together
+		return append(lines, p.sentence(fmt.Sprintf("%s are too many to draw: %s at most.", term.Count(f.Marks(), "mark"), term.Thousands(MaxMarks)))...)
+	case !anyMark(f):
+		lines = append(lines, p.sentence("There is nothing to draw: no values.")...)
+	case f.Kind == Forest:
+		lines = append(lines, p.forest(f)...)
+	case f.Kind == Heatmap:
+		lines = append(lines, p.heatmap(f)...)
+	default:
+		lines = append(lines, p.plots(f)...)
+	}
+	for _, note := range f.Notes {
+		lines = append(lines, p.wrapped(note, maxNote)...)
+	}
+	return lines
+}
+
+// tooNarrow says that there is no room for a figure, in as many words as there is room for.
+func (p textPen) tooNarrow() []string {
+	for _, text := range []string{fmt.Sprintf("too narrow for a figure (%d)", narrowest), fmt.Sprintf("too narrow (%d)", narrowest)} {
+		if term.Width(text) <= p.width {
+			return []string{text}
+		}
+	}
+	return term.Wrapped("too narrow", p.width)
+}
+
+// anyMark tells whether a figure has a mark at all: a failure is one.
+func anyMark(f *Figure) bool {
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			if slices.ContainsFunc(s.Marks, func(m Mark) bool { return known(f, m) || cellToneOf(s, m) != Plain }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// known tells whether a mark has the value that it is there for.
+func known(f *Figure, m Mark) bool {
+	switch f.Kind {
+	case Heatmap:
+		return !math.IsNaN(m.Value)
+	case Forest:
+		return !math.IsNaN(m.X)
+	}
+	return !math.IsNaN(m.X) && (!math.IsNaN(m.Y) || !math.IsNaN(m.Low) && !math.IsNaN(m.High))
+}
+
+func cellToneOf(s Series, m Mark) Tone {
+	if m.Tone != Plain {
+		return m.Tone
+	}
+	return s.Tone
+}
+
+// says is the tone of which a mark has the shape. A line that has a tone, as a level, is a line: its ends have none.
+func says(s Series, m Mark) Tone {
+	if isCurve(s) {
+		return m.Tone
+	}
+	return cellToneOf(s, m)
+}
+
+func isCurve(s Series) bool { return s.Style == Line || s.Style == Steps }
+
+// textPen writes texts as the page and the options want them.
+type textPen struct {
+	TextOptions
+	width        int
+	color, whole bool
+}
+
+// inASCII are the characters of our own texts that ASCII lacks.
+var inASCII = strings.NewReplacer(
+	"µ", "u", "μ", "u", "−", "-", "–", "-", "…", "...", "·", "-", "×", "x", "±", "+-", "→", "->", "≤", "<=", "≥", ">=", "°", "", "²", "2",
+)
+
+// text is a text in one line that steers no terminal.
+func (p textPen) text(s string) string {
+	if s = term.OneLine(s); !p.ASCII {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, inASCII.Replace(s))
+}
+
+// cut is a text in so many columns at most.
+func (p textPen) cut(s string, width int) string {
+	s = p.text(s)
+	short := term.Cut(s, width)
+	if p.ASCII {
+		return strings.Replace(short, "…", "~", 1)
+	}
+	return short
+}
+
+// anyWidth is a width that all texts have.
+const anyWidth = math.MaxInt32
+
+// labels are names in so many columns each. Those that differ look different, also where they differ in their middles, or in characters
+// that ASCII lacks.
+func (p textPen) labels(whole []string, width int) []string {
+	texts := make([]string, len(whole))
+	for i, text := range whole {
+		texts[i] = p.text(text)
+	}
+	width = max(width, 1)
+	short := term.Numbered(whole, term.CutApart(texts, width), func(text, number string) string {
+		return term.Cut(strings.TrimSpace(term.Cut(text, max(width-term.Width(number), 0))+number), width)
+	})
+	for i, text := range short {
+		if p.ASCII {
+			short[i] = strings.ReplaceAll(text, "…", "~")
+		}
+	}
+	return short
+}
+
+// pad is a text in just so many columns.
+func (p textPen) pad(s string, width int, right bool) string {
+	return term.Pad(p.cut(s, width), width, right)
+}
+
+// center is a text in the middle of so many columns.
+func (p textPen) center(s string, width int) string {
+	s = p.cut(s, width)
+	return strings.Repeat(" ", (width-term.Width(s))/2) + s
+}
+
+// sentence are the lines of a text as short as a title.
+func (p textPen) sentence(s string) []string { return p.wrapped(s, maxTitle) }
+
+// wrapped are the lines of a text that is broken at words; of one that is very long, the first ones.
+func (p textPen) wrapped(s string, most int) []string {
+	if s == "" {
+		return nil
+	}
+	lines := term.Wrapped(p.cut(s, most*p.width), p.width)
+	if len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+	}
+	for i, line := range lines {
+		lines[i] = p.cut(line, p.width)
+	}
+	return lines
+}
+
+// paint colours a text, where there is colour.
+func (p textPen) paint(s, color string) string {
+	if !p.color || color == "" || s == "" {
+		return s
+	}
+	return color + s + term.Plain
+}
+
+// one is the first character, or the second one in ASCII.
+func (p textPen) one(utf8, ascii string) rune { return []rune(p.either(utf8, ascii))[0] }
+
+// either is the first text, or the second one in ASCII.
+func (p textPen) either(utf8, ascii string) string {
+	if p.ASCII {
+		return ascii
+	}
+	return utf8
+}

@@ -1,0 +1,229 @@
+// Package chart draws charts. A Figure is a chart as data: which marks are where, in stored units. Package chartdata makes figures of
+// the results of queries, with few enough marks to draw. Renderers compute no statistics, so all of them show the same values:
+//
+//   - SVG and PNG draw strokes on a canvas of gonum (vg.Canvas). In an SVG every mark is an element with its stored numbers as data
+//     attributes and its text as a title, texts stay texts, and colours are variables: it works in light and dark mode, in print, with
+//     screen readers, and for programs. layout.go decides where everything is, ranges.go and axis.go map values to positions, marks.go
+//     draws the marks of each style, guides.go and labels.go draw lines and names, and svg.go or gonum's vgimg takes the strokes.
+//   - Text draws in a terminal: lines, points and intervals in braille, which has eight dots per cell, forests and heat maps as lines of
+//     text. Nothing is wider than the page, and no text of a figure can control the terminal. Without UTF-8 everything is ASCII.
+//   - VegaLite writes a specification for Vega-Lite.
+//
+// AxisScale maps values to positions along an axis and chooses the ticks, so a picture in a file and one in a terminal have the same.
+package chart
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Kind is what a chart shows.
+type Kind string
+
+const (
+	ECDF    Kind = "ecdf"    // the share of samples up to a value, a line for each run or point
+	Runs    Kind = "runs"    // samples in the order in which they were taken
+	History Kind = "history" // values over sessions, with the levels between changes
+	Forest  Kind = "forest"  // estimates with their intervals, a row for each point
+	Scatter Kind = "scatter" // one value against another one
+	Heatmap Kind = "heatmap" // a value over two axes of the sweep
+	Lines   Kind = "lines"   // a value over one axis of the sweep, a line for each value of another one
+	Pareto  Kind = "pareto"  // two metrics, with the points that no other point beats in both
+)
+
+// Figure is a chart. Panels are small multiples: each has the axes of the figure, and marks of its own; a figure with panels has no
+// series itself.
+type Figure struct {
+	Kind   Kind
+	Title  string   // what is shown, in a line
+	Notes  []string // sentences below: how often was measured, what was left out or put together
+	X, Y   Axis
+	Values Axis // of the colours of a heat map
+	Series []Series
+	Guides []Guide
+	Panels []Panel
+}
+
+// Panel is one of small multiples.
+type Panel struct {
+	Title  string
+	Series []Series
+	Guides []Guide
+	Linear bool // its own y axis is linear, where those of other panels are logarithmic
+}
+
+// Scale is how values are placed along an axis.
+type Scale string
+
+const (
+	Linear     Scale = ""
+	Log        Scale = "log"
+	Categories Scale = "categories" // values are places in Axis.Categories, from 0
+	Time       Scale = "time"       // values are seconds since 1970 in UTC
+)
+
+// Axis is what lies along one side of a figure.
+type Axis struct {
+	Label      string // in the words of tables, as "batch_size" or "latency"
+	Unit       string // the stored unit of the values, as "ns" or "B"; empty: a bare number
+	Scale      Scale
+	Categories []string
+	Low, High  float64 // what is to be seen in any case; both 0: what the marks need
+	Own        bool    // of panels: each has a range of its own, as what is to be seen is a change, not which of them is more; it spans a tenth of its values at least
+	Whole      bool    // of numbers of things: nothing lies between two of them
+	Better     Better
+}
+
+// Better says which way values are better.
+type Better string
+
+const (
+	Lower  Better = "lower"
+	Higher Better = "higher"
+)
+
+// Series are marks that belong together: a run, a point, or a value of an axis. Marks lie in drawing order.
+type Series struct {
+	Name  string // for the legend; empty: not in it
+	Style Style
+	Tone  Tone
+	Marks []Mark
+}
+
+// Style is how marks are drawn.
+type Style string
+
+const (
+	Points    Style = "points"
+	Line      Style = "line"      // from mark to mark; a mark without a number ends it, and another one begins
+	Steps     Style = "steps"     // as a line that goes along first, then up: an ECDF
+	Intervals Style = "intervals" // from Low to High, with a point at the value
+	Band      Style = "band"      // the area between Low and High
+	Cells     Style = "cells"     // of a heat map
+)
+
+// Tone is what a mark says, beside its place. Every tone has a shape or a word of its own, so that nothing depends on colours.
+type Tone string
+
+const (
+	Plain     Tone = ""          // of a series, by its place
+	Neutral   Tone = "neutral"   // unchanged, or not decided
+	Regressed Tone = "regressed" // worse
+	Improved  Tone = "improved"  // better
+	Warned    Tone = "warned"
+	Failed    Tone = "failed" // no value: a gap that is marked
+)
+
+// Mark is a value that is drawn. Numbers are in the unit of their axis, as stored. NaN is not known.
+type Mark struct {
+	X, Y      float64
+	Low, High float64 // ends of an interval: along X in a forest, else along Y; NaN: none
+	Value     float64 // of a cell
+	Tone      Tone    // in place of the series'
+	Count     int     // how many values it combines; 0: one
+	Word      string  // the verdict or the state, as tables have it: "inconclusive"; empty: what the tone says
+	Run       string  // id of the run it is of; empty: of several
+	Point     string  // id of the point it is of; empty: of several. A page shows what is of one run or point together
+	Label     string  // a few words or a number, written beside it where there is room: in a forest at the end of its row
+	Text      string  // all of it in words, with units: what is read out, and shown when it is pointed at
+	Command   string  // shows or reproduces it
+}
+
+// Along says how a guide lies.
+type Along string
+
+const (
+	Vertical   Along = "vertical"   // at At on the x axis, to Until where that is more
+	Horizontal Along = "horizontal" // at At on the y axis
+	Diagonal   Along = "diagonal"   // y = x
+)
+
+// Guide is a line, or an area, that values are read against: no change, the margin within which there is none, a release.
+type Guide struct {
+	Along     Along
+	At, Until float64
+	Text      string
+	Noted     bool // a note says what it is, and where: its name gives way to those of others
+}
+
+// Within tells whether a line lies within an area whose text says enough for both.
+func (g Guide) Within(all []Guide) bool {
+	return g.Until <= g.At && slices.ContainsFunc(all, func(area Guide) bool {
+		return area.Along == g.Along && area.At <= g.At && g.At <= area.Until && area.Until > area.At && area.Text != ""
+	})
+}
+
+// Unknown is a number that is not known.
+func Unknown() float64 { return math.NaN() }
+
+// MaxMarks is how many marks a figure may have, over all series: more are put together before, by whoever makes the figure.
+const MaxMarks = 2000
+
+// Marks is how many marks a figure has.
+func (f *Figure) Marks() int {
+	n := 0
+	for _, p := range f.Parts() {
+		for _, s := range p.Series {
+			n += len(s.Marks)
+		}
+	}
+	return n
+}
+
+// YOf is the y axis of a panel. One of its own is logarithmic only where all of its values have a place on it.
+func (f *Figure) YOf(p Panel) Axis {
+	a := f.Y
+	if a.Own && a.Scale == Log && (p.Linear || slices.ContainsFunc(p.Series, hasNoLogarithm)) {
+		a.Scale = Linear
+	}
+	return a
+}
+
+func hasNoLogarithm(s Series) bool {
+	return slices.ContainsFunc(s.Marks, func(m Mark) bool {
+		ends := s.Style == Intervals || s.Style == Band
+		return m.Y <= 0 || ends && (m.Low <= 0 || m.High <= 0)
+	})
+}
+
+// Words are what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.
+func (f *Figure) Words(t Tone) []string {
+	var all []string
+	for _, p := range f.Parts() {
+		for _, s := range p.Series {
+			for _, m := range s.Marks {
+				if m.Word != "" && (m.Tone == t || m.Tone == Plain && s.Tone == t) {
+					all = append(all, strings.Split(m.Word, ", ")...)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Explained is what a legend says of a tone: its words, of so many that there is room for them, or else what it means.
+func (f *Figure) Explained(t Tone, meaning string) string {
+	const most = 4
+	words := f.Words(t)
+	if len(words) > most {
+		words = append(words[:most:most], "…")
+	}
+	text := strings.Join(words, ", ")
+	switch {
+	case text == "":
+		return meaning
+	case f.Kind == Runs && t == Warned:
+		return meaning + ": " + text
+	}
+	return text
+}
+
+// Parts are the panels, or the figure itself as the only one.
+func (f *Figure) Parts() []Panel {
+	if len(f.Panels) > 0 {
+		return f.Panels
+	}
+	return []Panel{{Series: f.Series, Guides: f.Guides}}
+}

@@ -1,0 +1,239 @@
+package chart
+
+import (
+	"slices"
+)
+
+// vegaColors are those of Okabe and Ito, which colour-blind people can tell apart.
+var vegaColors = []string{"#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999933"}
+
+// toneLooks are the colour and the shape of marks that say something.
+var toneLooks = map[Tone][2]string{
+	Neutral:   {"#777777", "circle"},
+	Regressed: {"#D55E00", "triangle-up"},
+	Improved:  {"#0072B2", "triangle-down"},
+	Warned:    {"#E69F00", "diamond"},
+	Failed:    {"#D55E00", "cross"},
+}
+
+var vegaShapes = []string{"circle", "square", "diamond", "triangle-up", "triangle-down", "cross"}
+
+// layers are guides, then marks by their style, then what is marked of them.
+func (c chart) layers() []object {
+	layers := append([]object{}, c.guides()...)
+	for _, style := range []Style{Cells, Band, Line, Steps, Intervals, Points} {
+		for _, grouped := range []bool{false, true} {
+			if slices.ContainsFunc(c.rows, func(r row) bool {
+				return r.Part == "mark" && vegaStyleOf(r) == style && (r.Group != "") == grouped
+			}) {
+				layers = append(layers, c.marks(style, grouped)...)
+			}
+		}
+	}
+	return append(layers, c.states()...)
+}
+
+func vegaStyleOf(r row) Style {
+	if r.Style == "" {
+		return Points
+	}
+	return Style(r.Style)
+}
+
+// where keeps rows.
+func where(test string) []object { return []object{{"filter": test}} }
+
+// marks are the layers of a style. What has no group has one colour.
+func (c chart) marks(style Style, grouped bool) []object {
+	test := "datum.part === 'mark' && datum.style === '" + string(style) + "'"
+	if style == Points {
+		test = "datum.part === 'mark' && (!datum.style || datum.style === 'points')"
+	}
+	test += " && " + map[bool]string{true: "datum.group", false: "!datum.group"}[grouped]
+	layer := func(mark object, encoding object) object {
+		if grouped && style != Cells {
+			encoding["color"] = c.color()
+		} else if style != Cells {
+			mark["color"] = vegaColors[0]
+		}
+		encoding["tooltip"] = object{"field": "text", "type": "nominal"}
+		return object{"transform": where(test), "mark": mark, "encoding": encoding}
+	}
+	x, y := c.channel("x"), c.channel("y")
+	breaks := "break-paths-show-domains"
+	order := object{"field": "place", "type": "quantitative"}
+	switch style {
+	case Cells:
+		return c.cells(test, x, y)
+	case Band:
+		return []object{layer(object{"type": "area", "opacity": .25, "invalid": breaks}, object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}})}
+	case Line:
+		return []object{layer(object{"type": "line", "point": c.f.Kind != History, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
+	case Steps:
+		return []object{layer(object{"type": "line", "interpolate": "step-after", "point": c.f.Kind == Pareto, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
+	case Intervals:
+		ends := object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}}
+		if c.alongX() {
+			ends = object{"x": c.low(x), "x2": object{"field": "shown_high"}, "y": y}
+		}
+		return []object{layer(object{"type": "rule", "strokeWidth": 2}, ends), layer(vegaPoint(), c.shaped(grouped, object{"x": x, "y": y}))}
+	}
+	return []object{layer(vegaPoint(), c.shaped(grouped, object{"x": x, "y": y}))}
+}
+
+func series() object { return object{"field": "series", "type": "nominal"} }
+
+// low is a channel of the lower ends of intervals.
+func (c chart) low(of object) object {
+	low := object{}
+	for name, value := range of {
+		low[name] = value
+	}
+	low["field"] = "shown_low"
+	return low
+}
+
+func vegaPoint() object { return object{"type": "point", "filled": true, "size": 60} }
+
+// shaped gives groups shapes.
+func (c chart) shaped(grouped bool, encoding object) object {
+	if grouped {
+		encoding["shape"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(1)}}
+	}
+	return encoding
+}
+
+// color gives groups colours.
+func (c chart) color() object {
+	return object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(0)}}
+}
+
+// looks are the colours (0) or the shapes (1) of groups.
+func (c chart) looks(which int) []string {
+	all := make([]string, len(c.groups))
+	ways := [][]string{vegaColors, vegaShapes}[which]
+	for i, group := range c.groups {
+		all[i] = ways[i%len(ways)]
+		if look, ok := toneLooks[Tone(c.tones[group])]; ok {
+			all[i] = look[which]
+		}
+	}
+	return all
+}
+
+// cells are those of a heat map, with their values.
+func (c chart) cells(test string, x, y object) []object {
+	s := object{"scheme": "viridis"}
+	if c.values.Scale == Log {
+		s["type"] = "log"
+	}
+	color := object{"field": "shown_value", "type": "quantitative", "title": c.values.title(), "scale": s}
+	tooltip := object{"field": "text", "type": "nominal"}
+	known := where(test + " && isValid(datum.shown_value)")
+	return []object{
+		{"transform": known, "mark": object{"type": "rect"}, "encoding": object{"x": x, "y": y, "color": color, "tooltip": tooltip}},
+		{
+			"transform": known, "mark": object{"type": "text", "stroke": "white", "strokeWidth": 3},
+			"encoding": object{"x": x, "y": y, "text": object{"field": "shown_value", "type": "quantitative", "format": ".3~g"}},
+		},
+		{
+			"transform": known, "mark": object{"type": "text", "color": "black"},
+			"encoding": object{"x": x, "y": y, "text": object{"field": "shown_value", "type": "quantitative", "format": ".3~g"}, "tooltip": tooltip},
+		},
+		{
+			"transform": where(test + " && !isValid(datum.shown_value)"), "mark": object{"type": "text", "color": "#D55E00"},
+			"encoding": object{"x": x, "y": y, "text": object{"value": "–"}, "tooltip": tooltip},
+		},
+	}
+}
+
+// states mark what marks of named series say, and failures, which have no place on the y axis.
+func (c chart) states() []object {
+	var layers []object
+	x, y := c.channel("x"), c.channel("y")
+	for _, tone := range []Tone{Regressed, Improved, Warned, Failed} {
+		look := toneLooks[tone]
+		mark := object{"type": "point", "filled": true, "size": 90, "color": look[0], "shape": look[1]}
+		test := "datum.part === 'mark' && datum.tone === '" + string(tone) + "' && "
+		tooltip := object{"field": "text", "type": "nominal"}
+		has := func(known bool) bool {
+			return slices.ContainsFunc(c.rows, func(r row) bool {
+				return r.Part == "mark" && r.Tone == string(tone) && r.X != nil && (r.Y != nil) == known && (r.Series != "" || !known)
+			})
+		}
+		if c.alongX() || c.f.Kind == Heatmap {
+			continue
+		}
+		if has(true) {
+			layers = append(layers, object{"transform": where(test + "isValid(datum.y) && datum.series"), "mark": mark, "encoding": object{"x": x, "y": y, "tooltip": tooltip}})
+		}
+		if has(false) {
+			layers = append(layers, object{"transform": where(test + "!isValid(datum.y)"), "mark": mark, "encoding": object{"x": x, "y": object{"value": "height"}, "tooltip": tooltip}})
+		}
+	}
+	return layers
+}
+
+// guides are what values are read against.
+func (c chart) guides() []object {
+	has := func(along Along, wide bool) bool {
+		return slices.ContainsFunc(c.rows, func(r row) bool { return r.Part == string(along) && (r.Until != nil) == wide })
+	}
+	var layers []object
+	line := object{"type": "rule", "color": "#777777", "strokeDash": []int{4, 3}}
+	for _, along := range []Along{Vertical, Horizontal} {
+		name := map[Along]string{Vertical: "x", Horizontal: "y"}[along]
+		test := "datum.part === '" + string(along) + "' && "
+		encoding := func() object {
+			return object{name: c.channel(name), "tooltip": object{"field": "text", "type": "nominal"}}
+		}
+		if has(along, true) {
+			area := encoding()
+			area[name+"2"] = object{"field": "shown_until_" + name}
+			layers = append(layers, object{"transform": where(test + "isValid(datum.until)"), "mark": object{"type": "rect", "color": "#999999", "opacity": .2}, "encoding": area})
+		}
+		if has(along, false) {
+			layers = append(layers, object{"transform": where(test + "!isValid(datum.until)"), "mark": line, "encoding": encoding()})
+		}
+		if has(along, true) || has(along, false) {
+			words := encoding()
+			words["text"] = object{"field": "text", "type": "nominal"}
+			mark := object{"type": "text", "align": "left", "baseline": "top", "dx": 3, "dy": 2, "color": "#555555", "limit": 160}
+			words[map[string]string{"x": "y", "y": "x"}[name]] = object{"value": 0}
+			layers = append(layers, object{"transform": where(test + "datum.text"), "mark": mark, "encoding": words})
+		}
+	}
+	if has(Diagonal, false) {
+		layers = append(layers, c.diagonal(line))
+	}
+	return layers
+}
+
+// diagonal goes from the least value to the largest one of both axes.
+func (c chart) diagonal(look object) object {
+	low, high := c.span()
+	ends := []object{{"shown_x": low / c.x.factor, "shown_y": low / c.y.factor}, {"shown_x": high / c.x.factor, "shown_y": high / c.y.factor}}
+	mark := object{"type": "line"}
+	for name, value := range look {
+		if name != "type" {
+			mark[name] = value
+		}
+	}
+	return object{"data": object{"values": ends}, "mark": mark, "encoding": object{"x": c.channel("x"), "y": c.channel("y")}}
+}
+
+// span is from the least number of both axes to the largest.
+func (c chart) span() (low, high float64) {
+	var all []float64
+	for _, r := range c.rows {
+		for _, v := range []*float64{r.X, r.Y} {
+			if v != nil && r.Part == "mark" && (*v > 0 || c.x.Scale != Log) {
+				all = append(all, *v)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return 1, 1
+	}
+	return slices.Min(all), slices.Max(all)
+}

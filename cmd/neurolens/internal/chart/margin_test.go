@@ -1,0 +1,56 @@
+package chart
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestMarginIsSeenOrSaid: an area that is seen has its name, which is that of the line in it, too; of one that is too narrow a note has
+// the name, and the line has its own.
+func TestMarginIsSeenOrSaid(t *testing.T) {
+	for margin, want := range map[float64][]string{.2: {"small is none"}, .0001: {"no change", "small is none (too narrow to show)"}} {
+		f := &Figure{
+			Kind: Forest, Y: Axis{Scale: Categories, Categories: []string{"bs=1"}},
+			Series: []Series{{Style: Intervals, Marks: []Mark{{X: .7, Low: .5, High: 1}}}},
+			Guides: []Guide{{Along: Vertical, Text: "no change"}, {Along: Vertical, At: -margin, Until: margin, Text: "small is none"}},
+		}
+		var texts []string
+		svgOf(t, f, DrawOptions{Embedded: true}).each(func(e *element) {
+			if e.Name == "text" && len(e.Text) > len("−0.25") {
+				texts = append(texts, e.Text)
+			}
+		})
+		if !slices.Equal(texts, want) {
+			t.Errorf("a margin of %v has the texts %q, want %q", margin, texts, want)
+		}
+	}
+}
+
+// TestEachPanelItsScale: a panel with a zero has a linear axis with a place for it, beside one that is logarithmic.
+func TestEachPanelItsScale(t *testing.T) {
+	mark := func(x, y float64) Mark { return Mark{X: x, Y: y, Low: nan, High: nan} }
+	f := &Figure{
+		Kind: Runs, Y: Axis{Label: "share", Scale: Log, Own: true},
+		Panels: []Panel{
+			{Title: "zeros", Series: []Series{{Style: Points, Marks: []Mark{mark(1, 0), mark(2, 6)}}}},
+			{Title: "wide", Series: []Series{{Style: Points, Marks: []Mark{mark(1, 1), mark(2, 1000000)}}}},
+			{Title: "narrow", Linear: true, Series: []Series{{Style: Points, Marks: []Mark{mark(1, 7), mark(2, 9)}}}},
+		},
+	}
+	s, err := newSheet(f, DrawOptions{}, drawnThere)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		scale Scale
+		ticks int
+	}{{Linear, 0}, {Log, 1}, {Linear, 7}} {
+		y := s.ys[i]
+		if y.spec.Scale != want.scale || !slices.ContainsFunc(y.ticks, func(tick Tick) bool { return tick.At == float64(want.ticks) }) {
+			t.Errorf("panel %d has the scale %q with the ticks %v, want %+v", i, y.spec.Scale, y.ticks, want)
+		}
+	}
+	if marks := marksOf(svgOf(t, f, DrawOptions{Embedded: true})); len(marks) != 6 {
+		t.Errorf("%d marks are drawn", len(marks))
+	}
+}

@@ -1,0 +1,38 @@
+package chart
+
+import (
+	"math"
+	"testing"
+)
+
+// TestLogTicks: a logarithmic axis of a panel has two names at least, wherever its ends lie, and none touches another one.
+func TestLogTicks(t *testing.T) {
+	for low := 10.; low < 100; low += 6 {
+		for _, ratio := range []float64{1.6, 4, 8, 22, 60} {
+			f := &Figure{Kind: ECDF, X: Axis{Unit: "ns", Scale: Log, Own: true}, Y: Axis{Unit: "ratio", High: 1}}
+			for range 6 {
+				f.Panels = append(f.Panels, Panel{Title: "a", Series: []Series{{Style: Steps, Marks: []Mark{
+					{X: low * 1e6, Y: .5, Low: nan, High: nan}, {X: ratio * low * 1e6, Y: 1, Low: nan, High: nan},
+				}}}})
+			}
+			s, err := newSheet(f, DrawOptions{}, drawnHere)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, named := math.Inf(-1), 0
+			for _, tick := range s.xs[0].ticks {
+				half, at := s.width(tick.Text, textSize, false)/2, s.xs[0].share(tick.At)*s.panelWidth
+				if tick.Text == "" {
+					continue
+				}
+				if named++; at-half < last {
+					t.Errorf("%v ms, %v times: %s touches the name before", low, ratio, tick.Text)
+				}
+				last = at + half
+			}
+			if named < 2 {
+				t.Errorf("%v ms, %v times: ticks are %v", low, ratio, s.xs[0].ticks)
+			}
+		}
+	}
+}

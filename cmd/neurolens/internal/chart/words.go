@@ -1,0 +1,129 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// longestTitle is how many characters of a mark's text are read out.
+const longestTitle = 400
+
+// longestID is how much of an id is kept: those of runs and points are far shorter.
+const longestID = 200
+
+// middle keeps both ends of a text of more than so many characters, with … between: the ends of names tell points apart.
+func middle(s string, characters int) string {
+	if utf8.RuneCountInString(s) <= characters {
+		return s
+	}
+	r := []rune(s)
+	head := characters / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(characters-1-head):])
+}
+
+// whole is a text for readers of titles: in one line, without what turns its direction, up to a limit.
+func whole(s string) string {
+	return middle(unstacked(term.OneLine(strings.ToValidUTF8(beginning(s), "\uFFFD"))), longestTitle)
+}
+
+// unstacked leaves out accents that would pile up over the lines around.
+func unstacked(s string) string {
+	const most = 3
+	stacked := 0
+	return strings.Map(func(r rune) rune {
+		if stacked++; !unicode.In(r, unicode.Mn, unicode.Me) {
+			stacked = 0
+		}
+		if stacked > most {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// beginning spares the work on what would be cut anyway: the middle of a text that is far too long.
+func beginning(s string) string {
+	const enough = 16 * longestTitle
+	if len(s) <= enough {
+		return s
+	}
+	return s[:enough/2] + "…" + s[len(s)-enough/2:]
+}
+
+// fit shortens a text in its middle until it is not wider than there is room for.
+func (p *pen) fit(s string, size, room float64, bold bool) string {
+	s = whole(s)
+	if p.width(s, size, bold) <= room {
+		return s
+	}
+	low, high := 1, utf8.RuneCountInString(s)
+	for low < high {
+		n := (low + high + 1) / 2
+		if p.width(middle(s, n), size, bold) <= room {
+			low = n
+		} else {
+			high = n - 1
+		}
+	}
+	return middle(s, low)
+}
+
+// names shortens names until each has room, so that no two that differ look the same.
+func (p *pen) names(names []string, size, room float64, bold bool) []string {
+	short, wholes := make([]string, len(names)), make([]string, len(names))
+	cut := false
+	for i, name := range names {
+		wholes[i] = whole(name)
+		short[i] = p.fit(name, size, room, bold)
+		cut = cut || short[i] != wholes[i]
+	}
+	if cut && term.CountDistinct(short) < term.CountDistinct(names) {
+		short = p.cutApart(wholes, size, room, bold)
+	}
+	for i, name := range short {
+		short[i] = p.letters.shown(name)
+	}
+	return term.Numbered(names, short, func(text, number string) string {
+		return p.fit(text, size, room-p.width(number, size, bold), bold) + number
+	})
+}
+
+// cutApart cuts names where they differ, to as many characters as have room.
+func (p *pen) cutApart(names []string, size, room float64, bold bool) []string {
+	low, high := 1, longestTitle
+	for low < high {
+		n := (low + high + 1) / 2
+		if slices.ContainsFunc(term.CutApart(names, n), func(text string) bool { return p.width(text, size, bold) > room }) {
+			high = n - 1
+		} else {
+			low = n
+		}
+	}
+	return term.CutApart(names, low)
+}
+
+// lines breaks a text at spaces into lines that fit.
+func (p *pen) lines(s string, size, room float64, bold bool) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(whole(s)) {
+		word = p.fit(word, size, room, bold)
+		switch joined := line + " " + word; {
+		case line == "":
+			line = word
+		case p.width(joined, size, bold) <= room:
+			line = joined
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,153 @@
+package chartdata
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// axis is an axis of points with its different values in order.
+type axis struct {
+	views.Axis
+	values  []string
+	numbers []float64 // of values; nil where one is no number
+}
+
+// axisColumns are the columns in which axes are looked for, besides the parameters.
+var axisColumns = slices.DeleteFunc(slices.Clone(views.RunColumns), func(c string) bool { return c == "purpose" || c == "suite" })
+
+// axesOf are the axes in which subjects differ, those with the most values first, and of equally many those of numbers.
+func axesOf(subjects []views.Subject) []axis {
+	_, varying := views.Axes(subjects, axisColumns)
+	all := make([]axis, len(varying))
+	for i, x := range varying {
+		all[i] = axisWith(x)
+	}
+	slices.SortStableFunc(all, func(a, b axis) int {
+		numbers := func(x axis) int { return min(len(x.numbers), 1) }
+		return cmp.Or(len(b.values)-len(a.values), numbers(b)-numbers(a))
+	})
+	return all
+}
+
+// axisWith adds to an axis its different values: numbers ascending, other values in the order of their text.
+func axisWith(x views.Axis) axis {
+	a := axis{Axis: x}
+	a.values = slices.Clone(x.Values)
+	slices.Sort(a.values)
+	a.values = slices.Compact(a.values)
+	numbers := map[string]float64{}
+	for _, text := range a.values {
+		v, err := strconv.ParseFloat(text, 64)
+		if text != "" && (err != nil || math.IsNaN(v) || math.IsInf(v, 0)) {
+			return a
+		}
+		if text != "" {
+			numbers[text] = v
+		}
+	}
+	a.values = slices.DeleteFunc(a.values, func(text string) bool { return text == "" })
+	slices.SortStableFunc(a.values, func(x, y string) int { return cmp.Compare(numbers[x], numbers[y]) })
+	for _, text := range a.values {
+		a.numbers = append(a.numbers, numbers[text])
+	}
+	return a
+}
+
+// valueOf is the value of an axis, by its name in filters.
+func valueOf(s *views.Subject, name string) string {
+	if slices.Contains(views.RunColumns, name) {
+		return s.Text(name)
+	}
+	return views.AxisText(s.Parameter(strings.TrimPrefix(name, filter.ParamPrefix)))
+}
+
+// axisNamed is the axis that a user names. flag is where.
+func axisNamed(subjects []views.Subject, flag, given string) (axis, error) {
+	name := schema.CanonicalAlias(given)
+	if !slices.Contains(views.RunColumns, name) {
+		name = filter.ParameterKey(strings.TrimPrefix(name, filter.ParamPrefix))
+	}
+	x := views.AxisOf(subjects, name, func(s *views.Subject) string { return valueOf(s, name) })
+	a := axisWith(x)
+	switch {
+	case len(a.values) == 0 || len(a.values) == 1 && a.values[0] == "":
+		return a, refused("%s %s: no point has it%s", flag, plain(given), known(subjects))
+	case len(a.values) == 1:
+		return a, refused("%s %s: all points have %s%s", flag, plain(given), plain(a.values[0]), known(subjects))
+	}
+	return a, nil
+}
+
+// known names the axes in which points differ, for an error.
+func known(subjects []views.Subject) string {
+	all := axesOf(subjects)
+	if len(all) == 0 {
+		return "; the filter matches a single point: use a wider one"
+	}
+	names := make([]string, len(all))
+	for i, x := range all {
+		names[i] = fmt.Sprintf("%s (%d)", plain(x.Name), len(x.values))
+	}
+	return "; points differ in " + strings.Join(names, ", ")
+}
+
+// axisWord is a value with the name of its axis where it needs one.
+func axisWord(name, value string) string {
+	if value == "" {
+		return "without " + name
+	}
+	return strings.Join(views.AppendConstant(nil, name, value), "")
+}
+
+// axisWords are several values so, as names that marks may have.
+func axisWords(name string, values []string) []string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = axisWord(name, value)
+	}
+	return plainAll(words)
+}
+
+// positions are where values lie: numbers at themselves, on a logarithmic axis where they are powers of two or span more than two
+// decades, others as categories.
+func (a *axis) positions() (chart.Axis, map[string]float64) {
+	at := make(map[string]float64, len(a.values))
+	f := chart.Axis{Label: plain(a.Name)}
+	if a.numbers == nil {
+		f.Scale = chart.Categories
+		f.Categories, at = a.categories()
+		return f, at
+	}
+	f.Whole = !slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
+	doubles := len(a.numbers) > 1
+	for i, text := range a.values {
+		at[text] = a.numbers[i]
+		_, exponent := math.Frexp(a.numbers[i])
+		doubles = doubles && a.numbers[i] == math.Ldexp(.5, exponent)
+	}
+	if f.Scale = scaleOf(a.numbers); doubles {
+		f.Scale = chart.Log
+	}
+	return f, at
+}
+
+// categories are the values side by side, and the place of each.
+func (a *axis) categories() ([]string, map[string]float64) {
+	names, at := plainAll(a.values), map[string]float64{}
+	for i, text := range a.values {
+		at[text] = float64(i)
+		if text == "" {
+			names[i] = "–"
+		}
+	}
+	return names, at
+}

@@ -1,0 +1,98 @@
+package chartdata_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestLinesInPanels: each value of a third axis has a panel with its own points, and nothing is folded over it.
+func TestLinesInPanels(t *testing.T) {
+	req := points(t, stored(t, grid()...), "")
+	req.Panels = "backend"
+	f, err := maker.Lines(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, f)
+	if len(f.Panels) != 2 || f.Y.Own || !f.X.Whole || f.Y.Whole || strings.Contains(strings.Join(f.Notes, "\n"), "each place shows") {
+		t.Fatalf("%d panels, own %v, notes %q", len(f.Panels), f.Y.Own, f.Notes)
+	}
+	medians := map[string]float64{}
+	for _, p := range req.All {
+		for _, v := range p.Metrics {
+			if v.Metric == "latency" {
+				medians[fmt.Sprint(p.Backend, " dim=", p.Params["dim"], " ", *p.BatchSize)] = *v.Median
+			}
+		}
+	}
+	seen := 0
+	for _, p := range f.Panels {
+		for _, s := range p.Series {
+			for _, k := range s.Marks {
+				want, ok := medians[fmt.Sprint(p.Title, " ", s.Name, " ", k.X)]
+				if ok && k.Y != want || !ok && k.Tone != chart.Failed || !strings.Contains(k.Text, p.Title) {
+					t.Errorf("%s %s at %v is %v, want %v: %s", p.Title, s.Name, k.X, k.Y, want, k.Text)
+				}
+				seen++
+			}
+		}
+	}
+	if seen != len(req.All) {
+		t.Errorf("%d marks of %d points", seen, len(req.All))
+	}
+	for flags, says := range map[[3]string]string{
+		{"", "", "dims"}:            "--panels dims: no point has it",
+		{"dim", "", "dim"}:          "--x dim and --panels dim: want two axes",
+		{"", "dim", "dim"}:          "--by dim and --panels dim: want two axes",
+		{"backend", "dim", "batch"}: "",
+	} {
+		req.X, req.By, req.Panels = flags[0], flags[1], flags[2]
+		if _, err := maker.Lines(req); fmt.Sprint(err) != "<nil>" && says == "" || says != "" && !strings.Contains(fmt.Sprint(err), says) {
+			t.Errorf("%q: %v", flags, err)
+		}
+	}
+}
+
+// TestThirdAxis: panels are of what two axes leave out; benchmarks come first, and what has too many values is none.
+func TestThirdAxis(t *testing.T) {
+	several := grid()
+	for i, r := range grid() {
+		other := runOf(100+i, 0, *r.BatchSize, 64, 5000)
+		other.Benchmark, other.Backend, other.Params = "conv", r.Backend, r.Params
+		other.PointID = schema.PointID(&other)
+		several = append(several, other)
+	}
+	var many []schema.Run
+	for i := range 80 {
+		r := runOf(i, 0, int64(1+i%4), int64(1+i%20), 1000)
+		many = append(many, r)
+	}
+	for _, of := range []struct {
+		runs         []schema.Run
+		filter, want string
+	}{
+		{grid(), "", "backend"},
+		{grid(), "backend=cpu", ""},
+		{several, "", "benchmark"},
+		{several, "backend=cpu dim=64", ""}, // a line each
+		{many, "", ""},
+	} {
+		req := points(t, stored(t, of.runs...), of.filter)
+		got := maker.ThirdAxis(req)
+		if got != of.want {
+			t.Errorf("%q: panels of %q, want %q", of.filter, got, of.want)
+		}
+		req.Panels = got
+		f, err := maker.Lines(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(f.Panels) > 0) != (got != "") || f.Y.Own != (got == "benchmark") {
+			t.Errorf("%q: %d panels, own %v", of.filter, len(f.Panels), f.Y.Own)
+		}
+	}
+}

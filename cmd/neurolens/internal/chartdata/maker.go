@@ -1,0 +1,196 @@
+// Package chartdata turns results of queries into figures: the marks, the text and the command of each, and notes about what was
+// left out or combined. The numbers of a mark are those of the result. A figure has at most chart.MaxMarks marks;
+// if there are more values, a note says what happened to the rest.
+//
+// Forest and Scatter show a comparison, History a history, ECDF, Runs and Strip samples, Heatmap, Lines and Pareto points,
+// and Operators profiled runs.
+package chartdata
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Maker makes figures for a reader.
+type Maker struct{ Reader views.Reader }
+
+// Refusal is why there is nothing to draw, or not so, with the cure.
+type Refusal struct{ error }
+
+func refused(format string, args ...any) error { return Refusal{fmt.Errorf(format, args...)} }
+
+// maxPanels is how many small multiples a figure has: more are too small to be read.
+const maxPanels = 12
+
+// placesAlong is how many marks a figure has over all panels where values are put together: about as many as are seen beside one another.
+const placesAlong = 320
+
+// placesIn are those of one of some panels.
+func placesIn(panels int) int { return max(placesAlong/panels, 40) }
+
+// nameWidth is how long a name may be: marks repeat it.
+const nameWidth = 100
+
+// command is a command line of this program over the same stores.
+func (m Maker) command(words ...string) string {
+	line := "neurolens"
+	for _, w := range words {
+		line += " " + term.ShellWord(w)
+	}
+	return line + m.Reader.OfStores()
+}
+
+// ofRun shows a run.
+func (m Maker) ofRun(id string) string { return m.command("show", views.ShortRun(id)) }
+
+// ofRuns lists the runs of a filter that more words hold for.
+func (m Maker) ofRuns(selection string, words ...string) string {
+	if selection != "" {
+		words = append([]string{selection}, words...)
+	}
+	if len(words) == 0 {
+		return m.command("ls")
+	}
+	return m.command("ls", filter.Arguments(words...))
+}
+
+// ofSeries shows the history of a point in a metric.
+func (m Maker) ofSeries(point, metric string) string {
+	return m.command("history", "point_id="+point, "--metric", metric)
+}
+
+// wordOf is the word of a filter for runs with a value of an axis.
+func wordOf(x views.Axis, row int) string {
+	switch value := x.Values[row]; value {
+	case "":
+		return x.Name + "=null"
+	case `""`:
+		return x.Name + "=" + value
+	default:
+		return x.Name + "=" + filter.QuoteWord(value)
+	}
+}
+
+// named says what all subjects have in common, and names each by what tells it from the others: of a single one its whole name.
+func named(all []views.Subject, columns []string) (common string, names []string) {
+	if len(all) == 0 {
+		return "", nil
+	}
+	constants, varying := views.Axes(all, columns)
+	names = views.PointNames(varying, len(all))
+	common = plain(strings.Join(constants, " · "))
+	names = plainAll(names)
+	for i := range names {
+		if names[i] == "" {
+			names[i] = common
+		}
+	}
+	return common, names
+}
+
+// plain is a name that marks may have: one line, not too long.
+func plain(name string) string { return term.Cut(term.OneLine(name), nameWidth) }
+
+// plainAll are such names, which differ where the whole ones do.
+func plainAll(names []string) []string { return term.CutDistinct(names, nameWidth) }
+
+// quantity is a value of a metric in words.
+func quantity(v float64, unit, metric string) string {
+	if !views.Finite(v) {
+		return term.Unknown
+	}
+	return views.QuantityOf(v, unit, metric, "")
+}
+
+// day is when something was, in local time.
+func (m Maker) when(t time.Time) string {
+	if t.IsZero() {
+		return "without a date"
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// seconds are those since 1970.
+func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
+
+// sentence joins parts of what a mark says.
+func sentence(parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return strings.Join(parts, ", ")
+}
+
+// scaleOf is logarithmic where values are positive and span more than two decades.
+func scaleOf(values []float64) chart.Scale { return logOver(100, values) }
+
+// scaleOfSamples is so where a few samples that lie far off would leave no room for the others.
+func scaleOfSamples(values []float64) chart.Scale { return logOver(20, values) }
+
+// shadesOf is so where they span more than one: there are fewer shades than places along an axis.
+func shadesOf(values []float64) chart.Scale { return logOver(10, values) }
+
+func logOver(ratio float64, values []float64) chart.Scale {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if views.Finite(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if low > 0 && high/low > ratio {
+		return chart.Log
+	}
+	return chart.Linear
+}
+
+// computed is a number with the digits that answers have of one that was computed: a mark is found again in the answer that it is of.
+func computed(v float64) float64 {
+	if rounded, is := answer.Computed(v).(float64); is {
+		return rounded
+	}
+	return v
+}
+
+// median is that of numbers of which there is one at least.
+func median(values []float64) float64 {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	return computed(stat.Quantile(values, .5))
+}
+
+// better is which way values are better, as far as that is known.
+func better(direction string) chart.Better {
+	switch schema.Better(direction) {
+	case schema.BetterLower:
+		return chart.Lower
+	case schema.BetterHigher:
+		return chart.Higher
+	}
+	return ""
+}
+
+// counted says how many there are of what has no plural of its own.
+func counted(n int, noun string) string { return term.Thousands(n) + " " + noun }
+
+// titled puts together what a title is of.
+func titled(what, of string) string {
+	if of == "" {
+		return what
+	}
+	const width = 200 // a title has two lines
+	return term.Cut(term.OneLine(what+" · "+of), width)
+}
+
+// shown says how many of all are drawn.
+func shown(n, all int, nouns, order string) string {
+	return fmt.Sprintf("%s of %s %s drawn: %s", term.Thousands(n), term.Thousands(all), nouns, order)
+}

@@ -1,0 +1,315 @@
+package chartdata
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Points are what runs of points came to, and what is to be drawn of them.
+type Points struct {
+	All    []summary.Point
+	Filter string // that they match
+	// Sessions is how many their runs are of: a value is over all of them.
+	Sessions int
+	Metric   string // empty: the primary metric of most of them
+	X, Y     string // axes; of Pareto metrics. Empty: those with the most values
+	By       string // an axis, for a series or a panel for each of its values
+	Panels   string // of Lines, an axis, for a panel for each of its values
+	Median   bool   // where several points are in one place, the median of their values in place of the best one
+}
+
+// notFailed are the ways in which runs end without a value that are no failures, as history has it.
+var notFailed = []string{
+	string(schema.StatusUnsupported), string(schema.StatusSkipped), string(schema.StatusCancelled), string(schema.StatusLost),
+}
+
+// measured are points with a metric.
+type measured struct {
+	Maker
+	req      Points
+	subjects []views.Subject
+	title    string
+	names    []string
+	valued
+}
+
+// valued is what points have of a metric, in the unit that most of them have it in.
+type valued struct {
+	metric, unit, better string           // better is empty where that is not known
+	values               []*summary.Value // of each point; nil where it has none
+	others               int              // points with the metric in another unit
+	notes                []string
+}
+
+func (m Maker) measured(req Points) (*measured, error) {
+	d := &measured{Maker: m, req: req, subjects: make([]views.Subject, len(req.All))}
+	for i := range req.All {
+		p := &req.All[i]
+		d.subjects[i] = views.Subject{Point: p.Subject.Point(), Side: string(p.Side)}
+	}
+	if len(req.All) == 0 {
+		return nil, refused("no point matches; neurolens ls lists what is stored")
+	}
+	d.title, d.names = named(d.subjects, axisColumns)
+	metric := req.Metric
+	if metric == "" {
+		metric = primary(req.All)
+	}
+	var err error
+	d.valued, err = valuesIn(req.All, metric)
+	if req.Sessions > 1 {
+		d.notes = append(d.notes, term.Count(req.Sessions, "session")+" combined: each value is the median over all of them; session=last draws the newest alone")
+	}
+	return d, err
+}
+
+// primary is the metric that is the primary one of most points.
+func primary(all []summary.Point) (most string) {
+	counts := map[string]int{}
+	for i := range all {
+		if name := string(all[i].Metric); name != "" {
+			if counts[name]++; counts[name] > counts[most] {
+				most = name
+			}
+		}
+	}
+	return most
+}
+
+func valuesIn(all []summary.Point, metric string) (valued, error) {
+	v := valued{metric: metric, values: make([]*summary.Value, len(all))}
+	counts := map[string]int{}
+	for i := range all {
+		for k := range all[i].Metrics {
+			one := &all[i].Metrics[k]
+			if one.Metric == metric && one.Median != nil && views.Finite(*one.Median) {
+				v.values[i] = one
+				if counts[string(one.Unit)]++; counts[string(one.Unit)] > counts[v.unit] {
+					v.unit = string(one.Unit)
+				}
+			}
+		}
+	}
+	if len(counts) == 0 {
+		return v, noMetric(all, metric)
+	}
+	directions := map[string]bool{}
+	for i, one := range v.values {
+		switch {
+		case one == nil:
+		case string(one.Unit) != v.unit:
+			v.values[i] = nil
+			v.others++
+		case one.Better != "":
+			v.better = string(one.Better)
+			directions[v.better] = true
+		}
+	}
+	if len(directions) != 1 {
+		v.better = ""
+	}
+	if v.others > 0 {
+		v.notes = append(v.notes, fmt.Sprintf("%s left out: %s in a unit other than %s", term.Count(v.others, "point"), plain(metric), v.unit))
+	}
+	return v, nil
+}
+
+// noMetric is the error where no point has a value of a metric.
+func noMetric(all []summary.Point, metric string) error {
+	var known []string
+	for i := range all {
+		for _, v := range all[i].Metrics {
+			if !slices.Contains(known, v.Metric) {
+				known = append(known, v.Metric)
+			}
+		}
+	}
+	slices.Sort(known)
+	there := plain(strings.Join(known, ", "))
+	switch {
+	case len(known) == 0:
+		return refused("no matching point has a value: all runs failed; neurolens ls shows why")
+	case metric == "":
+		return refused("points have no common primary metric: choose one with --metric NAME: %s", there)
+	}
+	hint := "there are values of " + there
+	if near := schema.Nearest(metric, known); near != "" {
+		hint = "did you mean " + plain(near) + "?"
+	}
+	return refused("no matching point has a value of %s; %s", plain(metric), hint)
+}
+
+func (v *valued) quantity(value float64) string { return quantity(value, v.unit, v.metric) }
+
+// cell is what stands in one place of a figure.
+type cell struct {
+	value  float64
+	places []int // of its points; of the best one alone
+	text   string
+	failed bool   // none has a value, and one failed
+	word   string // how their runs ended where none failed: "unsupported"
+}
+
+// cellOf puts points together: the best of them, or the median where nobody says which values are better, or that was asked for.
+func (d *measured) cellOf(places []int) cell {
+	var some, sound []int
+	for _, i := range places {
+		if d.values[i] == nil {
+			continue
+		}
+		if some = append(some, i); !d.req.All[i].FailedRequests() {
+			sound = append(sound, i)
+		}
+	}
+	if len(sound) > 0 && !d.req.Median { // only a sound point may be the best
+		some = sound
+	}
+	if len(some) == 0 {
+		return d.withoutValue(places)
+	}
+	if d.req.Median || d.better == "" {
+		var all []float64
+		for _, i := range some {
+			all = append(all, *d.values[i].Median)
+		}
+		c := cell{value: median(all), places: some}
+		if c.text = d.quantity(c.value); len(some) > 1 {
+			c.text += ", median of " + term.Count(len(some), "point")
+		}
+		return c
+	}
+	best := slices.MinFunc(some, func(a, b int) int {
+		order := cmp.Compare(*d.values[a].Median, *d.values[b].Median)
+		if d.better == string(schema.BetterHigher) {
+			return -order
+		}
+		return order
+	})
+	c := cell{value: *d.values[best].Median, places: []int{best}, text: d.quantity(*d.values[best].Median)}
+	if len(some) > 1 {
+		c.text += ", best of " + term.Count(len(some), "point")
+	}
+	return c
+}
+
+// withoutValue is what stands in a place of points without a value: that of them which failed, if one did.
+func (d *measured) withoutValue(places []int) cell {
+	for _, i := range places {
+		p := &d.req.All[i]
+		if p.Wrong > 0 {
+			return cell{value: chart.Unknown(), places: []int{i}, text: "no value: " + views.WrongResult, failed: true}
+		}
+		if at := slices.IndexFunc(p.Ended, func(r summary.Reason) bool { return !slices.Contains(notFailed, r.Status) }); at >= 0 {
+			return cell{value: chart.Unknown(), places: []int{i}, text: noValue(p.Ended[at]), failed: true}
+		}
+	}
+	c := cell{value: chart.Unknown(), places: places[:1], text: "no value"}
+	if ended := d.req.All[places[0]].Ended; len(ended) > 0 {
+		c.word, c.text = ended[0].Status, noValue(ended[0])
+	}
+	return c
+}
+
+// noValue says how runs without a value ended.
+func noValue(r summary.Reason) string {
+	return sentence("no value: "+r.Status, plain(term.FirstLine(string(r.Error))))
+}
+
+// mark is that of a cell; where it lies is still to be said. of names the place, for several points.
+func (d *measured) mark(c cell, of string) chart.Mark {
+	p := &d.req.All[c.places[0]]
+	k := chart.Mark{X: chart.Unknown(), Y: chart.Unknown(), Low: chart.Unknown(), High: chart.Unknown(), Value: chart.Unknown()}
+	if n := len(c.places); n > 1 {
+		k.Count, k.Text, k.Command = n, of+": "+c.text, d.ofRuns(d.req.Filter)
+		return k
+	}
+	k.Point, k.Command = string(p.PointID), d.ofRuns(d.req.Filter, "point_id="+string(p.PointID))
+	measured := term.Count(p.OKRuns, "ok run")
+	if c.failed {
+		k.Tone = chart.Failed
+	}
+	if math.IsNaN(c.value) {
+		k.Word, measured = c.word, term.Count(p.Runs, "run")
+	}
+	k.Text = sentence(d.names[c.places[0]]+": "+c.text, measured)
+	return k
+}
+
+// dropWrong leaves out the values of points whose results are wrong, and says so.
+func (d *measured) dropWrong() {
+	n := 0
+	for i := range d.req.All {
+		if d.req.All[i].Wrong > 0 && d.values[i] != nil {
+			d.values[i] = nil
+			n++
+		}
+	}
+	if n > 0 {
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: "+views.WrongMeaning)
+	}
+}
+
+// dropFailedRequests leaves out the values of points in which more requests failed than are allowed, and says so.
+func (d *measured) dropFailedRequests() {
+	n := 0
+	for i := range d.req.All {
+		if d.req.All[i].FailedRequests() && d.values[i] != nil {
+			d.values[i] = nil
+			n++
+		}
+	}
+	if n > 0 {
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: more requests failed than allow_failed allows")
+	}
+}
+
+// dropUnlike leaves out points of which ok runs have no value in the metric and its unit, and says how runs of others ended that did not fail.
+func (d *measured) dropUnlike() {
+	var kept []int
+	ended := map[string]int{}
+	var words []string
+	for i := range d.req.All {
+		p := &d.req.All[i]
+		if d.values[i] == nil && p.OKRuns > 0 && p.Wrong == 0 {
+			continue
+		}
+		kept = append(kept, i)
+		if d.values[i] != nil {
+			continue
+		}
+		if c := d.withoutValue([]int{i}); !c.failed && c.word != "" {
+			if ended[c.word]++; ended[c.word] == 1 {
+				words = append(words, c.word)
+			}
+		}
+	}
+	if n := len(d.req.All) - len(kept) - d.others; n > 0 {
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: no value of "+plain(d.metric))
+	}
+	for _, word := range words {
+		d.notes = append(d.notes, term.Count(ended[word], "point")+" without a value: "+word)
+	}
+	if len(kept) == len(d.req.All) {
+		return
+	}
+	d.req.All, d.subjects, d.values = of(d.req.All, kept), of(d.subjects, kept), of(d.values, kept)
+	d.title, d.names = named(d.subjects, axisColumns)
+}
+
+// of are the elements at some places.
+func of[T any](all []T, places []int) []T {
+	some := make([]T, len(places))
+	for i, place := range places {
+		some[i] = all[place]
+	}
+	return some
+}

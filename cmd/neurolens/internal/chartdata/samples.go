@@ -1,0 +1,394 @@
+package chartdata
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
+)
+
+// MaxRuns is of how many runs samples are read: the newest that match.
+const MaxRuns = 2000
+
+// Sampled asks for the samples of runs.
+type Sampled struct {
+	query.SamplesRequest
+	Base  string // the filter of runs that those of Filter are compared with; empty: there is one selection
+	By    string // an axis, for a series for each of its values; empty: one for each point
+	Marks int    // how many marks the figure has at most; 0: chart.MaxMarks
+}
+
+// group is what is drawn as one: runs of a point, or a single run.
+type group struct {
+	name   string
+	side   string   // base or head, of two selections
+	places []int    // of its runs
+	run    string   // its id, where it is one
+	words  []string // of a filter, for its runs
+}
+
+// sampled are runs with samples, in groups.
+type sampled struct {
+	Maker
+	found  query.SampledRuns
+	bases  int // how many of its runs are those of the base, which stand first
+	req    Sampled
+	title  string
+	groups []group // one at least; of two selections the base and the head of a point alternately, which keepBoth sees to
+	notes  []string
+}
+
+// sampled finds the runs. byRun makes a group of each run where all are of one point.
+func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun bool) (*sampled, error) {
+	found, err := query.FindSamples(ctx, db, req.SamplesRequest)
+	if err != nil {
+		return nil, err
+	}
+	s := &sampled{Maker: m, found: found, req: req}
+	if len(found.Runs) == 0 {
+		return s, s.nothing()
+	}
+	if req.Base != "" {
+		if req.By != "" {
+			return s, refused("--by %s and two selections: want one of them", plain(req.By))
+		}
+		return s, s.addBase(ctx, db)
+	}
+	subjects := s.subjects()
+	var names []string
+	s.title, names = named(subjects, axisColumns)
+	_, axes := views.Axes(subjects, axisColumns)
+	one := !slices.ContainsFunc(names, func(name string) bool { return name != names[0] })
+	if req.By != "" {
+		by, err := axisNamed(subjects, "--by", req.By)
+		if err != nil {
+			return s, err
+		}
+		axes = []views.Axis{by.Axis}
+		names = axisWords(by.Name, by.Values)
+	}
+	s.gather(names, axes, byRun && one && req.By == "")
+	s.left()
+	return s, nil
+}
+
+// subjects are what the runs are of.
+func (s *sampled) subjects() []views.Subject {
+	subjects := make([]views.Subject, len(s.found.Runs))
+	for i := range s.found.Runs {
+		r := &s.found.Runs[i]
+		subjects[i] = views.Subject{Point: r.Point, Side: r.Side}
+	}
+	return subjects
+}
+
+// gather puts runs of the same name together, which have the same values of axes, or each for itself.
+func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
+	at := map[string]int{}
+	for i := range s.found.Runs {
+		r := &s.found.Runs[i]
+		if byRun {
+			s.groups = append(s.groups, group{name: s.runName(r), places: []int{i}, run: r.RunID})
+			continue
+		}
+		place, known := at[names[i]]
+		if !known {
+			place = len(s.groups)
+			at[names[i]] = place
+			g := group{name: names[i]}
+			for _, x := range axes {
+				g.words = append(g.words, wordOf(x, i))
+			}
+			s.groups = append(s.groups, g)
+		}
+		s.groups[place].places = append(s.groups[place].places, i)
+	}
+	if len(s.groups) <= maxPanels {
+		return
+	}
+	nouns := "points"
+	if byRun {
+		nouns = "runs"
+	}
+	s.notes = append(s.notes, shown(maxPanels, len(s.groups), nouns, "those that were measured last (a filter chooses others)"))
+	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[len(a.places)-1] - b.places[len(b.places)-1] })
+	s.groups = s.groups[len(s.groups)-maxPanels:]
+	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
+}
+
+func (s *sampled) runName(r *query.SampledRun) string {
+	return views.ShortRun(r.RunID) + " " + s.when(r.StartedAt)
+}
+
+// nothing says why there is nothing to draw.
+func (s *sampled) nothing() error {
+	switch {
+	case s.req.Metric != "" && len(s.found.Absent.Metrics) > 0:
+		return refused("no matching run has samples of %s; there are samples of %s", plain(s.req.Metric), plain(strings.Join(s.found.Absent.Others, ", ")))
+	case s.found.Failed == s.found.Looked:
+		return refused("no matching run is ok and has measurements (%s): neurolens ls shows how they ended", term.Count(s.found.Looked, "run"))
+	}
+	return refused("no matching run has samples: imported results may have only a mean; neurolens ls shows them")
+}
+
+// left says which runs are left out.
+func (s *sampled) left() {
+	if n := s.found.Matching - s.found.Looked; n > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("the newest %s of %s that match", term.Thousands(s.found.Looked), term.Count(s.found.Matching, "run")))
+	}
+	undated := 0
+	for i := range s.found.Runs {
+		if s.found.Runs[i].StartedAt.IsZero() {
+			undated++
+		}
+	}
+	if undated > 0 {
+		s.notes = append(s.notes, term.Count(undated, "run")+" without a start time, in no order")
+	}
+	if s.found.Failed > 0 {
+		s.notes = append(s.notes, term.Count(s.found.Failed, "run")+" left out: failed, or a profiler pass")
+	}
+	if s.found.Other > 0 {
+		s.notes = append(s.notes, term.Count(s.found.Other, "run")+" left out: no samples of "+plain(s.found.Metric)+" in this unit")
+	}
+}
+
+// keep are the runs of some groups alone, whose places are made those.
+func (s *sampled) keep(groups []group) (found query.SampledRuns, of []group) {
+	found = s.found
+	found.Runs = nil
+	for _, g := range groups {
+		own := g
+		own.places = nil
+		for _, place := range g.places {
+			own.places = append(own.places, len(found.Runs))
+			found.Runs = append(found.Runs, s.found.Runs[place])
+		}
+		of = append(of, own)
+	}
+	return found, of
+}
+
+// ECDF draws which share of the samples is up to a value, a curve for each point or, of a single one, for each run.
+func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*chart.Figure, *query.SampledRuns, error) {
+	s, err := m.sampled(ctx, db, req, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, groups := s.keep(s.groups)
+	series := make([]int, len(found.Runs))
+	for i, g := range groups {
+		for _, place := range g.places {
+			series[place] = i
+		}
+	}
+	curves, notFinite, err := query.SampleShares(ctx, db, &found, series, cmp.Or(req.Marks, chart.MaxMarks)/len(groups))
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &chart.Figure{Kind: chart.ECDF, Title: titled("distribution of "+s.found.Metric, s.title), Notes: s.notes}
+	f.X = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit}
+	f.Y = chart.Axis{Label: "share of samples", Unit: "ratio", High: 1}
+	var values []float64
+	less := 0
+	for i, c := range curves {
+		if len(c.Steps) == 0 {
+			f.Series = append(f.Series, chart.Series{}) // inPanels goes by their places
+			continue
+		}
+		if len(c.Steps) < c.Different {
+			less++
+		}
+		values = append(values, c.Steps[0].Value, c.Steps[len(c.Steps)-1].Value)
+		f.Series = append(f.Series, s.curve(&found, &groups[i], c))
+	}
+	f.X.Scale = scaleOfSamples(values)
+	if req.Base != "" {
+		inPanels(f, groups)
+	}
+	if less > 0 {
+		f.Notes = append(f.Notes, term.Count(less, "curve")+" with too many different values to draw: each mark is an exact quantile of all samples, joined by straight lines")
+	}
+	if notFinite > 0 {
+		f.Notes = append(f.Notes, term.Count(notFinite, "sample")+" left out: not a finite number")
+	}
+	return f, &s.found, nil
+}
+
+// curve is the distribution of a group.
+func (s *sampled) curve(found *query.SampledRuns, g *group, c query.SampleCurve) chart.Series {
+	line := chart.Series{Name: cmp.Or(g.side, g.name), Style: chart.Steps, Marks: make([]chart.Mark, len(c.Steps))}
+	if len(c.Steps) < c.Different { // the samples between two marks are nearer to a straight line than to a step after all of them
+		line.Style = chart.Line
+	}
+	command, before := s.commandOf(found, g), 0
+	for i, step := range c.Steps {
+		share := float64(step.UpTo) / float64(c.Samples)
+		line.Marks[i] = chart.Mark{
+			X: step.Value, Y: share, Low: chart.Unknown(), High: chart.Unknown(), Run: g.run, Count: step.UpTo - before, Command: command,
+			Text: sentence(fmt.Sprintf("%s of samples up to %s", views.Share(share), quantity(step.Value, s.found.Unit, s.found.Metric)),
+				fmt.Sprintf("%s of %s", term.Thousands(step.UpTo), term.Thousands(c.Samples)), g.name, g.side),
+		}
+		before = step.UpTo
+	}
+	return line
+}
+
+// commandOf shows what a group is of.
+func (s *sampled) commandOf(found *query.SampledRuns, g *group) string {
+	if len(g.places) == 1 {
+		return s.ofRun(found.Runs[g.places[0]].RunID)
+	}
+	selection := s.req.Filter
+	if g.side == baseSide {
+		selection = s.req.Base
+	}
+	if slices.ContainsFunc(g.words, func(word string) bool { return plain(word) != word }) { // nobody could type it
+		return s.ofRuns(selection)
+	}
+	return s.ofRuns(selection, g.words...)
+}
+
+// Runs draws samples in the order in which they were taken, run after run. Of several points each has a panel.
+func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figure, *query.SampledRuns, error) {
+	s, err := m.sampled(ctx, db, req, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &chart.Figure{Kind: chart.Runs, Title: titled("run order of "+s.found.Metric, s.title), Notes: s.notes}
+	f.X = chart.Axis{Label: "sample", Own: true, Whole: true}
+	f.Y = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
+	together, logarithmic := 0, 0
+	panels := s.panels()
+	found, kept := make([]*query.SampledRuns, len(panels)), make([][]group, len(panels))
+	for i, groups := range panels {
+		own, of := s.keep(groups)
+		found[i], kept[i] = &own, of
+	}
+	most := cmp.Or(req.Marks, chart.MaxMarks) / len(panels)
+	orders, err := query.SamplesInOrder(ctx, db, found, most, min(most, placesIn(len(panels))))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, o := range orders {
+		p := chart.Panel{Title: panels[i][0].name, Series: s.inOrder(found[i], o), Guides: s.boundaries(found[i], o)}
+		if s.req.Base != "" {
+			p.Guides = whereHeadBegins(kept[i], o)
+		}
+		together = max(together, o.Each)
+		var values []float64
+		for _, part := range o.Parts {
+			values = append(values, part.Min, part.Max)
+		}
+		if p.Linear = scaleOfSamples(values) != chart.Log; !p.Linear {
+			logarithmic++
+		}
+		if len(panels) == 1 {
+			f.Series, f.Guides = p.Series, p.Guides
+		} else {
+			f.Panels = append(f.Panels, p)
+		}
+	}
+	if logarithmic > 0 {
+		f.Y.Scale = chart.Log
+	}
+	if together > 1 {
+		f.Notes = append(f.Notes, fmt.Sprintf("a mark combines up to %s in a row: their median, with a bar from minimum to maximum", term.Count(together, "sample")))
+	}
+	warmup := "warm-up is left out"
+	if s.req.Base != "" {
+		warmup += "; the runs of the base come first, and a line marks where those of the head begin"
+	} else if slices.ContainsFunc(f.Parts(), func(p chart.Panel) bool { return len(p.Guides) > 0 }) {
+		warmup += "; a line marks where the next run begins"
+	}
+	f.Notes = append(f.Notes, warmup)
+	if words := f.Words(chart.Warned); len(words) > 0 {
+		f.Notes = append(f.Notes, "marked runs have a warning: "+plain(strings.Join(words, ", "))+" (neurolens help warnings says what to do)")
+	}
+	return f, &s.found, nil
+}
+
+// inOrder are the samples of runs without a warning, and those of others.
+func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) (all []chart.Series) {
+	style := chart.Points
+	if o.Each > 1 {
+		style = chart.Intervals
+	}
+	quiet := chart.Series{Style: style}
+	warned := chart.Series{Style: style, Tone: chart.Warned}
+	for _, part := range o.Parts {
+		to := &quiet
+		if len(warnings(found.Runs[part.First:part.Last+1])) > 0 {
+			to = &warned
+		}
+		to.Marks = append(to.Marks, s.part(found, o, part))
+	}
+	for _, one := range []chart.Series{quiet, warned} {
+		if len(one.Marks) > 0 {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// warnings are the words of warning of runs, each once.
+func warnings(of []query.SampledRun) (all []string) {
+	for i := range of {
+		all = append(all, of[i].Warnings...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// part is the mark of some samples in a row.
+func (s *sampled) part(found *query.SampledRuns, o query.SampleOrder, p query.SamplePart) chart.Mark {
+	r := &found.Runs[p.First]
+	k := chart.Mark{X: float64(p.At + 1), Y: p.Median, Low: chart.Unknown(), High: chart.Unknown(), Run: r.RunID, Command: s.ofRun(r.RunID)}
+	which := fmt.Sprintf("sample %s of run %s", term.Thousands(p.AtOfRun+1), s.runName(r))
+	value := s.quantity(p.Median)
+	if o.Each > 1 {
+		k.Low, k.High, k.Count = p.Min, p.Max, p.Samples
+		k.X += float64(p.Samples-1) / 2
+		which = fmt.Sprintf("samples %s to %s of run %s", term.Thousands(p.AtOfRun+1), term.Thousands(p.AtOfRun+p.Samples), s.runName(r))
+		value = fmt.Sprintf("median %s, %s … %s", value, s.quantity(p.Min), s.quantity(p.Max))
+	}
+	if p.Last > p.First {
+		k.Run, k.Command = "", s.ofRuns(s.req.Filter)
+		which = fmt.Sprintf("%s of %s from run %s on", term.Count(p.Samples, "sample"), term.Count(p.Last-p.First+1, "run"), s.runName(r))
+	}
+	if p.NotFinite > 0 {
+		value += fmt.Sprintf(", %s not finite", term.Thousands(p.NotFinite))
+	}
+	k.Word = strings.Join(warnings(found.Runs[p.First:p.Last+1]), ", ")
+	warned := ""
+	if k.Word != "" {
+		warned = "with a warning: " + k.Word
+	}
+	k.Text = sentence(which+": "+value, warned)
+	return k
+}
+
+func (s *sampled) quantity(v float64) string { return quantity(v, s.found.Unit, s.found.Metric) }
+
+// boundaries are where runs begin, after the first one: with their names where these are few. Of very many runs there are none.
+func (s *sampled) boundaries(found *query.SampledRuns, o query.SampleOrder) (all []chart.Guide) {
+	const most, named = 40, 8
+	if len(found.Runs) > most {
+		return nil
+	}
+	for i, at := range o.Starts[1:] {
+		place := float64(at) + .5
+		g := chart.Guide{Along: chart.Vertical, At: place, Until: place}
+		if len(s.groups) == 1 && len(found.Runs) <= named {
+			g.Text = views.ShortRun(found.Runs[i+1].RunID)
+		}
+		all = append(all, g)
+	}
+	return all
+}

@@ -1,0 +1,155 @@
+package chartdata
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
+)
+
+// The sides of two selections.
+const (
+	baseSide = "base"
+	headSide = "head"
+)
+
+// addBase adds the runs of the base before those of the head, and puts the runs of each side of a point together.
+func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
+	req := s.req.SamplesRequest
+	req.Filter, req.Metric = s.req.Base, s.found.Metric
+	of, err := query.FindSamples(ctx, db, req)
+	switch {
+	case err != nil:
+		return err
+	case len(of.Runs) == 0:
+		return refused("no run of the base is ok and has samples of %s: neurolens ls shows how they ended", plain(s.found.Metric))
+	case of.Unit != s.found.Unit:
+		return refused("%s is in %s on the base and in %s on the head: samples with different units cannot be drawn together", plain(s.found.Metric), of.Unit, s.found.Unit)
+	}
+	if n := inBoth(of.Runs, s.found.Runs); n > 0 {
+		verb := "match"
+		if n == 1 {
+			verb = "matches"
+		}
+		return refused("%s %s both BASE and HEAD", term.Count(n, "run"), verb)
+	}
+	s.bases = len(of.Runs)
+	s.found.Runs = append(of.Runs, s.found.Runs...)
+	s.found.Matching, s.found.Looked = s.found.Matching+of.Matching, s.found.Looked+of.Looked
+	s.found.Other, s.found.Failed = s.found.Other+of.Other, s.found.Failed+of.Failed
+	if s.gatherSides(); len(s.groups) == 0 {
+		return refused("no point is on both sides: neurolens ls shows which points each of them has")
+	}
+	s.left()
+	return nil
+}
+
+// inBoth counts the runs that are in two lists: a run on both sides would be compared with itself.
+func inBoth(a, b []query.SampledRun) (n int) {
+	ids := map[string]bool{}
+	for i := range a {
+		ids[a[i].RunID] = true
+	}
+	for i := range b {
+		if ids[b[i].RunID] {
+			n++
+		}
+	}
+	return n
+}
+
+// sideOf is which side a run is on.
+func (s *sampled) sideOf(run int) string {
+	if run < s.bases {
+		return baseSide
+	}
+	return headSide
+}
+
+// gatherSides makes a group of the runs of each side of a point, those of a point next to one another. Points of two sides are the same
+// where they agree in all but what is constant on each side, as in a comparison.
+func (s *sampled) gatherSides() {
+	constants, varying := views.Axes(s.subjects(), axisColumns)
+	varying = slices.DeleteFunc(varying, func(x views.Axis) bool { return s.tellsSides(x.Values) })
+	s.title = plain(strings.Join(constants, " · "))
+	names := plainAll(views.PointNames(varying, len(s.found.Runs)))
+	type side struct{ point, side string }
+	at := map[side]int{}
+	for i, name := range names {
+		key := side{cmp.Or(name, s.title), s.sideOf(i)}
+		place, known := at[key]
+		if !known {
+			place = len(s.groups)
+			at[key] = place
+			g := group{name: key.point, side: key.side}
+			for _, x := range varying {
+				g.words = append(g.words, wordOf(x, i))
+			}
+			s.groups = append(s.groups, g)
+		}
+		s.groups[place].places = append(s.groups[place].places, i)
+	}
+	s.keepBoth()
+}
+
+// tellsSides tells whether values are constant on each side.
+func (s *sampled) tellsSides(values []string) bool {
+	others := func(of []string) bool {
+		return slices.ContainsFunc(of, func(v string) bool { return v != of[0] })
+	}
+	return !others(values[:s.bases]) && !others(values[s.bases:])
+}
+
+// keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for: those that were measured
+// last. From here on each group of a base is followed by the one of its head.
+func (s *sampled) keepBoth() {
+	last, sides := map[string]int{}, map[string]int{}
+	for _, g := range s.groups {
+		last[g.name] = max(last[g.name], g.places[len(g.places)-1])
+		sides[g.name]++
+	}
+	all := len(sides)
+	s.groups = slices.DeleteFunc(s.groups, func(g group) bool { return sides[g.name] < 2 })
+	if both := len(s.groups) / 2; both < all {
+		s.notes = append(s.notes, shown(both, all, "points", "those that both sides have"))
+	}
+	slices.SortStableFunc(s.groups, func(a, b group) int { return cmp.Compare(last[b.name], last[a.name]) })
+	if points := len(s.groups) / 2; points > maxPanels {
+		s.notes = append(s.notes, shown(maxPanels, points, "points", "those that were measured last (a filter chooses others)"))
+		s.groups = s.groups[:2*maxPanels]
+	}
+	slices.SortStableFunc(s.groups, func(a, b group) int {
+		return cmp.Or(cmp.Compare(last[a.name], last[b.name]), cmp.Compare(a.side, b.side))
+	})
+}
+
+// panels are the groups of each panel: both sides of a point, or a group for itself.
+func (s *sampled) panels() [][]group {
+	each := 1
+	if s.req.Base != "" {
+		each = 2
+	}
+	return slices.Collect(slices.Chunk(s.groups, each))
+}
+
+// inPanels makes a panel of the curves of each point, that of the base first, as keepBoth has the groups.
+func inPanels(f *chart.Figure, groups []group) {
+	f.X.Own = true
+	for i := 0; i+1 < len(groups); i += 2 {
+		f.Panels = append(f.Panels, chart.Panel{Title: groups[i].name, Series: f.Series[i : i+2 : i+2]})
+	}
+	if f.Series = nil; len(f.Panels) == 1 {
+		f.Series, f.Panels, f.X.Own = f.Panels[0].Series, nil, false
+	}
+}
+
+// whereHeadBegins is the line between the samples of two sides: groups are the base and the head of a point.
+func whereHeadBegins(groups []group, o query.SampleOrder) []chart.Guide {
+	at := float64(o.Starts[groups[1].places[0]]) + .5
+	return []chart.Guide{{Along: chart.Vertical, At: at, Until: at, Text: headSide}}
+}

@@ -1,0 +1,59 @@
+package chartdata_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
+	"github.com/neurolens/neurolens/query"
+)
+
+// TestStrip: each run is in the row of its point, at the median that query has of it, in the metric that was asked for; runs with a warning are
+// told from others, and failed ones are left out.
+func TestStrip(t *testing.T) {
+	runs := twelve()
+	db := stored(t, runs...)
+	for _, metric := range []string{"latency", "accuracy"} {
+		f, found, err := maker.Strip(ctx, db, chartdata.Sampled{SamplesRequest: query.SamplesRequest{Metric: metric}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, f)
+		list, err := db.List(ctx, query.ListRequest{Filter: "status=ok", Metrics: []string{metric}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := map[string]chart.Mark{}
+		for _, s := range f.Series {
+			for _, k := range s.Marks {
+				if at[k.Run] = k; (s.Tone == chart.Warned) != strings.HasSuffix(k.Text, "drift") {
+					t.Errorf("%s: %s", s.Name, k.Text)
+				}
+			}
+		}
+		for _, r := range list.Runs {
+			k := at[r.RunID]
+			if k.X != *r.Median || f.Y.Categories[int(k.Y)] != map[int64]string{1: "bs=1", 8: "bs=8"}[*r.BatchSize] {
+				t.Errorf("%s of %s is %v in %s", metric, r.RunID, k.X, f.Y.Categories[int(k.Y)])
+			}
+		}
+		if len(at) != len(list.Runs) || found.Metric != metric || f.X.Label != metric || len(marks(f.Parts()[0], "runs with a warning")) != 1 {
+			t.Errorf("%d marks of %d runs, %q", len(at), len(list.Runs), f.Notes)
+		}
+	}
+	f, _, err := maker.Strip(ctx, db, chartdata.Sampled{Marks: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Marks() != 8 || !strings.Contains(strings.Join(f.Notes, "\n"), "only the newest 4 runs") {
+		t.Errorf("%d marks, %q", f.Marks(), f.Notes)
+	}
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			if k.Run < runs[len(runs)-20].RunID {
+				t.Errorf("%s is not one of the newest", k.Text)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package help
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/docs"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestVerdictsPage: the page about verdicts has every verdict, reason and flag of the code, and no others.
+func TestVerdictsPage(t *testing.T) {
+	page, err := docs.Pages.ReadFile(verdictsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string][]string{}
+	for _, row := range rowsOf(string(page)) {
+		if len(row.cells) != 3 || slices.Contains(row.cells, "") {
+			t.Errorf("%s has a row %q: want a word, what decides it, and what to do", row.heading, row.cells)
+		}
+		listed[row.heading] = append(listed[row.heading], row.cells[0])
+	}
+	judged := constants(t, "judge")
+	for heading, want := range map[string][]string{
+		"Verdicts of compare": slices.Concat(judged["Verdict"], constants(t, "compare")["judge.Verdict"]),
+		"Reasons of compare":  slices.Concat(judged["Reason"], constants(t, "compare")["judge.Reason"]),
+		"Flags of compare":    constants(t, "compare")["flag"],
+		"Verdicts of history": append(constants(t, "history")["judge.Verdict"], "regressed", "improved", "changed", "inconclusive"),
+		"Verdicts of explain": judged["ContrastVerdict"],
+		"Statuses":            texts(schema.Statuses),
+	} {
+		got := listed[heading]
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) || len(want) < 4 {
+			t.Errorf("docs/%s: %s has %q, want %q", verdictsPage, heading, got, want)
+		}
+		delete(listed, heading)
+	}
+	if len(listed) > 0 {
+		t.Errorf("docs/%s has %v besides", verdictsPage, listed)
+	}
+}
+
+// constants are the texts that a package of query names, by their types; those without one by the word that their names begin with.
+func constants(t *testing.T, pkg string) map[string][]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "query", pkg, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(pkg, err)
+	}
+	all := map[string][]string{}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, is := n.(*ast.ValueSpec); is && len(spec.Values) == 1 {
+				if value, is := spec.Values[0].(*ast.BasicLit); is && value.Kind == token.STRING {
+					if word, err := strconv.Unquote(value.Value); err == nil {
+						all[kindOf(spec)] = append(all[kindOf(spec)], word)
+					}
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+func kindOf(spec *ast.ValueSpec) string {
+	switch of := spec.Type.(type) {
+	case *ast.Ident:
+		return of.Name
+	case *ast.SelectorExpr:
+		return of.X.(*ast.Ident).Name + "." + of.Sel.Name
+	}
+	if strings.HasPrefix(strings.ToLower(spec.Names[0].Name), "flag") {
+		return "flag"
+	}
+	return ""
+}
+
+func texts(statuses []schema.Status) (all []string) {
+	for _, s := range statuses {
+		all = append(all, string(s))
+	}
+	return all
+}
+
+// TestWords: whatever a shell offers is explained.
+func TestWords(t *testing.T) {
+	all := words()
+	for _, word := range all {
+		if text, err := explained(word, 80); err != nil || strings.Count(text, "\n") < 2 {
+			t.Errorf("%s: %q, %v", word, text, err)
+		}
+	}
+	for _, want := range []string{"drift", "regressed", "few_runs", "p99", "ttft", "steady_index", "duration_ns", "skip_if", "MAD", "gate", "axis", "base", "head"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("%s is no word", want)
+		}
+	}
+}
+
+// TestExplained: keys of sweep files and terms of the glossary are explained, in any case, also a term of several words.
+func TestExplained(t *testing.T) {
+	for word, want := range map[string]string{
+		"skip_if":              "skip_if (key of sweep files)\n",
+		"mad":                  "mad (glossary)\n    Median absolute deviation",
+		"head":                 "head (glossary)\n    The two sides of a comparison",
+		"below floor":          "below floor (glossary)\n    The reason why a run has no peak_memory",
+		"false discovery rate": "false discovery rate (glossary)\n    The share",
+	} {
+		if text, err := explained(word, 80); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %q, %v; want %q", word, text, err, want)
+		}
+	}
+}
+
+// TestHelpHelp: the page about help ends with the topics.
+func TestHelpHelp(t *testing.T) {
+	if text, err := shown([]string{"help"}, 80); err != nil || !strings.Contains(text, "\n  glossary ") {
+		t.Errorf("no list of topics: %v\n%s", err, text)
+	}
+}
+
+func TestOffered(t *testing.T) {
+	root, store := &cobra.Command{Use: "neurolens"}, &cobra.Command{Use: "store", Run: func(*cobra.Command, []string) {}}
+	root.AddCommand(store)
+	store.AddCommand(&cobra.Command{Use: "info", Run: func(*cobra.Command, []string) {}})
+	for _, c := range []struct {
+		args        []string
+		typed, want string
+	}{
+		{nil, "sto", "store store_id stored stored_bytes stores"},
+		{nil, "regr", "regressed"},
+		{nil, "fil", "file file_changed files filters"},
+		{[]string{"store"}, "", "info"},
+		{[]string{"store"}, "x", ""},
+		{[]string{"nosuch"}, "", ""},
+	} {
+		if got := strings.Join(offered(root, c.args, c.typed), " "); got != c.want {
+			t.Errorf("help %v %s: %q, want %q", c.args, c.typed, got, c.want)
+		}
+	}
+	if got := offered(root, nil, ""); !slices.Contains(got, "store") || !slices.Contains(got, "sql") || slices.Contains(got, "p99") {
+		t.Errorf("help: %q", got)
+	}
+}

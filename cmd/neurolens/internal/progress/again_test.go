@@ -1,0 +1,60 @@
+package progress
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/shellwords"
+)
+
+func TestWithRepeats(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"neurolens bench 'sort a' 'sort -n a' --repeats 9", []string{"bench", "sort a", "sort -n a"}},
+		{"neurolens bench 'sort a' 'sort b' --repeats 9", []string{"bench", "--repeats", "5", "sort a", "sort b"}},
+		{"neurolens --store x bench sweep.yaml --repeats 9", []string{"--store", "x", "bench", "--repeats=5", "sweep.yaml"}},
+		{"neurolens bench --repeats 9 -- prog --repeats 5", []string{"bench", "--repeats", "5", "--", "prog", "--repeats", "5"}},
+		{"neurolens bench 'sort a' --repeats 9", []string{"bench", "-r", "5", "sort a", "--no-pager"}},
+		{"", []string{"bench", "-"}},
+	} {
+		if got := WithRepeats(c.args, 9); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
+	}
+	for want, args := range map[string][]string{"neurolens bench sweep.yaml -r 5": {"bench", "sweep.yaml", "-r", "5", "--no-pager"}, "": {"bench", "-"}} {
+		if got := Again(args); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestPrecisionText(t *testing.T) {
+	for want, p := range map[string]*runner.Precision{
+		"": {Points: 4, RelError: .01, Repeats: 9},
+		"3 of 4 points are not within 1 % after 20 runs; --max-repeats allows more": {Points: 4, Imprecise: 3, RelError: .01, Repeats: 20},
+		"the point is not within 0.5 % after 20 runs; --max-repeats allows more":    {Points: 1, Imprecise: 1, RelError: .005, Repeats: 20},
+		"the point is not within 1 % after 3 runs: stopped by --max-time":           {Points: 1, Imprecise: 1, RelError: .01, Repeats: 3, Stopped: runner.StopMaxTime},
+		"2 of 4 points are not within 1 % after 1 run: stopped by timeouts.suite":   {Points: 4, Imprecise: 2, RelError: .01, Repeats: 1, Stopped: runner.StopTimeout},
+		"the point is not within 1 % after 7 runs: interrupted":                     {Points: 1, Imprecise: 1, RelError: .01, Repeats: 7, Stopped: runner.StopInterrupted},
+	} {
+		if got := precisionText(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestAgainBytes: a command line of any bytes is written so that a shell reads it back.
+func TestAgainBytes(t *testing.T) {
+	args := []string{"bench", "a\tb", "", "--set", "x=\n", "--repeats", "2", "--store", "caf\xe9", "\u202e", "it's", "$x", "!", "--", "sort", "-t", "\t", "\x1b[2J", "a\n", "-r", "3"}
+	got, err := shellwords.Split(Again(args))
+	if err != nil || !slices.Equal(got, append([]string{"neurolens"}, args...)) {
+		t.Errorf("%q, %v", got, err)
+	}
+	want := append([]string{"neurolens", "bench", "a\tb", "", "--set", "x=\n", "--store", "caf\xe9", "\u202e", "it's", "$x", "!", "--repeats", "7"}, args[13:]...)
+	if got, err = shellwords.Split(WithRepeats(args, 7)); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

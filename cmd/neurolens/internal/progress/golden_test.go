@@ -1,0 +1,86 @@
+package progress
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden summaries anew")
+
+// TestGoldenSummary: what bench prints at its end, on a pipe and on terminals of 80 and 200 columns.
+func TestGoldenSummary(t *testing.T) {
+	for _, page := range []struct {
+		name string
+		page term.Page
+	}{
+		{"pipe", term.Page{Width: 120, Whole: true}},
+		{"80", term.Page{Width: 80}},
+		{"200", term.Page{Width: 200}},
+	} {
+		var got bytes.Buffer
+		goldenSummary(page.page).Render(&got, page.page)
+		name := filepath.Join("testdata", "summary_"+page.name+".txt")
+		if *update {
+			if err := os.WriteFile(name, got.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != string(want) {
+			t.Errorf("%s: got\n%swant\n%s", name, got.String(), want)
+		}
+		seen := map[string]bool{}
+		for line := range strings.Lines(got.String()) {
+			if line = strings.TrimRight(line, "\n"); ansi.StringWidth(line) > page.page.Width {
+				t.Errorf("%s: a line is wider than %d: %s", name, page.page.Width, line)
+			}
+			if line != "" && seen[line] {
+				t.Errorf("%s: two lines look the same: %s", name, line)
+			}
+			seen[line] = true
+		}
+	}
+}
+
+// goldenSummary is a session of three programs whose names differ at their ends, and of which one fails.
+func goldenSummary(page term.Page) term.View {
+	number := func(v float64) *float64 { return &v }
+	one, ten := int64(1), int64(10)
+	point := func(variant string, batch int64, median float64, warnings ...string) query.SessionPoint {
+		return query.SessionPoint{
+			PointID: fmt.Sprintf("%016x", batch) + variant[len(variant)-1:], Point: query.Point{Benchmark: "attention", Variant: variant, Backend: "command", BatchSize: &batch},
+			Runs: 5, OKRuns: 5, Statuses: map[string]int{"ok": 5}, SamplesMin: &one, SamplesMax: &ten,
+			Metric: "latency", Unit: "ns", Better: "lower", Median: number(median), P99: number(1.2 * median), Spread: number(.021), Warnings: warnings,
+		}
+	}
+	const long = "./bench_attention --causal --head-dim 128 --implementation "
+	failed := point(long+"eager", 8, 0)
+	failed.OKRuns, failed.Median, failed.P99, failed.Spread = 0, nil, nil, nil
+	failed.Statuses = map[string]int{"timeout": 5}
+	failed.Failures = []query.Failure{{Status: "timeout", Stage: "measure", ErrorKind: "deadline", Error: "one process of measure took more than 15s", Runs: 5}}
+	s := Summary{
+		Reader: views.Reader{Width: page.Width, Whole: page.Whole, Now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)},
+		Sweep:  &sweep.Sweep{Suite: "attention"}, Elapsed: 41 * time.Second,
+		Result: runner.Result{Session: "01M0000000000000000000000A", Failure: "01M0000000000000000000000B", Statuses: map[schema.Status]int{schema.StatusOK: 15, schema.StatusTimeout: 5}},
+		Won:    []string{"flash is faster than eager: latency −29.6 % (−32.0 % to −27.5 %)"},
+	}
+	return s.View([]query.SessionPoint{point(long+"flash", 1, 103e3), point(long+"flash", 8, 412e3, "drift"), point(long+"eager", 1, 146e3), failed})
+}

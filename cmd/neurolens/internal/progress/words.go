@@ -1,0 +1,264 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// sidesLine says what is compared: base 1f552b0 · head 4668a7e + uncommitted changes.
+func sidesLine(sides []runner.Side) string {
+	const enough = 7
+	var parts []string
+	for _, s := range sides {
+		part := s.Name + " " + s.Commit[:min(len(s.Commit), enough)]
+		if s.Dirty {
+			part += views.Uncommitted
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// planLines say what a session compares, what it goes on from, and why runs that are there do not count.
+func planLines(p *runner.Plan) []string {
+	var lines []string
+	if len(p.Sides) > 0 {
+		lines = append(lines, sidesLine(p.Sides))
+	}
+	if p.Resumes != "" {
+		lines = append(lines, fmt.Sprintf("continues session %s: %s of %s are stored already (--rerun all measures them again)",
+			views.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
+	}
+	for _, c := range p.Changes {
+		if c.Files != "" {
+			lines = append(lines, term.OneLine(fmt.Sprintf("changed: %s: %s to repeat (a file that git ignores does not count)", someFiles(c.Files), term.Count(c.Runs, "run"))))
+			continue
+		}
+		lines = append(lines, term.OneLine(fmt.Sprintf("%s changed from %s to %s: %s to repeat", c.What, views.HashText(c.From), views.HashText(c.To), term.Count(c.Runs, "run"))))
+	}
+	lines = append(lines, failingLines(p)...)
+	if n := len(p.Secrets); n > 0 {
+		text := "warning: stored with the runs, because it names what is measured: " + p.Secrets[0]
+		if n > 1 {
+			text += fmt.Sprintf(" and %s more", term.Thousands(n-1))
+		}
+		lines = append(lines, term.OneLine(text+": it looks like a secret, pass it in the environment"))
+	}
+	return lines
+}
+
+// someFiles names the first files of a list, and counts the others.
+func someFiles(list string) string {
+	const enough = 3
+	files := strings.Split(list, ", ")
+	if len(files) > enough {
+		files = append(files[:enough:enough], fmt.Sprintf("and %s more", term.Thousands(len(files)-enough)))
+	}
+	return strings.Join(files, ", ")
+}
+
+// lookText says what a look found: look 2 of 5 after 9 blocks: 9 of 12 points have a verdict.
+func lookText(l *runner.Look) string {
+	return fmt.Sprintf("look %d of %d after %s: %s of %s %s a verdict", l.Number, l.Planned, term.Count(l.Blocks, "block"),
+		term.Thousands(l.Conclusive()), term.Count(l.Points, "point"), have(l.Conclusive()))
+}
+
+// have is the verb for so many things.
+func have(n int) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
+// preparation says what is being done before something can be measured.
+func (d description) preparation(e runner.Event) string {
+	switch {
+	case e.Waiting != "":
+		return term.OneLine("waiting  " + e.Waiting)
+	case e.Reference != nil:
+		return d.referenceText(e)
+	}
+	words := make([]string, len(e.Build))
+	for i, word := range e.Build {
+		words[i] = term.ShellWord(word)
+	}
+	return term.OneLine("build  " + strings.Join(words, " "))
+}
+
+// referenceText names what outputs are compared with, and why there is nothing to compare with, if there is nothing.
+func (d description) referenceText(e runner.Event) string {
+	name := e.Reference.File
+	if name == "" {
+		name = cmp.Or(d.names[e.Launch.Point.PointID], e.Launch.Point.Describe())
+	}
+	if e.Reference.Function != "" {
+		name = e.Reference.Function + " of " + name
+	}
+	if d.against {
+		name += " " + sides[e.Launch.Side]
+	}
+	text := "reference  " + name
+	if e.Reference.Problem != "" {
+		text += "  " + e.Reference.Problem + "; results that need it are unchecked"
+	}
+	return term.OneLine(text)
+}
+
+// loadText says that the machine is busy, if it is.
+func loadText(env *schema.Env) string {
+	load := sessionLoad(env)
+	if load == nil || env.CPUCount == nil || *load <= float64(*env.CPUCount)/2 {
+		return ""
+	}
+	return fmt.Sprintf("load %.1f on %s: expect noise", *load, term.Count(int(*env.CPUCount), "core"))
+}
+
+// sessionLoad is how many threads wanted to run when the session began; nil where that is not known.
+func sessionLoad(env *schema.Env) *float64 {
+	load, err := strconv.ParseFloat(env.Facts["load.1m"], 64)
+	if err != nil {
+		return nil
+	}
+	return &load
+}
+
+// primary summarises the primary metric of a run; nil where it has none.
+func primary(r *schema.Run) (*schema.Metric, schema.Summary) {
+	m := r.Metric(r.Primary)
+	if m == nil {
+		return nil, schema.Summary{}
+	}
+	return m, stat.Summarize(m.Values())
+}
+
+// resultText is how a run ended, in a few words: of one that is ok what it has of some metrics, of its primary one where none
+// is named.
+func resultText(r *schema.Run, metrics []string) string {
+	m, s := primary(r)
+	switch {
+	case r.Status != schema.StatusOK:
+	case len(metrics) > 0:
+		return metricsText(r, metrics)
+	case m != nil && m.Name != schema.PrimaryMetric:
+		return metricsText(r, []string{m.Name})
+	case m != nil && s.P50 != nil:
+		return fmt.Sprintf("%s  median of %d", schema.ForPeople(*s.P50, m.Unit), *s.N)
+	}
+	text := string(r.Status)
+	if r.Stage != "" {
+		text += " in " + string(r.Stage)
+	}
+	if reason := term.FirstLine(r.Error); reason != "" && reason != string(r.Status) {
+		text += ": " + reason
+	}
+	return term.OneLine(text)
+}
+
+// verdictsText says how a session with --until-conclusive ended: all 12 points have a verdict after 9 blocks, or 3 of 12 points
+// are still inconclusive after 30 blocks: noise.
+func verdictsText(l *runner.Look) string {
+	after := " after " + term.Count(l.Blocks, "block")
+	switch open := len(l.Open); {
+	case open == 0 && l.Points == 1:
+		return "the point has a verdict" + after
+	case open == 0:
+		return "all " + term.Count(l.Points, "point") + " have a verdict" + after
+	case l.Points == 1:
+		return "the point is still inconclusive" + after + ": " + reasonsText(l.Open)
+	default:
+		return fmt.Sprintf("%s of %s %s still inconclusive", term.Thousands(open), term.Count(l.Points, "point"), term.IsAre(open)) + after + ": " + reasonsText(l.Open)
+	}
+}
+
+// precisionText says how many points are not as precise as --rel-error asks, and why they have no more runs; empty: all are.
+func precisionText(p *runner.Precision) string {
+	if p == nil || p.Imprecise == 0 {
+		return ""
+	}
+	why := map[runner.Stop]string{
+		runner.StopMaxRepeats: "; --max-repeats allows more", runner.StopMaxTime: ": stopped by --max-time",
+		runner.StopTimeout: ": stopped by timeouts.suite", runner.StopInterrupted: ": interrupted",
+	}
+	bound := fmt.Sprintf("not within %.4g %% after %s%s", 100*p.RelError, term.Count(p.Repeats, "run"), why[p.Stopped])
+	if p.Points == 1 {
+		return "the point is " + bound
+	}
+	return fmt.Sprintf("%s of %s %s %s", term.Thousands(p.Imprecise), term.Count(p.Points, "point"), term.IsAre(p.Imprecise), bound)
+}
+
+// reasonsText counts the reasons why points are inconclusive; a reason alone is not counted.
+func reasonsText(open map[string]string) string {
+	reasons := map[string]int{}
+	for _, reason := range open {
+		reasons[reason]++
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		if len(reasons) > 1 {
+			reason += ": " + term.Thousands(reasons[reason])
+		}
+		parts = append(parts, reason)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// statusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
+func statusCounts(r runner.Result) string {
+	var parts []string
+	for _, status := range schema.Statuses {
+		if n := r.Statuses[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), status))
+		}
+	}
+	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+}
+
+// GoesOn says how the rest of an unfinished session is run.
+func GoesOn(o runner.Options) string {
+	switch {
+	case o.Against != "":
+		return "the same command starts over, because --against measures both sides in one session"
+	case o.Done == nil:
+		return "the same command starts over; a sweep file would continue (--print-sweep prints one)"
+	case o.Rerun == runner.RerunAll:
+		return "the same command without --rerun all continues"
+	}
+	return "the same command continues"
+}
+
+// NothingMeasured says why no run of a session has measured anything.
+func NothingMeasured(r runner.Result) string {
+	line := "nothing was measured: " + statusCounts(r)
+	if r.Why != "" {
+		line += ": " + r.Why
+	}
+	return line
+}
+
+// FileNotes say what a user should know of the files that runs have left: those that are not kept, and patterns that found none.
+func FileNotes(f runner.Files) []string {
+	var lines []string
+	if f.NotKept > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %s %s not kept: %s; show RUN --files lists them", f.NotKept, term.Count(f.Kept+f.NotKept, "file"), term.IsAre(f.NotKept), f.Why))
+	}
+	const shown = 3
+	for i, pattern := range f.Unmatched {
+		if i == shown {
+			lines = append(lines, fmt.Sprintf("artifacts: and for %s more patterns", term.Thousands(len(f.Unmatched)-shown)))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("artifacts: no run wrote a file that matches %s", pattern))
+	}
+	return lines
+}

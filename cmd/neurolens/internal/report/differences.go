@@ -1,0 +1,177 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// differences are tables of what operators took in points and in their baselines, one for each comparison in which both are profiled.
+func (a *artist) differences(profiles []chartdata.Profile) (all []*Table) {
+	byPoint := map[[3]string]*chartdata.Profile{}
+	for i := range profiles {
+		r := &profiles[i].Run
+		byPoint[[3]string{r.PointID, r.Env.Machine, r.Side}] = &profiles[i]
+	}
+	for i := range a.report.Comparisons {
+		c := &a.report.Comparisons[i]
+		var both [][2]*chartdata.Profile
+		for k := range a.report.Pairs {
+			p := &a.report.Pairs[k]
+			if p.Comparison != i {
+				continue
+			}
+			side := string(p.Side)
+			if c.From == summary.FromSides || c.From == summary.FromSelections {
+				side = "base"
+			}
+			base, head := byPoint[[3]string{string(p.BaseID), string(p.Machine), side}], byPoint[[3]string{string(p.PointID), string(p.Machine), string(p.Side)}]
+			if base != nil && head != nil {
+				both = append(both, [2]*chartdata.Profile{base, head})
+			}
+		}
+		if len(both) > 0 {
+			all = append(all, a.difference(i, c.Name(), both))
+		}
+	}
+	return all
+}
+
+// difference is a table of operators of points beside those of their baselines, that which differs most first.
+func (a *artist) difference(place int, baseline string, both [][2]*chartdata.Profile) *Table {
+	t := &Table{ID: fmt.Sprintf("operators-%d", place+1), Title: "Operators against " + baseline, Command: a.ofProfile(), Columns: []Column{
+		{Header: "point"},
+		{Header: "operator"},
+		{Header: "base", Unit: "ns", Right: true, Stored: true},
+		{Header: "value", Unit: "ns", Right: true, Stored: true},
+		{Header: "change", Unit: "ns", Right: true, Stored: true},
+		{Header: "of base", Right: true},
+		{Header: "count", Right: true},
+	}, Text: []string{"Operators against " + baseline + ", the largest difference first. There is one profiled run per side, so there is no interval and no verdict."}}
+	slices.SortStableFunc(both, func(x, y [2]*chartdata.Profile) int {
+		return cmp.Compare(distance(y), distance(x))
+	})
+	if n := len(both) - maxProfiles; n > 0 {
+		t.Below = append(t.Below, term.Count(n, "more pair")+" "+term.IsAre(n)+" left out, with smaller differences.")
+		both = both[:maxProfiles]
+	}
+	for _, pair := range both {
+		all := changesOf(pair)
+		shown := all[:min(len(all), maxOperators)]
+		for i := range shown {
+			t.Rows = append(t.Rows, changeRow(pair[1], &shown[i]))
+		}
+		if rest := all[len(shown):]; len(rest) > 0 {
+			t.Rows = append(t.Rows, changeRow(pair[1], together(rest)))
+		}
+	}
+	return t
+}
+
+// change is what an operator took on two sides; nil: the side does not have it.
+type change struct {
+	operator   string
+	base, head *summary.MixPart
+}
+
+// by is how much longer the head took.
+func (c *change) by() (ns int64) {
+	if c.head != nil {
+		ns += c.head.DurationNS
+	}
+	if c.base != nil {
+		ns -= c.base.DurationNS
+	}
+	return ns
+}
+
+// changesOf are the operators of two runs, those that differ most first.
+func changesOf(pair [2]*chartdata.Profile) (all []change) {
+	at := map[string]int{}
+	for side, p := range pair {
+		for i := range p.Parts {
+			part := &p.Parts[i]
+			place, known := at[part.Operator]
+			if !known {
+				place = len(all)
+				at[part.Operator], all = place, append(all, change{operator: part.Operator})
+			}
+			if side == 0 {
+				all[place].base = part
+			} else {
+				all[place].head = part
+			}
+		}
+	}
+	size := func(c *change) int64 { return max(c.by(), -c.by()) }
+	slices.SortStableFunc(all, func(a, b change) int {
+		return cmp.Or(cmp.Compare(size(&b), size(&a)), strings.Compare(a.operator, b.operator))
+	})
+	return all
+}
+
+// distance is by how much the largest difference of two runs is.
+func distance(pair [2]*chartdata.Profile) int64 {
+	all := changesOf(pair)
+	return max(all[0].by(), -all[0].by())
+}
+
+// together are several operators as one.
+func together(rest []change) *change {
+	var base, head []summary.MixPart
+	for i := range rest {
+		if p := rest[i].base; p != nil {
+			base = append(base, *p)
+		}
+		if p := rest[i].head; p != nil {
+			head = append(head, *p)
+		}
+	}
+	all := &change{operator: term.Count(len(rest), "other operator")}
+	if sum := sumOf(base); len(base) > 0 {
+		all.base = &sum
+	}
+	if sum := sumOf(head); len(head) > 0 {
+		all.head = &sum
+	}
+	return all
+}
+
+// changeRow is a row about an operator on two sides.
+func changeRow(head *chartdata.Profile, c *change) Row {
+	side := func(p *summary.MixPart) (Cell, string) {
+		if p == nil {
+			return Cell{Text: term.Unknown}, term.Unknown
+		}
+		return took(p.DurationNS), operatorCount(p.Count)
+	}
+	base, was := side(c.base)
+	value, is := side(c.head)
+	if was != is {
+		is = was + " → " + is
+	}
+	ratio := ""
+	switch {
+	case c.base == nil:
+		ratio = "new"
+	case c.head == nil:
+		ratio = "gone"
+	case c.base.DurationNS > 0:
+		ratio = views.Signed(float64(c.by()) / float64(c.base.DurationNS))
+	}
+	return Row{Key: head.Run.RunID, Cells: []Cell{
+		{Text: head.Name},
+		{Text: c.operator},
+		base, value,
+		{Text: views.SignedQuantity(float64(c.by()), "ns"), Stored: strconv.FormatInt(c.by(), 10)},
+		{Text: ratio},
+		{Text: is},
+	}}
+}

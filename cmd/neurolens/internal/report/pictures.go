@@ -1,0 +1,377 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+const (
+	maxPoints    = 12  // of which samples are drawn: the others are a command away
+	sampleMarks  = 200 // of a chart of samples: a page has several
+	stripMarks   = 72  // of a chart of memory
+	maxPareto    = 300 // points of a chart of two metrics
+	fewSessions  = 8   // with fewer, a history finds no change
+	maxHistory   = 12  // series of a history
+	fewestValues = 2   // points, for a chart over axes
+)
+
+// artist draws what one report is about.
+type artist struct {
+	db     *query.DB
+	reader views.Reader
+	report *summary.Report
+	maker  chartdata.Maker
+	err    error
+}
+
+// HTMLPage is a report as HTML, and where it goes.
+type HTMLPage struct {
+	Maker    Maker
+	Report   *summary.Report
+	Document *Document
+	Path     string // a file, or - for Stdout; empty: nobody asks for it
+	Stdout   io.Writer
+}
+
+// WriteHTML writes the page, with its charts.
+func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
+	if p.Path == "" {
+		return nil
+	}
+	a := &artist{db: db.Quiet(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
+	pictures := Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
+	pictures.History, pictures.Trends = a.history(ctx)
+	pictures.Outputs = a.outputs(ctx)
+	pictures.More = append(a.said(ctx), a.operators(ctx)...)
+	if a.err != nil {
+		return fmt.Errorf("charts of the report: %w", a.err)
+	}
+	return WriteForm(p.Path, p.Stdout, p.Maker.HTML(p.Document, pictures))
+}
+
+// betweenTitles stands between what a chart of package figures shows and what all of its values have in common.
+const betweenTitles = " · "
+
+// drawnChart is what package figures gave.
+type drawnChart struct {
+	figure *chart.Figure
+	err    error
+}
+
+// chart is a figure with a title for this page, and the command that draws it; none where there is nothing to draw, or nothing that
+// says anything.
+func (a *artist) chart(d drawnChart, title func(f *chart.Figure) string, words ...string) []*Chart {
+	f, err := d.figure, d.err
+	var refusal chartdata.Refusal
+	switch {
+	case errors.As(err, &refusal) || a.err != nil:
+		return nil
+	case err != nil:
+		a.err = err
+		return nil
+	case f.Marks() < fewestValues:
+		return nil
+	}
+	_, common, _ := strings.Cut(f.Title, betweenTitles)
+	if f.Title = title(f); common != "" {
+		f.Title += betweenTitles + common
+	}
+	for i, note := range f.Notes {
+		f.Notes[i] = captionOf(note)
+	}
+	command := "neurolens plot"
+	for _, w := range words {
+		if w != "" { // all runs
+			command += " " + term.ShellWord(w)
+		}
+	}
+	return []*Chart{{Figure: f, Command: command + a.reader.OfStores()}}
+}
+
+// captionOf is a note as the page has it.
+func captionOf(note string) string {
+	first, size := utf8.DecodeRuneInString(note)
+	return string(unicode.ToUpper(first)) + note[size:] + "."
+}
+
+// samples are the distributions of the points that changed most, and their samples in the order in which they were taken.
+func (a *artist) samples(ctx context.Context) []*Chart {
+	ids := chosen(a.report)
+	if len(ids) == 0 {
+		return nil
+	}
+	base, head := a.selections()
+	points := "point_id~^(" + strings.Join(ids, "|") + ")"
+	words := []string{filter.Arguments(head, points)}
+	req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: words[0], MaxRuns: chartdata.MaxRuns}, Marks: sampleMarks}
+	if base != "" {
+		req.Base = filter.Arguments(base, points)
+		words = append(words, "--against", req.Base)
+	}
+	which := ""
+	if all := different(a.report.Points); all > len(ids) {
+		which = fmt.Sprintf(", of the %d points of %s that %s", len(ids), term.Thousands(all), why(a.report.Pairs))
+	}
+	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
+	all := a.chart(drawnChart{ecdf, err}, func(f *chart.Figure) string { return "Distribution of " + f.X.Label + which }, append([]string{"ecdf"}, words...)...)
+	runs, _, err := a.maker.Runs(ctx, a.db, req)
+	all = append(all, a.chart(drawnChart{runs, err}, func(f *chart.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, append([]string{"runs"}, words...)...)...)
+	if base != "" {
+		which = ", of the head"
+	}
+	return append(all, a.memory(ctx, words[0], which)...)
+}
+
+// different is how many points there are: each may be there for two sides.
+func different(points []summary.Point) int {
+	ids := map[summary.Text]bool{}
+	for i := range points {
+		ids[points[i].PointID] = true
+	}
+	return len(ids)
+}
+
+// memories are the metrics of memory, the one that says most of a model first.
+var memories = []string{"device_memory_peak", "peak_memory"}
+
+// memory is what each run of some points took at most, where they differ in it and it is not what the other charts are of.
+func (a *artist) memory(ctx context.Context, selection, which string) []*Chart {
+	for _, metric := range memories {
+		known := func(p summary.Point) bool {
+			return string(p.Metric) != metric && slices.ContainsFunc(p.Metrics, func(v summary.Value) bool { return v.Metric == metric })
+		}
+		if !slices.ContainsFunc(a.report.Points, known) {
+			continue
+		}
+		req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: selection, MaxRuns: chartdata.MaxRuns, Metric: metric}, Marks: stripMarks}
+		f, _, err := a.maker.Strip(ctx, a.db, req)
+		if err == nil && alike(f) {
+			continue
+		}
+		return a.chart(drawnChart{f, err}, func(f *chart.Figure) string { return f.X.Label + " of each run" + which }, "strip", "--metric", metric, selection)
+	}
+	return nil
+}
+
+// alike tells whether all marks of a figure lie within a hundredth along: that says nothing.
+func alike(f *chart.Figure) bool {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, s := range f.Series {
+		for _, k := range s.Marks {
+			low, high = min(low, k.X), max(high, k.X)
+		}
+	}
+	return high-low <= low/100
+}
+
+// chosen are the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
+func chosen(r *summary.Report) (ids []string) {
+	const enough = 12 // characters of an id: no two points of a store have the same
+	add := func(point summary.Text) {
+		id := string(point[:min(len(point), enough)])
+		if len(ids) < maxPoints && id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, p := range ranked(r.Pairs) {
+		add(p.BaseID)
+		add(p.PointID)
+	}
+	points := make([]*summary.Point, 0, len(r.Points))
+	for i := range r.Points {
+		if p := &r.Points[i]; p.OKRuns > 0 && (spread(p) >= 0 || len(r.Points) <= maxPoints) { // single samples show nothing
+			points = append(points, p)
+		}
+	}
+	slices.SortStableFunc(points, func(a, b *summary.Point) int { return cmp.Compare(spread(b), spread(a)) })
+	for _, p := range points {
+		add(p.PointID)
+	}
+	return ids
+}
+
+// why says why points are chosen.
+func why(pairs []summary.Pair) string {
+	all := ranked(pairs)
+	switch {
+	case len(all) == 0:
+		return "vary most"
+	case place(all[0]) < 0:
+		return "differ most from their base, or vary most"
+	}
+	return "changed, or vary most"
+}
+
+// place is that of a verdict among those of a change; -1 of others.
+func place(p *summary.Pair) int {
+	return slices.Index([]string{string(judge.Regressed), string(judge.Improved), string(judge.Changed)}, p.Verdict)
+}
+
+// ranked are the pairs with a speed-up, the worst first.
+func ranked(pairs []summary.Pair) []*summary.Pair {
+	var all []*summary.Pair
+	for i := range pairs {
+		if pairs[i].Speedup != nil && *pairs[i].Speedup > 0 {
+			all = append(all, &pairs[i])
+		}
+	}
+	size := func(p *summary.Pair) float64 { return max(*p.Speedup, 1 / *p.Speedup) }
+	slices.SortStableFunc(all, func(a, b *summary.Pair) int {
+		if (place(a) < 0) != (place(b) < 0) { // what did not change by verdict comes last
+			return cmp.Compare(place(b), place(a))
+		}
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(size(b), size(a)))
+	})
+	return all
+}
+
+// spread is how much the runs of a point differ, where it has fewer than 3 how much the samples of a run do; -1 where neither is known.
+func spread(p *summary.Point) float64 {
+	for i := range p.Metrics {
+		if v := &p.Metrics[i]; v.Metric == string(p.Metric) {
+			if known := cmp.Or(v.RunsSpread, v.Spread); known != nil {
+				return *known
+			}
+		}
+	}
+	return -1
+}
+
+// axes are the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.
+func (a *artist) axes() []*Chart {
+	req, which := a.points()
+	lines, heat := req, req
+	lines.Panels = a.maker.ThirdAxis(req)
+	heat.By = lines.Panels
+	f, err := a.maker.Lines(lines)
+	if err != nil && lines.Panels != "" { // so many panels have no room
+		lines.Panels = ""
+		f, err = a.maker.Lines(lines)
+	}
+	all := a.chart(drawnChart{f, err}, func(f *chart.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, commandOf("lines", "--panels", lines.Panels, req.Filter)...)
+	if f, err = a.maker.Heatmap(heat); err != nil && heat.By != "" {
+		heat.By = ""
+		f, err = a.maker.Heatmap(heat)
+	}
+	return append(all, a.chart(drawnChart{f, err}, func(f *chart.Figure) string {
+		return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label + which
+	}, commandOf("heatmap", "--by", heat.By, req.Filter)...)...)
+}
+
+// selections are the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
+func (a *artist) selections() (base, head string) {
+	s := &a.report.Selection
+	if s.Base == "" {
+		return "", s.Filter
+	}
+	return string(s.Base), string(s.Head)
+}
+
+// points are those that are drawn over axes, of two selections those of the head, and which these are, in words.
+func (a *artist) points() (req chartdata.Points, which string) {
+	base, head := a.selections()
+	req = chartdata.Points{All: a.report.Points, Filter: head, Sessions: a.report.Selection.Sessions}
+	if base == "" {
+		return req, ""
+	}
+	req.Sessions = 0
+	req.All = slices.DeleteFunc(slices.Clone(req.All), func(p summary.Point) bool { return p.Side == "base" })
+	for i := range req.All { // the title says it
+		req.All[i].Side = ""
+	}
+	return req, ", of the head"
+}
+
+// commandOf are the words of a chart with a flag, where that has a value.
+func commandOf(kind, flag, value, filter string) []string {
+	if value == "" {
+		return []string{kind, filter}
+	}
+	return []string{kind, flag, value, filter}
+}
+
+// best is the primary metric against another one, where it is known which values of both are better.
+func (a *artist) best() []*Chart {
+	req, which := a.points()
+	if len(req.All) > maxPareto {
+		return nil
+	}
+	primary, other := metrics(req.All)
+	if other == "" {
+		return nil
+	}
+	req.X, req.Y = primary, other
+	f, err := a.maker.Pareto(req)
+	return a.chart(drawnChart{f, err}, func(f *chart.Figure) string {
+		return f.X.Label + " and " + f.Y.Label + which + ": points that no other point beats in both"
+	}, "pareto", "--x", primary, "--y", other, req.Filter)
+}
+
+// besideCharts are the metrics that are drawn against the primary one, the most wanted first.
+var besideCharts = []string{"accuracy", "max_error", "energy", "peak_memory", "device_memory_peak", "throughput"}
+
+// metrics are the primary metric of the first points that have one, and the one to draw it against.
+func metrics(points []summary.Point) (primary, other string) {
+	place := len(besideCharts)
+	for i := range points {
+		primary = cmp.Or(primary, string(points[i].Metric))
+		for _, v := range points[i].Metrics {
+			if at := slices.Index(besideCharts, v.Metric); at >= 0 && at < place && v.Metric != primary {
+				place, other = at, v.Metric
+			}
+		}
+	}
+	return primary, other
+}
+
+// history is the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
+func (a *artist) history(ctx context.Context) ([]*Chart, []Trend) {
+	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > maxHistory {
+		return nil, nil
+	}
+	req := history.Request{Filter: a.report.Selection.Filter}
+	f, h, err := a.maker.History(ctx, a.db, req)
+	charts := a.chart(drawnChart{f, err}, func(f *chart.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
+	if len(charts) == 0 {
+		return nil, nil
+	}
+	return charts, trends(h)
+}
+
+// trends are the last changes of series for the better or the worse.
+func trends(h *history.History) (all []Trend) {
+	for i := range h.Series {
+		changes := h.Series[i].Changes
+		if len(changes) == 0 {
+			continue
+		}
+		r := &h.Rows[changes[len(changes)-1].Row]
+		if r.Shift == nil || r.Verdict != judge.Regressed && r.Verdict != judge.Improved {
+			continue
+		}
+		by := views.Change(*r.Shift, r.Scale, r.Unit)
+		if r.RampSessions > 0 {
+			by += " in " + term.Count(r.RampSessions, "session")
+		}
+		all = append(all, Trend{Point: summary.Text(r.PointID), Metric: r.Metric, Verdict: r.Verdict, By: by, Session: r.SessionID})
+	}
+	return all
+}

@@ -1,7 +1,0 @@
-// Package reporting writes a report: Markdown for people (markdown.go, and a file for each part), and JSON for programs
-// (document.go) with a JSON Schema (report.schema.json).
-//
-// It computes nothing; package query/summary does. It adds words: a hint for each status (hints.go), a sentence for each
-// finding (findings.go), and a command to type next (advice.go). Every number in the Markdown is in the JSON as well, or
-// is the length of a list there.
-package reporting

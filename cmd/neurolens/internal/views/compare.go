@@ -1,0 +1,357 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CompareRows is how many rows a table shows unless told otherwise.
+const CompareRows = 20
+
+// Comparison shows a comparison to people.
+type Comparison struct {
+	Reader Reader
+	C      *compare.Comparison
+	Asked  Selection
+	Gate   string           // the last line of a gate, in Markdown the first; empty: there is none
+	Facts  query.FactWriter // what is known of the facts in which the sides differ
+	Groups answer.Table     // the groups of points, where a line is one
+	Second []string         // what the processor times of undecided points say
+}
+
+// Selection is what was asked for with a comparison.
+type Selection struct {
+	Selections, Metrics, Thresholds []string
+	By                              []string // keys, for a line each group of points
+	Axis                            string   // each of whose values is compared with one; empty: none
+	Strict, All                     bool
+}
+
+// sideBySide tells whether metrics become columns.
+func (w Comparison) sideBySide() bool {
+	return len(w.Asked.Metrics) > 1 && len(w.C.Metrics) > 1 && len(w.Asked.By) == 0
+}
+
+// View is the comparison as a table: worst first, what did not change counted.
+func (w Comparison) View() term.View {
+	v := term.View{Above: w.head()}
+	var narrow func() ([]term.Column, [][]term.Cell)
+	var several *beside
+	switch {
+	case len(w.Asked.By) > 0:
+		v.Columns, v.Rows = w.groups()
+	case w.sideBySide():
+		b := w.besides()
+		several = &b
+		v = b.around(v)
+	default:
+		rows := w.shown()
+		varying := w.pointAxes(rows)
+		v.Columns, v.Rows = w.points(rows, varying)
+		for _, place := range rows {
+			v.Points = append(v.Points, cmp.Or(w.C.Rows[place].HeadID, w.C.Rows[place].BaseID))
+		}
+		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, w.Reader.MergedAxes(varying)) }
+		if shared := w.constants(false); len(shared) > 0 {
+			v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
+		}
+		if hidden := w.hidden(rows); hidden != "" {
+			v.Below = append(v.Below, hidden, "")
+		}
+		v.Below = slices.Concat(v.Below, w.failures(rows), w.explained(v, rows))
+	}
+	v.Below = slices.Concat(v.Below, w.counts(), w.Second)
+	if w.Gate != "" {
+		v.Below = append(v.Below, w.Gate)
+	}
+	if next := w.next(); next != "" {
+		v.Below = append(v.Below, "")
+		v.Next = []string{"next  " + next}
+	}
+	if several != nil {
+		v = several.view(v)
+	}
+	if narrow != nil {
+		v.Compact = func() term.View {
+			compact := v
+			compact.Columns, compact.Rows = narrow()
+			return compact
+		}
+	}
+	return v
+}
+
+// head says what is compared, and what differs.
+func (w Comparison) head() []string {
+	c := w.C
+	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
+	return slices.Concat(w.subject(), w.differences(), lines, w.differs(), w.alike(), w.shared())
+}
+
+// shared says what RELATIVE is relative to.
+func (w Comparison) shared() (lines []string) {
+	if len(w.Asked.By) > 0 || w.Asked.Axis != "" && w.sideBySide() {
+		return nil // there is no such column
+	}
+	for _, metric := range w.C.Metrics {
+		s, ok := w.C.Shared[metric]
+		if !ok {
+			continue
+		}
+		of := term.Count(s.Points, w.noun())
+		if s.Controls {
+			of = term.Count(s.Points, "control")
+		}
+		line := fmt.Sprintf("RELATIVE is the change relative to %s, the median of %s", Signed(s.Change), of)
+		if len(w.C.Metrics) > 1 {
+			line = metric + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// alike says that most points moved by about as much. Within a session whose sides took turns the machine is the same for
+// both.
+func (w Comparison) alike() []string {
+	change, moved, of := w.C.MovedAlike()
+	if moved == 0 || len(w.C.Metrics) != 1 || w.comparesPoints() {
+		return nil
+	}
+	line := fmt.Sprintf("%s of %s moved by about %s", term.Thousands(moved), term.Count(of, w.noun()), Signed(change))
+	if moved == of {
+		line = fmt.Sprintf("all %s moved by about %s", term.Count(of, w.noun()), Signed(change))
+	}
+	if in, _, all := w.interleaved(); in < all {
+		line += ": the machine, not the code?"
+	}
+	return []string{line}
+}
+
+// comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
+// are, whatever the machine does.
+func (w Comparison) comparesPoints() bool {
+	return w.Asked.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool {
+		return slices.Contains(IdentityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
+	})
+}
+
+// subject says what all points have in common: what was measured, and what is no difference.
+func (w Comparison) subject() []string {
+	if len(w.C.Metrics) > 1 {
+		return append(term.Heading(w.constants(true)), w.directions()...)
+	}
+	metric := strings.Join(w.C.Metrics, "") // the one, or none
+	text := metric
+	if len(w.C.Rows) > 0 && metric != "" {
+		if better := w.better(metric); better != "" {
+			text += ", " + better + " is better"
+		}
+		if zone := w.deadZone(metric); zone != "" {
+			text += "; a change below " + zone + " counts as none"
+		}
+	}
+	if text == "" { // no run is ok
+		return term.Heading(w.constants(true))
+	}
+	return term.Heading(append(w.constants(true), text))
+}
+
+// constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
+// may.
+func (w Comparison) constants(common bool) []string {
+	axis := w.Asked.Axis
+	constants, _ := AxesBut(subjects(w.C.Rows), IdentityColumns, func(name string) bool {
+		is := func(field string) bool { return field == name || field == "param."+name }
+		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.C.Common, is) != common ||
+			slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool { return is(d.Name) })
+	})
+	return constants
+}
+
+// side is one line about a side.
+func (w Comparison) side(name string, s compare.Side) string {
+	parts := []string{name, s.Filter}
+	switch len(s.Commits) {
+	case 0:
+	case 1:
+		commit := ShortCommit(s.Commits[0])
+		if s.NoCommit > 0 {
+			commit += fmt.Sprintf(" (commit unknown for %s)", term.Count(s.NoCommit, "run"))
+		}
+		switch {
+		case s.Dirty == s.Runs:
+			commit += Uncommitted
+		case s.Dirty > 0:
+			commit += fmt.Sprintf(" (%s with uncommitted changes)", term.Count(s.Dirty, "run"))
+		}
+		parts = append(parts, commit)
+	default:
+		parts = append(parts, term.Count(len(s.Commits), "commit"))
+	}
+	parts = append(parts, term.Count(s.Runs, "run"))
+	if len(s.Sessions) > 1 {
+		parts = append(parts, term.Count(len(s.Sessions), "session"))
+	}
+	if s.Until > 0 {
+		parts = append(parts, w.Reader.When(time.UnixMicro(s.Until)))
+	}
+	return strings.Join(parts, term.Gap)
+}
+
+// differs says what the sides have in common and what not, and whether that leaves a verdict.
+func (w Comparison) differs() []string {
+	c := w.C
+	var differing []string
+	for _, d := range programsFirst(w.Facts.Once(c.Differs)) {
+		ofPoints := w.comparesPoints() && strings.HasPrefix(d.Name, "env.runner.") // other points are asked for by other settings
+		if d.Name != "machine" && !ofPoints {                                      // which is said below
+			differing = append(differing, verdictDifference(d))
+		}
+	}
+	if _, found := w.Facts.HiddenSetting(c.Differs); found && !w.comparesPoints() && !slices.ContainsFunc(c.Rows, oneSided) {
+		differing = append(differing, "env of the sweep or another unstored setting")
+	}
+	where := "the same machine"
+	switch {
+	case len(c.Base.Machines)+len(c.Head.Machines) == 0:
+		where = "unknown machine: estimates, no verdict"
+	case len(c.Head.Machines) == 1 && slices.Equal(c.Base.Machines, c.Head.Machines):
+		where += " " + c.Head.Machines[0]
+	case slices.Equal(c.Base.Machines, c.Head.Machines):
+		where = "the same " + term.Count(len(c.Head.Machines), "machine")
+	case w.has(judge.Machines):
+		where = fmt.Sprintf("different machines %s and %s: estimates, no verdict", machinesText(c.Base.Machines), machinesText(c.Head.Machines))
+	default:
+		where = "machines in common"
+	}
+	const most = 6
+	if n := len(differing); n > most {
+		differing = append(differing[:most], fmt.Sprintf("%d more (neurolens explain)", n-most))
+	}
+	if n := c.Base.NoMachine + c.Head.NoMachine; n > 0 && len(c.Base.Machines)+len(c.Head.Machines) > 0 {
+		where += fmt.Sprintf(" (unknown for %s)", term.Count(n, "run"))
+	}
+	switch {
+	case len(differing) > 0:
+		where += "; differs: " + strings.Join(differing, ", ")
+	case w.Asked.Axis != "":
+		where += "; no other known difference of hardware, versions or settings"
+	default:
+		where += "; no known difference of hardware, versions or settings"
+	}
+	if looked, all := c.Base.FactRuns+c.Head.FactRuns, c.Base.Runs+c.Head.Runs; looked < all {
+		where += fmt.Sprintf(" (%s of %s examined)", term.Thousands(looked), term.Count(all, "run"))
+	}
+	return append([]string{where}, w.sessions()...)
+}
+
+// oneSided tells points that one side alone has: it was told what the other was not.
+func oneSided(r compare.Row) bool { return r.BaseID == "" || r.HeadID == "" }
+
+func machinesText(names []string) string {
+	if len(names) == 0 {
+		return term.Unknown
+	}
+	return strings.Join(names, ", ")
+}
+
+// verdictDifference says how a fact differs: name old → new, or the name alone where that would be long.
+func verdictDifference(d query.FactDifference) string {
+	name := strings.TrimPrefix(d.Name, "env.")
+	if query.IsProgram(d) && len(d.Base) == 1 && len(d.Head) == 1 {
+		base, head := programTexts(d.Base[0], d.Head[0])
+		return fmt.Sprintf("%s %s → %s", name, base, head)
+	}
+	if d.Name == "git_commit" || len(d.Base) > 1 || len(d.Head) > 1 {
+		return name
+	}
+	value := func(values []string) string {
+		if len(values) == 0 {
+			return term.Unknown
+		}
+		return values[0]
+	}
+	text := fmt.Sprintf("%s %s → %s", name, value(d.Base), value(d.Head))
+	if len(text) > 60 {
+		return name
+	}
+	return text
+}
+
+// oneOrMore counts in words where there is one.
+func oneOrMore(n int, noun string) string {
+	if n == 1 {
+		return "one " + noun
+	}
+	return term.Count(n, noun)
+}
+
+// has tells whether some point has no verdict for a reason.
+func (w Comparison) has(r judge.Reason) bool {
+	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Reason == r })
+}
+
+// shown are the places of the rows that a table has: unchanged ones only with --all, or where there is nothing else.
+func (w Comparison) shown() []int {
+	var all, loud []int
+	for i := range w.C.Rows {
+		r := &w.C.Rows[i]
+		all = append(all, i)
+		if isLoud(r) {
+			loud = append(loud, i)
+		}
+	}
+	if w.Asked.All || len(loud) == 0 {
+		return all
+	}
+	return loud
+}
+
+// isLoud tells whether somebody has to read a row.
+func isLoud(r *compare.Row) bool {
+	return r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict)
+}
+
+// hidden counts the points that are not shown.
+func (w Comparison) hidden(places []int) string {
+	counts := w.verdicts()
+	for _, place := range places {
+		counts[w.C.Rows[place].Verdict]--
+	}
+	text := verdictCounts(counts)
+	if text == "" {
+		return ""
+	}
+	return "… and " + text + " (--all)"
+}
+
+// verdicts are the numbers of points by their verdict.
+func (w Comparison) verdicts() map[judge.Verdict]int {
+	counts := map[judge.Verdict]int{}
+	for _, p := range w.C.Points {
+		counts[p.Verdict]++
+	}
+	return counts
+}
+
+// verdictCounts says how many there are of each verdict, the worst first.
+func verdictCounts(counts map[judge.Verdict]int) string {
+	var parts []string
+	for _, v := range compare.Verdicts {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,158 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// beside is a comparison in several metrics that were asked for: a row for each pair of points, and for each metric in its turn
+// what it says of them. Each metric is judged in its own direction, so that a pair may be better in one and worse in another.
+type beside struct {
+	Comparison
+	every         []int   // the places of all pairs
+	pairs         []*pair // that are shown, the worst first
+	quiet, beyond int     // pairs that are not shown: unchanged in every metric; of those that are not, beyond CompareRows
+}
+
+// besides gathers the rows of all metrics by pair. Of a matrix, whose rows are what was asked for, none is too quiet.
+func (w Comparison) besides() beside {
+	b := beside{Comparison: w}
+	keys := newPairKeys(w.C.Rows)
+	byKey := map[string]*pair{}
+	for i := range w.C.Rows {
+		r := &w.C.Rows[i]
+		key := keys.of(r)
+		p := byKey[key]
+		if p == nil {
+			p = &pair{place: i, rows: make([]*compare.Row, len(w.C.Metrics)), rank: len(compare.Verdicts)}
+			byKey[key], b.pairs = p, append(b.pairs, p)
+		}
+		p.add(r, w.C.Metrics)
+		if first := &w.C.Rows[p.place]; (first.BaseID == "" || first.HeadID == "") && r.BaseID != "" && r.HeadID != "" {
+			p.place = i
+		}
+	}
+	slices.SortStableFunc(b.pairs, func(x, y *pair) int { return x.rank - y.rank })
+	for _, p := range b.pairs {
+		b.every = append(b.every, p.place)
+	}
+	if w.Asked.All {
+		return b
+	}
+	loud := slices.DeleteFunc(slices.Clone(b.pairs), func(p *pair) bool { return w.Asked.Axis == "" && !p.loud() })
+	if len(loud) > 0 {
+		b.quiet = len(b.pairs) - len(loud)
+		b.pairs = loud
+	}
+	b.beyond = max(len(b.pairs)-CompareRows, 0)
+	b.pairs = b.pairs[:len(b.pairs)-b.beyond]
+	return b
+}
+
+// places are those of the pairs, one each.
+func (b beside) places() []int {
+	places := make([]int, len(b.pairs))
+	for i, p := range b.pairs {
+		places[i] = p.place
+	}
+	return places
+}
+
+// varying are the axes in which all pairs differ, of some rows by their places.
+func (b beside) varying(places []int) []Axis {
+	all := make([]Subject, len(b.every))
+	at := make(map[int]int, len(b.every))
+	for i, place := range b.every {
+		all[i], at[place] = subjectOfRow(&b.C.Rows[place]), i
+	}
+	among := make([]int, len(places))
+	for i, place := range places {
+		among[i] = at[place]
+	}
+	return b.axesOf(all, among, places)
+}
+
+// results are the places of the rows of all pairs that are shown, metric after metric of each, and those of their pairs.
+func (b beside) results() (places, pairs []int) {
+	place := map[*compare.Row]int{}
+	for i := range b.C.Rows {
+		place[&b.C.Rows[i]] = i
+	}
+	for _, p := range b.pairs {
+		for i, r := range p.rows {
+			if r != nil && slices.Index(p.rows, r) == i {
+				places, pairs = append(places, place[r]), append(pairs, p.place)
+			}
+		}
+	}
+	return places, pairs
+}
+
+// notShown says how many pairs the table leaves out.
+func (b beside) notShown() string {
+	var parts []string
+	if b.beyond > 0 {
+		parts = append(parts, term.Count(b.beyond, "more point"))
+	}
+	if b.quiet > 0 {
+		parts = append(parts, term.Count(b.quiet, "point")+" unchanged in every metric")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("… and %s (--all)", strings.Join(parts, ", "))
+}
+
+// around adds the lines that stand around the table.
+func (b beside) around(v term.View) term.View {
+	if shared := b.constants(false); len(shared) > 0 && b.Asked.Axis == "" {
+		v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
+	}
+	if hidden := b.notShown(); hidden != "" {
+		v.Below = append(v.Below, hidden, "")
+	}
+	if b.Asked.Axis == "" {
+		results, _ := b.results()
+		v.Below = slices.Concat(v.Below, b.failures(b.places()), b.explained(term.View{}, results))
+	}
+	return v
+}
+
+// view adds the table to a view, and how it is shown where that is too wide: with the values of the head alone, then with a
+// row for each metric.
+func (b beside) view(v term.View) term.View {
+	varying := b.varying(b.places())
+	v.Columns, v.Rows = b.table(varying, b.Asked.Axis == "")
+	compact := v
+	v.Compact = func() term.View {
+		for _, x := range [][]Axis{varying, b.Reader.MergedAxes(varying)} {
+			short := compact
+			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(b.Reader.Page()) {
+				return b.ofHead(short)
+			}
+		}
+		places, pairs := b.results()
+		stacked := append(b.varying(pairs), b.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
+		for _, x := range [][]Axis{stacked, b.Reader.MergedAxes(stacked)} {
+			if compact.Columns, compact.Rows = b.points(places, x); compact.Fits(b.Reader.Page()) {
+				break
+			}
+		}
+		compact.Below = append([]string{RowAMetric, ""}, compact.Below...)
+		return compact
+	}
+	return v
+}
+
+// ofHead says that values are of the head, unless they always are.
+func (b beside) ofHead(v term.View) term.View {
+	if b.Asked.Axis == "" {
+		v.Above = append(slices.Clone(v.Above), "values are those of the head: the terminal is too narrow for both sides")
+	}
+	return v
+}

@@ -1,0 +1,108 @@
+package views
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// Markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
+func (w Comparison) Markdown() []byte {
+	w.Reader.UTC = true // a comment is read in another place, and on another day
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
+	if w.Gate != "" {
+		fmt.Fprintf(&b, "%s\n\n", w.gateLegend())
+	}
+	for _, line := range w.Second {
+		fmt.Fprintf(&b, "%s\n\n", term.MarkdownText(line))
+	}
+	switch {
+	case len(w.Asked.By) > 0:
+		columns, rows := w.groups()
+		term.View{Columns: columns, Rows: rows}.Markdown(&b)
+	case w.sideBySide():
+		w.Asked.All = true
+		several := w.besides()
+		columns, rows := several.table(several.varying(several.places()), w.Asked.Axis == "")
+		term.View{Columns: columns, Rows: rows}.Markdown(&b)
+	default:
+		loud, rest := w.split()
+		w.table(&b, loud)
+		if len(rest) > 0 {
+			counts := map[judge.Verdict]int{}
+			for _, place := range rest {
+				counts[w.C.Rows[place].Verdict]++
+			}
+			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", term.Count(len(rest), w.noun()), verdictCounts(counts))
+			w.table(&b, rest)
+			b.WriteString("</details>\n\n")
+		}
+	}
+	b.WriteString("<details><summary>What was compared</summary>\n\n")
+	lines := slices.Concat(w.head(), w.failures(w.everything()))
+	if w.Gate != "" {
+		lines = append(lines, w.counts()...)
+	} else {
+		lines = append(lines, w.counts()[1:]...)
+	}
+	if len(w.Asked.By) == 0 {
+		lines = append(lines, w.explained(term.View{}, w.everything())...)
+	}
+	for _, line := range lines {
+		if line != "" {
+			fmt.Fprintf(&b, "* %s\n", term.MarkdownText(line))
+		}
+	}
+	b.WriteString("\n</details>\n")
+	return b.Bytes()
+}
+
+// verdictLine is the comparison in one line.
+func (w Comparison) verdictLine() string {
+	if w.Gate != "" {
+		return w.Gate
+	}
+	return w.counts()[0]
+}
+
+// gateLegend explains the words of GateSentence to people who have never seen NeuroLens.
+func (w Comparison) gateLegend() string {
+	means := "A point is one benchmark with its parameters."
+	if w.sideBySide() {
+		means = "A result is one metric of one benchmark with its parameters."
+	}
+	return means + " It regressed if it is worse than the base by at least the threshold and by more than chance explains. It is inconclusive if the data are " +
+		"too few, or too noisy, to tell."
+}
+
+// everything are the places of all rows.
+func (w Comparison) everything() []int {
+	w.Asked.All = true
+	return w.shown()
+}
+
+// split parts the rows that somebody has to read from the others, the worst first.
+func (w Comparison) split() (loud, rest []int) {
+	quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
+	for _, place := range w.everything() {
+		if r := &w.C.Rows[place]; slices.Contains(quiet, r.Verdict) && !slices.Contains(r.Flags, compare.FlagFailures) {
+			rest = append(rest, place)
+		} else {
+			loud = append(loud, place)
+		}
+	}
+	return loud, rest
+}
+
+func (w Comparison) table(b *bytes.Buffer, places []int) {
+	if len(places) == 0 {
+		return
+	}
+	columns, cells := w.points(places, w.pointAxes(places))
+	term.View{Columns: columns, Rows: cells}.Markdown(b)
+}

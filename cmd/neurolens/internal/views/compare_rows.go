@@ -1,0 +1,245 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// points is the table of some rows, by their places, which differ in axes.
+func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]term.Cell) {
+	var columns []term.Column
+	for _, x := range varying {
+		columns = append(columns, AxisColumn(x))
+	}
+	columns = append(columns,
+		term.Column{Header: "BASE", Right: true}, term.Column{Header: "HEAD", Right: true}, term.Column{Header: "CHANGE", Right: true})
+	relative := w.relative()
+	if relative {
+		columns = append(columns, term.Column{Header: "RELATIVE"})
+	}
+	columns = append(columns,
+		term.Column{Header: w.confidence(), Right: true, Drop: 2}, term.Column{Header: "P", Right: true, Drop: 5}, term.Column{Header: "NOISE", Right: true, Drop: 4},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 3}, term.Column{Header: "VERDICT"}, term.Column{Header: "", Drop: 1})
+	rows := make([][]term.Cell, len(places))
+	for i, place := range places {
+		for _, x := range varying {
+			rows[i] = append(rows[i], AxisCell(x, i))
+		}
+		rows[i] = append(rows[i], pointCells(&w.C.Rows[place], relative)...)
+	}
+	return columns, rows
+}
+
+// relative tells whether points were judged relative to what all of them share.
+func (w Comparison) relative() bool { return len(w.C.Shared) > 0 }
+
+// relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
+func relativeCell(r *compare.Relative) term.Cell {
+	if r == nil || !Finite(r.Change) {
+		return term.Cell{Text: term.Unknown}
+	}
+	if r.Verdict == judge.Inconclusive || r.Verdict == judge.Estimate {
+		if r.Reason != "" && r.Reason != judge.Noise {
+			return term.Cell{Text: Signed(r.Change) + " " + string(r.Reason)}
+		}
+		return term.Cell{Text: Signed(r.Change)}
+	}
+	verdict := verdictCell(r.Verdict)
+	verdict.Text = Signed(r.Change) + " " + verdict.Text
+	return verdict
+}
+
+// pointAxes are axes, and the metric where there are several.
+func (w Comparison) pointAxes(places []int) []Axis {
+	varying := w.axes(places)
+	if len(w.C.Metrics) > 1 {
+		varying = append(varying, w.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
+	}
+	return varying
+}
+
+// axes are those in which the rows of a comparison differ, of some of them.
+func (w Comparison) axes(places []int) []Axis {
+	return w.axesOf(subjects(w.C.Rows), places, places)
+}
+
+// axesOf are those in which subjects differ, of some of them, which are the rows at these places.
+func (w Comparison) axesOf(all []Subject, some, places []int) []Axis {
+	_, varying := Axes(all, append(slices.Clone(IdentityColumns), "machine"))
+	varying = valuesAt(varying, some)
+	if name := w.Asked.Axis; name != "" {
+		column := schema.CanonicalAlias(name)
+		if !slices.ContainsFunc(varying, func(x Axis) bool { return x.Name == column || "param."+x.Name == column }) {
+			varying = append([]Axis{w.valuesOf(places, column)}, varying...)
+		}
+	}
+	return varying
+}
+
+// subjects are what rows are of.
+func subjects(rows []compare.Row) []Subject {
+	all := make([]Subject, len(rows))
+	for i := range rows {
+		all[i] = subjectOfRow(&rows[i])
+	}
+	return all
+}
+
+func subjectOfRow(r *compare.Row) Subject {
+	return Subject{Point: r.Identity, Metric: r.Metric}
+}
+
+// valuesOf is a column, or a parameter, as an axis.
+func (w Comparison) valuesOf(places []int, name string) Axis {
+	if slices.Contains(IdentityColumns, name) || name == "machine" {
+		return w.axisOf(places, name, func(r *compare.Row) any { return r.Identity.Value(name) })
+	}
+	parameter := strings.TrimPrefix(name, "param.")
+	return w.axisOf(places, filter.ParameterKey(parameter), func(r *compare.Row) any { return r.Identity.Parameter(parameter) })
+}
+
+// axisOf are values of some rows as an axis.
+func (w Comparison) axisOf(places []int, name string, value func(r *compare.Row) any) Axis {
+	x := Axis{Name: name}
+	for _, place := range places {
+		x.Values = append(x.Values, AxisText(value(&w.C.Rows[place])))
+	}
+	return x
+}
+
+// verdictCell is a verdict as people read it: in capitals where it is bad.
+func verdictCell(v judge.Verdict) term.Cell {
+	if slices.Contains([]judge.Verdict{judge.Regressed, compare.Missing, compare.Failed}, v) {
+		return term.Cell{Text: strings.ToUpper(string(v)), Failed: true}
+	}
+	return term.Cell{Text: string(v), Won: v == judge.Improved}
+}
+
+// pointChange is the change of a row: a ratio, or a difference in the unit of the row. The method follows if the medians of the sides
+// contradict the change.
+func pointChange(r *compare.Row) string {
+	e := r.Estimates
+	if e == nil || !Finite(e.Change) {
+		return term.Unknown
+	}
+	text := Change(e.Change, r.Scale, r.Unit)
+	if word := methodFlag(r); word != "" {
+		text += " " + word
+	}
+	return text
+}
+
+// methodFlag says how a change was estimated if the medians of the sides contradict it; empty if they agree.
+func methodFlag(r *compare.Row) string {
+	for _, word := range []string{compare.FlagPaired, compare.FlagPairwise} {
+		if slices.Contains(r.Flags, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// intervalText is the interval of a change.
+func intervalText(r *compare.Row) string {
+	if e := r.Estimates; e != nil && known(e) {
+		return Interval(e.Low, e.High, r.Scale, r.Unit)
+	}
+	return term.Unknown
+}
+
+// noiseText is what the runs of a side differ by.
+func noiseText(r *compare.Row) string {
+	switch e := r.Estimates; {
+	case e == nil || !Finite(e.Noise):
+		return term.Unknown
+	case r.Scale == schema.ScaleRatio:
+		return Share(e.Noise)
+	default:
+		return QuantityOf(e.Noise, r.Unit, r.Metric, "")
+	}
+}
+
+// valueText is the value of a side.
+func valueText(r *compare.Row, m *compare.Measured) string {
+	if m == nil || m.Value == nil {
+		return term.Unknown
+	}
+	return QuantityOf(answer.Computed(*m.Value), r.Unit, r.Metric, "")
+}
+
+// pointCells are those of a point beside its axes.
+func pointCells(r *compare.Row, relative bool) []term.Cell {
+	cells := []term.Cell{{Text: valueText(r, r.Base)}, {Text: valueText(r, r.Head)}, {Text: pointChange(r)}}
+	if relative {
+		cells = append(cells, relativeCell(r.Relative))
+	}
+	chanceOf := term.Unknown
+	if r.Estimates != nil {
+		chanceOf = Chance(r.Estimates.Adjusted)
+	}
+	return append(cells,
+		term.Cell{Text: intervalText(r)}, term.Cell{Text: chanceOf}, term.Cell{Text: noiseText(r)}, term.Cell{Text: runsText(r)}, verdictCell(r.Verdict), term.Cell{Text: wordOf(r)})
+}
+
+// runsText says how often each side was measured.
+func runsText(r *compare.Row) string {
+	side := func(m *compare.Measured) string {
+		switch {
+		case m == nil:
+			return term.Unknown
+		case m.SamplesMin == nil:
+			return term.Thousands(int(m.Runs))
+		case *m.SamplesMax > *m.SamplesMin:
+			return fmt.Sprintf("%s×%s…%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.SamplesMin)), term.Thousands(int(*m.SamplesMax)))
+		}
+		return fmt.Sprintf("%s×%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.SamplesMin)))
+	}
+	base, head := side(r.Base), side(r.Head)
+	if base == head {
+		return base
+	}
+	return base + " " + head
+}
+
+// wordOf is the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
+// first flag: a row has room for one word.
+func wordOf(r *compare.Row) string {
+	word := string(r.Reason)
+	switch {
+	case word != "":
+	case slices.Contains(r.Flags, compare.FlagWrong):
+		word = compare.FlagWrong
+	case slices.Contains(r.Flags, compare.FlagFailures):
+		word = compare.FlagFailures
+	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Flags[0] != methodFlag(r) && r.Verdict != judge.Unchanged:
+		word = r.Flags[0]
+	}
+	switch {
+	case word == "" || r.MoreRuns <= 0:
+	case r.Reason == judge.Noise && loaded(&r.Point):
+		word += " (" + warnLoad + ")"
+	default:
+		word += fmt.Sprintf(" (+%s)", term.Thousands(r.MoreRuns))
+	}
+	return word
+}
+
+// valuesAt are axes of some rows, by their places.
+func valuesAt(varying []Axis, places []int) []Axis {
+	chosen := make([]Axis, len(varying))
+	for k, x := range varying {
+		chosen[k].Name = x.Name
+		for _, place := range places {
+			chosen[k].Values = append(chosen[k].Values, x.Values[place])
+		}
+	}
+	return chosen
+}

@@ -1,0 +1,172 @@
+package views
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// sessions says what different sessions do to the verdicts.
+func (w Comparison) sessions() []string {
+	c := w.C
+	homeless := c.Base.NoSession + c.Head.NoSession
+	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
+	in, _, of := w.interleaved()
+	confounded, known, noise, least := w.confounded()
+	lines := w.leftOut()
+	switch whole := confounded == 0 && len(lines) > 0; {
+	case (same || whole) && in > 0:
+		return slices.Concat([]string{w.howInterleaved()}, w.looked(), lines)
+	case whole:
+		return lines
+	}
+	if confounded == 0 && (same || w.everyPoint(judge.Machines)) { // more sessions do not make two machines one
+		return nil
+	}
+	what := "different sessions"
+	switch {
+	case same && len(c.Head.Sessions) == 1:
+		what = "one session, but the sides ran far apart in time"
+	case same:
+		what = term.Count(len(c.Head.Sessions), "session") + ", but the sides ran far apart in time or unequally often"
+	}
+	if 0 < confounded && confounded < of {
+		what += fmt.Sprintf(" (%s of %s)", term.Thousands(confounded), term.Count(of, w.noun()))
+	}
+	if homeless > 0 {
+		lines = append(lines, fmt.Sprintf("the session of %s of %s is unknown, so their points get no verdict", term.Thousands(homeless), term.Count(c.Base.Runs+c.Head.Runs, "run")))
+	}
+	if known > 0 {
+		text := fmt.Sprintf("%s, %d earlier ones known", what, least)
+		if least == compare.MaxHistory { // there may be more
+			text = fmt.Sprintf("%s, the newest %d earlier ones count", what, least)
+		}
+		if known < confounded {
+			text += fmt.Sprintf(" for %s of %s", term.Thousands(known), term.Count(confounded, w.noun()))
+		}
+		if len(noise) > 0 {
+			slices.Sort(noise)
+			text += fmt.Sprintf(": noise between sessions ±%s (standard deviation, median point)", Share(noise[len(noise)/2]))
+		}
+		return append(lines, text)
+	}
+	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
+		return append(lines, what+": no verdict, as the time or the session of some runs is unknown (started_at, session_id)")
+	}
+	return append(lines, w.withoutHistory(what)...)
+}
+
+// leftOut says which runs were left out because their session has no run of the other side.
+func (w Comparison) leftOut() []string {
+	runs, points := 0, 0
+	for _, p := range w.C.Points {
+		if p.LeftOut > 0 {
+			runs, points = runs+p.LeftOut, points+1
+		}
+	}
+	if points == 0 {
+		return nil
+	}
+	const shown = 3
+	var ids []string
+	for _, id := range w.C.LeftOut {
+		ids = append(ids, ShortRun(id))
+	}
+	name := "session " + ids[0]
+	if len(ids) > 1 {
+		name = "sessions " + strings.Join(ids[:min(shown, len(ids))], ", ")
+	}
+	if len(ids) > shown {
+		name += " ..."
+	}
+	what := term.Count(runs, "run")
+	if all := len(w.C.Points); all > 1 { // a run of the base may be left out at several
+		what = fmt.Sprintf("in %s of %s, the runs", term.Thousands(points), term.Count(all, w.noun()))
+	}
+	return []string{fmt.Sprintf("left out: %s of %s, which ran one side only", what, name)}
+}
+
+// everyPoint tells whether all points that have a change get no verdict for a reason.
+func (w Comparison) everyPoint(r judge.Reason) bool {
+	return !slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != r })
+}
+
+// withoutHistory says why it is not known what sessions differ by, and what would settle it: of points without a verdict for
+// that reason those of which least is known.
+func (w Comparison) withoutHistory(what string) []string {
+	history, gap := math.MaxInt, int64(0)
+	for _, p := range w.C.Points {
+		if p.Reason == judge.Sessions {
+			history, gap = min(history, p.History), max(gap, p.Gap)
+		}
+	}
+	far := ""
+	if gap > 0 {
+		far = " at least " + apartText(time.Duration(gap)*time.Microsecond) + " apart"
+	}
+	there := "fewer are"
+	if history >= 0 && history < judge.MinHistory {
+		there = fmt.Sprintf("%d %s", history, term.IsAre(history))
+	}
+	why := fmt.Sprintf("%s: a verdict needs %d earlier sessions%s, to know how much sessions differ; %s known", what, judge.MinHistory, far, there)
+	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
+		return []string{why, "to decide it: ingest results of earlier sessions" + far}
+	}
+	return []string{why, "to decide it: " + w.together()}
+}
+
+// together says how both sides come to be measured by turns: in one session that can decide all points, or in a new one.
+func (w Comparison) together() string {
+	id, one := "", true
+	for _, p := range w.C.Points {
+		if p.Reason == judge.Sessions {
+			one = one && p.Decides != "" && (id == "" || id == p.Decides)
+			id = p.Decides
+		}
+	}
+	if one && id != "" {
+		return "compare them in one session: add session_id=" + id + " to the filters"
+	}
+	if w.comparesPoints() {
+		return "measure both alternately in one session (bench 'A' 'B', or a sweep with both; bench SWEEP.yaml --rerun all measures again what is stored)"
+	}
+	return "measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
+}
+
+// apartText is a duration, such as the time between two sessions, rounded up to whole units.
+func apartText(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return term.Count(int(math.Ceil(d.Hours()/24)), "day")
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.0f h", math.Ceil(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", math.Ceil(d.Minutes()))
+	}
+	return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
+}
+
+// looked says how sure points have to be that were looked at before, or may have been.
+func (w Comparison) looked() []string {
+	least, most := w.spends()
+	wrong := fmt.Sprintf("the error rate of this look is %.2g %%, instead of %s", 100*judge.Level*least, Share(judge.Level))
+	if least < most {
+		wrong = "for some points " + wrong
+	}
+	switch planned := w.planned(); {
+	case least == 1:
+		return nil
+	case planned == 0:
+		return []string{"each session counts as a look at the data: " + wrong}
+	case len(w.C.Head.Sessions) > 1:
+		return []string{"sessions with --until-conclusive, taken together: " + wrong}
+	default:
+		return []string{fmt.Sprintf("looked at up to %s times during measurement: %s", term.Thousands(planned), wrong)}
+	}
+}

@@ -1,0 +1,424 @@
+package views
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// slower is a row whose head takes 1.2 ms in place of 1.
+func slower(metric string, verdict judge.Verdict) compare.Row {
+	unknown := math.NaN()
+	return compare.Row{
+		Point: compare.Point{Metric: metric, Verdict: verdict, Better: "lower", Ratio: true}, Unit: "ns", Scale: schema.ScaleRatio,
+		Base: &compare.Measured{Value: new(1e6)}, Head: &compare.Measured{Value: new(1.2e6)},
+		Estimates: &compare.Estimates{Change: .2, Low: unknown, High: unknown, Noise: unknown, DeadZone: unknown, P: unknown, Adjusted: unknown},
+	}
+}
+
+// comparedText is the screen of two points, of three.
+func comparedText(better string, least judge.Threshold, common ...string) string {
+	c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Failed}}} // that has no metric
+	for i := range 2 {
+		row := slower("latency", judge.Regressed)
+		row.Identity = query.Point{Benchmark: "gemm", Precision: "fp16", BatchSize: new(int64(1 + i)), Params: map[string]string{"dim": "64"}}
+		c.Rows = append(c.Rows, row)
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Regressed, Better: "lower", Ratio: true})
+	}
+	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better, Ratio: true})
+	c.Metrics, c.Common = []string{"latency"}, common
+	c.Thresholds = judge.Thresholds{"latency": least}
+	r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
+	var b bytes.Buffer
+	Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
+	return b.String()
+}
+
+// TestDifferencesHeading: the heading counts the points that are compared by difference, with their threshold. If the threshold is an
+// amount, all points of the metric are compared so, and the heading says nothing.
+func TestDifferencesHeading(t *testing.T) {
+	t.Parallel()
+	c := compare.Comparison{Metrics: []string{"allocs/op", "rmse"}, Points: []compare.Point{
+		{Metric: "allocs/op", Ratio: true}, {Metric: "allocs/op"}, {Metric: "rmse"},
+	}, Thresholds: judge.Thresholds{"allocs/op": {Value: .02}, "rmse": {Absolute: true}}}
+	got := strings.Join(Comparison{C: &c}.differences(), "\n")
+	if want := "allocs/op: 1 of 2 points is compared by difference, because of values of 0 or less: a change below 2.0 % of the smaller side counts as none"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Thresholds["allocs/op"] = judge.Threshold{Value: 1, Absolute: true}
+	if got := (Comparison{C: &c}).differences(); got != nil {
+		t.Errorf("of an amount: %q", got)
+	}
+}
+
+// The heading is about all points, not about those that are shown.
+func TestCompareHeading(t *testing.T) {
+	two := judge.Threshold{Value: .02}
+	for _, x := range []struct {
+		text, heading, below string
+	}{
+		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 2.0 % counts as none", ""},
+		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; a change below 2.0 % counts as none", "all points below: fp16 · dim=64"},
+		{comparedText("lower", judge.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; a change below 20.0 µs counts as none", ""},
+		{comparedText("", judge.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; a change below 5.0 % counts as none", ""},
+		{comparedText("lower", judge.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
+	} {
+		heading, _, _ := strings.Cut(x.text, "\nbase ")
+		if heading = strings.ReplaceAll(heading, "\n", " "); heading != x.heading {
+			t.Errorf("the heading is %q, want %q", heading, x.heading)
+		}
+		if is := strings.Contains(x.text, "points below"); is != (x.below != "") || !strings.Contains(x.text, x.below) {
+			t.Errorf("want %q in\n%s", x.below, x.text)
+		}
+	}
+}
+
+// An axis whose values are compared is no constant, however it is called.
+func TestMatrixAxisIsNoConstant(t *testing.T) {
+	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: query.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
+	for _, axis := range []string{"param.base=a", "base=a"} {
+		w := Comparison{C: &c, Asked: Selection{Axis: strings.TrimSuffix(axis, "=a")}}
+		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
+			t.Errorf("--matrix %s: %q", axis, got)
+		}
+	}
+}
+
+// What is printed beside a value is what a filter calls it: where a parameter's name means something else, param.NAME.
+func TestAxesAreFilterKeys(t *testing.T) {
+	var rows []Subject
+	for _, n := range []string{"1", "2"} {
+		rows = append(rows, Subject{Point: query.Point{Params: map[string]string{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}}})
+	}
+	constants, varying := Axes(rows, nil)
+	got := strings.Join(constants, " ")
+	for _, x := range varying {
+		got += " " + AxisColumn(x).Header
+	}
+	if want := "param.bs=4 param.env.y=z param.session=x dim param.level"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A table of metrics side by side has each point that is in any of them, and counts the rows that it does not show.
+func TestMatrixHasEveryPoint(t *testing.T) {
+	c := compare.Comparison{Metrics: []string{"latency", "energy"}}
+	for _, metric := range c.Metrics {
+		for p := range 25 {
+			if id := strconv.Itoa(p); metric == "energy" || p < 19 {
+				row := slower(metric, judge.Regressed)
+				row.BaseID, row.HeadID, row.Identity = id, id, query.Point{Machine: "lab3", Params: map[string]string{"p": id}}
+				c.Rows = append(c.Rows, row)
+			}
+		}
+	}
+	w := Comparison{C: &c, Asked: Selection{Axis: "variant", Metrics: c.Metrics}}
+	b := w.besides()
+	_, rows := b.table(b.varying(b.places()), false)
+	if hidden := b.notShown(); len(rows) != CompareRows || hidden != "… and 5 more points (--all)" || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
+		t.Errorf("%d rows, %q hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
+	}
+	w.Asked.All = true
+	if b = w.besides(); len(b.pairs) != 25 || b.notShown() != "" {
+		t.Errorf("%d rows of all, %q hidden", len(b.pairs), b.notShown())
+	}
+}
+
+// A row says how many samples the runs had, and that runs of a point failed whatever its verdict is.
+func TestCompareCells(t *testing.T) {
+	row := compare.Row{
+		Point: compare.Point{Verdict: judge.Unchanged}, Flags: []string{"drift", compare.FlagFailures},
+		Base: &compare.Measured{Runs: 5, SamplesMin: new(int64(5)), SamplesMax: new(int64(500))},
+		Head: &compare.Measured{Runs: 3, SamplesMin: new(int64(50)), SamplesMax: new(int64(50))},
+	}
+	if got := runsText(&row); got != "5×5…500 3×50" {
+		t.Errorf("runs are %q", got)
+	}
+	if got := wordOf(&row); got != compare.FlagFailures {
+		t.Errorf("the word is %q", got)
+	}
+	row.Scale, row.Estimates, row.Verdict = schema.ScaleRatio, &compare.Estimates{Change: -.031, Low: -.306, High: .274}, judge.Inconclusive
+	row.Flags = []string{compare.FlagPaired}
+	if got, word := pointChange(&row), wordOf(&row); got != "−3.1 % paired" || word != "" {
+		t.Errorf("the change is %q, the word %q", got, word)
+	}
+	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{row}}}
+	if lines := w.explained(term.View{}, []int{0}); len(lines) == 0 || !strings.HasPrefix(lines[0], "paired  the change is the median of the differences within blocks") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// What would settle points says of how many: those of too few runs have but a least number, and some have none.
+func TestMoreRunsText(t *testing.T) {
+	noise := func(more int) compare.Point { return compare.Point{Reason: judge.Noise, MoreRuns: more} }
+	few := compare.Point{Reason: judge.FewRuns, MoreRuns: 2}
+	busy := noise(285)
+	busy.Warnings = []string{"drift", "load"}
+	byProcessor := busy
+	byProcessor.Metric = "cpu_user"
+	if word := wordOf(&compare.Row{Point: busy}); word != "noise (load)" {
+		t.Errorf("the word is %q", word)
+	}
+	for want, open := range map[string][]compare.Point{
+		"; other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute": {busy, noise(8)},
+		"; other work ran on the machine (load): measure when it is quiet":                                                          {byProcessor},
+		"":                                {noise(0)},
+		"; at least 2 more runs per side": {few, few},
+		"; 12 more runs per side would probably decide 2 of 4": {noise(900), noise(0), noise(12), noise(8)},
+		"; 285 more runs per side would probably decide 1 of 2 (fewer with less other work on the machine, a larger --threshold, or --metric cpu_user for a program that computes)": {noise(285), noise(0)},
+		"; at least 2 more runs per side; 1 more run per side would probably decide 1 of 2":                                                                                         {few, noise(1)},
+		"; 285 more runs per side would probably decide 1 of 1 (fewer with less other work on the machine, or a larger --threshold)":                                                {{Metric: "cpu_user", Reason: judge.Noise, MoreRuns: 285}},
+	} {
+		if got := moreRunsText(open); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Lines about all points say of how many they hold.
+func TestCompareLinesCount(t *testing.T) {
+	whole := func(method judge.Method, sd float64) compare.Point {
+		blocks := 0
+		if method == judge.MethodBlocks {
+			blocks = 6
+		}
+		return compare.Point{Blocks: blocks, Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: judge.Regressed}
+	}
+	none := math.NaN()
+	c := compare.Comparison{Metrics: []string{"latency"}, Points: []compare.Point{whole(judge.MethodBlocks, none), whole(judge.MethodRuns, none)}}
+	c.Base = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
+	c.Head = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
+	w := Comparison{
+		Reader: Reader{Stores: []string{"my store"}}, C: &c,
+		Asked: Selection{Selections: []string{"a", "b c"}, Metrics: []string{"latency"}, Thresholds: []string{"5%"}, Strict: true},
+	}
+	said := func(lines []string, want string) {
+		t.Helper()
+		if got := strings.Join(lines, "|"); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	said(w.sessions(), "one session, interleaved in 1 of 2 points: the runs of each block are compared")
+	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known difference of hardware, versions or settings (12 of 9,010 runs examined)")
+	c.Differs = []query.FactDifference{{Name: "env.runner.config_sha256", Base: []string{"a"}, Head: []string{"b"}}}
+	said(w.differs(), "; differs: env of the sweep or another unstored setting (12")
+	c.Rows = []compare.Row{{HeadID: "1"}}
+	said(w.differs(), "; no known difference of hardware, versions or settings (12")
+	c.Rows, c.Differs = nil, nil
+	said([]string{w.side("base", c.Base)}, "abcdefg (commit unknown for 3 runs)")
+	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")
+	c.Points[1].Blocks = 6
+	said(w.sessions(), "one session, interleaved: in 1 of 2 points, the runs of each block are compared")
+	c.Points = c.Points[:1]
+	said(w.sessions(), "one session, interleaved: the runs of each block are compared")
+	c.Points[0].Method = judge.MethodRuns
+	said(w.sessions(), "one session, interleaved: all runs of one side are compared with all runs of the other")
+
+	c.Head.Sessions = []string{"t"}
+	c.Points = []compare.Point{whole(judge.MethodRuns, .002), whole(judge.MethodRuns, none)}
+	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: noise between sessions ±0.2 %")
+	c.Points[1].Reason = judge.Sessions
+	said(w.sessions(), "different sessions, 8 earlier ones known for 1 of 2 points: noise between sessions ±0.2 %")
+	c.Points[0].History = compare.MaxHistory
+	said(w.sessions(), "different sessions, the newest 100 earlier ones count for 1 of 2 points: noise between sessions ±0.2 %")
+	c.Points = c.Points[1:]
+	said(w.sessions(), "different sessions: no verdict, as the time or the session of some runs is unknown")
+	c.Base.Since, c.Head.Since = 1, 1
+	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
+	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 3 are known|"+
+		"to decide it: measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
+	c.Points[0].History = 1
+	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 1 is known|")
+	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
+	said(w.sessions(), "to decide it: measure both alternately")
+	c.Points[0].Decides = "01M0000000000000000000000B"
+	said(w.sessions(), "to decide it: compare them in one session: add session_id=01M0000000000000000000000B to the filters")
+	open := c.Points
+	c.Points, c.LeftOut = []compare.Point{whole(judge.MethodRuns, none)}, []string{"01M0000000000000000000000A"}
+	c.Points[0].LeftOut = 1
+	if got := strings.Join(w.sessions(), "|"); got != "left out: 1 run of session 0000000A, which ran one side only" {
+		t.Errorf("got %q", got)
+	}
+	c.Points[0].Blocks = 6
+	said(w.sessions(), "interleaved: all runs of one side are compared with all runs of the other|left out: 1 run of session 0000000A")
+	c.Points, c.LeftOut = open, nil
+	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
+	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
+	said(w.sessions(), "a verdict needs 7 earlier sessions, to know how much sessions differ; fewer are known|to decide it: ingest results of earlier sessions")
+	c.Base.NoSession = 7
+	said(w.sessions(), "the session of 7 of 9,010 runs is unknown, so their points get no verdict|different sessions: no verdict, as the time or the session of some runs is unknown")
+	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0
+	said(w.sessions(), "one session, but the sides ran far apart in time: a verdict needs 7 earlier sessions")
+	c.Base.Sessions = []string{"s", "t"}
+	c.Head.Sessions = c.Base.Sessions
+	said(w.sessions(), "2 sessions, but the sides ran far apart in time or unequally often: a verdict needs 7 earlier sessions")
+	c.Points[0].Reason = ""
+	if got := w.sessions(); got != nil {
+		t.Errorf("got %q of sides that ran together", got)
+	}
+	c.Points = append(c.Points, c.Points[0])
+	c.Metrics = append(c.Metrics, "energy")
+	said(w.counts(), "2 results: 2 regressed")
+	said([]string{GateLine(compare.Gate{Points: 2}, Noun(&c), false, 0)}, "no regression in 2 results")
+}
+
+// What went wrong at some points is said, and of how many more it is not.
+func TestCompareFailures(t *testing.T) {
+	var c compare.Comparison
+	for p := range failuresShown + 2 {
+		c.Rows = append(c.Rows, compare.Row{
+			Point: compare.Point{Verdict: compare.Failed}, Identity: query.Point{Params: map[string]string{"p": strconv.Itoa(p)}}, Failure: "reason",
+		})
+	}
+	w := Comparison{C: &c}
+	got := strings.Join(w.failures(w.everything()), "|")
+	if want := "p=0  reason|p=1  reason|p=2  reason|… --format json has the errors of 2 more points|"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A pull request's comment folds what has no change, and does not call it that where nobody knows.
+func TestMarkdownCountsWhatItFolds(t *testing.T) {
+	c := compare.Comparison{Metrics: []string{"latency"}}
+	for p, verdict := range []judge.Verdict{judge.Inconclusive, judge.Unchanged, judge.Inconclusive} {
+		row := slower("latency", verdict)
+		row.Identity.Params = map[string]string{"p": strconv.Itoa(p)}
+		c.Rows = append(c.Rows, row)
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict})
+	}
+	c.Head.Runs, c.Head.Until = 1, time.Date(2026, 9, 1, 23, 30, 0, 0, time.UTC).UnixMicro()
+	var b bytes.Buffer
+	b.Write(Comparison{C: &c, Reader: Reader{Now: time.UnixMicro(c.Head.Until)}}.Markdown())
+	if want := "2026-09-01 23:30 UTC"; !strings.Contains(b.String(), want) {
+		t.Errorf("a reader elsewhere wants %q in\n%s", want, b.String())
+	}
+	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
+		t.Errorf("want %q in\n%s", want, b.String())
+	}
+}
+
+// Points that moved alike are said to have; where the sides took turns, not that it may be the machine.
+func TestCompareAlike(t *testing.T) {
+	t.Parallel()
+	const apart, byTurns = 0, 6 // blocks
+	points := func(blocks int, changes ...float64) (all []compare.Point) {
+		for _, change := range changes {
+			all = append(all, compare.Point{Metric: "latency", Ratio: true, Change: change, Blocks: blocks, Verdict: judge.Regressed})
+		}
+		return all
+	}
+	alike := []float64{.17, .18, .19, .17, .18, .19, .18, .18}
+	few := append(slices.Clone(alike), -.01, .18)
+	for name, c := range map[string]struct {
+		points []compare.Point
+		want   string
+	}{
+		"all":              {points(apart, alike...), "all 8 points moved by about +19.7 %: the machine, not the code?"},
+		"by turns":         {points(byTurns, alike...), "all 8 points moved by about +19.7 %"},
+		"most":             {points(apart, few...), "9 of 10 points moved by about +19.7 %: the machine, not the code?"},
+		"too few":          {points(apart, alike[1:]...), ""},
+		"too little":       {points(apart, .011, .012, .011, .012, .011, .012, .011, .012), ""},
+		"by other amounts": {points(apart, .02, .9, .1, .5, .02, .7, .03, .8), ""},
+		"both ways":        {points(apart, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
+	} {
+		w := Comparison{C: &compare.Comparison{Metrics: []string{"latency"}, Points: c.points}}
+		if got := strings.Join(w.alike(), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		w.C.Differs = []query.FactDifference{{Name: "batch_size"}}
+		if got := w.alike(); got != nil {
+			t.Errorf("%s: %q of sides that are other points", name, got)
+		}
+	}
+}
+
+// What is said relative to what all points share stands beside the change, and says to what; nothing is said where nothing is
+// known.
+func TestCompareRelativeColumn(t *testing.T) {
+	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: judge.Thresholds{"latency": {Value: .02}}}
+	add := func(size int64, verdict judge.Verdict, relative *compare.Relative) {
+		row := slower("latency", verdict)
+		if row.Identity.BatchSize, row.Relative = &size, relative; relative != nil {
+			row.RelativeVerdict = relative.Verdict
+		}
+		c.Rows = append(c.Rows, row)
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict, RelativeVerdict: row.RelativeVerdict, Ratio: true, Change: .18})
+	}
+	add(1, judge.Inconclusive, &compare.Relative{Change: .06, Verdict: judge.Regressed})
+	add(2, judge.Unchanged, &compare.Relative{Change: -.05, Verdict: judge.Improved}) // is shown, though nothing is said of the change itself
+	add(3, judge.Inconclusive, &compare.Relative{Change: .001, Verdict: judge.Inconclusive})
+	add(4, judge.Unchanged, &compare.Relative{Change: .0, Verdict: judge.Unchanged})
+	add(5, judge.Inconclusive, nil)
+	screen := func() string {
+		r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
+		var b bytes.Buffer
+		Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
+		return b.String()
+	}
+	if text := screen(); strings.Contains(text, "RELATIVE") {
+		t.Errorf("relative to nothing:\n%s", text)
+	}
+	c.Shared = map[string]compare.Shared{"latency": {Change: .13, Points: 3, Controls: true}}
+	text := screen()
+	for _, want := range []string{
+		"RELATIVE is the change relative to +13.0 %, the median of 3 controls\n",
+		" 1  1.00 ms  1.20 ms  +20.0 %  +6.0 % REGRESSED ",
+		" 2  1.00 ms  1.20 ms  +20.0 %  −5.0 % improved ",
+		" 3  1.00 ms  1.20 ms  +20.0 %  +0.1 % ",
+		" 5  1.00 ms  1.20 ms  +20.0 %  – ",
+		"\nrelative: 1 regressed, 1 improved, 1 inconclusive, 1 unchanged\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	c.Points[1].Control, c.Points[1].Verdict = true, judge.Improved
+	if text := screen(); !strings.Contains(text, "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: controls should not change, so the conditions") {
+		t.Errorf("controls are counted with the others:\n%s", text)
+	}
+	if strings.Contains(text, "\n 4 ") {
+		t.Errorf("an unchanged row is shown:\n%s", text)
+	}
+}
+
+// TestCompareNextIsNoControl: nobody asks why a control changed, which nothing touches.
+func TestCompareNextIsNoControl(t *testing.T) {
+	t.Parallel()
+	for _, control := range []bool{true, false} {
+		c := compare.Comparison{Points: []compare.Point{{Verdict: judge.Regressed, Control: control}}}
+		w := Comparison{C: &c, Asked: Selection{Selections: []string{"side=base", "side=head"}}}
+		if got := w.next(); control != (got == "") {
+			t.Errorf("control %v: %q", control, got)
+		}
+	}
+}
+
+// TestDirectionOfPointsWithoutValues: a point without values, such as one that only a side has and that was skipped there, does not make it unknown which values of a metric are better; one
+// with a value of which that is not known does.
+func TestDirectionOfPointsWithoutValues(t *testing.T) {
+	known := compare.Point{Metric: "accuracy", Better: "higher", BaseOK: true}
+	for _, c := range []struct {
+		other compare.Point
+		want  string
+	}{
+		{compare.Point{Metric: "accuracy", Verdict: compare.Unsupported, NoValue: true}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Missing, NoValue: true}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Added, NoValue: true}, "higher"},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Failed, BaseOK: true}, ""},
+		{compare.Point{Metric: "accuracy", Verdict: compare.Fixed}, ""},
+	} {
+		if got := (Comparison{C: &compare.Comparison{Points: []compare.Point{known, c.other}}}).better("accuracy"); got != c.want {
+			t.Errorf("better is %q, want %q", got, c.want)
+		}
+	}
+}

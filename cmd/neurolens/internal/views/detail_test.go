@@ -1,0 +1,126 @@
+package views
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestShowHasTheStack: where a run hung or crashed is said, line by line.
+func TestShowHasTheStack(t *testing.T) {
+	d := query.Detail{Run: schema.Run{
+		RunID: "01KAJ3V2Z00000000007Q4K2M9F", Params: map[string]string{"weird": ""},
+		Env: schema.Env{Facts: map[string]string{
+			"runner.stack": "Thread 0x1\n  File \"b.py\", line 4 in run_benchmark\n", "runner.stderr_tail": "last words\x1b[2J\n",
+		}},
+	}}
+	var out strings.Builder
+	screen := Detail{}
+	screen.View(d, query.Related{}).Render(&out, term.Page{Width: 80})
+	for _, want := range []string{
+		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
+		"\nstandard error, its end\n  last words·[2J\n",
+		"\n  param.weird  \"\"\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want%s in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestHistogramLabels: neighbours differ, however close the samples are.
+func TestHistogramLabels(t *testing.T) {
+	for _, c := range []struct {
+		unit       string
+		low, high  float64
+		first, two string
+	}{
+		{"ns", 9.4e6, 9.88e6, "9.40 ms", "9.46 ms"},
+		{"ns", 99_500, 100_600, "99.5 µs", "99.6 µs"},
+		{"ns", 100_000, 100_800, "100.0 µs", "100.1 µs"},
+		{"ns", 100_000, 100_000.08, "100.00000 µs", "100.00001 µs"},
+		{"ns", 999_600, 1_000_400, "0.9996 ms", "0.9997 ms"},
+		{"ns", -100_800, -100_000, "-100.8 µs", "-100.7 µs"},
+		{"ratio", 0.5, 0.5008, "50.00 %", "50.01 %"},
+		{"", 100, 100.8, "100.0", "100.1"},
+		{"m", 100, 100.8, "100.0 m", "100.1 m"},
+	} {
+		lines := histogram([]float64{c.low, c.high}, c.unit, 80)
+		var labels []string
+		for _, line := range lines {
+			label, _, _ := strings.Cut(strings.TrimLeft(line, " "), "  ")
+			labels = append(labels, label)
+		}
+		if labels[0] != c.first || labels[1] != c.two || neighboursAlike(labels) {
+			t.Errorf("%v to %v %s: %q", c.low, c.high, c.unit, labels)
+		}
+		if strings.Index(lines[0], "█") != strings.Index(lines[7], "█") {
+			t.Errorf("bars do not begin in one column:\n%s", strings.Join(lines, "\n"))
+		}
+	}
+	if lines := histogram([]float64{1, math.Nextafter(1, 2)}, "ns", 80); len(lines) != 8 {
+		t.Errorf("of neighbours among numbers: %q", lines)
+	}
+}
+
+// TestHistogramFits: bars are shorter on a narrow terminal, and each bin with samples has one; on a wide one they are 40 long at most.
+func TestHistogramFits(t *testing.T) {
+	for columns, want := range map[int]int{200: 40, 60: 40, 38: 24, 20: 6, 5: 1} {
+		lines := histogram([]float64{1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 2e6}, "ns", columns)
+		first, last := strings.Count(lines[0], "█"), strings.Count(lines[7], "█")
+		if first != want || last < 1 || columns >= 20 && term.Width(lines[0]) > columns {
+			t.Errorf("at %d columns the bars are %d and %d long, want %d:\n%s", columns, first, last, want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestHistogramOutliers: one sample far from all others does not put these into one bar; two gathers of samples stay two.
+func TestHistogramOutliers(t *testing.T) {
+	var values, two []float64
+	for i := range 99 {
+		values = append(values, 1e6+float64(i)*1e3)
+		two = append(two, 1e6+float64(i%3)*1e3+float64(i%4/3)*9e6)
+	}
+	bars := binned(append(values, 5e8), "ns")
+	if len(bars) != 8 || bars[7].label != "> 1.10 ms" || bars[7].n != 1 {
+		t.Errorf("of an outlier: %v", bars)
+	}
+	for _, b := range bars[:7] {
+		if b.n < 10 || b.n > 20 {
+			t.Errorf("the bulk is not spread over its bars: %v", bars)
+		}
+	}
+	many := slices.Clone(values)
+	for i := range 12 {
+		many = append(many, 5e8+float64(i)*1e8)
+	}
+	if bars = binned(many, "ns"); bars[7].n != 12 || bars[0].n > 20 {
+		t.Errorf("of twelve outliers in a hundred: %v", bars)
+	}
+	bars = binned(append(values, 1), "ns")
+	if len(bars) != 8 || bars[0].label != "< 1.00 ms" || bars[0].n != 1 {
+		t.Errorf("of a low outlier: %v", bars)
+	}
+	for _, c := range [][]float64{two, {1, 1, 1, 1, 1, 1, 1, 2}, {1, 2}, {1, 100}} {
+		bars, n := binned(c, "ns"), 0
+		for _, b := range bars {
+			n += b.n
+		}
+		if n != len(c) || len(bars) != 8 || strings.ContainsAny(bars[0].label+bars[7].label, "<>") {
+			t.Errorf("of %v: %v", c, bars)
+		}
+	}
+}
+
+// TestExitStatus: of a run that an exit status ended the page names the option that takes it as no failure.
+func TestExitStatus(t *testing.T) {
+	run := schema.Run{Status: schema.StatusError, ErrorKind: "exit", Error: "process 1 of measure: exit status 3"}
+	if lines := strings.Join(headline(&run), "\n"); !strings.Contains(lines, "--ignore-exit") {
+		t.Error(lines)
+	}
+}

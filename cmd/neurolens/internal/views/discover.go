@@ -1,0 +1,146 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/runner/discover"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// Search is a search for benchmarks, and what it has found.
+type Search struct {
+	Dir     string
+	Rules   []discover.Rule
+	Folders []string // that were asked for
+	All     bool     // whether every file is shown that was not taken
+	Found   *discover.Found
+}
+
+// nothing says what was looked for where nothing was found; else it is empty.
+func (s *Search) nothing() string {
+	if len(s.Found.Benchmarks)+len(s.Found.Tools) > 0 {
+		return ""
+	}
+	var looked []string
+	for _, r := range s.Rules {
+		in := cmp.Or(strings.Join(s.Folders, " "), strings.Join(r.In, " "), "the folder itself")
+		looked = append(looked, fmt.Sprintf("the rule %s takes %s in %s", r.Name, strings.Join(r.Files, " "), in))
+	}
+	return fmt.Sprintf("no benchmarks found in %s: %s", s.Dir, strings.Join(looked, "; "))
+}
+
+// View shows the benchmarks, then what was not taken and the trees of tools.
+func (s *Search) View() term.View {
+	v := term.View{Columns: []term.Column{{Header: "BENCHMARK"}, {Header: "VARIANT", Drop: 1}, {Header: "BACKEND", Drop: 2}, {Header: "FILE"}}}
+	for _, b := range s.Found.Benchmarks {
+		for _, variant := range b.Variants {
+			file := variant.File
+			if variant.Object != "" {
+				file += ":" + variant.Object
+			}
+			v.Rows = append(v.Rows, []term.Cell{
+				{Text: b.Name}, {Text: cmp.Or(variant.Name, term.Unknown)}, {Text: cmp.Or(variant.Backend, term.Unknown)}, {Text: file},
+			})
+		}
+	}
+	if nothing := s.nothing(); nothing != "" {
+		v.Below = append(v.Below, nothing)
+	} else {
+		v.Below = append(v.Below, term.Count(len(s.Found.Benchmarks), "benchmark")+" in "+term.Count(len(v.Rows), "file"))
+	}
+	v.Below = append(v.Below, s.broken()...)
+	v.Below = append(v.Below, s.left()...)
+	for _, tool := range s.Found.Tools {
+		v.Commands = append(v.Commands, s.tool(tool)...)
+	}
+	return v
+}
+
+// broken are lines about benchmarks whose runs will probably be errors.
+func (s *Search) broken() []string {
+	var lines []string
+	for _, b := range s.Found.Benchmarks {
+		for _, variant := range b.Variants {
+			if variant.Problem != "" {
+				lines = append(lines, variant.File+": "+variant.Problem)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]string{"will probably fail: " + term.Count(len(lines), "file")}, lines...)
+}
+
+// left are lines about what was not taken: files that the rule takes by their names, and with all of them every other one.
+func (s *Search) left() []string {
+	var near, others []string
+	for _, l := range s.Found.Left {
+		line := l.File + ": " + l.Reason
+		if l.Near {
+			near = append(near, line)
+		} else {
+			others = append(others, line)
+		}
+	}
+	var lines []string
+	if len(near) > 0 {
+		lines = append(lines, "skipped although named like a benchmark, or unreadable: "+term.Thousands(len(near)))
+		lines = append(lines, near...)
+	}
+	switch {
+	case len(others) > 0 && s.All:
+		lines = append(lines, "skipped: "+term.Thousands(len(others)))
+		lines = append(lines, others...)
+	case len(others) > 0:
+		lines = append(lines, "skipped: "+term.Count(len(others), "other file")+"; -v lists each with the reason")
+	}
+	return lines
+}
+
+// tool are lines for a sweep file that runs a tree of a tool, or for a shell where its results are a folder.
+func (s *Search) tool(t discover.Tool) []string {
+	dir := path.Join(s.Dir, t.Dir)
+	lines := []string{"", "# " + t.Name + " in " + dir}
+	switch {
+	case len(t.Command) == 0:
+		return append(lines, "# run the program of its build with --benchmark_out="+t.Results+" --benchmark_out_format=json; read: "+t.Read)
+	case strings.HasSuffix(t.Results, "/"):
+		return append(lines, "(cd "+term.ShellWord(dir)+" && "+shellWords(t.Command)+")", "neurolens ingest "+term.ShellWord(path.Join(dir, t.Results)))
+	}
+	lines = append(lines, "cwd: "+yamlWords(dir)[0])
+	if len(t.Build) > 0 {
+		lines = append(lines, "build:")
+	}
+	for _, command := range t.Build {
+		lines = append(lines, "  - ["+strings.Join(yamlWords(command...), ", ")+"]")
+	}
+	return append(lines, "command: ["+strings.Join(yamlWords(t.Command...), ", ")+"]", fmt.Sprintf("metrics: {results: {from: %s, read: %s}}", t.Results, t.Read))
+}
+
+// yamlWords are words as YAML reads them back: in quotes where it could take them for something else.
+func yamlWords(words ...string) []string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; !plainWord.MatchString(word) {
+			quoted[i] = strconv.Quote(word)
+		}
+	}
+	return quoted
+}
+
+// plainWord are texts that are nothing but text in YAML, in a list too.
+var plainWord = regexp.MustCompile(`^(?:[./]?[A-Za-z_][\w./+=-]*|--?[A-Za-z][\w./+=-]*|\.)$`)
+
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = term.ShellWord(word)
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,251 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// explainRows is how many lines a table shows unless told otherwise.
+const explainRows = 20
+
+// explainText is how wide a fact is shown at most: next to it there is to be room for its name.
+const explainText = 16
+
+// Explanation shows an explanation to people.
+type Explanation struct {
+	Comparison
+	x   *compare.Explanation
+	all bool
+}
+
+// NewExplanation shows an explanation to a reader, with all its lines or the first.
+func NewExplanation(r Reader, x *compare.Explanation, all bool) Explanation {
+	return Explanation{Comparison{Reader: r, C: &x.Comparison}, x, all}
+}
+
+// View says which point is explained, and lists what else differs there.
+func (w Explanation) View() term.View {
+	if len(w.x.Comparison.Rows) == 0 {
+		return term.View{Below: []string{"nothing got worse: " + w.counts()[0]}}
+	}
+	v := term.View{Above: w.above()}
+	var quiet, contrasts []compare.ExplainRow
+	for _, row := range w.x.Rows[1:] {
+		contrast := row.Kind == string(compare.ContrastEvidence)
+		if contrast {
+			contrasts = append(contrasts, row)
+		}
+		switch {
+		case row.Rank != nil:
+			v.Rows = append(v.Rows, evidenceCells(&row))
+		case !contrast:
+			quiet = append(quiet, row)
+		}
+	}
+	ranked := len(v.Rows)
+	if ranked == 0 {
+		v.Above = append(v.Above, "")
+	}
+	if hidden := ranked - explainRows; hidden > 0 && !w.all {
+		v.Rows = v.Rows[:explainRows]
+		v.Below = append(v.Below, fmt.Sprintf("… %s more (--all)", term.Thousands(hidden)), "")
+	}
+	v.Columns, v.Rows = filled(explainViewColumns, v.Rows)
+	v.Below = append(v.Below, w.contrasts(contrasts)...)
+	v.Below = append(v.Below, w.quiet(quiet)...)
+	if ranked == 0 {
+		v.Below = append(v.Below, "no other known differences")
+	} else {
+		v.Below = append(v.Below, term.Count(ranked, "difference")+": correlations, not proven causes")
+	}
+	v.Below = append(v.Below, "environment variables that no library listens to are not stored")
+	if slices.ContainsFunc(w.x.Rows, func(r compare.ExplainRow) bool { return r.Kind == string(compare.OpEvidence) && r.Rank != nil }) {
+		v.Below = append(v.Below, "ops: totals of a profiled run; PART is the share of the change of all ops")
+	}
+	if w.x.Tested > 0 {
+		v.Below = append(v.Below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
+	}
+	if log := w.log(); log != "" {
+		v.Below = append(v.Below, "")
+		v.Next = []string{"next  " + log}
+	}
+	return v
+}
+
+// explainViewColumns are the columns of what cells gives.
+var explainViewColumns = []term.Column{
+	{Header: "#", Right: true},
+	{Header: "WHAT"},
+	{Header: "NAME"},
+	{Header: "BASE", Right: true},
+	{Header: "HEAD", Right: true},
+	{Header: "CHANGE", Right: true},
+	{Header: "95 %", Right: true, Drop: 1},
+	{Header: "PART", Right: true},
+}
+
+// filled are the columns in which some row has a text.
+func filled(columns []term.Column, rows [][]term.Cell) ([]term.Column, [][]term.Cell) {
+	var kept []term.Column
+	some := make([][]term.Cell, len(rows))
+	for i, c := range columns {
+		if !slices.ContainsFunc(rows, func(row []term.Cell) bool { return row[i].Text != "" }) {
+			continue
+		}
+		kept = append(kept, c)
+		for k, row := range rows {
+			some[k] = append(some[k], row[i])
+		}
+	}
+	return kept, some
+}
+
+// above says what is compared, and which point is explained.
+func (w Explanation) above() []string {
+	c := w.C
+	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
+	lines = append(lines, w.counts()[0], "")
+	row := &c.Rows[0]
+	columns := append(slices.Clone(IdentityColumns), "machine", "metric")
+	if row.Reason == judge.Machines { // the row has the head's
+		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })
+	}
+	constants, _ := Axes(subjects(c.Rows[:1]), columns)
+	for i, text := range constants {
+		constants[i] = strings.TrimPrefix(text, "metric=")
+	}
+	lines = append(lines, term.Heading(constants)...)
+	cells := pointCells(row, false)
+	base, head, change, interval, verdict, words := cells[0].Text, cells[1].Text, cells[2].Text, cells[3].Text, cells[7].Text, cells[8].Text
+	line := base + " → " + head
+	if change != term.Unknown {
+		line += term.Gap + change + term.Gap + "(" + interval + ")"
+	}
+	line += term.Gap + verdict
+	if words != "" {
+		line += term.Gap + words
+	}
+	return append(lines, line, w.chosen())
+}
+
+// chosen says why it is this point.
+func (w Explanation) chosen() string {
+	points := w.C.Points
+	switch v := w.C.Rows[0].Verdict; {
+	case len(points) == 1:
+		return "the only point: judged alone, without a correction for other points"
+	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
+		return fmt.Sprintf("the one of %s that %s most", term.Count(len(points), "point"), v)
+	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
+		return fmt.Sprintf("compare is sure of a change at none of %s; this is the largest difference", term.Count(len(points), "point"))
+	default:
+		return fmt.Sprintf("the first of %s that is %s", term.Count(len(points), "point"), v)
+	}
+}
+
+// evidenceCells are those of a line of evidence.
+func evidenceCells(row *compare.ExplainRow) []term.Cell {
+	value := func(v compare.EvidenceValue) term.Cell {
+		switch {
+		case v.Runs != nil:
+			return term.Cell{Text: v.Runs.String() + " runs"}
+		case v.Number != nil:
+			return term.Cell{Text: QuantityOf(*v.Number, row.Unit, row.Name, "")}
+		case len(v.Texts) == 0:
+			return term.Cell{Text: term.Unknown}
+		}
+		return term.Cell{Text: term.Cut(shortHashes(v.Texts), explainText)}
+	}
+	change, interval, part := evidenceChange(row), "", ""
+	if e := row.Estimate; e != nil && Finite(e.Low) && Finite(e.High) {
+		interval = Interval(e.Low, e.High, row.Scale, row.Unit)
+	}
+	if row.Share != nil && Finite(*row.Share) {
+		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
+	}
+	return []term.Cell{
+		{Text: term.ValueString(answer.Integer(row.Rank))},
+		{Text: row.Kind},
+		{Text: factName(row.Name)},
+		value(row.Base), value(row.Head),
+		{Text: change},
+		{Text: interval},
+		{Text: part},
+	}
+}
+
+// evidenceChange is a change as people read it; empty for what has none.
+func evidenceChange(row *compare.ExplainRow) string {
+	if row.Estimate == nil || !Finite(row.Estimate.Change) {
+		return ""
+	}
+	return Change(row.Estimate.Change, row.Scale, row.Unit)
+}
+
+// hash is a text that nobody reads to its end.
+var hash = regexp.MustCompile(`^[0-9a-f]{32,}$`)
+
+// shortHashes are some texts, of which those that are hashes lose their end.
+func shortHashes(texts []string) string {
+	all := slices.Clone(texts)
+	for i, text := range all {
+		if hash.MatchString(text) {
+			all[i] = ShortCommit(text)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// quiet are lines about what was looked at and is no difference.
+func (w Explanation) quiet(rows []compare.ExplainRow) []string {
+	var same, inconclusive []string
+	ops := 0
+	for _, row := range rows {
+		switch {
+		case row.Kind == string(compare.OpEvidence):
+			ops++
+		case row.Verdict == string(judge.Unchanged):
+			same = append(same, row.Name)
+		default:
+			text := row.Name
+			if change := evidenceChange(&row); change != "" {
+				text += " " + change
+			}
+			inconclusive = append(inconclusive, text)
+		}
+	}
+	var lines []string
+	if len(same) > 0 {
+		lines = append(lines, "unchanged"+term.Gap+strings.Join(same, ", "))
+	}
+	if len(inconclusive) > 0 {
+		lines = append(lines, "inconclusive"+term.Gap+strings.Join(inconclusive, ", "))
+	}
+	switch {
+	case ops > 0:
+		lines = append(lines, fmt.Sprintf("%s with a difference below 2 %% of the total time", term.Count(ops, "op")))
+	case w.x.BaseProfiles > 0 != (w.x.HeadProfiles > 0):
+		lines = append(lines, "only one side was profiled (bench --profile)")
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// log is the command that lists the commits between the sides; empty where there are none to list.
+func (w Explanation) log() string {
+	for _, row := range w.x.Rows {
+		if row.Name == "git_commit" && len(row.Base.Texts) == 1 && len(row.Head.Texts) == 1 {
+			return "git log --oneline " + ShortCommit(row.Base.Texts[0]) + ".." + ShortCommit(row.Head.Texts[0])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,204 @@
+package views
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// groupMeanings explain the words in a table of groups that are not statuses.
+var groupMeanings = map[string]string{
+	query.ReasonMixed:       "runs of the group differ in metric or unit, so there is no common number; group by metric and unit too",
+	query.ReasonUnchecked:   "no point has results that are all known to be right",
+	query.ReasonRequests:    "more requests of the server failed than allow_failed allows, so no point can be the best",
+	query.ReasonNoDirection: "it is unknown whether lower or higher values of the metric are better",
+	query.ReasonNoValue:     "no ok run has a value",
+	"profile":               "profiler passes are counted, but their times are left out",
+	WrongResult:             WrongMeaning,
+}
+
+// groups is the table of groups.
+func (l Listing) groups(g query.Grouping) term.View {
+	if len(g.Groups) == 0 {
+		return term.View{Below: []string{l.count(0, 0, 0)}}
+	}
+	v := term.View{Above: term.Heading(groupConstants(g))}
+	var varying []Axis
+	if g.Best {
+		varying = bestAxes(g)
+	}
+	notes := Notes{}
+	v = l.groupRows(v, g, varying, notes)
+	v.Below = append(notes.Lines(), l.groupCount(g))
+	if g.Best {
+		v.Compact = func() term.View {
+			return l.groupRows(term.View{Above: v.Above, Below: v.Below}, g, l.Reader.MergedAxes(varying), notes)
+		}
+	}
+	return v
+}
+
+// groupRows adds the table to a view of groups; varying are the axes of their best points.
+func (l Listing) groupRows(v term.View, g query.Grouping, varying []Axis, notes Notes) term.View {
+	var leading []Axis
+	for i := range g.Keys {
+		leading = append(leading, l.keyAxis(g, i))
+	}
+	if metrics := metricAxis(g); !groupedBy(g, "metric") && g.Same.Metric == "" && hasValue(metrics) {
+		leading = append(leading, metrics)
+	}
+	for i, x := range leading {
+		c := AxisColumn(x)
+		c.Right = c.Right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
+		if _, ok := schema.Runs.Column(x.Name); ok && AxisHeaders[x.Name] == "" {
+			c.Header = strings.ToUpper(strings.TrimSuffix(x.Name, "_id"))
+		}
+		v.Columns = append(v.Columns, c)
+	}
+	for _, x := range varying {
+		v.Columns = append(v.Columns, AxisColumn(x))
+	}
+	leading = append(leading, varying...)
+	values, columns := groupCells, groupColumns
+	if g.Best {
+		values, columns = bestCells, bestColumns
+	}
+	v.Columns = append(v.Columns, columns...)
+	for i := range g.Groups {
+		var cells []term.Cell
+		for _, x := range leading {
+			cells = append(cells, AxisCell(x, i))
+		}
+		v.Rows = append(v.Rows, append(append(cells, values(&g.Groups[i])...), groupWords(notes, &g.Groups[i])))
+	}
+	return v
+}
+
+// groupColumns are the columns of a group after its keys.
+var groupColumns = []term.Column{
+	{Header: "POINTS", Right: true},
+	{Header: "RUNS", Right: true},
+	{Header: "OK", Right: true, Drop: 1},
+	{Header: "MEDIAN", Right: true},
+	{Header: "LOWEST", Right: true, Drop: 2},
+	{Header: "HIGHEST", Right: true, Drop: 3},
+	{Header: "SPREAD", Right: true, Drop: 4},
+	{Header: ""},
+}
+
+// groupQuantity is a value of the metric of a group. A throughput has no word for the counted items: the runs of a group may count
+// tokens or requests.
+func groupQuantity(g *query.Group, v *float64) string {
+	metric := g.Metric
+	if metric == "throughput" {
+		metric = ""
+	}
+	return QuantityOf(answer.Value(v), g.Unit, metric, "")
+}
+
+func groupCells(g *query.Group) []term.Cell {
+	number := func(v *float64) term.Cell { return term.Cell{Text: groupQuantity(g, v)} }
+	return []term.Cell{
+		{Text: term.Thousands(g.Points)},
+		{Text: term.Thousands(g.Runs)},
+		{Text: term.Thousands(g.OKRuns)},
+		number(g.Median), number(g.Lowest), number(g.Highest),
+		{Text: Percent(answer.Value(g.Spread))},
+	}
+}
+
+// bestColumns are the columns of a group's best point after the keys and the axes.
+var bestColumns = []term.Column{
+	{Header: "MEDIAN", Right: true},
+	{Header: "P99", Right: true, Drop: 3},
+	{Header: "SPREAD", Right: true, Drop: 4},
+	{Header: "RUNS × N", Right: true, Drop: 2},
+	{Header: "POINTS", Right: true, Drop: 1},
+	{Header: ""},
+}
+
+func bestCells(g *query.Group) []term.Cell {
+	p99, runs := term.Unknown, term.Unknown
+	if p := g.Best; p != nil {
+		p99, runs = groupQuantity(g, p.P99), RunsTimesSamples(p.Runs, p.Runs, p.SamplesMin, p.SamplesMax)
+	}
+	return []term.Cell{
+		{Text: groupQuantity(g, g.Median)}, {Text: p99}, {Text: Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
+	}
+}
+
+// groupWords are the words of a group's row: how runs that are not ok ended, and why there is no number.
+func groupWords(n Notes, g *query.Group) term.Cell {
+	others := maps.Clone(g.Statuses)
+	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
+		others["profile"] = all - g.OKRuns
+	}
+	delete(others, string(schema.StatusOK))
+	if g.WrongRuns > 0 {
+		others[WrongResult] = g.WrongRuns
+		if others[string(schema.StatusError)] -= g.WrongRuns; others[string(schema.StatusError)] == 0 {
+			delete(others, string(schema.StatusError))
+		}
+	}
+	var words []string
+	for _, word := range slices.Sorted(maps.Keys(others)) {
+		n.Add(word, groupMeanings[word])
+		if count := others[word]; count < g.Runs {
+			word = fmt.Sprintf("%s %s", term.Thousands(count), word)
+		}
+		words = append(words, word)
+	}
+	said := g.Reason == query.ReasonNoValue && len(words) > 0 || g.Reason == query.ReasonUnchecked && g.WrongRuns > 0
+	if g.Reason != "" && !said {
+		n.Add(g.Reason, groupMeanings[g.Reason])
+		words = append(words, g.Reason)
+	}
+	return term.Cell{Text: strings.Join(words, ", "), Failed: g.FailedRuns > 0}
+}
+
+// groupCount is the line that counts everything.
+func (l Listing) groupCount(g query.Grouping) string {
+	var ended []string
+	for _, status := range schema.Statuses {
+		if n := g.Statuses[string(status)]; n > 0 {
+			ended = append(ended, term.Thousands(n)+" "+string(status))
+		}
+	}
+	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), strings.Join(ended, ", "))
+	if len(l.By) == 0 {
+		return "the best of " + all
+	}
+	order := ", by " + strings.Join(l.By, ", ") + undatedSessions(g)
+	if len(l.Sort) > 0 {
+		order = ", by " + strings.Join(l.Sort, ", ")
+	}
+	if len(g.Groups) < g.Total {
+		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", term.Thousands(len(g.Groups)), term.Count(g.Total, "group"), order, all)
+	}
+	return term.Count(g.Total, "group") + order + "; " + all
+}
+
+// undatedSessions counts the groups by session that have no place in the order.
+func undatedSessions(g query.Grouping) string {
+	at := slices.IndexFunc(g.Keys, func(c answer.Column) bool { return c.Name == "session_id" })
+	n := 0
+	for i := range g.Groups {
+		if at < 0 {
+			break
+		}
+		text, _ := g.Groups[i].Keys[at].(string)
+		if id, err := schema.ParseULID(text); err == nil && !id.Dated() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s without a start time, in no order)", term.Count(n, "session"))
+}

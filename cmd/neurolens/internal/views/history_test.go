@@ -1,0 +1,389 @@
+package views
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
+func madeHistory(shifts ...float64) history.History {
+	h := history.History{Known: len(shifts), Sessions: 12}
+	day := time.Date(2026, 9, 1, 12, 0, 0, 0, time.Local)
+	for n, shift := range shifts {
+		s := history.Series{First: len(h.Rows), Sessions: 12}
+		for k := range 12 {
+			location := 4e6 + float64(k%2)*1e4
+			if k >= 6 {
+				location *= 1 + shift
+			}
+			s.Locations = append(s.Locations, location)
+			row := history.Row{
+				PointID: fmt.Sprintf("%032x", n), Point: query.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]string{"tile": "32"}, Machine: "lab3"},
+				Metric: "latency", Unit: "ns", Scale: schema.ScaleRatio, SessionID: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+				StartedAt: new(day.AddDate(0, 0, k)), Location: location,
+			}
+			if k == 6 && shift != 0 {
+				row.ChangePoint, row.Shift, row.ShiftLow, row.Verdict = true, new(shift), new(shift-.01), judge.Regressed
+				if shift < 0 {
+					row.Verdict = judge.Improved
+				}
+				s.Changes = append(s.Changes, history.Change{
+					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", After: new(day.AddDate(0, 0, k-1)), By: row.StartedAt, Places: 1,
+					Differs: []query.FactDifference{
+						{Kind: query.EnvironmentFact, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+						{Kind: query.EnvironmentFact, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
+					},
+				})
+			}
+			h.Rows = append(h.Rows, row)
+		}
+		s.End = len(h.Rows)
+		h.Series = append(h.Series, s)
+	}
+	return h
+}
+
+// failing is a history of which each series failed in 12 sessions after its last value.
+func failing(h history.History) history.History {
+	for i := range h.Series {
+		h.Series[i].Failed = 12
+	}
+	return h
+}
+
+func historyText(h history.History, req history.Request, width int, color bool) string {
+	r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
+	var b bytes.Buffer
+	History{Reader: r, H: &h, Req: req, Facts: query.FactWriter{Volatile: probe.IsVolatile}}.View().Render(&b, term.Page{Width: width, Color: color})
+	return b.String()
+}
+
+func TestHistoryView(t *testing.T) {
+	offset := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local)}.Offset()
+	for _, c := range []struct {
+		name string
+		h    history.History
+		req  history.Request
+		want string
+	}{
+		{"one series", madeHistory(.118), history.Request{}, `latency of matmul bs=1 tile=32 on lab3 · 12 sessions since 2026-09-01
+
+  4.00 ms  ▁▁▁▁▁▁██████  4.48 ms
+
+CHANGED          BY     95 %  VERDICT    COMMITS
+2026-09-07  +11.8 %  +10.8 –  regressed  81cc0fe..9a01b3d
+
+also changed
+  2026-09-07  driver_version 570.86 → 575.51
+
+1 change found in 12 sessions
+
+next  neurolens plot history point_id=00000000000000000000000000000000
+      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
+`},
+		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `latency · matmul · lab3 · tile=32
+
+BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
+ 8        12  ▁▁▁▁▁▁██████  10.0 ms   +150 %  regressed  2026-09-07 12:00
+ 2        12  ▃▃▃▃▃▃▆▆▆▆▆▆  4.21 ms   +5.0 %  regressed  2026-09-07 12:00
+ 4        12  ██████▁▁▁▁▁▁  2.81 ms  −30.0 %  improved   2026-09-07 12:00
+ 1        12  ▄▅▄▅▄▅▄▅▄▅▄▅  4.01 ms        –
+
+4 series over 12 sessions
+by their last change: 2 regressed, 1 improved, 1 with no change found
+changed series: false discovery rate 5 %
+
+next  neurolens plot history point_id=00000000000000000000000000000003
+      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
+`},
+		{"nothing since", history.History{Known: 3}, history.Request{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
+		{"nothing", history.History{}, history.Request{}, "no run matches\n"},
+	} {
+		want := strings.ReplaceAll(c.want, "OFFSET", offset)
+		if got := historyText(c.h, c.req, 80, false); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, want)
+		}
+	}
+}
+
+// TestHistoryFits: no line is wider than the terminal, what got worse is red, and the point and verdict stay.
+func TestHistoryFits(t *testing.T) {
+	for name, c := range map[string]struct {
+		h   history.History
+		req history.Request
+		red int
+	}{
+		"one": {madeHistory(.118), history.Request{}, 1}, "several": {madeHistory(slices.Repeat([]float64{.2, -.1, 0}, 9)...), history.Request{}, 9},
+		"regressions": {madeHistory(.118, .3), history.Request{Regressions: true}, 2},
+		"failing":     {failing(madeHistory(.118, .3, 0)), history.Request{}, 3},
+	} {
+		for width := 40; width <= 160; width += 5 {
+			text := historyText(c.h, c.req, width, true)
+			for line := range strings.SplitSeq(text, "\n") {
+				if ansi.StringWidth(line) > width && !strings.HasPrefix(line, "next") && !strings.Contains(line, "neurolens bisect") {
+					t.Errorf("%s at %d columns: %q", name, width, line)
+				}
+			}
+			if n := strings.Count(text, term.Red); n != c.red {
+				t.Errorf("%s at %d columns: %d are red\n%s", name, width, n, text)
+			}
+			if width >= 60 && !strings.Contains(text, "regress") {
+				t.Errorf("%s at %d columns: no verdict\n%s", name, width, text)
+			}
+			if wide := strings.Contains(text, "ALSO CHANGED"); name == "one" && (wide != (width >= 90) || !strings.Contains(text, "575.51")) {
+				t.Errorf("%s at %d columns: what else changed is not there\n%s", name, width, text)
+			}
+		}
+	}
+	if text := historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), history.Request{}, 80, false); !strings.Contains(text, "… 7 more") {
+		t.Errorf("what is not shown is not counted:\n%s", text)
+	}
+}
+
+// TestHistoryHeading: the heading says what all series have in common, also those that are not shown; what those shown have
+// in common has a line of its own.
+func TestHistoryHeading(t *testing.T) {
+	h := madeHistory(append(slices.Repeat([]float64{.2}, historyRows), 0)...)
+	last := &h.Rows[h.Series[historyRows].First]
+	last.Metric, last.Params = "throughput", map[string]string{"tile": "64"}
+	want := "matmul · lab3\nall series below: latency · tile=32\n\n"
+	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, want) {
+		t.Errorf("got\n%s\nwant %q", text, want)
+	}
+	h.Series = h.Series[:historyRows]
+	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, "latency · matmul · lab3 · tile=32\n\n") {
+		t.Errorf("all are shown:\n%s", text)
+	}
+}
+
+// TestHistoryCounts: no change found is no promise that there is none, series that can tell nothing are counted by
+// themselves, and a series with two changes counts by the later one.
+func TestHistoryCounts(t *testing.T) {
+	byCommit := madeHistory(0)
+	byCommit.Series[0].ByCommit = true
+	if text := historyText(byCommit, history.Request{}, 80, false); !strings.Contains(text, "\nno change found in 12 values, one for each commit of a session\n") {
+		t.Error(text)
+	}
+	if text := historyText(madeHistory(0), history.Request{}, 80, false); !strings.Contains(text, "\nno change found in 12 sessions\n") {
+		t.Errorf("got\n%s", text)
+	}
+	h := madeHistory(.2, 0, 0)
+	h.Series[2].Sessions = history.MinSessions - 1
+	twice := &h.Series[0]
+	later := &h.Rows[twice.First+9]
+	later.Shift, later.Verdict = new(-.09), judge.Improved
+	twice.Changes = append(twice.Changes, history.Change{Row: twice.First + 9})
+	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, too few to find a change"
+	if text := historyText(h, history.Request{}, 200, false); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant %s", text, want)
+	}
+	short := madeHistory(0, 0)
+	short.Series[0].Sessions, short.Series[1].Sessions, short.Few = 5, 5, 2
+	few := "2 with fewer than 8 sessions, too few to find a change\n"
+	if text := historyText(short, history.Request{}, 200, false); !strings.Contains(text, "2 series over 12 sessions\n"+few) || strings.Contains(text, "by their last change") {
+		t.Errorf("of short series: got\n%s", text)
+	}
+	short.Series, short.Rows = nil, nil
+	if text := historyText(short, history.Request{Regressions: true}, 200, false); text != "none of 2 series could be checked: fewer than 8 sessions\n" {
+		t.Errorf("without a regression: got\n%s", text)
+	}
+	want = "0 regressed, 1 improved, 2 with no change found\n"
+	if text := historyText(h, history.Request{Method: history.Otava}, 200, false); !strings.Contains(text, want) {
+		t.Errorf("Otava: got\n%s\nwant %s", text, want)
+	}
+}
+
+// TestHistoryFailing: a series whose runs fail comes first and says so in red, and one that has no value since is counted.
+func TestHistoryFailing(t *testing.T) {
+	h := madeHistory(.2, 0, .3)
+	h.Series[0].Failed, h.Series[1].Failed, h.Discontinued = 1, 8, 2
+	text := historyText(h, history.Request{}, 100, false)
+	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens plot history"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %") {
+		t.Errorf("what fails is not first:\n%s", text)
+	}
+	if n := strings.Count(historyText(h, history.Request{}, 100, true), term.Red); n != 3 {
+		t.Errorf("%d are red", n)
+	}
+	one := madeHistory(0)
+	one.Series[0].Failed = 8
+	if text := historyText(one, history.Request{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is from 2026-09-12\n") {
+		t.Errorf("got\n%s", text)
+	}
+	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
+		t.Errorf("got %q", text)
+	}
+}
+
+// unsettled makes the change of a series one that may be chance.
+func unsettled(h history.History, series int) history.History {
+	row := &h.Rows[h.Series[series].Changes[0].Row]
+	row.Verdict, row.ChangePoint = judge.Inconclusive, false
+	h.Inconclusive++
+	return h
+}
+
+// TestHistoryInconclusive: a step that may be chance is shown with its size and counted. A single session far off is no change.
+func TestHistoryInconclusive(t *testing.T) {
+	h := unsettled(madeHistory(.149, 0, .3, -.2), 0)
+	h.Series[1].Spikes = []int{h.Series[1].First + 3}
+	text := historyText(h, history.Request{}, 120, false)
+	for _, want := range []string{
+		" +14.9 %  inconclusive  2026-09-07 12:00\n", "–  spike\n",
+		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
+		"\n1 series with a session far off the level (a spike, not a change)\n",
+		"\ninconclusive: a visible step or slow change that may be chance; more sessions decide it\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if regressed, open := strings.Index(text, "+30.0 %"), strings.Index(text, "+14.9 %"); regressed > open {
+		t.Errorf("what is unsettled comes first:\n%s", text)
+	}
+
+	text = historyText(unsettled(madeHistory(.149), 0), history.Request{}, 120, false)
+	if want := "\nno change found in 12 sessions; inconclusive +14.9 % since 2026-09-07: visible, but may be chance\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	one := madeHistory(0)
+	spike := &one.Rows[3]
+	spike.Shift, spike.Verdict = new(.31), history.Spike
+	one.Series[0].Spikes = []int{3, 3, 3, 3}
+	text = historyText(one, history.Request{}, 200, false)
+	if want := "\n4 sessions far off the level (spikes, not changes): 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	text = historyText(history.History{Known: 3, Inconclusive: 1}, history.Request{Regressions: true}, 120, false)
+	if want := "no regression in 3 series\n1 series inconclusive, with a change that may be chance: history without --regressions shows them\n"; text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	h = madeHistory(.2)
+	last := &h.Rows[h.Series[0].First+9]
+	last.Shift, last.Verdict = new(.05), judge.Inconclusive
+	h.Series[0].Changes = append(h.Series[0].Changes, history.Change{Row: 9})
+	h.Series = append(h.Series, h.Series[0])
+	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "inconclusive, regressed before") {
+		t.Errorf("the change before is not said:\n%s", text)
+	}
+}
+
+// TestHistorySlow: a slow change is named with its direction, its start and its length, and nothing to bisect is named for it.
+func TestHistorySlow(t *testing.T) {
+	slow := func(shifts ...float64) history.History {
+		h := madeHistory(shifts...)
+		c := &h.Series[0].Changes[0]
+		row := &h.Rows[c.Row+3]
+		c.After, c.By = h.Rows[h.Series[0].First].StartedAt, row.StartedAt
+		*row, h.Rows[c.Row] = h.Rows[c.Row], *row
+		c.Row, c.Places = c.Row+3, 9
+		row.StartedAt, row.RampSessions = c.By, 10
+		return h
+	}
+	text := historyText(slow(.118), history.Request{Metric: "latency"}, 120, false)
+	for _, want := range []string{
+		"\n2026-09-01..2026-09-10  +11.8 %  +10.8 –  regressed, rising  81cc0fe..9a01b3d", "\n1 change found in 12 sessions\nrising since 2026-09-01, +11.8 % in 10 sessions\n",
+		"\nnext  neurolens plot history point_id=00000000000000000000000000000000 --metric latency\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "bisect") || strings.Contains(text, "A..B") {
+		t.Errorf("it is taken for a step:\n%s", text)
+	}
+	text = historyText(slow(-.2, 0), history.Request{}, 120, false)
+	if want := "−20.0 %  improved, falling  2026-09-01 12:00\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	open := slow(.118)
+	row := &open.Rows[open.Series[0].Changes[0].Row]
+	row.Verdict, row.ChangePoint = judge.Inconclusive, false
+	text = historyText(open, history.Request{Metric: "latency"}, 160, false)
+	want := "\nno change found in 12 sessions; inconclusive +11.8 % since 2026-09-01: a slow change, visible, but may be chance\n"
+	if !strings.Contains(text, want) || !strings.Contains(text, "  inconclusive, slow change  ") || strings.Contains(text, "\nrising") {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	text = historyText(slow(.3), history.Request{Regressions: true}, 120, false)
+	if want := "\n2026-09-01..2026-09-10  latency of matmul bs=1 tile=32 on lab3  +30.0 % rising"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
+// TestHistoryPlace: a step whose place is uncertain has the sessions between which it is, and their commits, also those to bisect.
+func TestHistoryPlace(t *testing.T) {
+	h := madeHistory(.118)
+	c := &h.Series[0].Changes[0]
+	c.Places, c.After = 3, h.Rows[3].StartedAt
+	const meaning = "\nA..B: the step is after session A and not after session B, with a confidence of 95 %\n"
+	for _, regressions := range []bool{false, true} {
+		text := historyText(h, history.Request{Regressions: regressions}, 120, false)
+		for _, want := range []string{"\n2026-09-04..2026-09-07  ", meaning, "\n      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml\n"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+	}
+	c.Base = c.Head
+	if text := historyText(h, history.Request{}, 120, false); strings.Contains(text, "bisect") {
+		t.Errorf("equal commits are to be bisected:\n%s", text)
+	}
+}
+
+// TestHistorySpikeBesideVerdict: the row of a series that changed says that it has a spike, too.
+func TestHistorySpikeBesideVerdict(t *testing.T) {
+	h := madeHistory(.149, 0)
+	h.Series[0].Spikes = []int{3}
+	text := historyText(h, history.Request{}, 120, false)
+	for _, want := range []string{" +14.9 %  regressed, spike  2026-09-07 12:00\n", "\n1 series with a session far off the level (a spike, not a change)\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	many := make([]float64, 1000)
+	for i := range many {
+		many[i] = float64(i)
+	}
+	for _, c := range []struct {
+		values  []float64
+		columns int
+		want    string
+	}{
+		{[]float64{1, 2.1, 3}, 10, "▁▅█"},
+		{[]float64{100, 101, 100.1}, 10, "▄▅▄"},
+		{[]float64{5, 5, 5}, 10, "▅▅▅"},
+		{[]float64{0}, 1, "▁"},
+		{nil, 10, ""},
+		{many, 8, "▁▂▃▄▅▆▇█"},
+		{[]float64{1, 1, 9, 5, 5, 5}, 2, "▁█"},
+		{[]float64{-math.MaxFloat64, math.MaxFloat64}, 5, "▁█"},
+		{[]float64{0, math.SmallestNonzeroFloat64}, 5, "▁▁"},
+		{[]float64{-3, -1, -2.1}, 5, "▁█▄"},
+	} {
+		if got := sparkline(c.values, c.columns); got != c.want || utf8.RuneCountInString(got) > c.columns {
+			t.Errorf("%v in %d columns: %s, want %s", c.values[:min(len(c.values), 6)], c.columns, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package views
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Signed prints a relative change in percent, the only form in which any screen shows one: +14.7 %, −1.9 %, +140 %, −99.96 %.
+func Signed(v float64) string {
+	text, _ := strings.CutSuffix(Share(math.Abs(v)), " %")
+	if rest := 100 * (1 + v); v < 0 && rest > 0 && rest < 1 { // 1 % and 0.04 % of the base are far apart
+		text = strconv.FormatFloat(-100*v, 'f', 1-int(math.Floor(math.Log10(rest))), 64)
+	}
+	return sign(v, 100*v) + text + " %"
+}
+
+// SignedEnds prints the ends of an interval of relative changes in a sentence: −1.9 % to +4.2 %.
+func SignedEnds(low, high float64) string { return Signed(low) + " to " + Signed(high) }
+
+// Change prints a change as it is compared: a ratio, or a difference in the unit.
+func Change(v float64, scale schema.Scale, unit string) string {
+	if scale == schema.ScaleDifference {
+		return SignedQuantity(v, unit)
+	}
+	return Signed(v)
+}
+
+// Interval is the interval of a Change for a table, where percentages need no unit: −1.9 +4.2.
+func Interval(low, high float64, scale schema.Scale, unit string) string {
+	if scale == schema.ScaleDifference {
+		return SignedQuantity(low, unit) + " " + SignedQuantity(high, unit)
+	}
+	return strings.TrimSuffix(Signed(low), " %") + " " + strings.TrimSuffix(Signed(high), " %")
+}
+
+// sign is that of a value, which prints as text with one decimal; none where that is 0.
+func sign(v, printed float64) string {
+	switch {
+	case math.Abs(printed) < .05:
+		return ""
+	case v < 0:
+		return "−"
+	}
+	return "+"
+}
+
+// Share prints a share in percent.
+func Share(v float64) string {
+	switch percent := 100 * v; {
+	case math.Abs(percent) >= math.MaxInt32:
+		return fmt.Sprintf("%.3g %%", percent)
+	case math.Abs(percent) >= 100:
+		return term.Thousands(int(math.Round(percent))) + " %"
+	default:
+		return fmt.Sprintf("%.1f %%", percent)
+	}
+}
+
+// SignedQuantity prints a difference in a unit: of shares in percentage points. 0 has no sign.
+func SignedQuantity(v float64, unit string) string {
+	if unit == "ratio" {
+		v, unit = 100*v, "pp"
+	}
+	switch text := schema.ForPeople(math.Abs(v), unit); {
+	case v < 0:
+		return "−" + text
+	case v > 0:
+		return "+" + text
+	default:
+		return text
+	}
+}
+
+// Chance prints a p.
+func Chance(p float64) string {
+	switch {
+	case !Finite(p):
+		return term.Unknown
+	case p < .001:
+		return "<.001"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
+}
+
+// Finite tells that a number is neither infinite nor none.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Percent prints a ratio in percent; what is no number is not known.
+func Percent(v any) string {
+	f, ok := v.(float64)
+	if !ok {
+		return term.Unknown
+	}
+	return fmt.Sprintf("%.1f %%", 100*f)
+}
+
+// SomeOf is a number of runs, and of how many they are where that is more: 6 of 8.
+func SomeOf(some, all int) string {
+	if some == 0 || some == all {
+		return term.Thousands(all)
+	}
+	return term.Thousands(some) + " of " + term.Thousands(all)
+}
+
+// RunsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100; 4 of 5 × 100 if one of the runs has no value.
+func RunsTimesSamples(valued, runs int, least, most *int64) string {
+	switch {
+	case runs == 0 || least == nil || most == nil:
+		return term.Unknown
+	case *least == *most:
+		return fmt.Sprintf("%s × %s", SomeOf(valued, runs), term.Thousands(int(*least)))
+	}
+	return fmt.Sprintf("%s × %s…%s", SomeOf(valued, runs), term.Thousands(int(*least)), term.Thousands(int(*most)))
+}

@@ -1,0 +1,361 @@
+package views
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxSentences is how many points are told of one by one.
+const maxSentences = 12
+
+// Won says how the points of a session stand to those that its sweep compares with.
+type Won struct {
+	Lines   []string
+	Notes   []string // the lines that are needed beside Rows
+	Rows    Standing // the lines about single points, as columns of a table
+	Repeats int      // how many repeats are likely to decide what is inconclusive; 0: nothing is, or more repeats do not help
+}
+
+// JudgedSession is what bench compares at its end.
+type JudgedSession struct {
+	Runs     string           // the filter for its runs
+	Against  bool             // it has two sides, which are compared
+	Baseline string           // the axis and the value of it that others are compared with, with = between them; empty: there is none
+	Metrics  []string         // those that the table shows, of which the first is compared; none: the primary one
+	Usual    judge.Thresholds // as in compare.Request
+	Repeats  int              // the repeats that the sweep asks for
+	Elapsed  time.Duration    // the time that all repeats took; 0: unknown
+}
+
+// Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
+func Winners(ctx context.Context, db *query.DB, s JudgedSession) (Won, error) {
+	axis, value, named := strings.Cut(s.Baseline, "=")
+	if !named && !s.Against {
+		return Won{}, nil
+	}
+	metrics := s.Metrics[:min(len(s.Metrics), 1)]
+	req := compare.Request{Base: s.Runs, Metrics: metrics, Usual: s.Usual}
+	names := ofSides()
+	if s.Against {
+		req.Worst = compare.Verdicts
+	} else {
+		req.Axis, req.Reference, req.Paired = axis, filter.QuoteFor(axis, value), true
+		names = alongAxis(axis, value)
+	}
+	c, err := compare.Compare(ctx, db.Quiet(), req)
+	if errors.Is(err, query.ErrInput) {
+		line := []string{notCompared(names.reference, err)}
+		return Won{Lines: line, Notes: line}, nil
+	}
+	if err != nil {
+		return Won{}, err
+	}
+	won := names.sentences(c.Rows, s).by(metrics)
+	second, err := names.byProcessor(ctx, db, req, &c)
+	if err != nil {
+		return Won{}, err
+	}
+	more := append(second, Comparison{C: &c}.leftOut()...)
+	won.Lines, won.Notes = append(won.Lines, more...), append(won.Notes, more...)
+	won.Rows = standing(&c, metrics)
+	return won, nil
+}
+
+// contest is how sentences name what they compare.
+type contest struct {
+	axis      string // whose values are compared; empty: the sides of a session are
+	head      func(*compare.Row) string
+	reference string
+}
+
+// ofSides compares the sides of a session.
+func ofSides() contest {
+	return contest{head: func(*compare.Row) string { return "head" }, reference: "base"}
+}
+
+// alongAxis compares the values of an axis with one of them.
+func alongAxis(axis, value string) contest {
+	return contest{axis, func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, valueName(axis, value)}
+}
+
+// by names the metric that decided, where it was asked for.
+func (w Won) by(metrics []string) Won {
+	if len(metrics) > 0 && len(w.Lines) > 0 {
+		w.Lines = append([]string{"by " + metrics[0] + ":"}, w.Lines...)
+	}
+	return w
+}
+
+// notCompared says why nothing stands beside the reference.
+func notCompared(reference string, err error) string {
+	return term.OneLine("not compared with " + reference + ": " + strings.TrimPrefix(err.Error(), "compare: "))
+}
+
+// sentences say of each point who won, by how much, and how sure that is.
+func (c contest) sentences(rows []compare.Row, s JudgedSession) Won {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { // the table says why
+		return r.Estimates == nil && (r.Base == nil || r.Base.Runs == 0) && (r.Head == nil || r.Head.Runs == 0)
+	})
+	if len(rows) == 0 {
+		return Won{}
+	}
+	names := c.pointNames(rows)
+	var lines, notes []string
+	for i := range rows {
+		r := &rows[i]
+		if len(lines) == maxSentences {
+			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:])))
+			break
+		}
+		lines = append(lines, c.line(r, names[i]))
+	}
+	if text := otherSessions(rows, c.reference); text != "" {
+		notes = append(notes, text)
+	}
+	open, enough := s.repeatsFor(rows)
+	if open != "" {
+		notes = append(notes, open)
+	}
+	return Won{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
+}
+
+// pointNames are names of points by their values of axes; empty where there is nothing to tell apart.
+func (c contest) pointNames(rows []compare.Row) []string {
+	_, varying := Axes(subjects(rows), IdentityColumns)
+	coordinates := slices.DeleteFunc(varying, func(x Axis) bool {
+		return c.axis != "" && (strings.TrimPrefix(x.Name, "param.") == strings.TrimPrefix(c.axis, "param.") || x.Name == "backend")
+	})
+	return term.ShortNames(PointNames(coordinates, len(rows)))
+}
+
+// line is the sentence of a row, whose point has a name.
+func (c contest) line(r *compare.Row, name string) string {
+	text := c.head(r) + " " + sentence(r, c.reference) + byMeans(r)
+	if name != "" {
+		text = name + ": " + text
+	}
+	return term.OneLine(text)
+}
+
+// countVerdicts counts rows by verdict.
+func countVerdicts(rows []compare.Row) map[judge.Verdict]int {
+	counts := map[judge.Verdict]int{}
+	for i := range rows {
+		counts[rows[i].Verdict]++
+	}
+	return counts
+}
+
+// otherSessions says how many rows are inconclusive because too few runs of the two sides ran together in a session. So are those of a
+// value that was added to a finished sweep: the other values are not measured again.
+func otherSessions(rows []compare.Row, reference string) string {
+	n := 0
+	for i := range rows {
+		if rows[i].Verdict == judge.Inconclusive && rows[i].Reason == judge.Sessions {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("inconclusive: too few runs of %s and of %s ran together in a session; bench with --rerun all measures both in one", term.Count(n, "point"), reference)
+}
+
+// repeatsFor says how many repeats would decide the rows that are inconclusive, of several at least half of them: a single noisy
+// one may need very many. Of too few runs it is the least number that could. Nothing where none is. What counts is the runs that
+// there are: a session may have been stopped before its last repeat.
+//
+// It suggests no repeats if other work ran on the machine, or if they would take longer than worthwhile. It never suggests fewer than the
+// sweep asks for.
+func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) {
+	open, few, busy := 0, false, 0
+	var needed []int
+	for i := range rows {
+		r := &rows[i]
+		if r.Verdict != judge.Inconclusive || r.Reason == judge.Sessions {
+			continue
+		}
+		open++
+		if loaded(&r.Point) {
+			busy++
+		}
+		few = few || r.Reason == judge.FewRuns
+		if r.MoreRuns > 0 {
+			needed = append(needed, max(int(min(launched(r.Base), launched(r.Head)))+r.MoreRuns, s.Repeats))
+		}
+	}
+	switch {
+	case open == 0:
+		return "", 0
+	case 2*busy >= open && !few:
+		return "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric " + cpuUser + " if the programs compute", 0
+	case len(needed) == 0:
+		return "inconclusive: more repeats will probably not decide it", 0
+	}
+	slices.Sort(needed)
+	half, most := needed[(len(needed)-1)/2], needed[len(needed)-1]
+	decided, _ := slices.BinarySearch(needed, half+1) // by so many: half of them or more
+	which, rest := "it", ""
+	if others := open - len(needed); others > 0 {
+		which = term.Count(len(needed), "point")
+		rest = "; more will probably not decide " + term.Count(others, "other point")
+	}
+	switch {
+	case s.takes(half) > worthwhile:
+		return fmt.Sprintf("inconclusive: it would take about %d repeats (%s): measure on a quieter machine, or allow a larger --threshold", half, apartText(s.takes(half))), 0
+	case few:
+		return fmt.Sprintf("inconclusive: at least %d repeats%s are needed to decide it", most, s.taking(most)), most
+	case half < most:
+		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d%s all of them%s", half, s.taking(half), decided, term.Count(len(needed), "point"), most, s.taking(most), rest), half
+	}
+	return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %s%s", most, s.taking(most), which, rest), most
+}
+
+// warnLoad is the warning of a run that began while more wanted to run than the machine has processors.
+const warnLoad = "load"
+
+// worthwhile is the longest session of more repeats that is suggested.
+const worthwhile = time.Hour
+
+// takes extrapolates the time of the session to a number of repeats; 0: unknown.
+func (s JudgedSession) takes(repeats int) time.Duration {
+	if s.Repeats == 0 {
+		return 0
+	}
+	return time.Duration(float64(s.Elapsed) * float64(repeats) / float64(s.Repeats))
+}
+
+// taking is the text of takes in parentheses; empty: unknown.
+func (s JudgedSession) taking(repeats int) string {
+	if s.takes(repeats) == 0 {
+		return ""
+	}
+	return " (" + apartText(s.takes(repeats)) + ")"
+}
+
+// launched counts the runs of a side, those that failed too.
+func launched(m *compare.Measured) (all int64) {
+	if m == nil {
+		return 0
+	}
+	for _, n := range m.Statuses {
+		runs, _ := n.(int64)
+		all += runs
+	}
+	return all
+}
+
+// headValue is the value of the axis that a row is about.
+func headValue(r *compare.Row, axis string) string {
+	if slices.Contains(IdentityColumns, axis) {
+		return AxisText(r.Identity.Value(axis))
+	}
+	return AxisText(r.Identity.Parameter(strings.TrimPrefix(axis, "param.")))
+}
+
+// valueName is a value of an axis in a sentence. A variant and a backend say by themselves what they are.
+func valueName(axis, value string) string {
+	if axis == "variant" || axis == "backend" || axis == "benchmark" {
+		return term.Short(value)
+	}
+	return axis + "=" + term.Short(value)
+}
+
+// sentence says how a point stands to the reference.
+func sentence(r *compare.Row, reference string) string {
+	e := r.Estimates
+	switch {
+	case r.Reason == judge.FailedRequests:
+		return "is not compared with " + reference + ": " + r.Failure
+	case slices.Contains(r.Flags, compare.FlagWrong):
+		return "against " + reference + ": one of them has a wrong result"
+	case r.Reason == judge.Unchecked:
+		return "is not compared with " + reference + ": a result could not be checked"
+	case r.Reason == judge.Units:
+		return "is not compared with " + reference + ": their units differ"
+	case e == nil && (r.Base == nil || r.Base.Runs == 0):
+		return "is not compared: " + reference + " has no result"
+	case e == nil:
+		return "has no result to compare with " + reference
+	case r.Verdict == judge.Unchanged:
+		return fmt.Sprintf("is as good as %s: %s%s", reference, changeOf(r), interval(r))
+	case called(r.Verdict):
+		return decided(r, reference)
+	}
+	verdict := string(r.Verdict)
+	if r.Verdict == judge.Estimate && r.Reason != "" {
+		verdict += " (" + string(r.Reason) + ")"
+		if !known(e) { // the reason says why
+			return fmt.Sprintf("against %s: %s, %s", reference, verdict, changeOf(r))
+		}
+	}
+	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, changeOf(r), interval(r))
+}
+
+// changeOf is the change of a row, followed by the metric if the unit of a difference does not name it.
+func changeOf(r *compare.Row) string {
+	text := Change(r.Estimates.Change, r.Scale, r.Unit)
+	if r.Scale == schema.ScaleDifference && r.Unit != r.Metric {
+		text += " of " + r.Metric
+	}
+	return text
+}
+
+// byMeans says that the means of runs were compared, if one side has means of iterations and the other single ones; else it is empty.
+func byMeans(r *compare.Row) string {
+	if !slices.Contains(r.Flags, compare.FlagRunMeans) {
+		return ""
+	}
+	return ", by the means of the runs: means of iterations against single iterations"
+}
+
+// decided is the end of a sentence about a point that changed: the direction, the change and its interval.
+func decided(r *compare.Row, reference string) string {
+	e := r.Estimates
+	change := Change(e.Change, r.Scale, r.Unit)
+	if known(e) {
+		change += interval(r)
+	}
+	larger := e.Change >= 0
+	if r.Unit == "ns" && r.Better == string(schema.BetterLower) {
+		word := "faster"
+		if larger {
+			word = "slower"
+		}
+		return fmt.Sprintf("is %s than %s: %s %s", word, reference, r.Metric, change)
+	}
+	word := "lower"
+	if larger {
+		word = "higher"
+	}
+	return fmt.Sprintf("has %s %s than %s: %s", word, r.Metric, reference, change)
+}
+
+// known tells whether there is an interval.
+func known(e *compare.Estimates) bool {
+	return !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsNaN(e.High) && !math.IsInf(e.High, 0)
+}
+
+// interval is the interval of the change of a row in parentheses, or the reason why there is none.
+func interval(r *compare.Row) string {
+	e := r.Estimates
+	if !known(e) {
+		return " (too few runs for an interval)"
+	}
+	if r.Scale == schema.ScaleDifference {
+		return fmt.Sprintf(" (%s to %s)", SignedQuantity(e.Low, r.Unit), SignedQuantity(e.High, r.Unit))
+	}
+	return " (" + SignedEnds(e.Low, e.High) + ")"
+}

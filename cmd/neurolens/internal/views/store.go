@@ -1,0 +1,183 @@
+package views
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// StoreInfo is what is known of one store.
+type StoreInfo struct {
+	Dir     string
+	Header  schema.Header
+	Listing *schema.Listing
+	Census  *query.Census // nil: runs could not be read
+	Zones   []StoreZone   // in the order in which runs go through them
+
+	Unfinished, Temporary, Foreign int // claims; files that are being written; files that no store has
+}
+
+// StoreZone counts the files of a directory of a store.
+type StoreZone struct {
+	Name  string
+	Files int
+	Bytes int64
+}
+
+// StoreTable has a row for each store.
+func StoreTable(infos []*StoreInfo) answer.Table {
+	var zones []string
+	var rows []StoreInfo
+	for _, i := range infos {
+		rows = append(rows, *i)
+		for _, z := range i.Zones {
+			if !slices.Contains(zones, z.Name) {
+				zones = append(zones, z.Name)
+			}
+		}
+	}
+	return answer.TableOf(StoreFields(zones), rows)
+}
+
+// StoreFields are the columns of store info, with two for each of the zones.
+func StoreFields(zones []string) []answer.Field[StoreInfo] {
+	fields := slices.Concat(identityFields(), runFields(), fileFields())
+	for _, zone := range zones {
+		files, bytes := answer.NewField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
+			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of the files in the folder "+zone+" of the store", func(i *StoreInfo) any { return i.zone(zone).Bytes })
+		bytes.Unit = "B"
+		fields = append(fields, files, bytes)
+	}
+	return fields
+}
+
+// identityFields say which store it is.
+func identityFields() []answer.Field[StoreInfo] {
+	return []answer.Field[StoreInfo]{
+		answer.NewField("store", answer.TypeText, "folder of the store", func(i *StoreInfo) any { return filepath.ToSlash(i.Dir) }),
+		answer.NewField("format", answer.TypeInteger, "version of its format", func(i *StoreInfo) any { return int64(i.Header.Format) }),
+		answer.NewField("store_id", answer.TypeText, "id of the store", func(i *StoreInfo) any { return i.Header.StoreID }),
+		answer.NewField("created", answer.TypeTime, "when it was created", func(i *StoreInfo) any { return i.Header.Created }),
+	}
+}
+
+// runFields count runs. What has to be read is NULL where that fails.
+func runFields() []answer.Field[StoreInfo] {
+	census := func(name, meaning string, of func(*StoreInfo) any) answer.Field[StoreInfo] {
+		return answer.NewField(name, answer.TypeInteger, meaning+"; NULL if the runs cannot be read", func(i *StoreInfo) any {
+			if i.Census == nil {
+				return nil
+			}
+			return of(i)
+		})
+	}
+	live := func(i *StoreInfo) int64 { return int64(len(i.Listing.Live)) }
+	return []answer.Field[StoreInfo]{
+		answer.NewField("runs", answer.TypeInteger, "stored runs, removed ones included", func(i *StoreInfo) any { return i.runs() }),
+		answer.NewField("live_runs", answer.TypeInteger, "runs in a file of their own, which are not sealed yet", func(i *StoreInfo) any { return live(i) }),
+		answer.NewField("sealed_runs", answer.TypeInteger, "runs in sealed files", func(i *StoreInfo) any { return i.runs() - live(i) }),
+		census("removed_runs", "runs that rm removed; they are still stored", func(i *StoreInfo) any { return max(i.runs()-i.Census.Runs, 0) }),
+		census("machines", "machines that measured the runs", func(i *StoreInfo) any { return i.Census.Machines }),
+		census("samples", "number of samples of the primary metrics of the runs, added up. If the file of an imported run has only aggregates, it is the number in the file, although the samples are not stored", func(i *StoreInfo) any { return i.Census.Samples }),
+		answer.NewField("oldest", answer.TypeTime, "start of the oldest run, of those whose start is known", func(i *StoreInfo) any { oldest, _ := i.span(); return oldest }),
+		answer.NewField("newest", answer.TypeTime, "start of the newest run", func(i *StoreInfo) any { _, newest := i.span(); return newest }),
+	}
+}
+
+// fileFields count files.
+func fileFields() []answer.Field[StoreInfo] {
+	bytes := answer.NewField("bytes", answer.TypeInteger, "size of the files of the store", func(i *StoreInfo) any { return i.total(nil).Bytes })
+	perSample := answer.NewField("bytes_per_sample", answer.TypeReal, "size of the files of runs, samples, operators and events, divided by samples. It is too small if the store has imported runs without samples. NULL if there are no samples, or the runs cannot be read", func(i *StoreInfo) any {
+		if i.Census == nil || i.Census.Samples == 0 {
+			return nil
+		}
+		return float64(i.total(sampleZones).Bytes) / float64(i.Census.Samples)
+	})
+	bytes.Unit, perSample.Unit = "B", "B"
+	return []answer.Field[StoreInfo]{
+		answer.NewField("events", answer.TypeInteger, "events: tags, notes, blessings and removals, each a file", func(i *StoreInfo) any { return int64(len(i.Listing.Events.Files)) }),
+		answer.NewField("packs", answer.TypeInteger, "packs, files that repeat live runs and events so that queries are fast", func(i *StoreInfo) any { return int64(len(i.Listing.Packs)) }),
+		answer.NewField("files", answer.TypeInteger, "files of the store", func(i *StoreInfo) any { return int64(i.total(nil).Files) }),
+		bytes, perSample,
+		answer.NewField("unfinished_claims", answer.TypeInteger, "claims, which are groups of runs that a process is sealing; the claim of a process that was killed is finished by the next one", func(i *StoreInfo) any { return int64(i.Unfinished) }),
+		answer.NewField("temporary_files", answer.TypeInteger, "files that are being written, or that a killed process left", func(i *StoreInfo) any { return int64(i.Temporary) }),
+		answer.NewField("foreign_files", answer.TypeInteger, "files that do not belong to a store; they are ignored", func(i *StoreInfo) any { return int64(i.Foreign) }),
+	}
+}
+
+// zone counts the files of a zone.
+func (i *StoreInfo) zone(name string) StoreZone {
+	if at := slices.IndexFunc(i.Zones, func(z StoreZone) bool { return z.Name == name }); at >= 0 {
+		return i.Zones[at]
+	}
+	return StoreZone{}
+}
+
+// total counts the files of some zones, or of all of them.
+func (i *StoreInfo) total(zones []string) (sum StoreZone) {
+	for _, z := range i.Zones {
+		if zones == nil || slices.Contains(zones, z.Name) {
+			sum.Files, sum.Bytes = sum.Files+z.Files, sum.Bytes+z.Bytes
+		}
+	}
+	return sum
+}
+
+// Claims explains the files in claims, if there are some. They hold runs that are also in sealed files, and would look like a waste of
+// space.
+func (i *StoreInfo) Claims() []string {
+	claims := i.zone(schema.ClaimsDir)
+	if claims.Files == 0 {
+		return nil
+	}
+	return []string{"", fmt.Sprintf("%s/ has %s (%s) of runs that are sealed or being sealed: the first write after ten minutes removes it all",
+		schema.ClaimsDir, term.Count(claims.Files, "file"), term.Quantity(claims.Bytes, "B"))}
+}
+
+// sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.
+var sampleZones = []string{schema.LiveDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir, schema.EventsDir}
+
+// runs counts the runs by the names of files alone: what is removed is among them.
+func (i *StoreInfo) runs() int64 {
+	n := len(i.Listing.Live)
+	for _, f := range i.Listing.Sealed {
+		n += f.Rows
+	}
+	return int64(n)
+}
+
+// span is the time of the oldest and the newest run whose time is known: from names, and of the runs that were read.
+func (i *StoreInfo) span() (oldest, newest any) {
+	var first, last int64
+	note := func(from, to int64) {
+		if from != 0 && (first == 0 || from < first) { // 0 is that of a run without a time
+			first = from
+		}
+		last = max(last, to)
+	}
+	if i.Census != nil && !i.Census.Oldest.IsZero() {
+		note(i.Census.Oldest.UnixMilli(), 0)
+	}
+	for _, f := range i.Listing.Live {
+		ms := f.Run.Time().UnixMilli()
+		note(ms, ms)
+	}
+	for _, f := range i.Listing.Sealed {
+		note(f.First, f.Last)
+	}
+	return timeOrNull(first), timeOrNull(last)
+}
+
+// timeOrNull is the time of a run's id, in Unix milliseconds; 0 is not known.
+func timeOrNull(ms int64) any {
+	if ms == 0 {
+		return nil
+	}
+	return time.UnixMilli(ms).UTC()
+}

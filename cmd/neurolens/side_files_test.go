@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/filter"
+)
+
+// inFolder is a working directory with files of those names.
+func inFolder(t testing.TB, names ...string) {
+	t.Chdir(t.TempDir())
+	for _, name := range names {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestParse: what is a file and what is a filter, whatever files there are.
+func TestParse(t *testing.T) {
+	inFolder(t, "old", "a b.json", "a=b", "c (1) x=2.json", "not")
+	for _, c := range []struct {
+		side string
+		want fileReference // the zero one: it is no file
+	}{
+		{"", fileReference{}},
+		{"session=last", fileReference{}},
+		{"a=b", fileReference{}},
+		{"not session=last", fileReference{}},
+		{"not", fileReference{}},
+		{"(dim=64 or dim=128)", fileReference{}},
+		{"absent", fileReference{}}, // an error of the filter
+		{"old", fileReference{Path: "old"}},
+		{"./old", fileReference{Path: "./old"}},
+		{"old dim=64", fileReference{Path: "old", Filter: "dim=64"}},
+		{"old not dim=64", fileReference{Path: "old", Filter: "not dim=64"}},
+		{"a b.json", fileReference{Path: "a b.json"}},
+		{"a b.json dim=64 bs=1", fileReference{Path: "a b.json", Filter: "dim=64 bs=1"}},
+		{"file:a=b", fileReference{Path: "a=b"}},
+		{"file:c (1) x=2.json", fileReference{Path: "c (1) x=2.json"}},
+		{"file:absent.json dim=64", fileReference{Path: "absent.json", Filter: "dim=64"}},
+		{"git:main:reports/summary.json", fileReference{Commit: "main", Path: "reports/summary.json"}},
+		{"git:v1:./a:b.json  dim=64", fileReference{Commit: "v1", Path: "./a:b.json", Filter: "dim=64"}},
+		{"git:HEAD~1:a b.json (dim=64 or dim=1)", fileReference{Commit: "HEAD~1", Path: "a b.json", Filter: "(dim=64 or dim=1)"}},
+	} {
+		got, is, err := parse(c.side)
+		if got != c.want || is != (c.want != fileReference{}) || err != nil {
+			t.Errorf("%q is %+v, %v, %v; want %+v", c.side, got, is, err, c.want)
+		}
+	}
+	for side, want := range map[string]string{
+		"git:main":         `"git:main": want git:REF:PATH, as git:main:reports/summary.json`,
+		"git::a.json":      `"git::a.json": want git:REF:PATH, as git:main:reports/summary.json`,
+		"git:main:":        `"git:main:": want git:REF:PATH, as git:main:reports/summary.json`,
+		"file:":            `"file:": want file:PATH`,
+		"reports/old.json": `"reports/old.json" is neither a file nor a filter (KEY=VALUE)`,
+	} {
+		if got, is, err := parse(side); !is || err == nil || err.Error() != want {
+			t.Errorf("%q is %+v, %v, %v; want %s", side, got, is, err, want)
+		}
+	}
+}
+
+// FuzzParse: nothing that is a filter is taken for a file, and what is a file has a path.
+func FuzzParse(f *testing.F) {
+	inFolder(f, "old", "a=b", "dim=64", "not")
+	for _, seed := range []string{"git:main:a.json x=1", "file:old not x=1", "old", "a=b", "not dim=64", "x=\"a b\" or y=2", " ", "git:::", "dim=64"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, side string) {
+		r, is, err := parse(side)
+		if !is && (err != nil || r != fileReference{}) || is && err == nil && r.Path == "" {
+			t.Errorf("%q is %+v, %v, %v", side, r, is, err)
+		}
+		prefixed := strings.HasPrefix(side, gitPrefix) || strings.HasPrefix(side, filePrefix)
+		if _, invalid := filter.Compile(side, filter.Lookups{IDs: func(_, _ string) ([]string, error) { return nil, nil }}); invalid == nil && is && !prefixed {
+			t.Errorf("%q is a filter, and taken for the file %+v", side, r)
+		}
+	})
+}

@@ -1,0 +1,268 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// operationGrid reads the files of comprehensive_benchmark.py and cuda_vs_triton_comparison.py: results of operations
+// over a grid of sizes, by implementation.
+func operationGrid() foreign.Format {
+	return foreign.Format{
+		Name: "operation-grid", About: "comprehensive_benchmark.py: benchmark_results.json, cuda_vs_triton_results_*.json, *_comparison.csv",
+		Level: "a run is an operation at one size by one implementation; the files have only means",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("[].operation", "[].implementation", "[].time_ms") || h.Has("operation", "implementation", "time_ms") ||
+				h.Has("[].operation") && h.HasAny("[].pytorch", "[].cuda", "[].triton") && !h.Has("[].implementation") ||
+				strings.HasPrefix(strings.ToLower(h.FirstLine()), gridHeader)
+		},
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			switch {
+			case in.Head.JSONAt < 0:
+				return readGridCSV(in, out)
+			case in.Head.HasAny("[].implementation", "implementation"):
+				return readGridJSON(in, out, readGridRow)
+			}
+			return readGridJSON(in, out, gridComparison)
+		},
+	}
+}
+
+// readGridJSON reads an array of records, or one.
+func readGridJSON(in *foreign.Input, out *foreign.Output, record func(*foreign.JSON, *foreign.Output) error) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	if j.Kind() == '{' {
+		return record(j, out)
+	}
+	return out.RefuseMismatch(j.Elements(func(int) error { return record(j, out) }))
+}
+
+// gridRow is the result of an operation at one size by one implementation.
+type gridRow struct {
+	Operation      string         `json:"operation"`
+	Implementation string         `json:"implementation"`
+	Batch          foreign.Text   `json:"batch_size"`
+	Sequence       foreign.Text   `json:"sequence_length"`
+	Dimension      foreign.Text   `json:"tensor_dimension"`
+	Time           foreign.Number `json:"time_ms"`
+	Memory         foreign.Number `json:"memory_mb"`
+	Speed          foreign.Number `json:"inference_speed"`
+	Efficiency     foreign.Number `json:"gpu_efficiency"`
+	Throughput     foreign.Number `json:"throughput_gbps"`
+	Own            *layoutRun     `json:"neurolens"`
+}
+
+func readGridRow(j *foreign.JSON, out *foreign.Output) error {
+	var row gridRow
+	if err := j.Decode(&row); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	if row.Operation == "" || row.Implementation == "" {
+		out.Refuse(j.Where(), fmt.Errorf("a result without operation or implementation"))
+		return nil
+	}
+	r := gridRun(row.Operation, row.Implementation)
+	foreign.SetParam(&r, "batch_size", string(row.Batch))
+	foreign.SetParam(&r, "sequence_length", string(row.Sequence))
+	foreign.SetParam(&r, "tensor_dimension", string(row.Dimension))
+	if row.Own = row.Own.known(); row.Own != nil {
+		return row.own(j, out, r)
+	}
+	timed := gridLatency(&r, row.Time, "cuda_event")
+	single(&r, "device_memory_peak", row.Memory, "MiB")
+	if !timed {
+		return out.Run(j.Where(), r)
+	}
+	gridMean(&r, "inference_speed", row.Speed, "1/s")
+	row.rates(&r, "memory_throughput")
+	return out.Run(j.Where(), r)
+}
+
+// rates adds the GPU efficiency and the throughput. moved names the metric of throughput_gbps.
+func (row *gridRow) rates(r *schema.Run, moved string) {
+	gridMean(r, "gpu_efficiency", row.Efficiency, "%")
+	if v := row.Throughput.Finite("GiB"); v != nil { // memory_mb / 1024 in a second
+		m := foreign.Aggregate(moved, "B/s", schema.Summary{Mean: v})
+		m.Better = schema.BetterHigher
+		foreign.Add(r, m, "GiB/s")
+	}
+}
+
+// own makes a run from a row that NeuroLens wrote. In such a row zero is a time, and the speed is computed from it.
+func (row *gridRow) own(j *foreign.JSON, out *foreign.Output, r schema.Run) error {
+	row.Own.identify(&r)
+	foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", schema.Summary{Mean: row.Time.Finite("ms")}), "ms")
+	if err := row.Own.time(&r, "time_ms"); err != nil {
+		out.Refuse(j.Where(), err)
+		return nil
+	}
+	single(&r, "device_memory_peak", row.Memory, "MiB")
+	row.rates(&r, row.Own.metric("throughput_gbps", "memory_throughput"))
+	row.Own.values(&r)
+	return out.Run(j.Where(), r)
+}
+
+// gridRun is a run of an operation by an implementation.
+func gridRun(operation, implementation string) schema.Run {
+	backend := strings.ToLower(implementation)
+	if backend == "pytorch" {
+		backend = "torch"
+	}
+	return schema.Run{Benchmark: operation, Variant: implementation, Backend: backend}
+}
+
+// gridLatency adds the mean time of a call. A time of 0 means that the call failed, and values computed from it mean
+// nothing. A comparison uses another clock than the grid, which the file does not name.
+func gridLatency(r *schema.Run, time foreign.Number, clock string) bool {
+	v := time.Finite("ms")
+	if v == nil || *v <= 0 {
+		r.Status, r.Error = schema.StatusError, fmt.Sprintf("time_ms is %q", time)
+		return false
+	}
+	m := foreign.Aggregate("latency", "ms", schema.Summary{Mean: v})
+	m.Clock = clock
+	foreign.Add(r, m, "ms")
+	return true
+}
+
+// gridMean adds a mean for which higher is better.
+func gridMean(r *schema.Run, name string, value foreign.Number, unit string) {
+	m := foreign.Aggregate(name, unit, schema.Summary{Mean: value.Finite(unit)})
+	m.Better = schema.BetterHigher
+	foreign.Add(r, m, unit)
+}
+
+type gridResult struct {
+	Time        foreign.Number `json:"time_ms"`
+	Speedup     foreign.Number `json:"speedup"`
+	Correctness string         `json:"correctness"`
+}
+
+// gridPoint is how a comparison names a point: LayerNorm_16_256_512.
+var gridPoint = regexp.MustCompile(`^(.+)_([0-9]+)_([0-9]+)_([0-9]+)$`)
+
+func gridComparison(j *foreign.JSON, out *foreign.Output) error {
+	var row struct {
+		Operation string      `json:"operation"`
+		PyTorch   *gridResult `json:"pytorch"`
+		CUDA      *gridResult `json:"cuda"`
+		Triton    *gridResult `json:"triton"`
+	}
+	if err := j.Decode(&row); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	if row.Operation == "" {
+		out.Refuse(j.Where(), fmt.Errorf("a result without operation"))
+		return nil
+	}
+	for _, i := range []struct {
+		name   string
+		result *gridResult
+	}{{"PyTorch", row.PyTorch}, {"CUDA", row.CUDA}, {"Triton", row.Triton}} {
+		if i.result == nil {
+			out.LeaveOutNamed("implementations without a result", i.name+" of "+row.Operation)
+			continue
+		}
+		r := gridRun(row.Operation, i.name)
+		if m := gridPoint.FindStringSubmatch(row.Operation); m != nil {
+			r.Benchmark = m[1]
+			foreign.SetParam(&r, "batch_size", m[2])
+			foreign.SetParam(&r, "sequence_length", m[3])
+			foreign.SetParam(&r, "tensor_dimension", m[4])
+		}
+		if gridLatency(&r, i.result.Time, "") {
+			gridMean(&r, "speedup", i.result.Speedup, "ratio")
+		}
+		i.result.validate(&r)
+		if err := out.Run(j.Where(), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var gridDifference = regexp.MustCompile(`Max diff: *([-+.0-9a-zA-Z]+)`)
+
+// validate sets the result of the comparison with PyTorch. A wrong result is an error, but its times stay.
+func (g *gridResult) validate(r *schema.Run) {
+	if g.Correctness == "" || strings.HasPrefix(g.Correctness, "✓") {
+		return
+	}
+	r.Status, r.Stage, r.ErrorKind, r.Error = schema.StatusError, schema.StageValidate, "validate", g.Correctness
+	if m := gridDifference.FindStringSubmatch(g.Correctness); m != nil {
+		single(r, "max_error", foreign.Number(m[1]), "")
+	}
+}
+
+// gridHeader is the first line of a table of an operation: means over all sizes, by implementation.
+const gridHeader = "implementation,avg time (ms),"
+
+// readGridCSV reads a table of an operation, which only the name of the file says: gelu_comparison.csv.
+func readGridCSV(in *foreign.Input, out *foreign.Output) error {
+	operation := strings.TrimSuffix(strings.TrimSuffix(in.Head.Name, ".csv"), "_comparison")
+	for _, name := range []string{"LayerNorm", "GELU", "Swish", "Loss"} {
+		if strings.EqualFold(operation, name) {
+			operation = name
+		}
+	}
+	table := in.CSV()
+	var header []string
+	for record, err := range table.Records() {
+		switch {
+		case err != nil:
+			return err
+		case header == nil:
+			for _, name := range record {
+				header = append(header, strings.ToLower(strings.TrimSpace(name)))
+			}
+			if !slices.Contains(header, "avg time (ms)") {
+				return fmt.Errorf("the table has no column Avg Time (ms)")
+			}
+			continue
+		}
+		where := fmt.Sprintf("line %d", table.Line())
+		r := gridRun(operation, strings.TrimSpace(record[0]))
+		if err := gridCells(&r, header, record); err != nil {
+			out.Refuse(where, err)
+			continue
+		}
+		if err := out.Run(where, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func gridCells(r *schema.Run, header, record []string) error {
+	if len(record) != len(header) {
+		return fmt.Errorf("%d columns, but the header has %d", len(record), len(header))
+	}
+	for i, name := range header {
+		var n foreign.Number
+		if i > 0 {
+			n = foreign.Number(strings.TrimSpace(record[i]))
+			if n != "" && n.Float64() == nil {
+				return fmt.Errorf("column %q: %q is not a number", name, record[i])
+			}
+		}
+		switch name {
+		case "avg time (ms)":
+			gridLatency(r, n, "cuda_event")
+		case "avg memory (mb)":
+			foreign.Add(r, foreign.Aggregate("device_memory_peak", "MiB", schema.Summary{Mean: n.Finite("MiB")}), "MiB")
+		case "avg inference speed":
+			gridMean(r, "inference_speed", n, "1/s")
+		case "avg gpu efficiency":
+			gridMean(r, "gpu_efficiency", n, "%")
+		}
+	}
+	return nil
+}

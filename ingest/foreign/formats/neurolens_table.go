@@ -1,0 +1,265 @@
+package formats
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+// inDocument is why a row of a table does not become a run.
+const inDocument = "row whose run document is read instead"
+
+// readSummary reads the table of a sweep. A row whose run document is in runs/ is left to that document.
+func readSummary(in *foreign.Input, out *foreign.Output) error {
+	table := in.CSV()
+	header, err := table.Record()
+	if err != nil {
+		return err
+	}
+	columns := map[string]int{}
+	for i, name := range header {
+		columns[strings.TrimSpace(name)] = i
+	}
+	width := len(header)
+	for record, err := range table.Records() {
+		if err != nil {
+			return err
+		}
+		row := summaryRow{record, columns}
+		where := fmt.Sprintf("line %d", table.Line())
+		switch id := row.text("run_id"); {
+		case len(record) == 1 && strings.TrimSpace(record[0]) == "":
+		case len(record) != width:
+			out.Refuse(where, fmt.Errorf("%d fields, want %d", len(record), width))
+		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+".json"):
+			out.LeaveTo("runs/"+id+".json", inDocument, 1)
+		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+failedEnding):
+			out.LeaveTo("runs/"+id+failedEnding, inDocument, 1)
+		default:
+			r, err := row.run(in)
+			if err != nil {
+				out.Refuse(where, err)
+				continue
+			}
+			if err := out.RunWith(where, r, row.own); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// summaryRow is a row of summary.csv.
+type summaryRow struct {
+	record  []string
+	columns map[string]int
+}
+
+// text is a cell, or empty if the column does not exist.
+func (s *summaryRow) text(column string) string {
+	i, ok := s.columns[column]
+	if !ok || i >= len(s.record) {
+		return ""
+	}
+	return strings.TrimSpace(s.record[i])
+}
+
+func (s *summaryRow) number(column string) (foreign.Number, error) {
+	n, err := cellNumber(s.text(column))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", column, err)
+	}
+	return n, nil
+}
+
+// cellNumber reads a number of a table.
+func cellNumber(text string) (foreign.Number, error) {
+	n := foreign.Number(text)
+	if text != "" && n.Float64() == nil {
+		return "", fmt.Errorf("%.60q is not a number", text)
+	}
+	return n, nil
+}
+
+// runStampLayout is how the name of a run begins, in UTC.
+const runStampLayout = "20060102T150405Z07:00"
+
+func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
+	var numbers [4]foreign.Number
+	for i, column := range []string{"batch_size", "seq_len", "total_latency_ms", "gpu_utilization"} {
+		n, err := s.number(column)
+		if err != nil {
+			return schema.Run{}, err
+		}
+		numbers[i] = n
+	}
+	p := neurolensPoint{
+		model: s.text("model"), backend: s.text("backend"), precision: s.text("precision"), batch: numbers[0], seq: numbers[1],
+	}
+	r := p.run()
+	id := s.text("run_id")
+	neurolensAggregates(&r, numbers[2], numbers[3])
+	r.Env.GPUName = knownText(s.text("gpu_name"))
+	stamp, _, _ := strings.Cut(id, "-")
+	if at, source, err := in.Time(stamp+"Z", runStampLayout); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	foreign.SetFact(&r, "source.run_id", id)
+	if status := schema.Status(s.text("status")); status != "" { // a column of later versions
+		r.Status = status
+	}
+	return r, nil
+}
+
+// own sets what the columns that only NeuroLens writes say of a run. The numbers of such a table are medians, and zero is one.
+func (s *summaryRow) own(r *schema.Run) {
+	if _, own := s.columns["run_uuid"]; !own {
+		return
+	}
+	r.Metrics, r.Primary = nil, ""
+	for _, m := range []struct{ name, column, unit, stored string }{{schema.PrimaryMetric, "total_latency_ms", "ms", "ns"}, {"gpu_utilization", "gpu_utilization", "", "ratio"}} {
+		n, err := s.number(m.column)
+		if v := n.Finite(m.unit); err == nil && v != nil {
+			foreign.Add(r, foreign.Aggregate(m.name, m.stored, schema.Summary{P50: v}), "")
+			r.Primary = r.Metrics[0].Name
+		}
+	}
+	if s.text("benchmark") == "" {
+		return // of an earlier version
+	}
+	r.Suite, r.Benchmark, r.Variant = s.text("suite"), s.text("benchmark"), s.text("variant")
+	var params map[string]string
+	if text := s.text("params"); text != "" && foreign.Decode([]byte(text), &params) == nil {
+		for name, text := range params {
+			foreign.SetParam(r, name, text)
+		}
+	}
+}
+
+// failedEnding ends the names of documents of runs that are not ok.
+const failedEnding = ".failed.json"
+
+// neurolensAggregates adds the two numbers that tables have. Both are 0.0 if unknown.
+func neurolensAggregates(r *schema.Run, latency, utilization foreign.Number) {
+	foreign.Add(r, foreign.Aggregate(schema.PrimaryMetric, "ms", lone(positive(latency), "ms")), "ms")
+	addMean(r, harnessQuantity{"gpu_utilization", "ratio", schema.BetterHigher}, "", positive(utilization))
+}
+
+// The files that list the runs of a run store: the ledger, and an index that is made from it.
+const (
+	ledgerFile = "_manifest.jsonl"
+	indexFile  = "_index.jsonl"
+)
+
+// ledgerRow is a row of the ledger of a run store.
+type ledgerRow struct {
+	RunID       string         `json:"run_id"`
+	CreatedAt   string         `json:"created_at"`
+	Backend     string         `json:"backend"`
+	Model       string         `json:"model_name"`
+	Precision   string         `json:"precision"`
+	BatchSize   foreign.Number `json:"batch_size"`
+	SeqLen      foreign.Number `json:"seq_len"`
+	Latency     foreign.Number `json:"total_latency_ms"`
+	Utilization foreign.Number `json:"gpu_utilization"`
+	GPUName     string         `json:"gpu_name"`
+	Driver      string         `json:"driver_version"`
+	CUDA        string         `json:"cuda_version"`
+	Tags        foreign.Text   `json:"tags"` // a JSON object, in a string
+	Path        string         `json:"path_run_json"`
+}
+
+// readLedger reads the ledger of a run store, or its index. A row whose run document exists is left to that document. A
+// run that was written twice has two rows.
+func readLedger(in *foreign.Input, out *foreign.Output) error {
+	if in.Head.Name == indexFile && in.Beside(ledgerFile) {
+		out.LeaveTo(ledgerFile, "index of the ledger "+ledgerFile, 1)
+		return nil
+	}
+	l := ledger{in, out, map[string]bool{}}
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if strings.TrimSpace(line.Text) == "" {
+			continue
+		}
+		if err := l.row(fmt.Sprintf("line %d", n), []byte(line.Text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readListing reads what ls --json prints of a run store: the rows of its ledger in an array.
+func readListing(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	l := ledger{in, out, map[string]bool{}}
+	return out.RefuseMismatch(j.Elements(func(i int) error {
+		text, err := j.Value()
+		if err != nil {
+			return err
+		}
+		return l.row(fmt.Sprintf("/%d", i), text)
+	}))
+}
+
+// ledger is a ledger that is read.
+type ledger struct {
+	in   *foreign.Input
+	out  *foreign.Output
+	seen map[string]bool // ids
+}
+
+func (l *ledger) row(where string, text jsontext.Value) error {
+	var row ledgerRow
+	if err := foreign.DecodeAt(where, text, &row); err != nil {
+		return l.out.RefuseMismatch(err)
+	}
+	switch {
+	case row.Path != "" && l.in.Beside(row.Path):
+		l.out.LeaveTo(row.Path, inDocument, 1)
+	case row.RunID != "" && l.seen[row.RunID]:
+		l.out.LeaveOut("row of a run that was already listed", 1)
+	default:
+		l.seen[row.RunID] = true
+		return l.out.Run(where, row.run(l.in))
+	}
+	return nil
+}
+
+func (row *ledgerRow) run(in *foreign.Input) schema.Run {
+	p := neurolensPoint{row.Model, row.Backend, row.Precision, row.BatchSize, row.SeqLen}
+	r := p.run()
+	neurolensAggregates(&r, row.Latency, row.Utilization)
+	if at, source, err := in.Time(row.CreatedAt, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	r.Env.GPUName = knownText(row.GPUName)
+	r.Env.DriverVersion = knownText(row.Driver)
+	if m := cudaVersionOf.FindStringSubmatch(strings.TrimSpace(row.CUDA)); m != nil {
+		r.Env.CUDAVersion = m[1] + m[2]
+	}
+	var tags map[string]foreign.Text
+	if foreign.Decode([]byte(row.Tags), &tags) == nil {
+		setTags(&r, tags)
+	}
+	foreign.SetFact(&r, "source.run_id", row.RunID)
+	return r
+}
+
+func setTags(r *schema.Run, tags map[string]foreign.Text) {
+	for name, text := range tags {
+		if r.Tags == nil {
+			r.Tags = map[string]string{}
+		}
+		r.Tags[name] = string(text)
+	}
+}

@@ -1,0 +1,250 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// quasim reads the reports of QuASIM's bench_all.py: summary.json, which has all results, and kernels/NAME.json, which
+// have one each. A result that is also in the summary of its tree is read only from there.
+func quasim() []foreign.Format {
+	const level = "a run is a kernel in one launch of bench_all.py; a sample of latency is one call of it"
+	return []foreign.Format{
+		{
+			Name: "quasim", About: "QuASIM bench_all.py: summary.json and kernels/*.json", Level: level,
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("kernel_name", "backend", "timing.latency_ms_p50") ||
+					h.Has("results[].kernel_name", "results[].timing.latency_ms_p50") ||
+					h.Has("total_kernels", "successful", "failed", "results")
+			},
+			Read: readQuasim,
+		},
+		{
+			Name: "quasim-env", About: "QuASIM bench_all.py: env.json", Side: "the environment of kernels/*.json, which summary.json has as well",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("os", "os_version", "kernel", "python_version", "architecture", "numpy_version")
+			},
+		},
+		{
+			Name: "quasim-manifest", About: "QuASIM bench_all.py: kernel_manifest.json", Side: "a list of the kernels that were found, without results",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("[].name", "[].module_name", "[].function_name", "[].test_command", "[].config")
+			},
+		},
+	}
+}
+
+// quasimResult is what is read of one result.
+type quasimResult struct {
+	Kernel      string                    `json:"kernel_name"`
+	Backend     string                    `json:"backend"`
+	Precision   string                    `json:"precision"`
+	ProblemSize map[string]jsontext.Value `json:"problem_size"`
+	Timing      quasimTiming              `json:"timing"`
+	Memory      *struct {
+		Peak      foreign.Number `json:"peak_mb"`
+		Allocated foreign.Number `json:"allocated_mb"`
+		Reserved  foreign.Number `json:"reserved_mb"`
+	} `json:"memory"`
+	Energy *struct {
+		Energy foreign.Number `json:"energy_j"`
+		Power  foreign.Number `json:"power_w"`
+	} `json:"energy"`
+	Accuracy *struct {
+		RMSE        foreign.Number `json:"rmse"`
+		Max         foreign.Number `json:"max_error"`
+		Relative    foreign.Number `json:"relative_error"`
+		Determinism foreign.Number `json:"determinism_std"`
+	} `json:"accuracy"`
+	Success  *bool                   `json:"success"`
+	Error    string                  `json:"error_message"`
+	Metadata map[string]foreign.Text `json:"metadata"`
+	Own      *layoutRun              `json:"neurolens"` // of files of earlier versions, in which a result is a run
+	Runs     []quasimRun             `json:"runs"`      // of files that NeuroLens wrote
+
+	run *quasimRun // the one of Runs that is read
+}
+
+// quasimRun is a run of a point. If it is the only one, its timing and metadata are those of the point.
+type quasimRun struct {
+	Timing      *quasimTiming           `json:"timing"`
+	Metadata    map[string]foreign.Text `json:"metadata"`
+	Own         *layoutRun              `json:"neurolens"`
+	Environment quasimEnv               `json:"environment"`
+}
+
+// quasimTiming are the statistics of the time.
+type quasimTiming struct {
+	P50        foreign.Number `json:"latency_ms_p50"`
+	P90        foreign.Number `json:"latency_ms_p90"`
+	P99        foreign.Number `json:"latency_ms_p99"`
+	Mean       foreign.Number `json:"latency_ms_mean"`
+	Std        foreign.Number `json:"latency_ms_std"`
+	Throughput foreign.Number `json:"throughput_ops_per_sec"`
+	Iterations foreign.Number `json:"iterations"`
+	Raw        jsontext.Value `json:"raw_times_ms"`
+}
+
+// quasimEnv is env.json, and the environment of a summary.
+type quasimEnv struct {
+	OS           string `json:"os"`
+	Kernel       string `json:"kernel"`
+	Python       string `json:"python_version"`
+	Architecture string `json:"architecture"`
+	Git          *struct {
+		Commit string `json:"commit"`
+		Branch string `json:"branch"`
+		Dirty  *bool  `json:"dirty"`
+	} `json:"git"`
+	CUDA *struct {
+		Version string         `json:"version"`
+		Count   foreign.Number `json:"device_count"`
+		Device  string         `json:"device_name"`
+	} `json:"cuda"`
+	NumPy    string   `json:"numpy_version"`
+	Machines []string `json:"machines"` // in files that NeuroLens wrote
+}
+
+// readQuasim reads a summary, or a file with a single result. Values that apply to all results come before them;
+// otherwise they are unknown for all.
+func readQuasim(in *foreign.Input, out *foreign.Output) error {
+	if in.Head.Has("kernel_name") {
+		return readQuasimKernel(in, out)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var env schema.Env
+	err = j.Members(func(name string) error {
+		switch name {
+		case "timestamp": // the commit that was measured
+			var commit foreign.Text
+			err := j.Decode(&commit)
+			if err == nil && env.GitCommit == "" && gitCommit.MatchString(string(commit)) {
+				env.GitCommit = string(commit)
+			}
+			return err
+		case "environment":
+			var e quasimEnv
+			if err := j.Decode(&e); err != nil {
+				return out.RefuseMismatch(err)
+			}
+			commit := env.GitCommit
+			env = e.env()
+			if env.GitCommit == "" {
+				env.GitCommit = commit
+			}
+			return nil
+		case "results":
+			return out.RefuseMismatch(j.Elements(func(int) error { return quasimElement(j, out, &env) }))
+		}
+		return j.Skip()
+	})
+	return out.RefuseMismatch(err)
+}
+
+var gitCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+func quasimElement(j *foreign.JSON, out *foreign.Output, env *schema.Env) error {
+	var q quasimResult
+	if err := j.Decode(&q); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	return q.emit(j.Where(), out, env)
+}
+
+// readQuasimKernel reads a file with one result.
+func readQuasimKernel(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	text, err := j.Value()
+	if err != nil {
+		return err
+	}
+	text = text.Clone()
+	listed, err := inSummary(in, text)
+	if err != nil {
+		return err
+	}
+	if listed {
+		out.LeaveOut("results that summary.json has as well", 1)
+		return nil
+	}
+	var q quasimResult
+	if err := foreign.DecodeAt("", text, &q); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	var env schema.Env
+	switch side, err := sideJSON(in, "../env.json"); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		var e quasimEnv
+		if side.Decode(&e) == nil { // ignore other files with that name
+			env = e.env()
+		}
+	}
+	return q.emit("/", out, &env)
+}
+
+// inSummary reports whether the summary of the tree has exactly this result.
+func inSummary(in *foreign.Input, result jsontext.Value) (found bool, err error) {
+	j, err := sideJSON(in, "../summary.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	want := foreign.TextOf(result)
+	_ = j.Members(func(name string) error { // another file of that name, or a damaged one, has what could be read
+		if name != "results" {
+			return j.Skip()
+		}
+		return j.Elements(func(int) error {
+			r, err := j.Value()
+			found = found || err == nil && foreign.TextOf(r) == want
+			return err
+		})
+	})
+	return found, nil
+}
+
+// sideJSON reads a side file.
+func sideJSON(in *foreign.Input, name string) (*foreign.JSON, error) {
+	content, err := in.Side(name)
+	if err != nil {
+		return nil, err
+	}
+	side, err := foreign.FromReader(bytes.NewReader(content), name, in.Location)
+	if err != nil {
+		return nil, err
+	}
+	return side.JSON()
+}
+
+func (e *quasimEnv) env() schema.Env {
+	r := schema.Run{Env: schema.Env{OS: strings.ToLower(e.OS), OSKernel: e.Kernel, PythonVersion: e.Python}}
+	if len(e.Machines) == 1 {
+		r.Env.Machine = e.Machines[0]
+	}
+	foreign.SetFact(&r, "cpu.architecture", e.Architecture)
+	foreign.SetFact(&r, "numpy.version", e.NumPy)
+	if e.Git != nil {
+		r.Env.GitCommit, r.Env.GitBranch, r.Env.GitDirty = e.Git.Commit, e.Git.Branch, e.Git.Dirty
+	}
+	if e.CUDA != nil {
+		r.Env.CUDAVersion, r.Env.GPUCount, r.Env.GPUName = e.CUDA.Version, e.CUDA.Count.Int64(), e.CUDA.Device
+	}
+	return r.Env
+}

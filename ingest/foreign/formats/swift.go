@@ -1,0 +1,229 @@
+package formats
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// swiftMNIST reads the files of run_benchmarks.sh of the Swift MNIST examples, one for each configuration, and
+// report.json, which generate_report.py makes from them.
+func swiftMNIST() foreign.Format {
+	return foreign.Format{
+		Name: "swift-mnist", About: "Swift MNIST scripts: benchmarks/*.json and report.json",
+		Level: "a run is one training; its one sample is the whole process",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("executable", "model", "backend", "metrics.training_time_seconds") ||
+				h.Has("summary.total_benchmarks", "results[].model", "results[].training_time_seconds") ||
+				h.Has("summary.total_benchmarks", "summary.models", "summary.backends", "results")
+		},
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			if in.Head.Has("summary.total_benchmarks") {
+				return readSwiftReport(in, out)
+			}
+			return readSwiftFile(in, out)
+		},
+	}
+}
+
+type swiftMetrics struct {
+	Time     foreign.Number `json:"training_time_seconds"`
+	Memory   foreign.Number `json:"peak_memory_mb"`
+	Accuracy foreign.Number `json:"test_accuracy_percent"`
+}
+
+// swiftFile is the file of one configuration.
+type swiftFile struct {
+	Executable string                  `json:"executable"`
+	Model      string                  `json:"model"`
+	Backend    string                  `json:"backend"`
+	Timestamp  string                  `json:"timestamp"`
+	Config     map[string]foreign.Text `json:"config"`
+	Metrics    swiftMetrics            `json:"metrics"`
+	Compiled   bool                    `json:"compiled"`
+	Own        *layoutRun              `json:"neurolens"`
+}
+
+// swiftRow is a result of a report. It has the same values as the file that it was made from, without that file's
+// configuration.
+type swiftRow struct {
+	Model     string `json:"model"`
+	Backend   string `json:"backend"`
+	Compiled  bool   `json:"compiled"`
+	Timestamp string `json:"timestamp"`
+	swiftMetrics
+	Own *layoutRun `json:"neurolens"`
+}
+
+func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var f swiftFile
+	if err := j.Decode(&f); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	r := schema.Run{Benchmark: f.Executable}
+	for name, text := range f.Config {
+		setSwift(&r, name, string(text))
+	}
+	return f.row().emit(in, out, "/", r)
+}
+
+// setSwift sets a value of a configuration. The seed is a fact, as for NeuroLens's own runs: it says how a point was run,
+// not which point it is.
+func setSwift(r *schema.Run, name, text string) {
+	if name == "seed" {
+		foreign.SetFact(r, "runner.seed", foreign.Canonical(text))
+		return
+	}
+	foreign.SetParam(r, name, text)
+}
+
+func (f *swiftFile) row() *swiftRow {
+	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics, f.Own.known()}
+}
+
+// emit makes a run from a result; r says what was measured besides model and backend.
+func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r schema.Run) error {
+	r.Model, r.Backend = s.Model, s.Backend
+	if s.Compiled {
+		foreign.SetParam(&r, "compiled", "true")
+	}
+	if at, source, err := in.Time(s.Timestamp, append([]string{"20060102_150405"}, foreign.ISO...)...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	if s.Own.shown("training_time_seconds") {
+		single(&r, "training_time", s.Time, "s")
+	}
+	single(&r, "peak_memory", s.Memory, "MiB")
+	single(&r, "accuracy", s.Accuracy, "%")
+	s.Own.identify(&r)
+	s.Own.values(&r)
+	if len(r.Metrics) == 0 && s.Own == nil {
+		out.Refuse(where, fmt.Errorf("a result without training_time_seconds, peak_memory_mb and test_accuracy_percent"))
+		return nil
+	}
+	return out.Run(where, r)
+}
+
+// readSwiftReport reads the results of a report. If the configuration of a result has its own file, it is read only from
+// there. A report does not have the hidden size, and its notes apply to its first result: two results that differ in
+// nothing else are distinguished by their order.
+func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	known := swiftKnown(in) // by what they say: their files
+	var config map[string]foreign.Text
+	seen := map[swiftRow]int{}
+	err = j.Members(func(name string) error {
+		switch name {
+		case "summary":
+			var summary struct {
+				Config map[string]foreign.Text `json:"config"`
+			}
+			err := j.Decode(&summary)
+			config = summary.Config
+			return out.RefuseMismatch(err)
+		case "results", "failed":
+			return out.RefuseMismatch(j.Elements(func(int) error {
+				var s swiftRow
+				if err := j.Decode(&s); err != nil {
+					return out.RefuseMismatch(err)
+				}
+				s.Own = s.Own.known()
+				kind := s
+				kind.swiftMetrics, kind.Own = swiftMetrics{}, nil
+				seen[kind]++
+				if file := known[s.key()]; file != "" {
+					out.LeaveTo(file, "results that have a file of their own", 1)
+					return nil
+				}
+				r := schema.Run{Benchmark: s.executable()}
+				if s.Own == nil {
+					r.Warnings = []string{warnHiddenSize}
+				}
+				for _, name := range []string{"epochs", "batch_size", "seed"} {
+					setSwift(&r, name, string(config[name]))
+				}
+				foreign.SetParam(&r, "row", fmt.Sprint(seen[kind]))
+				return s.emit(in, out, j.Where(), r)
+			}))
+		}
+		return j.Skip()
+	})
+	return out.RefuseMismatch(err)
+}
+
+// warnHiddenSize is the warning for results of a report, which does not have their hidden size.
+const warnHiddenSize = "hidden_size_unknown"
+
+// executable is the program that has the backend; a report does not name it.
+func (s *swiftRow) executable() string {
+	if s.Backend == "mlx" {
+		return "MNISTMLX"
+	}
+	return "MNISTClassic"
+}
+
+// key has all values of a result in a report, in canonical numbers.
+func (s *swiftRow) key() swiftRow {
+	k := *s
+	if k.Own != nil { // two that failed say the same
+		k.Timestamp += " " + k.Own.RunID
+	}
+	k.Own = nil
+	for _, n := range []*foreign.Number{&k.Time, &k.Memory, &k.Accuracy} {
+		*n = foreign.Number(foreign.Canonical(string(*n)))
+	}
+	return k
+}
+
+// Limits of the search for files of configurations.
+const (
+	maxSwiftFiles  = 10_000
+	swiftFileBytes = 64 << 10
+)
+
+// swiftFolders are the folders near a report that may have the files of its configurations. NeuroLens writes reports into a folder beside
+// them, and the runs that are not ok into another.
+var swiftFolders = []string{
+	".", "benchmarks", "../benchmarks", "..", "failed", "../failed", "benchmarks/failed", "../benchmarks/failed",
+}
+
+// swiftKnown gives the results that have a file of their own near the report, with its path.
+func swiftKnown(in *foreign.Input) map[swiftRow]string {
+	known := map[swiftRow]string{}
+	if in.Folder == nil {
+		return known
+	}
+	for _, dir := range swiftFolders {
+		full := path.Join(path.Dir(in.Path), dir)
+		if !fs.ValidPath(full) {
+			continue
+		}
+		entries, err := fs.ReadDir(in.Folder, full)
+		if err != nil {
+			continue // there is no such folder
+		}
+		for _, e := range entries[:min(len(entries), maxSwiftFiles)] {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() || info.Size() > swiftFileBytes || !strings.HasSuffix(e.Name(), ".json") {
+				continue
+			}
+			j, err := sideJSON(in, path.Join(dir, e.Name()))
+			var f swiftFile
+			if err == nil && j.Decode(&f) == nil && f.Executable != "" {
+				known[f.row().key()] = path.Join(dir, e.Name())
+			}
+		}
+	}
+	return known
+}
