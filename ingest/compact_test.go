@@ -3,8 +3,12 @@ package ingest
 import (
 	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -342,4 +347,496 @@ func TestCompactFaults(t *testing.T) {
 			t.Error("the source changed")
 		}
 	})
+}
+
+// Where these are set, the test binary is a process that compacts a store.
+const (
+	childCompactFrom = "NEUROLENS_INGEST_COMPACT"
+	childCompactInto = "NEUROLENS_INGEST_COMPACT_INTO"
+)
+
+// yearStart is when the runs of yearStore begin.
+var yearStart = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// yearStore has runs of six months, in sealed files of which some are of two months, and live; three of them are removed.
+func yearStore(t testing.TB) string {
+	t.Helper()
+	store, dir := newStore(t)
+	const days, perFile = 180, 17
+	var runs []schema.Run
+	for day := range days {
+		runs = append(runs, startedAt(smallRun(), yearStart.AddDate(0, 0, day)))
+	}
+	runs[40] = startedAt(fullRun(), runs[40].StartedAt)
+	for some := range slices.Chunk(runs, perFile) {
+		must(store.AppendAll(runtest.Each(some...)))
+	}
+	mustAppend(t, store, startedAt(smallRun(), yearStart.Add(time.Hour)), startedAt(smallRun(), yearStart.Add(2*time.Hour)))
+	must(store.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{runs[0].RunID, runs[33].RunID, runs[days-1].RunID}}))
+	must(store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{runs[7].RunID}, Value: "x"}))
+	for _, text := range []string{"one", "two"} {
+		sum := storetest.ArtifactName([]byte(text))
+		writeFile(t, filepath.Join(dir, sum), []byte(text))
+	}
+	return dir
+}
+
+// compactWith compacts by other file operations.
+func compactWith(from string, into disk.Files) (Compacted, error) {
+	c := &compacter{from: must(disk.NewOS(from)), into: into, version: "test", memory: compactMemory, damaged: func(LeftOut) {}}
+	err := c.all(context.Background())
+	return c.done, err
+}
+
+// finishedFiles are the files in a new directory that are recorded as finished, by name.
+func finishedFiles(t testing.TB, into string) map[string]fs.FileInfo {
+	t.Helper()
+	all := map[string]fs.FileInfo{}
+	state, err := readState(os.DirFS(into))
+	if errors.Is(err, fs.ErrNotExist) {
+		return all
+	}
+	mustDo(t, err)
+	for _, f := range state.Files {
+		sealed := must(schema.ParseSealedFile(f.Name))
+		for _, zone := range f.Zones {
+			name := sealed.Path(zone)
+			all[name] = must(os.Stat(filepath.Join(into, name)))
+		}
+	}
+	return all
+}
+
+// sameFiles counts files that are still there, and were not written again.
+func sameFiles(into string, before map[string]fs.FileInfo) (n int) {
+	for name, was := range before {
+		if is, err := os.Stat(filepath.Join(into, name)); err == nil && os.SameFile(is, was) && is.ModTime().Equal(was.ModTime()) {
+			n++
+		}
+	}
+	return n
+}
+
+// notYet fails if a directory that is not complete is taken for a store.
+func notYet(t testing.TB, into string) {
+	t.Helper()
+	if _, err := schema.List(os.DirFS(into), schema.Scope{}); !errors.Is(err, schema.ErrNoStore) {
+		t.Fatalf("it counts as a store: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(into, compactMark)); err != nil {
+		return // it was not begun
+	}
+	if err := Init(into); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Fatalf("it becomes a store: %v", err)
+	}
+	if _, err := Open(into, "test"); err == nil || !strings.Contains(err.Error(), "same command again continues it") {
+		t.Fatalf("opening it: %v", err)
+	}
+}
+
+// TestCompactResume lets a process that compacts end at some of its operations, with NEUROLENS_TORTURE=1 at each. The next one keeps every
+// file that was finished, and the store is the same as without an interruption.
+func TestCompactResume(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	whole := filepath.Join(t.TempDir(), "whole")
+	want := must(Compact(context.Background(), from, whole, "test", noDamage(t)))
+	runs := contents(t, whole)
+	most := 0
+	step := tier(37, 9, 1)
+	for at := rand.IntN(step); ; at += step {
+		into := filepath.Join(t.TempDir(), "new")
+		files := &faultyFiles{OS: must(disk.NewOS(into)), Fault: errCrashed, Lasting: true, Quick: true, At: at}
+		_, err := compactWith(from, files)
+		if !files.Hit {
+			break
+		}
+		if err == nil { // what failed is what nobody needs: removing a temporary file
+			wholeStore(t, into)
+			continue
+		}
+		if !errors.Is(err, errCrashed) {
+			t.Fatalf("operation %d: %v", at, err)
+		}
+		if !isStore(into) {
+			notYet(t, into)
+		}
+		before := finishedFiles(t, into)
+		most = max(most, len(before))
+		done, err := Compact(context.Background(), from, into, "test", noDamage(t))
+		if err != nil || done != want {
+			t.Fatalf("operation %d, %s: compacted %+v, want %+v: %v", at, files.Trace[at], done, want, err)
+		}
+		if n := sameFiles(into, before); n != len(before) {
+			t.Fatalf("operation %d, %s: %d of %d finished files are kept", at, files.Trace[at], n, len(before))
+		}
+		if got := contents(t, into); !maps.Equal(got, runs) {
+			t.Fatalf("operation %d, %s: it holds %d runs, want %d", at, files.Trace[at], len(got), len(runs))
+		}
+		if found := findings(t, into); len(found) > 0 {
+			t.Fatalf("operation %d, %s: found %+v", at, files.Trace[at], found)
+		}
+		mustDo(t, os.RemoveAll(into))
+	}
+	if most < 2*want.Files {
+		t.Errorf("at most %d files were finished before an interruption", most)
+	}
+}
+
+// isStore reports whether a directory is a store.
+func isStore(dir string) bool {
+	_, err := schema.ReadHeader(os.DirFS(dir))
+	return err == nil
+}
+
+// stoppedFiles fail once so many files were recorded.
+type stoppedFiles struct {
+	disk.OS
+	left int
+}
+
+func (f *stoppedFiles) Rename(from, to string) error {
+	if to == compactMark {
+		if f.left == 0 {
+			return errCrashed
+		}
+		f.left--
+	}
+	return f.OS.Rename(from, to)
+}
+
+// interrupted is a directory in which a compact was interrupted after so many files.
+func interrupted(t testing.TB, from string, files int) (into string, finished map[string]fs.FileInfo) {
+	t.Helper()
+	into = filepath.Join(t.TempDir(), "new")
+	if _, err := compactWith(from, &stoppedFiles{must(disk.NewOS(into)), 1 + files}); !errors.Is(err, errCrashed) {
+		t.Fatal(err)
+	}
+	notYet(t, into)
+	return into, finishedFiles(t, into)
+}
+
+// TestCompactChanged changes the source, or what is finished, between an interruption and the next Compact: it makes again what is
+// not right any more, and only that.
+func TestCompactChanged(t *testing.T) {
+	t.Parallel()
+	const files = 5
+	some := func(finished map[string]fs.FileInfo, zone string) string {
+		names := slices.Sorted(maps.Keys(finished))
+		return names[slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, zone) })]
+	}
+	for name, c := range map[string]struct {
+		change func(t *testing.T, from, into string, finished map[string]fs.FileInfo)
+		again  int // files of the new store, of all tables, that are made again
+	}{
+		"nothing": {func(*testing.T, string, string, map[string]fs.FileInfo) {}, 0},
+		"newer runs": {func(t *testing.T, from, _ string, _ map[string]fs.FileInfo) {
+			store := openWith(t, from, quickFiles(from), eagerRules())
+			must(store.AppendAll(runtest.Each(startedAt(smallRun(), yearStart.AddDate(1, 0, 0)))))
+		}, 0},
+		"an older run": {func(t *testing.T, from, _ string, _ map[string]fs.FileInfo) {
+			store := openWith(t, from, quickFiles(from), eagerRules())
+			must(store.AppendAll(runtest.Each(startedAt(smallRun(), yearStart.AddDate(0, 0, 3).Add(time.Hour)))))
+		}, 2},
+		"a run is removed": {func(t *testing.T, from, _ string, _ map[string]fs.FileInfo) {
+			runs := slices.Sorted(maps.Keys(contents(t, from)))
+			must(openWith(t, from, quickFiles(from), eagerRules()).Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{runs[10]}}))
+		}, 2},
+		"a run is restored": {func(t *testing.T, from, _ string, _ map[string]fs.FileInfo) {
+			runs := slices.Sorted(maps.Keys(contents(t, from)))
+			must(openWith(t, from, quickFiles(from), eagerRules()).Annotate(Annotation{Kind: schema.EventRestore, Runs: []string{runs[0]}}))
+		}, 2},
+		"live runs are sealed": {func(t *testing.T, from, _ string, _ map[string]fs.FileInfo) { mustSeal(t, from) }, 2},
+		"damaged runs": {func(t *testing.T, _, into string, finished map[string]fs.FileInfo) {
+			flipByte(t, filepath.Join(into, some(finished, schema.RunsDir)))
+		}, 2},
+		"damaged ops": {func(t *testing.T, _, into string, finished map[string]fs.FileInfo) {
+			flipByte(t, filepath.Join(into, some(finished, schema.OpsDir)))
+		}, 3},
+		"no samples": {func(t *testing.T, _, into string, finished map[string]fs.FileInfo) {
+			mustDo(t, os.Remove(filepath.Join(into, some(finished, schema.SamplesDir))))
+		}, 2},
+		"a damaged mark": {func(t *testing.T, _, into string, _ map[string]fs.FileInfo) {
+			flipByte(t, filepath.Join(into, compactMark))
+		}, 2*files + 1},
+		"a damaged artifact, and one that is pruned": {func(t *testing.T, from, into string, _ map[string]fs.FileInfo) {
+			writeFile(t, filepath.Join(into, storetest.ArtifactName([]byte("one"))), []byte("0ne"))
+			name := storetest.ArtifactName([]byte("two"))
+			mustDo(t, os.Remove(filepath.Join(from, name)))
+			writeFile(t, filepath.Join(into, name), []byte("two"))
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from := yearStore(t)
+			into, finished := interrupted(t, from, files)
+			c.change(t, from, into, finished)
+			done, err := Compact(context.Background(), from, into, "test", noDamage(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(finished) - sameFiles(into, finished); n != c.again {
+				t.Errorf("%d of %d files are made again, want %d", n, len(finished), c.again)
+			}
+			fresh := filepath.Join(t.TempDir(), "fresh")
+			want := must(Compact(context.Background(), from, fresh, "test", noDamage(t)))
+			if done.Files = want.Files; done != want {
+				t.Errorf("compacted %+v, want %+v", done, want)
+			}
+			if got := contents(t, into); !maps.Equal(got, contents(t, fresh)) {
+				t.Errorf("it holds %d runs, want %d", len(got), want.Runs)
+			}
+			if a, b := eventFiles(t, into), eventFiles(t, fresh); !slices.Equal(a, b) {
+				t.Errorf("it has events %v, want %v", a, b)
+			}
+			if found := findings(t, into); len(found) > 0 {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+}
+
+// eventFiles are the names of events and artifacts.
+func eventFiles(t testing.TB, dir string) []string {
+	t.Helper()
+	return append(must(fs.Glob(os.DirFS(dir), schema.EventsDir+"/*")), must(fs.Glob(os.DirFS(dir), schema.ArtifactsDir+"/*/*"))...)
+}
+
+// TestCompactResumeDamage: damage of the source that was found before an interruption is found again after it, and what was lost is
+// marked, once.
+func TestCompactResumeDamage(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	sealed := must(schema.ListZone(os.DirFS(from), schema.RunsDir))
+	slices.SortFunc(sealed, func(a, b schema.SealedFile) int { return int(a.First - b.First) })
+	bad := sealed[0].Path(schema.SamplesDir)
+	writeFile(t, filepath.Join(from, bad), []byte("nothing of it is left"))
+	live := must(schema.List(os.DirFS(from), schema.Scope{})).Live
+	flipByte(t, filepath.Join(from, live[len(live)-1].Path()))
+	into, finished := interrupted(t, from, 3)
+	var found []string
+	done, err := Compact(context.Background(), from, into, "test", func(f LeftOut) { found = append(found, f.Path) })
+	if err != nil || len(found) != 2 || !slices.Contains(found, bad) || done.Loss.Runs != 1 || done.Loss.Samples == 0 {
+		t.Fatalf("compacted %+v, found %v: %v", done, found, err)
+	}
+	if n := sameFiles(into, finished); n != len(finished) || n == 0 {
+		t.Errorf("%d of %d finished files are kept", n, len(finished))
+	}
+	fresh := filepath.Join(t.TempDir(), "fresh")
+	want := must(Compact(context.Background(), from, fresh, "test", func(LeftOut) {}))
+	if done != want || !maps.Equal(states(t, into), states(t, fresh)) {
+		t.Errorf("compacted %+v, want %+v", done, want)
+	}
+	wholeStore(t, into)
+}
+
+// TestCompactResumeMade: a file that was made while its source was damaged is made again, for the source may be whole again.
+func TestCompactResumeMade(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	live := must(schema.List(os.DirFS(from), schema.Scope{})).Live
+	sealed := must(schema.ListZone(os.DirFS(from), schema.RunsDir))
+	slices.SortFunc(sealed, func(a, b schema.SealedFile) int { return int(a.First - b.First) })
+	want := contents(t, from)
+	for _, name := range []string{live[len(live)-1].Path(), sealed[3].Path(schema.RunsDir)} {
+		good := must(os.ReadFile(filepath.Join(from, name)))
+		flipByte(t, filepath.Join(from, name))
+		into, _ := interrupted(t, from, 3)
+		writeFile(t, filepath.Join(from, name), good)
+		done := must(Compact(context.Background(), from, into, "test", noDamage(t)))
+		if got := contents(t, into); len(got) != done.Runs || done.Runs+done.Removed != len(want) {
+			t.Errorf("%s: compacted %+v of %d runs", name, done, len(want))
+		}
+	}
+}
+
+// TestCompactComplete: a Compact that was interrupted after it had written the header is ended by the next one, for the same source.
+func TestCompactComplete(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	live := must(schema.List(os.DirFS(from), schema.Scope{})).Live
+	flipByte(t, filepath.Join(from, live[0].Path()))
+	into := filepath.Join(t.TempDir(), "new")
+	files := &unremoved{must(disk.NewOS(into))}
+	want, err := compactWith(from, files)
+	if !errors.Is(err, errCrashed) {
+		t.Fatal(err)
+	}
+	other, _ := sealedStore(t, smallRun())
+	if _, err := Compact(context.Background(), other, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("from another store: %v", err)
+	}
+	before := contents(t, into)
+	var found []string
+	done, err := Compact(context.Background(), from, into, "test", func(f LeftOut) { found = append(found, f.Path) })
+	if err != nil || done != want || !slices.Equal(found, []string{live[0].Path()}) {
+		t.Errorf("compacted %+v, want %+v, found %v: %v", done, want, found, err)
+	}
+	wholeStore(t, into)
+	if !maps.Equal(contents(t, into), before) {
+		t.Error("its runs changed")
+	}
+	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store") {
+		t.Errorf("once more: %v", err)
+	}
+}
+
+// TestCompactAlready: a store that is complete stays as it is, and the same command says so. It names the store if that is another one, or if the
+// source has changed since.
+func TestCompactAlready(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	source := must(Open(from, "test"))
+	t.Cleanup(func() { _ = source.Close() })
+	run := smallRun()
+	mustAppend(t, source, run, smallRun())
+	_, err := source.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{run.RunID}})
+	mustDo(t, err)
+	into := filepath.Join(t.TempDir(), "new")
+	want := must(Compact(t.Context(), from, into, "test", noDamage(t)))
+	before := storetest.Snapshot(t, into)
+	again, err := Compact(t.Context(), from, into, "test", noDamage(t))
+	if want.Already = true; err != nil || again != want || storetest.Snapshot(t, into) != before {
+		t.Errorf("once more: %+v, want %+v, %v", again, want, err)
+	}
+	differs := func(from string) {
+		t.Helper()
+		id := must(schema.ReadHeader(os.DirFS(into))).StoreID
+		if _, err := Compact(t.Context(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store "+id+", which differs") {
+			t.Errorf("%v", err)
+		}
+		if storetest.Snapshot(t, into) != before {
+			t.Error("it changed")
+		}
+	}
+	other, _ := sealedStore(t, smallRun())
+	differs(other)
+	late := smallRun()
+	mustAppend(t, source, late)
+	differs(from)
+	_, err = source.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{late.RunID}})
+	mustDo(t, err)
+	differs(from) // so that a merge brings it not back
+}
+
+// unremoved cannot remove the mark.
+type unremoved struct{ disk.OS }
+
+func (f *unremoved) Remove(name string) error {
+	if name == compactMark {
+		return errCrashed
+	}
+	return f.OS.Remove(name)
+}
+
+// TestCompactInUse: of two processes that compact into the same directory at once, one is refused, and changes nothing.
+func TestCompactInUse(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	into, _ := interrupted(t, from, 2)
+	before := snapshot(t, into)
+	unlock := must(must(disk.NewOS(into)).LockRoot())
+	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("in use: %v", err)
+	}
+	if snapshot(t, into) != before {
+		t.Error("something changed")
+	}
+	unlock()
+	must(Compact(context.Background(), from, into, "test", noDamage(t)))
+}
+
+// TestCompactKill ends compacting processes with SIGKILL after a random number of file operations, until one comes to its end.
+func TestCompactKill(t *testing.T) {
+	t.Parallel()
+	from := yearStore(t)
+	var operations strings.Builder
+	want := must(compactWith(from, &announced{must(disk.NewOS(filepath.Join(t.TempDir(), "whole"))), &operations}))
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for range tier(1, 10, 60) {
+		into := filepath.Join(t.TempDir(), "new")
+		var finished map[string]fs.FileInfo
+		for kills := 0; !isStore(into); kills++ {
+			operation := random.IntN(operations.Len())
+			if kills == 8 {
+				operation = operations.Len()
+			}
+			err := killedAt(t, from, into, operation)
+			if isStore(into) {
+				break
+			}
+			if kills == 8 {
+				t.Fatal(err)
+			}
+			notYet(t, into)
+			if n := sameFiles(into, finished); n != len(finished) {
+				t.Fatalf("%d of %d finished files are kept", n, len(finished))
+			}
+			finished = finishedFiles(t, into)
+		}
+		if _, err := os.Stat(filepath.Join(into, compactMark)); err == nil { // it was killed after the header
+			must(Compact(context.Background(), from, into, "test", noDamage(t)))
+		}
+		wholeStore(t, into)
+		if got := contents(t, into); len(got) != want.Runs || sameFiles(into, finished) != len(finished) {
+			t.Errorf("it holds %d runs, want %d; %d of %d finished files are kept", len(got), want.Runs, sameFiles(into, finished), len(finished))
+		}
+	}
+}
+
+// killedAt starts a process that compacts, and kills it once it began so many operations, which it may do before it dies. It returns how
+// the process ended.
+func killedAt(t *testing.T, from, into string, operation int) error {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childCompactFrom+"="+from, childCompactInto+"="+into)
+	cmd.Stderr = os.Stderr
+	out := must(cmd.StdoutPipe())
+	mustDo(t, cmd.Start())
+	_, ended := io.CopyN(io.Discard, out, int64(operation))
+	if ended == nil {
+		_ = cmd.Process.Kill()
+	}
+	_, _ = io.Copy(io.Discard, out) // Wait closes it
+	return cmd.Wait()
+}
+
+// announced writes a byte before each operation that changes names.
+type announced struct {
+	disk.OS
+	out io.Writer
+}
+
+func (a *announced) announce() { _, _ = io.WriteString(a.out, ".") }
+
+func (a *announced) Create(name string) (disk.File, error) {
+	a.announce()
+	return a.OS.Create(name)
+}
+
+func (a *announced) Link(from, to string) error {
+	a.announce()
+	return a.OS.Link(from, to)
+}
+
+func (a *announced) Rename(from, to string) error {
+	a.announce()
+	return a.OS.Rename(from, to)
+}
+
+func (a *announced) Remove(name string) error {
+	a.announce()
+	return a.OS.Remove(name)
+}
+
+// compactChild is the process of TestCompactKill.
+func compactChild(from, into string) error {
+	target, err := disk.NewOS(into)
+	if err != nil {
+		return err
+	}
+	_, err = compactWith(from, &announced{target, os.Stdout})
+	return err
 }

@@ -2,9 +2,11 @@ package query
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -85,4 +87,161 @@ func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page
 		}
 		return page(p.Page)
 	})
+}
+
+// Absent has the requested metrics that none of some runs has, and the metrics that these runs have instead.
+type Absent struct{ Metrics, Others []string }
+
+// metricsOf adds the requested metrics to the runs of a page: a single metric replaces the primary one, several are added.
+func metricsOf(ctx context.Context, metrics []string, p *part) error {
+	if len(metrics) == 0 || len(p.ids) == 0 {
+		return nil
+	}
+	s, err := sampled(ctx, p.reader, p.ids)
+	if err != nil {
+		return err
+	}
+	var found map[string]bool
+	if len(metrics) == 1 {
+		found, err = s.inPlace(ctx, &p.Table, p.ids, metrics[0])
+	} else {
+		p.beside, found, err = s.beside(ctx, p.ids, metrics)
+	}
+	if err != nil {
+		return err
+	}
+	p.Absent, err = s.absent(ctx, metrics, found)
+	return err
+}
+
+// samplesOf reads the rows of samples of some runs.
+type samplesOf struct {
+	reader *scan.Reader
+	from   duck.Statement // the statement from FROM on
+}
+
+// sampled returns the rows of samples of the runs with these ids; there must be at least one.
+func sampled(ctx context.Context, r *scan.Reader, ids []schema.ULID) (samplesOf, error) {
+	some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
+	if err := some.CheckSamples(ctx); err != nil {
+		return samplesOf{}, err
+	}
+	first, last := slices.MinFunc(ids, scan.CompareIDs).String(), slices.MaxFunc(ids, scan.CompareIDs).String()
+	return samplesOf{some, duck.Statement{
+		SQL: " FROM " + some.Src.Nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+			" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)",
+		Args: []any{first, last, scan.IDTexts(ids)},
+	}}, nil
+}
+
+// table reads columns of the rows of some metrics.
+func (s samplesOf) table(ctx context.Context, columns string, metrics []string) (answer.Table, error) {
+	return s.reader.Conn.Table(ctx, duck.Statement{
+		SQL:  "SELECT " + columns + s.from.SQL + " WHERE metric IN (SELECT unnest($4::VARCHAR[]))",
+		Args: append(slices.Clone(s.from.Args), metrics),
+	})
+}
+
+// absent returns the metrics that were not found and, if there are any, the metrics that the runs have.
+func (s samplesOf) absent(ctx context.Context, metrics []string, found map[string]bool) (a Absent, err error) {
+	for _, metric := range metrics {
+		if !found[metric] {
+			a.Metrics = append(a.Metrics, metric)
+		}
+	}
+	if len(a.Metrics) == 0 {
+		return a, nil
+	}
+	t, err := s.reader.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + s.from.SQL + " ORDER BY metric", Args: s.from.Args})
+	for _, row := range t.Rows {
+		a.Others = append(a.Others, row[0].(string))
+	}
+	return a, err
+}
+
+// inPlace replaces the values of the primary metric in the rows of t, one row per id, by those of a metric. found has the metric if
+// any run has it.
+func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.ULID, metric string) (found map[string]bool, err error) {
+	var columns []*schema.Column
+	for _, c := range t.Columns {
+		if own, ok := schema.Samples.Column(c.Name); ok && c.Name != "run_id" {
+			columns = append(columns, own)
+		}
+	}
+	rows, err := s.table(ctx, scan.ColumnNames(scan.WithRunID(columns)), []string{metric})
+	if err != nil {
+		return nil, err
+	}
+	replaceRows(t, rows, ids, columns)
+	return map[string]bool{metric: len(rows.Rows) > 0}, nil
+}
+
+// replaceRows replaces the values of columns by those of other rows, matched by run; NULL for runs without another row.
+func replaceRows(t *answer.Table, other answer.Table, ids []schema.ULID, columns []*schema.Column) {
+	byID, runID := map[string][]any{}, other.Index("run_id")
+	for _, row := range other.Rows {
+		id, _ := row[runID].(string)
+		byID[id] = row
+	}
+	for i, id := range ids {
+		row := slices.Clone(t.Rows[i])
+		for _, c := range columns {
+			row[t.Index(c.Name)] = nil
+			if found := byID[id.String()]; found != nil {
+				row[t.Index(c.Name)] = found[other.Index(c.Name)]
+			}
+		}
+		t.Rows[i] = row
+	}
+}
+
+// RunMetric is the value of one of several requested metrics of a run.
+type RunMetric struct {
+	Unit       string   // empty if the run does not have the metric
+	UnitInFile string   // for a rate: as in ListedRun
+	Value      *float64 // median or, if unknown, mean
+}
+
+// beside reads several metrics: one row per id, in the order of the metrics. found has the metrics that at least one run has.
+func (s samplesOf) beside(ctx context.Context, ids []schema.ULID, metrics []string) (all [][]RunMetric, found map[string]bool, err error) {
+	t, err := s.table(ctx, "run_id, metric, unit, coalesce(p50, mean)", metrics)
+	if err != nil {
+		return nil, nil, err
+	}
+	places, found := make(map[string]int, len(ids)), map[string]bool{}
+	all = make([][]RunMetric, len(ids))
+	for i, id := range ids {
+		places[id.String()], all[i] = i, make([]RunMetric, len(metrics))
+	}
+	for _, row := range t.Rows {
+		id, _ := row[0].(string)
+		metric, _ := row[1].(string)
+		found[metric] = true
+		own := &all[places[id]][slices.Index(metrics, metric)]
+		own.Unit, _ = row[2].(string)
+		if value, ok := row[3].(float64); ok {
+			own.Value = &value
+		}
+	}
+	return all, found, nil
+}
+
+// metricColumns are the columns of one of several requested metrics: its value and its unit.
+func metricColumns(metric string) []answer.Column {
+	return []answer.Column{{Name: "metric." + metric, Type: answer.TypeReal}, {Name: "metric." + metric + ".unit", Type: answer.TypeText}}
+}
+
+// withMetrics is a table with the columns of metrics added at the end.
+func withMetrics(t answer.Table, metrics []string, beside [][]RunMetric) answer.Table {
+	wide := answer.Table{Columns: slices.Clone(t.Columns), Rows: make([][]any, len(t.Rows))}
+	for _, metric := range metrics {
+		wide.Columns = append(wide.Columns, metricColumns(metric)...)
+	}
+	for i, row := range t.Rows {
+		wide.Rows[i] = slices.Clone(row)
+		for _, m := range beside[i] {
+			wide.Rows[i] = append(wide.Rows[i], answer.Statistic(m.Value), answer.Text(m.Unit))
+		}
+	}
+	return wide
 }

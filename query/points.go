@@ -2,10 +2,14 @@ package query
 
 import (
 	"context"
+	"database/sql/driver"
+	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // SessionPoint sums up the runs of a point in a session; in a session with two sides, those of one side. SessionPointFields describes
@@ -98,4 +102,196 @@ var pointsColumns = []string{
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
 	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
+}
+
+// SessionPointFields are the columns of the points of a session.
+func SessionPointFields() []answer.Field[SessionPoint] {
+	ids := []answer.Field[SessionPoint]{
+		pointText("point_id", "id of the point", func(p *SessionPoint) string { return p.PointID }),
+		pointText("side", schema.RunColumn("side").Doc, func(p *SessionPoint) string { return p.Side }),
+	}
+	identity := PointFields(func(p *SessionPoint) *Point { return &p.Point }, IdentityColumns()...)
+	return slices.Concat(ids, identity, pointCounts(), pointNumbers(), pointTroubles())
+}
+
+// pointCounts are the numbers of runs and samples of a point.
+func pointCounts() []answer.Field[SessionPoint] {
+	return []answer.Field[SessionPoint]{
+		pointField("runs", answer.TypeInteger, "number of runs", func(p *SessionPoint) any { return int64(p.Runs) }),
+		pointField("ok_runs", answer.TypeInteger, "number of runs with status ok; only these are measurements", func(p *SessionPoint) any { return int64(p.OKRuns) }),
+		pointField("statuses", answer.TypeMap, "number of runs per status", func(p *SessionPoint) any { return statusCounts(p.Statuses) }),
+		pointField("samples_min", answer.TypeInteger, "smallest number of samples in an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMin) }),
+		pointField("samples_max", answer.TypeInteger, "largest number of samples in an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMax) }),
+	}
+}
+
+// pointNumbers are the measurements of a point.
+func pointNumbers() []answer.Field[SessionPoint] {
+	number := func(name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
+		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Statistic(of(p)) })
+		f.Unit = schema.UnitOfRow
+		return f
+	}
+	spread := pointField("spread", answer.TypeReal, "how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); runs with one sample are ignored",
+		func(p *SessionPoint) any { return answer.ComputedValue(p.Spread) })
+	spread.Unit = "ratio"
+	return []answer.Field[SessionPoint]{
+		pointText("metric", "metric; NULL if the runs have different ones", func(p *SessionPoint) string { return p.Metric }),
+		pointText("unit", "unit of the metric; NULL if the runs have different ones", func(p *SessionPoint) string { return p.Unit }),
+		pointText("better", "which direction is better: lower or higher", func(p *SessionPoint) string { return p.Better }),
+		number("median", "plain median of the ok runs' medians, without logarithms", func(p *SessionPoint) *float64 { return p.Median }),
+		number("p99", "median of their 99th percentiles; NULL if a run has only one sample", func(p *SessionPoint) *float64 { return p.P99 }),
+		spread,
+		pointText("level", schema.RunColumn("level").Doc, func(p *SessionPoint) string { return string(p.Level) }),
+	}
+}
+
+// pointTroubles are the warnings and failures of a point.
+func pointTroubles() []answer.Field[SessionPoint] {
+	return []answer.Field[SessionPoint]{
+		pointField("warnings", answer.TypeList, "warnings of any of the runs", func(p *SessionPoint) any {
+			words := make([]any, len(p.Warnings))
+			for i, word := range p.Warnings {
+				words[i] = word
+			}
+			return words
+		}),
+		pointField("failures", answer.TypeList, "how runs failed, most frequent first: status, stage, error_kind, error and number of runs", func(p *SessionPoint) any {
+			failures := make([]any, len(p.Failures))
+			for i, f := range p.Failures {
+				failures[i] = map[string]any{
+					"status": answer.Text(f.Status), "stage": answer.Text(f.Stage), "error_kind": answer.Text(f.ErrorKind), "error": answer.Text(f.Error), "runs": int64(f.Runs),
+				}
+			}
+			return failures
+		}),
+		pointField("valued_runs", answer.TypeInteger, "number of ok runs that have a value of the metric, of which median, p99 and spread are", func(p *SessionPoint) any { return int64(p.ValuedRuns) }),
+	}
+}
+
+func pointField(name string, t answer.Type, meaning string, of func(*SessionPoint) any) answer.Field[SessionPoint] {
+	return answer.Field[SessionPoint]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
+}
+
+func pointText(name, meaning string, of func(*SessionPoint) string) answer.Field[SessionPoint] {
+	return pointField(name, answer.TypeText, meaning, func(p *SessionPoint) any { return answer.Text(of(p)) })
+}
+
+// PointMetric is the value of a requested metric over the ok runs of a point.
+type PointMetric struct {
+	Unit   string   // empty if no run has the metric, or the runs have different units
+	Median *float64 // median of the runs' medians or, if unknown, means
+	Runs   int      // that have a value
+}
+
+// AddMetrics adds metrics to the points that SessionPoints returned for the same session and counted runs.
+func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session string, counted, metrics []string) (Absent, error) {
+	var absent Absent
+	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
+		sides, ids, err := okSides(ctx, r, session, counted)
+		if err != nil {
+			return err
+		}
+		found := map[string]bool{}
+		for i := range points {
+			points[i].Metrics = make([]PointMetric, len(metrics))
+		}
+		absent = Absent{}
+		if len(ids) == 0 {
+			return nil
+		}
+		s, err := sampled(ctx, r, ids)
+		if err != nil {
+			return err
+		}
+		t, err := s.table(ctx, "run_id, metric, unit, coalesce(p50, mean)", metrics)
+		if err != nil {
+			return err
+		}
+		values := map[pointSide][]pointValues{}
+		for _, row := range t.Rows {
+			metric := duck.Text(row[1])
+			of := sides[duck.Text(row[0])]
+			if values[of] == nil {
+				values[of] = make([]pointValues, len(metrics))
+			}
+			found[metric] = true
+			values[of][slices.Index(metrics, metric)].add(duck.Text(row[2]), row[3])
+		}
+		for i := range points {
+			for k, v := range values[pointSide{points[i].PointID, points[i].Side}] {
+				points[i].Metrics[k] = v.sum()
+			}
+		}
+		absent, err = s.absent(ctx, metrics, found)
+		return err
+	})
+	return absent, err
+}
+
+// pointSide is a point of a session, or one of its sides.
+type pointSide struct{ point, side string }
+
+// okSides are the ok runs of purpose measure of a session and the counted runs, by run_id, and their ids.
+func okSides(ctx context.Context, r *scan.Reader, session string, counted []string) (sides map[string]pointSide, ids []schema.ULID, err error) {
+	columns, err := scan.RunColumns([]string{"run_id", "point_id", "side", "session_id", "purpose", "status"})
+	if err != nil {
+		return nil, nil, err
+	}
+	sel, err := r.Selected(ctx, scan.Question{})
+	if err != nil {
+		return nil, nil, err
+	}
+	sides = map[string]pointSide{}
+	runs := sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo(scan.IsMeasurement+" AND status = 'ok' AND ("+scan.SessionRuns(session, counted)+")"))
+	err = r.Conn.Query(ctx, duck.Statement{SQL: "SELECT run_id, point_id, side FROM " + runs + " ORDER BY run_id", Args: sel.Args}, func(row []driver.Value) error {
+		var err error
+		sides[duck.Text(row[0])] = pointSide{duck.Text(row[1]), duck.Text(row[2])}
+		ids, err = scan.AppendID(ids, row[0])
+		return err
+	})
+	return sides, slices.Compact(ids), err
+}
+
+// pointValues are the values of the runs of a point in a metric.
+type pointValues struct {
+	unit   string
+	mixed  bool // runs have different units
+	values []float64
+}
+
+func (v *pointValues) add(unit string, value any) {
+	if v.values != nil && unit != v.unit {
+		v.mixed = true
+	}
+	if number, ok := value.(float64); ok {
+		v.unit, v.values = unit, append(v.values, number)
+	}
+}
+
+func (v *pointValues) sum() PointMetric {
+	if v.mixed || len(v.values) == 0 {
+		return PointMetric{}
+	}
+	slices.Sort(v.values)
+	return PointMetric{v.unit, new(stat.Quantile(v.values, .5)), len(v.values)}
+}
+
+// SessionMetricFields are the columns of the metrics that AddMetrics added. They follow those of SessionPointFields.
+func SessionMetricFields(metrics []string) (fields []answer.Field[SessionPoint]) {
+	for i, metric := range metrics {
+		of := func(p *SessionPoint) PointMetric {
+			if i >= len(p.Metrics) {
+				return PointMetric{}
+			}
+			return p.Metrics[i]
+		}
+		columns := metricColumns(metric)
+		fields = append(
+			fields,
+			answer.Field[SessionPoint]{Column: columns[0], Meaning: "median of the ok runs' medians of " + metric, Of: func(p *SessionPoint) any { return answer.Statistic(of(p).Median) }},
+			answer.Field[SessionPoint]{Column: columns[1], Meaning: "its unit", Of: func(p *SessionPoint) any { return answer.Text(of(p).Unit) }},
+		)
+	}
+	return fields
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"encoding/csv"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestREADME runs the commands of the README in one directory, block by block: those for a shell, and those in the tables that begin
@@ -74,4 +79,114 @@ func runScript(t *testing.T, dir, script string) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s\n%v\n%s", script, err, out)
 	}
+}
+
+// TestDocsPictures draws the pictures of docs/plots.md by the commands that stand there, of real runs (fixtures/aa, fixtures/pictures), and compares them with
+// those of docs/pictures. -update writes them.
+func TestDocsPictures(t *testing.T) {
+	needsLong(t)
+	dir, docs := t.TempDir(), filepath.Join("..", "..", "docs")
+	writeText(t, filepath.Join(dir, "runs.jsonl"), strings.Join(slices.Concat(stableRuns(t), changedRuns(t), sessionsOfRuns(t)), "\n")+"\n")
+	if err := os.Mkdir(filepath.Join(dir, "pictures"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TZ", "UTC")
+	programIn(t, dir, "ingest", "--machine", "epyc-2c", "runs.jsonl")
+	page, err := os.ReadFile(filepath.Join(docs, "plots.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^    neurolens (plot .* -o (pictures/[a-z]+\.svg))$`).FindAllStringSubmatch(string(page), -1) {
+		drawn[line[2]] = true
+		if !strings.Contains(string(page), "]("+line[2]+")") {
+			t.Errorf("the page does not show %s", line[2])
+		}
+		programIn(t, dir, argv(line[1])...)
+		got, err := os.ReadFile(filepath.Join(dir, line[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			writeText(t, filepath.Join(docs, line[2]), string(got))
+		}
+		if want, err := os.ReadFile(filepath.Join(docs, line[2])); err != nil || string(want) != string(got) {
+			t.Errorf("docs/%s is not what %q draws (-update writes it anew): %v", line[2], line[1], err)
+		}
+	}
+	kept, err := filepath.Glob(filepath.Join(docs, "pictures", "*"))
+	if others := 3; err != nil || len(kept) != len(drawn)+others || len(drawn) < 6 { // growth.svg, terminal.svg, verdicts.svg
+		t.Errorf("%d pictures are drawn, %d are kept: %v", len(drawn), len(kept), err)
+	}
+}
+
+// rowsOfCSV are the rows of a table in fixtures, by the names of its columns.
+func rowsOfCSV(t *testing.T, path ...string) (rows []map[string]string) {
+	t.Helper()
+	f, err := os.Open(filepath.Join(append([]string{fixtures(t)}, path...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all[1:] {
+		named := map[string]string{}
+		for i, name := range all[0] {
+			named[name] = row[i]
+		}
+		rows = append(rows, named)
+	}
+	return rows
+}
+
+// drawnRun is a line of JSON of a run.
+func drawnRun(at time.Time, session, point string, samples ...string) string {
+	return fmt.Sprintf(`{%s, "session_id": %q, "started_at": %q, "samples": [{"metric": "latency", "unit": "ns", "better": "lower", "values": [%s]}]}`,
+		point, session, at.Format(time.RFC3339), strings.Join(samples, ", "))
+}
+
+// stableRuns are the runs of fixtures/aa/aa.csv, as one session.
+func stableRuns(t *testing.T) (lines []string) {
+	began := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for i, row := range rowsOfCSV(t, "aa", "aa.csv") {
+		point := fmt.Sprintf(`"suite": "layers", "benchmark": %q, "batch_size": %s, "params": {"dim": %q}`, row["benchmark"], row["batch_size"], row["tensor_dimension"])
+		lines = append(lines, drawnRun(began.Add(time.Duration(i)*time.Second), "layers", point, strings.Fields(row["samples"])...))
+	}
+	return lines
+}
+
+// changedRuns are the runs of the quietest session of fixtures/aa/blocks.csv: programs before and after a change of known size.
+func changedRuns(t *testing.T) (lines []string) {
+	const quietest = "15"
+	began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	for i, row := range rowsOfCSV(t, "aa", "blocks.csv") {
+		if row["session"] != quietest {
+			continue
+		}
+		for turn, variant := range []string{"base", "head"} {
+			work := map[string]string{"same": "as much", "ten": "10 % more", "thirty": "30 % more"}[row["kind"]]
+			point := fmt.Sprintf(`"suite": "jobs", "benchmark": %q, "variant": %q, "params": {"work": %q}`, row["job"], variant, work)
+			lines = append(lines, drawnRun(began.Add(time.Duration(2*i+turn)*time.Second), "jobs", point, row[variant]))
+		}
+	}
+	return lines
+}
+
+// sessionsOfRuns are those of fixtures/pictures/sessions.csv: one program over sessions, which was changed once.
+func sessionsOfRuns(t *testing.T) (lines []string) {
+	for _, row := range rowsOfCSV(t, "pictures", "sessions.csv") {
+		at, err := time.Parse(time.RFC3339, row["started_at"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := strconv.Atoi(row["session"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, drawnRun(at, fmt.Sprintf("compress-%02d", session), `"suite": "sessions", "benchmark": "compress"`, strings.Fields(row["samples"])...))
+	}
+	return lines
 }

@@ -9,7 +9,7 @@
 //
 // Explain shows what else differs at the point where two sides differ most.
 //
-// It compares the sides, chooses the point to explain (explain_choose.go), reads its runs on both sides (runs.go), and collects evidence:
+// It compares the sides, chooses the point to explain (explain.go), reads its runs on both sides (runs.go), and collects evidence:
 // facts, other metrics, stages and ops that differ between the sides (evidence.go), and contrasts, which are facts that distinguish slow
 // from fast runs of the same side (contrasts.go). Verdicts on metrics and stages are corrected for their number. Evidence is ranked by
 // its kind, then by its size. It shows correlations, which need not be causes.

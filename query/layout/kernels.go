@@ -3,8 +3,10 @@ package layout
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // kernelResult is a point of a kernel: BenchmarkResult of bench_all.py.
@@ -357,4 +360,479 @@ func with(list []string, word string) []string {
 		return list
 	}
 	return append(list, word)
+}
+
+// kernelEnv is env.json: the environment of the newest run, and the libraries, machines and commits of all runs.
+type kernelEnv struct {
+	OS           *string     `json:"os"`
+	OSVersion    *string     `json:"os_version"`
+	Kernel       *string     `json:"kernel"`
+	Python       *string     `json:"python_version"`
+	Architecture *string     `json:"architecture"`
+	Processor    *string     `json:"processor"`
+	Git          *kernelGit  `json:"git"`
+	CUDA         *kernelCUDA `json:"cuda"`
+	NumPy        *string     `json:"numpy_version"`
+	// Libraries are the versions of the packages that any of the runs has loaded; of several versions, that of the newest run.
+	Libraries map[string]string `json:"libraries"`
+	Machines  []string          `json:"machines"` // all machines of the runs
+	Commits   []string          `json:"commits"`  // all commits of the runs
+}
+
+type kernelGit struct {
+	Commit *string `json:"commit"`
+	Branch *string `json:"branch"`
+	Dirty  *bool   `json:"dirty"`
+}
+
+type kernelCUDA struct {
+	Available bool    `json:"available"`
+	Version   *string `json:"version,omitempty"`
+	Count     number  `json:"device_count,omitempty"`
+	Device    *string `json:"device_name,omitempty"`
+}
+
+// kernelRunEnv is the environment of a run, with members of env.json: a later call may replace env.json by the environment of other runs.
+type kernelRunEnv struct {
+	OS           *string     `json:"os,omitempty"`
+	Kernel       *string     `json:"kernel,omitempty"`
+	Python       *string     `json:"python_version,omitempty"`
+	Architecture *string     `json:"architecture,omitempty"`
+	Git          *kernelGit  `json:"git,omitempty"`
+	CUDA         *kernelCUDA `json:"cuda,omitempty"`
+	NumPy        *string     `json:"numpy_version,omitempty"`
+}
+
+func kernelRunEnvOf(r *schema.Run) kernelRunEnv {
+	e := kernelEnvOf([]*schema.Run{r})
+	return kernelRunEnv{e.OS, e.Kernel, e.Python, e.Architecture, e.Git, e.CUDA, e.NumPy}
+}
+
+func kernelEnvOf(runs []*schema.Run) kernelEnv {
+	e := kernelEnv{Machines: []string{}, Commits: []string{}, Libraries: map[string]string{}}
+	if len(runs) == 0 {
+		return e
+	}
+	for _, r := range runs {
+		e.Machines, e.Commits = with(e.Machines, r.Env.Machine), with(e.Commits, r.Env.GitCommit)
+	}
+	env := &runs[len(runs)-1].Env
+	os := env.OS
+	if os != "" {
+		os = strings.ToUpper(os[:1]) + os[1:]
+	}
+	e.OS, e.OSVersion, e.Kernel, e.Python = files.Optional(os), files.Optional(env.Facts["os.build"]), files.Optional(env.OSKernel), files.Optional(pythonVersion(runs))
+	e.Processor = files.Optional(env.CPUModel)
+	for _, r := range runs { // a run that did not start, or does not use a package, does not know its version
+		for name, version := range r.Env.Facts {
+			if library, is := strings.CutPrefix(name, factPackage); is {
+				e.Libraries[library] = version
+			}
+		}
+		if version := r.Env.Facts["numpy.version"]; version != "" {
+			e.NumPy = &version
+		}
+		if name := r.Env.Facts["cpu.architecture"]; name != "" {
+			e.Architecture = &name
+		}
+	}
+	if version := e.Libraries["numpy"]; version != "" {
+		e.NumPy = &version
+	}
+	if env.GitCommit != "" {
+		e.Git = &kernelGit{files.Optional(env.GitCommit), files.Optional(env.GitBranch), env.GitDirty}
+	}
+	for _, r := range runs { // the newest run that knows a device: a run that did not start may not
+		if gpu := &r.Env; gpu.GPUName != "" || gpu.CUDAVersion != "" {
+			e.CUDA = &kernelCUDA{true, files.Optional(gpu.CUDAVersion), integer(gpu.GPUCount), files.Optional(gpu.GPUName)}
+		}
+	}
+	return e
+}
+
+// pythonVersion returns the version of the newest run that knows it: a skipped run has started no Python.
+func pythonVersion(runs []*schema.Run) (version string) {
+	for _, r := range runs {
+		if r.Env.PythonVersion != "" {
+			version = r.Env.PythonVersion
+		}
+	}
+	return version
+}
+
+// kernelPoint holds the runs of a point and their combined results.
+type kernelPoint struct {
+	id     string
+	run    *schema.Run // the first one
+	names  []string    // of its file, see kernelNames
+	runs   []*schema.Run
+	ok     []*schema.Run // without those of a point with a wrong result
+	status schema.Status // the worst of its runs
+	why    string        // of that status
+	time   *schema.Metric
+}
+
+// kernelPoints returns the points of runs in an order that two sessions share: by the names of their files.
+func kernelPoints(runs []*schema.Run) []*kernelPoint {
+	var all []*kernelPoint
+	at, wrong := map[string]*kernelPoint{}, wrongPoints(runs)
+	for _, r := range runs {
+		p := at[r.PointID]
+		if p == nil {
+			p = &kernelPoint{id: r.PointID, run: r, names: kernelNames(r)}
+			all, at[r.PointID] = append(all, p), p
+		}
+		p.runs = append(p.runs, r)
+		if r.Status == schema.StatusOK && !wrong[r.PointID+r.Side] {
+			p.ok = append(p.ok, r)
+		}
+	}
+	for _, p := range all {
+		p.combine()
+	}
+	slices.SortStableFunc(all, func(a, b *kernelPoint) int { return slices.Compare(a.names, b.names) })
+	return all
+}
+
+// tried reports whether a run of the point was not skipped, and is supported.
+func (p *kernelPoint) tried() bool {
+	return slices.ContainsFunc(p.runs, func(r *schema.Run) bool { return rankOf(r.Status) != 1 })
+}
+
+// combine sets the status and the time of a point. It pools the samples of its runs, so the statistics of the time describe the listed
+// samples.
+func (p *kernelPoint) combine() {
+	as := 0
+	for i, r := range p.runs {
+		status, why := outcome(r)
+		switch {
+		case i == 0 || rankOf(status) > rankOf(p.status):
+			p.status, p.why, as = status, why, 1
+		case status == p.status:
+			as++
+		}
+	}
+	if p.status != schema.StatusOK && as < len(p.runs) {
+		p.why = fmt.Sprintf("%d of %d runs: %s", as, len(p.runs), p.why)
+	}
+	var times []*schema.Metric
+	for _, r := range p.ok {
+		if m := timeOf(r); m != nil && (len(times) == 0 || m.Name == times[0].Name) {
+			times = append(times, m)
+		}
+	}
+	p.time = together(times)
+}
+
+// together returns a metric with the samples of all metrics, or nil without metrics. If a metric has no samples, together returns the medians
+// of their statistics.
+func together(all []*schema.Metric) *schema.Metric {
+	if len(all) < 2 {
+		if len(all) == 0 {
+			return nil
+		}
+		return all[0]
+	}
+	whole := schema.Metric{Name: all[0].Name, Unit: all[0].Unit}
+	for _, m := range all {
+		values := m.Values()
+		if len(values) == 0 {
+			return middleOf(all)
+		}
+		whole.Reals = append(whole.Reals, values...)
+	}
+	run := schema.Run{Metrics: []schema.Metric{whole}}
+	stat.Complete(&run)
+	return &run.Metrics[0]
+}
+
+// middleOf returns a metric without samples. Each of its statistics is the median over the metrics; a statistic that a metric lacks is left out.
+func middleOf(all []*schema.Metric) *schema.Metric {
+	over := func(of func(*schema.Summary) *float64) *float64 {
+		var values []float64
+		for _, m := range all {
+			v := of(&m.Summary)
+			if v == nil {
+				return nil // the statistics of a row are all of the same runs
+			}
+			values = append(values, *v)
+		}
+		return median(values)
+	}
+	n := int64(0)
+	for _, m := range all {
+		if m.Summary.N == nil {
+			n = -1
+			break
+		}
+		n += *m.Summary.N
+	}
+	m := &schema.Metric{Name: all[0].Name, Unit: all[0].Unit, Summary: schema.Summary{
+		Mean: over(func(s *schema.Summary) *float64 { return s.Mean }), StdDev: over(func(s *schema.Summary) *float64 { return s.StdDev }),
+		P50: over(func(s *schema.Summary) *float64 { return s.P50 }), P90: over(func(s *schema.Summary) *float64 { return s.P90 }),
+		P99: over(func(s *schema.Summary) *float64 { return s.P99 }),
+	}}
+	if n >= 0 {
+		m.Summary.N = &n
+	}
+	return m
+}
+
+// all returns the values of a metric in a unit, of the runs that count.
+func (p *kernelPoint) all(name, unit string, of func(*schema.Metric) *float64) (values []float64) {
+	for _, r := range p.ok {
+		if v := of(metricOf(r, name, unit)); v != nil {
+			values = append(values, *v)
+		}
+	}
+	return values
+}
+
+// metric returns the metric of one of the runs that count.
+func (p *kernelPoint) metric(runID, name string) *schema.Metric {
+	for _, r := range p.ok {
+		if r.RunID == runID {
+			return r.Metric(name)
+		}
+	}
+	return nil
+}
+
+// kernelFolder is the directory of the files of points.
+const kernelFolder = "kernels"
+
+// kernelFiles are the files of points that earlier calls have written.
+type kernelFiles struct {
+	covered []string            // names of files of the points that are written now
+	others  map[string][]string // possible names of the other points, by id
+	taken   map[string]bool     // names of the files of the other points, in lower case
+	tried   map[string]bool     // kernels of which another point was not skipped
+}
+
+// earlierKernels looks at the files in a directory that this package has written.
+func earlierKernels(dir string, covered map[string]bool) kernelFiles {
+	found := kernelFiles{others: map[string][]string{}, taken: map[string]bool{}, tried: map[string]bool{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return found // the first call
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		content, err := files.Read(filepath.Join(dir, e.Name()))
+		if err != nil {
+			continue
+		}
+		switch own := ownIn(content, kernelMember); {
+		case own.PointID == "":
+		case covered[own.PointID]:
+			found.covered = append(found.covered, e.Name())
+		default:
+			names := kernelNames(own.run())
+			if own.tried() {
+				found.tried[own.Point.Benchmark] = true
+			} else {
+				names = names[1:]
+			}
+			found.others[own.PointID] = names
+			found.taken[strings.ToLower(strings.TrimSuffix(e.Name(), ".json"))] = true
+		}
+	}
+	return found
+}
+
+// kernelMember is a member of each result.
+const kernelMember = "kernel_name"
+
+// run returns the run with what is known of it.
+func (o *ownID) run() *schema.Run {
+	r := schema.Run{RunID: o.RunID, PointID: o.PointID}
+	o.Point.Set(&r)
+	return &r
+}
+
+// ranked is a point of a kernel with its times in ms.
+type ranked struct {
+	*kernelPoint
+	p50, p90 *float64
+	perS     *float64
+}
+
+// leaderboard returns the points that have a time, fastest first, without those that have a wrong result.
+func leaderboard(results []*kernelResult) (all []ranked) {
+	for _, k := range results {
+		if p := k.point; middle(p.time) != nil {
+			all = append(all, ranked{p, scaled(middle(p.time), "ms"), scaled(p.time.Summary.P90, "ms"), perSecond(meanOf(p.time))})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(*a.p50, *b.p50) })
+	return all
+}
+
+// markdown returns summary.md.
+func (s *kernelSummary) markdown(runs []*schema.Run) []byte {
+	var p page
+	p.line("# QuASIM Benchmark Report\n")
+	s.environmentText(&p)
+	p.line("## Summary\n")
+	p.line("- **Total Kernels**: %d\n- **Successful**: %d\n- **Failed**: %d", s.Total, s.Successful, s.Failed)
+	p.line("- **Skipped**: %d\n- **Unsupported**: %d\n", s.Skipped, s.Unsupported)
+	board := leaderboard(s.Results)
+	p.line("## Performance Leaderboard\n")
+	p.header("Kernel", "Backend", "Precision", "p50 (ms)", "p90 (ms)", "Throughput (ops/s)", "Problem Size")
+	for _, k := range board[:min(10, len(board))] {
+		p.row(k.run.Benchmark, orUnknown(k.run.Backend), cmp.Or(k.run.Precision, "-"), figure(k.p50, 3), figure(k.p90, 3), figure(k.perS, 2),
+			described(axes(k.run, "precision")))
+	}
+	if len(board) > 10 {
+		p.line("\n%d more results are in summary.json.", len(board)-10)
+	}
+	p.line("\n## Resource Usage\n")
+	resources(&p, s.Results)
+	p.line("\n## Key Findings\n")
+	s.findings(&p, board)
+	p.line("\n## Recommendations\n")
+	recommendations(&p, board)
+	p.notOK(runs, label)
+	return []byte(p.String())
+}
+
+// label returns a short name of what a run measured.
+func label(r *schema.Run) string {
+	return strings.TrimSpace(r.Benchmark + " " + r.Backend + " " + described(axes(r)))
+}
+
+func (s *kernelSummary) environmentText(p *page) {
+	e := &s.Environment
+	p.line("## Environment\n")
+	if e.Git != nil {
+		commit := *e.Git.Commit
+		p.line("- **Commit**: `%s`", commit[:min(8, len(commit))])
+		p.line("- **Branch**: `%s`", textOr(e.Git.Branch, unknown))
+		if e.Git.Dirty != nil {
+			p.line("- **Dirty**: %s", map[bool]string{true: "True", false: "False"}[*e.Git.Dirty])
+		}
+		p.line("")
+	}
+	p.line("- **OS**: %s\n- **Python**: %s", textOr(e.OS, unknown), textOr(e.Python, unknown))
+	if e.CUDA != nil {
+		p.line("- **CUDA**: %s\n- **GPU**: %s", textOr(e.CUDA.Version, unknown), textOr(e.CUDA.Device, unknown))
+	}
+	if len(e.Machines) > 1 || len(e.Commits) > 1 {
+		p.line("- **Note**: these results are from %d machines and %d commits; the environment above is that of the newest", len(e.Machines), len(e.Commits))
+	}
+	p.line("\n")
+}
+
+func textOr(text *string, otherwise string) string {
+	if text == nil {
+		return otherwise
+	}
+	return oneLine(*text)
+}
+
+func resources(p *page, results []*kernelResult) {
+	none := true
+	for _, k := range results {
+		if k.Memory == nil && k.Energy == nil {
+			continue
+		}
+		if none {
+			p.header("Kernel", "Peak Memory (MB)", "Energy (J)", "Power (W)", "Backend", "Precision", "Memory Of")
+		}
+		none = false
+		cells := []string{k.Kernel, "N/A", "N/A", "N/A", k.Backend, textOr(k.Precision, "-"), ""}
+		if k.Memory != nil && k.Memory.Peak != "" {
+			cells[1], cells[6] = twoDigits(k.Memory.Peak), "device"
+			if k.ofProcess() {
+				cells[6] = "process"
+			}
+		}
+		if k.Energy != nil {
+			cells[2], cells[3] = orNA(k.Energy.Energy), orNA(k.Energy.Power)
+		}
+		p.row(cells...)
+	}
+	if none {
+		p.line("No memory data available.")
+	}
+}
+
+func (s *kernelSummary) findings(p *page, board []ranked) {
+	if len(board) > 0 {
+		p.line("- **Fastest Kernel**: `%s` (%s ms p50)", oneLine(board[0].run.Benchmark), figure(board[0].p50, 3))
+		if fastest := slices.MaxFunc(board, func(a, b ranked) int { return cmp.Compare(value(a.perS), value(b.perS)) }); fastest.perS != nil {
+			p.line("- **Highest Throughput**: `%s` (%s ops/s)", oneLine(fastest.run.Benchmark), figure(fastest.perS, 2))
+		}
+	}
+	var least *kernelResult
+	for _, k := range s.Results {
+		if k.Memory != nil && k.Memory.Peak != "" && (least == nil || k.Memory.Peak.float() < least.Memory.Peak.float()) {
+			least = k
+		}
+	}
+	if least != nil {
+		p.line("- **Most Memory Efficient**: `%s` (%s MB)", oneLine(least.Kernel), twoDigits(least.Memory.Peak))
+	}
+	var backends, failed []string
+	for _, k := range s.Results {
+		switch rankOf(k.point.status) {
+		case 0:
+			backends = with(backends, k.Backend)
+		case 1:
+		default:
+			failed = with(failed, k.Kernel)
+		}
+	}
+	slices.Sort(backends)
+	if len(backends) > 0 {
+		p.line("- **Backends Tested**: %s", oneLine(strings.Join(backends, ", ")))
+	}
+	if len(failed) > 0 {
+		p.line("- **Failed Benchmarks**: %s", oneLine(strings.Join(failed, ", ")))
+	}
+}
+
+func value(v *float64) float64 {
+	if v == nil {
+		return math.Inf(-1)
+	}
+	return *v
+}
+
+// recommendations follow the rules of the original tool: a standard deviation above 10 % of the mean, more than 1000 MB, a single precision.
+func recommendations(p *page, board []ranked) {
+	var noisy, large, precisions []string
+	for _, k := range board {
+		s := k.time.Summary
+		if s.StdDev != nil && s.Mean != nil && *s.StdDev > .1**s.Mean {
+			noisy = with(noisy, k.run.Benchmark)
+		}
+		if m := median(k.all("device_memory_peak", "B", middle)); m != nil && *m > 1000<<20 {
+			large = with(large, k.run.Benchmark)
+		}
+		precisions = with(precisions, k.run.Precision)
+	}
+	if len(noisy) > 0 {
+		p.line("- **High Variance**: %s: the standard deviation is more than 10 %% of the mean; measure more runs (bench --repeats).", oneLine(strings.Join(noisy, ", ")))
+	}
+	if len(large) > 0 {
+		p.line("- **High Memory**: %s: more than 1000 MB of device memory.", oneLine(strings.Join(large, ", ")))
+	}
+	if len(precisions) == 1 {
+		p.line("- **Precision Testing**: only %s was measured; bench -P precision=fp32,fp16 measures others.", precisions[0])
+	}
+	if len(noisy) == 0 && len(large) == 0 && len(precisions) != 1 {
+		p.line("None.")
+	}
+}
+
+func twoDigits(n number) string { return fmt.Sprintf("%.2f", n.float()) }
+
+func orNA(n number) string {
+	if n == "" {
+		return "N/A"
+	}
+	return fmt.Sprintf("%.4f", n.float())
 }

@@ -1,9 +1,17 @@
 package sweep
 
 import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -179,4 +187,445 @@ func wordsText(list []string) string {
 	}
 	text, _ := schema.CanonicalJSON(words) // texts always have one
 	return text
+}
+
+// withOutput are the executors whose outputs can be compared.
+var withOutput = []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython, schema.ExecutorONNXRT, schema.ExecutorTorch}
+
+// keysOfChecks say what a right result is.
+var keysOfChecks = []Key{
+	{
+		Name: "output", Value: eitherOf(nothingValue, textValue, Value{Kind: Object, Keys: outputKeys}), Stored: true, text: outputText,
+		Executors: []schema.Executor{schema.ExecutorCommand}, Verbatim: true, Reproduce: true,
+		Option: "`WHERE` standard output goes: null, keep (stored with the run), or a file",
+		Doc:    "Where a command writes the numbers that it computes: to standard output, or to a file. output: WORD is short for output: {to: WORD}.",
+	},
+	{
+		Name: "reference", Value: mapOf(1, scalarValue, referenceKeys...), Stored: true, text: referenceText,
+		Executors: withOutput,
+		Doc:       "The correct output, with which outputs are compared: from the point with the given values of axes, from a file, or from a function.",
+	},
+	{
+		Name: "deterministic", Value: switchValue, Default: "false", Stored: true, Executors: withOutput,
+		Doc: "Require that all runs of a point have the same output, bit by bit.", point: func(p *Point) any { return &p.Deterministic },
+	},
+}
+
+// keysOfResults say what is made of metrics.
+var keysOfResults = []Key{
+	{
+		Name: "derived", Value: mapOf(1, Value{Kind: Object, Keys: derivedKeys}), Stored: true, text: derivedText,
+		Doc: "Metrics that are computed from other metrics, parameters and facts, by name.",
+	},
+	{
+		Name: "check", Value: oneOrMany(1, expressionValue), Stored: true, text: conditionsText,
+		Doc: "Conditions for the metrics of a run, such as accuracy >= 0.8. A run that does not meet them is an error in the stage validate.",
+	},
+	{
+		Name: "allow_failed", Value: eitherOf(countOf(0), shareValue), Default: "0", Stored: true,
+		Doc:   "How many requests of a run may fail: a number, or a share such as 1%. A run in which more failed is no best one, and has no verdict.",
+		point: func(p *Point) any { return &p.AllowFailed },
+	},
+	artifactsKey,
+	{
+		Name: "primary", Value: textValue,
+		Doc: "The metric that tables show and comparisons compare. Default: latency, or the main metric of a tool's results.", point: func(p *Point) any { return &p.Primary },
+	},
+}
+
+// outputKeys are the keys of output.
+var outputKeys = []Key{
+	{Name: "from", Value: textValue, Default: stdoutWord, Doc: "stdout, or a file that each process writes. {axis} is filled in."},
+	{Name: "read", Value: oneOf(output.Formats...), Default: "text", Doc: "The format of the numbers. text: numbers separated by spaces or line breaks."},
+	{Name: "to", Value: fileOrNull, Doc: "Where standard output goes: null, keep (stored with the run), or a file. {axis} is filled in. Default: it is read and then dropped."},
+}
+
+// outputText is the key output as text.
+func outputText(p *Point) string {
+	var words []string
+	if p.Output != nil {
+		words = append(words, p.Output.From, p.Output.Format)
+	}
+	switch {
+	case p.KeepOutput:
+		words = append(words, "to="+keepWord)
+	case p.Stdout != "":
+		words = append(words, "to="+p.Stdout)
+	}
+	return strings.Join(words, " ")
+}
+
+// referenceText is the key reference as text.
+func referenceText(p *Point) string {
+	r := p.Reference
+	if r == nil {
+		return ""
+	}
+	var words []string
+	switch {
+	case r.Function != "":
+		words = append(words, "function="+r.Function)
+	case r.Point == nil:
+		words = append(words, "from="+r.File, "read="+r.Format)
+	default:
+		for axis, value := range r.axes {
+			words = append(words, axis+"="+value)
+		}
+		slices.Sort(words)
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return strings.Join(append(words, "rtol="+number(r.Tolerance.Relative), "atol="+number(r.Tolerance.Absolute)), " ")
+}
+
+var commandAlone = []schema.Executor{schema.ExecutorCommand}
+
+// hookValue is a program with its arguments: a list, or a text that is taken apart as that of a command line.
+var hookValue = eitherOf(scalarValue, listOf(1, scalarValue))
+
+// fileOrNull is a file, or null for none.
+var fileOrNull = eitherOf(nothingValue, scalarValue)
+
+// exitValue is an exit status other than 0.
+var exitValue = Value{Kind: Integer, Min: 1, Max: 255}
+
+// keysOfPrograms say what is around the processes of a command. Nothing of it is timed.
+var keysOfPrograms = []Key{
+	{
+		Name: "shell", Value: eitherOf(switchValue, textValue), Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run programs with sh, or the shell `NAME`, and subtract its start time", Alone: "true",
+		Doc:   "Run the command, which is then one text, with a shell: true for sh, or a name. The start time of the shell is measured and subtracted. The shell becomes the parameter shell of the point.",
+		point: func(p *Point) any { return &p.Shell },
+	},
+	{
+		Name: "setup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run `PROGRAM` once before each run, untimed",
+		Doc:    "A program to run once before each run, untimed: a list of words, or a text.",
+		text:   func(p *Point) string { return wordsText(p.Hooks.Setup) },
+	},
+	{
+		Name: "prepare", Value: hookValue, Executors: []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython}, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run `PROGRAM` before each process, or the function of a Python benchmark before each iteration, untimed",
+		Doc:    "What prepares each process or iteration, also during warm-up, untimed: a program or, with file, the name of a function of the file or of a method of the class. A dict that it returns has arguments for the iteration.",
+		point:  func(p *Point) any { return &p.Prepare },
+		text:   func(p *Point) string { return cmp.Or(p.Prepare, wordsText(p.Hooks.Prepare)) },
+	},
+	{
+		Name: "cleanup", Value: hookValue, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "run `PROGRAM` once after each run, even if it failed",
+		Doc:    "A program to run once after each run, even if the run failed.",
+		text:   func(p *Point) string { return wordsText(p.Hooks.Cleanup) },
+	},
+	{
+		Name: "stdin", Value: fileOrNull, Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "`FILE` as standard input of each process (default: empty)",
+		Doc:    "The file that each process gets as standard input. Default, and with null: an empty input. The file becomes the parameter stdin of the point.",
+		point:  func(p *Point) any { return &p.Stdin },
+	},
+	{
+		Name: "ignore_exit", Value: eitherOf(switchValue, oneOrMany(1, exitValue)), Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
+		Option: "accept exit statuses other than 0: all, or `CODES` (1,3)", Alone: "true",
+		Doc:  "Exit statuses other than 0 that do not count as failures: true for all, or a list. A process that is killed by a signal always fails.",
+		text: ignoredText,
+	},
+}
+
+// FilledOptions are the keys whose options have texts in which {axis} is filled in, of what is around programs.
+func FilledOptions() (names []string) {
+	for _, k := range keysOfPrograms {
+		if k.Verbatim && k.Alone == "" {
+			names = append(names, k.Name)
+		}
+	}
+	return append(names, "output")
+}
+
+// ignoredText are the exit statuses that are no failure, as text.
+func ignoredText(p *Point) string {
+	if p.AnyExit {
+		return "true"
+	}
+	words := make([]string, len(p.Exits))
+	for i, code := range p.Exits {
+		words[i] = strconv.Itoa(code)
+	}
+	return strings.Join(words, ",")
+}
+
+// verbatim is the value of a key whose option has one text, as a file has it.
+func (k Key) verbatim(text string) *yaml.Node {
+	switch {
+	case k.Name == "output":
+		return mapNode(0, "to", Key{}.verbatim(text))
+	case text == "null":
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+	case k.Alone != "" && (text == "true" || text == "false"):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: text}
+	case !utf8.ValidString(text):
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: binaryTag, Style: yaml.TaggedStyle, Value: base64.StdEncoding.EncodeToString([]byte(text))}
+	case k.Name != "ignore_exit":
+		return textNode(0, text)
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+	for word := range strings.SplitSeq(text, ",") {
+		list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: word})
+	}
+	return list
+}
+
+// readIgnoredExits reads which exit statuses are no failure.
+func (s *settings) readIgnoredExits(d *document) error {
+	f := d.choose("ignore_exit")
+	if !f.given() {
+		return nil
+	}
+	d.request("ignore_exit", f)
+	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
+		var err error
+		s.point.AnyExit, err = f.boolean()
+		return err
+	}
+	for _, item := range f.items() {
+		if n := item.Node; n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
+			return item.errorf("want true, or a list of exit statuses, got %s", item.got())
+		}
+		if _, err := strconv.Atoi(item.Value); err != nil {
+			return item.errorf("want true, or exit statuses such as 1,3, got %s", item.got())
+		}
+		code, err := item.integer(exitValue.Min, exitValue.Max, fmt.Sprintf("an exit status from %d to %d", exitValue.Min, exitValue.Max))
+		if err != nil {
+			return err
+		}
+		s.point.Exits = append(s.point.Exits, int(code))
+	}
+	if len(s.point.Exits) == 0 {
+		return f.errorf("is empty")
+	}
+	return nil
+}
+
+// pythonRun are the executors that run in a Python worker.
+var pythonRun = []schema.Executor{
+	schema.ExecutorPython, schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT,
+}
+
+// profilers are the tools of profile, with the executors that have each.
+var profilers = map[string][]schema.Executor{
+	"ort":   {schema.ExecutorONNXRT},
+	"torch": {schema.ExecutorPython, schema.ExecutorTorch},
+	"nsys":  everyRun,
+	"ncu":   everyRun,
+}
+
+var profilerNames = []string{"ort", "torch", "nsys", "ncu"}
+
+// everyRun are all executors.
+var everyRun = append([]schema.Executor{schema.ExecutorBuiltin, schema.ExecutorCommand}, pythonRun...)
+
+// NotRun is why no pass of a profiler runs; empty: it runs. A sweep may name the profiler all the same, so that machines with and without it
+// share the file.
+func NotRun(profiler string) string {
+	if profiler != "nsys" && profiler != "ncu" {
+		return ""
+	}
+	return profiler + " is not run by this version; the key wrapper runs a command under it"
+}
+
+// modelRun are the executors that run models in a Python worker.
+var modelRun = []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT}
+
+// maxThreads is more than any machine has.
+const maxThreads = 1 << 20
+
+const (
+	automatic        = "auto"
+	timingTorchTimer = "torch_timer"
+)
+
+// keysOfPython say how a Python worker runs a point. Those with a field of Worker are told to it under that field's name.
+var keysOfPython = []Key{
+	{
+		Name: "python", Value: scalarValue, Executors: pythonRun, Option: "Python `INTERPRETER` for benchmarks and backends (or NEUROLENS_PYTHON)",
+		Doc: "The Python interpreter. Default: that of the active virtual environment, else python3.", point: func(p *Point) any { return &p.Python },
+	},
+	{
+		Name: "provider", Value: scalarValue, Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true,
+		Option: "execution `PROVIDER` of ONNX Runtime", Reproduce: true,
+		Doc: "The execution provider of ONNX Runtime, such as CUDAExecutionProvider.", point: func(p *Point) any { return &p.Provider },
+	},
+	{
+		Name: "device", Value: scalarValue, Executors: []schema.Executor{schema.ExecutorTorch, schema.ExecutorTensorRT}, Stored: true,
+		Option: "`DEVICE` to run on: cpu, cuda, cuda:1, mps", Reproduce: true,
+		Doc: "The device to run on: cpu, cuda, cuda:1 or mps.", point: func(p *Point) any { return &p.Device },
+	},
+	{
+		Name:  "threads",
+		Value: eitherOf(Value{Kind: Integer, Min: 1, Max: maxThreads}, Value{Kind: Text, Pattern: `^(\+?[0-9]+|.*\{.*)$`}),
+		Doc:   "The number of threads for one operation.", Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch},
+		point: func(p *Point) any { return &p.Threads },
+	},
+	{
+		Name: "timing", Value: oneOf(automatic, "perf_counter", "cuda_event", "triton", timingTorchTimer), Default: automatic,
+		Executors: pythonRun, Stored: true, Option: "clock `MODE`: auto, perf_counter, cuda_event, triton, torch_timer", Reproduce: true,
+		Doc: "The clock that times iterations. auto: cuda_event on a CUDA device, else perf_counter.", point: func(p *Point) any { return &p.Timing },
+	},
+	{
+		Name: "min_run_time", Value: durationValue, Default: "200ms", Executors: pythonRun,
+		Doc: "How long torch_timer measures.", point: func(p *Point) any { return &p.MinRunTime },
+	},
+	{
+		Name: "iterations_per_sample", Value: eitherOf(countOf(1), oneOf(automatic)), Default: automatic,
+		Executors: []schema.Executor{schema.ExecutorPython}, Stored: true, Option: "time `N` iterations of a Python benchmark as one sample, or auto", Reproduce: true,
+		Doc:   "How many iterations are timed together. A sample is their mean. auto: enough to take 100us if one takes less than 10us, else 1.",
+		point: func(p *Point) any { return &p.IterationsPerSample },
+	},
+	{
+		Name: "seed", Value: Value{Kind: Integer, Max: maxSeed}, Executors: pythonRun, Stored: true,
+		Option: "seed `N` for the global random number generators", Reproduce: true,
+		Doc: "The seed for the global random number generators. In a command, {seed} stands for it.", point: func(p *Point) any { return &p.Seed },
+	},
+	{
+		Name: "reproducible", Value: switchValue, Default: "false", Executors: pythonRun, Stored: true,
+		Option: "use deterministic algorithms, and the seed 42 unless --seed is given", Reproduce: true,
+		Doc: "Use deterministic algorithms. The seed is 42 unless seed is set.", point: func(p *Point) any { return &p.Reproducible },
+	},
+	{
+		Name: "cold_start", Value: switchValue, Default: "false", Stored: true, Option: "measure a cold start: the first iteration of each run, empty kernel caches", Reproduce: true,
+		Doc: "Measure a cold start: empty kernel caches, no warm-up unless warmup is set, and one iteration per run, the first of its process.", point: func(p *Point) any { return &p.ColdStart },
+	},
+	{
+		Name: "flush_l2", Value: switchValue, Default: "false", Stored: true,
+		Executors: []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT},
+		Doc:       "Empty the level-2 cache of the GPU before each iteration.", point: func(p *Point) any { return &p.FlushL2 },
+	},
+}
+
+// keysOfModels say what a model gets, and how it is loaded.
+var keysOfModels = []Key{
+	{
+		Name: "inputs", Executors: modelRun, Stored: true, text: inputsText,
+		Value: mapOf(1, eitherOf(shortInput, Value{Kind: Object, Keys: inputKeys})),
+		Doc:   "What inputs of a model hold, by name: a number, true or false for one value; a .npy or .npz file; a range, such as {low: 0, high: 50257}; or a distribution, such as {mean: 0, std: 1}. {axis} is filled in.",
+		point: func(p *Point) any { return &p.Inputs },
+	},
+	{
+		Name: "session", Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true, text: sessionText,
+		Value: Value{Kind: Object, Keys: sessionKeys},
+		Doc:   "Options of the session of ONNX Runtime, by its own names, such as {graph_optimization_level: basic}. {axis} is filled in.",
+		point: func(p *Point) any { return &p.Session },
+	},
+}
+
+// keysOfRuns say what a run is.
+var keysOfRuns = []Key{
+	{
+		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "profile each point in an extra pass with `TOOL`: ort, torch; empty: none",
+		Doc: "Profilers. Each runs in an extra pass, apart from the measurement: ort for onnxrt, torch for torch and file. {tool: ort, timeout: 1m} sets a deadline. nsys and ncu are not run by this version: one pass of each benchmark is stored as unsupported.",
+	},
+	{
+		Name: "telemetry", Value: Value{Kind: Object, Keys: keysOfTelemetry}, Stored: true, text: telemetryText,
+		Doc: "Readings of the device to take while a run measures. This version stores the request and takes none.",
+	},
+	{
+		Name: "work", Value: Value{Kind: Object, Keys: keysOfAmounts}, Stored: true, text: workText,
+		Doc: "The work of one iteration: items, bytes, flops. Latencies then also give the rates throughput, bandwidth and compute. Amounts that the benchmark reports itself take precedence.",
+	},
+	{
+		Name: "warmup", Value: orExpression(countOf(0)), Option: "`N` warm-up iterations before each run", Reproduce: true, Stored: true,
+		Doc:   "Unmeasured iterations at the start of each run. Default: 10; with command, one process before the first run of a point.",
+		point: func(p *Point) any { return &p.Warmup }, text: warmupText,
+	},
+	{
+		Name: "iterations", Value: orExpression(countOf(1)), Option: "measure exactly `N` iterations per run", Reproduce: true, Stored: true,
+		Doc:   "The exact number of measured iterations per run; of samples, if a sample holds several iterations. Default: 100, or as many as the budget allows.",
+		point: func(p *Point) any { return &p.Iterations },
+	},
+	{
+		Name: "budget", Value: orExpression(durationValue), Option: "measure each run for `TIME` if iterations are not set (10s; command: 300ms)",
+		Reproduce: true, Stored: true,
+		Doc:   "How long to measure each run if iterations is not set. Default: 10s; with command, 300ms.",
+		point: func(p *Point) any { return &p.Budget }, text: budgetText,
+	},
+}
+
+// profilerKeys say how a profiler runs.
+var profilerKeys = []Key{
+	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: ort, torch, nsys or ncu."},
+	{Name: "timeout", Value: durationValue, Doc: "The deadline for its pass, instead of timeouts.profile."},
+}
+
+// keysOfTime are deadlines.
+var keysOfTime = []Key{
+	{Name: "timeout", Value: durationValue, Doc: "The deadline for measuring. The same as timeouts.measure."},
+	{
+		Name: "timeouts", Value: Value{Kind: Object, Keys: deadlines},
+		Doc: "Deadlines for the stages of a run, and for the whole session (suite). A process that misses its deadline is killed; samples taken so far are kept.",
+	},
+	{
+		Name: "timeout_multiplier", Whole: true, Value: Value{Kind: Number, Max: maxMultiplier}, Default: "1",
+		Option: "multiply all deadlines by `X`", Reproduce: true, Doc: "Multiply all deadlines by this factor.",
+	},
+}
+
+// keysOfRepeats say how many runs a point has.
+var keysOfRepeats = []Key{
+	{
+		Name: "repeats", Value: countOf(1), Option: "`N` runs per point (1; command: 10)",
+		Doc:   "Runs per point. Default: 1; a command that discover has not found: 10; with --against: 6. Points that are compared with each other have the same number, the largest that one of them sets.",
+		point: func(p *Point) any { return &p.Repeats },
+	},
+	{
+		Name: "rel_error", Whole: true, Value: shareValue, Option: "repeat until the 95 % confidence interval is within `X` of the value: 1% (7 runs or more)",
+		Reproduce: true, Stored: true,
+		Doc:   "Repeat each point until the 95 % confidence interval of its value is this narrow, such as 1%. Not together with iterations.",
+		point: func(p *Point) any { return &p.RelError },
+	},
+	{
+		Name: "max_repeats", Whole: true, Value: countOf(1), Option: "at most `N` runs per point with --rel-error (20) or --until-conclusive (30)",
+		Reproduce: true,
+		Doc:       "The maximum number of runs per point with rel_error (default 20) or --until-conclusive (default 30).",
+		sweep:     func(s *Sweep) any { return &s.MaxRepeats },
+	},
+	{
+		Name: "order", Whole: true, Value: oneOf(OrderInterleaved, orderRandom, orderSequential), Default: OrderInterleaved,
+		Option: "`ORDER` of the runs: interleaved, random, sequential",
+		Doc:    "The order of the runs. interleaved: all points once, then all again. random: the same, shuffled. sequential: all runs of one point, then of the next.",
+		sweep:  func(s *Sweep) any { return &s.Order },
+	},
+}
+
+// deadlines are the keys of timeouts.
+var deadlines = []Key{
+	deadline(schema.StageBuild, "each build command, and for the conversion of a model", "10m", func(p *Point) any { return &p.Timeouts.Build }),
+	deadline(schema.StageSetup, "setup", "30s", func(p *Point) any { return &p.Timeouts.Setup }),
+	deadline(schema.StageWarmup, "warm-up. Default: 15s; with command, 10m for each process", "", func(p *Point) any { return &p.Timeouts.Warmup }),
+	deadline(schema.StageMeasure, "measuring. Default: 5s more than the budget; with command, 10m for each process", "",
+		func(p *Point) any { return &p.Timeouts.Measure }),
+	deadline(schema.StageValidate, "validation", "15s", func(p *Point) any { return &p.Timeouts.Validate }),
+	deadline(schema.StageTeardown, "teardown", "10s", func(p *Point) any { return &p.Timeouts.Teardown }),
+	deadline(schema.StageProfile, "a profiler's pass", "3m", func(p *Point) any { return &p.Timeouts.Profile }),
+	{
+		Name: "suite", Value: durationValue, Default: "4h", Doc: "After this time, no further run is started.",
+		sweep: func(s *Sweep) any { return &s.Timeout },
+	},
+}
+
+// deadline is the key of the deadline of a stage.
+func deadline(stage schema.Stage, of, standard string, at func(*Point) any) Key {
+	return Key{Name: string(stage), Value: durationValue, Default: standard, Doc: "The deadline of " + of + ".", point: at}
+}
+
+// warmupText says also whether there is a warm-up before the first run of a session alone.
+func warmupText(p *Point) string {
+	if p.WarmupOnce {
+		return strconv.Itoa(p.Warmup) + " per session"
+	}
+	return strconv.Itoa(p.Warmup)
+}
+
+// budgetText is empty where the number of iterations is exact.
+func budgetText(p *Point) string {
+	if p.Iterations > 0 {
+		return ""
+	}
+	return p.Budget.String()
 }

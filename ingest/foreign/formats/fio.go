@@ -1,11 +1,18 @@
 package formats
 
 import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // fio reads the JSON of fio 2 and 3, also with the text that fio prints around it.
@@ -176,4 +183,288 @@ func (f *fioReader) emit(jobs []fioPlace) error {
 		}
 	}
 	return nil
+}
+
+// fioJob is a job of a report.
+type fioJob struct {
+	Name    string                  `json:"jobname"`
+	Host    string                  `json:"hostname"` // of a client
+	Start   foreign.Number          `json:"job_start"`
+	Elapsed foreign.Number          `json:"elapsed"` // s
+	Error   foreign.Number          `json:"error"`
+	Options map[string]foreign.Text `json:"job options"`
+	Read    *fioSection             `json:"read"`
+	Write   *fioSection             `json:"write"`
+	Trim    *fioSection             `json:"trim"`
+	Sync    *fioSection             `json:"sync"`
+	UserCPU foreign.Number          `json:"usr_cpu"` // %
+	SysCPU  foreign.Number          `json:"sys_cpu"`
+}
+
+// fioSection is one direction of a job.
+type fioSection struct {
+	Bytes     foreign.Number `json:"io_bytes"`
+	Total     foreign.Number `json:"total_ios"`
+	BW        foreign.Number `json:"bw"` // KiB/s
+	BWBytes   foreign.Number `json:"bw_bytes"`
+	IOPS      foreign.Number `json:"iops"`
+	Runtime   foreign.Number `json:"runtime"` // ms
+	LatNS     *fioLatency    `json:"lat_ns"`
+	CLatNS    *fioLatency    `json:"clat_ns"`
+	SLatNS    *fioLatency    `json:"slat_ns"`
+	Lat       *fioLatency    `json:"lat"` // µs, up to version 2
+	CLat      *fioLatency    `json:"clat"`
+	SLat      *fioLatency    `json:"slat"`
+	BWMin     foreign.Number `json:"bw_min"` // KiB/s, of intervals
+	BWMax     foreign.Number `json:"bw_max"`
+	BWMean    foreign.Number `json:"bw_mean"`
+	BWDev     foreign.Number `json:"bw_dev"`
+	BWSamples foreign.Number `json:"bw_samples"`
+	IOMin     foreign.Number `json:"iops_min"`
+	IOMax     foreign.Number `json:"iops_max"`
+	IOMean    foreign.Number `json:"iops_mean"`
+	IODev     foreign.Number `json:"iops_stddev"`
+	IOSamples foreign.Number `json:"iops_samples"`
+}
+
+type fioLatency struct {
+	Min         foreign.Number            `json:"min"`
+	Max         foreign.Number            `json:"max"`
+	Mean        foreign.Number            `json:"mean"`
+	StdDev      foreign.Number            `json:"stddev"`
+	N           foreign.Number            `json:"N"`
+	Percentiles map[string]foreign.Number `json:"percentile"` // "99.000000"
+}
+
+// fioAxes are the options that say what is measured. All others, such as paths, times and output options, are left out.
+var fioAxes = []string{
+	"rw", "bsrange", "bssplit", "blockalign", "ioengine", "iodepth", "iodepth_batch", "iodepth_batch_submit",
+	"iodepth_batch_complete", "iodepth_batch_complete_min", "iodepth_batch_complete_max", "iodepth_low", "numjobs", "direct", "buffered",
+	"size", "filesize", "io_size", "offset", "offset_increment", "nrfiles", "rwmixread", "rwmixwrite", "percentage_random",
+	"random_distribution", "norandommap", "randrepeat", "fsync", "fdatasync", "sync", "end_fsync", "thread", "rate", "rate_iops", "thinktime",
+	"hipri", "fixedbufs", "registerfiles", "sqthread_poll", "nonvectored", "cmd_type", "io_submit_mode", "invalidate", "refill_buffers",
+	"buffer_compress_percentage", "dedupe_percentage", "verify", "mem", "iomem", "hugepage-size", "cpus_allowed", "numa_cpu_nodes",
+	"numa_mem_policy", "loops", "number_ios", "latency_target", "zonemode", "zonesize",
+}
+
+// fioOther are alternative names of options.
+var fioOther = map[string]string{"readwrite": "rw", "blocksize": "bs", "ba": "blockalign", "io_limit": "io_size", "odirect": "direct", "nr_files": "nrfiles"}
+
+// axes sets the options of a job: its own, and the global ones.
+func (f *fioReader) axes(r *schema.Run, own map[string]foreign.Text) {
+	for _, options := range []map[string]foreign.Text{f.global, own} {
+		for _, name := range slices.Sorted(maps.Keys(options)) {
+			text := string(options[name])
+			if to, ok := fioOther[name]; ok {
+				name = to
+			}
+			switch {
+			case name == "filename" && strings.HasPrefix(text, "/dev/"): // a device is no path of a user
+				foreign.SetParam(r, name, text)
+			case name == "bs": // which elsewhere is a batch size
+				foreign.SetParam(r, "block_size", strings.ToLower(text))
+			case name == "size":
+				foreign.SetParam(r, name, strings.ToLower(text))
+			case slices.Contains(fioAxes, name):
+				foreign.SetParam(r, name, text)
+			}
+		}
+	}
+}
+
+// runs gives the runs of a job, and how much it has done.
+func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total float64) {
+	base := func() schema.Run {
+		r := schema.Run{Benchmark: "fio"}
+		if job.Name != "" {
+			r.Benchmark = "fio/" + job.Name
+		}
+		r.Env.Hostname, r.Env.Machine = job.Host, job.Host
+		f.axes(&r, job.Options)
+		foreign.SetStart(&r, start, schema.TimeFile)
+		if code := job.Error.Int64(); code != nil && *code != 0 {
+			r.Status, r.Error = schema.StatusError, fmt.Sprintf("error %d", *code)
+		}
+		return r
+	}
+	for _, d := range []struct {
+		name    string
+		section *fioSection
+	}{{"read", job.Read}, {"write", job.Write}, {"trim", job.Trim}, {"sync", job.Sync}} {
+		if d.section == nil || !d.section.used() {
+			continue
+		}
+		r := base()
+		foreign.SetParam(&r, "direction", d.name)
+		if r.Status == "" || fioValueOf(d.section.Bytes) > 0 || fioValueOf(d.section.IOPS) > 0 { // otherwise it failed at once
+			d.section.fill(&r)
+		}
+		job.cpu(&r)
+		runs = append(runs, r)
+		total += fioValueOf(d.section.Bytes) + fioValueOf(d.section.Total)
+	}
+	if r := base(); len(runs) == 0 && r.Status != "" {
+		runs = append(runs, r)
+	}
+	return runs, total
+}
+
+// ran is how long the job did I/O: the time of the direction that took longest.
+func (job *fioJob) ran() (longest time.Duration) {
+	for _, s := range []*fioSection{job.Read, job.Write, job.Trim, job.Sync} {
+		if s == nil {
+			continue
+		}
+		if ns := milliseconds(s.Runtime); ns != nil && *ns < int64(1e9*time.Second) {
+			longest = max(longest, time.Duration(*ns))
+		}
+	}
+	return longest
+}
+
+// used reports whether a job did anything in a direction.
+func (s *fioSection) used() bool {
+	return fioValueOf(s.Bytes)+fioValueOf(s.Total)+fioValueOf(s.IOPS) > 0
+}
+
+func fioValueOf(n foreign.Number) float64 {
+	if v := n.Finite(""); v != nil {
+		return *v
+	}
+	return 0
+}
+
+// fill gives a run what was measured.
+func (s *fioSection) fill(r *schema.Run) {
+	if ns := milliseconds(s.Runtime); ns != nil {
+		r.Stages.Measure = ns
+	}
+	addMore(r, "iops", s.IOPS.Finite("1/s"), "1/s")
+	if bandwidth := s.BWBytes.Finite("B/s"); bandwidth != nil {
+		addMore(r, "bandwidth", bandwidth, "B/s")
+	} else {
+		addMore(r, "bandwidth", s.BW.Finite("KiB/s"), "KiB/s")
+	}
+	for _, l := range []struct {
+		name string
+		ns   *fioLatency
+		us   *fioLatency
+	}{{"latency", s.LatNS, s.Lat}, {"clat", s.CLatNS, s.CLat}, {"slat", s.SLatNS, s.SLat}} {
+		if l.ns != nil {
+			l.ns.add(r, l.name, "ns")
+		} else if l.us != nil {
+			l.us.add(r, l.name, "us")
+		}
+	}
+	s.intervals(r)
+}
+
+// intervals adds fio's aggregates of the rates, which it samples twice a second.
+func (s *fioSection) intervals(r *schema.Run) {
+	if n := s.IOSamples.Int64(); n != nil && *n > 0 {
+		m := foreign.Aggregate("iops_interval", "1/s", schema.Summary{
+			N: n, Min: s.IOMin.Finite("1/s"), Max: s.IOMax.Finite("1/s"), Mean: s.IOMean.Finite("1/s"), StdDev: s.IODev.Finite("1/s"),
+		})
+		m.Better, m.Level = schema.BetterHigher, schema.LevelInterval
+		foreign.Add(r, m, "1/s")
+	}
+	if n := s.BWSamples.Int64(); s.BWMean != "" && (n == nil && fioValueOf(s.BWMean) > 0 || n != nil && *n > 0) {
+		m := foreign.Aggregate("bandwidth_interval", "KiB/s", schema.Summary{
+			N: n, Min: s.BWMin.Finite("KiB/s"), Max: s.BWMax.Finite("KiB/s"), Mean: s.BWMean.Finite("KiB/s"), StdDev: s.BWDev.Finite("KiB/s"),
+		})
+		m.Better, m.Level = schema.BetterHigher, schema.LevelInterval
+		foreign.Add(r, m, "KiB/s")
+	}
+}
+
+// add adds a latency: of an I/O from its submission (latency), of its completion (clat), of its submission (slat).
+func (l *fioLatency) add(r *schema.Run, name, unit string) {
+	n := l.N.Int64()
+	if l.Mean == "" || n != nil && *n == 0 || fioValueOf(l.Mean) == 0 && fioValueOf(l.Max) == 0 {
+		return
+	}
+	s := schema.Summary{N: n, Min: l.Min.Finite(unit), Max: l.Max.Finite(unit), Mean: l.Mean.Finite(unit), StdDev: l.StdDev.Finite(unit)}
+	for text, value := range l.Percentiles {
+		p := foreign.Number(text).Float64()
+		if p == nil {
+			continue
+		}
+		switch *p {
+		case 25:
+			s.P25 = value.Finite(unit)
+		case 50:
+			s.P50 = value.Finite(unit)
+		case 75:
+			s.P75 = value.Finite(unit)
+		case 90:
+			s.P90 = value.Finite(unit)
+		case 95:
+			s.P95 = value.Finite(unit)
+		case 99:
+			s.P99 = value.Finite(unit)
+		}
+	}
+	m := foreign.Aggregate(name, unit, s)
+	m.Better = schema.BetterLower
+	foreign.Add(r, m, unit)
+}
+
+// cpu adds the share of its time in which a job used the processor.
+func (job *fioJob) cpu(r *schema.Run) {
+	addLess(r, "usr_cpu", job.UserCPU.Finite("%"), "%")
+	addLess(r, "sys_cpu", job.SysCPU.Finite("%"), "%")
+}
+
+var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)
+
+// fioJSON reads the JSON of a file. fio writes each report from a line that is { to a line that is }. Text before,
+// between and after the reports is skipped.
+func fioJSON(in *foreign.Input) (*foreign.JSON, error) {
+	if !in.Head.Matches(fioOpening) {
+		return in.JSON()
+	}
+	reports, err := foreign.FromReader(&fioReports{lines: bufio.NewReaderSize(in.Text(), 64<<10), begins: true}, in.Name, in.Location)
+	if err != nil {
+		return nil, err
+	}
+	return reports.JSON()
+}
+
+// fioReports passes on the lines from { to }.
+type fioReports struct {
+	lines  *bufio.Reader
+	begins bool // what is read next begins a line
+	inside bool
+	ready  []byte
+}
+
+func (f *fioReports) Read(p []byte) (int, error) {
+	for len(f.ready) == 0 {
+		line, err := f.lines.ReadSlice('\n')
+		if len(line) == 0 && err != nil {
+			return 0, err
+		}
+		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
+			return 0, err
+		}
+		f.pass(line)
+	}
+	n := copy(p, f.ready)
+	f.ready = f.ready[n:]
+	return n, nil
+}
+
+// pass processes a line, or a piece of a long one.
+func (f *fioReports) pass(line []byte) {
+	text := bytes.TrimRight(line, " \r\n")
+	if f.begins && string(text) == "{" {
+		f.inside = true
+	}
+	if f.inside {
+		f.ready = line
+	}
+	if f.begins && string(text) == "}" {
+		f.inside = false
+	}
+	f.begins = bytes.HasSuffix(line, []byte("\n"))
 }

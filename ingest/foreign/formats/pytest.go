@@ -1,10 +1,13 @@
 package formats
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 func pytestBenchmark() foreign.Format {
@@ -137,4 +140,231 @@ func (h *pytestHeader) run(in *foreign.Input) schema.Run {
 		}
 	}
 	return r
+}
+
+// pytestResult is a benchmark of a file.
+type pytestResult struct {
+	Group    foreign.Text   `json:"group"`
+	Name     string         `json:"name"`
+	FullName string         `json:"fullname"`
+	Params   jsontext.Value `json:"params"`
+	ID       foreign.Text   `json:"param"` // what pytest calls the values of the parameters together
+	Extra    jsontext.Value `json:"extra_info"`
+	Options  struct {
+		DisableGC foreign.Text `json:"disable_gc"`
+		Timer     foreign.Text `json:"timer"`
+		Warmup    foreign.Text `json:"warmup"`
+	} `json:"options"`
+	Stats struct {
+		Data       jsontext.Value `json:"data"`
+		Min        foreign.Number `json:"min"`
+		Max        foreign.Number `json:"max"`
+		Mean       foreign.Number `json:"mean"`
+		StdDev     foreign.Number `json:"stddev"`
+		Median     foreign.Number `json:"median"`
+		Q1         foreign.Number `json:"q1"`
+		Q3         foreign.Number `json:"q3"`
+		Rounds     foreign.Number `json:"rounds"`
+		Iterations foreign.Number `json:"iterations"`
+	} `json:"stats"`
+}
+
+// yield yields the run of a benchmark; r has what holds for all of them.
+func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) error {
+	name := b.FullName
+	if name == "" {
+		name = b.Name
+	}
+	if name == "" {
+		out.Refuse(where, fmt.Errorf("a benchmark without a name"))
+		return nil
+	}
+	r.Suite = string(b.Group)
+	r.Benchmark = name
+	if b.ID != "" {
+		r.Benchmark = strings.TrimSuffix(name, "["+string(b.ID)+"]")
+	}
+	if err := b.setParams(&r); err != nil {
+		out.Refuse(where+"/params", err)
+		return nil
+	}
+	b.setApplied(&r)
+	b.setTags(&r)
+	latency := b.latency(&r, out)
+	if timer := string(b.Options.Timer); timer != "" {
+		latency.Clock = timer[strings.LastIndex(timer, ".")+1:]
+	}
+	if n := b.Stats.Iterations.Int64(); n != nil && *n > 0 {
+		latency.IterationsPerSample = []int64{*n}
+	}
+	foreign.Add(&r, latency, "s")
+	if len(r.Metrics) == 0 {
+		out.Refuse(where+"/stats", fmt.Errorf("it has neither data nor a mean"))
+		return nil
+	}
+	return out.Run(where, r)
+}
+
+// latency is the metric of the rounds, or of their aggregates if the file does not have all rounds.
+func (b *pytestResult) latency(r *schema.Run, out *foreign.Output) schema.Metric {
+	s := &b.Stats
+	if s.Data.Kind() == jsontext.KindBeginArray {
+		series, err := foreign.ReadSeries(s.Data, "s")
+		if err == nil && series.Len() > 0 {
+			return series.Metric("latency", schema.LevelIteration)
+		}
+		if err != nil {
+			r.Warnings = append(r.Warnings, foreign.WarnAggregates)
+			out.Note(fmt.Sprintf("only aggregates were read: the rounds are not all there: %v", err), 1)
+		}
+	}
+	m := foreign.Aggregate("latency", "s", schema.Summary{
+		Min: s.Min.Finite("s"), Max: s.Max.Finite("s"), Mean: s.Mean.Finite("s"), StdDev: s.StdDev.Finite("s"),
+		P25: s.Q1.Finite("s"), P50: s.Median.Finite("s"), P75: s.Q3.Finite("s"),
+	})
+	if m.Summary != (schema.Summary{}) {
+		m.Summary.N, m.Level = s.Rounds.Int64(), schema.LevelIteration
+	}
+	return m
+}
+
+// isJoined reports whether an id is the words of all parameters, in any order: who writes a file anew may sort its members.
+func isJoined(id string, words []string) bool {
+	const maxWords = 8
+	if len(words) == 1 || len(words) > maxWords {
+		return id == strings.Join(words, "-")
+	}
+	for i, word := range words {
+		rest, ok := strings.CutPrefix(id, word+"-")
+		if ok && isJoined(rest, slices.Delete(slices.Clone(words), i, i+1)) {
+			return true
+		}
+	}
+	return false
+}
+
+// setParams sets the parameters of a test. If they do not determine the id of the test, as for a test with its own ids,
+// the id is one more parameter, because pytest distinguishes two tests by it.
+func (b *pytestResult) setParams(r *schema.Run) error {
+	var params []jsonMember
+	if b.Params.Kind() == jsontext.KindBeginObject {
+		var err error
+		if params, err = jsonMembersOf(b.Params); err != nil {
+			return err
+		}
+	}
+	parts := strings.Split(string(b.ID), "-")
+	if len(params) == 1 {
+		parts = []string{string(b.ID)}
+	}
+	words, values := make([]string, len(params)), make([]param, 0, len(params))
+	for i, p := range params {
+		text := pytestText(p.value)
+		words[i] = pytestWord(p.value)
+		if strings.HasPrefix(text, "UNSERIALIZABLE[") { // a repr, which may be another one every time
+			if text = ""; len(parts) == len(params) {
+				text = parts[i]
+			}
+			words[i] = text
+		}
+		if text != "" {
+			values = append(values, param{p.name, text})
+		}
+	}
+	ambiguous := !setParams(r, values) // bs and batch_size
+	escaped := make([]string, len(words))
+	for i, word := range words {
+		escaped[i] = pytestEscaped(word)
+	}
+	if id := string(b.ID); id != "" && (ambiguous || !isJoined(id, words) && !isJoined(id, escaped)) {
+		foreign.SetAxis(r, "id", id)
+	}
+	return nil
+}
+
+// pytestText is a parameter as people write it in a test.
+func pytestText(value jsontext.Value) string {
+	if value.Kind() == jsontext.KindNull {
+		return "None"
+	}
+	return foreign.TextOf(value)
+}
+
+// pytestWord is what pytest makes of a parameter in the id of a test; empty for what it only numbers.
+func pytestWord(value jsontext.Value) string {
+	switch value.Kind() {
+	case jsontext.KindTrue:
+		return "True"
+	case jsontext.KindFalse:
+		return "False"
+	case jsontext.KindNumber:
+		return string(value)
+	case jsontext.KindString, jsontext.KindNull:
+		return pytestText(value)
+	}
+	return ""
+}
+
+// pytestEscaped is a word as Python's codec unicode_escape writes it, which pytest makes ids with unless it is told not to.
+func pytestEscaped(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r >= ' ' && r < 0x7f:
+			b.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
+}
+
+// setApplied keeps how the rounds were made.
+func (b *pytestResult) setApplied(r *schema.Run) {
+	for name, text := range map[string]foreign.Text{"disable_gc": b.Options.DisableGC, "warmup": b.Options.Warmup} {
+		if text != "" {
+			if r.Applied == nil {
+				r.Applied = map[string]string{}
+			}
+			r.Applied[name] = string(text)
+		}
+	}
+}
+
+// maxTagLength is how long a text may be that a test says of itself: longer ones may be a prompt or a log.
+const maxTagLength = 64
+
+// setTags keeps the values that a test attached to itself, if they are numbers or short words.
+func (b *pytestResult) setTags(r *schema.Run) {
+	if b.Extra.Kind() != jsontext.KindBeginObject {
+		return
+	}
+	extra, err := jsonMembersOf(b.Extra)
+	if err != nil {
+		return
+	}
+	for _, m := range extra {
+		switch m.value.Kind() {
+		case jsontext.KindBeginObject, jsontext.KindBeginArray, jsontext.KindNull:
+			continue
+		}
+		if text := foreign.TextOf(m.value); text != "" && len(text) <= maxTagLength {
+			if r.Tags == nil {
+				r.Tags = map[string]string{}
+			}
+			r.Tags[m.name] = text
+		}
+	}
 }

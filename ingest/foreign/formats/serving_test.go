@@ -1,11 +1,18 @@
 package formats_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // named is one of the formats.
@@ -93,4 +100,252 @@ func FuzzLoadgenSummary(f *testing.F) {
 func FuzzLoadgenDetail(f *testing.F) { foreigntest.Fuzz(f, named(f, "mlperf"), root, "mlperf") }
 func FuzzOptimum(f *testing.F) {
 	foreigntest.Fuzz(f, named(f, "optimum-benchmark"), root, "optimum-benchmark")
+}
+
+// fixture reads a file of the fixtures as if it stood alone, or in its folder.
+func fixture(t *testing.T, name string, alone bool) []schema.Run {
+	t.Helper()
+	dir := filepath.Join(root, "fixtures", "results")
+	if !alone {
+		_, _, runs, err := foreigntest.One(formats.All(), os.DirFS(dir), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return runs
+	}
+	content, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, runs := text(t, filepath.Base(name), string(content))
+	return runs
+}
+
+// text reads a text by the one format that recognises it.
+func text(t *testing.T, name, content string) (foreign.Report, []schema.Run) {
+	t.Helper()
+	_, report, runs, err := foreigntest.One(formats.All(), fstest.MapFS{name: {Data: []byte(content)}}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, runs
+}
+
+// TestSamePoint: what a tool writes in several forms is the same point, so that any of them can be compared with any other.
+func TestSamePoint(t *testing.T) {
+	for _, names := range [][]string{
+		{"llama-bench/result.json", "llama-bench/result.csv", "llama-bench/result.sql"},
+		{"vllm/sweep/SERVE--max_num_seqs=4-BENCH--max_concurrency=2/run=0.json", "vllm/summary-alone/summary.csv"},
+		{"aiperf/profile_export_aiperf.json", "aiperf/alone/schema_1_3.json"},
+		{"mlperf/server/mlperf_log_detail.txt", "mlperf/server-summary/mlperf_log_summary.txt"},
+		{"mlperf/offline/mlperf_log_detail.txt", "mlperf/offline/mlperf_log_summary.txt"},
+	} {
+		want := fixture(t, names[0], true)[0]
+		for _, name := range names[1:] {
+			if got := fixture(t, name, true)[0]; got.PointID != want.PointID {
+				t.Errorf("%s is %s,\n%s is %s", name, foreigntest.Point(&got), names[0], foreigntest.Point(&want))
+			}
+		}
+	}
+	raw, summary := fixture(t, "aiperf/profile_export.jsonl", false)[0], fixture(t, "aiperf/profile_export_aiperf.json", true)[0]
+	if raw.PointID != summary.PointID {
+		t.Errorf("requests are %s,\nthe summary is %s", foreigntest.Point(&raw), foreigntest.Point(&summary))
+	}
+	raw, summary = fixture(t, "genai-perf/my_export.json", false)[0], fixture(t, "genai-perf/profile_export_genai_perf.json", true)[0]
+	if raw.PointID != summary.PointID {
+		t.Errorf("requests are %s,\nthe summary is %s", foreigntest.Point(&raw), foreigntest.Point(&summary))
+	}
+}
+
+// TestSweepRowIsItsFile: a row of a summary and the file that it repeats give the same run, wherever they are read.
+func TestSweepRowIsItsFile(t *testing.T) {
+	const folder = "vllm/sweep/SERVE--max_num_seqs=4-BENCH--max_concurrency=2/"
+	file, rows := fixture(t, folder+"run=0.json", false), fixture(t, folder+"summary.json", true)
+	if len(rows) != 2 || rows[0].RunID != file[0].RunID {
+		t.Errorf("the row is %v, the file %s", rows, file[0].RunID)
+	}
+}
+
+// TestDifferentPoints: no two results that a tool tells apart are the same point.
+func TestDifferentPoints(t *testing.T) {
+	for name, want := range map[string]int{
+		"vllm/appended.jsonl": 2, "vllm/summary-alone/summary.csv": 2, "sglang/results.jsonl": 4, "llama-bench/result.json": 3,
+		"perf-analyzer/result.csv": 3, "model-analyzer/metrics-model-inference.csv": 3, "model-analyzer/metrics-model-gpu.csv": 2,
+		"optimum-benchmark/benchmark.json": 4, "genai-perf/my_export.json": 2, "aiperf/gpu_telemetry_export.jsonl": 2,
+	} {
+		points := map[string]bool{}
+		for _, r := range fixture(t, name, true) {
+			points[r.PointID] = true
+		}
+		if len(points) != want {
+			t.Errorf("%s: %d points, want %d", name, len(points), want)
+		}
+	}
+}
+
+// TestNothingPrivate: no key, prompt or answer of the fixtures reaches a run.
+func TestNothingPrivate(t *testing.T) {
+	for _, name := range []string{"vllm", "sglang", "aiperf", "genai-perf", "optimum-benchmark"} {
+		folder := os.DirFS(filepath.Join(root, "fixtures", "results", name))
+		text, _ := foreigntest.All(t, formats.All(), folder, "want.txt", "README.md")
+		got := strings.ToLower(text)
+		for _, private := range []string{"never-store-me", "never store me", "secret", "api_key", "authorization", "traceback", "/data/models"} {
+			if strings.Contains(got, private) {
+				t.Errorf("%s: %q is stored", name, private)
+			}
+		}
+	}
+}
+
+const serveHead = `"model_id": "m", "request_rate": "inf", "completed": 2, "request_throughput": 2.0, `
+
+// TestServeArrays: arrays that do not fit one another, or are none, cost no more than what they hold.
+func TestServeArrays(t *testing.T) {
+	for _, test := range []struct{ what, members, want string }{
+		{"unequal lengths", `"ttfts": [0.5, 0.25, 0.125], "errors": ["no"], "start_times": [1, 2]`, "ttft n=2 at=0"},
+		{"start times", `"ttfts": [0.5, 0.0, 0.125], "start_times": [3, 2, 2.5]`, "ttft n=2 at=2"},
+		{"null among samples", `"ttfts": [0.5, null, 0.125]`, "ttft n=2 at=0"},
+		{"texts", `"ttfts": ["a"], "mean_ttft_ms": 2.5`, "1 refused"},
+		{"object", `"ttfts": {"a": [1]}, "itls": 7, "errors": {}`, "3 refused"},
+		{"gaps", `"itls": [[0.5, "x"], [0.25], 0.125, [[[1]]]], "errors": [null, ""]`, "itl n=3 at=0 1 refused"},
+		{"not finite", `"ttfts": [0.5, NaN, Infinity]`, "ttft n=3 at=0"},
+		{"huge", `"mean_ttft_ms": 1e999, "median_ttft_ms": 123456789012345678901234567890`, "ttft n=0 at=0"},
+		{"deep", `"generated_texts": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), ""},
+		{"empty", `"ttfts": [], "itls": [[], []], "latencies": []`, ""},
+	} {
+		report, runs := text(t, "x.json", "{"+serveHead+test.members+"}")
+		if len(runs) != 1 {
+			t.Errorf("%s: %d runs, want 1", test.what, len(runs))
+			continue
+		}
+		var got []string
+		for _, name := range []string{"ttft", "itl"} {
+			if m := runs[0].Metric(name); m != nil {
+				got = append(got, fmt.Sprintf("%s n=%d at=%d", name, len(m.Values()), len(m.AtNS)))
+			}
+		}
+		if report.Refused > 0 {
+			got = append(got, fmt.Sprintf("%d refused", report.Refused))
+		}
+		if joined := strings.Join(got, " "); !strings.HasSuffix(joined, test.want) || test.want == "" && joined != "" {
+			t.Errorf("%s: %s, want %s; %v", test.what, joined, test.want, report.Refusals)
+		}
+	}
+}
+
+// TestAllFailed: zeros of failed requests are no values, also where the file does not count them.
+func TestAllFailed(t *testing.T) {
+	for _, content := range []string{
+		`{"model_id": "m", "request_rate": 1, "mean_ttft_ms": 0.0, "std_ttft_ms": 0.0, "request_throughput": 0.0, "duration": 3.5}`,
+		`{"model_id": "m", "request_rate": 1, "mean_ttft_ms": 0.0, "request_throughput": 0.0, "ttfts": [0.0, 0.0], "itls": [[], []]}`,
+		`{"elapsed_time": 0.5, "num_requests": 3, "total_num_tokens": 0, "requests_per_second": 0, "tokens_per_second": 0}`,
+		`{"avg_latency": 0, "latencies": [], "percentiles": {}}`,
+		`{"metadata": {"worker_id": "w", "benchmark_phase": "profiling"}, "metrics": {}, "error": {"code": 500}}`,
+	} {
+		_, runs := text(t, "x.json", content)
+		if len(runs) != 1 || runs[0].Status != schema.StatusError || runs[0].Error == "" {
+			t.Errorf("%s: %+v, want one failed run", content, runs)
+			continue
+		}
+		for _, m := range runs[0].Metrics {
+			t.Errorf("%s: a failed run has %s", content, foreigntest.Metric(&m))
+		}
+	}
+}
+
+// TestBigTimestamps: differences of times since 1970 in nanoseconds are exact.
+func TestBigTimestamps(t *testing.T) {
+	_, runs := text(t, "x.json", `{"experiments": [{"experiment": {"mode": "concurrency", "value": 1}, "requests": [
+		{"timestamp": 1730923333851941241, "response_timestamps": [1730923333851941242, 1730923333851941249]}]}]}`)
+	if got := runs[0].Metric("latency").Ticks[0]; got != 8 {
+		t.Errorf("latency is %d ns, want 8", got)
+	}
+	if got := runs[0].Metric("ttft").Ticks[0]; got != 1 {
+		t.Errorf("ttft is %d ns, want 1", got)
+	}
+}
+
+// TestHostile: whatever stands where something else is expected, an answer comes.
+func TestHostile(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000)
+	for _, f := range formats.All() {
+		if f.Read == nil {
+			continue
+		}
+		for _, content := range []string{
+			"", "\n", "{", "[", "[]", "{}", "null", "[null]", "[1, [2]]", `{"experiments": 1}`, `{"experiments": [1, {"requests": [1, {"timestamp": "x"}]}]}`,
+			"\xff\xfe", "a,b\n1,2\n", "Model\n\n", "Metric,avg\n,\n", "Concurrency,\n1\n", ":::MLLOG {}\n:::MLLOG 1\n", "| model |\n|\n", deep, "[" + deep + "]",
+			`{"report": {"load": 1, "": null, "a/b": {"latency": {"values": [1, null]}}}, "config": []}`, "MLPerf Results Summary\n: : :\nScenario :\n",
+			strings.Repeat("x", 1<<20), "Request concurrency: 1e99\n    Throughput: e infer/sec\n", `{"a": "` + strings.Repeat("\xff", 100) + `"}`,
+		} {
+			in, err := foreign.FromReader(strings.NewReader(content), "x", nil)
+			if err != nil {
+				continue
+			}
+			report, _ := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(valid schema.Valid) bool { r := valid.Run(); return r.Validate() == nil })
+			if report.Runs > 2 {
+				t.Errorf("%s makes %d runs of %.60q", f.Name, report.Runs, content)
+			}
+		}
+	}
+}
+
+// TestSortedServe: tools that sort the members of a result put the samples before the name of the model.
+func TestSortedServe(t *testing.T) {
+	texts := strings.Repeat(`"a long answer",`, 40_000)
+	_, runs := text(t, "x.json", `{"backend": "vllm", "burstiness": 1.0, "completed": 1, "date": "20260101-000000", "duration": 1.5, "errors": [""],
+		"generated_texts": [`+texts+`""], "itls": [[0.5]], "model_id": "m", "num_prompts": 1, "request_rate": "inf", "ttfts": [0.25]}`)
+	if len(runs) != 1 || runs[0].Model != "m" || runs[0].Metric("ttft") == nil || runs[0].Params["num_prompts"] != "1" {
+		t.Errorf("%+v, want a run of m", runs)
+	}
+}
+
+// TestCutShort: what stands before the end of a file that ends too early counts, and the end is said.
+func TestCutShort(t *testing.T) {
+	in, err := foreign.FromReader(strings.NewReader("{"+serveHead+`"mean_ttft_ms": 2.5}`+"\n{"+serveHead+`"mean_ttft_ms`), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := named(t, "vllm")
+	n := 0
+	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(schema.Valid) bool { n++; return true }); err == nil || n != 1 {
+		t.Errorf("%d runs, error %v; want one and an error", n, err)
+	}
+}
+
+// TestLlamaBuilds: a test is the same one in builds that have other fields.
+func TestLlamaBuilds(t *testing.T) {
+	const common = `{"build_commit": "a", "build_number": 1, "model_type": "tiny", "model_filename": "m.gguf", "n_prompt": 512, "n_gen": 0, "avg_ns": 5, "samples_ns": [5], `
+	points := map[string][]string{}
+	for _, c := range []struct{ group, fields string }{
+		{"default", `"f16_kv": true, "mul_mat_q": true, "low_vram": false, "tensor_split": "0.00"}`},
+		{"default", `"use_mmap": true, "n_depth": 0, "no_op_offload": 0, "tensor_buft_overrides": "none"}`},
+		{"default", `"load_mode": "auto", "lazy_mode": "auto", "repack": true, "fit_target": 0, "fit_min_ctx": 0}`},
+		{"default", `"load_mode": "mmap"}`},
+		{"no mmap", `"use_mmap": false}`},
+		{"no mmap", `"load_mode": "none"}`},
+		{"dio", `"load_mode": "dio"}`},
+		{"fit", `"fit_target": 1024}`},
+	} {
+		_, _, runs, err := foreigntest.One(formats.All(), fstest.MapFS{"r.jsonl": {Data: []byte(common + c.fields + "\n")}}, "r.jsonl")
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%s: %d runs, %v", c.fields, len(runs), err)
+		}
+		if runs[0].Params["n_depth"] != "0" {
+			t.Errorf("%s: the depth is %q, want 0: other depths are parameters", c.fields, runs[0].Params["n_depth"])
+		}
+		if want := map[string]string{"default": "1", "no mmap": "0", "fit": "1"}[c.group]; runs[0].Params["use_mmap"] != want {
+			t.Errorf("%s: use_mmap is %q, want %q", c.fields, runs[0].Params["use_mmap"], want)
+		}
+		if !slices.Contains(points[c.group], runs[0].PointID) {
+			points[c.group] = append(points[c.group], runs[0].PointID)
+		}
+	}
+	seen := map[string]string{}
+	for group, ids := range points {
+		if len(ids) != 1 || seen[ids[0]] != "" {
+			t.Errorf("%s has the points %v; %s is at the first, too", group, ids, seen[ids[0]])
+		}
+		seen[ids[0]] = group
+	}
 }

@@ -1,7 +1,10 @@
 package progress
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +13,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -204,4 +209,305 @@ func (s Summary) counts() string {
 		text += fmt.Sprintf(" (%s new, %s from before)", term.Thousands(s.Result.Runs()), term.Thousands(before))
 	}
 	return text
+}
+
+// pointWords are the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
+// Each word is explained once below the table.
+func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (words string, failed bool) {
+	ended := maps.Clone(p.Statuses)
+	for _, f := range p.Failures {
+		word := views.Ended(schema.Status(f.Status), schema.IsWrong(schema.Status(f.Status), schema.Stage(f.Stage), f.ErrorKind))
+		if word != f.Status {
+			ended[word] += f.Runs
+			ended[f.Status] -= f.Runs
+		}
+		if reason := term.FirstLine(f.Error); word != reason {
+			n.Add(word, reason)
+		}
+	}
+	var all []string
+	add := func(word string) {
+		count := ended[word]
+		if count > 0 && count < p.Runs {
+			word = fmt.Sprintf("%d %s", count, word)
+		}
+		if count > 0 {
+			all = append(all, word)
+		}
+	}
+	for _, status := range schema.Statuses {
+		if status != schema.StatusOK {
+			failed = failed || status.Failed() && p.Statuses[string(status)] > 0
+			add(string(status))
+		}
+	}
+	add(views.WrongResult)
+	var own []string
+	for _, word := range wordsOf(p) {
+		meaning := views.WarningMeaning(word)
+		if meaning != "" && slices.Contains(everywhere, word) { // an unknown one would be nowhere
+			n.Add(word, "(all points) "+meaning)
+			continue
+		}
+		n.Add(word, meaning)
+		own = append(own, word)
+	}
+	if more := len(own) - rowWords; more > 0 {
+		own = append(own[:rowWords], fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(append(all, own...), ", "), failed
+}
+
+// exitLine says how exit statuses are no failures, where runs have failed by them; empty elsewhere.
+func exitLine(points []query.SessionPoint) string {
+	for i := range points {
+		for _, f := range points[i].Failures {
+			if hint := views.IgnoreExit(f.ErrorKind, f.Error); hint != "" {
+				return hint
+			}
+		}
+	}
+	return ""
+}
+
+// wordsOf are the warnings of a point, and what its samples are where they are no single measurements.
+func wordsOf(p *query.SessionPoint) []string {
+	if p.Level != schema.LevelMean {
+		return p.Warnings
+	}
+	return append(slices.Clone(p.Warnings), views.Means)
+}
+
+// common are the warnings that every point has, where there are several: they say nothing about a point.
+func common(points []query.SessionPoint) []string {
+	if len(points) < 2 {
+		return nil
+	}
+	words := slices.Clone(wordsOf(&points[0]))
+	for i := range points[1:] {
+		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(wordsOf(&points[1+i]), w) })
+	}
+	return words
+}
+
+// rowWords is how many warnings a row names; how many more there are it counts.
+const rowWords = 2
+
+// calibrationLines are a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
+// other points.
+func calibrationLines(points []query.SessionPoint, notes views.Notes, everywhere []string) []string {
+	var rows [][2]string
+	for i := range points {
+		p := &points[i]
+		name := p.Benchmark + " " + p.Variant
+		if p.Side != "" {
+			name += " " + p.Side
+		}
+		text := term.Quantity(answer.Value(p.Median), p.Unit) + term.Gap + views.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)
+		if words, _ := pointWords(notes, p, everywhere); words != "" {
+			text += term.Gap + words
+		}
+		rows = append(rows, [2]string{name, text})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return append(term.Pairs(rows), "")
+}
+
+// Read answers from the store, so that what is shown is what was kept: a point and side after the other, in the order of the
+// sweep. absent are metrics that no run has.
+func (s Summary) Read(ctx context.Context, db *query.DB) (points []query.SessionPoint, absent query.Absent, err error) {
+	if points, err = db.SessionPoints(ctx, s.Result.Session, s.counted()); err != nil {
+		return nil, absent, err
+	}
+	if named := s.named(points); len(named) > 0 {
+		if absent, err = db.AddMetrics(ctx, points, s.Result.Session, s.counted(), named); err != nil {
+			return nil, absent, err
+		}
+	}
+	position := map[string]int{}
+	for i, p := range s.Sweep.Planned() {
+		position[p.PointID] = i
+	}
+	slices.SortStableFunc(points, func(x, y query.SessionPoint) int {
+		return cmp.Or(position[x.PointID]-position[y.PointID], cmp.Compare(x.Side, y.Side)) // base, then head
+	})
+	return points, absent, nil
+}
+
+// Table is the summary for programs.
+func (s Summary) Table(points []query.SessionPoint) answer.Table {
+	return answer.TableOf(append(query.SessionPointFields(), query.SessionMetricFields(s.Metrics)...), points)
+}
+
+// counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
+// were of other code, are not what it shows.
+func (s Summary) counted() []string {
+	var all []string
+	for _, p := range s.Result.Plan.Launches {
+		if p.Done != nil {
+			all = append(all, p.Done.RunID)
+		}
+	}
+	return all
+}
+
+// FormatArrow is the format of Stream, for the flag --format.
+const FormatArrow = string(export.Arrow)
+
+// Stream writes the runs that the summary counts as an Arrow stream.
+func (s Summary) Stream(ctx context.Context, db *query.DB, w io.Writer) error {
+	_, err := export.Write(ctx, db, export.Request{Dest: "-", Format: export.Arrow, Session: s.Result.Session, Counted: s.counted(), Stdout: w})
+	return err
+}
+
+// named are the metrics that are looked for among those of the runs: those that were asked for, or the primary ones of points
+// whose ok runs have none.
+func (s Summary) named(points []query.SessionPoint) []string {
+	if len(s.Metrics) > 0 {
+		return s.Metrics
+	}
+	primary := map[string]string{}
+	for _, p := range s.Sweep.Points {
+		primary[p.PointID] = p.Primary
+	}
+	var named []string
+	for _, p := range points {
+		if name := primary[p.PointID]; name != "" && p.OKRuns > 0 && p.Metric == "" && !slices.Contains(named, name) {
+			named = append(named, name)
+		}
+	}
+	return named
+}
+
+// primaryMetric is the primary metric of all points that have one, or an axis where they differ in it.
+type primaryMetric struct {
+	all  string
+	axis []views.Axis // none or one
+}
+
+func primaryAxis(points []query.SessionPoint) (p primaryMetric) {
+	x := views.AxisOf(points, "metric", func(p *query.SessionPoint) string { return p.Metric })
+	named := slices.DeleteFunc(slices.Clone(x.Values), func(name string) bool { return name == "" })
+	slices.Sort(named)
+	switch named = slices.Compact(named); len(named) {
+	case 0:
+	case 1:
+		p.all = named[0]
+	default:
+		p.axis = []views.Axis{x}
+	}
+	return p
+}
+
+// pointRows are the rows of the points of a session, each with its words.
+type pointRows struct {
+	points []query.SessionPoint
+	words  []term.Cell
+	beside Beside
+}
+
+// besideCells are the cells of a point in the columns of Beside.
+func (r pointRows) besideCells(point int) []term.Cell {
+	if cells, there := r.beside.Cells[Side{r.points[point].PointID, r.points[point].Side}]; there {
+		return cells
+	}
+	return slices.Repeat([]term.Cell{{Text: term.Unknown}}, len(r.beside.Columns))
+}
+
+// table adds the table to a view: of the primary metric, or of those that were asked for.
+func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, primary primaryMetric) term.View {
+	if len(metrics) > 0 {
+		return r.wide(v, metrics, varying)
+	}
+	varying = slices.Concat(varying, primary.axis)
+	v.Columns = append(axisColumns(varying),
+		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 1})
+	v.Columns = append(append(v.Columns, r.beside.Columns...), term.Column{Header: ""})
+	for i := range r.points {
+		p := &r.points[i]
+		v.Rows = append(v.Rows, append(axisCells(varying, i),
+			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: views.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
+		v.Rows[i] = append(append(v.Rows[i], r.besideCells(i)...), r.words[i])
+	}
+	return v
+}
+
+// compact is how a table of several metrics is shown that is too wide; nil of the primary metric.
+func (r pointRows) compact(v term.View, metrics []string, varying []views.Axis, reader views.Reader) func() term.View {
+	if len(metrics) == 0 {
+		return nil
+	}
+	v.Columns, v.Rows = nil, nil
+	return func() term.View {
+		merged := reader.MergedAxes(varying)
+		if narrow := r.wide(v, metrics, merged); narrow.Fits(reader.Page()) {
+			return narrow
+		}
+		return r.stacked(v, metrics, merged)
+	}
+}
+
+// wide has a column a metric.
+func (r pointRows) wide(v term.View, metrics []string, varying []views.Axis) term.View {
+	v.Columns = axisColumns(varying)
+	for _, metric := range metrics {
+		v.Columns = append(v.Columns, views.MetricColumn(metric))
+	}
+	v.Columns = append(append(append(v.Columns, term.Column{Header: "RUNS", Right: true, Drop: 1}), r.beside.Columns...), term.Column{Header: ""})
+	for i := range r.points {
+		cells := axisCells(varying, i)
+		for k := range metrics {
+			cells = append(cells, r.value(i, k, metrics[k]))
+		}
+		v.Rows = append(v.Rows, append(append(append(cells, r.runs(i)), r.besideCells(i)...), r.words[i]))
+	}
+	return v
+}
+
+// runs is the number of the ok runs of a point, and how many of them have values, if that is the same for all metrics.
+func (r pointRows) runs(point int) term.Cell {
+	p := &r.points[point]
+	valued := p.Metrics[0].Runs
+	if slices.ContainsFunc(p.Metrics, func(m query.PointMetric) bool { return m.Runs != valued }) {
+		valued = p.OKRuns
+	}
+	return term.Cell{Text: views.SomeOf(valued, p.OKRuns)}
+}
+
+// stacked has a row a metric.
+func (r pointRows) stacked(v term.View, metrics []string, varying []views.Axis) term.View {
+	v.Columns = append(axisColumns(varying), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true},
+		term.Column{Header: "RUNS", Right: true, Drop: 1}, term.Column{Header: ""})
+	for i := range r.points {
+		for k, metric := range metrics {
+			v.Rows = append(v.Rows, append(axisCells(varying, i), term.Cell{Text: metric}, r.value(i, k, metric),
+				term.Cell{Text: views.SomeOf(r.points[i].Metrics[k].Runs, r.points[i].OKRuns)}, r.words[i]))
+		}
+	}
+	v.Below = append([]string{views.RowAMetric, ""}, v.Below...)
+	return v
+}
+
+// value is what a point has of a metric, by its place and its name.
+func (r pointRows) value(point, place int, metric string) term.Cell {
+	own := &r.points[point].Metrics[place]
+	return term.Cell{Text: views.QuantityOf(answer.Value(own.Median), own.Unit, metric, "")}
+}
+
+func axisColumns(varying []views.Axis) (columns []term.Column) {
+	for _, x := range varying {
+		columns = append(columns, views.AxisColumn(x))
+	}
+	return columns
+}
+
+func axisCells(varying []views.Axis, row int) (cells []term.Cell) {
+	for _, x := range varying {
+		cells = append(cells, views.AxisCell(x, row))
+	}
+	return cells
 }

@@ -1,12 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
@@ -341,3 +345,349 @@ func (s *sheet) leaders(pictures Pictures) {
 
 // maxBoards is how many leaderboards a page has: one for each machine and metric.
 const maxBoards = 8
+
+// maxPairs is how many pairs a table of changes has; all of them stand in the table of points.
+const maxPairs = 100
+
+// changes are the comparisons: what changed, the worst first, and then the rest.
+func (s *sheet) changes() {
+	for i := range s.d.Comparisons {
+		c := &s.d.Comparisons[i]
+		part := Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + c.Name(), Text: []string{verdictsText(c)}}
+		changed, rest := s.ranked(i)
+		byChange := slices.Concat(changed, rest)
+		for _, chart := range []*Chart{s.forest(c, byChange), s.scatter(c, byChange)} {
+			if chart != nil {
+				part.Figures = append(part.Figures, chart)
+			}
+		}
+		if len(changed) > 0 {
+			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
+		}
+		restTable := func() *Table {
+			return s.pairs(part.ID+"-rest", "No change by verdict, against "+c.Name(), rest)
+		}
+		switch {
+		case len(rest) == 0:
+		case len(changed) == 0:
+			part.Tables = append(part.Tables, restTable())
+		default:
+			part.Details = append(part.Details, Detail{
+				Title: "The rest: " + term.Count(len(rest), "pair") + " without a change by verdict", Part: Section{Tables: []*Table{restTable()}},
+			})
+		}
+		s.add(part)
+		s.differences(c)
+	}
+}
+
+// maxDifferences is how many facts a table has in which two selections differ.
+const maxDifferences = 40
+
+// differences are the facts in which two selections differ.
+func (s *sheet) differences(c *summary.Comparison) {
+	if len(c.Differs) == 0 {
+		return
+	}
+	t := &Table{ID: "differs", Title: "What differs between base and head", Columns: []Column{{Header: "kind"}, {Header: "fact"}, {Header: "base", Long: true}, {Header: "head", Long: true}}}
+	changing := func(d summary.Difference) bool { return max(len(d.Base), len(d.Head)) > maxFactValues } // from run to run, as the load does
+	steady := func(d summary.Difference) bool { return !changing(d) }
+	differs := slices.Concat(slices.DeleteFunc(slices.Clone(c.Differs), changing), slices.DeleteFunc(slices.Clone(c.Differs), steady))
+	for i := range differs[:min(len(differs), maxDifferences)] {
+		d := &differs[i]
+		name := cmp.Or(environmentNames[d.Name], d.Name)
+		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: string(d.Kind)}, {Text: name}, {Text: factValues(d.Name, d.Base)}, {Text: factValues(d.Name, d.Head)}}})
+	}
+	if more := len(c.Differs) - len(t.Rows); more > 0 {
+		t.Below = append(t.Below, term.Count(more, "more fact")+" "+term.IsAre(more)+" in the JSON form (--json).")
+	}
+	s.add(Section{
+		ID: "differs", Title: t.Title, Tables: []*Table{t},
+		Items: []Item{{Text: "A different fact may cause a change, or only coincide with it. This command ranks them:", Command: explaining(s.Maker, s.d)}},
+	})
+}
+
+// maxFactValues is how many values of a fact on a side are told.
+const maxFactValues = 3
+
+// factValues are the values of a fact on a side.
+func factValues(name string, values []string) string {
+	const most = maxFactValues
+	texts := make([]string, 0, most)
+	for _, v := range values[:min(len(values), most)] {
+		texts = append(texts, cmp.Or(environmentText(name, v), v))
+	}
+	text := strings.Join(texts, ", ")
+	if more := len(values) - most; more > 0 {
+		text += fmt.Sprintf(" and %s more", term.Thousands(more))
+	}
+	return views.OrUnknown(text)
+}
+
+// trends is what changed over sessions, what got worse first.
+func (s *sheet) trends(trends []Trend) {
+	names := map[summary.Text]string{}
+	for i := range s.d.Points {
+		names[s.d.Points[i].PointID] = s.names.name(&s.d.Points[i].Subject)
+	}
+	part := Section{ID: "trends", Title: "What changed over sessions"}
+	for _, verdict := range []judge.Verdict{judge.Regressed, judge.Improved} {
+		for i := range trends {
+			if t := &trends[i]; t.Verdict == verdict {
+				part.Items = append(part.Items, Item{
+					Text: fmt.Sprintf("%s of %s %s since session %s (%s), and still is.", capital(t.Metric), views.OrUnknown(names[t.Point]), verdict, t.Session, t.By),
+					Tone: toneOf(string(verdict)), Command: s.command("history", s.d.words("point_id="+string(t.Point))...),
+				})
+			}
+		}
+	}
+	if len(part.Items) > 0 {
+		s.add(part)
+	}
+}
+
+// ranked are the pairs of a comparison: those that changed by verdict, the worst first, and the rest.
+func (s *sheet) ranked(comparison int) (changed, rest []*summary.Pair) {
+	for i := range s.d.Pairs {
+		p := &s.d.Pairs[i]
+		switch {
+		case p.Comparison != comparison:
+		case toneOf(p.Verdict) == chart.Neutral:
+			rest = append(rest, p)
+		default:
+			changed = append(changed, p)
+		}
+	}
+	order := func(a, b *summary.Pair) int {
+		place := func(p *summary.Pair) int { return slices.Index(verdictOrder, judge.Verdict(p.Verdict)) }
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(factor(b), factor(a)))
+	}
+	slices.SortStableFunc(changed, order)
+	slices.SortStableFunc(rest, order)
+	return changed, rest
+}
+
+// factor is how many times as fast, or as slow, a pair is.
+func factor(p *summary.Pair) float64 {
+	if p.Speedup == nil || *p.Speedup <= 0 {
+		return 0
+	}
+	return max(*p.Speedup, 1 / *p.Speedup)
+}
+
+// pairs is a table of pairs.
+func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *Table {
+	shown := pairs[:min(len(pairs), maxPairs)]
+	t := &Table{ID: id, Title: title, Command: s.ofPoint(), Columns: []Column{
+		{Header: "point"},
+		{Header: "base", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
+		{Header: "value", Unit: unitOf(shown, func(p *summary.Pair) summary.Text { return p.Unit }), Right: true, Stored: true},
+		{Header: "change", Unit: "ratio", Right: true, Stored: true},
+		{Header: "95 % interval", Right: true},
+		{Header: "verdict"},
+	}}
+	for _, p := range shown {
+		interval := cmp.Or(changeInterval(p), term.Unknown)
+		verdict := p.Verdict
+		if p.Reason != "" {
+			verdict += " (" + reasonText(string(p.Reason)) + ")"
+		}
+		t.Rows = append(t.Rows, Row{Key: string(p.PointID), Cells: []Cell{
+			{Text: s.names.pair(p)},
+			amount(p.Base, p.Unit), amount(p.Value, p.Unit), changeCell(p),
+			{Text: interval},
+			{Text: verdict, Tone: toneOf(p.Verdict)},
+		}})
+	}
+	if more := len(pairs) - len(shown); more > 0 {
+		t.Below = append(t.Below, term.Count(more, "more pair")+" "+term.IsAre(more)+" in the table of all points.")
+	}
+	return t
+}
+
+// ofPoint is the command that shows the runs of a point.
+func (s *sheet) ofPoint() string { return s.command("ls", s.d.words("point_id~^KEY")...) }
+
+// unitOf is the unit that rows have; empty where they differ.
+func unitOf[Row any](rows []*Row, unit func(r *Row) summary.Text) string {
+	known := summary.Text("")
+	for _, r := range rows {
+		switch u := unit(r); {
+		case u == "" || u == known:
+		case known == "":
+			known = u
+		default:
+			return ""
+		}
+	}
+	return string(known)
+}
+
+// results is the table of all points.
+func (s *sheet) results() {
+	if len(s.d.Points) == 0 {
+		return
+	}
+	subjects := make([]views.Subject, len(s.d.Points))
+	for i := range s.d.Points {
+		subjects[i] = views.Subject{Point: s.d.Points[i].Point(), Side: string(s.d.Points[i].Side)}
+	}
+	constants, axes := views.AxesBut(subjects, views.RunColumns, func(string) bool { return false })
+	axes = readable(axes)
+	if len(axes) == 0 { // one point: its name is the row
+		axes, constants = []views.Axis{{Name: "point", Values: slices.Repeat([]string{s.names.name(&s.d.Points[0].Subject)}, len(subjects))}}, nil
+	}
+	t := &Table{ID: "points", Title: "All points", Command: s.ofPoint()}
+	if len(constants) > 0 {
+		t.Text = append(t.Text, "All: "+joined(constants...)+".")
+	}
+	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
+		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")
+	}
+	columns := s.columns(axes)
+	everywhere := common(s.d.Points)
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.Column)
+	}
+	t.Columns = append(t.Columns, Column{Header: "notes"})
+	for i := range s.d.Points {
+		p := &s.d.Points[i]
+		r := Row{Key: string(p.PointID)}
+		for _, c := range columns {
+			r.Cells = append(r.Cells, c.cell(i, p))
+		}
+		r.Cells = append(r.Cells, Cell{Text: notes(p, everywhere)})
+		t.Rows = append(t.Rows, r)
+	}
+	s.add(Section{ID: "points", Title: "All points", Tables: []*Table{t}})
+}
+
+// sameRuns is how often points were measured where that is the same for all; empty where it is not.
+func (s *sheet) sameRuns() string {
+	text := runsText(&s.d.Points[0])
+	for i := range s.d.Points {
+		if runsText(&s.d.Points[i]) != text {
+			return ""
+		}
+	}
+	return text
+}
+
+// pointColumn is a column of the table of points.
+type pointColumn struct {
+	Column
+	cell func(i int, p *summary.Point) Cell
+}
+
+// lean is from how many points on a table has the columns alone that are read most: its file grows with them.
+const lean = 1000
+
+// columns are what the table of points shows of each: what it is, its values, and its comparisons.
+func (s *sheet) columns(axes []views.Axis) (all []pointColumn) {
+	for _, x := range axes {
+		c := axisColumn(x)
+		all = append(all, pointColumn{Column{Header: c.header, Right: c.right}, func(i int, _ *summary.Point) Cell {
+			return Cell{Text: views.AxisCell(x, i).Text}
+		}})
+	}
+	all = append(all, s.values()...)
+	if s.sameRuns() == "" {
+		all = append(all, pointColumn{Column{Header: "runs × n", Right: true}, func(_ int, p *summary.Point) Cell { return Cell{Text: runsText(p)} }})
+	}
+	for _, a := range among(s.against, s.d.Points) {
+		all = append(all, pointColumn{Column{Header: "vs " + a.name, Unit: "ratio", Right: true, Stored: true}, func(_ int, p *summary.Point) Cell {
+			pair := a.pairs[pairKey{p.PointID, p.Machine}]
+			if pair == nil || p.Side == "base" {
+				return Cell{}
+			}
+			c := changeCell(pair)
+			c.Text = a.cell(p)
+			if c.Tone = toneOf(pair.Verdict); c.Tone == chart.Neutral {
+				c.Tone = "" // most are
+			}
+			return c
+		}})
+	}
+	return all
+}
+
+// values are the columns of what was measured: the primary metric, how much it varies, and others beside it.
+func (s *sheet) values() (all []pointColumn) {
+	primary := func(_ int, p *summary.Point) *summary.Value {
+		for i := range p.Metrics {
+			if p.Metrics[i].Metric == string(p.Metric) {
+				return &p.Metrics[i]
+			}
+		}
+		return &summary.Value{}
+	}
+	names := map[string]bool{}
+	units := make([]*summary.Value, len(s.d.Points))
+	for i := range s.d.Points {
+		units[i] = primary(i, &s.d.Points[i])
+		if units[i].Metric != "" {
+			names[units[i].Metric] = true
+		}
+	}
+	header := "value"
+	if len(names) == 1 {
+		for name := range names {
+			header = name
+		}
+	} else {
+		all = append(all, pointColumn{Column{Header: "metric"}, func(_ int, p *summary.Point) Cell {
+			return Cell{Text: views.OrUnknown(string(p.Metric))}
+		}})
+	}
+	unit := unitOf(units, func(v *summary.Value) summary.Text { return v.Unit })
+	value := func(name, unit string, cell func(v *summary.Value) Cell) {
+		all = append(all, pointColumn{Column{Header: name, Unit: unit, Right: true, Stored: true}, func(i int, p *summary.Point) Cell { return cell(primary(i, p)) }})
+	}
+	value(header, unit, func(v *summary.Value) Cell { return amount(v.Median, v.Unit) })
+	value("p99", unit, func(v *summary.Value) Cell { return amount(v.P99, v.Unit) })
+	value("spread", "ratio", func(v *summary.Value) Cell { return ratio(v.Spread, share(v.Spread)) })
+	if len(s.d.Points) > lean {
+		return all
+	}
+	value("between runs", "ratio", func(v *summary.Value) Cell { return ratio(v.RunsSpread, share(v.RunsSpread)) })
+	for _, metric := range s.others(names) {
+		all = append(all, s.metric(metric))
+	}
+	return all
+}
+
+// metric is the column of a metric beside the primary one.
+func (s *sheet) metric(name string) pointColumn {
+	var units []*summary.Value
+	of := func(p *summary.Point) *summary.Value {
+		for i := range p.Metrics {
+			if p.Metrics[i].Metric == name && name != string(p.Metric) {
+				return &p.Metrics[i]
+			}
+		}
+		return &summary.Value{}
+	}
+	for i := range s.d.Points {
+		units = append(units, of(&s.d.Points[i]))
+	}
+	unit := unitOf(units, func(v *summary.Value) summary.Text { return v.Unit })
+	return pointColumn{Column{Header: name, Unit: unit, Right: true, Stored: true}, func(_ int, p *summary.Point) Cell {
+		v := of(p)
+		return amount(v.Median, v.Unit)
+	}}
+}
+
+// others are the metrics beside the primary ones that have columns.
+func (s *sheet) others(primary map[string]bool) (names []string) {
+	const most = maxColumns - 1
+	p := page{d: s.d}
+	for _, g := range s.d.Groups {
+		metrics, _ := p.columns(&g)
+		for _, name := range metrics {
+			if !primary[name] && !slices.Contains(names, name) && len(names) < most {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

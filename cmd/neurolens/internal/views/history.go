@@ -1,14 +1,19 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // History shows a history to people.
@@ -115,4 +120,608 @@ func began(started *time.Time) string {
 		return term.Unknown
 	}
 	return started.Local().Format(time.DateOnly)
+}
+
+// How much a history shows.
+const (
+	historyRows  = 20 // series or changes in a table
+	sparkColumns = 20 // of a line that stands in a table
+	spikesShown  = 3  // of a series
+	quietShare   = .1 // of the largest value: what a line spans at least from bottom to top
+)
+
+// historyAxes are the columns in which series differ, besides the parameters.
+var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision", "machine"}
+
+// changedAt is a change of a series, with what is said of it.
+type changedAt struct {
+	history.Change
+	row *history.Row // nil: there is no change
+}
+
+// verdict is empty where there is no change.
+func (c changedAt) verdict() judge.Verdict {
+	if c.row == nil {
+		return ""
+	}
+	return c.row.Verdict
+}
+
+// verdictText is the verdict, followed by the direction of a slow change.
+func (c changedAt) verdictText() string {
+	if word := direction(c.row); word != "" {
+		if c.verdict() == judge.Inconclusive {
+			word = "slow change"
+		}
+		return string(c.verdict()) + ", " + word
+	}
+	return string(c.verdict())
+}
+
+// direction is rising or falling if the change is slow, else empty.
+func direction(row *history.Row) string {
+	switch {
+	case row == nil || row.RampSessions == 0 || row.Shift == nil:
+		return ""
+	case *row.Shift < 0:
+		return "falling"
+	}
+	return "rising"
+}
+
+// when is the day of a change, or the two days that enclose it.
+func (c changedAt) when() string {
+	if after, by := began(c.After), began(c.By); c.Places > 1 && after != by {
+		return after + ".." + by
+	}
+	return began(c.row.StartedAt)
+}
+
+// since is when the first session of a new level, or of a slow change, started.
+func (c changedAt) since() *time.Time {
+	if direction(c.row) != "" {
+		return c.After
+	}
+	return c.row.StartedAt
+}
+
+func (w History) changes(s history.Series) []changedAt {
+	var all []changedAt
+	for _, c := range s.Changes {
+		all = append(all, changedAt{c, &w.H.Rows[c.Row]})
+	}
+	return all
+}
+
+// one is the full form of a series: its line, and its changes.
+func (w History) one(s history.Series) term.View {
+	rows := w.H.Rows[s.First:s.End]
+	first := began(rows[0].StartedAt)
+	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
+	changes := w.changes(s)
+	v.Below = slices.Concat([]string{w.outcome(changes, s)}, slow(changes), between(changes), w.spikes(s))
+	if s.Failed > 0 {
+		newest := began(rows[len(rows)-1].StartedAt)
+		v.Below = append(v.Below, failedOfLate(s)+": the last value is from "+newest)
+	}
+	if w.tooShort(s) {
+		v.Below = append(v.Below, "--format csv prints the value and the commit of each "+w.noun())
+	}
+	if len(changes) == 0 {
+		return w.finish(v, nil)
+	}
+	compact := w.finish(v, changes)
+	compact.Below = append(w.alsoChanged(changes), compact.Below...)
+	compact.Columns, compact.Rows = w.changeTable(changes, false)
+	v = w.finish(v, changes)
+	v.Columns, v.Rows = w.changeTable(changes, true)
+	v.Compact = func() term.View { return compact }
+	return v
+}
+
+// changeTable is a line for each change of a series, with what changed together with it or without.
+func (w History) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
+	columns = []term.Column{
+		{Header: "CHANGED"}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
+	}
+	if also {
+		columns = append(columns, term.Column{Header: "ALSO CHANGED"})
+		columns[2].Drop, columns[4].Drop = 0, 0
+	}
+	for _, c := range changes {
+		row := []term.Cell{
+			{Text: c.when()},
+			{Text: shiftText(c.row, c.row.Shift)},
+			{Text: shiftInterval(c.row)},
+			{Text: c.verdictText(), Failed: c.verdict() == judge.Regressed, Won: c.verdict() == judge.Improved},
+			{Text: commitRange(c.Base, c.Head)},
+		}
+		if also {
+			row = append(row, term.Cell{Text: w.differsText(c.Differs)})
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows
+}
+
+// alsoChanged are lines about what changed together with the level, where there is no room beside it.
+func (w History) alsoChanged(changes []changedAt) []string {
+	lines := []string{"also changed"}
+	for _, c := range changes {
+		lines = append(lines, term.Gap+c.when()+term.Gap+w.differsText(c.Differs))
+	}
+	return append(lines, "")
+}
+
+// outcome is the line that counts the changes of one series.
+func (w History) outcome(changes []changedAt, s history.Series) string {
+	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
+	found, inconclusive := len(changes), ""
+	if found > 0 && changes[found-1].verdict() == judge.Inconclusive {
+		last := changes[found-1]
+		found--
+		kind := ""
+		if direction(last.row) != "" {
+			kind = "a slow change, "
+		}
+		inconclusive = fmt.Sprintf("; inconclusive %s since %s: %svisible, but may be chance", shiftText(last.row, last.row.Shift), began(last.since()), kind)
+	}
+	switch {
+	case found == 0 && w.tooShort(s):
+		return fmt.Sprintf("%s; history needs at least %d", term.Count(s.Sessions, w.noun())+w.perCommit(), history.MinSessions) + inconclusive
+	case found == 0:
+		return "no change found in " + values + inconclusive
+	}
+	return term.Count(found, "change") + " found in " + values + inconclusive
+}
+
+// slow are lines about the slow changes of a series, without an inconclusive one.
+func slow(changes []changedAt) (lines []string) {
+	for _, c := range changes {
+		if word := direction(c.row); word != "" && c.verdict() != judge.Inconclusive {
+			lines = append(lines, fmt.Sprintf("%s since %s, %s in %s", word, began(c.After), shiftText(c.row, c.row.Shift), term.Count(c.row.RampSessions, "session")))
+		}
+	}
+	return lines
+}
+
+// between explains two days A..B, if a step has them.
+func between(changes []changedAt) []string {
+	if slices.ContainsFunc(changes, func(c changedAt) bool { return direction(c.row) == "" && strings.Contains(c.when(), "..") }) {
+		return []string{"A..B: the step is after session A and not after session B, with a confidence of 95 %"}
+	}
+	return nil
+}
+
+// spikes is a line about the sessions that are far off their level.
+func (w History) spikes(s history.Series) []string {
+	if len(s.Spikes) == 0 {
+		return nil
+	}
+	var all []string
+	for _, i := range s.Spikes[:min(len(s.Spikes), spikesShown)] {
+		row := w.H.Rows[i]
+		all = append(all, began(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
+	}
+	text := term.Count(len(s.Spikes), w.noun()) + " far off the level (spikes, not changes): " + strings.Join(all, ", ")
+	if len(s.Spikes) > spikesShown {
+		text += ", …"
+	}
+	return []string{text}
+}
+
+// noun is what series are of: sessions, or where one has several commits, values.
+func (w History) noun() string {
+	if slices.ContainsFunc(w.H.Series, func(s history.Series) bool { return s.ByCommit }) {
+		return "value"
+	}
+	return "session"
+}
+
+// perCommit says of what values are.
+func (w History) perCommit() string {
+	if w.noun() == "value" {
+		return ", one for each commit of a session"
+	}
+	return ""
+}
+
+// tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
+func (w History) tooShort(s history.Series) bool {
+	return s.Sessions < history.MinSessions && w.Req.Method != history.Otava
+}
+
+// seriesName is what the series of a row is of.
+func seriesName(row *history.Row) string {
+	constants, _ := Axes([]Subject{{Point: row.Point}}, historyAxes[:len(historyAxes)-1])
+	name := OrUnknown(row.Metric) + " of " + strings.Join(constants, " ")
+	if row.Machine != "" {
+		name += " on " + row.Machine
+	}
+	return name
+}
+
+// line is the first value, the line between, and the last value.
+func (w History) line(rows []history.Row, locations []float64) string {
+	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
+	width := w.Reader.Width - term.Width(first+last) - 3*len(term.Gap)
+	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
+}
+
+func locationText(row *history.Row) string {
+	return QuantityOf(row.Location, row.Unit, row.Metric, "")
+}
+
+// sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
+// neighbours where there are more values than columns. What hardly changes looks as if it hardly changed.
+func sparkline(values []float64, columns int) string {
+	bars := []rune("▁▂▃▄▅▆▇█")
+	n := min(len(values), columns)
+	shown := make([]float64, n)
+	for i := range shown {
+		part := slices.Sorted(slices.Values(values[i*len(values)/n : (i+1)*len(values)/n]))
+		shown[i] = part[len(part)/2]
+	}
+	if n == 0 {
+		return ""
+	}
+	low, high := slices.Min(shown), slices.Max(shown)
+	middle, half := low/2+high/2, max(high/2-low/2, quietShare/2*max(high, -low))
+	var b strings.Builder
+	for _, v := range shown {
+		height := 0.
+		if half > 0 {
+			height = (v/half - middle/half + 1) / 2 * float64(len(bars)-1)
+		}
+		b.WriteRune(bars[int(math.Round(height))])
+	}
+	return b.String()
+}
+
+// shiftInterval is the interval of a shift.
+func shiftInterval(row *history.Row) string {
+	switch low, high := row.ShiftLow, row.ShiftHigh; {
+	case low == nil && high == nil:
+		return term.Unknown
+	case low == nil, high == nil:
+		return strings.TrimSuffix(shiftText(row, low), " %") + " " + strings.TrimSuffix(shiftText(row, high), " %")
+	default:
+		return Interval(*low, *high, row.Scale, row.Unit)
+	}
+}
+
+// shiftText is the shift of a row, or an end of its interval, as it is compared.
+func shiftText(row *history.Row, shift *float64) string {
+	if shift == nil {
+		return term.Unknown
+	}
+	return Change(*shift, row.Scale, row.Unit)
+}
+
+// commitRange is the commit before a change and the first one after it.
+func commitRange(base, head string) string {
+	switch {
+	case base == "" && head == "":
+		return term.Unknown
+	case base == head:
+		return ShortCommit(head)
+	}
+	return cmp.Or(ShortCommit(base), term.Unknown) + ".." + cmp.Or(ShortCommit(head), term.Unknown)
+}
+
+// differsText is what changed together with a level.
+func (w History) differsText(differs []query.FactDifference) string {
+	var parts []string
+	for _, d := range w.Facts.Telling(differs) {
+		parts = append(parts, verdictDifference(d))
+	}
+	if len(parts) == 0 {
+		return "nothing else known"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// changeOrder is how verdicts are ordered: what got worse first.
+var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Improved, ""}
+
+// several is a line for each series: those that fail first, then that whose last change is worst.
+func (w History) several() term.View {
+	series := slices.Clone(w.H.Series)
+	last := func(s history.Series) changedAt {
+		if changes := w.changes(s); len(changes) > 0 {
+			return changes[len(changes)-1]
+		}
+		return changedAt{}
+	}
+	slices.SortStableFunc(series, func(a, b history.Series) int {
+		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), worse(last(a), last(b)))
+	})
+	shown := series[:min(len(series), historyRows)]
+
+	above, varying := w.inCommon(shown)
+	v := term.View{Above: above}
+	for _, s := range shown {
+		v.Points = append(v.Points, w.H.Rows[s.First].PointID)
+	}
+	table := func(v term.View, varying []Axis) term.View {
+		for _, x := range varying {
+			v.Columns = append(v.Columns, AxisColumn(x))
+		}
+		v.Columns = append(v.Columns,
+			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
+			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.Reader.Offset(), Drop: 2})
+		for i, s := range shown {
+			var cells []term.Cell
+			for _, x := range varying {
+				cells = append(cells, AxisCell(x, i))
+			}
+			v.Rows = append(v.Rows, append(cells, w.seriesCells(s, last(s))...))
+		}
+		return v
+	}
+	v.Below = w.counts()
+	compact := v
+	v = table(v, varying)
+	v.Compact = func() term.View { return table(compact, w.Reader.MergedAxes(varying)) }
+	changes := make([]changedAt, len(shown))
+	for i, s := range shown {
+		changes[i] = last(s)
+	}
+	return w.finish(v, changes)
+}
+
+// inCommon are lines about what all series have in common and what those shown do, and the fields in which these differ.
+func (w History) inCommon(shown []history.Series) (lines []string, varying []Axis) {
+	fields := append([]string{"metric"}, historyAxes...)
+	differs := w.differing(fields)
+	first := w.subjects(shown)
+	common, _ := AxesBut(first, fields, func(name string) bool { return differs[name] })
+	shared, varying := AxesBut(first, fields, func(name string) bool { return !differs[name] })
+	lines = term.Heading(withoutLabel(common))
+	if len(shared) > 0 {
+		lines = append(lines, "all series below: "+strings.Join(withoutLabel(shared), " · "))
+	}
+	return lines, varying
+}
+
+// differing are the fields and parameters in which series differ from the first one: some series are looked at at a time, as
+// there may be very many.
+func (w History) differing(fields []string) map[string]bool {
+	differs := map[string]bool{}
+	for some := range slices.Chunk(w.H.Series, 1000) {
+		_, varying := Axes(w.subjects(slices.Concat(w.H.Series[:1], some)), fields)
+		for _, x := range varying {
+			differs[x.Name] = true
+		}
+	}
+	return differs
+}
+
+// withoutLabel says a metric, which comes first, by its name alone.
+func withoutLabel(constants []string) []string {
+	if len(constants) > 0 {
+		constants[0] = strings.TrimPrefix(constants[0], "metric=")
+	}
+	return constants
+}
+
+// subjects are what series are of.
+func (w History) subjects(series []history.Series) []Subject {
+	all := make([]Subject, len(series))
+	for i, s := range series {
+		row := &w.H.Rows[s.First]
+		all[i] = Subject{Point: row.Point, Metric: row.Metric}
+	}
+	return all
+}
+
+// seriesCells are the cells of a series after what it is of.
+func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
+	rows := w.H.Rows[s.First:s.End]
+	cells := []term.Cell{
+		{Text: term.Thousands(len(s.Locations))},
+		{Text: sparkline(s.Locations, sparkColumns)},
+		{Text: locationText(&rows[len(rows)-1])},
+	}
+	if c.row == nil {
+		words := strings.TrimPrefix(failedOfLate(s)+spikeOf(s), ", ")
+		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: words, Failed: s.Failed > 0}, term.Cell{})
+	}
+	verdict := c.verdictText()
+	if n := len(s.Changes); c.verdict() == judge.Inconclusive && n > 1 {
+		verdict += ", " + string(w.changes(s)[n-2].verdict()) + " before"
+	}
+	if s.Failed > 0 {
+		verdict += ", " + failedOfLate(s)
+	}
+	verdict += spikeOf(s)
+	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0, Won: c.verdict() == judge.Improved},
+		term.Cell{Text: w.Reader.When(answer.Value(c.since()))})
+}
+
+// failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
+func failedOfLate(s history.Series) string {
+	if s.Failed == 0 {
+		return ""
+	}
+	return "failing for " + term.Count(s.Failed, "session")
+}
+
+// spikeOf is the end of the verdict in the row of a series with a spike; else empty.
+func spikeOf(s history.Series) string {
+	if len(s.Spikes) == 0 {
+		return ""
+	}
+	return ", spike"
+}
+
+// worse orders changes: for the worse first, then the larger one.
+func worse(a, b changedAt) int {
+	size := func(c changedAt) float64 {
+		switch {
+		case c.row == nil || c.row.Shift == nil:
+			return 0
+		case c.row.Scale == schema.ScaleRatio:
+			return math.Abs(math.Log1p(*c.row.Shift))
+		}
+		return math.Abs(*c.row.Shift)
+	}
+	return cmp.Or(slices.Index(changeOrder, a.verdict())-slices.Index(changeOrder, b.verdict()), cmp.Compare(size(b), size(a)))
+}
+
+// counts are the lines that count everything.
+func (w History) counts() []string {
+	counts, few := w.byLastChange()
+	var lines []string
+	if hidden := len(w.H.Series) - historyRows; hidden > 0 {
+		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
+	}
+	parts := []string{fmt.Sprintf("%s regressed", term.Thousands(counts[judge.Regressed])), fmt.Sprintf("%s improved", term.Thousands(counts[judge.Improved]))}
+	if n := counts[judge.Changed]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s changed", term.Thousands(n)))
+	}
+	if n := counts[judge.Inconclusive]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s inconclusive", term.Thousands(n)))
+	}
+	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
+	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit())
+	if few < len(w.H.Series) {
+		lines = append(lines, "by their last change: "+strings.Join(parts, ", "))
+	}
+	lines = append(lines, w.fewSessions(few)...)
+	failed := 0
+	for _, s := range w.H.Series {
+		failed += min(s.Failed, 1)
+	}
+	if failed > 0 {
+		lines = append(lines, counted(failed, "series")+" failing since the last value")
+	}
+	if spiky := w.spiky(); spiky > 0 {
+		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
+	}
+	if counts[judge.Inconclusive] > 0 {
+		lines = append(lines, inconclusiveMeaning)
+	}
+	if counts[""]+counts[judge.Inconclusive]+few < len(w.H.Series) && w.Req.Method != history.Otava {
+		lines = append(lines, w.promise())
+	}
+	return lines
+}
+
+// fewSessions counts the series that are too short for a change to be found.
+func (w History) fewSessions(few int) []string {
+	if few == 0 || w.Req.Method == history.Otava {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.MinSessions, w.noun())}
+}
+
+// inconclusiveMeaning says what an inconclusive series is.
+const inconclusiveMeaning = "inconclusive: a visible step or slow change that may be chance; more sessions decide it"
+
+// promise is what is known of false changes.
+func (w History) promise() string {
+	if w.Req.Newest > 0 {
+		return "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed"
+	}
+	return "changed series: false discovery rate 5 %"
+}
+
+// spiky counts the series with spikes.
+func (w History) spiky() (n int) {
+	for _, s := range w.H.Series {
+		n += min(len(s.Spikes), 1)
+	}
+	return n
+}
+
+// byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
+func (w History) byLastChange() (counts map[judge.Verdict]int, few int) {
+	counts = map[judge.Verdict]int{}
+	for _, s := range w.H.Series {
+		switch changes := w.changes(s); {
+		case len(changes) > 0:
+			counts[changes[len(changes)-1].verdict()]++
+		case w.tooShort(s):
+			few++
+		default:
+			counts[""]++
+		}
+	}
+	return counts, few
+}
+
+// regressions are the changes for the worse, a line each, the largest first.
+func (w History) regressions() term.View {
+	var all []changedAt
+	for _, s := range w.H.Series {
+		all = append(all, w.changes(s)...)
+	}
+	slices.SortStableFunc(all, worse)
+	v := term.View{Columns: []term.Column{
+		{Header: "CHANGED"},
+		{Header: "SERIES"},
+		{Header: "BY", Right: true},
+		{Header: "95 %", Right: true, Drop: 1},
+		{Header: "COMMITS", Drop: 2},
+		{Header: "ALSO CHANGED", Drop: 3},
+	}}
+	for _, r := range all[:min(len(all), historyRows)] {
+		v.Rows = append(v.Rows, []term.Cell{
+			{Text: r.when()},
+			{Text: seriesName(r.row)},
+			{Text: strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row)), Failed: true},
+			{Text: shiftInterval(r.row)},
+			{Text: commitRange(r.Base, r.Head)},
+			{Text: w.differsText(r.Differs)},
+		})
+	}
+	if hidden := len(all) - historyRows; hidden > 0 {
+		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
+	}
+	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
+	v.Below = slices.Concat(v.Below, between(all[:min(len(all), historyRows)]), w.inconclusiveSeries(), w.fewSessions(w.H.Few))
+	return w.finish(v, all[:1])
+}
+
+// inconclusiveSeries counts the series that may have a regression which is not listed.
+func (w History) inconclusiveSeries() []string {
+	if w.H.Inconclusive == 0 {
+		return nil
+	}
+	return []string{counted(w.H.Inconclusive, "series") + " inconclusive, with a change that may be chance: history without --regressions shows them"}
+}
+
+// finish adds what was left out and the commands to type next: about the first of the changes.
+func (w History) finish(v term.View, changes []changedAt) term.View {
+	v.Below = append(v.Below, w.discontinued()...)
+	if w.H.NoValue > 0 {
+		v.Below = append(v.Below, term.Count(w.H.NoValue, "ok run")+" left out: no value of the metric")
+	}
+	if w.H.Requests > 0 {
+		v.Below = append(v.Below, w.failedRequests())
+	}
+	if w.H.Tied > 0 {
+		v.Below = append(v.Below, history.CountAsOne(w.H.Tied))
+	}
+	if w.H.Undated > 0 {
+		v.Below = append(v.Below, w.undated())
+	}
+	if w.Gate != "" {
+		v.Below = append(v.Below, w.Gate)
+	}
+	slices.SortStableFunc(changes, worse)
+	if len(changes) == 0 || changes[0].row == nil {
+		return v
+	}
+	command := "neurolens plot history point_id=" + changes[0].row.PointID
+	if w.Req.Metric != "" {
+		command += " --metric " + term.ShellWord(w.Req.Metric)
+	}
+	v.Below, v.Next = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
+	// A slow change has no commit that a bisection could find.
+	if c := changes[0]; c.verdict() == judge.Regressed && c.row.RampSessions == 0 && c.Base != "" && c.Head != "" && c.Base != c.Head {
+		v.Next = append(v.Next, "      neurolens bisect "+ShortCommit(c.Base)+" "+ShortCommit(c.Head)+" SWEEP.yaml")
+	}
+	return v
 }

@@ -5,10 +5,13 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // IngestReport is what came of the files that were read.
@@ -169,4 +172,398 @@ func (r IngestReport) folder() string {
 		}
 	}
 	return common[:strings.LastIndexByte(common, '/')+1]
+}
+
+// FormatFields are the columns of a list of formats.
+func FormatFields() []answer.Field[foreign.Format] {
+	text := func(name, meaning string, of func(*foreign.Format) string) answer.Field[foreign.Format] {
+		return answer.Field[foreign.Format]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(f *foreign.Format) any { return of(f) },
+		}
+	}
+	return []answer.Field[foreign.Format]{
+		text("format", "the name for --from", func(f *foreign.Format) string { return f.Name }),
+		text("about", "the tool, and which of its files are read", func(f *foreign.Format) string { return f.About }),
+		text("level", "what becomes a run, and what a sample", func(f *foreign.Format) string { return f.Level }),
+	}
+}
+
+// Readable are the formats that can be read.
+func Readable(all []foreign.Format) []foreign.Format {
+	return slices.DeleteFunc(slices.Clone(all), func(f foreign.Format) bool { return f.Read == nil })
+}
+
+// Formats names each format, says what it is of, and what of it becomes a run.
+func Formats(all []foreign.Format) term.View {
+	v := term.View{Below: []string{term.Count(len(all), "format") + "; --from NAME reads a file in that format"}}
+	for _, f := range all {
+		v.Above = append(v.Above, f.Name, "  "+f.About, "  "+f.Level)
+	}
+	return v
+}
+
+// reportLine is a row of what people see: a file, or all files of a format.
+type reportLine struct {
+	name, format, version string
+	runs, sessions        int
+	samples               int64
+	rest                  string
+	failed                bool
+}
+
+// lines are one a file where there are few, else one a format.
+func (r IngestReport) lines() []reportLine {
+	var all []reportLine
+	var shown []ingest.FileReport
+	for _, one := range r.Files {
+		// What stands in a folder beside results is counted below the table, and named by the formats for programs.
+		if one.State != ingest.FileSide && one.State != ingest.FileIsStore && (one.State != ingest.FileUnknown || one.Named) {
+			shown = append(shown, one)
+		}
+	}
+	if len(shown) <= maxFiles {
+		for _, one := range shown {
+			all = append(all, lineOf(one))
+		}
+		return all
+	}
+	place := map[string]int{}
+	for _, one := range shown {
+		l := lineOf(one)
+		key := l.format + "\x00" + l.rest
+		i, ok := place[key]
+		if !ok {
+			i = len(all)
+			place[key] = i
+			all = append(all, reportLine{format: l.format, rest: l.rest, failed: l.failed})
+		}
+		all[i].runs, all[i].sessions, all[i].samples = all[i].runs+l.runs, all[i].sessions+l.sessions, all[i].samples+l.samples
+		all[i].name = oneMore(all[i].name)
+	}
+	return all
+}
+
+// oneMore counts files: "3 files" after "2 files".
+func oneMore(name string) string {
+	var n int
+	if _, err := fmt.Sscanf(strings.ReplaceAll(name, ",", ""), "%d", &n); err != nil {
+		n = 0
+	}
+	return term.Count(n+1, "file")
+}
+
+func lineOf(r ingest.FileReport) reportLine {
+	l := reportLine{name: r.Name, format: r.Format, version: r.Version, runs: r.Runs, sessions: r.Sessions, samples: r.Samples}
+	left := 0
+	for _, n := range r.LeftOut {
+		left += n
+	}
+	switch {
+	case r.State == ingest.FileUnknown:
+		l.format, l.rest, l.failed = term.Unknown, "not recognised", true
+	case r.State == ingest.FileFailed:
+		l.format, l.rest, l.failed = term.Unknown, "not read", true
+	case r.Refused > 0:
+		l.rest, l.failed = term.Thousands(r.Refused)+" refused", true
+	case r.State == ingest.FilePartly:
+		l.rest, l.failed = "ends early", true
+	case r.Known > 0:
+		l.rest = term.Thousands(r.Known) + " already there"
+	case left > 0:
+		l.rest = term.Thousands(left) + " left out"
+	}
+	return l
+}
+
+// withoutEmptyColumns leaves out the columns in which no row has anything.
+func withoutEmptyColumns(v term.View) term.View {
+	for c := len(v.Columns) - 1; c >= 0; c-- {
+		if slices.ContainsFunc(v.Rows, func(row []term.Cell) bool { return row[c].Text != "" }) {
+			continue
+		}
+		v.Columns = slices.Delete(v.Columns, c, c+1)
+		for i := range v.Rows {
+			v.Rows[i] = slices.Delete(v.Rows[i], c, c+1)
+		}
+	}
+	return v
+}
+
+// IngestProgress says on a terminal how far a long reading is: one line that is drawn over.
+type IngestProgress struct {
+	now     func() time.Time
+	screen  *term.Screen // nil where nobody watches
+	sources []foreign.Source
+	total   int64 // bytes of all sources
+	before  int64 // bytes of the sources that are done
+	current int
+	input   *foreign.Input
+	runs    int
+	drawn   time.Time
+}
+
+// Nothing is drawn before progressDelay, for most readings are done then; and again after progressEvery.
+const (
+	progressDelay = 500 * time.Millisecond
+	progressEvery = 200 * time.Millisecond
+)
+
+// NewIngestProgress is shown on a screen; nil: nobody watches.
+func NewIngestProgress(sources []foreign.Source, screen *term.Screen, now func() time.Time) *IngestProgress {
+	p := &IngestProgress{screen: screen, now: now, drawn: now().Add(progressDelay - progressEvery)}
+	for _, s := range sources {
+		p.Add(s)
+	}
+	return p
+}
+
+// Add says that a source will be read.
+func (p *IngestProgress) Add(s foreign.Source) {
+	p.sources = append(p.sources, s)
+	p.total += s.Bytes
+}
+
+// File says which source is read now.
+func (p *IngestProgress) File(i int) {
+	if p.input != nil {
+		p.before += p.sources[p.current].Bytes
+	}
+	p.current, p.input = i, nil
+	p.draw()
+}
+
+// Reading says how much of the source is read.
+func (p *IngestProgress) Reading(input *foreign.Input) { p.input = input }
+
+// Run counts a run.
+func (p *IngestProgress) Run() {
+	p.runs++
+	p.draw()
+}
+
+func (p *IngestProgress) draw() {
+	if p.screen == nil || p.now().Sub(p.drawn) < progressEvery {
+		return
+	}
+	p.drawn = p.now()
+	p.screen.Draw(nil, func(columns int) []string {
+		done := p.before
+		if p.input != nil {
+			done += p.input.Consumed()
+		}
+		line := fmt.Sprintf("file %s of %s · %s", term.Thousands(p.current+1), term.Thousands(len(p.sources)), schema.ForPeople(float64(done), "B"))
+		if p.total > 0 {
+			line += " of " + schema.ForPeople(float64(p.total), "B")
+		}
+		return []string{term.Cut(line+" · "+term.Count(p.runs, "run")+" · "+p.sources[p.current].Name, columns)}
+	})
+}
+
+// End leaves the terminal ready for the result.
+func (p *IngestProgress) End() {
+	if p.screen != nil {
+		p.screen.Clear()
+	}
+}
+
+// IngestTable has a row for each file.
+func IngestTable(reports []ingest.FileReport) answer.Table {
+	return answer.TableOf(IngestFields(), reports)
+}
+
+// IngestFields are the columns of ingest.
+func IngestFields() []answer.Field[ingest.FileReport] {
+	field := answer.NewField[ingest.FileReport]
+	return []answer.Field[ingest.FileReport]{
+		field("file", answer.TypeText, "path of the file", func(r *ingest.FileReport) any { return r.Name }),
+		field("state", answer.TypeText, "read, partly (some entries were refused), side (read only together with another file), unknown (no format), store (it is a store) or failed (it cannot be read)", func(r *ingest.FileReport) any { return string(r.State) }),
+		field("source", answer.TypeText, "format of the file, as ingest --list-formats names it", func(r *ingest.FileReport) any { return answer.Text(r.Format) }),
+		field("version", answer.TypeText, "version of the tool that wrote the file, if the file has it", func(r *ingest.FileReport) any { return answer.Text(r.Version) }),
+		field("runs", answer.TypeInteger, "runs that were stored", func(r *ingest.FileReport) any { return int64(r.Runs) }),
+		field("sessions", answer.TypeInteger, "sessions of the stored runs", func(r *ingest.FileReport) any { return int64(r.Sessions) }),
+		field("samples", answer.TypeInteger, "samples of the stored runs", func(r *ingest.FileReport) any { return r.Samples }),
+		field("undated", answer.TypeInteger, "new runs without a start time: they have no place in history, gates and session=last; --at gives it", func(r *ingest.FileReport) any { return int64(r.Undated) }),
+		field("replaced", answer.TypeInteger, "runs that were stored before without a start time, or with another one, and now have the one of --at", func(r *ingest.FileReport) any { return int64(len(r.Replaced)) }),
+		field("left_out", answer.TypeInteger, "entries of the file that are no measurements of their own, such as means of repetitions; reason names them", func(r *ingest.FileReport) any {
+			left := 0
+			for _, n := range r.LeftOut {
+				left += n
+			}
+			return int64(left)
+		}),
+		field("refused", answer.TypeInteger, "entries of the file that cannot be stored; reason names the first", func(r *ingest.FileReport) any { return int64(r.Refused) }),
+		field("reason", answer.TypeText, "what was not stored and why, and notes about the file", func(r *ingest.FileReport) any { return answer.Text(reasonOf(*r)) }),
+	}
+}
+
+// reasonOf says in one line what was not stored of a file, and why.
+func reasonOf(r ingest.FileReport) string {
+	var parts []string
+	if r.Why != "" {
+		parts = append(parts, r.Why)
+	}
+	for _, refusal := range r.Refusals {
+		parts = append(parts, refusal.String())
+	}
+	if more := r.Unnamed(); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more refused", more))
+	}
+	if r.NoParams && r.Runs > 0 {
+		parts = append(parts, "--param-from-path does not match its path")
+	}
+	if r.Known > 0 {
+		there := fmt.Sprintf("%d already there", r.Known)
+		if name := otherName(r); name != "" {
+			there += ": its content is already stored under " + name
+		}
+		parts = append(parts, there)
+	}
+	for _, left := range foreign.LeftOuts(&r.Report) {
+		parts = append(parts, left.String())
+	}
+	parts = append(parts, noted(&r.Report)...)
+	return strings.Join(parts, "; ")
+}
+
+// noted are the notes of a report, each with how often it is true.
+func noted(r *foreign.Report) []string {
+	var lines []string
+	for _, what := range r.Noted() {
+		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Count(r.Notes[what], "time"), what))
+	}
+	return lines
+}
+
+// leftOut explains once why things were left out.
+func (r IngestReport) leftOut() []string {
+	files := make([]*foreign.Report, len(r.Files))
+	for i := range r.Files {
+		files[i] = &r.Files[i].Report
+	}
+	var lines []string
+	for _, left := range foreign.LeftOuts(files...) {
+		lines = append(lines, fmt.Sprintf("%s left out: %s", term.Thousands(left.N), left.Why))
+	}
+	return lines
+}
+
+// notes says once what runs of the files lack.
+func (r IngestReport) notes() []string {
+	all := foreign.Report{}
+	for _, one := range r.Files {
+		for what, n := range one.Notes {
+			if all.Notes == nil {
+				all.Notes = map[string]int{}
+			}
+			all.Notes[what] += n
+		}
+	}
+	return noted(&all)
+}
+
+// Times are lines about runs without a start, about runs that got one, and about files that count as equal for want of one.
+func (r IngestReport) Times() (lines []string) {
+	runs, files, known, example := 0, 0, 0, ""
+	for _, one := range r.Files {
+		if one.Undated > 0 {
+			runs, files = runs+one.Undated, files+1
+		}
+		if name := otherName(one); name != "" {
+			if known++; known == 1 {
+				example = fmt.Sprintf("%s is stored as %s", one.Name, name)
+			}
+		}
+	}
+	if known > 0 {
+		lines = append(lines, fmt.Sprintf("%s stored under another name: %s; --at keeps equal files of different times apart", term.Count(known, "file")+" already", term.OneLine(example)))
+	}
+	if r.Stored.Replaced > 0 {
+		lines = append(lines, term.Count(r.Stored.Replaced, "run")+" replaced: the same runs are stored with their start time now")
+	}
+	if runs > 0 {
+		lines = append(lines, fmt.Sprintf("%s of %s without a start time: history, gates and session=last leave them out; give it with --at TIME, name, path, mtime or commit",
+			term.Count(runs, "run"), term.Count(files, "file")))
+	}
+	return lines
+}
+
+// otherName is the name under which the whole content of a file is already stored; empty if there is no other.
+func otherName(r ingest.FileReport) string {
+	if !r.AllKnown() || r.Path == "" || r.KnownName == r.Path {
+		return ""
+	}
+	return r.KnownName
+}
+
+// total is the line that counts everything.
+func (r IngestReport) total() string {
+	states := map[ingest.FileState]int{}
+	samples, runs, refused := int64(0), 0, 0
+	for _, one := range r.Files {
+		states[one.State]++
+		runs += one.Runs
+		samples += one.Samples
+		refused += one.Refused
+	}
+	line := term.Count(len(r.Files)-states[ingest.FileIsStore], "file")
+	for _, p := range []struct {
+		state ingest.FileState
+		words string
+	}{{ingest.FileSide, "beside others"}, {ingest.FileUnknown, "not recognised"}, {ingest.FileFailed, "not read"}} {
+		if n := states[p.state]; n > 0 {
+			line += fmt.Sprintf(", %s %s", term.Thousands(n), p.words)
+		}
+	}
+	if r.DryRun {
+		line += fmt.Sprintf(" · %s; nothing was stored (--dry-run)", term.Count(runs-r.Known, "run"))
+	} else {
+		line += " · " + r.StoredText()
+	}
+	line += " · " + term.Count(int(samples), "sample")
+	if sessions := r.sessions(); len(sessions) > 0 {
+		line += " · " + sessionsText(sessions)
+	}
+	if refused > 0 {
+		line += fmt.Sprintf(" · %s refused", term.Count(refused, "record"))
+	}
+	return line
+}
+
+// sessions are how many runs of each were read.
+func (r IngestReport) sessions() map[string]int {
+	all := map[string]int{}
+	for _, one := range r.Files {
+		for id, n := range one.RunsOf {
+			all[id] += n
+		}
+	}
+	return all
+}
+
+// sessionsText counts sessions, of which the runs are given; those of the empty one are of none that is known.
+func sessionsText(runs map[string]int) string {
+	homeless, known := runs[""], len(runs)
+	if homeless == 0 {
+		return term.Count(known, "session")
+	}
+	unknown := "unknown for " + term.Count(homeless, "run")
+	if known == 1 {
+		return "session " + unknown
+	}
+	return term.Count(known-1, "session") + ", " + unknown
+}
+
+// StoredText says what came of the runs of files.
+func (r IngestReport) StoredText() string {
+	text := term.Count(r.Stored.Added, "run") + " stored"
+	if r.Stored.Skipped > 0 {
+		text += fmt.Sprintf(", %s already there", term.Thousands(r.Stored.Skipped))
+	}
+	if r.Stored.Differing > 0 {
+		text += fmt.Sprintf(" (%s differ in values or session, and were not changed)", term.Thousands(r.Stored.Differing))
+	}
+	if r.Known > 0 && r.Tagged {
+		text += " (with their old tags: neurolens tag adds others)"
+	}
+	return text
 }

@@ -1,6 +1,15 @@
 package views
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,4 +57,81 @@ func TestFirstCallHasItsTimes(t *testing.T) {
 	if text := WarningOf(run, python.WarnFirstCall); text != WarningText(python.WarnFirstCall) {
 		t.Errorf("without a latency: %s", text)
 	}
+}
+
+// TestWarningsPage: the page about warnings has each of them, with its meaning, and no others.
+func TestWarningsPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "warnings.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(string(page)) {
+		if row, ok := strings.CutPrefix(strings.TrimSpace(line), "| `"); ok {
+			word, meaning, _ := strings.Cut(strings.TrimSuffix(row, " |"), "` | ")
+			rows[word] = meaning
+		}
+	}
+	for _, word := range WarningWords() {
+		if got, want := rows[word], WarningMeaning(word); got != want {
+			t.Errorf("docs/warnings.md says of %s\n%q, want\n%q", word, got, want)
+		}
+		delete(rows, word)
+	}
+	delete(rows, computedIn+"FORMAT")
+	if len(rows) > 0 {
+		t.Errorf("docs/warnings.md has %v, which no run is given", rows)
+	}
+}
+
+// TestEveryWarningHasAMeaning: the constants Warn... of the runner, the statistics and the importers are the words that have a meaning,
+// with the one that this package adds.
+func TestEveryWarningHasAMeaning(t *testing.T) {
+	root, declared := filepath.Join("..", "..", "..", ".."), []string{Means}
+	for _, folder := range []string{"runner", "schema", "ingest"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(file string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") {
+				declared = append(declared, warningsIn(t, file)...)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	words := WarningWords()
+	slices.Sort(declared)
+	slices.Sort(words)
+	if !slices.Equal(declared, words) {
+		t.Errorf("the code declares %v, these have a meaning: %v", declared, words)
+	}
+}
+
+// warningsIn are the values of the constants Warn... of a file.
+func warningsIn(t *testing.T, file string) (values []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		spec, is := n.(*ast.ValueSpec)
+		if !is {
+			return true
+		}
+		for i, name := range spec.Names {
+			if !regexp.MustCompile(`^Warn[A-Z]`).MatchString(name.Name) || i >= len(spec.Values) {
+				continue
+			}
+			if text, is := spec.Values[i].(*ast.BasicLit); is && text.Kind == token.STRING {
+				value, err := strconv.Unquote(text.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				values = append(values, value)
+			}
+		}
+		return true
+	})
+	return values
 }
