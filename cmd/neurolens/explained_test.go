@@ -19,7 +19,7 @@ import (
 
 // What a user meets is explained on a page. These tests hold the pages to the code: flags TestReference, keys of sweeps
 // TestSweepsPageKeys, keys of neurolens.yaml TestPage in internal/project, columns TestColumns and TestFormatListsEveryColumn, warnings
-// TestWarningsPage in internal/wording, verdicts and reasons TestVerdictsPage, and the rest is below.
+// TestWarningsPage in internal/views, verdicts and reasons TestVerdictsPage, and the rest is below.
 
 // TestExitCodesPage: the page has the exit statuses of the program, and no other.
 func TestExitCodesPage(t *testing.T) {

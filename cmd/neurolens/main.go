@@ -1,6 +1,6 @@
 // Command neurolens runs benchmark sweeps, keeps every run in an append-only Parquet store, and answers questions about
 // the runs. It is the only place that joins the packages runner, ingest and query. Each command has a short file here; package
-// internal/output prints all results.
+// internal/term prints all results.
 package main
 
 import (

@@ -370,7 +370,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 	visit = func(cmd *cobra.Command) {
 		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 			if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.Value.Type() != "bool" && !f.Hidden { // hidden: another spelling
-				t.Errorf("%s: nobody says what a shell offers after --%s: see values in internal/complete", cmd.CommandPath(), f.Name)
+				t.Errorf("%s: nobody says what a shell offers after --%s: see values in internal/help", cmd.CommandPath(), f.Name)
 			}
 		})
 		for _, c := range cmd.Commands() {

@@ -180,7 +180,7 @@
 //
 //	  results: {from: stdout, read: go-bench}
 //
-// An entry says where to find the number, and how: see package extract. A command is read once per process, a Python
+// An entry says where to find the number, and how: see package output. A command is read once per process, a Python
 // benchmark once per run. An axis that appears in from still has to be used by the command, because it must change what runs.
 // A metric that cannot be read makes the run an error; an optional metric is then NULL, with the reason. The metrics of a
 // point are stored with its runs, and earlier runs count only if theirs are equal.

@@ -67,10 +67,10 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 	return WriteForm(p.Path, p.Stdout, p.Maker.HTML(p.Document, pictures))
 }
 
-// betweenTitles stands between what a chart of package figures shows and what all of its values have in common.
+// betweenTitles stands between what a chart of package chartdata shows and what all of its values have in common.
 const betweenTitles = " · "
 
-// drawnChart is what package figures gave.
+// drawnChart is what package chartdata made.
 type drawnChart struct {
 	figure *chart.Figure
 	err    error
