@@ -138,3 +138,174 @@ func (s scale) shifted(to, digits []byte) []byte {
 	to = append(append(to, digits...), 'e')
 	return strconv.AppendInt(to, int64(exponent), 10)
 }
+
+// Series has samples in a stored unit, in order: Ticks of size 1 if all are integers, otherwise Reals.
+type Series struct {
+	Unit  string // the stored unit
+	Given string // the unit of the file
+	Ticks []int64
+	Reals []float64
+
+	room int // expected number of samples
+}
+
+// Len is the number of samples.
+func (s Series) Len() int { return max(len(s.Ticks), len(s.Reals)) }
+
+// exactIntegers is the limit up to which a float64 represents every integer.
+const exactIntegers = 1 << 53
+
+// SeriesOf makes a series from texts of numbers in a unit.
+func SeriesOf(numbers []Number, unit string) (Series, error) {
+	stored, _, _ := schema.StoredUnit(unit)
+	s, sc := Series{Unit: stored, Given: unit}, scaleOf(unit)
+	for _, n := range numbers {
+		if n == "" {
+			return Series{}, fmt.Errorf("a sample is null")
+		}
+		if err := s.add([]byte(n), sc); err != nil {
+			return Series{}, err
+		}
+	}
+	return s, nil
+}
+
+// ReadSeries reads a JSON array of numbers in a unit. Nested arrays are read one after the other. A null, or anything
+// else that is not a number, is an error.
+func ReadSeries(text jsontext.Value, unit string) (Series, error) {
+	stored, _, _ := schema.StoredUnit(unit)
+	s, sc := Series{Unit: stored, Given: unit, room: bytes.Count(text, []byte(",")) + 1}, scaleOf(unit)
+	for i := 0; i < len(text); {
+		switch c := text[i]; c {
+		case '[', ']', ',', ' ', '\t', '\n', '\r':
+			i++
+		default:
+			end := endOf(text, i)
+			number := text[i:end]
+			if c == '"' && len(number) > 2 && number[len(number)-1] == '"' {
+				number = number[1 : len(number)-1]
+			}
+			if err := s.add(number, sc); err != nil {
+				return Series{}, err
+			}
+			i = end
+		}
+	}
+	return s, nil
+}
+
+// endOf is where the value that begins at i ends. A string of digits has no quote inside; one that has is no number anyway.
+func endOf(text jsontext.Value, i int) int {
+	if text[i] == '"' {
+		if n := bytes.IndexByte(text[i+1:], '"'); n >= 0 {
+			return i + 1 + n + 1
+		}
+	}
+	end := i + 1
+	for end < len(text) && text[end] != ',' && text[end] != ']' && text[end] > ' ' {
+		end++
+	}
+	return end
+}
+
+// add adds a sample. The first one that is not an integer converts those before to reals.
+func (s *Series) add(number []byte, sc scale) error {
+	if s.Reals == nil && sc == (scale{factor: 1}) {
+		if i, ok := integer(number); ok {
+			s.Ticks = append(s.Ticks, i)
+			return nil
+		}
+	}
+	v, err := sc.value(number)
+	if err != nil {
+		return err
+	}
+	if s.Reals == nil && v == math.Trunc(v) && math.Abs(v) <= exactIntegers {
+		s.Ticks = append(s.Ticks, int64(v))
+		return nil
+	}
+	if s.Reals == nil {
+		s.Reals = make([]float64, len(s.Ticks), max(s.room, 2*len(s.Ticks), 8))
+		for i, t := range s.Ticks {
+			s.Reals[i] = float64(t)
+		}
+		s.Ticks = nil
+	}
+	s.Reals = append(s.Reals, v)
+	return nil
+}
+
+// integer reads an integer of 64 bits.
+func integer(number []byte) (n int64, ok bool) {
+	const sure = 18 // number of digits that always fit
+	if len(number) > sure+1 {
+		n, err := strconv.ParseInt(string(number), 10, 64)
+		return n, err == nil && number[0] != '+'
+	}
+	digits := number
+	if len(digits) > 0 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if len(digits) == 0 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(digits) < len(number) {
+		n = -n
+	}
+	return n, true
+}
+
+// Metric is a metric with these samples. The direction is set for metrics that NeuroLens knows; for others, the reader
+// has to set it.
+func (s Series) Metric(name string, level schema.Level) schema.Metric {
+	m := schema.Metric{Name: name, Unit: s.Unit, Level: level, Ticks: s.Ticks, Reals: s.Reals}
+	if s.Ticks != nil {
+		m.Tick = 1
+	}
+	if kind, ok := schema.KindOfMetric(name); ok {
+		m.Better = kind.Better
+	}
+	return m
+}
+
+// Aggregate is a metric without samples: the file has only aggregates. They are in the stored unit of unit.
+func Aggregate(name, unit string, summary schema.Summary) schema.Metric {
+	stored, _, _ := schema.StoredUnit(unit)
+	m := schema.Metric{Name: name, Unit: stored, Summary: summary}
+	if kind, ok := schema.KindOfMetric(name); ok {
+		m.Better = kind.Better
+	}
+	return m
+}
+
+// Add adds a metric to a run. If the unit of the file differs from the stored one, it is kept as a fact. An empty metric
+// is left out.
+func Add(r *schema.Run, m schema.Metric, unit string) {
+	if m.Ticks == nil && m.Reals == nil && m.Summary == (schema.Summary{}) {
+		return
+	}
+	if unit != m.Unit && unit != "" {
+		SetFact(r, "source.unit."+m.Name, unit)
+	}
+	r.Metrics = append(r.Metrics, m)
+}
+
+// FactVersion is the fact with the version of the measuring tool, if the tool is not the backend.
+const FactVersion = "source.version"
+
+// SetFact sets a fact about the environment of a run, unless the text is empty.
+func SetFact(r *schema.Run, name, text string) {
+	if text == "" {
+		return
+	}
+	if r.Env.Facts == nil {
+		r.Env.Facts = map[string]string{}
+	}
+	r.Env.Facts[name] = text
+}

@@ -4,12 +4,17 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Added is what a user adds to all runs of a file that do not have it themselves.
@@ -336,4 +341,144 @@ func samplesOf(r *schema.Run) (n int64) {
 		n += int64(max(len(r.Metrics[i].Ticks), len(r.Metrics[i].Reals)))
 	}
 	return n
+}
+
+// pathFact adds the path of the file to the facts of runs. To runs with a start from the user, it also adds the time at which the file was changed.
+// Neither is a part of the identity of a run: a file elsewhere, or with another name, has the same runs. Runs that share a map of facts still share
+// one.
+type pathFact struct {
+	path, changed string
+	given         bool              // the last run got its start from the user
+	from, to      map[string]string // of the last run: its facts, and these with the path
+}
+
+func newPathFact(in *Input) pathFact {
+	return pathFact{path: strings.ToValidUTF8(in.Given, "\ufffd"), changed: in.changed()}
+}
+
+// changed is when the file was changed last; empty for a pipe.
+func (in *Input) changed() string {
+	if in.Folder == nil {
+		return ""
+	}
+	info, err := fs.Stat(in.Folder, in.Path)
+	if err != nil {
+		return ""
+	}
+	return info.ModTime().UTC().Format(time.RFC3339Nano)
+}
+
+func (p *pathFact) set(r *schema.Run, given bool) {
+	if p.path == "" {
+		return
+	}
+	// from is held, so that no other map has its address.
+	same := p.to != nil && p.given == given && len(p.from) == len(r.Env.Facts) && reflect.ValueOf(p.from).Pointer() == reflect.ValueOf(r.Env.Facts).Pointer()
+	if !same {
+		p.from, p.to, p.given = r.Env.Facts, make(map[string]string, len(r.Env.Facts)+2), given
+		maps.Copy(p.to, p.from)
+		p.to[schema.FactPath] = p.path
+		if given && p.changed != "" {
+			p.to[schema.FactChanged] = p.changed
+		}
+	}
+	r.Env.Facts = p.to
+}
+
+// pathParams gives the parameters in a path: one for each named group of an expression. matches is false if it does not
+// match.
+func pathParams(expression *regexp.Regexp, path string) (params map[string]string, matches bool) {
+	if expression == nil {
+		return nil, true
+	}
+	found := expression.FindStringSubmatch(path)
+	params = map[string]string{}
+	for i, name := range expression.SubexpNames() {
+		if name != "" && found != nil && found[i] != "" {
+			params[name] = Canonical(strings.ToValidUTF8(found[i], "\ufffd"))
+		}
+	}
+	return params, found != nil
+}
+
+// PathExpression compiles Added.FromPath, whose named groups are parameters. It is nil for an empty text.
+func PathExpression(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	expression, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	axes := map[string]bool{}
+	for _, name := range expression.SubexpNames() {
+		axis := schema.CanonicalAlias(name)
+		if name != "" && axes[axis] {
+			return nil, fmt.Errorf("two groups are named %s", axis)
+		}
+		axes[axis] = true
+	}
+	delete(axes, "")
+	if len(axes) == 0 {
+		return nil, errors.New("want named groups, such as model=(?P<model>[^/]+)")
+	}
+	return expression, nil
+}
+
+// Names of warnings about imported runs, besides those of schema/stat.
+const (
+	// WarnAggregates: the file has samples that cannot all be read, so its aggregates are used in place of them.
+	WarnAggregates = "aggregates"
+
+	// WarnMean: the file has neither samples nor a median of the primary metric, so its mean is used in place of the
+	// median.
+	WarnMean = "mean"
+
+	// WarnNotFinite: samples of the primary metric are NaN or infinite, so there is no summary.
+	WarnNotFinite = "not_finite"
+
+	// WarnRounded: samples of the primary metric are integers that a float64 cannot represent, so the summary is rounded.
+	// The samples are not.
+	WarnRounded = "rounded"
+)
+
+// warnFailedRequests warns of failed requests, unless the file does: it may be of a run in which they are allowed.
+func warnFailedRequests(r *schema.Run) {
+	failed, all := schema.RequestsOf(r)
+	if failed == 0 || r.Status != schema.StatusOK {
+		return
+	}
+	text := schema.RequestsFailed(failed, all)
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, text) }) {
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+// maxWarned is the number of samples up to which their order is checked, because the checks take more than linear time.
+const maxWarned = 10_000
+
+// warnings gives the warnings about the primary metric of a run. Requests and tokens are different from each other, so
+// their spread is no warning.
+func warnings(r *schema.Run) []string {
+	m := r.Metric(r.Primary)
+	if m == nil {
+		return nil
+	}
+	if m.Ticks == nil && m.Reals == nil {
+		if m.Summary.P50 == nil && m.Summary.Mean != nil {
+			return []string{WarnMean}
+		}
+		return nil
+	}
+	if slices.ContainsFunc(m.Reals, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+		return []string{WarnNotFinite}
+	}
+	if slices.ContainsFunc(m.Ticks, func(t int64) bool { return t > exactIntegers || t < -exactIntegers }) {
+		return []string{WarnRounded}
+	}
+	timed := m.Level == schema.LevelIteration || m.Level == schema.LevelProcess
+	if !timed || max(len(m.Ticks), len(m.Reals)) > maxWarned {
+		return nil
+	}
+	return stat.Warnings(m.Values(), 0, 0) // the step of the clock is unknown
 }

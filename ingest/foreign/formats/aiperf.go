@@ -3,9 +3,12 @@ package formats
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -411,4 +414,497 @@ func aiperfRequestsOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// aiperfPlan is the configuration since 0.8: models, data sets and phases are lists, and what has its default is left out.
+type aiperfPlan struct {
+	Models   jsontext.Value `json:"models"`
+	Endpoint struct {
+		Type      string         `json:"type"`
+		Streaming jsontext.Value `json:"streaming"`
+		Tokens    jsontext.Value `json:"use_server_token_count"`
+	} `json:"endpoint"`
+	Datasets aiperfListOf[aiperfDataset]             `json:"datasets"`
+	Phases   aiperfListOf[map[string]jsontext.Value] `json:"phases"`
+}
+
+// aiperfListOf is a list, or an object whose members are named like the elements of the list.
+type aiperfListOf[T any] []T
+
+// UnmarshalJSON takes both.
+func (l *aiperfListOf[T]) UnmarshalJSON(text []byte) error {
+	if jsontext.Value(text).Kind() != jsontext.KindBeginObject {
+		var list []T
+		err := foreign.Decode(text, &list)
+		*l = list
+		return err
+	}
+	var named map[string]T
+	if err := foreign.Decode(text, &named); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		*l = append(*l, named[name])
+	}
+	return nil
+}
+
+type aiperfDataset struct {
+	Format  jsontext.Value `json:"format"`
+	Public  jsontext.Value `json:"dataset"`
+	Path    foreign.Text   `json:"path"`
+	Prompts struct {
+		Input  aiperfLength   `json:"isl"`
+		Output aiperfLength   `json:"osl"`
+		Batch  jsontext.Value `json:"batch_size"`
+	} `json:"prompts"`
+	Prefix struct {
+		Length jsontext.Value `json:"length"`
+		Pool   jsontext.Value `json:"pool_size"`
+	} `json:"prefix_prompts"`
+	Turns aiperfLength `json:"turns"`
+}
+
+// aiperfLength is a number, or a mean with its deviation.
+type aiperfLength struct{ mean, deviation string }
+
+// UnmarshalJSON takes a number or an object; of other distributions it keeps the text.
+func (l *aiperfLength) UnmarshalJSON(text []byte) error {
+	value := jsontext.Value(text)
+	if value.Kind() != jsontext.KindBeginObject {
+		l.mean = foreign.TextOf(value)
+		return nil
+	}
+	var of struct {
+		Mean   foreign.Text `json:"mean"`
+		Value  foreign.Text `json:"value"`
+		StdDev foreign.Text `json:"stddev"`
+	}
+	if err := foreign.Decode(value, &of); err != nil {
+		return err
+	}
+	l.mean, l.deviation = string(of.Mean+of.Value), string(of.StdDev)
+	if l.mean == "" {
+		l.mean = foreign.TextOf(value)
+	}
+	return nil
+}
+
+// aiperfPhase are the settings of a phase, under the names that earlier versions gave them.
+var aiperfPhase = [][2]string{
+	{"concurrency", "concurrency"},
+	{"prefill_concurrency", "prefill_concurrency"},
+	{"rate", "request_rate"},
+	{"requests", "request_count"},
+	{"duration", "benchmark_duration"},
+	{"sessions", "conversations"},
+	{"users", "num_users"},
+	{"smoothness", "arrival_smoothness"},
+}
+
+// measuredPhases are the phases whose requests are in the results.
+func (p *aiperfPlan) measuredPhases() []map[string]jsontext.Value {
+	return slices.DeleteFunc(slices.Clone([]map[string]jsontext.Value(p.Phases)), func(phase map[string]jsontext.Value) bool {
+		return foreign.TextOf(phase["exclude_from_results"]) == "true"
+	})
+}
+
+// point says what was measured.
+func (p *aiperfPlan) point(r *schema.Run) {
+	put := func(name, text string) { foreign.SetParam(r, name, text) }
+	r.Model = modelNames(p.models())
+	put("endpoint_type", p.Endpoint.Type)
+	streaming := foreign.TextOf(p.Endpoint.Streaming)
+	if streaming == "" {
+		streaming = "false"
+	}
+	put("streaming", streaming)
+	values := map[string][]string{}
+	add := func(name, text string) {
+		if text != "" && !slices.Contains(values[name], text) {
+			values[name] = append(values[name], text)
+		}
+	}
+	for _, phase := range p.measuredPhases() {
+		for _, names := range aiperfPhase {
+			add(names[1], foreign.TextOf(phase[names[0]]))
+		}
+		kind := foreign.TextOf(phase["type"])
+		if kind == "concurrency" {
+			kind = "concurrency_burst"
+		}
+		add("arrival_pattern", kind)
+		var cancelled struct {
+			Rate foreign.Text `json:"rate"`
+		}
+		if foreign.Decode(phase["cancellation"], &cancelled) == nil {
+			add("request_cancellation_rate", string(cancelled.Rate))
+		}
+	}
+	for i := range p.Datasets {
+		d := &p.Datasets[i]
+		add("input_tokens", d.Prompts.Input.mean)
+		add("input_tokens_stddev", d.Prompts.Input.deviation)
+		add("output_tokens", d.Prompts.Output.mean)
+		add("output_tokens_stddev", d.Prompts.Output.deviation)
+		add("batch_size", foreign.TextOf(d.Prompts.Batch))
+		add("dataset", foreign.TextOf(d.Format)+foreign.TextOf(d.Public))
+		add("input_file", fileName(string(d.Path)))
+		add("prefix_prompt_length", foreign.TextOf(d.Prefix.Length))
+		add("num_prefix_prompts", foreign.TextOf(d.Prefix.Pool))
+		add("turns", d.Turns.mean)
+		add("turns_stddev", d.Turns.deviation)
+	}
+	for name, texts := range values {
+		put(name, strings.Join(texts, ","))
+	}
+}
+
+// models are the names of the models.
+func (p *aiperfPlan) models() []string {
+	var of struct {
+		Items []struct {
+			Name string `json:"name"`
+		} `json:"items"`
+	}
+	if p.Models.Kind() != jsontext.KindBeginObject || foreign.Decode(p.Models, &of) != nil {
+		return genaiTextsOf(p.Models)
+	}
+	names := make([]string, len(of.Items))
+	for i := range of.Items {
+		names[i] = of.Items[i].Name
+	}
+	return names
+}
+
+// fileName is the last part of a path; empty of none.
+func fileName(text string) string {
+	if text == "" {
+		return ""
+	}
+	return path.Base(strings.ReplaceAll(text, `\`, "/"))
+}
+
+// aiperfRequest is a line of profile_export.jsonl. Ids and texts are not read.
+type aiperfRequest struct {
+	Metadata struct {
+		Phase     string         `json:"benchmark_phase"`
+		OldPhase  string         `json:"credit_phase"`
+		Start     foreign.Number `json:"request_start_ns"`
+		OldStart  foreign.Number `json:"timestamp_ns"`
+		Cancelled bool           `json:"was_cancelled"`
+	} `json:"metadata"`
+	Metrics map[string]struct {
+		Value jsontext.Value `json:"value"`
+		Unit  string         `json:"unit"`
+	} `json:"metrics"`
+	Error jsontext.Value `json:"error"`
+}
+
+func (q *aiperfRequest) start() *int64 {
+	if q.Metadata.Start != "" {
+		return q.Metadata.Start.Int64()
+	}
+	return q.Metadata.OldStart.Int64()
+}
+
+// aiperfRun collects the requests of a file.
+type aiperfRun struct {
+	series map[string]*foreign.Series // by the metric's name in requestMeasures
+	lists  map[string]bool            // metrics that have several values per request
+	starts map[string][]int64         // of the requests that have the metric; nil if one is not known
+	first  int64                      // the first start
+
+	completed, failed, cancelled int64
+}
+
+func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
+	run := &aiperfRun{series: map[string]*foreign.Series{}, lists: map[string]bool{}, starts: map[string][]int64{}, first: math.MaxInt64}
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if strings.TrimSpace(line.Text) == "" {
+			continue
+		}
+		var request aiperfRequest
+		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(line.Text), &request) {
+			continue
+		}
+		run.add(out, n, &request)
+	}
+	r := schema.Run{Benchmark: "aiperf"}
+	summary := aiperfSummaryBeside(in, out)
+	if summary != nil {
+		summary.point(&r)
+	}
+	run.addMetrics(&r)
+	if run.first < math.MaxInt64 {
+		foreign.SetStart(&r, time.Unix(0, run.first), schema.TimeFile)
+	}
+	if summary != nil {
+		if r.Metric("latency") != nil {
+			summary.addMetrics(&r, out)
+		}
+		if r.StartedAt.IsZero() {
+			summary.start(in, &r)
+		}
+		out.Version(summary.Version)
+	}
+	sourceNames(&r)
+	anyCompleted(&r, new(run.failed+run.cancelled)) // earlier versions counted cancelled requests as failed
+	whole := requests{completed: &run.completed, failed: &run.failed}
+	if summary != nil {
+		whole.duration, whole.unit = summary.value("benchmark_duration")
+	}
+	return out.RunWith("", r, func(r *schema.Run) {
+		anyCompleted(r, whole.failed)
+		whole.add(r)
+		if summary != nil {
+			summary.setCounter(r)
+		}
+	})
+}
+
+// aiperfSummariesOf are the names of the summary of requests, by that of their file.
+func aiperfSummariesOf(name string) []string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl")
+	return []string{stem + "_aiperf.json", stem + ".json"}
+}
+
+// aiperfSummaryBeside reads the summary that stands beside the requests; nil if there is none.
+func aiperfSummaryBeside(in *foreign.Input, out *foreign.Output) *aiperfSummary {
+	name := beside(in, aiperfSummariesOf(in.Head.Name)...)
+	if name == "" {
+		return nil
+	}
+	s, err := parseAIPerf(sideOf(in, name))
+	if err != nil {
+		refuse(out, name, err)
+		return nil
+	}
+	return s
+}
+
+// add takes the metrics of a request.
+func (a *aiperfRun) add(out *foreign.Output, n int, q *aiperfRequest) {
+	switch {
+	case q.Metadata.Phase+q.Metadata.OldPhase == "warmup":
+		out.LeaveOut("warm-up requests", 1)
+		return
+	case q.Metadata.Cancelled || isCancellation(q.Error):
+		a.cancelled++
+		out.LeaveOut("cancelled requests", 1)
+		return
+	case q.Error.Kind() == jsontext.KindBeginObject:
+		a.failed++
+		out.LeaveOut("failed requests", 1)
+		return
+	}
+	a.completed++
+	start := q.start()
+	if start != nil {
+		a.first = min(a.first, *start)
+	}
+	for _, m := range requestMeasures {
+		for _, name := range m.names {
+			metric, ok := q.Metrics[name]
+			if !ok || metric.Value.Kind() == jsontext.KindNull || metric.Value.Kind() == jsontext.KindInvalid {
+				continue
+			}
+			s, err := foreign.ReadSeries(metric.Value, unitOf(metric.Unit))
+			if err == nil && a.series[m.name] != nil && a.series[m.name].Given != metric.Unit {
+				err = fmt.Errorf("unit %q after %q", metric.Unit, a.series[m.name].Given)
+			}
+			if err != nil {
+				out.Refuse(fmt.Sprintf("line %d/metrics/%s", n, name), err)
+				continue
+			}
+			s.Given = metric.Unit
+			a.take(m.name, s, metric.Value.Kind() == jsontext.KindBeginArray, start)
+		}
+	}
+}
+
+func (a *aiperfRun) take(name string, s foreign.Series, list bool, start *int64) {
+	if a.series[name] == nil {
+		a.series[name] = &foreign.Series{}
+		a.starts[name] = []int64{}
+	}
+	join(a.series[name], s)
+	a.lists[name] = a.lists[name] || list
+	if start == nil || list {
+		a.starts[name] = nil
+	} else if a.starts[name] != nil {
+		a.starts[name] = append(a.starts[name], *start)
+	}
+}
+
+// addMetrics gives a run the samples.
+func (a *aiperfRun) addMetrics(r *schema.Run) {
+	for _, m := range requestMeasures {
+		s := a.series[m.name]
+		if s == nil {
+			continue
+		}
+		level := schema.LevelRequest
+		if a.lists[m.name] {
+			level = schema.LevelToken
+		}
+		addSeries(r, m.measure, *s, level)
+		metric := r.Metric(m.name)
+		if metric == nil || len(a.starts[m.name]) != s.Len() {
+			continue
+		}
+		for _, start := range a.starts[m.name] {
+			metric.AtNS = append(metric.AtNS, start-a.first)
+		}
+	}
+}
+
+// aiperfGPUs names the GPUs that were watched.
+type aiperfGPUs struct {
+	Endpoints map[string]struct {
+		GPUs map[string]struct {
+			Name string `json:"gpu_name"`
+			UUID string `json:"gpu_uuid"`
+		} `json:"gpus"`
+	} `json:"endpoints"`
+}
+
+// names are the names of the GPUs, and how many there are.
+func (g *aiperfGPUs) names() (string, *int64) {
+	seen, name := map[string]bool{}, ""
+	for _, endpoint := range g.Endpoints {
+		for _, gpu := range endpoint.GPUs {
+			seen[gpu.UUID] = true
+			name = max(name, gpu.Name)
+		}
+	}
+	if len(seen) == 0 {
+		return "", nil
+	}
+	return name, new(int64(len(seen)))
+}
+
+// aiperfReading is a line of gpu_telemetry_export.jsonl.
+type aiperfReading struct {
+	At       foreign.Number            `json:"timestamp_ns"`
+	Endpoint string                    `json:"dcgm_url"`
+	Source   string                    `json:"telemetry_source_url"` // what it is called since 0.5
+	GPU      foreign.Number            `json:"gpu_index"`
+	Name     string                    `json:"gpu_model_name"`
+	Host     string                    `json:"hostname"`
+	Data     map[string]foreign.Number `json:"telemetry_data"`
+}
+
+// gpuMeasures are what is read of a GPU.
+var gpuMeasures = []struct {
+	measure
+	keys []string // since 0.11 they begin with the maker's name
+	unit string
+}{
+	{measure{name: "power"}, []string{"gpu_power_usage", "nvidia_power_usage", "amd_power"}, "W"},
+	{measure{name: "temperature"}, []string{"gpu_temperature", "nvidia_temperature", "amd_temperature"}, "°C"},
+	{measure{name: "clock_sm"}, []string{"sm_clock_frequency", "nvidia_sm_clock"}, "MHz"},
+	{measure{"clock_memory", higher}, []string{"memory_clock_frequency", "nvidia_mem_clock"}, "MHz"},
+	{measure{"gpu_utilization", higher}, []string{"gpu_utilization", "nvidia_gpu_utilization", "amd_gfx_activity"}, "%"},
+	{measure{"memory_utilization", higher}, []string{"memory_copy_utilization", "mem_utilization", "nvidia_memory_utilization", "amd_umc_activity"}, "%"},
+	{measure{"device_memory_used", lower}, []string{"gpu_memory_used", "nvidia_memory_used", "amd_memory_used"}, "GB"},
+}
+
+// gpuRun collects the readings of one GPU.
+type gpuRun struct {
+	run    schema.Run
+	first  int64 // when the first was taken
+	series map[string]*foreign.Series
+	at     map[string][]int64
+}
+
+func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
+	all := map[string]*gpuRun{}
+	var order []*gpuRun
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if strings.TrimSpace(line.Text) == "" {
+			continue
+		}
+		var reading aiperfReading
+		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(line.Text), &reading) {
+			continue
+		}
+		at := reading.At.Int64()
+		if at == nil {
+			out.Refuse(fmt.Sprintf("line %d/timestamp_ns", n), fmt.Errorf("%q is not a time", string(reading.At)))
+			continue
+		}
+		if reading.Endpoint == "" {
+			reading.Endpoint = reading.Source
+		}
+		key := reading.Endpoint + " " + string(reading.GPU)
+		if all[key] == nil {
+			all[key] = newGPURun(&reading, *at)
+			order = append(order, all[key])
+		}
+		all[key].add(&reading, *at)
+	}
+	for _, g := range order {
+		if err := g.emit(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newGPURun(reading *aiperfReading, at int64) *gpuRun {
+	g := &gpuRun{first: at, series: map[string]*foreign.Series{}, at: map[string][]int64{}}
+	r := &g.run
+	r.Benchmark = "aiperf/gpu_telemetry"
+	foreign.SetParam(r, "gpu_index", string(reading.GPU))
+	_, endpoint, _ := strings.Cut(reading.Endpoint, "://")
+	endpoint, _, _ = strings.Cut(endpoint, "/")
+	foreign.SetParam(r, "endpoint", endpoint[strings.LastIndex(endpoint, "@")+1:])
+	r.Env.GPUName, r.Env.GPUCount, r.Env.Hostname, r.Env.Machine = reading.Name, new(int64(1)), reading.Host, reading.Host
+	foreign.SetStart(r, time.Unix(0, at), schema.TimeFile)
+	return g
+}
+
+func (g *gpuRun) add(reading *aiperfReading, at int64) {
+	for _, m := range gpuMeasures {
+		value := foreign.Number("")
+		for _, key := range m.keys {
+			if value == "" {
+				value = reading.Data[key]
+			}
+		}
+		if value == "" {
+			continue
+		}
+		s, err := foreign.SeriesOf([]foreign.Number{value}, m.unit)
+		if err != nil {
+			continue
+		}
+		if g.series[m.name] == nil {
+			g.series[m.name] = &foreign.Series{}
+		}
+		join(g.series[m.name], s)
+		g.at[m.name] = append(g.at[m.name], at-g.first)
+	}
+}
+
+func (g *gpuRun) emit(out *foreign.Output) error {
+	for _, m := range gpuMeasures {
+		if s := g.series[m.name]; s != nil {
+			addSeries(&g.run, m.measure, *s, schema.LevelInterval)
+			if metric := g.run.Metric(m.name); metric != nil {
+				metric.AtNS = g.at[m.name]
+			}
+		}
+	}
+	if len(g.run.Metrics) == 0 {
+		noResult(&g.run, "no readings")
+	}
+	return out.Run("gpu "+g.run.Params["gpu_index"], g.run)
 }

@@ -2,11 +2,15 @@ package formats
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -143,4 +147,627 @@ func failRun(r *schema.Run, word, text string) {
 	default:
 		r.ErrorKind = word
 	}
+}
+
+// harnessManifest says where a run happened: RunManifest of the harness.
+type harnessManifest struct {
+	Hardware struct {
+		GPUModel    string         `json:"gpu_model"`
+		CUDA        foreign.Text   `json:"cuda_version"`
+		Driver      foreign.Text   `json:"driver_version"`
+		Capability  foreign.Text   `json:"compute_capability"`
+		GPUClock    foreign.Number `json:"gpu_clock_mhz"`
+		MemoryClock foreign.Number `json:"memory_clock_mhz"`
+		Persistence foreign.Text   `json:"persistence_mode"`
+		PowerLimit  foreign.Number `json:"power_limit_w"`
+	} `json:"hardware"`
+	Software struct {
+		PyTorch foreign.Text `json:"pytorch_version"`
+		Triton  foreign.Text `json:"triton_version"`
+		Python  foreign.Text `json:"python_version"`
+		OS      string       `json:"os"`
+	} `json:"software"`
+	Git struct {
+		Commit string `json:"commit"`
+		Branch string `json:"branch"`
+		Dirty  *bool  `json:"dirty"`
+	} `json:"git"`
+	Seeds     values `json:"seeds"`
+	Config    values `json:"config"`
+	StartTime string `json:"start_time"`
+}
+
+func (m *harnessManifest) environment(in *foreign.Input, r *schema.Run) {
+	e := &r.Env
+	e.GPUName, e.CUDAVersion, e.DriverVersion = m.Hardware.GPUModel, string(m.Hardware.CUDA), string(m.Hardware.Driver)
+	e.PythonVersion, e.OS = string(m.Software.Python), m.Software.OS
+	e.GitCommit, e.GitBranch, e.GitDirty = m.Git.Commit, m.Git.Branch, m.Git.Dirty
+	r.BackendVersion = string(m.Software.PyTorch)
+	for name, text := range map[string]string{
+		"gpu.compute_capability": string(m.Hardware.Capability),
+		"gpu.clock_mhz":          string(m.Hardware.GPUClock),
+		"gpu.memory_clock_mhz":   string(m.Hardware.MemoryClock),
+		"gpu.persistence_mode":   string(m.Hardware.Persistence),
+		"gpu.power_limit_w":      string(m.Hardware.PowerLimit),
+		"python.package.torch":   string(m.Software.PyTorch),
+		"python.package.triton":  string(m.Software.Triton),
+	} {
+		foreign.SetFact(r, name, text)
+	}
+	setNumbers(r, "seed.", m.Seeds)
+	setNumbers(r, "config.", m.Config)
+	if at, source, err := in.Time(m.StartTime, foreign.ISO...); err == nil {
+		foreign.SetStart(r, at, source)
+	}
+}
+
+// setNumbers keeps numbers and booleans as facts. Texts could be anything, so they are left out.
+func setNumbers(r *schema.Run, prefix string, v values) {
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		switch v[key].Kind() {
+		case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
+			foreign.SetFact(r, prefix+key, foreign.TextOf(v[key]))
+		}
+	}
+}
+
+// harnessResult is what one benchmark gave: BenchmarkResult of the harness.
+type harnessResult struct {
+	Timing struct {
+		MeanMS      foreign.Number            `json:"mean_ms"`
+		MedianMS    foreign.Number            `json:"median_ms"`
+		StdMS       foreign.Number            `json:"std_ms"`
+		MinMS       foreign.Number            `json:"min_ms"`
+		MaxMS       foreign.Number            `json:"max_ms"`
+		P90MS       foreign.Number            `json:"p90_ms"`
+		P95MS       foreign.Number            `json:"p95_ms"`
+		P99MS       foreign.Number            `json:"p99_ms"`
+		Percentiles map[string]foreign.Number `json:"percentiles"`
+		Iterations  foreign.Number            `json:"iterations"`
+		Warmup      foreign.Number            `json:"warmup_iterations"`
+		RawMS       jsontext.Value            `json:"raw_times_ms"`
+	} `json:"timing"`
+	Inference  values `json:"inference_timing"`
+	Memory     values `json:"memory"`
+	Throughput values `json:"throughput"`
+	Artifacts  values `json:"artifacts"`
+	Profiler   values `json:"profiler_metrics"`
+	Custom     values `json:"custom_metrics"`
+	GPU        values `json:"gpu_metrics"`
+
+	Errors        []foreign.Text `json:"errors"`
+	Validation    string         `json:"validation_status"`
+	Message       foreign.Text   `json:"validation_message"`
+	Watchdog      watchdog       `json:"watchdog"`
+	TimeoutStage  string         `json:"timeout_stage"`
+	Name          string         `json:"benchmark_name"`
+	Device        string         `json:"device"`
+	Mode          string         `json:"mode"`
+	WorldSize     foreign.Number `json:"world_size"`
+	SchemaVersion foreign.Text   `json:"schemaVersion"`
+}
+
+// watchdog has the state of each stage.
+type watchdog map[string]struct {
+	Status   string         `json:"status"`
+	Duration foreign.Number `json:"duration"`
+}
+
+// readHarnessResult reads a BenchmarkResult that stands alone.
+func readHarnessResult(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for j.More() {
+		var h harnessResult
+		if err := j.Decode(&h); err != nil {
+			if err := out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		out.Version(string(h.SchemaVersion))
+		if err := h.emit("/", out, schema.Run{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHarnessRun reads a BenchmarkRun: a result with its manifest.
+func readHarnessRun(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for j.More() {
+		var d struct {
+			Manifest      harnessManifest `json:"manifest"`
+			Result        harnessResult   `json:"result"`
+			RunID         string          `json:"run_id"`
+			Timestamp     string          `json:"timestamp"`
+			SchemaVersion foreign.Text    `json:"schemaVersion"`
+		}
+		if err := j.Decode(&d); err != nil {
+			if err := out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		out.Version(string(d.SchemaVersion))
+		var r schema.Run
+		d.Manifest.environment(in, &r)
+		if at, source, err := in.Time(d.Timestamp, foreign.ISO...); err == nil && r.StartedAt.IsZero() {
+			foreign.SetStart(&r, at, source)
+		}
+		nameByID(&r, d.RunID)
+		if err := d.Result.emit("run "+d.RunID, out, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var (
+	suiteRunID   = regexp.MustCompile(`^(ch[0-9]+|capstone)_(.+?)_(baseline|optimized_(.+))$`)
+	defaultRunID = regexp.MustCompile(`^run_[0-9]{8}_[0-9]{6}$`)
+)
+
+// nameByID names a run by its id, which the suite makes of chapter, example and technique.
+func nameByID(r *schema.Run, id string) {
+	if m := suiteRunID.FindStringSubmatch(id); m != nil {
+		r.Benchmark, r.Variant = chapterName(m[1], m[2]), baselineVariant
+		if m[4] != "" {
+			r.Variant = variantOf(m[2], m[4])
+		}
+		return
+	}
+	foreign.SetFact(r, "source.run_id", id)
+	if !defaultRunID.MatchString(id) {
+		r.Benchmark = id
+	}
+}
+
+// emit makes a run from a result. r has what is known about where and when it ran.
+func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) error {
+	switch {
+	case r.Benchmark != "":
+	case h.Name != "":
+		r.Benchmark = h.Name
+	default:
+		r.Benchmark = "benchmark"
+	}
+	r.Backend = "torch"
+	if h.Device != "" && !strings.HasPrefix(h.Device, "cuda") {
+		foreign.SetParam(&r, "device", h.Device)
+	}
+	foreign.SetParam(&r, "world_size", string(h.WorldSize))
+	profiled := r
+	r.Env.Facts = maps.Clone(r.Env.Facts)
+	foreign.SetFact(&r, "config.mode", h.Mode)
+	foreign.SetFact(&r, "config.warmup_iterations", string(h.Timing.Warmup))
+	h.stages(&r)
+	if h.outcome(&r) {
+		if err := h.latency(&r); err != nil {
+			out.Refuse(where, err)
+			return nil
+		}
+		if err := h.tokens(&r); err != nil {
+			out.Refuse(where, err)
+			return nil
+		}
+		addThroughput(&r, h.Throughput)
+	}
+	for _, m := range []struct{ key, name string }{
+		{"peak_mb", "device_memory_peak"}, {"allocated_mb", "device_memory_allocated"}, {"reserved_mb", "device_memory_reserved"},
+	} {
+		addSample(&r, harnessQuantity{m.name, "MiB", schema.BetterLower}, "", positive(numberOf(h.Memory[m.key])), schema.LevelProcess)
+	}
+	addGPU(&r, h.GPU)
+	addCustom(&r, h.Custom)
+	if err := out.Run(where, r); err != nil {
+		return err
+	}
+	m := measuredRun{profiler: h.Profiler}
+	for i, key := range []string{"nsys_rep", "ncu_rep", "torch_trace_json", "proton_report"} {
+		if err := m.profile(where, out, profiled, profilers[i], foreign.TextOf(h.Artifacts[key])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outcome sets how a run ended, and reports whether it has times.
+func (h *harnessResult) outcome(r *schema.Run) bool {
+	var errors []string
+	for _, text := range h.Errors {
+		if text != "" {
+			errors = append(errors, string(text))
+		}
+	}
+	why := strings.Join(errors, "\n")
+	mean := h.Timing.MeanMS.Float64()
+	timed := mean != nil && !(*mean <= 0) || mean == nil && h.Timing.RawMS.Kind() == jsontext.KindBeginArray
+	switch {
+	case h.TimeoutStage != "":
+		r.Status, r.Stage, r.Error = schema.StatusTimeout, harnessStages[h.TimeoutStage], why
+		return false
+	case why != "":
+		failRun(r, "", why)
+	case mean != nil && *mean <= 0:
+		zeroTime(r, "", "")
+	case !timed:
+		failRun(r, "", "")
+	}
+	if r.Status == "" && h.Validation == "failed" {
+		r.Status, r.Stage, r.Error = schema.StatusError, schema.StageValidate, string(h.Message)
+	}
+	if h.Validation == "warning" && h.Message != "" {
+		r.Warnings = append(r.Warnings, "validation: "+string(h.Message))
+	}
+	return timed
+}
+
+// stages sets the durations of the stages, which the harness writes as a map or as the text of one.
+func (h *harnessResult) stages(r *schema.Run) {
+	w := h.Watchdog
+	if w == nil && foreign.Decode([]byte(h.Message), &w) == nil {
+		h.Message = ""
+	}
+	w.stages(r)
+}
+
+// stages sets the durations of the stages that have begun.
+func (w watchdog) stages(r *schema.Run) {
+	for stage, at := range map[string]**int64{
+		"setup": &r.Stages.Setup, "warmup": &r.Stages.Warmup, "measurement": &r.Stages.Measure, "profiling": &r.Stages.Profile,
+	} {
+		switch s := w[stage]; s.Status {
+		case "completed", "timeout", "error":
+			*at = nanosecondsOf(s.Duration, "s")
+		}
+	}
+}
+
+// clock is the clock of an iteration: CUDA events, or Python's clock without CUDA. In other modes, torch or Triton choose
+// it.
+func (h *harnessResult) clock() string {
+	switch {
+	case h.Mode == "custom" && strings.HasPrefix(h.Device, "cuda"):
+		return "cuda_event"
+	case h.Mode == "custom" && h.Device == "cpu":
+		return "perf_counter"
+	}
+	return ""
+}
+
+// latency adds the times of a run: those of all iterations, or else their aggregates.
+func (h *harnessResult) latency(r *schema.Run) error {
+	t := &h.Timing
+	s, err := foreign.ReadSeries(t.RawMS, "ms")
+	if t.RawMS.Kind() == jsontext.KindBeginArray && err != nil {
+		return err
+	}
+	if s.Len() == 0 || t.RawMS.Kind() != jsontext.KindBeginArray {
+		sum := schema.Summary{
+			N: t.Iterations.Int64(), Mean: t.MeanMS.Finite("ms"), StdDev: t.StdMS.Finite("ms"), Min: t.MinMS.Finite("ms"),
+			Max: t.MaxMS.Finite("ms"), P90: t.P90MS.Finite("ms"), P95: t.P95MS.Finite("ms"), P99: t.P99MS.Finite("ms"),
+		}
+		setPercentiles(&sum, t.Percentiles)
+		if median := t.MedianMS.Finite("ms"); median != nil {
+			sum.P50 = median
+		}
+		addLatency(r, sum)
+		return nil
+	}
+	m := s.Metric(schema.PrimaryMetric, schema.LevelIteration)
+	m.Clock = h.clock()
+	if h.Mode == "pytorch" {
+		r.Warnings = append(r.Warnings, "in the mode pytorch the harness repeats its times to fill the iterations")
+	}
+	foreign.Add(r, m, "ms")
+	r.Primary = m.Name
+	return nil
+}
+
+// tokens adds the times of a model that generates text: to the first token of each request, and per token.
+func (h *harnessResult) tokens(r *schema.Run) error {
+	for _, t := range []struct {
+		name  string
+		count string
+		level schema.Level
+	}{
+		{"ttft", "num_requests", schema.LevelRequest},
+		{"tpot", "total_tokens_generated", schema.LevelToken},
+	} {
+		raw := h.Inference["raw_"+t.name+"_times_ms"]
+		if raw.Kind() == jsontext.KindBeginArray {
+			s, err := foreign.ReadSeries(raw, "ms")
+			if err != nil {
+				return err
+			}
+			if s.Len() > 0 {
+				foreign.Add(r, s.Metric(t.name, t.level), "ms")
+				continue
+			}
+		}
+		at := func(key string) *float64 { return positive(numberOf(h.Inference[t.name+key])).Finite("ms") }
+		s := schema.Summary{Mean: at("_mean_ms"), P50: at("_p50_ms"), P90: at("_p90_ms"), P95: at("_p95_ms"), P99: at("_p99_ms")}
+		if s.Mean != nil {
+			s.N = numberOf(h.Inference[t.count]).Int64()
+		}
+		foreign.Add(r, foreign.Aggregate(t.name, "ms", s), "ms")
+	}
+	return nil
+}
+
+// suite reads benchmark_test_results.json: a time, and chapters with pairs of a baseline and its optimizations.
+type suite struct {
+	in   *foreign.Input
+	out  *foreign.Output
+	time string
+}
+
+// readSuite reads a results file as a stream. If the chapters come before the time, as in a file with sorted keys, they
+// are read once it is known.
+func readSuite(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	s := &suite{in: in, out: out}
+	for j.More() {
+		var kept []jsontext.Value
+		s.time = ""
+		err := j.Members(func(name string) error {
+			switch {
+			case name == "timestamp":
+				return out.RefuseMismatch(j.Decode(&s.time))
+			case name != "results":
+				return j.Skip()
+			case s.time == "":
+				return out.RefuseMismatch(j.Decode(&kept))
+			}
+			return out.RefuseMismatch(j.Elements(func(i int) error {
+				text, err := j.Value()
+				if err != nil {
+					return err
+				}
+				return s.chapter(fmt.Sprintf("/results/%d", i), text)
+			}))
+		})
+		if err := out.RefuseMismatch(err); err != nil {
+			return err
+		}
+		for i, text := range kept {
+			if err := s.chapter(fmt.Sprintf("/results/%d", i), text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type suiteChapter struct {
+	Chapter    string           `json:"chapter"`
+	Status     string           `json:"status"`
+	Benchmarks []jsontext.Value `json:"benchmarks"`
+	Manifests  []jsontext.Value `json:"manifests"`
+}
+
+func (s *suite) chapter(where string, text jsontext.Value) error {
+	var c suiteChapter
+	if err := foreign.DecodeAt(where, text, &c); err != nil {
+		return s.out.RefuseMismatch(err)
+	}
+	if len(c.Benchmarks) == 0 {
+		s.out.LeaveOut("chapter without benchmarks", 1)
+	}
+	if len(c.Manifests) > 0 {
+		s.out.LeaveOut("manifest of a benchmark", len(c.Manifests))
+	}
+	for i, text := range c.Benchmarks {
+		var p suitePair
+		where := fmt.Sprintf("%s/benchmarks/%d", where, i)
+		if err := foreign.DecodeAt(where, text, &p); err != nil {
+			if err := s.out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.pair(where, c.Chapter, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suitePair is a baseline and what it is compared with.
+type suitePair struct {
+	Example       string           `json:"example"`
+	Type          string           `json:"type"`
+	BaselineFile  string           `json:"baseline_file"`
+	Status        string           `json:"status"`
+	Error         foreign.Text     `json:"error"`
+	SkipReason    foreign.Text     `json:"skip_reason"`
+	Optimizations []jsontext.Value `json:"optimizations"`
+	Expectation   struct {
+		HardwareKey string `json:"hardware_key"`
+		Regressed   bool   `json:"regressed"`
+	} `json:"expectation"`
+
+	TimeMS      foreign.Number            `json:"baseline_time_ms"`
+	P75MS       foreign.Number            `json:"baseline_p75_ms"`
+	P90MS       foreign.Number            `json:"baseline_p90_ms"`
+	MemoryMB    foreign.Number            `json:"baseline_memory_mb"`
+	Percentiles map[string]foreign.Number `json:"baseline_percentiles"`
+	Throughput  values                    `json:"baseline_throughput"`
+	Custom      values                    `json:"baseline_custom_metrics"`
+	GPU         values                    `json:"baseline_gpu_metrics"`
+	Nsys        string                    `json:"baseline_nsys_rep"`
+	Ncu         string                    `json:"baseline_ncu_rep"`
+	Torch       string                    `json:"baseline_torch_trace"`
+	Profiler    values                    `json:"baseline_profiler_metrics"`
+	Runs        []suiteRun                `json:"runs"`
+}
+
+// suiteRun is a run of a baseline or an optimization in a file that NeuroLens wrote.
+type suiteRun struct {
+	TimeMS foreign.Number `json:"time_ms"`
+	Timing struct {
+		MedianMS   foreign.Number `json:"median_ms"`
+		StdMS      foreign.Number `json:"std_ms"`
+		P99MS      foreign.Number `json:"p99_ms"`
+		Iterations foreign.Number `json:"iterations"`
+		RawMS      jsontext.Value `json:"raw_times_ms"`
+	} `json:"timing"`
+	Watchdog watchdog   `json:"watchdog"`
+	Own      *layoutRun `json:"neurolens"`
+}
+
+// suiteOptimization is one alternative to the baseline.
+type suiteOptimization struct {
+	File       string       `json:"file"`
+	Technique  string       `json:"technique"`
+	Status     string       `json:"status"`
+	Error      foreign.Text `json:"error"`
+	SkipReason foreign.Text `json:"skip_reason"`
+
+	TimeMS     foreign.Number `json:"time_ms"`
+	P75MS      foreign.Number `json:"p75_ms"`
+	P90MS      foreign.Number `json:"p90_ms"`
+	MemoryMB   foreign.Number `json:"memory_mb"`
+	Throughput values         `json:"throughput"`
+	Custom     values         `json:"custom_metrics"`
+	GPU        values         `json:"gpu_metrics"`
+	Nsys       string         `json:"optimized_nsys_rep"`
+	Ncu        string         `json:"optimized_ncu_rep"`
+	Torch      string         `json:"optimized_torch_trace"`
+	Profiler   values         `json:"optimized_profiler_metrics"`
+	Runs       []suiteRun     `json:"runs"`
+}
+
+// point is a run of the pair without its variant. The harness gives the same example to several baselines; the file
+// distinguishes them if it is not named after the example.
+func (s *suite) point(chapter string, p *suitePair) schema.Run {
+	r := schema.Run{Benchmark: chapterName(chapter, p.Example), Backend: backendOf(p.Type, p.BaselineFile)}
+	if stem := strings.TrimSuffix(p.BaselineFile, path.Ext(p.BaselineFile)); stem != "baseline_"+p.Example {
+		foreign.SetParam(&r, "baseline_file", p.BaselineFile)
+	}
+	if at, source, err := s.in.Time(s.time, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	r.Env.Machine = p.Expectation.HardwareKey
+	return r
+}
+
+// runs makes the runs that a file lists one by one, and reports whether it lists any. Then the other values of the file
+// were computed from them.
+func (s *suite) runs(where string, list []suiteRun) (listed bool, err error) {
+	for i := range list {
+		one := &list[i]
+		if one.Own = one.Own.known(); one.Own == nil {
+			continue
+		}
+		listed = true
+		var r schema.Run
+		if one.TimeMS != "" {
+			t := &one.Timing
+			addLatency(&r, schema.Summary{
+				N: t.Iterations.Int64(), Mean: one.TimeMS.Finite("ms"), StdDev: t.StdMS.Finite("ms"), P50: t.MedianMS.Finite("ms"), P99: t.P99MS.Finite("ms"),
+			})
+			if t.RawMS != nil {
+				one.Own.Raw = t.RawMS
+			}
+			delete(r.Env.Facts, factPercentiles) // NeuroLens interpolates
+			if err := one.Own.time(&r, "time_ms"); err != nil {
+				s.out.Refuse(fmt.Sprintf("%s/runs/%d", where, i), err)
+				continue
+			}
+		}
+		one.Own.identify(&r)
+		one.Watchdog.stages(&r)
+		r.Primary = ""
+		one.Own.values(&r)
+		if err := s.out.Run(fmt.Sprintf("%s/runs/%d", where, i), r); err != nil {
+			return true, err
+		}
+	}
+	return listed, nil
+}
+
+func (s *suite) pair(where, chapter string, p *suitePair) error {
+	base := measuredRun{
+		time: p.TimeMS, p75: p.P75MS, p90: p.P90MS, memory: p.MemoryMB, percentiles: p.Percentiles,
+		throughput: p.Throughput, custom: p.Custom, gpu: p.GPU, traces: [4]string{p.Nsys, p.Ncu, p.Torch}, profiler: p.Profiler,
+		word: p.Status, why: string(p.Error),
+	}
+	if base.why == "" {
+		base.why = string(p.SkipReason)
+	}
+	if len(p.Optimizations) > 0 && p.TimeMS != "" || p.Status != "failed_verification" && positive(p.TimeMS) != "" {
+		base.word, base.why = "", "" // the status of the pair is that of its optimizations
+	}
+	r := s.point(chapter, p)
+	r.Variant = baselineVariant
+	if listed, err := s.runs(where, p.Runs); err != nil {
+		return err
+	} else if !listed && p.Runs == nil {
+		if err := base.emit(where, s.out, r); err != nil {
+			return err
+		}
+	}
+	regressed := (p.Status == regression || p.Expectation.Regressed) && !slices.ContainsFunc(p.Optimizations, saysRegression)
+	taken := map[string]bool{baselineVariant: true, "": true}
+	for i, text := range p.Optimizations {
+		var o suiteOptimization
+		where := fmt.Sprintf("%s/optimizations/%d", where, i)
+		if err := foreign.DecodeAt(where, text, &o); err != nil {
+			if err := s.out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if listed, err := s.runs(where, o.Runs); listed {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		r := s.point(chapter, p)
+		r.Variant = variantOf(p.Example, o.Technique)
+		if taken[r.Variant] {
+			r.Variant = strings.TrimSuffix(o.File, path.Ext(o.File))
+		}
+		taken[r.Variant] = true
+		m := o.measured()
+		m.regressed = regressed
+		if err := m.emit(where, s.out, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// regression is the status of a variant that is slower than expected.
+const regression = "failed_regression"
+
+// saysRegression reports whether an optimization itself has that status. Then it does not apply to the others of its
+// pair.
+func saysRegression(optimization jsontext.Value) bool {
+	var o suiteOptimization
+	return foreign.Decode(optimization, &o) == nil && o.Status == regression
+}
+
+func (o *suiteOptimization) measured() *measuredRun {
+	m := &measuredRun{
+		time: o.TimeMS, p75: o.P75MS, p90: o.P90MS, memory: o.MemoryMB,
+		throughput: o.Throughput, custom: o.Custom, gpu: o.GPU, traces: [4]string{o.Nsys, o.Ncu, o.Torch}, profiler: o.Profiler,
+		word: o.Status, why: string(o.Error),
+	}
+	if m.why == "" {
+		m.why = string(o.SkipReason)
+	}
+	return m
 }

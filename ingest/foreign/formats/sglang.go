@@ -109,3 +109,105 @@ func (s *served) sglangPoint(r *schema.Run) {
 		}
 	}
 }
+
+// sglangOffline reads what SGLang's other benchmarks append to their result files.
+func sglangOffline() foreign.Format {
+	return foreign.Format{
+		Name:  "sglang-offline",
+		Log:   true,
+		About: "SGLang: result files of bench_one_batch, bench_one_batch_server and bench_offline_throughput (JSON lines); they do not name the model (add --param model=...)",
+		Level: "a run is a line, one batch or one launch; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("total_latency", "last_gen_throughput", "request_throughput") ||
+				h.Has("batch_size", "input_len", "output_len", "overall_throughput") && h.HasAny("prefill_latency", "last_gen_throughput", "latency")
+		},
+		Read: readSGLangOffline,
+	}
+}
+
+// offlineMeasures are the results, in the order in which they are stored.
+var offlineMeasures = []struct {
+	measure
+	names     []string
+	unit      string
+	statistic string
+}{
+	{measure{name: "latency"}, []string{"latency", "total_latency"}, "s", "mean"},
+	{measure{name: "ttft"}, []string{"last_ttft", "ttft"}, "s", "mean"},
+	{measure{"prefill_latency", lower}, []string{"prefill_latency"}, "s", "mean"},
+	{measure{"decode_latency", lower}, []string{"median_decode_latency"}, "s", "median"},
+	{measure{name: "throughput"}, []string{"request_throughput"}, "requests/s", "mean"},
+	{measure{"total_token_throughput", higher}, []string{"overall_throughput", "total_throughput"}, "tokens/s", "mean"},
+	{measure{"input_token_throughput", higher}, []string{"input_throughput"}, "tokens/s", "mean"},
+	{measure{"output_token_throughput", higher}, []string{"output_throughput"}, "tokens/s", "mean"},
+	{measure{"prefill_throughput", higher}, []string{"prefill_throughput"}, "tokens/s", "mean"},
+	{measure{"decode_throughput", higher}, []string{"median_decode_throughput"}, "tokens/s", "median"},
+	{measure{"last_decode_throughput", higher}, []string{"last_gen_throughput"}, "tokens/s", "mean"},
+	{measure{"spec_decode_acceptance_length", higher}, []string{"acc_length"}, "tokens", "mean"},
+	{measure{"cache_hit_rate", higher}, []string{"cache_hit_rate"}, "ratio", "mean"},
+}
+
+// offlineCounts are kept as facts: what was done, not how well.
+var offlineCounts = map[string]string{
+	"successful_requests": "requests.completed", "total_input_tokens": "tokens.input", "total_output_tokens": "tokens.output",
+}
+
+// offlineThroughput is the benchmark that sends requests.
+const offlineThroughput = "sglang/bench_offline_throughput"
+
+func readSGLangOffline(in *foreign.Input, out *foreign.Output) error {
+	return eachServed(in, out, func(n int, s *served) error {
+		r := s.offlineRun()
+		whole := requests{completed: s.number("successful_requests").Int64()}
+		if r.Benchmark == offlineThroughput {
+			whole.duration = s.number("total_latency")
+		}
+		return out.RunWith(fmt.Sprintf("result %d", n), r, whole.add)
+	})
+}
+
+// offlineRun is the run of a line. The name of a run is the user's, and no part of what was measured.
+func (s *served) offlineRun() schema.Run {
+	r := schema.Run{Benchmark: "sglang/bench_one_batch"}
+	switch {
+	case s.get("total_throughput") != "":
+		r.Benchmark = offlineThroughput
+	case s.get("latency") != "":
+		r.Benchmark = "sglang/bench_one_batch_server"
+	}
+	for _, v := range s.scalars {
+		switch v.name {
+		case "run_name":
+			s.tag(&r, "run_name", string(v.value))
+		case "backend":
+			r.Backend = string(v.value)
+		case "model", "model_path":
+			r.Model = modelName(string(v.value))
+		case "batch_size", "input_len", "output_len", "tp_size", "dp_size", "device", "dtype", "quantization", "dataset_name", "num_prompts":
+			s.setParam(&r, v)
+		}
+		if fact := offlineCounts[v.name]; fact != "" {
+			foreign.SetFact(&r, fact, string(v.value))
+		}
+	}
+	whole := r.Benchmark == offlineThroughput // whose latency is that of all requests together
+	for _, m := range offlineMeasures {
+		for _, name := range m.names {
+			a, n := &servingAggregates{}, s.number(name)
+			if v := n.Float64(); v != nil && *v > 0 { // -1 where there is no such thing
+				a.set(m.statistic, n)
+				if m.name == "latency" && whole {
+					m.measure = measure{"duration", lower}
+				}
+				addAggregates(&r, m.measure, a, m.unit)
+			}
+		}
+	}
+	if whole && r.Metric("throughput") != nil {
+		r.Primary = "throughput"
+	}
+	if len(r.Metrics) == 0 {
+		noResult(&r, "nothing was measured")
+	}
+	return r
+}

@@ -2,8 +2,12 @@ package formats
 
 import (
 	"fmt"
+	"io/fs"
+	"math"
+	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -188,4 +192,259 @@ func (s *served) tag(r *schema.Run, name, text string) {
 		r.Tags = map[string]string{}
 	}
 	r.Tags[name] = text
+}
+
+// vllmSweepTable reads the table of all runs that a sweep writes at its end.
+func vllmSweepTable() foreign.Format {
+	return foreign.Format{
+		Name:  "vllm-sweep-csv",
+		About: "vLLM: the summary.csv of vllm bench sweep; ignored if the folders of its runs are next to it",
+		Level: "a run is a row, one benchmark of a server; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			names := strings.Split(h.FirstLine(), ",")
+			return slices.Contains(names, "model_id") && slices.Contains(names, "request_throughput") && slices.Contains(names, "run_number")
+		},
+		Read: readVLLMSweep,
+	}
+}
+
+// sweepFolders are the results in folders next to the table, one of each.
+func sweepFolders(in *foreign.Input) (results []string) {
+	if in.Folder == nil {
+		return nil
+	}
+	entries, err := fs.ReadDir(in.Folder, path.Dir(in.Path))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if name := beside(in, e.Name()+"/summary.json", e.Name()+"/run=0.json"); e.IsDir() && name != "" {
+			results = append(results, name)
+		}
+	}
+	return results
+}
+
+func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
+	c := in.CSV()
+	var names []string
+	folders := sweepFolders(in)
+	for record, err := range c.Records() {
+		switch {
+		case err != nil:
+			return err
+		case names == nil || slices.Equal(names, record): // again where several tables follow one another
+			names = append(names[:0], record...)
+			continue
+		case len(folders) > 0:
+			for _, name := range folders {
+				out.LeaveTo(name, "", 0)
+			}
+			out.LeaveOut("rows of a sweep whose folders are next to it", 1)
+			continue
+		}
+		where := fmt.Sprintf("line %d", c.Line())
+		if len(record) != len(names) {
+			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
+			continue
+		}
+		s := &served{}
+		for i, name := range names {
+			s.addCell(name, record[i])
+		}
+		if err := s.emitVLLM(in, out, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addCell takes a cell of a table as the value that JSON would have had: empty cells are null.
+func (s *served) addCell(name, text string) {
+	switch n := csvNumber(text); {
+	case name == "" || text == "": // the first column counts the rows
+	case name == "request_rate" || n.Float64() == nil:
+		kind := jsontext.Kind(jsontext.KindString)
+		if text == "True" || text == "False" {
+			kind, text = jsontext.KindTrue, strings.ToLower(text)
+		}
+		s.scalars = append(s.scalars, scalar{name, kind, foreign.Text(foreign.Canonical(text))})
+	default:
+		s.scalars = append(s.scalars, scalar{name, jsontext.KindNumber, foreign.Text(foreign.Canonical(string(n)))})
+	}
+}
+
+// emitVLLM yields the run of a result of vllm bench serve.
+func (s *served) emitVLLM(in *foreign.Input, out *foreign.Output, where string) error {
+	r := schema.Run{Benchmark: "vllm/serve"}
+	s.vllmPoint(&r, out)
+	if started, source, err := in.Time(s.get("date"), "20060102-150405"); err == nil {
+		foreign.SetStart(&r, started, source)
+	}
+	s.addResults(&r, out)
+	requests := s.whole()
+	return out.RunWith(where, r, func(r *schema.Run) {
+		requests.add(r)
+		s.setStart(r)
+	})
+}
+
+// The members that say when a benchmark began and ended, in Unix seconds, since 2026.
+const (
+	servedBegan = "benchmark_start_time_unix"
+	servedEnded = "benchmark_end_time_unix"
+)
+
+// setStart sets when the benchmark began. The date, which the run has as its start so far, is that of the end.
+func (s *served) setStart(r *schema.Run) {
+	for _, name := range []string{servedBegan, servedEnded} { // where members are sorted, earlier versions took them for parameters
+		delete(r.Params, name)
+	}
+	if began := s.number(servedBegan).Float64(); began != nil && *began > 0 && *began < 1e10 {
+		foreign.SetStart(r, time.UnixMicro(int64(math.Round(*began*1e6))), schema.TimeFile)
+		return
+	}
+	if took := s.number("duration").Finite("s"); took != nil && *took > 0 && *took < float64(math.MaxInt64) && !r.StartedAt.IsZero() {
+		foreign.SetStart(r, r.StartedAt.Add(-time.Duration(*took)), r.TimeSource)
+	}
+}
+
+// vllmRecord is an element of a .pytorch.json: one metric, with all arguments.
+type vllmRecord struct {
+	Benchmark struct {
+		ExtraInfo struct {
+			Args map[string]jsontext.Value `json:"args"`
+		} `json:"extra_info"`
+	} `json:"benchmark"`
+	Model struct {
+		Name string `json:"name"`
+	} `json:"model"`
+	Metric struct {
+		Name   string           `json:"name"`
+		Values []foreign.Number `json:"benchmark_values"`
+	} `json:"metric"`
+}
+
+// vllmArguments are the arguments that distinguish results. The others are paths, seeds and the like.
+var vllmArguments = []string{
+	"backend", "dataset_name", "num_prompts", "input_len", "output_len", "random_input_len", "random_output_len", "batch_size", "n",
+	"max_concurrency", "request_rate", "burstiness", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size",
+	"enable_expert_parallel", "quantization", "dtype", "kv_cache_dtype", "max_model_len", "max_num_seqs", "max_num_batched_tokens",
+	"enable_chunked_prefill", "enable_prefix_caching", "enforce_eager", "gpu_memory_utilization", "async_engine", "use_beam_search",
+}
+
+// point says what was measured by the arguments of a record.
+func (v *vllmRecord) point(r *schema.Run) {
+	if r.Model == "" {
+		r.Model = modelName(v.Model.Name)
+	}
+	for _, name := range vllmArguments {
+		if text := foreign.TextOf(v.Benchmark.ExtraInfo.Args[name]); text != "" {
+			foreign.SetAxis(r, name, text)
+		}
+	}
+}
+
+// vllmRecordsOf is the name of the records of a result, by that of its file.
+func vllmRecordsOf(name string) []string {
+	return []string{strings.TrimSuffix(name, path.Ext(name)) + ".pytorch.json"}
+}
+
+// vllmSide adds the values of the .pytorch.json next to the file to a run.
+func vllmSide(in *foreign.Input, out *foreign.Output, r *schema.Run) {
+	name := vllmRecordsOf(in.Head.Name)[0]
+	content := sideOf(in, name)
+	if content == nil {
+		return
+	}
+	var records []vllmRecord
+	if decode(out, name, content, &records) && len(records) > 0 {
+		records[0].point(r)
+	}
+}
+
+func readVLLMLatency(in *foreign.Input, out *foreign.Output) error {
+	return eachServed(in, out, func(_ int, s *served) error {
+		r := schema.Run{Benchmark: "vllm/latency"}
+		vllmSide(in, out, &r)
+		series, _, err := measured(s.requests["latencies"], s.failed, "s")
+		if err != nil {
+			out.Refuse(s.where+"/latencies", err)
+			return nil
+		}
+		addSeries(&r, measure{name: "latency"}, series, schema.LevelIteration)
+		if mean := (&servingAggregates{Avg: s.number("avg_latency")}); !mean.nothing() {
+			addAggregates(&r, measure{name: "latency"}, mean, "s")
+		}
+		if len(r.Metrics) == 0 {
+			noResult(&r, "no iteration was measured")
+		}
+		return out.Run(s.where, r)
+	})
+}
+
+func readVLLMThroughput(in *foreign.Input, out *foreign.Output) error {
+	return eachServed(in, out, func(_ int, s *served) error {
+		r := schema.Run{Benchmark: "vllm/throughput"}
+		vllmSide(in, out, &r)
+		foreign.SetParam(&r, "num_requests", string(s.number("num_requests")))
+		foreign.SetFact(&r, "tokens.total", string(s.number("total_num_tokens")))
+		if v := s.number("requests_per_second").Float64(); v != nil && *v != 0 {
+			addValue(&r, measure{name: "throughput"}, s.number("requests_per_second"), "requests/s")
+			addValue(&r, measure{"total_token_throughput", higher}, s.number("tokens_per_second"), "tokens/s")
+			addValue(&r, measure{"duration", lower}, s.number("elapsed_time"), "s")
+		} else {
+			noResult(&r, "no request was completed")
+		}
+		whole := requests{duration: s.number("elapsed_time")}
+		return out.RunWith(s.where, r, whole.add)
+	})
+}
+
+var pytorchSuffix = regexp.MustCompile(`\.pytorch\.json(\.gz)?$`)
+
+// readVLLMPyTorch reads the records of a result whose own file is missing: each record has one value of the same run.
+func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	stem := pytorchSuffix.ReplaceAllString(in.Head.Name, "")
+	if name := beside(in, stem+".json", stem+".jsonl"); name != "" {
+		out.LeaveOut("records that "+name+" has as well", 1)
+		return nil
+	}
+	s := &served{}
+	r := schema.Run{Benchmark: "vllm/serve"}
+	err = j.Elements(func(int) error {
+		var v vllmRecord
+		if err := j.Decode(&v); err != nil {
+			return out.RefuseMismatch(err)
+		}
+		v.point(&r)
+		switch {
+		case len(v.Metric.Values) == 0:
+			return nil
+		case v.Metric.Name == "avg_latency" || v.Metric.Name == "latencies":
+			r.Benchmark = "vllm/latency"
+			addValue(&r, measure{name: "latency"}, v.Metric.Values[0], "s")
+		case v.Metric.Name == "requests_per_second":
+			r.Benchmark = "vllm/throughput"
+			addValue(&r, measure{name: "throughput"}, v.Metric.Values[0], "requests/s")
+		case v.Metric.Name == "tokens_per_second":
+			addValue(&r, measure{"total_token_throughput", higher}, v.Metric.Values[0], "tokens/s")
+		default:
+			s.scalars = append(s.scalars, scalar{v.Metric.Name, jsontext.KindNumber, foreign.Text(v.Metric.Values[0])})
+		}
+		return nil
+	})
+	if err := out.RefuseMismatch(err); err != nil {
+		return err
+	}
+	s.addTimes(&r, out)
+	if len(r.Metrics) == 0 {
+		noResult(&r, "no request was completed")
+	}
+	whole := s.whole()
+	return out.RunWith("", r, whole.add)
 }

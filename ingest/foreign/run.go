@@ -1,7 +1,10 @@
 package foreign
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
@@ -129,3 +132,66 @@ func (t *Text) UnmarshalJSON(value []byte) error {
 	*t = Text(TextOf(value))
 	return nil
 }
+
+// MetricName makes the name of a metric from any text: letters, digits and _ . : / - stay, everything else becomes _. An
+// empty text stays empty.
+func MetricName(text string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_.:/-", r):
+			return r
+		}
+		return '_'
+	}, strings.TrimSpace(text))
+	if name != "" && !strings.Contains("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", name[:1]) {
+		name = "_" + name
+	}
+	return name
+}
+
+// Secret reports whether a name that a user chose looks like that of a secret.
+func Secret(name string) bool {
+	name = strings.ToLower(name)
+	for _, end := range []string{"key", "_token", "secret", "password", "passwd", "auth", "authorization", "credential", "credentials"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return name == "token"
+}
+
+// SetStart sets when a run began. A time outside of 1970 to 2200 counts as unknown.
+func SetStart(r *schema.Run, at time.Time, source schema.TimeSource) {
+	if at.Unix() <= 0 || at.Year() > 2200 {
+		return
+	}
+	r.StartedAt, r.TimeSource = at.UTC().Truncate(time.Microsecond), source
+}
+
+// Time parses a time with the first layout that fits. A time without a zone is in the zone that the user named, or else
+// is read as UTC and marked as naive.
+func (in *Input) Time(text string, layouts ...string) (time.Time, schema.TimeSource, error) {
+	for _, layout := range layouts {
+		if at, err := time.Parse(layout, text); err == nil && saysZone(layout) {
+			return at, schema.TimeFile, nil
+		}
+		if in.Location != nil {
+			if at, err := time.ParseInLocation(layout, text, in.Location); err == nil {
+				return at, schema.TimeFile, nil
+			}
+		}
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, schema.TimeNaive, nil
+		}
+	}
+	return time.Time{}, "", fmt.Errorf("%q is not a time", Brief(text))
+}
+
+// saysZone reports whether times of a layout have a zone.
+func saysZone(layout string) bool {
+	summer := time.Date(2000, 1, 1, 0, 0, 0, 0, time.FixedZone("", 7200))
+	return summer.Format(layout) != summer.UTC().Add(2*time.Hour).Format(layout)
+}
+
+// ISO are the layouts of ISO 8601 that tools write, with and without a zone.
+var ISO = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999Z0700"}

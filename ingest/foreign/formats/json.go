@@ -2,9 +2,41 @@ package formats
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
+
+// base is the name of a file without its folder and ending.
+func base(name string) string {
+	name, _, _ = strings.Cut(path.Base(name), ".")
+	return name
+}
+
+// side reads a side file into what v points to. One that is absent leaves v as it is.
+func side(in *foreign.Input, name string, v any) error {
+	content, err := in.Side(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	err = foreign.DecodeAt("", content, v)
+	var m *foreign.Mismatch
+	if errors.As(err, &m) && m.Where != "" {
+		return fmt.Errorf("reading %s, %s: %w", name, m.Where, err)
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", name, err)
+	}
+	return nil
+}
 
 // headers reads, for each object of a file, the members that apply to all its records, wherever they are: member reads or
 // skips the value of each. A file has one object, or several if results were appended to one another. The file is read a
@@ -49,4 +81,32 @@ func headerAt[T any](all []*T, i int) *T {
 		return all[i]
 	}
 	return new(T)
+}
+
+// jsonMember is a member of a JSON object.
+type jsonMember struct {
+	name  string
+	value jsontext.Value
+}
+
+// jsonMembersOf are the members of an object in their order, with the names that stand twice.
+func jsonMembersOf(object jsontext.Value) ([]jsonMember, error) {
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	var members []jsonMember
+	for d.PeekKind() == jsontext.KindString {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		text := name.String()
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, jsonMember{text, value.Clone()})
+	}
+	return members, nil
 }

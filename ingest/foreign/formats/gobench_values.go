@@ -1,0 +1,505 @@
+package formats
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+var goPrefix = []byte("Benchmark")
+
+// goName is the name that a line begins with, and what follows it. A name is Benchmark, or that and anything but a lower
+// case letter: Benchmarking is none.
+func goName(line []byte) (name, rest []byte) {
+	if !bytes.HasPrefix(line, goPrefix) {
+		return nil, nil
+	}
+	end := len(goPrefix)
+	if first, _ := utf8.DecodeRune(line[end:]); unicode.IsLower(first) {
+		return nil, nil
+	}
+	for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+		end++
+	}
+	return line[:end], line[end:]
+}
+
+// goNames are the names of the benchmarks in a text that are followed by something: with -v, a line of the name alone,
+// without the number of processors, stands before.
+func goNames(text []byte) map[string]bool {
+	names := map[string]bool{}
+	for line := range bytes.Lines(text) {
+		if name, rest := goName(line); name != nil && len(rest) > 0 {
+			names[string(name)] = true
+		}
+	}
+	return names
+}
+
+// goProcs tells which numbers at the end of names are GOMAXPROCS: X-8 ran on 8. X that ran on 1 has no number, and then
+// kind=f-16 may be a name as it is.
+type goProcs struct {
+	one    bool            // some ran on 1
+	values map[string]bool // the numbers that are GOMAXPROCS, where some ran on 1
+}
+
+// goProcsOf judges by the names at the beginning of a file. A function has no - in its name: a number after it is
+// GOMAXPROCS. Where there are only names of sub-benchmarks, a number is, if half of them are there without it, too.
+func goProcsOf(names map[string]bool) goProcs {
+	p := goProcs{values: map[string]bool{}}
+	functions := false
+	for name := range names {
+		if isGoFunction(name) {
+			functions = true
+			p.take(name)
+		}
+	}
+	if functions {
+		return p
+	}
+	with, without := map[string]int{}, map[string]int{}
+	for name := range names {
+		base, number := cutProcs(name)
+		if number == "" {
+			p.one = true
+			continue
+		}
+		with[number]++
+		if names[base] {
+			without[number]++
+		}
+	}
+	for number, n := range with {
+		p.values[number] = 2*without[number] >= n
+	}
+	return p
+}
+
+func isGoFunction(name string) bool { return !strings.Contains(name, "/") }
+
+// take learns from the name of a function.
+func (p *goProcs) take(name string) {
+	if _, number := cutProcs(name); number == "" {
+		p.one = true
+	} else {
+		p.values[number] = true
+	}
+}
+
+// split cuts GOMAXPROCS off a name. Where none ran on 1, all names end in it.
+func (p *goProcs) split(name string) (base, number string) {
+	base, number = cutProcs(name)
+	if number != "" && (isGoFunction(name) || !p.one || p.values[number]) {
+		return base, number
+	}
+	return name, ""
+}
+
+// cutProcs cuts off the number that may be GOMAXPROCS, which 1 is not.
+func cutProcs(name string) (base, number string) {
+	at := strings.LastIndexByte(name, '-')
+	if at < 0 {
+		return name, ""
+	}
+	n, err := strconv.ParseUint(name[at+1:], 10, 16)
+	if err != nil || n < 2 || name[at+1] == '0' {
+		return name, ""
+	}
+	return name[:at], name[at+1:]
+}
+
+// setName gives a run its benchmark and parameters by the name of a benchmark: BenchmarkSum/small/n=8-4 of the package
+// vec is vec/Sum/small with n and gomaxprocs.
+func (p *goParser) setName(r *schema.Run, raw string) {
+	base, procs := p.procs.split(raw)
+	name := strings.TrimPrefix(base, string(goPrefix))
+	if name == "" {
+		name = base
+	}
+	parts := strings.Split(name, "/")
+	words := parts[:1:1]
+	params := make([]param, 0, len(parts))
+	for _, part := range parts[1:] {
+		if key, value, ok := strings.Cut(part, "="); ok && key != "" && value != "" {
+			params = append(params, param{key, value})
+		} else {
+			words = append(words, part)
+		}
+	}
+	if r.Benchmark = strings.Join(words, "/"); !setParams(r, params) {
+		r.Benchmark = name
+	}
+	if procs == "" && p.header["goos"] != "" && p.run.used > 0 {
+		procs = "1" // go test, which says its system, leaves it out of the name of a result
+	}
+	if procs != "" {
+		p.addParam(r, "gomaxprocs", procs)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.config)) {
+		p.addParam(r, name, p.config[name])
+	}
+	if pkg := p.header["pkg"]; pkg != "" {
+		r.Benchmark = pkg + "/" + r.Benchmark
+	}
+}
+
+// addParam adds a parameter that is not in the run's name. If the name has one with the same key, both are kept.
+func (p *goParser) addParam(r *schema.Run, name, text string) {
+	if foreign.HasAxis(r, name) {
+		name = "config." + name
+	}
+	foreign.SetParam(r, name, text)
+}
+
+// goStampWords end the keys that say which commits a process is of, and when it ran: numerator_hash, experiment-commit-time.
+var goStampWords = []string{"hash", "stamp", "commit", "branch", "date"}
+
+// goRoles are the keys that name the commit of a process by its part in a comparison, where their values are commits.
+var goRoles = []string{"tip", "base", "experiment", "baseline"}
+
+var goCommit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
+
+// isGoStamp reports whether a line of the form key: value says of which commit and when, and no axis: as a parameter it would
+// make every commit another point.
+func isGoStamp(key, value string) bool {
+	if slices.Contains(goRoles, key) {
+		return goCommit.MatchString(value)
+	}
+	words := strings.FieldsFunc(strings.TrimSuffix(key, "-time"), func(r rune) bool { return r == '-' || r == '_' })
+	return len(words) > 1 && slices.Contains(goStampWords, words[len(words)-1])
+}
+
+// goOnlyColumns are the keys of the header that are columns, or about who stored a file: no facts.
+var goOnlyColumns = []string{"goos", "pkg", "cpu", "commit", "branch", "machine", "hostname", "by", "upload", "upload-file", "upload-part"}
+
+// setEnv gives a run what is known of where it ran.
+func (p *goParser) setEnv(r *schema.Run, at string) {
+	h := p.header
+	r.Env = schema.Env{
+		Machine: cmp.Or(h["machine"], h["hostname"], h["builder_id"]), Hostname: h["hostname"], OS: h["goos"], CPUModel: h["cpu"],
+		GitCommit: p.commit(), GitBranch: p.branch(),
+	}
+	for name, text := range h {
+		if !slices.Contains(goOnlyColumns, name) {
+			foreign.SetFact(r, name, text)
+		}
+	}
+	for _, text := range []string{at, h["runstamp"], h["date"]} {
+		if text == "" {
+			continue
+		}
+		if t, source, err := p.in.Time(text, goTimes...); err == nil {
+			foreign.SetStart(r, t, source)
+			return
+		}
+	}
+}
+
+var goTimes = append([]string{"20060102T150405", "2006-01-02"}, foreign.ISO...)
+
+// goSides are the parts in a comparison, by what the line toolchain calls them, and how their keys begin.
+var goSides = map[string]string{"Tip": "numerator_", "Base": "denominator_", "experiment": "experiment-", "baseline": "baseline-"}
+
+// commit is the commit that a process measured: its own, or that of its part in a comparison.
+func (p *goParser) commit() string {
+	if commit := p.header["commit"]; commit != "" {
+		return commit
+	}
+	for _, role := range goRoles {
+		if commit := p.header[role]; commit != "" {
+			return commit
+		}
+	}
+	if side := goSides[p.config["toolchain"]]; side != "" {
+		return cmp.Or(p.header[side+"hash"], p.header[side+"commit"])
+	}
+	return ""
+}
+
+func (p *goParser) branch() string {
+	if branch := p.header["branch"]; branch != "" {
+		return branch
+	}
+	if side := goSides[p.config["toolchain"]]; side != "" {
+		return p.header[side+"branch"]
+	}
+	return ""
+}
+
+// goShared is what the runs of a process share: where they ran, with the facts about their units.
+type goShared struct {
+	kept       bool
+	at         string
+	units      []*goUnit
+	env        schema.Env
+	started    time.Time
+	timeSource schema.TimeSource
+}
+
+// fits reports whether it is that of a run, too.
+func (s *goShared) fits(b *goRun) bool {
+	return s.kept && len(s.units) == b.used && s.at == b.at &&
+		!slices.ContainsFunc(b.metrics[:b.used], func(m goMetric) bool { return !slices.Contains(s.units, m.unit) })
+}
+
+// share keeps what the following runs share with this one. A text with NUL characters is not kept, because they are
+// removed from it, and each run says so.
+func (p *goParser) share(r *schema.Run, b *goRun) {
+	p.shared = goShared{}
+	for name, text := range r.Env.Facts {
+		if strings.IndexByte(name, 0) >= 0 || strings.IndexByte(text, 0) >= 0 {
+			return
+		}
+	}
+	p.shared = goShared{kept: true, at: b.at, env: r.Env, started: r.StartedAt, timeSource: r.TimeSource}
+	for i := range b.metrics[:b.used] {
+		p.shared.units = append(p.shared.units, b.metrics[i].unit)
+	}
+}
+
+// goUnit is what a unit of Go benchmarks measures.
+type goUnit struct {
+	metric  string
+	unit    string // as NeuroLens knows it
+	given   string
+	point   int  // the power of ten that makes the stored unit of it
+	decimal bool // there is one
+	better  schema.Better
+}
+
+// maxGoKnownUnits is how many units are remembered.
+const maxGoKnownUnits = 10_000
+
+// unit is what a unit measures.
+func (p *goParser) unit(name string) *goUnit {
+	if u := p.units[name]; u != nil {
+		return u
+	}
+	if p.units == nil || len(p.units) >= maxGoKnownUnits {
+		p.units = map[string]*goUnit{}
+	}
+	u := goUnitOf(strings.ToValidUTF8(name, "�"))
+	p.units[name] = &u
+	return &u
+}
+
+// knows reports whether a unit is one that go test itself prints, or came before.
+func (p *goParser) knows(unit []byte) bool {
+	switch string(unit) {
+	case "ns/op", "MB/s", "B/op", "allocs/op":
+		return true
+	}
+	return p.units[string(unit)] != nil
+}
+
+// goUnitOf names the metrics that go test itself prints. Any other is called by its unit, as its users do.
+func goUnitOf(name string) goUnit {
+	u := goUnit{metric: foreign.MetricName(name), unit: goBaseUnit(name), given: name}
+	switch name {
+	case "ns/op", "sec/op", "s/op":
+		u.metric = "latency"
+	case "MB/s", "B/s":
+		u.metric, u.unit = "bandwidth", name
+	default:
+		if u.metric == "latency" || u.metric == "bandwidth" {
+			u.metric = "custom." + u.metric
+		}
+	}
+	stored, factor, _ := schema.StoredUnit(u.unit)
+	u.point = int(math.Round(math.Log10(factor)))
+	u.decimal = math.Pow10(u.point) == factor
+	switch {
+	case strings.HasSuffix(name, "/s"), strings.HasSuffix(name, "/sec"):
+		u.better = schema.BetterHigher
+	case strings.HasSuffix(name, "/op"), stored == "ns":
+		u.better = schema.BetterLower
+	}
+	return u
+}
+
+// goBaseUnit is the unit that a name has above its line: p99-ns is in ns, B/op in B. Any other name, and any rate, is a
+// unit itself.
+func goBaseUnit(name string) string {
+	above, below, _ := strings.Cut(name, "/")
+	if below == "s" || below == "sec" {
+		return name
+	}
+	switch above[strings.LastIndexByte(above, '-')+1:] {
+	case "ns":
+		return "ns"
+	case "sec":
+		return "s"
+	case "B", "bytes":
+		return "B"
+	case "MB":
+		return "MB"
+	}
+	return name
+}
+
+// setUnit takes a line that says more of a unit: Unit text-bytes better=lower assume=exact.
+func (p *goParser) setUnit(text string) {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return
+	}
+	for _, word := range words[1:] {
+		switch word {
+		case "better=lower":
+			p.unit(words[0]).better = schema.BetterLower
+		case "better=higher":
+			p.unit(words[0]).better = schema.BetterHigher
+		}
+	}
+}
+
+// goValue is a number in the stored unit: an integer, or a real.
+type goValue struct {
+	integer bool
+	tick    int64
+	real    float64
+}
+
+// exactInteger is up to where a float64 holds every integer.
+const exactInteger = 1 << 53
+
+var powersOf10 = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// goNumber reads a decimal number of a unit, or a word for what is not finite. Numbers of up to 15 digits, which is what
+// go test prints, are read here: their digits and the power of ten are exact, and so is the rounding.
+func goNumber(word []byte, u *goUnit) (goValue, bool) {
+	var digits int64
+	point, seen := 0, false
+	for i, c := range word {
+		switch {
+		case c >= '0' && c <= '9' && i < 16 && u.decimal:
+			digits = 10*digits + int64(c-'0')
+			if seen {
+				point--
+			}
+		case c == '.' && !seen && len(word) > 1:
+			seen = true
+		default:
+			return goAnyNumber(word, u)
+		}
+	}
+	if digits >= exactInteger || len(word) == 0 {
+		return goAnyNumber(word, u)
+	}
+	if !seen && u.point == 0 {
+		return goValue{integer: true, tick: digits}, true
+	}
+	value := float64(digits)
+	if point += u.point; point < 0 {
+		value /= powersOf10[-point]
+	} else {
+		value *= powersOf10[point]
+	}
+	return realValue(value), true
+}
+
+// realValue is a number that may be an integer.
+func realValue(value float64) goValue {
+	if math.Abs(value) <= exactInteger {
+		if tick := int64(value); float64(tick) == value {
+			return goValue{integer: true, tick: tick}
+		}
+	}
+	return goValue{real: value}
+}
+
+// goAnyNumber reads any number.
+func goAnyNumber(word []byte, u *goUnit) (goValue, bool) {
+	if !isGoNumber(word) {
+		return goValue{}, false
+	}
+	n := foreign.Number(word)
+	if u.decimal && u.point == 0 {
+		if tick := n.Int64(); tick != nil {
+			return goValue{integer: true, tick: *tick}, true
+		}
+	}
+	value := n.In(u.unit)
+	if value == nil {
+		return goValue{}, false
+	}
+	return realValue(*value), true
+}
+
+// isGoNumber reports whether a word is a decimal number, or one of those that Go prints for what is not finite.
+func isGoNumber(word []byte) bool {
+	i := 0
+	digits := func() bool {
+		from := i
+		for i < len(word) && word[i] >= '0' && word[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if i < len(word) && (word[i] == '-' || word[i] == '+') {
+		i++
+	}
+	switch string(word[i:]) {
+	case "Inf", "NaN":
+		return true
+	}
+	whole := digits()
+	if i < len(word) && word[i] == '.' {
+		i++
+		whole = digits() || whole
+	}
+	if !whole {
+		return false
+	}
+	if i < len(word) && (word[i] == 'e' || word[i] == 'E') {
+		i++
+		if i < len(word) && (word[i] == '-' || word[i] == '+') {
+			i++
+		}
+		if !digits() {
+			return false
+		}
+	}
+	return i == len(word)
+}
+
+// goSeries are the samples of a metric: ticks of 1 until the first that is no integer, reals from then on.
+type goSeries struct {
+	ticks []int64
+	reals []float64
+	hint  int // how many there were in the run before
+}
+
+func (s *goSeries) add(v goValue) {
+	switch {
+	case s.reals == nil && v.integer:
+		if s.ticks == nil {
+			s.ticks = make([]int64, 0, max(s.hint, 1))
+		}
+		s.ticks = append(s.ticks, v.tick)
+	case v.integer:
+		s.reals = append(s.reals, float64(v.tick))
+	default:
+		if s.reals == nil {
+			s.reals = make([]float64, len(s.ticks), max(s.hint, 2*len(s.ticks), 1))
+			for i, t := range s.ticks {
+				s.reals[i] = float64(t)
+			}
+			s.ticks = nil
+		}
+		s.reals = append(s.reals, v.real)
+	}
+}

@@ -1,0 +1,663 @@
+package formats
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+func neurolens() foreign.Format {
+	return foreign.Format{
+		Name:  "neurolens-json",
+		Log:   true,
+		About: "NeuroLens for Python: run documents, fingerprints, summary.csv, the ledger of a run store",
+		Level: "a run is a run document, a sample is the time of its one inference; a row of a table is a run with that time as an aggregate",
+		Recognize: func(h *foreign.Head) bool {
+			return neurolensReader(h) != nil
+		},
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			read := neurolensReader(in.Head)
+			if read == nil {
+				return errors.New("it is none of the files that are read: run documents, fingerprints, summary.csv, the ledger of a run store")
+			}
+			return read(in, out)
+		},
+	}
+}
+
+// neurolensReader gives the reader for a file by its beginning, or nil if it is not a file of NeuroLens for Python.
+func neurolensReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error {
+	switch {
+	case h.Has("run_id", "software.backend", "model.name", "timeline"):
+		return readRunDocuments
+	case h.Has("run_id", "status", "error.stage", "software.backend", "model.name"):
+		return readFailedDocument
+	case h.Has("ops[].sig", "ops[].vector"), h.Has("vector_spec", "source_run_sha"):
+		return readFingerprint
+	case h.Has("run_id", "path_run_json", "total_latency_ms"):
+		return readLedger
+	case h.Has("bundled_at", "files[].sha256"):
+		return readBundleManifest
+	case h.Has("[].run_id", "[].path_run_json", "[].total_latency_ms"):
+		return readListing
+	case isSummary(h.FirstLine()):
+		return readSummary
+	case bytes.HasPrefix(h.Bytes, []byte("PAR1")) && h.Name == "_index.parquet":
+		return readParquetIndex
+	case bytes.HasPrefix(h.Bytes, []byte("PK")) && strings.HasSuffix(h.Name, ".bundle.zip"):
+		return readBundle
+	}
+	return nil
+}
+
+// summaryColumns are the columns that summary.csv has in all versions.
+var summaryColumns = []string{"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization"}
+
+// isSummary reports whether a line is the header of summary.csv.
+func isSummary(line string) bool {
+	columns := strings.Split(line, ",")
+	for _, c := range summaryColumns {
+		if !slices.Contains(columns, c) {
+			return false
+		}
+	}
+	return true
+}
+
+// readParquetIndex leaves the index of a run store to its ledger, which has the same values.
+func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
+	if in.Beside(ledgerFile) {
+		out.LeaveTo(ledgerFile, "index of the ledger "+ledgerFile, 1)
+		return nil
+	}
+	return errors.New("an index in Parquet is not read: ingest the run documents that it lists, or " + ledgerFile)
+}
+
+func readBundle(*foreign.Input, *foreign.Output) error {
+	return errors.New("a bundle is not read: unpack it and ingest the folder")
+}
+
+func readBundleManifest(_ *foreign.Input, out *foreign.Output) error {
+	out.LeaveOut("list of the files of a bundle", 1)
+	return nil
+}
+
+// knownText is a text of the tool, or empty for "unknown".
+func knownText(text string) string {
+	switch text {
+	case "unknown", "Unknown GPU", "n/a":
+		return ""
+	}
+	return text
+}
+
+// neurolensPoint is what one inference of NeuroLens for Python measured.
+type neurolensPoint struct {
+	model, backend, precision string
+	batch, seq                foreign.Number
+}
+
+// run makes a run of the point. A size that is not positive is unknown.
+func (p *neurolensPoint) run() schema.Run {
+	r := schema.Run{Benchmark: knownText(p.model), Model: knownText(p.model), Backend: p.backend}
+	if r.Benchmark == "" {
+		r.Benchmark = "bench" // as the command that measured it
+	}
+	foreign.SetParam(&r, "precision", knownText(p.precision))
+	foreign.SetParam(&r, "batch_size", string(positive(p.batch)))
+	foreign.SetParam(&r, "seq_len", string(positive(p.seq)))
+	return r
+}
+
+// runDocument is one run, as NeuroLens for Python writes it: schema/run.schema.json there.
+type runDocument struct {
+	runID     string
+	createdAt string
+	hardware  struct {
+		Vendor        string         `json:"vendor"`
+		GPUModel      string         `json:"gpu_model"`
+		GPUCount      foreign.Number `json:"gpu_count"`
+		MemoryGB      foreign.Number `json:"memory_gb"`
+		DriverVersion string         `json:"driver_version"`
+	}
+	software struct {
+		Backend   string `json:"backend"`
+		Version   string `json:"version"`
+		Precision string `json:"precision"`
+	}
+	model struct {
+		Name               string         `json:"name"`
+		FrameworkOpset     foreign.Text   `json:"framework_opset"`
+		BatchSize          foreign.Number `json:"batch_size"`
+		ParametersMillions foreign.Number `json:"parameters_millions"`
+	}
+	meta struct {
+		Env struct {
+			DriverVersion string `json:"driver_version"`
+			CUDAVersion   string `json:"cuda_version"`
+			GPUName       string `json:"gpu_name"`
+			OS            string `json:"os"`
+			PythonVersion string `json:"python_version"`
+		} `json:"env"`
+		Tags   map[string]foreign.Text `json:"tags"`
+		Config struct {
+			BatchSize      foreign.Number `json:"batch_size"`
+			SequenceLength foreign.Number `json:"sequence_length"`
+			SeqLen         foreign.Number `json:"seq_len"`
+			Precision      string         `json:"precision"`
+			Repeat         foreign.Number `json:"repeat"`
+		} `json:"config"`
+	}
+	summary struct {
+		TotalDurationMS foreign.Number `json:"total_duration_ms"`
+		TotalLatencyMS  foreign.Number `json:"total_latency_ms"`
+		Metrics         struct {
+			SMEfficiency       foreign.Number `json:"sm_efficiency"`
+			GPUUtilization     foreign.Number `json:"gpu_utilization"`
+			DRAMThroughputGBps foreign.Number `json:"dram_throughput_gbps"`
+			AIFlopsPerByte     foreign.Number `json:"ai_flops_per_byte"`
+		} `json:"metrics"`
+	}
+	ops []schema.Op
+}
+
+func readRunDocuments(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for j.More() {
+		var d runDocument
+		if err := d.read(j, out); err != nil {
+			if err := out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.emit(in, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one document. An op that does not fit is refused by itself; any other mismatch refuses the document.
+func (d *runDocument) read(j *foreign.JSON, out *foreign.Output) error {
+	var wrong error
+	err := j.Members(func(name string) error {
+		err := d.member(name, j, out)
+		if _, ok := err.(*foreign.Mismatch); ok {
+			wrong = err
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return wrong
+}
+
+func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) error {
+	switch name {
+	case "run_id":
+		return j.Decode(&d.runID)
+	case "created_at":
+		return j.Decode(&d.createdAt)
+	case "hardware":
+		return j.Decode(&d.hardware)
+	case "software":
+		return j.Decode(&d.software)
+	case "model":
+		return j.Decode(&d.model)
+	case "meta":
+		return j.Decode(&d.meta)
+	case "summary":
+		return j.Decode(&d.summary)
+	case "timeline":
+		return j.Elements(func(i int) error {
+			var o neurolensOp
+			if err := j.Decode(&o); err != nil {
+				return out.RefuseMismatch(err)
+			}
+			d.ops = append(d.ops, o.op(i))
+			return nil
+		})
+	}
+	return j.Skip()
+}
+
+func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
+	c := &d.meta.Config
+	p := neurolensPoint{
+		model: d.model.Name, backend: d.software.Backend, precision: c.Precision,
+		batch: c.BatchSize, seq: c.SequenceLength,
+	}
+	if p.precision == "" {
+		p.precision = d.software.Precision
+	}
+	if p.batch == "" {
+		p.batch = d.model.BatchSize
+	}
+	if p.seq == "" {
+		p.seq = c.SeqLen
+	}
+	r := p.run()
+	r.BackendVersion = knownText(d.software.Version)
+	r.RepeatIndex = c.Repeat.Int64()
+	setTags(&r, d.meta.Tags)
+	if at, source, err := in.Time(d.createdAt, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	r.Ops = numbered(d.ops)
+	d.environment(&r)
+	d.metrics(&r)
+	enrich(in, d.runID, &r)
+	foreign.SetFact(&r, "source.run_id", d.runID)
+	if own := ownTagsOf(d.meta.Tags); own != nil {
+		return d.own(in, out, own, r)
+	}
+	return out.Run("run "+d.runID, r)
+}
+
+// metrics adds the one time of a run and values derived from counters. The adapters write a zero for an unknown value.
+func (d *runDocument) metrics(r *schema.Run) {
+	latency := d.summary.TotalDurationMS
+	if latency == "" {
+		latency = d.summary.TotalLatencyMS
+	}
+	addSample(r, harnessQuantity{name: schema.PrimaryMetric, unit: "ms"}, "", positive(latency), schema.LevelIteration)
+	m := &d.summary.Metrics
+	addMean(r, harnessQuantity{"gpu_utilization", "ratio", schema.BetterHigher}, "", positive(m.GPUUtilization))
+	addMean(r, harnessQuantity{"sm_efficiency", "ratio", schema.BetterHigher}, "", positive(m.SMEfficiency))
+	addMean(r, harnessQuantity{"bandwidth", "GB/s", schema.BetterHigher}, "", positive(m.DRAMThroughputGBps))
+	addMean(r, harnessQuantity{"arithmetic_intensity", "flop/B", schema.BetterHigher}, "", positive(m.AIFlopsPerByte))
+	switch {
+	case slices.ContainsFunc(d.ops, func(o schema.Op) bool { return o.Type == "Stub" }):
+		r.Warnings = append(r.Warnings, "the adapter is a stub: its time is made up")
+	case r.Backend == "torch" && d.software.Version != "stub":
+		r.Warnings = append(r.Warnings, "the torch adapter is known to write seconds as ms: times may be 1000 times too small")
+	}
+}
+
+// cudaVersionOf finds the version in the output of nvcc or nvidia-smi, which the harness stores completely.
+var cudaVersionOf = regexp.MustCompile(`(?:release|CUDA Version:) *([0-9]+\.[0-9]+)|^([0-9]+\.[0-9]+(?:\.[0-9]+)?)$`)
+
+// environment sets where a run happened. For a CPU, the harness writes its name as that of a GPU, and the version of the
+// operating system as that of a driver. For a GPU, torch writes the CUDA version as that of the driver.
+func (d *runDocument) environment(r *schema.Run) {
+	h, e := &d.hardware, &d.meta.Env
+	r.Env.PythonVersion = knownText(e.PythonVersion)
+	if name, kernel, ok := strings.Cut(knownText(e.OS), " "); ok {
+		r.Env.OS, r.Env.OSKernel = name, kernel
+	} else {
+		r.Env.OS = name
+	}
+	r.Env.DriverVersion = knownText(e.DriverVersion)
+	if m := cudaVersionOf.FindStringSubmatch(strings.TrimSpace(e.CUDAVersion)); m != nil {
+		r.Env.CUDAVersion = m[1] + m[2]
+	}
+	foreign.SetFact(r, "model.framework_opset", knownText(string(d.model.FrameworkOpset)))
+	foreign.SetFact(r, "model.parameters_millions", string(positive(d.model.ParametersMillions)))
+	if h.Vendor == "CPU" {
+		r.Env.CPUModel = knownText(h.GPUModel)
+		if v := h.MemoryGB.Finite("GiB"); v != nil && h.MemoryGB != "1.0" { // 1.0 is what it writes where it does not know
+			r.Env.MemoryBytes = new(int64(*v))
+		}
+		for i := range r.Ops {
+			r.Ops[i].Device = "cpu"
+		}
+		return
+	}
+	r.Env.GPUName = knownText(h.GPUModel)
+	if r.Env.GPUName == "" {
+		r.Env.GPUName = knownText(e.GPUName)
+	}
+	r.Env.GPUCount = h.GPUCount.Int64()
+	foreign.SetFact(r, "gpu.vendor", knownText(h.Vendor))
+	if knownText(h.GPUModel) != "" { // it writes 1.0 for an unknown GPU
+		foreign.SetFact(r, "gpu.memory_gb", string(positive(h.MemoryGB)))
+	}
+	switch {
+	case r.Env.DriverVersion != "":
+	case d.software.Backend != "torch":
+		r.Env.DriverVersion = knownText(h.DriverVersion)
+	case r.Env.CUDAVersion == "":
+		r.Env.CUDAVersion = knownText(h.DriverVersion)
+	}
+}
+
+// failedDocument is the document that NeuroLens writes for a run that is not ok, for which the tool has no format.
+type failedDocument struct {
+	CreatedAt string `json:"created_at"`
+	RunID     string `json:"run_id"`
+	Status    string `json:"status"`
+	Error     struct {
+		ExitCode foreign.Number `json:"exit_code"`
+		Kind     string         `json:"kind"`
+		Message  string         `json:"message"`
+		Signal   string         `json:"signal"`
+		Stage    string         `json:"stage"`
+	} `json:"error"`
+	Model struct {
+		Name string `json:"name"`
+	} `json:"model"`
+	Software struct {
+		Backend string `json:"backend"`
+		Version string `json:"version"`
+	} `json:"software"`
+	Meta struct {
+		Tags   map[string]foreign.Text `json:"tags"`
+		Config struct {
+			BatchSize      foreign.Number `json:"batch_size"`
+			SequenceLength foreign.Number `json:"sequence_length"`
+			Precision      string         `json:"precision"`
+			Repeat         foreign.Number `json:"repeat"`
+		} `json:"config"`
+	} `json:"meta"`
+}
+
+// readFailedDocument reads the document of a run that is not ok. Its point is computed as for run documents.
+func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var d failedDocument
+	if err := j.Decode(&d); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	c := &d.Meta.Config
+	p := neurolensPoint{model: d.Model.Name, backend: d.Software.Backend, precision: c.Precision, batch: c.BatchSize, seq: c.SequenceLength}
+	r := p.run()
+	r.BackendVersion = knownText(d.Software.Version)
+	r.Status, r.Stage, r.ErrorKind = schema.Status(d.Status), schema.Stage(d.Error.Stage), d.Error.Kind
+	r.Error, r.Signal, r.ExitCode, r.RepeatIndex = d.Error.Message, d.Error.Signal, d.Error.ExitCode.Int64(), c.Repeat.Int64()
+	setTags(&r, d.Meta.Tags)
+	if at, source, err := in.Time(d.CreatedAt, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	foreign.SetFact(&r, "source.run_id", d.RunID)
+	if own := ownTagsOf(d.Meta.Tags); own != nil {
+		return out.RunWith("run "+d.RunID, r, own.describe)
+	}
+	return out.Run("run "+d.RunID, r)
+}
+
+// neurolensOp is an operator of a timeline with the kernels it launched.
+type neurolensOp struct {
+	Index      foreign.Number    `json:"op_index"`
+	Name       string            `json:"op_name"`
+	Type       string            `json:"op_type"`
+	StartMS    foreign.Number    `json:"start_ms"`
+	DurationMS foreign.Number    `json:"duration_ms"`
+	LaunchMS   foreign.Number    `json:"api_launch_overhead_ms"`
+	Kernels    []neurolensKernel `json:"kernels"`
+}
+
+type neurolensKernel struct {
+	Name        string         `json:"name"`
+	Occupancy   foreign.Number `json:"achieved_occupancy"`
+	WarpEff     foreign.Number `json:"warp_execution_efficiency"`
+	SMEff       foreign.Number `json:"sm_efficiency"`
+	Utilization foreign.Number `json:"gpu_utilization"`
+	L2Hit       foreign.Number `json:"l2_hit_rate"`
+	ReadGB      foreign.Number `json:"dram_read_gb"`
+	WriteGB     foreign.Number `json:"dram_write_gb"`
+	ReadBytes   foreign.Number `json:"bytes_read"`
+	WriteBytes  foreign.Number `json:"bytes_write"`
+}
+
+// op is the operator at index i of the timeline.
+func (o *neurolensOp) op(i int) schema.Op {
+	op := schema.Op{
+		Index: int64(i), Name: o.Name, Type: o.Type,
+		StartNS: nanosecondsOf(o.StartMS, "ms"), DurationNS: nanosecondsOf(o.DurationMS, "ms"),
+	}
+	if index := o.Index.Int64(); index != nil {
+		op.Index = *index
+	}
+	counted := counters{}
+	for i := range o.Kernels {
+		op.Kernels = append(op.Kernels, o.Kernels[i].Name)
+		o.Kernels[i].count(counted)
+	}
+	for name, values := range counted {
+		setCounter(&op, name, values.value(name))
+	}
+	if v := positive(o.LaunchMS).Finite("ms"); v != nil {
+		setCounter(&op, "api_launch_overhead_ns", *v)
+	}
+	return op
+}
+
+// counters are what the kernels of an op counted, by name.
+type counters map[string]*counter
+
+type counter struct{ sum, n float64 }
+
+func (c counters) add(name string, v *float64) {
+	if v == nil {
+		return
+	}
+	if c[name] == nil {
+		c[name] = &counter{}
+	}
+	c[name].sum += *v
+	c[name].n++
+}
+
+// value is the sum for bytes, and otherwise the mean, as the tool itself combines kernels.
+func (c *counter) value(name string) float64 {
+	if strings.HasSuffix(name, "_bytes") {
+		return c.sum
+	}
+	return c.sum / c.n
+}
+
+// count adds the counters of a kernel. A kernel that ran has warps: without warps, nothing was counted, and all values
+// are zero.
+func (k *neurolensKernel) count(c counters) {
+	if positive(k.Occupancy) == "" && positive(k.WarpEff) == "" {
+		return
+	}
+	c.add("achieved_occupancy", k.Occupancy.Finite(""))
+	c.add("warp_execution_efficiency", k.WarpEff.Finite(""))
+	c.add("sm_efficiency", k.SMEff.Finite(""))
+	c.add("gpu_utilization", k.Utilization.Finite(""))
+	c.add("l2_hit_rate", k.L2Hit.Finite(""))
+	read, write := k.ReadBytes.Finite("B"), k.WriteBytes.Finite("B")
+	if read == nil {
+		read = k.ReadGB.Finite("GB")
+	}
+	if write == nil {
+		write = k.WriteGB.Finite("GB")
+	}
+	c.add("dram_read_bytes", read)
+	c.add("dram_write_bytes", write)
+}
+
+func setCounter(op *schema.Op, name string, value float64) {
+	if op.Counters == nil {
+		op.Counters = map[string]float64{}
+	}
+	op.Counters[name] = value
+}
+
+// numbered gives the ops by their index, or by their position if two have the same index.
+func numbered(ops []schema.Op) []schema.Op {
+	seen := map[int64]bool{}
+	for i := range ops {
+		seen[ops[i].Index] = true
+	}
+	if len(seen) < len(ops) {
+		for i := range ops {
+			ops[i].Index = int64(i)
+		}
+	}
+	return ops
+}
+
+// nanosecondsOf converts a time. It is nil if it is not a time, or too large.
+func nanosecondsOf(n foreign.Number, unit string) *int64 {
+	v := n.Finite(unit)
+	if v == nil || math.Abs(*v) >= math.MaxInt64 {
+		return nil
+	}
+	return new(int64(math.Round(*v)))
+}
+
+// ownTags are the tags with which NeuroLens says in a document what the schema of the harness has no member for.
+type ownTags struct {
+	runID        string
+	machine      string
+	commit       string
+	placeholders []string // paths of required members whose values are unknown
+	purpose      schema.Purpose
+	profileRun   string // the profiled run that the timeline is from; empty: it is from this one
+	profileAt    string // when that began
+	profileIn    string // the run whose document stands for that run
+	point        *tagPoint
+}
+
+// tagPoint is the point of a run, and its suite.
+type tagPoint struct {
+	Suite string `json:"suite"`
+	schema.Point
+}
+
+// ownPrefix begins the names of these tags.
+const ownPrefix = "neurolens."
+
+// ownTagsOf reads these tags of a document; it is nil if NeuroLens did not write it.
+func ownTagsOf(tags map[string]foreign.Text) *ownTags {
+	text := func(name string) string { return string(tags[ownPrefix+name]) }
+	if text("run_id") == "" {
+		return nil
+	}
+	o := &ownTags{
+		runID: text("run_id"), machine: text("machine"), commit: text("commit"), placeholders: strings.Split(text("placeholders"), ","),
+		purpose: schema.Purpose(text("purpose")), profileRun: text("profile_run"), profileAt: text("profile_at"), profileIn: text("profile_in"),
+	}
+	if foreign.Decode([]byte(text("point")), &o.point) != nil {
+		o.point = nil // of an earlier version, or changed by somebody
+	}
+	return o
+}
+
+// unknown reports whether the value of a member is a placeholder.
+func (o *ownTags) unknown(path string) bool { return slices.Contains(o.placeholders, path) }
+
+// describe sets what the tags say of a run, and removes them from its own.
+func (o *ownTags) describe(r *schema.Run) {
+	maps.DeleteFunc(r.Tags, func(name, _ string) bool { return strings.HasPrefix(name, ownPrefix) })
+	foreign.SetFact(r, "source.run_id", o.runID)
+	r.Env.GitCommit = o.commit
+	if r.Env.Machine == "" { // otherwise the user named it
+		r.Env.Machine = o.machine
+	}
+	if o.purpose != "" {
+		r.Purpose = o.purpose
+	}
+	if o.unknown("meta.config.repeat") {
+		r.RepeatIndex = nil
+	}
+	if t := o.point; t != nil {
+		r.Suite = t.Suite
+		t.Set(r)
+		return
+	}
+	if o.unknown("meta.config.batch_size") {
+		r.BatchSize = nil
+	}
+	if o.unknown("meta.config.sequence_length") {
+		r.SeqLen = nil
+	}
+}
+
+// own makes the run of a document that NeuroLens wrote and, if its timeline is from another run, that one. r is what a document of the harness
+// would be. Its time is the median of samples that the document does not have; placeholders are unknown.
+func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags, r schema.Run) error {
+	profile := r
+	profile.Env.Facts, profile.Tags, profile.Metrics, profile.Warnings, profile.RepeatIndex = maps.Clone(r.Env.Facts), nil, nil, nil, nil
+	if err := out.RunWith("run "+own.runID, r, func(r *schema.Run) {
+		own.describe(r)
+		d.measured(own, r)
+		if own.profileRun == "" {
+			r.Ops = d.operators(own)
+		}
+	}); err != nil || own.profileRun == "" {
+		return err
+	}
+	if other := own.profileIn + ".json"; own.profileIn != own.runID && own.profileIn == path.Base(own.profileIn) && in.Beside(other) {
+		out.LeaveTo(other, "profile that another document has as well", 1)
+		return nil
+	}
+	own.runID, own.purpose = own.profileRun, schema.PurposeProfile
+	own.describe(&profile)
+	d.measured(own, &profile)
+	profile.StartedAt, profile.TimeSource, profile.Ops = time.Time{}, "", d.operators(own)
+	if at, source, err := in.Time(own.profileAt, foreign.ISO...); err == nil {
+		foreign.SetStart(&profile, at, source)
+	}
+	return out.Run("run "+own.runID, profile)
+}
+
+// measured sets what the document says of the machine, and the metrics.
+func (d *runDocument) measured(own *ownTags, r *schema.Run) {
+	if gb := d.hardware.MemoryGB.Finite("GB"); gb != nil && r.Env.MemoryBytes != nil {
+		r.Env.MemoryBytes = new(int64(*gb))
+	}
+	r.Metrics, r.Ops, r.Warnings, r.Primary = nil, nil, nil, ""
+	if r.Purpose == schema.PurposeProfile { // the total is the sum of the operators
+		return
+	}
+	d.median(r, schema.PrimaryMetric, "ns", d.summary.TotalDurationMS.Finite("ms"))
+	for name, n := range map[string]foreign.Number{"gpu_utilization": d.summary.Metrics.GPUUtilization, "sm_efficiency": d.summary.Metrics.SMEfficiency} {
+		if !own.unknown("summary.metrics." + name) {
+			d.median(r, name, "ratio", n.Finite(""))
+		}
+	}
+	if len(r.Metrics) > 0 {
+		r.Primary = r.Metrics[0].Name
+	}
+}
+
+// median adds a metric of which the document has the median.
+func (d *runDocument) median(r *schema.Run, name, unit string, v *float64) {
+	m := foreign.Aggregate(name, unit, schema.Summary{P50: v})
+	foreign.Add(r, m, unit)
+}
+
+// operators are those of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
+func (d *runDocument) operators(own *ownTags) []schema.Op {
+	if len(d.ops) == 1 && d.ops[0].Type == "iteration" {
+		return nil
+	}
+	for i := range d.ops {
+		op := &d.ops[i]
+		if own.unknown("timeline.start_ms") && op.StartNS != nil && *op.StartNS == 0 {
+			op.StartNS = nil
+		}
+		op.Name, op.Type = knownText(op.Name), knownText(op.Type)
+		if len(op.Kernels) == 1 && knownText(op.Kernels[0]) == op.Name {
+			op.Kernels = nil // the schema wants one
+		}
+		if d.hardware.Vendor == "CPU" {
+			op.Device = "cpu"
+		}
+		if delete(op.Counters, "lat_norm"); len(op.Counters) == 0 { // of the fingerprint: the share of the time
+			op.Counters = nil
+		}
+	}
+	return numbered(d.ops)
+}
