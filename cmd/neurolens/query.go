@@ -1,15 +1,25 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
+	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/query/sandbox"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -85,4 +95,109 @@ func (a *app) answerFormat(command string) (string, error) {
 		return "", usageErrorf("%s: an Arrow stream cannot be shown on a terminal: redirect the output", command)
 	}
 	return a.format, nil
+}
+
+// question is a text of SQL for the process that answers it.
+type question struct {
+	Stores   []string
+	SQL      string
+	Format   string
+	Terminal bool // stdout is one, of Width columns
+	Width    int
+	Color    string
+	CSVRaw   bool  // as in app
+	Memory   int64 // bytes that DuckDB may use
+	TempDir  string
+}
+
+// answered is how an answer ended, as exitCode and the error say it.
+type answered struct {
+	Code    int
+	Message string
+	Memory  bool // it was for lack of memory
+}
+
+// reportedError is an error of another process, with the exit code that it has there.
+type reportedError struct {
+	code    int
+	message string
+}
+
+func (e reportedError) Error() string { return e.message }
+
+const (
+	minProcessMemory = 192 << 20 // of a process that answers, whatever the limit
+	idleMemory       = 80 << 20  // that it holds before it begins
+)
+
+// processMemory is how much a process that answers may hold, in bytes, under a --memory-limit. It is ended when it holds
+// more.
+func processMemory(limit int64) int64 { return max(limit+limit/5, minProcessMemory) }
+
+// duckMemory is how much of that DuckDB is told that it may use: it takes up to half as much again, and what it answers
+// takes memory too.
+func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory)/3*2, limit) }
+
+// inPart has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
+// everywhere, and crashes, and a text of SQL can bring each of that about.
+func (a *app) inPart(ctx context.Context, q question, limit int64) error {
+	job := sandbox.Job{Stdout: a.stdout, Grace: signalGrace, Memory: processMemory(limit)}
+	q.Memory = duckMemory(limit)
+	if dir, err := a.temporary.Dir(); err == nil && dir != nil { // what fits in memory needs none
+		q.TempDir, job.Scratch, job.Keep = dir.Path, dir.Path, dir.Lock
+	}
+	job.Argument = q
+	var done answered
+	swept := files.SweepScratchAside()
+	err := sandbox.Run(ctx, job, &done)
+	<-swept
+	crash, crashed := errors.AsType[*sandbox.Crash](err)
+	switch {
+	case errors.Is(err, sandbox.ErrMemory), done.Memory:
+		return sql.ErrMemory
+	case crashed && crash.Signal == "SIGKILL":
+		return errors.New("query: the process that answers was killed, as the system does when memory runs out")
+	case crashed && crash.Signal != "":
+		return fmt.Errorf("query: DuckDB crashed on this query (%s)", crash.Signal)
+	case err != nil:
+		return fmt.Errorf("query: %w", err)
+	case done.Code != exitOK:
+		return reportedError{done.Code, done.Message}
+	}
+	return nil
+}
+
+// answerPart answers a question in the process that inPart starts.
+func answerPart(ctx context.Context, argument []byte) any {
+	var q question
+	if err := json.Unmarshal(argument, &q); err != nil {
+		return answered{Code: exitOther, Message: err.Error()}
+	}
+	debug.SetMemoryLimit(q.Memory / 4)
+	a := &app{stdout: os.Stdout, stderr: io.Discard, getenv: os.Getenv, now: time.Now, terminal: q.Terminal, width: q.Width, csvRaw: q.CSVRaw, color: q.Color}
+	err := a.answer(ctx, q)
+	switch {
+	case err == nil:
+		return answered{}
+	case errors.Is(err, syscall.EPIPE):
+		return answered{Code: exitPipe}
+	}
+	return answered{exitCode(err), err.Error(), errors.Is(err, sql.ErrMemory)}
+}
+
+// answer answers a question on stdout.
+func (a *app) answer(ctx context.Context, q question) error {
+	db, err := query.Open(ctx, q.Stores, query.Options{MemoryLimit: q.Memory, TempDir: q.TempDir})
+	if err != nil {
+		return err
+	}
+	// It is not closed: the process ends, and what it leaves in the directory is the parent's to remove.
+	if q.Format == string(export.Arrow) {
+		return sql.SelectArrow(ctx, db, q.SQL, a.stdout)
+	}
+	t, err := sql.Select(ctx, db, q.SQL)
+	if err != nil {
+		return err
+	}
+	return a.print(q.Format, t, func() term.View { return term.TableView(t, a.page()) })
 }

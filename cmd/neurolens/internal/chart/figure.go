@@ -3,11 +3,11 @@
 //
 //   - SVG and PNG draw strokes on a canvas of gonum (vg.Canvas). In an SVG every mark is an element with its stored numbers as data
 //     attributes and its text as a title, texts stay texts, and colours are variables: it works in light and dark mode, in print, with
-//     screen readers, and for programs. layout.go decides where everything is, ranges.go and axis.go map values to positions, marks.go
-//     draws the marks of each style, guides.go and labels.go draw lines and names, and svg.go or gonum's vgimg takes the strokes.
-//   - Text draws in a terminal: lines, points and intervals in braille, which has eight dots per cell, forests and heat maps as lines of
+//     screen readers, and for programs. svg_layout.go decides where everything is, svg_axis.go maps values to positions, svg_marks.go
+//     draws the marks of each style, svg_labels.go draws guides and names, and svg_canvas.go or gonum's vgimg takes the strokes.
+//   - Text (text*.go) draws in a terminal: lines, points and intervals in braille, which has eight dots per cell, forests and heat maps as lines of
 //     text. Nothing is wider than the page, and no text of a figure can control the terminal. Without UTF-8 everything is ASCII.
-//   - VegaLite writes a specification for Vega-Lite.
+//   - VegaLite (vega*.go) writes a specification for Vega-Lite.
 //
 // AxisScale maps values to positions along an axis and chooses the ticks, so a picture in a file and one in a terminal have the same.
 package chart

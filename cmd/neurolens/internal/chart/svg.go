@@ -2,275 +2,319 @@ package chart
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"math"
+	"io"
+	"net/url"
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// svgCanvas draws as SVG: a vg.Canvas with groups. Its length of one is a pixel. What lies in which group, and where texts are held,
-// is said beside the interface of canvases, by structure.
-type svgCanvas struct {
-	b      bytes.Buffer
-	height float64
-	state  svgState
-	saved  []svgState
-	anchor anchor
-	bold   bool
-	halo   bool
-	err    error
+// DrawOptions are how a figure is drawn.
+type DrawOptions struct {
+	Width    int               // in pixels; 0: 720
+	Height   int               // in pixels; 0, or less than the rows of the figure take: what it needs
+	Dark     bool              // of pictures in pixels; an SVG is light or dark as its reader's system is
+	Embedded bool              // part of a page that has Stylesheet once, and its own paper
+	Untitled bool              // its title and its notes stand beside it, as texts of the page
+	Prefix   string            // of ids, which differ from those of other figures of a page
+	Link     func(Mark) string // where a mark leads to: a place in the page, or an address of http or https; empty: nowhere
 }
 
-type svgState struct {
-	ink    ink
-	width  float64
-	dash   []vg.Length
-	offset vg.Length
-	m      matrix
+const (
+	usualWidth = 720
+	minWidth   = 240
+	maxPixels  = 8192 // a side of a picture
+)
+
+// SVG writes a figure as an SVG.
+func SVG(w io.Writer, f *Figure, o DrawOptions) error {
+	s, err := newSheet(f, o, drawnThere)
+	if err != nil {
+		return err
+	}
+	canvas := newSVGCanvas(s.height)
+	s.canvas, s.structure = canvas, canvas
+	s.draw()
+	if canvas.err != nil {
+		return canvas.err
+	}
+	var b bytes.Buffer
+	s.open(&b)
+	b.Write(canvas.b.Bytes())
+	b.WriteString("</svg>\n")
+	_, err = w.Write(b.Bytes())
+	return err
 }
 
-// matrix takes points to where they are drawn: x' = a x + c y + e, y' = b x + d y + f.
-type matrix struct{ a, b, c, d, e, f float64 }
-
-func (m matrix) apply(p vg.Point) (x, y float64) {
-	px, py := float64(p.X), float64(p.Y)
-	return m.a*px + m.c*py + m.e, m.b*px + m.d*py + m.f
-}
-
-// then is the matrix that does n first, then m.
-func (m matrix) then(n matrix) matrix {
-	return matrix{
-		m.a*n.a + m.c*n.b, m.b*n.a + m.d*n.b,
-		m.a*n.c + m.c*n.d, m.b*n.c + m.d*n.d,
-		m.a*n.e + m.c*n.f + m.e, m.b*n.e + m.d*n.f + m.f,
+// open begins the document: its size, what is said to people who do not see it, and its colours.
+func (s *sheet) open(b *bytes.Buffer) {
+	prefix := idPrefix(s.options.Prefix)
+	role := "img"
+	if s.options.Link != nil {
+		role = "group" // what is in an img is not read out: no link could be followed
+	}
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="nl-fig nl-%s" role="%s" aria-labelledby="%st %sd" width="%s" height="%s" viewBox="0 0 %s %s" font-family="system-ui, sans-serif">`+"\n",
+		s.kind(), role, prefix, prefix, px(s.size.right), px(s.height), px(s.size.right), px(s.height))
+	fmt.Fprintf(b, "<title id=\"%st\">%s</title>\n", prefix, escaped(s.heading()))
+	fmt.Fprintf(b, "<desc id=\"%sd\">%s</desc>\n", prefix, escaped(s.description()))
+	if !s.options.Embedded {
+		b.WriteString("<style>\n" + Stylesheet() + "</style>\n")
 	}
 }
 
-// newSVGCanvas has the origin at the lower left, as canvases have it, where SVG has it at the upper left.
-func newSVGCanvas(height float64) *svgCanvas {
-	c := &svgCanvas{height: height}
-	c.state = svgState{width: 1, m: matrix{1, 0, 0, -1, 0, height}}
-	return c
-}
-
-func (c *svgCanvas) SetLineWidth(w vg.Length) { c.state.width = float64(w) }
-
-func (c *svgCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
-	c.state.dash, c.state.offset = pattern, offset
-}
-
-func (c *svgCanvas) SetColor(k color.Color) {
-	named, ok := k.(ink)
-	if !ok {
-		named = ink{name: "text"}
+// kind is the figure's as part of a class.
+func (s *sheet) kind() string {
+	switch s.figure.Kind {
+	case ECDF, Runs, History, Forest, Scatter, Heatmap, Lines, Pareto:
+		return string(s.figure.Kind)
 	}
-	c.state.ink = named
+	return "other"
 }
 
-func (c *svgCanvas) Rotate(rad float64) {
-	sin, cos := math.Sincos(rad)
-	c.state.m = c.state.m.then(matrix{cos, sin, -sin, cos, 0, 0})
-}
-
-func (c *svgCanvas) Translate(pt vg.Point) {
-	c.state.m = c.state.m.then(matrix{1, 0, 0, 1, float64(pt.X), float64(pt.Y)})
-}
-
-func (c *svgCanvas) Scale(x, y float64) { c.state.m = c.state.m.then(matrix{x, 0, 0, y, 0, 0}) }
-
-func (c *svgCanvas) Push() { c.saved = append(c.saved, c.state) }
-
-func (c *svgCanvas) Pop() {
-	c.state = c.saved[len(c.saved)-1]
-	c.saved = c.saved[:len(c.saved)-1]
-}
-
-func (c *svgCanvas) Stroke(p vg.Path) {
-	if c.state.width <= 0 {
-		return
-	}
-	c.path(p, "l-")
-	if c.state.width != 1 {
-		fmt.Fprintf(&c.b, ` stroke-width="%s"`, px(c.state.width))
-	}
-	if len(c.state.dash) > 0 {
-		parts := make([]string, len(c.state.dash))
-		for i, d := range c.state.dash {
-			parts[i] = px(float64(d))
+// idPrefix leaves what every id may have.
+func idPrefix(s string) string {
+	kept := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
 		}
-		fmt.Fprintf(&c.b, ` stroke-dasharray="%s"`, strings.Join(parts, " "))
-		if c.state.offset != 0 {
-			fmt.Fprintf(&c.b, ` stroke-dashoffset="%s"`, px(float64(c.state.offset)))
+		return '-'
+	}, s)
+	return "nl-" + kept
+}
+
+// heading is what the figure shows.
+func (s *sheet) heading() string {
+	if title := whole(s.figure.Title); title != "" {
+		return title
+	}
+	return s.kind()
+}
+
+// description says in words what the picture has.
+func (s *sheet) description() string {
+	var parts []string
+	say := func(what string, a Axis) {
+		if a.Label != "" {
+			parts = append(parts, what+whole(a.Label)+".")
 		}
 	}
-	c.b.WriteString("/>\n")
+	say("Along: ", s.figure.X)
+	say("Up: ", s.figure.Y)
+	say("In colours: ", s.figure.Values)
+	parts = append(parts, marksInWords(s.figure.Marks()))
+	for _, note := range s.figure.Notes {
+		parts = append(parts, whole(note))
+	}
+	return strings.Join(parts, " ")
 }
 
-func (c *svgCanvas) Fill(p vg.Path) {
-	c.path(p, "f-")
-	c.b.WriteString("/>\n")
+func marksInWords(n int) string {
+	switch n {
+	case 0:
+		return "No values to show."
+	case 1:
+		return "One mark."
+	}
+	return strconv.Itoa(n) + " marks."
 }
 
-// path begins an element of a path: a circle and an upright rectangle are told from others, which is shorter and is read more easily.
-func (c *svgCanvas) path(p vg.Path, kind string) {
-	class := kind + c.state.ink.name
-	if len(p) == 3 && p[0].Type == vg.MoveComp && p[1].Type == vg.ArcComp && math.Abs(p[1].Angle) >= 2*math.Pi {
-		x, y := c.state.m.apply(p[1].Pos)
-		fmt.Fprintf(&c.b, `<circle class="%s" cx="%s" cy="%s" r="%s"`, class, px(x), px(y), px(float64(p[1].Radius)))
-		return
+// PNG writes a figure as a PNG, with two dots a pixel.
+func PNG(w io.Writer, f *Figure, o DrawOptions) error {
+	o.Embedded = false
+	s, err := newSheet(f, o, drawnHere)
+	if err != nil {
+		return err
 	}
-	if x, y, w, h, ok := c.rectangle(p); ok {
-		fmt.Fprintf(&c.b, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"`, class, px(x), px(y), px(w), px(h))
-		return
+	canvas := vgimg.NewWith(
+		vgimg.UseWH(vg.Length(s.size.right), vg.Length(s.height)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(s.palette["paper"]))
+	s.canvas, s.structure = canvas, unstructured{}
+	s.draw()
+	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(w); err != nil {
+		return fmt.Errorf("writing a PNG: %w", err)
 	}
-	fmt.Fprintf(&c.b, `<path class="%s" d="`, class)
-	for _, comp := range p {
-		x, y := c.state.m.apply(comp.Pos)
-		switch comp.Type {
-		case vg.MoveComp:
-			c.to("M", x, y)
-		case vg.LineComp:
-			c.to("L", x, y)
-		case vg.ArcComp:
-			c.arc(comp)
-		case vg.CurveComp:
-			c.b.WriteString([]string{"", "Q", "C"}[len(comp.Control)])
-			for _, control := range comp.Control {
-				cx, cy := c.state.m.apply(control)
-				c.to("", cx, cy)
-				c.b.WriteByte(' ')
+	return nil
+}
+
+// check refuses what cannot be drawn.
+func check(f *Figure, o DrawOptions) error {
+	if f == nil {
+		return errors.New("drawing: no figure")
+	}
+	if o.Width < 0 || o.Width > maxPixels || o.Height < 0 || o.Height > maxPixels {
+		return fmt.Errorf("drawing %d x %d pixels: a side has 0 to %d", o.Width, o.Height, maxPixels)
+	}
+	return nil
+}
+
+// safeLink leaves out what a click must not do: run a script, or leave for another kind of place.
+func safeLink(link string) string {
+	u, err := url.Parse(link)
+	if err != nil || len(link) > longestCommand {
+		return ""
+	}
+	switch u.Scheme {
+	case "", "http", "https":
+		return link
+	}
+	return ""
+}
+
+// draw draws the whole sheet.
+func (s *sheet) draw() {
+	if !s.options.Embedded {
+		s.fill("paper", s.rectangle(box{0, 0, s.size.right, s.height}))
+	}
+	y := edge - 4
+	for _, line := range s.title {
+		y += titleSize + 5
+		s.text(lettering{ink: "text", size: titleSize, bold: true}, edge, y-4, line)
+	}
+	y += 8
+	for _, row := range s.legend {
+		x := edge
+		y += lineHeight + 2
+		for _, e := range row {
+			if e.sample != nil {
+				e.sample(s, x, y-9)
+				x += e.width + 4
 			}
-			c.to("", x, y)
-		case vg.CloseComp:
-			c.b.WriteByte('Z')
+			s.text(lettering{ink: "muted", size: smallSize}, x, y-5, e.text)
+			x += s.width(e.text, smallSize, false) + entryGap
 		}
 	}
-	c.b.WriteByte('"')
-}
-
-func (c *svgCanvas) to(how string, x, y float64) { c.b.WriteString(how + px(x) + " " + px(y)) }
-
-// arc goes to the beginning of an arc, and along it in two halves, for SVG has no arc from a point to itself.
-func (c *svgCanvas) arc(comp vg.PathComp) {
-	at := func(angle float64) (x, y float64) {
-		sin, cos := math.Sincos(angle)
-		return c.state.m.apply(vg.Point{X: comp.Pos.X + comp.Radius*vg.Length(cos), Y: comp.Pos.Y + comp.Radius*vg.Length(sin)})
-	}
-	x, y := at(comp.Start)
-	c.to("L", x, y)
-	sweep := "0" // angles grow against the clock, in SVG with it
-	if comp.Angle < 0 {
-		sweep = "1"
-	}
-	r := px(float64(comp.Radius))
-	for _, share := range []float64{.5, 1} {
-		x, y := at(comp.Start + share*comp.Angle)
-		c.b.WriteString("A" + r + " " + r + " 0 0 " + sweep + " ")
-		c.to("", x, y)
-	}
-}
-
-// rectangle tells whether a path is an upright rectangle.
-func (c *svgCanvas) rectangle(p vg.Path) (x, y, w, h float64, ok bool) {
-	if len(p) != 5 || p[0].Type != vg.MoveComp || p[4].Type != vg.CloseComp {
-		return 0, 0, 0, 0, false
-	}
-	for i := 1; i < 4; i++ {
-		if p[i].Type != vg.LineComp {
-			return 0, 0, 0, 0, false
+	if s.nothing {
+		s.text(lettering{ink: "muted", size: 13, anchor: center},
+			(s.plots.left+s.plots.right)/2, (s.plots.top+s.plots.bottom)/2, "No values to show.")
+	} else {
+		if title := s.ys[0].title; title != "" {
+			s.text(lettering{ink: "muted", size: textSize}, edge, y+13, s.fit(title, textSize, s.size.right-2*edge, false))
+		}
+		titles := make([]string, len(s.parts))
+		for i, part := range s.parts {
+			titles[i] = part.Title
+		}
+		titles = s.names(titles, textSize, s.panelWidth, true)
+		for i, part := range s.parts {
+			part.Title = titles[i]
+			s.drawPanel(i, part)
+		}
+		if title := s.xs[0].title; title != "" {
+			title = s.fit(title, textSize, s.size.right-2*edge, false)
+			middle := (s.plots.left + s.plots.right) / 2
+			half := s.width(title, textSize, false) / 2
+			middle = min(max(middle, edge+half), s.size.right-edge-half)
+			s.text(lettering{ink: "muted", size: textSize, anchor: center}, middle, s.plots.bottom+s.below+13, title)
 		}
 	}
-	if p[0].Pos.Y != p[1].Pos.Y || p[1].Pos.X != p[2].Pos.X || p[2].Pos.Y != p[3].Pos.Y || p[3].Pos.X != p[0].Pos.X {
-		return 0, 0, 0, 0, false
+	y = s.height - s.notesHeight() + 6
+	for _, note := range s.notes {
+		y += smallSize + 4
+		s.text(lettering{ink: "muted", size: smallSize}, edge, y, note)
 	}
-	x0, y0 := c.state.m.apply(p[0].Pos)
-	x1, y1 := c.state.m.apply(p[2].Pos)
-	return min(x0, x1), min(y0, y1), math.Abs(x1 - x0), math.Abs(y1 - y0), c.state.m.b == 0 && c.state.m.c == 0
 }
 
-func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
-	if f.Font.Size == 0 || text == "" {
-		return
-	}
-	x, y := c.state.m.apply(pt)
-	class := "f-" + c.state.ink.name
-	if c.halo {
-		class += " halo"
-	}
-	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s" font-size="%s"`, class, px(x), px(y), px(float64(f.Font.Size)))
-	if c.anchor != start {
-		fmt.Fprintf(&c.b, ` text-anchor="%s"`, c.anchor)
-	}
-	if c.bold {
-		c.b.WriteString(` font-weight="600"`)
-	}
-	if c.state.m.b != 0 {
-		// The canvas turns against the clock, and SVG with it.
-		degrees := math.Atan2(c.state.m.b, c.state.m.a) * 180 / math.Pi
-		fmt.Fprintf(&c.b, ` transform="rotate(%s %s %s)"`, px(degrees), px(x), px(y))
-	}
-	c.b.WriteString(">" + escaped(text) + "</text>\n")
+// view is a panel that is being drawn.
+type view struct {
+	*sheet
+	box
+	x, y  *axis
+	part  Panel
+	index int
 }
 
-// DrawImage is what no figure needs.
-func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) {
-	c.err = errors.New("drawing an image as SVG: not possible")
+func (v *view) px(value float64) float64 { return v.left + v.x.share(value)*v.width() }
+
+// py is from above for categories, which are read from above, and from below for values.
+func (v *view) py(value float64) float64 {
+	share := v.y.share(value)
+	if v.y.spec.Scale == Categories && v.y.ordinal == nil {
+		return v.top + share*v.height()
+	}
+	return v.bottom - v.strip - share*(v.height()-v.strip)
 }
 
-func (c *svgCanvas) begin(g group) {
-	name := "g"
-	if g.link != "" {
-		name = "a"
+func (v *view) width() float64  { return v.box.width() }
+func (v *view) height() float64 { return v.box.height() }
+
+func (s *sheet) drawPanel(i int, part Panel) {
+	v := &view{sheet: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}
+	if len(s.figure.Panels) > 0 {
+		y := v.top - 7 - float64(s.guideRows)*15
+		s.text(lettering{ink: "text", size: textSize, bold: true}, v.left, y, part.Title)
 	}
-	fmt.Fprintf(&c.b, `<%s class="%s"`, name, escaped(g.class))
-	if g.link != "" {
-		fmt.Fprintf(&c.b, ` href="%s"`, escaped(g.link))
+	v.drawGrid()
+	v.drawAreas()
+	v.drawGuides()
+	var later []labelled
+	for place, series := range part.Series {
+		later = append(later, v.drawSeries(series, place)...)
 	}
-	for _, a := range g.data {
-		fmt.Fprintf(&c.b, ` data-%s="%s"`, a.name, escaped(a.value))
+	v.drawLabels(later, v.nameAcross(v.obstacles()))
+	if s.direct {
+		v.nameEnds()
 	}
-	c.b.WriteString(">")
-	if g.title != "" {
-		c.b.WriteString("<title>" + escaped(g.title) + "</title>")
-	}
-	c.b.WriteString("\n")
 }
 
-func (c *svgCanvas) end(g group) {
-	if g.link != "" {
-		c.b.WriteString("</a>\n")
-		return
+// drawGrid draws lines at ticks, and the names of ticks at the left and at the bottom.
+func (v *view) drawGrid() {
+	quiet := style{ink: "grid", width: 1}
+	cells := v.figure.Kind == Heatmap
+	for _, t := range v.y.ticks {
+		y := v.py(t.At)
+		if !cells {
+			v.line(quiet, point{v.left, y}, point{v.right, y})
+		}
+		if (v.index%v.columns == 0 || v.inset > 0) && t.Text != "" {
+			v.text(lettering{ink: tickInk(v.y), size: textSize, anchor: end}, v.left-8, y+4, t.Text)
+		}
 	}
-	c.b.WriteString("</g>\n")
-}
-
-func (c *svgCanvas) hold(a anchor, bold, halo bool) bool {
-	c.anchor, c.bold, c.halo = a, bold, halo
-	return true
-}
-
-// px prints a length, or an angle, with two decimals at most.
-func px(v float64) string {
-	v = math.Round(v*100) / 100
-	if v == 0 {
-		v = 0 // no minus
+	for _, t := range v.x.ticks {
+		x := v.px(t.At)
+		if !cells && t.Text != "" {
+			v.line(quiet, point{x, v.top}, point{x, v.bottom})
+		}
+		if v.index+v.columns < len(v.parts) && !v.ownX() || t.Text == "" {
+			continue
+		}
+		if v.turned {
+			v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: end, turned: turnedBy}, x+4, v.bottom+13, t.Text)
+			continue
+		}
+		v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: center}, x, v.bottom+15, t.Text)
 	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
+	if !cells {
+		v.line(style{ink: "axis", width: 1}, point{v.left, v.bottom}, point{v.right, v.bottom})
+	}
 }
 
-// svgNumber prints a stored value so that it can be read back.
-func svgNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// tickInk has names darker than numbers.
+func tickInk(a *axis) string {
+	if a.spec.Scale == Categories {
+		return "text"
+	}
+	return "muted"
+}
 
-func escaped(s string) string {
-	var b strings.Builder
-	// A strings.Builder takes everything. What XML has no place for becomes the mark of what cannot be shown.
-	_ = xml.EscapeText(&b, []byte(s))
-	return b.String()
+// drawAreas fills the areas of guides.
+func (v *view) drawAreas() {
+	for _, g := range v.part.Guides {
+		if !(g.Until > g.At) || g.Along == Diagonal {
+			continue
+		}
+		v.in(v.guideGroup(g), func() {
+			if g.Along == Horizontal {
+				if v.y.placeable(g.At) && v.y.placeable(g.Until) {
+					v.fill("margin", v.rectangle(box{v.left, v.py(g.Until), v.right, v.py(g.At)}))
+				}
+				return
+			}
+			if v.x.placeable(g.At) && v.x.placeable(g.Until) {
+				v.fill("margin", v.rectangle(box{v.px(g.At), v.top, v.px(g.Until), v.bottom}))
+			}
+		})
+	}
 }

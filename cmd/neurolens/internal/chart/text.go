@@ -1,173 +1,204 @@
 package chart
 
 import (
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
-// guides draws what values are read against, behind the marks. Its texts stand in the legend, vertical ones by number.
-func (d *plot) guides(all []Guide) {
-	for _, g := range all {
-		switch g.Along {
-		case Vertical:
-			d.vertical(g)
-		case Horizontal:
-			d.horizontal(g)
-		case Diagonal:
-			d.diagonal(g)
+// TextOptions are how a figure is drawn, beside what its page says.
+type TextOptions struct {
+	ASCII bool // nothing but ASCII
+}
+
+// narrowest is the width below which there is no room for marks between the texts.
+const narrowest = 30
+
+// maxTitle is how many lines a title may have.
+const maxTitle = 3
+
+// maxNote is how many lines a note may have: what one says is not to be lost on a narrow page.
+const maxNote = 20
+
+// Text draws a figure as lines that are as wide as the page at most.
+func Text(f *Figure, page term.Page, o TextOptions) []string {
+	p := textPen{TextOptions: o, width: page.Width, color: page.Color, whole: page.Whole}
+	if p.width < narrowest {
+		return p.tooNarrow()
+	}
+	lines := p.sentence(f.Title)
+	switch {
+	case f.Marks() > MaxMarks: // whoever made it has to put some together
+		return append(lines, p.sentence(fmt.Sprintf("%s are too many to draw: %s at most.", term.Count(f.Marks(), "mark"), term.Thousands(MaxMarks)))...)
+	case !anyMark(f):
+		lines = append(lines, p.sentence("There is nothing to draw: no values.")...)
+	case f.Kind == Forest:
+		lines = append(lines, p.forest(f)...)
+	case f.Kind == Heatmap:
+		lines = append(lines, p.heatmap(f)...)
+	default:
+		lines = append(lines, p.plots(f)...)
+	}
+	for _, note := range f.Notes {
+		lines = append(lines, p.wrapped(note, maxNote)...)
+	}
+	return lines
+}
+
+// tooNarrow says that there is no room for a figure, in as many words as there is room for.
+func (p textPen) tooNarrow() []string {
+	for _, text := range []string{fmt.Sprintf("too narrow for a figure (%d)", narrowest), fmt.Sprintf("too narrow (%d)", narrowest)} {
+		if term.Width(text) <= p.width {
+			return []string{text}
 		}
 	}
+	return term.Wrapped("too narrow", p.width)
 }
 
-func (d *plot) vertical(g Guide) {
-	share, ok := d.x.Place(g.At)
-	if !ok || share < 0 || share > 1 {
-		return
-	}
-	r := d.one("┊", "|")
-	across, _ := d.dotsIn()
-	from := dotAt(share, d.columns*across) / across
-	to := from
-	if end, ok := d.x.Place(g.Until); ok && g.Until > g.At {
-		to = dotAt(min(end, 1), d.columns*across) / across
-	}
-	for row := range d.rows {
-		d.behind(from, row, r)
-		d.behind(to, row, r)
-	}
-	if g.Text != "" {
-		d.numbers = append(d.numbers, numberAt{from, d.key.number(g.Text)})
-	}
-}
-
-func (d *plot) horizontal(g Guide) {
-	shade := d.either("┄", "-")
-	_, up := d.dotsIn()
-	rows := d.rows * up
-	share, ok := d.up(g.At)
-	if !ok || share < 0 || share > 1 {
-		return
-	}
-	row := (rows - 1 - dotAt(share, rows)) / up
-	to := row
-	if end, ok := d.up(g.Until); ok && g.Until > g.At {
-		to = (rows - 1 - dotAt(min(end, 1), rows)) / up
-		shade = d.either("░", ":")
-	}
-	for ; to <= row; to++ {
-		for column := range d.columns {
-			d.behind(column, to, []rune(shade)[0])
+// anyMark tells whether a figure has a mark at all: a failure is one.
+func anyMark(f *Figure) bool {
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			if slices.ContainsFunc(s.Marks, func(m Mark) bool { return known(f, m) || cellToneOf(s, m) != Plain }) {
+				return true
+			}
 		}
 	}
-	if g.Text != "" {
-		d.key.add(shade, g.Text)
-	}
+	return false
 }
 
-// numberAt is the number of a guide, and its column.
-type numberAt struct {
-	column int
-	text   string
+// known tells whether a mark has the value that it is there for.
+func known(f *Figure, m Mark) bool {
+	switch f.Kind {
+	case Heatmap:
+		return !math.IsNaN(m.Value)
+	case Forest:
+		return !math.IsNaN(m.X)
+	}
+	return !math.IsNaN(m.X) && (!math.IsNaN(m.Y) || !math.IsNaN(m.Low) && !math.IsNaN(m.High))
 }
 
-// header is the line above a canvas: the text of the y axis, and the numbers of vertical guides at their places, or as near as there
-// is room for them.
-func (d *plot) header(label string, left int) []string {
-	above := d.cut(label, left+d.columns)
-	if len(d.numbers) == 0 {
-		if above == "" {
-			return nil
-		}
-		return []string{above}
+func cellToneOf(s Series, m Mark) Tone {
+	if m.Tone != Plain {
+		return m.Tone
 	}
-	slices.SortStableFunc(d.numbers, func(a, b numberAt) int { return a.column - b.column })
-	var lines []string
-	row := above
-	if term.Width(above) >= left+d.numbers[0].column {
-		lines, row = append(lines, above), ""
-	}
-	for _, n := range d.numbers {
-		at := left + n.column
-		if row != "" {
-			at = max(at, term.Width(row)+1)
-		}
-		if at+len(n.text) <= left+d.columns {
-			row = term.Pad(row, at, false) + n.text
-		}
-	}
-	return append(lines, row)
+	return s.Tone
 }
 
-// diagonal is where both values are equal.
-func (d *plot) diagonal(g Guide) {
-	r := d.one("·", ".")
-	_, up := d.dotsIn()
-	for column := range d.columns {
-		v := d.x.Value((float64(column) + .5) / float64(d.columns))
-		if share, ok := d.up(v); ok && share >= 0 && share <= 1 {
-			d.behind(column, (d.rows*up-1-dotAt(share, d.rows*up))/up, r)
-		}
+// says is the tone of which a mark has the shape. A line that has a tone, as a level, is a line: its ends have none.
+func says(s Series, m Mark) Tone {
+	if isCurve(s) {
+		return m.Tone
 	}
-	if g.Text != "" {
-		d.key.add(string(r), g.Text)
-	}
+	return cellToneOf(s, m)
 }
 
-// faint is the colour of what is no value.
-const faint = "\x1b[2m"
+func isCurve(s Series) bool { return s.Style == Line || s.Style == Steps }
 
-// cellInk is what a mark is drawn with.
-type cellInk struct {
-	color string
-	shape rune // of a mark; 0: dots alone
-	ascii rune // of a dot in ASCII
+// textPen writes texts as the page and the options want them.
+type textPen struct {
+	TextOptions
+	width        int
+	color, whole bool
 }
 
-// maxSeries is how many series get a shape, a colour and a name.
-const maxSeries = 6
-
-// Shapes and colours of series. The colours are those of Okabe and Ito, which colour-blind people can tell apart, as near as the
-// 256 colours of terminals come to them and as can be read on black and on white.
-var (
-	shapes      = [maxSeries]rune{'●', '○', '◆', '△', '■', '◇'}
-	shapesASCII = [maxSeries]rune{'*', 'o', '+', '#', 'x', '@'}
-	colors      = [maxSeries]string{"\x1b[38;5;32m", "\x1b[38;5;172m", "\x1b[38;5;36m", "\x1b[38;5;169m", "\x1b[38;5;166m", "\x1b[38;5;74m"}
+// inASCII are the characters of our own texts that ASCII lacks.
+var inASCII = strings.NewReplacer(
+	"µ", "u", "μ", "u", "−", "-", "–", "-", "…", "...", "·", "-", "×", "x", "±", "+-", "→", "->", "≤", "<=", "≥", ">=", "°", "", "²", "2",
 )
 
-// tone is how marks are drawn that say something, whatever series they are of.
-type tone struct {
-	shape, ascii rune
-	color, word  string
-}
-
-var tones = map[Tone]tone{
-	Neutral:   {'○', 'o', "", "unchanged or inconclusive"},
-	Regressed: {'✗', 'R', term.Red, "regressed"},
-	Improved:  {'✓', 'I', term.Green, "improved"},
-	Warned:    {'!', '!', "\x1b[38;5;172m", "with a warning"},
-	Failed:    {'⊘', 'F', term.Red, "failed: no value"},
-}
-
-// toneOrder is the order of tones in a legend.
-var toneOrder = []Tone{Regressed, Improved, Neutral, Warned, Failed}
-
-// seriesInk is how the series of a place is drawn. Those without a name, and those after the last shape, have none.
-func (p textPen) seriesInk(place int) cellInk {
-	if place < 0 || place >= maxSeries {
-		return cellInk{ascii: '.'}
+// text is a text in one line that steers no terminal.
+func (p textPen) text(s string) string {
+	if s = term.OneLine(s); !p.ASCII {
+		return s
 	}
+	return strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, inASCII.Replace(s))
+}
+
+// cut is a text in so many columns at most.
+func (p textPen) cut(s string, width int) string {
+	s = p.text(s)
+	short := term.Cut(s, width)
 	if p.ASCII {
-		return cellInk{colors[place], shapesASCII[place], shapesASCII[place]}
+		return strings.Replace(short, "…", "~", 1)
 	}
-	return cellInk{colors[place], shapes[place], 0}
+	return short
 }
 
-// toneInk is how a mark of a tone is drawn.
-func (p textPen) toneInk(t Tone) cellInk {
-	own := tones[t]
-	if p.ASCII {
-		return cellInk{own.color, own.ascii, own.ascii}
+// anyWidth is a width that all texts have.
+const anyWidth = math.MaxInt32
+
+// labels are names in so many columns each. Those that differ look different, also where they differ in their middles, or in characters
+// that ASCII lacks.
+func (p textPen) labels(whole []string, width int) []string {
+	texts := make([]string, len(whole))
+	for i, text := range whole {
+		texts[i] = p.text(text)
 	}
-	return cellInk{own.color, own.shape, 0}
+	width = max(width, 1)
+	short := term.Numbered(whole, term.CutApart(texts, width), func(text, number string) string {
+		return term.Cut(strings.TrimSpace(term.Cut(text, max(width-term.Width(number), 0))+number), width)
+	})
+	for i, text := range short {
+		if p.ASCII {
+			short[i] = strings.ReplaceAll(text, "…", "~")
+		}
+	}
+	return short
+}
+
+// pad is a text in just so many columns.
+func (p textPen) pad(s string, width int, right bool) string {
+	return term.Pad(p.cut(s, width), width, right)
+}
+
+// center is a text in the middle of so many columns.
+func (p textPen) center(s string, width int) string {
+	s = p.cut(s, width)
+	return strings.Repeat(" ", (width-term.Width(s))/2) + s
+}
+
+// sentence are the lines of a text as short as a title.
+func (p textPen) sentence(s string) []string { return p.wrapped(s, maxTitle) }
+
+// wrapped are the lines of a text that is broken at words; of one that is very long, the first ones.
+func (p textPen) wrapped(s string, most int) []string {
+	if s == "" {
+		return nil
+	}
+	lines := term.Wrapped(p.cut(s, most*p.width), p.width)
+	if len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+	}
+	for i, line := range lines {
+		lines[i] = p.cut(line, p.width)
+	}
+	return lines
+}
+
+// paint colours a text, where there is colour.
+func (p textPen) paint(s, color string) string {
+	if !p.color || color == "" || s == "" {
+		return s
+	}
+	return color + s + term.Plain
+}
+
+// one is the first character, or the second one in ASCII.
+func (p textPen) one(utf8, ascii string) rune { return []rune(p.either(utf8, ascii))[0] }
+
+// either is the first text, or the second one in ASCII.
+func (p textPen) either(utf8, ascii string) string {
+	if p.ASCII {
+		return ascii
+	}
+	return utf8
 }

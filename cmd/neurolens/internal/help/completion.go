@@ -1,11 +1,25 @@
 package help
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
+	"io"
+	"maps"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // prefix begins the annotations of a command with the words that a shell completes after a flag, one a line below the
@@ -59,4 +73,468 @@ func wordBeginning(words []cobra.Completion, then cobra.ShellCompDirective) cobr
 		}
 		return left, then
 	}
+}
+
+// nothing is offered where people type what only they know; and no names of files.
+func nothing(request) ([]cobra.Completion, cobra.ShellCompDirective) { return nil, done }
+
+// files are offered by the shell itself.
+func files(request) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// folders are, too.
+func folders(request) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// ending are files with these endings.
+func ending(endings ...string) offer {
+	return func(request) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// completionWords are always the same.
+func completionWords(all ...cobra.Completion) offer {
+	return func(request) ([]cobra.Completion, cobra.ShellCompDirective) { return all, done }
+}
+
+// one is one of some words.
+func one(all func(r request) []cobra.Completion) offer {
+	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) { return all(r), done }
+}
+
+// list is a list of words with commas between them, each once.
+func list(all func(r request) []cobra.Completion) offer {
+	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
+		before := r.typed[:strings.LastIndex(r.typed, ",")+1]
+		there := strings.Split(before, ",")
+		var left []cobra.Completion
+		for _, word := range all(r) {
+			if !slices.Contains(there, wordOf(word)) {
+				left = append(left, before+word)
+			}
+		}
+		return left, open
+	}
+}
+
+// fixed are the same words whatever the line.
+func fixed(all ...cobra.Completion) func(request) []cobra.Completion {
+	return func(request) []cobra.Completion { return all }
+}
+
+// wordOf is a completion without its description.
+func wordOf(c cobra.Completion) string {
+	word, _, _ := strings.Cut(c, "\t")
+	return word
+}
+
+// described is a word with what a shell says beside it: the first sentence.
+func described(word, text string) cobra.Completion {
+	text, _, _ = strings.Cut(text, "; ")
+	text, _, _ = strings.Cut(text, ". ")
+	return cobra.CompletionWithDesc(word, strings.TrimSuffix(printed(text), "."))
+}
+
+// printed is a text without what steers a terminal or means something to the scripts of the shells.
+func printed(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '`':
+			return -1
+		case !unicode.IsPrint(r):
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// beginning are the words that begin as what was typed, without those that a line of a terminal cannot hold.
+func beginning(all []cobra.Completion, typed string) []cobra.Completion {
+	var left []cobra.Completion
+	for _, c := range all {
+		word := wordOf(c)
+		unprintable := strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) })
+		if strings.HasPrefix(word, typed) && word != "" && utf8.ValidString(word) && !unprintable {
+			left = append(left, c)
+		}
+	}
+	return left
+}
+
+// CompletionSources are what the offers are made of, beside the words of the program itself.
+type CompletionSources struct {
+	Stores func() []string // that a reading command with the flags of the line answers from
+}
+
+// request is a place of a command line for which a shell asks.
+type request struct {
+	CompletionSources
+	cmd   *cobra.Command
+	args  []string // before the word that is being typed, without flags
+	typed string
+}
+
+// What the shell does with the words.
+const (
+	done = cobra.ShellCompDirectiveNoFileComp                                   // a word is followed by a space; no names of files
+	open = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // more of the word follows
+)
+
+// offer is what stands at a place.
+type offer func(r request) ([]cobra.Completion, cobra.ShellCompDirective)
+
+// IsCompletion tells whether a command line is a question of a shell.
+func IsCompletion(args []string) bool { return len(args) > 0 && isQuestion(args[0]) }
+
+// IsCompleting tells whether a command answers one.
+func IsCompleting(cmd *cobra.Command) bool { return isQuestion(cmd.Name()) }
+
+func isQuestion(name string) bool {
+	return name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd
+}
+
+// PrepareCompletion has a root command answer a shell: it tells cobra what is offered after all flags and as arguments. Other command
+// lines do without it, because it takes a twentieth of the time of the shortest of them.
+func PrepareCompletion(root *cobra.Command, s CompletionSources) error {
+	plain(root)
+	return errors.Join(RegisterWords(root), s.register(root))
+}
+
+func (s CompletionSources) register(cmd *cobra.Command) error {
+	var all error
+	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if _, known := cmd.GetFlagCompletionFunc(f.Name); known {
+			return
+		}
+		if o := offerAfter(cmd, f); o != nil {
+			all = errors.Join(all, cmd.RegisterFlagCompletionFunc(f.Name, s.function(o)))
+		}
+	})
+	if o, known := arguments[nameOf(cmd)]; known && cmd.ValidArgsFunction == nil {
+		cmd.ValidArgsFunction = s.function(o)
+	}
+	for _, below := range cmd.Commands() {
+		all = errors.Join(all, s.register(below))
+	}
+	return all
+}
+
+// function is an offer as cobra calls it.
+func (s CompletionSources) function(o offer) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		debug.SetGCPercent(800) // the process ends with its answer
+		words, then := o(request{s, cmd, args, typed})
+		if then&(cobra.ShellCompDirectiveFilterFileExt|cobra.ShellCompDirectiveFilterDirs) != 0 {
+			return words, then
+		}
+		if words = beginning(words, typed); len(words) == 0 { // files may follow, and end with a space
+			then &^= cobra.ShellCompDirectiveNoSpace
+		}
+		return words, then
+	}
+}
+
+// nameOf is a command without the program.
+func nameOf(cmd *cobra.Command) string {
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	return name
+}
+
+// offerAfter is what stands after a flag; nil where nobody has said it.
+func offerAfter(cmd *cobra.Command, f *pflag.Flag) offer {
+	if o, known := values[nameOf(cmd)+" --"+f.Name]; known {
+		return o
+	}
+	if o, known := values["--"+f.Name]; known {
+		return o
+	}
+	switch f.Value.Type() {
+	case "int", "int64", "float64", "duration":
+		return nothing
+	}
+	return nil
+}
+
+// plain takes the marks out of the help of flags that name their values: a shell shows it as it is.
+func plain(cmd *cobra.Command) {
+	unmark := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.PersistentFlags().VisitAll(unmark)
+	cmd.Flags().VisitAll(unmark)
+	for _, below := range cmd.Commands() {
+		plain(below)
+	}
+}
+
+// script is what completes in a shell: cobra's, with changes. A value may have spaces, so that a word is typed in quotes that are
+// still open, or with backslashes.
+type script struct {
+	write   func(root *cobra.Command, to io.Writer, descriptions bool) error
+	changes *strings.Replacer
+	more    string // stands behind it, so that its functions count
+}
+
+// closed asks with each quote behind the line, until one closes it: a shell does not say which one is open.
+const closed = `for open in '' "'" '"'; do
+        out=$(eval "${requestComp}${open}" 2>/dev/null)
+        [[ -n ${out} ]] && break
+    done`
+
+// scripts are those of shells, by the command below completion.
+var scripts = map[string]script{
+	"bash": {
+		func(root *cobra.Command, to io.Writer, descriptions bool) error {
+			return root.GenBashCompletionV2(to, descriptions)
+		},
+		strings.NewReplacer(`out=$(eval "${requestComp}" 2>/dev/null)`, closed, "local out directive\n", "local out directive open\n"),
+		bashOffers,
+	},
+	"zsh": {
+		func(root *cobra.Command, to io.Writer, descriptions bool) error {
+			if descriptions {
+				return root.GenZshCompletion(to)
+			}
+			return root.GenZshCompletionNoDesc(to)
+		},
+		strings.NewReplacer(`out=$(eval ${requestComp} 2>/dev/null)`, closed, "local lastParam ", "local open lastParam ", "'-.*='", "'^-[^=]*='"),
+		"",
+	},
+	"fish": {
+		func(root *cobra.Command, to io.Writer, descriptions bool) error {
+			return root.GenFishCompletion(to, descriptions)
+		},
+		strings.NewReplacer(
+			`set -l args (commandline -opc)`, `set -l args (string replace -ra -- '([^\w~$/.,:=@%+-])' '\\\\$1' (commandline -opc))`,
+			`set -l lastArg (string escape -- (commandline -ct))`, `set -l typed (string unescape -- (commandline -ct))
+    set -l lastArg (string escape -- "$typed")`,
+			`'-.*=' "$lastArg"`, `'^-[^=]*=' "$typed"`,
+			`(commandline -t | string escape --style=regex)`, `(commandline -t | string unescape | string escape --style=regex)`,
+		),
+		"",
+	},
+}
+
+// bashOffers has bash offer what it got, all of which begins as what was typed. Bash puts in what offers have in common as it is,
+// so that it has to be quoted where that differs, unless it is in quotes already. printf %q quotes commas, too; these mean nothing
+// outside of braces, and a list that was quoted is none that anybody has typed.
+const bashOffers = `
+__neurolens_quoted()
+{
+    if [[ -n ${open} ]]; then
+        printf -v quoted '%s' "$1"
+    else
+        printf -v quoted '%q' "$1"
+        quoted=${quoted//\\,/,}
+    fi
+}
+
+__neurolens_handle_completion_types()
+{
+    local tab=$'\t' comp quoted common longest=0
+    (( ${#completions[@]} == 0 )) && return 0
+    common=${completions[0]%%$tab*}
+    for comp in "${completions[@]}"; do
+        comp=${comp%%$tab*}
+        while [[ ${comp} != "${common}"* ]]; do common=${common%?}; done
+        (( ${#comp} > longest )) && longest=${#comp}
+    done
+    __neurolens_quoted "${common}"
+    if (( ${#completions[@]} > 1 && COMP_TYPE != 37 && COMP_TYPE != 42 )) && [[ ${quoted} == "${common}" ]]; then
+        COMPREPLY=("${completions[@]}")
+        __neurolens_format_comp_descriptions ${longest}
+        return 0
+    fi
+    for comp in "${completions[@]}"; do
+        __neurolens_quoted "${comp%%$tab*}"
+        COMPREPLY+=("${quoted}")
+    done
+}
+`
+
+// writeTo writes it for a program.
+func (s script) writeTo(to io.Writer, root *cobra.Command, descriptions bool) error {
+	var text bytes.Buffer
+	if err := s.write(root, &text, descriptions); err != nil {
+		return err
+	}
+	_, err := io.WriteString(to, s.changes.Replace(text.String())+s.more)
+	return err
+}
+
+// AddCompletionCommand has `completion SHELL` of a root command print them.
+func AddCompletionCommand(root *cobra.Command) {
+	for shell, s := range scripts {
+		cmd, _, err := root.Find([]string{"completion", shell})
+		if err != nil || cmd.Name() != shell {
+			continue
+		}
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+			without, err := cmd.Flags().GetBool("no-descriptions")
+			if err != nil {
+				return err
+			}
+			return s.writeTo(root.OutOrStdout(), root, !without)
+		}
+	}
+}
+
+// FlagAliases has a command take flags by the names that they have in other tools, which help does not mention: other names by
+// that of the flag. A name of one letter is a short one.
+func FlagAliases(cmd *cobra.Command, names map[string][]string) {
+	flags := cmd.Flags()
+	for flag, others := range names {
+		for _, other := range others {
+			alias := &pflag.Flag{Name: other, Value: another{flags, flag}, Usage: "as --" + flag, Hidden: true, NoOptDefVal: flags.Lookup(flag).NoOptDefVal}
+			if len(other) == 1 {
+				alias.Shorthand = other
+			}
+			flags.AddFlag(alias)
+		}
+	}
+}
+
+// another is the value of a flag under another name.
+type another struct {
+	flags *pflag.FlagSet
+	flag  string
+}
+
+func (a another) Set(text string) error { return a.flags.Set(a.flag, text) }
+func (a another) Type() string          { return a.flags.Lookup(a.flag).Value.Type() }
+func (a another) String() string        { return "" }
+
+// newest is how many runs of a store are looked at for what it holds.
+const newest = 200
+
+// readMemory is how much memory DuckDB may take for it.
+const readMemory = 256 << 20
+
+// recent are columns of the newest runs of the stores, newest first. What cannot be read has none.
+func (r request) recent(columns ...string) []schema.Run {
+	var all []schema.Run
+	for _, dir := range r.Stores() {
+		db, err := query.Open(r.cmd.Context(), []string{dir}, query.Options{MemoryLimit: readMemory})
+		if err != nil {
+			continue
+		}
+		if runs, err := db.Recent(r.cmd.Context(), newest, columns...); err == nil {
+			all = append(all, runs...)
+		}
+		_ = db.Close() // nothing is written
+	}
+	return all
+}
+
+// textsOf are the values that a field has in the newest runs, each once, in ascending order; of a map, those of its entry.
+func (r request) textsOf(f filter.Field) []string {
+	found := map[string]bool{}
+	at := slices.Index(schema.Runs.Columns, f.Column)
+	if at < 0 || f.Metric != "" { // of samples: a number
+		return nil
+	}
+	for _, run := range r.recent(f.Column.Name) {
+		if text, ok := textOf(schema.RunRow(&run, "")[at], f.Entry); ok {
+			found[text] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// textOf is a value as filters have it.
+func textOf(value any, entry string) (text string, ok bool) {
+	switch value := value.(type) {
+	case string:
+		return value, value != ""
+	case int64:
+		return strconv.FormatInt(value, 10), true
+	case float64:
+		return strconv.FormatFloat(value, 'g', -1, 64), true
+	case bool:
+		return strconv.FormatBool(value), true
+	case map[string]string:
+		text, ok = value[entry]
+	}
+	return text, ok && text != ""
+}
+
+// keysOf are the keys that maps have in the newest runs, by the column.
+func (r request) keysOf(columns ...string) map[string][]string {
+	found := map[string]map[string]bool{}
+	for _, run := range r.recent(columns...) {
+		row := schema.RunRow(&run, "")
+		for _, name := range columns {
+			entries, _ := row[slices.Index(schema.Runs.Columns, schema.RunColumn(name))].(map[string]string)
+			for key := range entries {
+				if found[name] == nil {
+					found[name] = map[string]bool{}
+				}
+				found[name][key] = true
+			}
+		}
+	}
+	keys := map[string][]string{}
+	for name, of := range found {
+		keys[name] = slices.Sorted(maps.Keys(of))
+	}
+	return keys
+}
+
+// column is what a column has in the newest runs.
+func column(name string) func(request) []cobra.Completion {
+	return func(r request) []cobra.Completion { return r.textsOf(filter.Field{Column: schema.RunColumn(name)}) }
+}
+
+// runs are the newest runs: by their ids, and by the ends of these that other commands show.
+func runs(r request) []cobra.Completion {
+	all := []cobra.Completion{described("last", "the run that started last")}
+	for _, run := range r.recent("run_id", "benchmark", "variant", "status", "started_at") {
+		about := strings.TrimSpace(run.Benchmark + " " + run.Variant + " " + string(run.Status) + " " + when(run.StartedAt))
+		id := run.RunID
+		if r.typed != "" && !strings.HasPrefix(id, r.typed) && len(id) > shortID {
+			id = id[len(id)-shortID:]
+		}
+		all = append(all, described(id, about))
+	}
+	return all
+}
+
+// shortID is how much of a run's id people see.
+const shortID = 8
+
+// sessions are the newest sessions, and the words for them.
+func sessions(r request) []cobra.Completion {
+	all := []cobra.Completion{described("last", "the session that began last"), described("last~1", "the one before it")}
+	seen := map[string]bool{}
+	for _, run := range r.recent("session_id", "suite", "started_at") {
+		if id := run.SessionID; !seen[id] {
+			seen[id] = true
+			all = append(all, described(id, strings.TrimSpace(run.Suite+" "+when(run.StartedAt))))
+		}
+	}
+	return all
+}
+
+// when is a time as people read it; empty where it is not known.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// metrics are those with a fixed meaning, and those of the newest runs.
+func metrics(r request) []cobra.Completion {
+	var all []cobra.Completion
+	for _, k := range schema.MetricKinds {
+		all = append(all, described(k.Name, k.Meaning))
+	}
+	for _, name := range r.textsOf(filter.Field{Column: schema.RunColumn("metric")}) {
+		if !slices.ContainsFunc(schema.MetricKinds, func(k schema.MetricKind) bool { return k.Name == name }) {
+			all = append(all, name)
+		}
+	}
+	slices.SortFunc(all, func(a, b cobra.Completion) int { return cmp.Compare(wordOf(a), wordOf(b)) })
+	return all
 }

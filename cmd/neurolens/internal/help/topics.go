@@ -9,13 +9,18 @@ package help
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/docs"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // helpWidth is how many columns the list of topics takes, as all help does.
@@ -152,4 +157,224 @@ func offered(root *cobra.Command, args []string, typed string) (found []string) 
 	}
 	slices.Sort(found)
 	return slices.DeleteFunc(slices.Compact(found), func(word string) bool { return !strings.HasPrefix(word, typed) })
+}
+
+// topic is a page that help shows: its name, its file, the group it is listed in, and a sentence about it.
+type topic struct{ name, file, group, about string }
+
+// A row of the index of docs, and the heading of a table of rows.
+var (
+	indexRow   = regexp.MustCompile(`^\| \[([^\]]+)\]\(([^)]+)\) \| (.*) \|$`)
+	indexGroup = regexp.MustCompile(`^\| ([^\[|]+) \| \|$`)
+)
+
+// besides are the pages that are beside the code of what they explain, in upper case: COLUMNS.md is the topic columns.
+func besides() map[string]string {
+	return map[string]string{"columns": query.ColumnsPage, "stored": runner.StoredPage}
+}
+
+// topics are the pages that the index of docs lists and the program has, in its order.
+func topics() ([]topic, error) {
+	index, err := docs.Pages.ReadFile("README.md")
+	if err != nil {
+		return nil, err
+	}
+	var all []topic
+	group := ""
+	for line := range strings.Lines(string(index)) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := indexGroup.FindStringSubmatch(line); m != nil {
+			group = m[1]
+		}
+		m := indexRow.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name := strings.ToLower(strings.TrimSuffix(path.Base(m[2]), ".md"))
+		if _, beside := besides()[name]; beside || !strings.Contains(m[2], "/") {
+			all = append(all, topic{name, m[2], group, inline(m[3])})
+		}
+	}
+	return all, nil
+}
+
+// text is the page of a topic.
+func (t topic) text() (string, error) {
+	if page, beside := besides()[t.name]; beside {
+		return page, nil
+	}
+	page, err := docs.Pages.ReadFile(t.file)
+	return string(page), err
+}
+
+// alsoCalled are the topics by other words that one looks for.
+var alsoCalled = map[string]string{
+	"sweep": "sweeps", "filter": "filters", "privacy": "stored", "redact": "stored", "sharing": "stores", "backup": "stores", "sealing": "stores", "views": "sql",
+}
+
+// named finds a topic by its name, in any case, or by another word for it.
+func named(all []topic, name string) (topic, bool) {
+	name = strings.ToLower(name)
+	name = cmp.Or(alsoCalled[name], name)
+	at := slices.IndexFunc(all, func(t topic) bool { return t.name == name })
+	if at < 0 {
+		return topic{}, false
+	}
+	return all[at], true
+}
+
+// topicNames are the names of the topics.
+func topicNames() []string {
+	all, err := topics()
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.name
+	}
+	return names
+}
+
+// topicList lists the topics by group, for help on a terminal of so many columns.
+func topicList(all []topic, width int) string {
+	var b strings.Builder
+	group, nameWidth := "", 0
+	for _, t := range all {
+		nameWidth = max(nameWidth, len(t.name))
+	}
+	for _, t := range all {
+		if t.group != group {
+			fmt.Fprintf(&b, "\nTopics, %s:\n", t.group)
+			group = t.group
+		}
+		for i, line := range term.Wrapped(t.about, width-nameWidth-4) {
+			name := ""
+			if i == 0 {
+				name = t.name
+			}
+			fmt.Fprintf(&b, "  %-*s  %s\n", nameWidth, name, line)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// rendered is a page for a terminal of so many columns: plain text, with code as it is.
+func rendered(page string, width int) string {
+	var out, paragraph []string
+	flush := func() {
+		if len(paragraph) > 0 {
+			out = append(out, wrapped(inline(strings.Join(paragraph, " ")), "", width)...)
+			paragraph = nil
+		}
+	}
+	code := false
+	var table [][]string
+	endTable := func() {
+		if len(table) > 0 {
+			out = append(out, tableLines(table, width)...)
+			table = nil
+		}
+	}
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		text := strings.TrimSpace(line)
+		if strings.HasPrefix(text, "|") && !code {
+			flush()
+			if !ruler.MatchString(text) {
+				table = append(table, cells(text))
+			}
+			continue
+		}
+		endTable()
+		switch {
+		case strings.HasPrefix(text, "```"):
+			flush()
+			code = !code
+		case code:
+			out = append(out, strings.TrimRight("    "+line, " "))
+		case strings.HasPrefix(line, "    ") && len(paragraph) == 0:
+			out = append(out, line)
+		case strings.HasPrefix(text, "<!--"): // a word to the tests of the page
+		case text == "":
+			flush()
+			out = append(out, "")
+		case strings.HasPrefix(text, "#"):
+			flush()
+			out = append(out, strings.ToUpper(inline(strings.TrimSpace(strings.TrimLeft(text, "#")))))
+		case strings.HasPrefix(text, "* "), strings.HasPrefix(text, "- "):
+			flush()
+			paragraph = []string{"* " + text[2:]}
+		case numbered.MatchString(text):
+			flush()
+			paragraph = []string{text}
+		default:
+			paragraph = append(paragraph, text)
+		}
+	}
+	flush()
+	endTable()
+	return strings.TrimSpace(strings.Join(out, "\n")) + "\n"
+}
+
+var (
+	ruler    = regexp.MustCompile(`^\|[-:| ]+\|$`)
+	links    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	numbered = regexp.MustCompile(`^\d+\. `)
+)
+
+// inline is text without the marks of Markdown.
+func inline(text string) string {
+	text = links.ReplaceAllString(text, "$1")
+	return strings.NewReplacer("`", "", "**", "", `\|`, "|").Replace(text)
+}
+
+// cells are those of a row of a table.
+func cells(row string) []string {
+	var all []string
+	for _, cell := range strings.Split(strings.ReplaceAll(strings.Trim(row, "|"), `\|`, "\x00"), "|") {
+		all = append(all, strings.ReplaceAll(strings.TrimSpace(inline(cell)), "\x00", "|"))
+	}
+	return all
+}
+
+// wrapped are the lines of a text that begin with an indent.
+func wrapped(text, indent string, width int) []string {
+	lines := term.Wrapped(text, width-len(indent))
+	for i := range lines {
+		lines[i] = indent + lines[i]
+	}
+	return lines
+}
+
+// tableLines are a table with columns where it fits, else a paragraph for each row.
+func tableLines(table [][]string, width int) []string {
+	widths := make([]int, len(table[0]))
+	for _, row := range table {
+		for i := range min(len(row), len(widths)) {
+			widths[i] = max(widths[i], term.Width(row[i]))
+		}
+	}
+	total := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	var lines []string
+	for _, row := range table {
+		if total > width {
+			lines = append(lines, wrapped(row[0], "", width)...)
+			for _, cell := range row[1:] {
+				if cell != "" {
+					lines = append(lines, wrapped(cell, "    ", width)...)
+				}
+			}
+			continue
+		}
+		var line strings.Builder
+		for i := range min(len(row), len(widths)) {
+			line.WriteString(term.Pad(row[i], widths[i]+2, false))
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
 }

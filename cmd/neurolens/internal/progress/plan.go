@@ -2,12 +2,16 @@ package progress
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -172,4 +176,228 @@ func repeatsText(s *sweep.Sweep) string {
 		return " " + each
 	}
 	return fmt.Sprintf(" (%s each)", term.Count(s.Repeats, "repeat"))
+}
+
+// description is a sweep in words, worked out once.
+type description struct {
+	sweep     *sweep.Sweep
+	constants []string          // what all points share
+	names     map[string]string // what a point differs in, by point_id: bs=1 seq=64 fp32
+	against   bool              // two commits are compared
+	metrics   []string          // that were asked for, in place of the primary one of each run
+
+	calibration int // points of calibrate, where there are others
+
+	foresight compare.Prediction // of a session with two sides
+}
+
+// pointColumns are the columns of a point, besides the parameters.
+var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
+
+// PointNames are what the points of a sweep differ in, in words, by their ids: bs=1 seq=64 fp32.
+func PointNames(s *sweep.Sweep) map[string]string { return describe(s).names }
+
+func describe(s *sweep.Sweep) description {
+	d := description{sweep: s, names: make(map[string]string, len(s.Points))}
+	own := ownPoints(s)
+	points := make([]views.Subject, len(own))
+	for i, p := range own {
+		points[i].Point = pointOf(p)
+	}
+	constants, varying := views.Axes(points, pointColumns)
+	d.constants = constants
+	for i, name := range term.ShortNames(views.PointNames(varying, len(points))) {
+		if name == "" { // the only point
+			name = own[i].Benchmark
+		}
+		d.names[own[i].PointID] = name
+	}
+	for i := range s.Points {
+		if p := &s.Points[i]; d.names[p.PointID] == "" {
+			d.names[p.PointID] = p.Benchmark + " " + p.Variant
+			d.calibration++
+		}
+	}
+	return d
+}
+
+// ownPoints are the points of a sweep, those that are skipped too, without those that calibrate adds, unless there are no others.
+func ownPoints(s *sweep.Sweep) []*sweep.Point {
+	var own, all []*sweep.Point
+	for _, p := range s.Planned() {
+		if all = append(all, p); !p.Calibration {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
+		return all
+	}
+	return own
+}
+
+// pointOf is what makes a point of a sweep.
+func pointOf(p *sweep.Point) query.Point {
+	params := map[string]string{}
+	maps.Copy(params, p.Params)
+	return query.Point{
+		Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
+		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: params,
+	}
+}
+
+// sides are the words for sweep.Launch.Side.
+var sides = [...]string{"base", "head"}
+
+// launch names a launch by what tells it from the others of its repeat: bs=1 seq=64 fp32 head.
+func (d description) launch(l sweep.Launch) string {
+	name := d.names[l.Point.PointID]
+	if d.against {
+		name += " " + sides[l.Side]
+	}
+	if l.Profile != "" {
+		name += " profile " + l.Profile
+	}
+	return term.OneLine(name)
+}
+
+// sides are how many launches a point has in a repeat.
+func (d description) sides() int {
+	if d.against {
+		return len(sides)
+	}
+	return 1
+}
+
+// titleParts are the parts of a title: the suite, if there is one, and what follows it.
+func titleParts(suite string, others ...string) []string {
+	var parts []string
+	if suite != "" {
+		parts = append(parts, term.Short(suite))
+	}
+	for _, other := range others {
+		parts = append(parts, term.Short(other))
+	}
+	return slices.Compact(parts)
+}
+
+// headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With
+// those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs. See repeatsOfEach.
+func (d description) headline(e runner.Event) string {
+	parts := titleParts(d.sweep.Suite, d.constants...)
+	points := term.Count(len(d.sweep.Points)-d.calibration, "point")
+	if d.calibration > 0 {
+		points = fmt.Sprintf("(%s + %d of calibrate)", points, d.calibration)
+	}
+	repeats := term.Count(d.sweep.Repeats, "repeat")
+	if d.sweep.Looks != nil && d.sweep.MaxRepeats > d.sweep.Repeats {
+		repeats = fmt.Sprintf("%d to %s", d.sweep.Repeats, term.Count(d.sweep.MaxRepeats, "repeat"))
+	}
+	factors, product, runs := points+" × "+repeats, 0, e.Launches
+	if several := d.repeatsOfEach(); several != "" {
+		factors = several
+	}
+	for i := range d.sweep.Points {
+		product += d.sweep.Points[i].Repeats
+	}
+	if d.against {
+		factors, product = factors+" × "+term.Count(d.sides(), "side"), product*d.sides()
+	}
+	skipped := len(d.sweep.Skipped)
+	runs -= skipped * d.sides()
+	passes := slices.ContainsFunc(d.sweep.Points, func(p sweep.Point) bool { return len(p.Profile) > 0 })
+	switch {
+	case d.sweep.Looks == nil && passes && runs > product:
+		factors, runs = factors+" =", product
+	case d.sweep.Looks == nil && runs == product:
+		factors, passes = factors+" =", false
+	default: // more may come
+		factors, passes = factors+",", false
+	}
+	text := factors + " " + term.Count(runs, "run")
+	if passes {
+		text += " + profiler passes"
+	}
+	parts = append(parts, text)
+	if skipped > 0 {
+		parts = append(parts, term.Count(skipped, "point")+" skipped")
+	}
+	if e.Env.Machine != "" {
+		parts = append(parts, e.Env.Machine)
+	}
+	return term.OneLine(strings.Join(parts, " · "))
+}
+
+// repeatsOfEach says how many points have which number of repeats, and of which benchmarks those are that are fewer; empty: all have the
+// same. (23 points × 1 repeat + 1 point of sort × 10 repeats)
+func (d description) repeatsOfEach() string {
+	points, names := map[int]int{}, map[int][]string{}
+	for i := range d.sweep.Points {
+		p := &d.sweep.Points[i]
+		if points[p.Repeats]++; !slices.Contains(names[p.Repeats], p.Benchmark) {
+			names[p.Repeats] = append(names[p.Repeats], p.Benchmark)
+		}
+	}
+	if len(points) < 2 {
+		return ""
+	}
+	const enough = 2
+	most := slices.Max(slices.Collect(maps.Values(points)))
+	var parts []string
+	for _, repeats := range slices.Sorted(maps.Keys(points)) {
+		part := term.Count(points[repeats], "point")
+		if of := names[repeats]; points[repeats] < most && len(of) <= enough {
+			part += " of " + strings.Join(of, " and ")
+		}
+		parts = append(parts, part+" × "+term.Count(repeats, "repeat"))
+	}
+	return "(" + strings.Join(parts, " + ") + ")"
+}
+
+// tooFew says how to get a verdict where the sweep compares points and some have too few runs for one; empty elsewhere.
+func (d description) tooFew() string {
+	const enough, asked = 3, 5
+	if d.against || d.sweep.RelError > 0 {
+		return ""
+	}
+	for i := range d.sweep.Points {
+		p := &d.sweep.Points[i]
+		if p.Repeats < enough && !p.Control && (d.sweep.Baseline != "" || p.Thresholds != nil) {
+			return fmt.Sprintf("%s per point %s no verdict; --repeats %d gives one", term.Count(p.Repeats, "run"), giveS(p.Repeats), asked)
+		}
+	}
+	return ""
+}
+
+// giveS is the verb for so many things.
+func giveS(n int) string {
+	if n == 1 {
+		return "gives"
+	}
+	return "give"
+}
+
+// seeable says before a session of two sides which change it is likely to find; empty where no session before it tells.
+func (d description) seeable(e runner.Event) string {
+	change, blocks, ok := d.seeableChange(e)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("with %s, a change of %s will probably be found at half of the points, if noise is as in session %s",
+		term.Count(blocks, "block"), strings.TrimPrefix(views.Signed(change), "+"), views.ShortRun(d.foresight.Session))
+}
+
+// known is what is known before the first run: what the session can find, and that the machine is busy.
+func (d description) known(e runner.Event) []string {
+	return slices.DeleteFunc([]string{d.seeable(e), d.tooFew(), lostText(d.sweep), loadText(e.Env)}, func(line string) bool { return line == "" })
+}
+
+// seeableChange is the change that a session of two sides is likely to find, as a ratio less 1, and with how many blocks; ok is
+// false where no session before it tells.
+func (d description) seeableChange(e runner.Event) (change float64, blocks int, ok bool) {
+	blocks, looks := d.sweep.Repeats, 1
+	if d.sweep.Looks != nil {
+		blocks, looks = d.sweep.MaxRepeats, len(d.sweep.Looks)
+	}
+	change, ok = d.foresight.Seeable(blocks, looks)
+	return change, blocks, ok && d.against && e.Env.Machine == d.foresight.Machine
 }

@@ -1,13 +1,19 @@
 package progress
 
 import (
+	"fmt"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Progress says on standard error what a sweep is doing: a live view on a terminal, JSON lines where the result is
@@ -88,4 +94,135 @@ func (p *Progress) Close(result runner.Result) {
 	if p.begun {
 		p.reporter.end(result, p.Elapsed())
 	}
+}
+
+// Again is a command line of bench as it was typed. It is empty if the sweep came on standard input.
+func Again(args []string) string { return again(args, 0) }
+
+// WithRepeats is a command line of bench with another number of repeats, to be typed again. args are its words, without the
+// name of the program; what stands behind -- is a program's own. It is empty where the sweep came on standard input.
+func WithRepeats(args []string, repeats int) string { return again(args, repeats) }
+
+// again is a command line of bench, with another number of repeats unless that is 0.
+func again(args []string, repeats int) string {
+	own := len(args)
+	if dash := slices.Index(args, "--"); dash >= 0 {
+		own = dash
+	}
+	if slices.Contains(args[:own], "-") {
+		return ""
+	}
+	words := []string{"neurolens"}
+	for i := 0; i < own; i++ {
+		switch word := args[i]; {
+		case repeats > 0 && (word == "--repeats" || word == "-r"):
+			i++ // its value
+		case repeats > 0 && strings.HasPrefix(word, "--repeats="), word == "--no-pager":
+		default:
+			words = append(words, term.ShellWord(word))
+		}
+	}
+	if repeats > 0 {
+		words = append(words, "--repeats", strconv.Itoa(repeats))
+	}
+	for _, word := range args[own:] {
+		words = append(words, term.ShellWord(word))
+	}
+	return strings.Join(words, " ")
+}
+
+// muchOfStart is how many starts of a process a program has to take so that they are not worth a word.
+const muchOfStart = 5
+
+// startLine says what starting a process takes, where that is much of what a program of the session took; empty elsewhere. A program whose
+// shell is subtracted has no such part.
+func startLine(start time.Duration, sw *sweep.Sweep, points []query.SessionPoint) string {
+	limit := muchOfStart * start
+	started := map[string]bool{}
+	for i := range sw.Points {
+		p := &sw.Points[i]
+		started[p.PointID] = p.Executor == schema.ExecutorCommand && p.Start == nil
+	}
+	for i := range points {
+		p := &points[i]
+		if started[p.PointID] && p.Metric == schema.PrimaryMetric && p.Median != nil && *p.Median < float64(limit) {
+			return fmt.Sprintf("starting a process takes %s here; this is part of each median, and a large part of those below %s",
+				schema.ForPeople(float64(start), "ns"), schema.ForPeople(float64(limit), "ns"))
+		}
+	}
+	return ""
+}
+
+// Earlier are the runs of earlier sessions that a session goes on from.
+func Earlier(plan *runner.Plan) (earlier []schema.Run) {
+	for _, p := range plan.Launches {
+		if p.Done != nil {
+			earlier = append(earlier, *p.Done)
+		}
+	}
+	return earlier
+}
+
+// Discovered says which files a sweep runs, and why it leaves others that discover looked at.
+func Discovered(w io.Writer, s *sweep.Sweep) {
+	said := map[string]bool{}
+	for _, points := range [][]sweep.Point{s.Points, s.Skipped} {
+		for i := range points {
+			p := &points[i]
+			line := fmt.Sprintf("runs %s", p.Benchmark)
+			if p.Variant != "" {
+				line += " " + p.Variant
+			}
+			if p.File != "" {
+				line += ": " + p.File
+			} else if len(p.Command) > 0 {
+				line += ": " + p.Command[0]
+			}
+			if p.Fault != "" {
+				line += ": " + p.Fault
+			}
+			if !said[line] {
+				said[line] = true
+				fmt.Fprintln(w, term.OneLine(line))
+			}
+		}
+	}
+	for _, left := range s.Left {
+		fmt.Fprintln(w, term.OneLine(fmt.Sprintf("left %s: %s", left.File, left.Reason)))
+	}
+}
+
+// Note writes what is worth a word before a session; an empty text is nothing.
+func Note(w io.Writer, text string) {
+	if text != "" {
+		fmt.Fprintln(w, term.OneLine("neurolens: "+text))
+	}
+}
+
+// LeastRepeats is the smallest number of repeats that a point has, apart from controls.
+func LeastRepeats(s *sweep.Sweep) int {
+	least := s.Repeats
+	for i := range s.Points {
+		if p := &s.Points[i]; !p.Control {
+			least = min(least, p.Repeats)
+		}
+	}
+	return least
+}
+
+// lostText says that discover has left files that are named like benchmarks; empty: none.
+func lostText(s *sweep.Sweep) string {
+	var files []string
+	for _, left := range s.Left {
+		if left.Near {
+			files = append(files, left.File)
+		}
+	}
+	switch len(files) {
+	case 0:
+		return ""
+	case 1:
+		return term.OneLine("not run, though named like a benchmark: " + files[0] + "; --verbose says why")
+	}
+	return term.OneLine(fmt.Sprintf("not run, though named like benchmarks: %s and %s more; --verbose says why", files[0], term.Thousands(len(files)-1)))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/query/judge"
@@ -263,4 +264,187 @@ func (p *Project) Elsewhere(store string) bool {
 // Usual are the thresholds for a command where nothing else says one.
 func (p *Project) Usual(command string) judge.Thresholds {
 	return p.below[command].Over(p.thresholds)
+}
+
+// key is a key of a project file.
+type key struct {
+	name     string
+	variable string // of the environment, which wins over it; empty: there is none
+	flag     string // which wins over both; empty: there is none, or each command has its own
+	without  string // what holds where nobody says anything; empty: it is computed
+}
+
+// variablePython names the interpreter of Python benchmarks.
+const variablePython = "NEUROLENS_PYTHON"
+
+// keys are all that a project file may have. What would start a program is none of them, but for the interpreter of
+// benchmarks: the file may be anybody's, and to list runs is safe everywhere.
+var keys = []key{
+	{"store", "NEUROLENS_STORE", "store", ""},
+	{"format", "NEUROLENS_FORMAT", "format", "table"},
+	{"machine", "NEUROLENS_MACHINE", "", "a name made from its hardware"},
+	{"python", variablePython, "python", "that of the active virtual environment, else python3"},
+	{"thresholds", "", "threshold", "2% for metrics that are compared as ratios"},
+	{"defaults", "", "", "those in the help of each command"},
+}
+
+// keyOf is the key of a name; nil: there is none.
+func keyOf(name string) *key {
+	for i := range keys {
+		if keys[i].name == name {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+func keyNames() []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return names
+}
+
+// Setting is the value of a key of project files, and where it comes from.
+type Setting struct {
+	Key     string
+	Value   string // empty: nobody says one
+	Source  string // one of those below
+	Where   string // the flag, the variable, or the file and its line; empty for a default
+	Without string // in words, what holds where there is no value
+}
+
+// The sources of a setting, the strongest first.
+const (
+	SourceFlag     = "flag"
+	SourceVariable = "variable"
+	SourceFile     = "file"
+	SourceDefault  = "default"
+)
+
+// Given is what a command line says of the setting that a flag stands for, and the flag as it was typed; that is empty where
+// it says nothing.
+type Given func(flag string) (value, typed string)
+
+// Settings are all settings with their origins, in a fixed order: keys that have keys below them are a setting for each. found are
+// values that hold by themselves, by key.
+func (p *Project) Settings(given Given, found map[string]string) []Setting {
+	var all []Setting
+	for _, k := range keys {
+		all = append(all, p.settings(k, given, found[k.name])...)
+	}
+	return all
+}
+
+func (p *Project) settings(k key, given Given, found string) []Setting {
+	if value, typed := given(k.flag); typed != "" {
+		return []Setting{{Key: k.name, Value: value, Source: SourceFlag, Where: typed}}
+	}
+	if k.variable != "" && p.environ(k.variable) != "" {
+		return []Setting{{Key: k.name, Value: p.environ(k.variable), Source: SourceVariable, Where: k.variable}}
+	}
+	var all []Setting
+	for _, v := range p.said {
+		if v.key == k.name || strings.HasPrefix(v.key, k.name+".") {
+			all = append(all, Setting{Key: v.key, Value: v.text, Source: SourceFile, Where: p.at(v.line)})
+		}
+	}
+	slices.SortFunc(all, func(a, b Setting) int { return strings.Compare(a.Key, b.Key) })
+	if all == nil {
+		all = []Setting{{Key: k.name, Value: found, Source: SourceDefault, Without: k.without}}
+	}
+	return all
+}
+
+// Path is the file; empty: there is none.
+func (p *Project) Path() string { return p.path }
+
+// placeholders are the words that stand for a path in the help of a flag.
+var placeholders = []string{"DIR", "FILE", "FOLDER", "NEWDIR"}
+
+// pathVariables are the variables whose values are paths.
+var pathVariables = []string{"NEUROLENS_LOCKS", variablePython, "NEUROLENS_STORE"}
+
+// expandFlags replaces the paths that the command line gives to flags: a shell does not expand --store=~/runs.
+func expandFlags(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if name, _ := pflag.UnquoteUsage(f); err != nil || !slices.Contains(placeholders, name) {
+			return
+		}
+		list, many := f.Value.(pflag.SliceValue)
+		texts := []string{f.Value.String()}
+		if many {
+			texts = list.GetSlice()
+		}
+		for i, text := range texts {
+			if texts[i], err = sweep.ExpandPath(text); err != nil {
+				err = fmt.Errorf("--%s: %w", f.Name, err)
+				return
+			}
+		}
+		if many {
+			err = list.Replace(texts)
+		} else {
+			err = f.Value.Set(texts[0])
+		}
+	})
+	return err
+}
+
+// expanded is an environment in which the variables that are paths are replaced.
+func expanded(environ func(string) string) (func(string) string, error) {
+	paths := map[string]string{}
+	for _, name := range pathVariables {
+		path, err := sweep.ExpandPath(environ(name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		paths[name] = path
+	}
+	return func(name string) string {
+		if path, is := paths[name]; is {
+			return path
+		}
+		return environ(name)
+	}, nil
+}
+
+// misnamed is what other tools would take for a project file too.
+const misnamed = "neurolens.yml"
+
+// Remarks are what of the settings is probably not as it was meant, though it is no error.
+func (p *Project) Remarks() []string {
+	var all []string
+	if path := p.unread(); path != "" {
+		all = append(all, fmt.Sprintf("%s is not read: name it %s", path, projectFile))
+	}
+	var known []string
+	for _, k := range schema.MetricKinds {
+		known = append(known, k.Name)
+	}
+	for _, v := range p.said {
+		metric, is := strings.CutPrefix(v.key, "thresholds.")
+		if !is || slices.Contains(known, metric) {
+			continue
+		}
+		if near := schema.Nearest(metric, known); near != "" {
+			all = append(all, fmt.Sprintf("%s: thresholds.%s applies only to metrics of that name; did you mean %s?", p.at(v.line), metric, near))
+		}
+	}
+	return all
+}
+
+// unread is a misnamed file here or above that would count, were it a project file; empty where there is none.
+func (p *Project) unread() string {
+	nearer := func(path string) bool { return p.path == "" || len(filepath.Dir(path)) < len(filepath.Dir(p.path)) }
+	if _, err := os.Lstat(misnamed); !errors.Is(err, fs.ErrNotExist) && p.path != projectFile {
+		return misnamed
+	}
+	for above := range foldersAbove(p.home) {
+		if path := filepath.Join(above, misnamed); nearer(path) && isOurs(path) {
+			return path
+		}
+	}
+	return ""
 }

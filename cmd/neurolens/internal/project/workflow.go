@@ -3,8 +3,10 @@ package project
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -98,4 +100,131 @@ func filled(name string, o WorkflowOptions) ([]byte, error) {
 	var b bytes.Buffer
 	err = t.Execute(&b, struct{ Script, Sweep, History string }{script, o.Sweep, o.History})
 	return b.Bytes(), err
+}
+
+// What became of a file.
+const (
+	stateNew      = "written"
+	stateReplaced = "replaced"
+	stateSame     = "unchanged"
+)
+
+// placed is a file on its way: where it goes, what was there, and its temporary file.
+type placed struct {
+	WorkflowFile
+	target, temp string
+	before       []byte // nil: nothing was there
+	mode         fs.FileMode
+	state        string
+	done         bool
+}
+
+// WriteWorkflow writes the files under a folder, all or none, and says what became of each. Without force it is an error if one of them is
+// there and differs. Folders that were made stay.
+func WriteWorkflow(dir string, all []WorkflowFile, force bool) (states []string, err error) {
+	files := make([]placed, len(all))
+	for i, f := range all {
+		files[i] = placed{WorkflowFile: f, target: filepath.Join(dir, filepath.FromSlash(f.Path))}
+		if err := files[i].look(force); err != nil {
+			return nil, err
+		}
+		states = append(states, files[i].state)
+	}
+	defer func() {
+		for i := range files {
+			if files[i].temp != "" {
+				_ = os.Remove(files[i].temp) // it is gone where it was renamed
+			}
+			if err != nil {
+				files[i].undo()
+			}
+		}
+	}()
+	for i := range files {
+		if err := files[i].prepare(); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", files[i].Path, cause(err))
+		}
+	}
+	for i := range files {
+		if err := files[i].place(); err != nil {
+			return nil, fmt.Errorf("writing %s: %w", files[i].Path, cause(err))
+		}
+	}
+	return states, nil
+}
+
+// look finds what is there.
+func (f *placed) look(force bool) error {
+	info, err := os.Lstat(f.target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.state = stateNew
+		return nil
+	case err != nil:
+		return fmt.Errorf("writing %s: %w", f.Path, cause(err))
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s exists and is not a file", f.Path)
+	}
+	if f.before, err = os.ReadFile(f.target); err != nil {
+		return fmt.Errorf("reading %s: %w", f.Path, cause(err))
+	}
+	f.mode = info.Mode().Perm()
+	switch {
+	case bytes.Equal(f.before, f.Content):
+		f.state = stateSame
+	case !force:
+		return fmt.Errorf("%s exists and differs: --force replaces it", f.Path)
+	default:
+		f.state = stateReplaced
+	}
+	return nil
+}
+
+// prepare writes the temporary file, durably.
+func (f *placed) prepare() error {
+	if f.state == stateSame {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(f.target), 0o755); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(f.target), "."+filepath.Base(f.target)+".*.part")
+	if err != nil {
+		return err
+	}
+	f.temp = temp.Name()
+	_, err = temp.Write(f.Content)
+	return errors.Join(err, temp.Chmod(f.Mode), temp.Sync(), temp.Close())
+}
+
+// place puts the temporary file where it belongs.
+func (f *placed) place() error {
+	if f.temp == "" {
+		return nil
+	}
+	err := os.Rename(f.temp, f.target)
+	f.done = err == nil
+	return err
+}
+
+// undo puts back what was there.
+func (f *placed) undo() {
+	switch {
+	case !f.done:
+	case f.before == nil:
+		_ = os.Remove(f.target)
+	default:
+		_ = errors.Join(os.WriteFile(f.target, f.before, f.mode), os.Chmod(f.target, f.mode))
+	}
+}
+
+// cause is an error of the file system without the path, which the message has already.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
+	}
+	return err
 }

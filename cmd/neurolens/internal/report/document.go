@@ -3,7 +3,9 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -12,7 +14,9 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -154,4 +158,190 @@ func writeValue(w *bufio.Writer, v any) error {
 	}
 	_, err := w.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 	return err
+}
+
+// lastSession is what is reported where nobody says it.
+const lastSession = "session=last"
+
+// Asked is what the command line says of a report.
+type Asked struct {
+	MD, JSON string   // files, or - for standard output
+	HTML     string   // likewise
+	Format   string   // --format; empty: not given
+	Baseline string   // AXIS=VALUE
+	Against  string   // the filter of the base; empty: not given
+	By       []string // keys of groups
+	Metrics  []string // each once
+	All      bool     // all runs, not those of the last session
+}
+
+// Request makes a request of it and of the words of a filter, and settles where the forms go. Its errors are the asker's to mend.
+func (a *Asked) Request(words []string) (summary.Request, error) {
+	base, head, err := a.sides(words)
+	req := summary.Request{Base: base, Filter: head, By: a.By, Metrics: a.Metrics}
+	switch {
+	case err != nil:
+		return req, err
+	case a.All && len(words) > 0:
+		return req, fmt.Errorf("report: --all takes no filter, got %q", req.Filter)
+	case a.MD == "-" && a.JSON == "-" || a.HTML == "-" && (a.MD == "-" || a.JSON == "-"):
+		return req, errors.New("report: only one of --md -, --json - and --html - can be standard output")
+	case a.Format != "" && a.Format != term.FormatMD && a.Format != term.FormatJSON:
+		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
+	}
+	if !a.All && strings.TrimSpace(req.Filter) == "" {
+		req.Filter = lastSession
+	}
+	if a.Baseline != "" {
+		axis, value, found := strings.Cut(a.Baseline, "=")
+		if !found || axis == "" || value == "" {
+			return req, fmt.Errorf("--baseline %q: want AXIS=VALUE", a.Baseline)
+		}
+		req.Axis, req.Reference = axis, filter.QuoteWord(value)
+	}
+	switch {
+	case a.MD != "" || a.JSON != "" || a.HTML != "":
+	case a.Format == term.FormatJSON:
+		a.JSON = "-"
+	default:
+		a.MD = "-"
+	}
+	return req, nil
+}
+
+// Write writes the forms of a document that are texts, where they were asked for. It says on stderr which files there are now, that of the page
+// too.
+func (a *Asked) Write(d *Document, stdout, stderr io.Writer) error {
+	if err := WriteForm(a.JSON, stdout, d.json); err != nil {
+		return err
+	}
+	if err := WriteForm(a.MD, stdout, d.markdown); err != nil {
+		return err
+	}
+	for _, path := range []string{a.HTML, a.JSON, a.MD} {
+		if path != "" && path != "-" {
+			fmt.Fprintln(stderr, term.OneLine(path+": report of "+term.Count(d.Counts.Runs, "run")))
+		}
+	}
+	return nil
+}
+
+// sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
+// arguments as compare takes them, which no run can match both.
+func (a *Asked) sides(words []string) (base, head string, err error) {
+	switch base, head, err = filter.TwoSides(a.Against, words); {
+	case err != nil:
+		return "", "", fmt.Errorf("report: %w", err)
+	case base == "":
+	case a.All:
+		return "", "", errors.New("report: --all is one selection: want a filter for each side")
+	case a.Baseline != "":
+		return "", "", fmt.Errorf("report: --baseline %s and two selections: want one of them", term.OneLine(a.Baseline))
+	}
+	return base, head, nil
+}
+
+// Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are
+// newer ones.
+func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request) error {
+	for _, text := range []*string{&req.Base, &req.Filter} {
+		lasting, err := db.Lasting(ctx, *text)
+		if err != nil {
+			return err
+		}
+		*text = lasting
+	}
+	return nil
+}
+
+// JSONSchema is a JSON Schema (2020-12) of documents, made of their types and of what these say of each member.
+func JSONSchema() ([]byte, error) {
+	document := schemaOf(reflect.TypeFor[Document]())
+	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	document["title"] = "NeuroLens report"
+	document["description"] = "A report by neurolens report --json. Unknown values are null; every member is present."
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the JSON Schema of reports: %w", err)
+	}
+	return append(text, '\n'), nil
+}
+
+// plainTypes are the schemas of types that are no objects and no lists.
+var plainTypes = map[reflect.Type]map[string]any{
+	reflect.TypeFor[summary.Text]():       {"type": []string{"string", "null"}},
+	reflect.TypeFor[*float64]():           {"type": []string{"number", "null"}},
+	reflect.TypeFor[*int64]():             {"type": []string{"integer", "null"}},
+	reflect.TypeFor[*int]():               {"type": []string{"integer", "null"}},
+	reflect.TypeFor[*summary.Time]():      {"type": []string{"string", "null"}, "format": "date-time"},
+	reflect.TypeFor[time.Time]():          {"type": "string", "format": "date-time"},
+	reflect.TypeFor[map[string]int]():     {"type": "object", "additionalProperties": map[string]any{"type": "integer", "minimum": 0}},
+	reflect.TypeFor[map[string]float64](): {"type": "object", "additionalProperties": map[string]any{"type": "number"}},
+	reflect.TypeFor[map[string]string]():  {"type": []string{"object", "null"}, "additionalProperties": map[string]any{"type": "string"}},
+}
+
+// schemaOf is the schema of values of a type.
+func schemaOf(t reflect.Type) map[string]any {
+	if plain, ok := plainTypes[t]; ok {
+		own := map[string]any{} // the description of a member is added to it
+		for key, value := range plain {
+			own[key] = value
+		}
+		return own
+	}
+	switch t.Kind() {
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Struct:
+		properties, required := map[string]any{}, []string{}
+		for _, m := range membersOf(t) {
+			property := schemaOf(m.of)
+			property["description"] = m.doc
+			properties[m.name], required = property, append(required, m.name)
+		}
+		return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+	case reflect.Int:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	}
+	return map[string]any{"type": "string"}
+}
+
+// member is a member of an object.
+type member struct {
+	name, doc string
+	of        reflect.Type
+}
+
+// membersOf are the members of an object in their order, those of embedded structs in place.
+func membersOf(t reflect.Type) (all []member) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			all = append(all, membersOf(f.Type)...)
+		} else if f.IsExported() {
+			all = append(all, member{strings.Split(f.Tag.Get("json"), ",")[0], f.Tag.Get("doc"), f.Type})
+		}
+	}
+	return all
+}
+
+// filled puts empty lists in place of those that are nil, within a value too: a list is never null.
+func filled(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		for i := range v.Len() {
+			filled(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() {
+				filled(f)
+			}
+		}
+	}
 }

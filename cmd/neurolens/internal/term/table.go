@@ -1,6 +1,8 @@
 package term
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // TableView shows a table as it is, under its own column names. A page that has texts whole has all columns too.
@@ -102,4 +105,73 @@ func Quantity(v any, unit string) string {
 		return schema.ForPeople(float64(v), unit)
 	}
 	return Unknown
+}
+
+// RecordsView shows each row as lines of column and value.
+func RecordsView(t answer.Table) View {
+	var v View
+	for i, row := range t.Rows {
+		if i > 0 {
+			v.Below = append(v.Below, "")
+		}
+		var lines [][2]string
+		for j, c := range t.Columns {
+			lines = append(lines, [2]string{c.Name, ValueText(c, row[j], "")})
+		}
+		v.Below = append(v.Below, Pairs(lines)...)
+	}
+	return v
+}
+
+// PairsView shows facts and their values without a header or a count.
+func PairsView(t answer.Table) View {
+	var lines [][2]string
+	for _, row := range t.Rows {
+		lines = append(lines, [2]string{ValueString(row[0]), ValueText(t.Columns[1], row[1], "")})
+	}
+	return View{Below: Pairs(lines)}
+}
+
+// ValueString is a value for a program: stored units, the shortest digits that give the number back, RFC 3339 in UTC,
+// lists and maps as JSON, nothing for NULL.
+func ValueString(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		return schema.CanonicalFloat(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return b.String()
+}
+
+// plainEscapes are those of the format plain that are older than \u, and its own escape character.
+var plainEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// plainText is a text for a cell of the format plain: one line without tabs that steers nothing.
+func plainText(text string) string { return Escaped(plainEscapes.Replace(text), Steers) }
+
+// csvNumber matches the numbers that may begin with a sign.
+var csvNumber = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+
+// csvText is a text for a cell that a spreadsheet must not take for a formula: it gets an apostrophe before it.
+func csvText(text string) string {
+	if text == "" || !strings.Contains("=+-@\t\r", text[:1]) || csvNumber.MatchString(text) {
+		return text
+	}
+	return "'" + text
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Unknown stands where a value is not known.
@@ -122,4 +124,151 @@ func (v View) renderTable(w io.Writer, page Page) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, Gap), " "))
 	}
+}
+
+// Leading is a view with the first columns alone, where not all can be read in a terminal of so many columns, and how many
+// are left out.
+func (v View) Leading(width int) (first View, left int) {
+	const readable = 12 // columns of the terminal, of a text that is cut
+	_, _, widths := v.measure()
+	n, total := 0, -len(Gap)
+	for ; n < len(widths); n++ {
+		if total += len(Gap) + min(widths[n], readable); total > width && n > 0 {
+			break
+		}
+	}
+	if n == len(v.Columns) {
+		return v, 0
+	}
+	first = View{Columns: v.Columns[:n], Above: v.Above, Below: slices.Clone(v.Below), Commands: v.Commands, Next: v.Next}
+	for _, row := range v.Rows {
+		first.Rows = append(first.Rows, row[:n])
+	}
+	return first, len(v.Columns) - n
+}
+
+// ShowsLast tells whether the last column is shown on a page.
+func (v View) ShowsLast(page Page) bool {
+	shown, _, _ := v.fit(page)
+	return slices.Contains(shown, len(v.Columns)-1)
+}
+
+// Fits tells whether a page has room for the texts, of which long ones may be cut as far as they still differ. Columns may be left
+// out.
+func (v View) Fits(page Page) bool {
+	_, _, fits := v.fit(page)
+	return fits
+}
+
+// fit chooses the columns that are shown and how wide each is. Where the page is too narrow, what is wider than a third of it is
+// cut to that, as far as its texts still differ. Columns go in their order, then headers that are wider than what is below them are
+// cut. Where that is not enough, texts are cut, the widest first, and fits is false.
+func (v View) fit(page Page) (shown, widths []int, fits bool) {
+	width := page.Width
+	shown, texts, widths := v.measure()
+	var rooms []int
+	if sum(widths) > width && !page.Whole {
+		rooms = v.narrow(width, texts, widths)
+	}
+	total := sum(widths)
+	for total > width {
+		first := slices.MaxFunc(shown, func(a, b int) int { return v.Columns[a].Drop - v.Columns[b].Drop })
+		if v.Columns[first].Drop == 0 {
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(c int) bool { return c == first })
+		total -= widths[first] + len(Gap)
+	}
+	shrink := func(room func(c int) int) {
+		for total > width {
+			widest := slices.MaxFunc(shown, func(a, b int) int { return room(a) - room(b) })
+			if room(widest) <= 0 {
+				return
+			}
+			widths[widest]--
+			total--
+		}
+	}
+	const least = 4 // columns, to be read at all
+	shrink(func(c int) int {
+		if v.Columns[c].Whole || v.Columns[c].Fixed {
+			return 0
+		}
+		return widths[c] - max(texts[c], least)
+	})
+	fits = total <= width
+	shrink(func(c int) int {
+		if v.Columns[c].Fixed {
+			return 0
+		}
+		return widths[c] - least
+	})
+	for c, room := range rooms {
+		if more := min(room-widths[c], width-total); more > 0 && slices.Contains(shown, c) {
+			widths[c] += more
+			total += more
+		}
+	}
+	return shown, widths, fits
+}
+
+// narrow makes the columns narrower whose texts are wider than a third of so many columns of the terminal, or else than half, and
+// can be cut to that without two becoming the same: to what tells them apart. A long name would cost columns of values otherwise. It
+// gives how wide each may be again where there is room.
+func (v View) narrow(width int, texts, widths []int) (rooms []int) {
+	const readable = 16 // columns, which a verdict has
+	rooms = slices.Clone(widths)
+	for c, column := range v.Columns {
+		if column.Right || column.Fixed {
+			continue
+		}
+		whole, header := v.texts(c), ansi.StringWidth(OneLine(column.Header))
+		least := max(header, readable)
+		for _, room := range []int{max(width/3, least), max(width/2, least)} {
+			if short := CutApart(whole, room); texts[c] > room && distinct(short) == distinct(whole) {
+				rooms[c], texts[c] = min(widths[c], max(width/2, least)), widest(short)
+				widths[c] = max(texts[c], header)
+				break
+			}
+		}
+	}
+	return rooms
+}
+
+// sum is how wide a table of columns of these widths is.
+func sum(widths []int) int {
+	total := -len(Gap)
+	for _, w := range widths {
+		total += w + len(Gap)
+	}
+	return total
+}
+
+// widest is the width of the widest text.
+func widest(texts []string) int {
+	width := 0
+	for _, text := range texts {
+		width = max(width, ansi.StringWidth(text))
+	}
+	return width
+}
+
+// texts are what a column says, a line each.
+func (v View) texts(c int) []string {
+	all := make([]string, len(v.Rows))
+	for i, row := range v.Rows {
+		all[i] = OneLine(row[c].Text)
+	}
+	return all
+}
+
+// measure gives every column, how wide its texts are, and how wide they are with the header.
+func (v View) measure() (columns, texts, widths []int) {
+	for i, c := range v.Columns {
+		text := widest(v.texts(i))
+		columns = append(columns, i)
+		texts = append(texts, text)
+		widths = append(widths, max(text, ansi.StringWidth(OneLine(c.Header))))
+	}
+	return columns, texts, widths
 }

@@ -1,7 +1,9 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -242,4 +244,217 @@ func valuesAt(varying []Axis, places []int) []Axis {
 		}
 	}
 	return chosen
+}
+
+// pair is a point of either side.
+type pair struct {
+	place int            // of its first row of both sides, else of its first row
+	rows  []*compare.Row // in the order of the metrics; nil where neither side has the metric
+	rank  int            // of its worst verdict in compare.Verdicts
+}
+
+// add takes in a row of the pair. One without a metric, where no run of either side is ok, is what is said in all of them.
+func (p *pair) add(r *compare.Row, metrics []string) {
+	if !r.Point.NeitherSupports() {
+		p.rank = min(p.rank, slices.Index(compare.Verdicts, r.Verdict))
+	}
+	if r.Metric != "" {
+		p.rows[slices.Index(metrics, r.Metric)] = r
+		return
+	}
+	for i := range p.rows {
+		p.rows[i] = r
+	}
+}
+
+// loud tells whether somebody has to read of the pair in any metric.
+func (p *pair) loud() bool {
+	return slices.ContainsFunc(p.rows, func(r *compare.Row) bool { return r != nil && isLoud(r) })
+}
+
+// pairKeys name pairs, whatever the metric. A side that does not have a metric has no point in its row: the row is of the pair
+// that the other side's point is in, where that is one.
+type pairKeys struct{ byBase, byHead map[string]string }
+
+// ambiguous is what stands for a point that is in several pairs.
+const ambiguous = "several"
+
+func newPairKeys(rows []compare.Row) pairKeys {
+	k := pairKeys{map[string]string{}, map[string]string{}}
+	note := func(to map[string]string, point, key string) {
+		if known := to[point]; known != "" && known != key {
+			key = ambiguous
+		}
+		to[point] = key
+	}
+	for i := range rows {
+		if r := &rows[i]; r.BaseID != "" && r.HeadID != "" {
+			note(k.byBase, r.BaseID+r.Identity.Machine, pairOf(r))
+			note(k.byHead, r.HeadID+r.Identity.Machine, pairOf(r))
+		}
+	}
+	return k
+}
+
+func (k pairKeys) of(r *compare.Row) string {
+	key := ""
+	switch {
+	case r.HeadID == "":
+		key = k.byBase[r.BaseID+r.Identity.Machine]
+	case r.BaseID == "":
+		key = k.byHead[r.HeadID+r.Identity.Machine]
+	}
+	if key == "" || key == ambiguous {
+		return pairOf(r)
+	}
+	return key
+}
+
+// pairOf names what is compared in a row, whatever the metric.
+func pairOf(r *compare.Row) string { return r.BaseID + " " + r.HeadID + " " + r.Identity.Machine }
+
+// directions say of each of several metrics which values are better, and what is no change.
+func (w Comparison) directions() []string {
+	var lines [][2]string
+	for _, metric := range w.C.Metrics {
+		if slices.Contains(w.C.Absent.Metrics, metric) {
+			continue // a note says so
+		}
+		text := "better direction unknown: changes have no winner"
+		if better := w.better(metric); better != "" {
+			text = better + " is better"
+		}
+		if zone := w.deadZone(metric); zone != "" {
+			text += "; a change below " + zone + " counts as none"
+		}
+		lines = append(lines, [2]string{metric, text})
+	}
+	return term.Pairs(lines)
+}
+
+// better is which values of a metric are, where that is the same for all points. One without a value says nothing about it.
+func (w Comparison) better(metric string) string {
+	better := map[string]bool{}
+	for _, p := range w.C.Points {
+		if p.Metric == metric && !p.NoValue {
+			better[p.Better] = true
+		}
+	}
+	if len(better) > 1 {
+		return ""
+	}
+	return strings.Join(slices.Collect(maps.Keys(better)), "")
+}
+
+// deadZone is the difference of a metric below which there is none, as it was given: an amount is another share of each point.
+// It is empty where every difference counts.
+func (w Comparison) deadZone(metric string) string {
+	switch threshold, same := w.C.Thresholds[metric]; {
+	case !same:
+		return "the threshold of its benchmark"
+	case threshold.Value == 0:
+		return ""
+	case threshold.Absolute:
+		unit := threshold.Unit
+		if i := slices.IndexFunc(w.C.Rows, func(r compare.Row) bool { return r.Metric == metric }); i >= 0 {
+			unit = cmp.Or(w.C.Rows[i].Unit, unit)
+		}
+		return strings.TrimPrefix(SignedQuantity(threshold.Value, unit), "+")
+	default:
+		return Share(threshold.Value)
+	}
+}
+
+// differences are lines about metrics that are compared by ratio. A line counts the points that are compared by difference instead,
+// because of values of 0 or less, and has their threshold.
+func (w Comparison) differences() (lines []string) {
+	for _, metric := range w.C.Metrics {
+		given, same := w.C.Thresholds[metric]
+		n, all := 0, 0
+		for _, p := range w.C.Points {
+			if p.Metric == metric {
+				all++
+				if !p.Ratio {
+					n++
+				}
+			}
+		}
+		if n == 0 || same && given.Absolute || schema.ScaleOf(metric) == schema.ScaleDifference {
+			continue
+		}
+		zone := "the threshold"
+		if same {
+			zone = Share(given.Value)
+		}
+		line := fmt.Sprintf("%d of %s %s compared by difference, because of values of 0 or less: a change below %s of the smaller side counts as none",
+			n, term.Count(all, "point"), term.IsAre(n), zone)
+		if len(w.C.Metrics) > 1 {
+			line = metric + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// metricCounts say of each of several metrics what became of its points, and their geometric mean.
+func (w Comparison) metricCounts() []string {
+	if len(w.C.Metrics) < 2 {
+		return nil
+	}
+	var lines [][2]string
+	for _, metric := range w.C.Metrics {
+		if slices.Contains(w.C.Absent.Metrics, metric) {
+			continue
+		}
+		counts := map[judge.Verdict]int{}
+		for _, p := range w.C.Points {
+			if p.Metric == metric && !p.Control {
+				counts[p.Verdict]++
+			}
+		}
+		text := verdictCounts(counts)
+		if mean := w.geometricMean(metric); mean != "" {
+			text += "; " + mean
+		}
+		lines = append(lines, [2]string{metric, text})
+	}
+	return term.Pairs(lines)
+}
+
+// Standing has the change of each point of a session as columns of a table with a row per point.
+type Standing struct {
+	Columns []term.Column
+	Heads   map[string][]term.Cell // by point
+	Bases   map[string][]term.Cell // by point, of the references
+}
+
+// standing makes the columns of the change, its interval and the verdict. The row of a reference says so instead. If metrics were asked
+// for, the header names them.
+func standing(c *compare.Comparison, metrics []string) Standing {
+	change := strings.ToUpper(strings.Join(append([]string{"CHANGE"}, metrics...), " "))
+	s := Standing{
+		Columns: []term.Column{{Header: change, Right: true}, {Header: Comparison{C: c}.confidence(), Right: true}, {Header: "VERDICT"}},
+		Heads:   map[string][]term.Cell{}, Bases: map[string][]term.Cell{},
+	}
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if r.BaseID != "" {
+			s.Bases[r.BaseID] = []term.Cell{{Text: "reference"}, {Text: ""}, {Text: ""}}
+		}
+		if r.HeadID != "" {
+			s.Heads[r.HeadID] = []term.Cell{{Text: pointChange(r)}, {Text: intervalText(r)}, verdictCell(r.Verdict)}
+		}
+	}
+	return s
+}
+
+// OpenPoints tells which points of a session with two sides are inconclusive, by their ids, and why.
+func OpenPoints(runs []schema.Run) map[string]string {
+	open := map[string]string{}
+	for id, decided := range compare.JudgeSession(runs) {
+		if decided.Open() {
+			open[id] = string(decided.Reason)
+		}
+	}
+	return open
 }

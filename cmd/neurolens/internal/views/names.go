@@ -1,10 +1,13 @@
 package views
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
 )
 
 // MergedAxes are the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
@@ -87,4 +90,89 @@ func HashText(value string) string {
 		return value[:enough]
 	}
 	return OrUnknown(value)
+}
+
+// Reader is who reads a screen: how wide it is, what time it is there, and which stores were named.
+type Reader struct {
+	Width  int
+	Whole  bool // names are not cut, as on a pipe
+	Now    time.Time
+	Stores []string
+	UTC    bool // times are printed with the date and in UTC, for readers elsewhere
+}
+
+// Page is what the reader has before them, without colour.
+func (r Reader) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
+
+// When prints a time, in local time unless the reader is elsewhere; what is no time is not known.
+func (r Reader) When(v any) string {
+	t, ok := v.(time.Time)
+	if !ok || t.IsZero() {
+		return term.Unknown
+	}
+	if r.UTC {
+		return t.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	t, now := t.Local(), r.Now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return "today " + t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// Offset is the offset of local time from UTC, for the header above times: UTC, or UTC+02:00.
+func (r Reader) Offset() string {
+	return strings.TrimSuffix("UTC"+r.Now.Local().Format("-07:00"), "+00:00")
+}
+
+// OfStores are the words of a command that name the stores again.
+func (r Reader) OfStores() string {
+	words := ""
+	for _, dir := range r.Stores {
+		words += " --store " + term.ShellWord(dir)
+	}
+	return words
+}
+
+// programsFirst are differences with those of programs before all others: a point is the same whatever its command is, so that
+// nothing else on a screen says that two are compared.
+func programsFirst(all []query.FactDifference) []query.FactDifference {
+	place := func(d query.FactDifference) int {
+		if query.IsProgram(d) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b query.FactDifference) int { return place(a) - place(b) })
+	return all
+}
+
+// programTexts are two commands as a shell reads them. Of long ones the words go that both begin with.
+func programTexts(base, head string) (was, is string) {
+	const long = 32 // columns of the terminal
+	a, b := programWords(base), programWords(head)
+	same := 0
+	for same < min(len(a), len(b))-1 && a[same] == b[same] {
+		same++
+	}
+	text := func(words []string) string {
+		whole := strings.Join(words, " ")
+		if term.Width(whole) > long && same > 0 {
+			whole = "… " + strings.Join(words[same:], " ")
+		}
+		return term.Cut(whole, long)
+	}
+	return text(a), text(b)
+}
+
+// programWords are the words of a command that is kept as JSON; what is no list of words is one.
+func programWords(kept string) []string {
+	var words []string
+	if json.Unmarshal([]byte(kept), &words) != nil {
+		return []string{kept}
+	}
+	for i, word := range words {
+		words[i] = term.ShellWord(word)
+	}
+	return words
 }

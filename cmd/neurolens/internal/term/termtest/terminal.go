@@ -108,3 +108,21 @@ func (m *Terminal) String() string {
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
+
+// Hostile are texts that end what they stand in (an element, a section, a block of code, a string), that do what Nasty do, and that are far
+// too long.
+func Hostile() []string {
+	return append(Nasty(),
+		"</title></svg><img src=x onerror=alert(1)>", `"><g onload="alert(1)`, `' onclick='alert(1)`, "]]><!--", "-->", "</style><style>*{display:none}",
+		"```", "~~~~", "``````", "</code></pre>", `"};alert(1);//`, `${alert(1)}`, "{{constructor.constructor('alert(1)')()}}", "&#0;&quot;", "\x00",
+		`=HYPERLINK("https://example.org")`, "\r=1", "@SUM(A1:A9)", "名前", "e"+strings.Repeat("\u0301", 300), strings.Repeat("x", 10_000), strings.Repeat("<", 10_000))
+}
+
+// Nasty are texts that steer a terminal, turn the text around them, make formulas, elements, links, or mention somebody.
+func Nasty() []string {
+	return []string{
+		"\x1b]0;title\a", "\u009b31m", "\x7f", "a\u202eb\u202c", "\u2066x\u2069", "\u061c\u200e\u200f", "one\ntwo\tthree\rfour", `back\slash`,
+		"=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2+3", "\t=1", "-1.5e3", "<script>alert(1)</script>", "[a](javascript:1)", "`code`", "@name", "#12",
+		"https://example.org", "www.example.org", "**bold**", "![x](y)", "a|b", "&lt;", "~~gone~~", "$x$",
+	}
+}

@@ -1,0 +1,475 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// axis is one side of a panel: where values lie along it, its ticks, and what stands beside it.
+type axis struct {
+	AxisScale
+	spec    Axis
+	ticks   []Tick
+	title   string
+	ordinal []float64 // the value of each place, where places are values in order
+	signed  bool      // of differences: what is more than none has a plus
+	blank   bool      // there are no values
+	own     bool      // of one panel alone: a title that stands for all of them does not say its unit
+}
+
+// span gathers which values are to be seen.
+type span struct{ values []float64 }
+
+func (s *span) add(values ...float64) {
+	for _, v := range values {
+		if finite(v) {
+			s.values = append(s.values, v)
+		}
+	}
+}
+
+// ends are the least and the most value.
+func (s *span) ends() (low, high float64) {
+	if len(s.values) == 0 {
+		return math.Inf(1), math.Inf(-1)
+	}
+	return slices.Min(s.values), slices.Max(s.values)
+}
+
+// addNear adds a value that would not make the rest small.
+func (s *span) addNear(v float64) {
+	low, high := s.ends()
+	if length := high/2 - low/2; v >= low-length && v <= high+length && (v > 0 || low <= 0) {
+		s.add(v)
+	}
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// newAxis is the axis that shows all values of a span, with some room around them. What is not positive has no place on a logarithmic
+// axis: with it, the axis is linear.
+func newAxis(spec Axis, s *span) *axis {
+	if spec.Scale == Categories {
+		return &axis{spec: spec, AxisScale: NewAxisScale(spec, nil)}
+	}
+	low, high := s.ends()
+	if spec.Scale == Log && (low <= 0 || spec.Low < 0) {
+		spec.Scale = Linear
+	}
+	a := &axis{spec: spec, AxisScale: NewAxisScale(spec, s.values), blank: len(s.values) == 0}
+	if low < high {
+		a.room(low, high)
+	}
+	return a
+}
+
+// room widens the range a little, but for ends that are given.
+func (a *axis) room(low, high float64) {
+	const share = .04
+	fixedLow, fixedHigh := a.Low < low, a.High > high
+	given := a.spec.Low != 0 || a.spec.High != 0
+	fixedLow = fixedLow || given && low == a.spec.Low
+	fixedHigh = fixedHigh || given && high == a.spec.High
+	low, high = a.Low, a.High
+	if a.spec.Scale == Log {
+		more := math.Pow(high/low, share)
+		low, high = low/more, high*more
+	} else {
+		// Values that differ in the tenth digit alone lie on one another: more digits than that have no room beside an axis.
+		const least = 1e-9
+		more := max((high/2-low/2)*2*share, max(math.Abs(low), math.Abs(high))*least)
+		low, high = low-more, high+more
+	}
+	if !fixedLow && finite(low) && (low > 0 || a.spec.Scale != Log) {
+		a.Low = low
+	}
+	if !fixedHigh && finite(high) {
+		a.High = high
+	}
+}
+
+// newOrdinal is an axis that gives each of the values that there are a place of the same width, in order: that of a heat map.
+func newOrdinal(spec Axis, s *span) *axis {
+	values := slices.Compact(slices.Sorted(slices.Values(s.values)))
+	places := spec
+	places.Scale, places.Categories = Categories, nil
+	for _, v := range values {
+		places.Categories = append(places.Categories, TickText(spec, v))
+	}
+	return &axis{spec: places, AxisScale: NewAxisScale(places, nil), ordinal: values}
+}
+
+// order is where a value lies in order, on an axis of places.
+func (a *axis) order(v float64) float64 {
+	if a.ordinal == nil {
+		return v
+	}
+	if i, found := slices.BinarySearch(a.ordinal, v); found {
+		return float64(i)
+	}
+	return Unknown()
+}
+
+// share is where a value lies between the ends, from 0 to 1. What lies beyond an end counts as that end.
+func (a *axis) share(v float64) float64 {
+	switch {
+	case math.IsInf(v, 1):
+		return 1
+	case math.IsInf(v, -1):
+		return 0
+	}
+	place, ok := a.Place(a.order(v))
+	if !ok || math.IsNaN(place) {
+		return 0
+	}
+	return min(max(place, 0), 1)
+}
+
+// placeable tells whether a value has a place on the axis, be it beyond an end.
+func (a *axis) placeable(v float64) bool {
+	place, ok := a.Place(a.order(v))
+	return ok && (a.spec.Scale != Categories || place >= 0 && place <= 1)
+}
+
+// inside tells whether a value lies between the ends.
+func (a *axis) inside(v float64) bool {
+	place, ok := a.Place(a.order(v))
+	return ok && place >= 0 && place <= 1
+}
+
+// divide makes the ticks of an axis, at most so many where they are of numbers, and its title.
+func (a *axis) divide(most int) {
+	a.title = whole(a.spec.Label)
+	a.ticks = nil
+	if !a.blank {
+		a.ticks = a.Ticks(max(most, 2))
+	}
+	switch {
+	case a.spec.Scale == Time:
+		a.name(a.days())
+	case a.spec.Scale == Linear && !a.own:
+		a.oneUnit()
+	}
+	for i, t := range a.ticks {
+		if a.ordinal != nil {
+			a.ticks[i].At = a.ordinal[i]
+		}
+		if a.signed && t.At > 0 && strings.Trim(t.Text, "0.") != "" {
+			a.ticks[i].Text = "+" + t.Text
+		}
+	}
+	switch a.spec.Better {
+	case Lower:
+		a.name("lower is better")
+	case Higher:
+		a.name("higher is better")
+	}
+}
+
+// oneUnit says the unit of all ticks once, in the title.
+func (a *axis) oneUnit() {
+	unit := ""
+	for i, t := range a.ticks {
+		_, name, _ := strings.Cut(t.Text, " ")
+		if i > 0 && name != unit {
+			return
+		}
+		unit = name
+	}
+	if unit == "" {
+		return
+	}
+	for i, t := range a.ticks {
+		a.ticks[i].Text, _, _ = strings.Cut(t.Text, " ")
+	}
+	a.name(whole(unit))
+}
+
+// name says more behind what is measured.
+func (a *axis) name(what string) {
+	if a.title != "" {
+		a.title += ", "
+	}
+	a.title += what
+}
+
+// names are the texts of the ticks.
+func (a *axis) names() []string {
+	names := make([]string, len(a.ticks))
+	for i, t := range a.ticks {
+		names[i] = t.Text
+	}
+	return names
+}
+
+// days says of times without a day which days they are of.
+func (a *axis) days() string {
+	clock := func(t Tick) bool { return len(t.Text) <= len("15:04:05") && strings.Contains(t.Text, ":") }
+	if !slices.ContainsFunc(a.ticks, clock) {
+		return "UTC"
+	}
+	first, last := day(a.Low), day(a.High)
+	if first == last {
+		return first + " UTC"
+	}
+	return first + " to " + last + " UTC"
+}
+
+func day(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
+
+// quantity prints a value in the unit that suits it.
+func quantity(v float64, unit string) string { return schema.ForPeople(v, unit) }
+
+// each is how long a place is on an axis of a length; of an axis that has no places, a few pixels.
+func (a *axis) each(length float64) float64 {
+	const few = 16
+	if a.spec.Scale != Categories {
+		return few
+	}
+	return length / (a.High - a.Low)
+}
+
+// measure finds which values are to be seen.
+func (s *sheet) measure() {
+	f := s.figure
+	ownX := f.X.Own && f.X.Scale != Categories && f.Kind != Heatmap
+	ownY := f.Y.Own && f.Y.Scale != Categories && f.Kind != Heatmap
+	values := &span{}
+	alike := func(a Axis) func(Panel) Axis { return func(Panel) Axis { return a } }
+	s.xs = s.axes(alike(f.X), ownX, func(x *span, part Panel) { s.spanX(x, part) })
+	s.ys = s.axes(f.YOf, ownY, func(y *span, part Panel) { s.spanY(y, part) })
+	for _, part := range s.parts {
+		eachMark(part, func(series Series, m Mark) {
+			values.add(m.Value)
+			if toneOf(series, m) == Failed && !finite(m.Y) && f.Kind != Forest && series.Style != Cells {
+				s.strip = 16
+			}
+		})
+	}
+	s.values = newAxis(f.Values, values)
+	s.values.Low, s.values.High = values.ends()
+	if s.sameBothWays() {
+		both := &span{}
+		for _, part := range s.parts {
+			s.spanX(both, part)
+			s.spanY(both, part)
+		}
+		x, y := newAxis(f.X, both), newAxis(f.Y, both)
+		for i := range s.parts {
+			s.xs[i], s.ys[i] = x, y
+		}
+	}
+}
+
+// axes are those of all panels along one side.
+func (s *sheet) axes(specOf func(Panel) Axis, own bool, gather func(*span, Panel)) []*axis {
+	axes := make([]*axis, len(s.parts))
+	shared := &span{}
+	for i, part := range s.parts {
+		each := shared
+		if own {
+			each = &span{}
+		}
+		gather(each, part)
+		if own {
+			axes[i] = newAxis(specOf(part), each)
+			axes[i].own = true
+		}
+	}
+	if own {
+		return axes
+	}
+	spec := specOf(Panel{})
+	all := newAxis(spec, shared)
+	if s.figure.Kind == Heatmap && spec.Scale != Categories {
+		all = newOrdinal(spec, shared)
+	}
+	all.signed = s.figure.Kind == Forest && all.spec.Scale == Linear
+	for i := range axes {
+		axes[i] = all
+	}
+	return axes
+}
+
+// sameBothWays tells whether both axes are of the same, and are compared by a diagonal.
+func (s *sheet) sameBothWays() bool {
+	f := s.figure
+	return f.X.Unit == f.Y.Unit && f.X.Scale == f.Y.Scale && !f.X.Own && !f.Y.Own &&
+		slices.ContainsFunc(s.parts[0].Guides, func(g Guide) bool { return g.Along == Diagonal })
+}
+
+// spanX adds what is to be seen of a panel along.
+func (s *sheet) spanX(x *span, part Panel) {
+	eachMark(part, func(series Series, m Mark) {
+		x.add(m.X)
+		if s.figure.Kind == Forest && hasInterval(series.Style, m) {
+			x.add(m.Low, m.High)
+		}
+	})
+	for _, g := range part.Guides {
+		switch {
+		case g.Along != Vertical || s.figure.X.Scale == Time:
+		case s.figure.Kind == Forest:
+			x.add(g.At, max(g.At, g.Until))
+		default:
+			x.addNear(g.At)
+		}
+	}
+}
+
+// spanY adds what is to be seen of a panel upwards.
+func (s *sheet) spanY(y *span, part Panel) {
+	eachMark(part, func(series Series, m Mark) {
+		y.add(m.Y)
+		if s.figure.Kind != Forest && hasInterval(series.Style, m) {
+			y.add(m.Low, m.High)
+		}
+	})
+	for _, g := range part.Guides {
+		if g.Along == Horizontal && s.figure.Y.Scale != Time {
+			y.addNear(g.At)
+		}
+	}
+	if s.figure.Kind == ECDF && len(y.values) > 0 {
+		y.add(0)
+	}
+}
+
+// hasInterval tells whether the ends of a mark say something: those of a mark that was made without any are both 0.
+func hasInterval(style Style, m Mark) bool {
+	return style == Intervals || style == Band || m.Low != 0 || m.High != 0
+}
+
+func eachMark(part Panel, do func(Series, Mark)) {
+	for _, series := range part.Series {
+		for _, m := range series.Marks {
+			do(series, m)
+		}
+	}
+}
+
+// namesLeft is how much room the names on the left need.
+func (s *sheet) namesLeft(room float64) float64 {
+	widest := 0.0
+	for n, y := range s.ys {
+		if n > 0 && y == s.ys[0] {
+			break // the same one for all panels
+		}
+		s.nameTicks(y, y.names(), s.longestName(room))
+		for _, t := range y.ticks {
+			widest = max(widest, s.width(t.Text, textSize, false))
+		}
+	}
+	return widest + 8
+}
+
+// nameTicks gives ticks names that have room.
+func (s *sheet) nameTicks(a *axis, names []string, room float64) {
+	for i, name := range s.names(names, textSize, room, false) {
+		a.ticks[i].Text = name
+	}
+}
+
+// longestName is how wide the name of a category may be.
+func (s *sheet) longestName(room float64) float64 {
+	if len(s.parts) > 1 {
+		return room * .3
+	}
+	return room * .42
+}
+
+// namesRight is how much room the right side needs: for names of lines, or for what stands at the end of rows.
+func (s *sheet) namesRight(room float64) float64 {
+	widest := 0.0
+	switch {
+	case s.direct:
+		for i, name := range s.names(namesOf(s.parts[0].Series), textSize, room*.25, false) {
+			s.ends[s.parts[0].Series[i].Name] = name
+			widest = max(widest, s.width(name, textSize, false))
+		}
+		widest += 14
+	case s.figure.Kind == Forest && len(s.parts) == 1:
+		eachMark(s.parts[0], func(_ Series, m Mark) {
+			if m.Label != "" {
+				widest = max(widest, s.width(s.fit(m.Label, textSize, room*.3, false), textSize, false)+12)
+			}
+		})
+	}
+	return max(widest, 12)
+}
+
+func namesOf(series []Series) []string {
+	names := make([]string, len(series))
+	for i := range series {
+		names[i] = series[i].Name
+	}
+	return names
+}
+
+// nameCategories makes the ticks of categories below: turned where they have no room side by side.
+func (s *sheet) nameCategories(x *axis) {
+	x.divide(0)
+	each := s.panelWidth / max(x.High-x.Low, 1)
+	const longest = 150
+	widest := 0.0
+	names := x.names()
+	s.nameTicks(x, names, math.Inf(1))
+	for _, t := range x.ticks {
+		widest = max(widest, s.width(t.Text, textSize, false))
+	}
+	if widest <= each-8 {
+		return
+	}
+	if x.ordinal != nil && widest < longest/3 {
+		s.thin(x) // the numbers between can be told
+		return
+	}
+	s.turned = true
+	widest = 0
+	// Names that are turned are as far apart as their lines are high, at least.
+	const turnedApart = 15
+	every := max(int(math.Ceil(turnedApart/each)), 1)
+	s.nameTicks(x, names, longest)
+	for i := range x.ticks {
+		if i%every != 0 {
+			x.ticks[i].Text = ""
+		}
+		widest = max(widest, s.width(x.ticks[i].Text, textSize, false))
+	}
+	s.below = widest*math.Sin(turnedBy*math.Pi/180) + 16
+}
+
+// turnedBy is the angle of names that have no room side by side.
+const turnedBy = 40
+
+// apart tells whether all ticks have room for their names.
+func (s *sheet) apart(x *axis) bool {
+	last := math.Inf(-1)
+	for _, t := range x.ticks {
+		if t.Text == "" {
+			continue
+		}
+		half := s.width(t.Text, textSize, false) / 2
+		at := x.share(t.At) * s.panelWidth
+		if at-half < last+8 {
+			return false
+		}
+		last = at + half
+	}
+	return true
+}
+
+// thin leaves out names of ticks until the rest has room.
+func (s *sheet) thin(x *axis) {
+	for every := 2; !s.apart(x) && every < 100; every++ {
+		for i := range x.ticks {
+			if i%every != 0 {
+				x.ticks[i].Text = ""
+			}
+		}
+	}
+}

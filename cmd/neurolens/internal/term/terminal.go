@@ -1,0 +1,87 @@
+package term
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// logWidth is how wide tables are where no terminal is: the logs of CI systems show that many columns.
+const logWidth = 120
+
+// IsTerminal tells whether a file is a terminal.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// InForeground tells whether what is typed into the terminal that a file is goes to this process: not to a shell, in the background of
+// which it is.
+func InForeground(f *os.File) bool {
+	group, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// TerminalSize is the size of the terminal that a file is, or that of the smallest one.
+func TerminalSize(f *os.File) (columns, rows int) {
+	columns, rows, err := term.GetSize(int(f.Fd()))
+	if err != nil || columns <= 0 || rows <= 0 {
+		return 80, 24
+	}
+	return columns, rows
+}
+
+// TerminalWidth is how wide tables are on a file: as the terminal that it is, else as $COLUMNS says, else as logs show.
+func TerminalWidth(f *os.File, getenv func(string) string) int {
+	if IsTerminal(f) {
+		columns, _ := TerminalSize(f)
+		return columns
+	}
+	if columns, err := strconv.Atoi(getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
+	}
+	return logWidth
+}
+
+// colors are the values of --color.
+var colors = []string{"auto", "always", "never"}
+
+// CheckColor refuses what is no value of --color; source is what it was said by.
+func CheckColor(source, value string) error {
+	if value != "" && !slices.Contains(colors, value) {
+		return fmt.Errorf("%s %q: want auto, always or never", source, value)
+	}
+	return nil
+}
+
+// Colored tells whether there is colour on a stream. asked is the value of --color; without one, or with auto, the variables that other
+// programs know decide, those first that switch it off, and then whether the stream is a terminal.
+func Colored(asked string, isTerminal bool, getenv func(string) string) bool {
+	on := func(name string) bool { value := getenv(name); return value != "" && value != "0" }
+	switch {
+	case asked == "always":
+		return true
+	case asked == "never", getenv("NO_COLOR") != "":
+		return false
+	case on("FORCE_COLOR"), on("CLICOLOR_FORCE"):
+		return true
+	case getenv("CLICOLOR") == "0", getenv("TERM") == "dumb":
+		return false
+	}
+	return isTerminal
+}
+
+// Noting writes, and keeps the first error: cobra does not look at those of its help.
+type Noting struct {
+	To  io.Writer
+	Err error
+}
+
+func (n *Noting) Write(b []byte) (int, error) {
+	written, err := n.To.Write(b)
+	n.Err = cmp.Or(n.Err, err)
+	return written, err
+}

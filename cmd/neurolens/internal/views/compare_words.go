@@ -1,0 +1,431 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// meanings explain the words of a table, besides the warnings of runs.
+var meanings = map[string]string{
+	string(judge.FewRuns):        "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
+	string(judge.Noise):          "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it; (load): other work ran on the machine, so measure when it is quiet",
+	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
+	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now",
+	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
+	string(judge.Clocks):         "measured with different clocks",
+	string(judge.Levels):         "samples are different things on the two sides: iterations, processes or means",
+	string(judge.Units):          "different metrics or units",
+	string(judge.FailedRequests): "more requests of the server failed than allow_failed allows: the values are those of the others, and a server that fails requests has less to do",
+	string(judge.NoValues):       "ok runs without a finite value are left out",
+	compare.FlagOneBlock:         "fewer than 10 runs of a program in different sessions, so the processes of the runs are compared",
+	compare.FlagLeftOut:          "runs of sessions without a run of the other side are left out: sessions differ",
+	compare.FlagRunMeans:         "means of several iterations on one side, single iterations on the other: the means of the runs are compared",
+	compare.FlagRunsModes:        "the runs are bimodal (they cluster around two values): more iterations will not help",
+	compare.FlagRunsDrift:        "runs got slower or faster in the order they ran; let the machine cool, interleave the sides",
+	compare.FlagOrder:            "one side of a session ran before the other: drift of the machine would look the same; bench alternates",
+	compare.FlagControl:          "a control point, which no change should affect: its change comes from the machine",
+	compare.FlagFailures:         "a larger share of runs failed on the head than on the base",
+	compare.FlagWrong:            "a side has a wrong result, which never counts as a win",
+	string(compare.Skipped):      "planned but not run",
+	compare.FlagPaired:           "the change is the median of the differences within blocks, so it differs from that of the medians BASE and HEAD",
+	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
+}
+
+// explained are lines about the words in the rows. Words of the last column have none if the column does not fit on the page.
+func (w Comparison) explained(v term.View, places []int) []string {
+	last := len(v.Columns) == 0 || w.Reader.Width == 0 || v.ShowsLast(w.Reader.Page())
+	var words []string
+	for _, place := range places {
+		r := &w.C.Rows[place]
+		words = append(words, methodFlag(r))
+		if word, _, _ := strings.Cut(wordOf(r), " "); last {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	width := 0
+	for _, word := range words {
+		width = max(width, len(word))
+	}
+	var lines []string
+	for _, word := range words {
+		if meaning := cmp.Or(meanings[word], WarningMeaning(word)); meaning != "" {
+			lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
+		}
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// failuresShown is of how many points it is said what went wrong.
+const failuresShown = 3
+
+// failures say what went wrong in runs of the head.
+func (w Comparison) failures(places []int) []string {
+	var lines []string
+	_, varying := Axes(subjects(w.C.Rows), IdentityColumns)
+	names := PointNames(valuesAt(varying, places), len(places))
+	distinct := map[string]bool{} // a failed run has a row for each of several metrics
+	for i, place := range places {
+		r := &w.C.Rows[place]
+		text := r.Failure
+		failing := slices.Contains(r.Flags, compare.FlagFailures) || slices.Contains(r.Flags, compare.FlagWrong)
+		failing = failing || r.Reason == judge.FailedRequests
+		if text == "" || r.Verdict != compare.Failed && !failing {
+			continue
+		}
+		line := strings.TrimSpace(names[i] + term.Gap + term.FirstLine(text))
+		if !distinct[line] && len(lines) < failuresShown {
+			lines = append(lines, line)
+		}
+		distinct[line] = true
+	}
+	if more := len(distinct) - failuresShown; more > 0 {
+		lines = append(lines, "… --format json has the errors of "+term.Count(more, "more point"))
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// Noun is what is counted: a point, or what it gives in one of several metrics.
+func Noun(c *compare.Comparison) string {
+	if len(c.Metrics) > 1 {
+		return "result"
+	}
+	return "point"
+}
+
+func (w Comparison) noun() string { return Noun(w.C) }
+
+// counts is the line that counts everything, and the one about the mean.
+func (w Comparison) counts() []string {
+	counts, controls := map[judge.Verdict]int{}, map[judge.Verdict]int{}
+	points := 0
+	for _, p := range w.C.Points {
+		if p.Control {
+			controls[p.Verdict]++
+		} else {
+			counts[p.Verdict]++
+			points++
+		}
+	}
+	always := []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged, judge.Inconclusive}
+	var parts []string
+	for _, v := range append(slices.DeleteFunc(slices.Clone(compare.Verdicts), func(v judge.Verdict) bool { return v == judge.Inconclusive }), judge.Inconclusive) {
+		if counts[v] > 0 || slices.Contains(always, v) {
+			parts = append(parts, term.Thousands(counts[v])+" "+string(v))
+		}
+	}
+	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.inconclusiveText()}
+	if n := len(w.C.Points) - points; n > 0 {
+		line := term.Count(n, "control") + ": " + verdictCounts(controls)
+		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
+			line += ": controls should not change, so the conditions of the two sides differed"
+		}
+		lines = append(lines, line)
+	}
+	if line := w.relativeCounts(); line != "" {
+		lines = append(lines, line)
+	}
+	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
+	lines = append(lines, w.metricCounts()...)
+	if len(w.C.Metrics) > 1 && changed > 0 && w.Gate == "" { // a gate corrects over all
+		lines = append(lines, fmt.Sprintf("false discovery rate %d %% for each metric", int(100*judge.Level)))
+	}
+	if line := w.geometricMean(strings.Join(w.C.Metrics, "")); line != "" && len(w.C.Metrics) == 1 {
+		if changed > 0 && w.Gate == "" {
+			line += fmt.Sprintf(" · false discovery rate %d %%", int(100*judge.Level))
+		}
+		lines = append(lines, line)
+	}
+	if changed > 0 { // these were picked for being far from 0: query/judge/VALIDATION.md counts
+		lines = append(lines, fmt.Sprintf("%s of the intervals contain the true change; of those of changed rows fewer do, because large changes are picked", w.confidence()))
+	}
+	return lines
+}
+
+// geometricMean is the text of the geometric mean of a metric; empty for fewer than 2 points.
+func (w Comparison) geometricMean(metric string) string {
+	mean, points, others := w.C.GeometricMean(metric)
+	if points < 2 {
+		return ""
+	}
+	text := fmt.Sprintf("geometric mean %s over %s", Signed(mean), term.Count(points, "matched point"))
+	if others > 0 {
+		text += fmt.Sprintf(", without %s compared by difference", term.Thousands(others))
+	}
+	return text
+}
+
+// relativeCounts counts the verdicts relative to what all points share.
+func (w Comparison) relativeCounts() string {
+	counts, some := map[judge.Verdict]int{}, false
+	for _, p := range w.C.Points {
+		counts[p.RelativeVerdict]++
+		some = some || p.RelativeVerdict != ""
+	}
+	if !some {
+		return ""
+	}
+	return "relative: " + verdictCounts(counts)
+}
+
+// called tells whether a verdict is one of a change.
+func called(v judge.Verdict) bool {
+	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
+}
+
+// inconclusiveText says why points are inconclusive, and what is likely to settle them.
+func (w Comparison) inconclusiveText() string {
+	reasons := map[judge.Reason]int{}
+	var open []compare.Point
+	for _, p := range w.C.Points {
+		if p.Verdict == judge.Inconclusive && !p.Control {
+			reasons[p.Reason]++
+			open = append(open, p)
+		}
+	}
+	var parts []string
+	for _, r := range []judge.Reason{judge.Sessions, judge.Unsettled, judge.Order, judge.FewRuns, judge.Noise, judge.Quantised, judge.NoValues} {
+		if n := reasons[r]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s: %s", r, term.Thousands(n)))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + moreRunsText(open) + ")"
+}
+
+// manyRuns is how many more runs per side are so many that another remedy is named.
+const manyRuns = 50
+
+// moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
+// what would do; of the others, what would settle half of those that runs can settle. If other work ran on the machine, it advises quiet instead.
+func moreRunsText(open []compare.Point) string {
+	few, busy := 0, 0
+	var more []int
+	for i := range open {
+		p := &open[i]
+		if loaded(p) {
+			busy++
+		}
+		switch {
+		case p.MoreRuns <= 0:
+		case p.Reason == judge.FewRuns:
+			few = max(few, p.MoreRuns)
+		default:
+			more = append(more, p.MoreRuns)
+		}
+	}
+	text := ""
+	if few > 0 {
+		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
+	}
+	switch {
+	case len(more) == 0:
+	case 2*busy >= len(open) && few == 0:
+		text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet" + byProcessorText(open)
+	default:
+		slices.Sort(more)
+		runs := more[(len(more)-1)/2]
+		decided, _ := slices.BinarySearch(more, runs+1)
+		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
+		if runs > manyRuns {
+			text += fewerRunsText(open)
+		}
+	}
+	return text
+}
+
+// loaded reports whether other work ran on the machine when a run of a point began.
+func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad) }
+
+// byProcessorText is the advice to compare by processor time; empty if a point is already compared by it.
+func byProcessorText(open []compare.Point) string {
+	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
+		return ""
+	}
+	return ", or compare by --metric " + cpuUser + " if the programs compute"
+}
+
+// cpuUser is the metric that varies less with other load than others.
+const cpuUser = "cpu_user"
+
+// fewerRunsText says with what fewer runs decide open points. Another metric is none of it where points are compared by that one.
+func fewerRunsText(open []compare.Point) string {
+	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
+		return " (fewer with less other work on the machine, or a larger --threshold)"
+	}
+	return " (fewer with less other work on the machine, a larger --threshold, or --metric " + cpuUser + " for a program that computes)"
+}
+
+// next is the command to type next, where something changed that is no control.
+func (w Comparison) next() string {
+	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
+	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
+	if len(w.Asked.Selections) == 0 || w.Asked.Axis != "" || i < 0 {
+		return ""
+	}
+	command := "neurolens explain"
+	for _, arg := range w.Asked.Selections {
+		command += " " + term.ShellWord(arg)
+	}
+	if len(w.Asked.Metrics) > 0 {
+		command += " --metric " + term.ShellWord(w.C.Points[i].Metric)
+	}
+	for _, threshold := range w.Asked.Thresholds {
+		command += " --threshold " + term.ShellWord(threshold)
+	}
+	if w.Asked.Strict {
+		command += " --strict"
+	}
+	return command + w.Reader.OfStores()
+}
+
+// groups is the table of groups of points.
+func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
+	t := w.Groups
+	var columns []term.Column
+	var keep []int
+	for i, c := range t.Columns {
+		if c.Name == "metric" && len(w.C.Metrics) < 2 || countsNothing(t, i) {
+			continue
+		}
+		keep = append(keep, i)
+		header := cmp.Or(AxisHeaders[c.Name], strings.ToUpper(c.Name))
+		switch {
+		case c.Name == "geometric_mean":
+			header = "GEOMEAN"
+		case i < len(w.Asked.By) && !slices.Contains(RunColumns, c.Name):
+			header = c.Name // a parameter keeps its name
+		}
+		columns = append(columns, term.Column{Header: header, Right: c.Type != answer.TypeText})
+	}
+	rows := make([][]term.Cell, len(t.Rows))
+	for k, row := range t.Rows {
+		for _, i := range keep {
+			text := AxisText(row[i])
+			switch {
+			case row[i] == nil:
+				text = term.Unknown
+			case t.Columns[i].Name == "geometric_mean":
+				v, _ := row[i].(float64)
+				text = Signed(v)
+			}
+			rows[k] = append(rows[k], term.Cell{Text: text})
+		}
+	}
+	return columns, rows
+}
+
+// countsNothing tells whether a column counts points and all its counts are 0.
+func countsNothing(t answer.Table, column int) bool {
+	return !slices.ContainsFunc(t.Rows, func(row []any) bool { return row[column] != int64(0) })
+}
+
+// planned is how often points were planned to be looked at while they were measured; 0: they were not.
+func (w Comparison) planned() (looks int) {
+	for _, p := range w.C.Points {
+		if p.Planned {
+			looks = max(looks, p.Looks)
+		}
+	}
+	return looks
+}
+
+// spends are the least and the most that a point with an interval may use of the level.
+func (w Comparison) spends() (least, most float64) {
+	least, most = 1, 0
+	for _, p := range w.C.Points {
+		if p.Spend > 0 && !math.IsNaN(p.Change) {
+			least, most = min(least, p.Spend), max(most, p.Spend)
+		}
+	}
+	return least, max(most, least)
+}
+
+// confidence is that of the intervals, in words: where these differ, that of most of them.
+func (w Comparison) confidence() string {
+	least, most := w.spends()
+	percent := 100 * (1 - (1-judge.Confidence)*most)
+	if percent > 99.99 { // no interval holds always
+		return ">99.99 %"
+	}
+	text := fmt.Sprintf("%.4g %%", percent)
+	if least < most {
+		return "≥" + text
+	}
+	return text
+}
+
+// confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
+// what sessions differ by, known is how many they are, noise that of ratios, and least the least number of sessions that tell it.
+func (w Comparison) confounded() (points, known int, noise []float64, least int) {
+	least = math.MaxInt
+	for _, p := range w.C.Points {
+		switch told := !math.IsNaN(p.SessionSD); {
+		case told && !math.IsNaN(p.Change):
+			points, known, least = points+1, known+1, min(least, p.History)
+			if p.Ratio {
+				noise = append(noise, p.SessionSD)
+			}
+		case told, p.Reason == judge.Sessions:
+			points++
+		}
+	}
+	return points, known, noise, least
+}
+
+// interleaved counts the points whose sides took turns, and those of them whose runs are compared block by block, of all that
+// both sides have.
+func (w Comparison) interleaved() (in, byBlock, of int) {
+	for _, p := range w.C.Points {
+		if math.IsNaN(p.Change) {
+			continue
+		}
+		of++
+		if p.Blocks > 0 {
+			in++
+		}
+		if p.Method == judge.MethodBlocks {
+			byBlock++
+		}
+	}
+	return in, byBlock, of
+}
+
+// howInterleaved says what is compared with what in a session whose sides took turns.
+func (w Comparison) howInterleaved() string {
+	in, byBlock, of := w.interleaved()
+	shared := 0 // sessions of both sides: the comparison leaves out sessions of the head alone
+	for _, id := range w.C.Head.Sessions {
+		if slices.Contains(w.C.Base.Sessions, id) {
+			shared++
+		}
+	}
+	text := oneOrMore(shared, "session") + ", interleaved"
+	if in < of {
+		text += fmt.Sprintf(" in %s of %s", term.Thousands(in), term.Count(of, w.noun()))
+	}
+	switch byBlock {
+	case 0:
+		return text + ": all runs of one side are compared with all runs of the other"
+	case in:
+		return text + ": the runs of each block are compared"
+	}
+	return text + fmt.Sprintf(": in %s of %s, the runs of each block are compared", term.Thousands(byBlock), term.Count(in, w.noun()))
+}

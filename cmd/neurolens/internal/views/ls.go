@@ -1,0 +1,400 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Runs is a table of runs: what all share above it, a column for each axis in which they differ.
+func (l Listing) Runs(list query.Listing) term.View {
+	v := term.View{Below: []string{l.count(len(list.Runs), undatedOf(list.Runs), list.Total)}}
+	if len(list.Runs) == 0 {
+		return v
+	}
+	subjects := make([]Subject, len(list.Runs))
+	for i := range list.Runs {
+		subjects[i] = subjectOf(list.Runs[i])
+	}
+	constants, varying := Axes(subjects, RunColumns)
+	if len(l.Metrics) > 1 {
+		v.Above = term.Heading(constants)
+		return metricRows{l.Reader, list.Runs, l.Metrics, varying}.view(v)
+	}
+	metrics := AxisOf(subjects, "metric", func(s *Subject) string { return s.Metric })
+	if named := slices.DeleteFunc(slices.Clone(metrics.Values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
+		constants, metrics.Values = append(constants, named[0]), nil
+	} else if len(named) == 0 {
+		metrics.Values = nil
+	}
+	v.Above = term.Heading(constants)
+	if slices.ContainsFunc(list.Runs, func(r query.ListedRun) bool { return r.Level == schema.LevelMean }) {
+		v.Below = append(v.Below, WarningText(Means))
+	}
+	rows := lsRows{l.Reader, list.Runs, metrics}
+	v = rows.add(v, varying)
+	v.Compact = func() term.View {
+		return rows.add(term.View{Above: v.Above, Below: v.Below}, l.Reader.MergedAxes(varying))
+	}
+	return v
+}
+
+// lsRows makes the rows of a listing.
+type lsRows struct {
+	reader  Reader
+	runs    []query.ListedRun
+	metrics Axis // empty where all are the same
+}
+
+// add adds the table to a view.
+func (l lsRows) add(v term.View, varying []Axis) term.View {
+	v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.reader.Offset()}}
+	if l.metrics.Values != nil {
+		varying = append(slices.Clone(varying), l.metrics)
+	}
+	for _, x := range varying {
+		v.Columns = append(v.Columns, AxisColumn(x))
+	}
+	means := slices.ContainsFunc(l.runs, onlyMean)
+	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
+	if medians {
+		v.Columns = append(v.Columns, term.Column{Header: "MEDIAN", Right: true})
+	}
+	if means {
+		v.Columns = append(v.Columns, term.Column{Header: "MEAN", Right: true})
+	}
+	v.Columns = append(v.Columns,
+		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
+	for i := range l.runs {
+		run := &l.runs[i]
+		cells := []term.Cell{{Text: ShortRun(run.RunID)}, {Text: l.reader.When(run.StartedAt)}}
+		for _, x := range varying {
+			cells = append(cells, AxisCell(x, i))
+		}
+		v.Rows = append(v.Rows, append(cells, runCells(run, medians, means)...))
+	}
+	return v
+}
+
+// runCells are the cells of a run behind the axes: what was measured, and how it ended.
+func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
+	number := func(v *float64) term.Cell {
+		if run.Status != schema.StatusOK {
+			return term.Cell{Text: term.Unknown}
+		}
+		return term.Cell{Text: QuantityOf(answer.Value(v), run.Unit, run.Metric, run.UnitInFile)}
+	}
+	var cells []term.Cell
+	if medians {
+		cells = append(cells, number(run.Median))
+	}
+	if means {
+		cells = append(cells, number(run.Mean))
+	}
+	p99 := number(run.P99)
+	if run.Samples != nil && *run.Samples < 2 { // one sample has no tail
+		p99.Text = term.Unknown
+	}
+	return append(cells, p99, term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
+}
+
+// onlyMean tells that the mean of a run is known, but not the median: other tools' files may have no more.
+func onlyMean(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }
+
+// count is the line that counts everything.
+func (l Listing) count(shown, undated, total int) string {
+	var order string
+	switch {
+	case len(l.Sort) > 0:
+		order = "by " + strings.Join(l.Sort, ", ")
+	case undated == shown && shown > 0:
+		order = "without a start time, in no order"
+	case undated > 0:
+		order = "newest first; the last " + term.Thousands(undated) + " have no start time and are in no order"
+	default:
+		order = "newest first"
+	}
+	switch {
+	case total == 0 && l.Whole:
+		return NoRuns
+	case total == 0:
+		return "no run matches"
+	case shown < total:
+		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", term.Thousands(shown), term.Count(total, "run"), order)
+	}
+	return term.Count(total, "run") + ", " + order
+}
+
+// undatedOf counts the runs without a start.
+func undatedOf(runs []query.ListedRun) (n int) {
+	for i := range runs {
+		if runs[i].StartedAt.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// subjectOf is what a run is of.
+func subjectOf(r query.ListedRun) Subject {
+	return Subject{Point: r.Point, Suite: r.Suite, Side: r.Side, Purpose: string(r.Purpose), Metric: r.Metric}
+}
+
+// NoRuns says that a store is empty.
+const NoRuns = "no runs in this store"
+
+// Listing shows runs, or groups of them, to a reader.
+type Listing struct {
+	Reader   Reader
+	By, Sort []string // keys, as they were asked for
+	Metrics  []string // that were asked for; of several each has a column
+	Whole    bool     // no filter leaves runs out
+}
+
+// metricRows is a listing of runs in several metrics.
+type metricRows struct {
+	reader  Reader
+	runs    []query.ListedRun
+	metrics []string
+	varying []Axis
+}
+
+// view adds the table to a view: a row a run and a column a metric, or, where that is too wide, a row for each metric of a run.
+func (m metricRows) view(v term.View) term.View {
+	wide := m.wide(v, m.varying)
+	wide.Compact = func() term.View {
+		if merged := m.wide(v, m.reader.MergedAxes(m.varying)); merged.Fits(m.reader.Page()) {
+			return merged
+		}
+		return m.stacked(v)
+	}
+	return wide
+}
+
+// wide has a column a metric.
+func (m metricRows) wide(v term.View, varying []Axis) term.View {
+	v.Columns = m.leading(varying)
+	for _, metric := range m.metrics {
+		v.Columns = append(v.Columns, MetricColumn(metric))
+	}
+	v.Columns = append(v.Columns, term.Column{Header: "STATUS"})
+	for i := range m.runs {
+		cells := m.cells(varying, i)
+		for k := range m.metrics {
+			cells = append(cells, m.value(i, k))
+		}
+		v.Rows = append(v.Rows, append(cells, statusCell(&m.runs[i])))
+	}
+	return v
+}
+
+// stacked has a row a metric.
+func (m metricRows) stacked(v term.View) term.View {
+	merged := m.reader.MergedAxes(m.varying)
+	v.Columns = append(m.leading(merged), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "STATUS"})
+	for i := range m.runs {
+		for k, metric := range m.metrics {
+			v.Rows = append(v.Rows, append(m.cells(merged, i), term.Cell{Text: metric}, m.value(i, k), statusCell(&m.runs[i])))
+		}
+	}
+	v.Below = append(slices.Clone(v.Below), RowAMetric)
+	return v
+}
+
+// leading are the columns that say which run it is.
+func (m metricRows) leading(varying []Axis) []term.Column {
+	columns := []term.Column{{Header: "RUN"}, {Header: "WHEN " + m.reader.Offset()}}
+	for _, x := range varying {
+		columns = append(columns, AxisColumn(x))
+	}
+	return columns
+}
+
+// cells are those of a run in the leading columns.
+func (m metricRows) cells(varying []Axis, run int) []term.Cell {
+	r := &m.runs[run]
+	cells := []term.Cell{{Text: ShortRun(r.RunID)}, {Text: m.reader.When(r.StartedAt)}}
+	for _, x := range varying {
+		cells = append(cells, AxisCell(x, run))
+	}
+	return cells
+}
+
+// value is what a run has of a metric; nothing where it is not ok.
+func (m metricRows) value(run, metric int) term.Cell {
+	r := &m.runs[run]
+	if r.Status != schema.StatusOK {
+		return term.Cell{Text: term.Unknown}
+	}
+	own := &r.Metrics[metric]
+	return term.Cell{Text: QuantityOf(answer.Value(own.Value), own.Unit, m.metrics[metric], own.UnitInFile)}
+}
+
+func statusCell(r *query.ListedRun) term.Cell {
+	return term.Cell{Text: Ended(r.Status, r.Wrong), Failed: r.Status.Failed()}
+}
+
+// AbsentMetrics says of each metric that was asked for and that no run has which ones there are.
+func AbsentMetrics(a query.Absent) (lines []string) {
+	if len(a.Others) == 0 {
+		return nil
+	}
+	for _, metric := range a.Metrics {
+		line := fmt.Sprintf("none of these runs has the metric %q; they have %s", metric, strings.Join(a.Others, ", "))
+		of := filter.FieldOf(filter.MetricPrefix + metric).Metric
+		if near := schema.Nearest(metric, a.Others); of != metric && slices.Contains(a.Others, of) {
+			line = fmt.Sprintf("%s is a statistic: --metric takes the metric, which is %s", metric, of)
+		} else if near != "" {
+			line += "; did you mean " + near + "?"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// shownDifferences is how many operators a table names to explain a distance, and minShown the least change of a share that is
+// worth a word.
+const (
+	shownDifferences = 2
+	minShown         = .005
+)
+
+// Like is a table of runs by their distance from one: what all share above it, a column for each axis in which they differ, and
+// which operators make the distance.
+func (l Listing) Like(found summary.Similar) term.View {
+	short := ShortRun(found.To)
+	if len(found.Rows) == 0 {
+		return term.View{Below: []string{"there was no other run to compare with " + short}}
+	}
+	subjects := make([]Subject, len(found.Rows))
+	for i := range found.Rows {
+		subjects[i] = subjectOf(found.Rows[i].ListedRun)
+	}
+	constants, varying := Axes(subjects, RunColumns)
+	below := fmt.Sprintf("like %s, the nearest first; %s compared", short, term.Count(found.Compared, "run"))
+	if len(found.Rows) < found.Compared {
+		below = fmt.Sprintf("like %s, the nearest %s of %s compared (--limit 0 for all)", short, term.Thousands(len(found.Rows)), term.Count(found.Compared, "run"))
+	}
+	v, names := term.View{Above: term.Heading(constants), Below: []string{below}}, operatorNames(found.Rows)
+	table := func(v term.View, varying []Axis, most int) term.View {
+		v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.Reader.Offset(), Drop: 1}}
+		for _, x := range varying {
+			v.Columns = append(v.Columns, AxisColumn(x))
+		}
+		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES", Fixed: most > 1})
+		for i := range found.Rows {
+			row := &found.Rows[i]
+			cells := []term.Cell{{Text: ShortRun(row.RunID)}, {Text: l.Reader.When(row.StartedAt)}}
+			for _, x := range varying {
+				cells = append(cells, AxisCell(x, i))
+			}
+			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row, names, most)}))
+		}
+		return v
+	}
+	v = table(v, varying, shownDifferences)
+	v.Compact = func() term.View {
+		merged := l.Reader.MergedAxes(varying)
+		short := table(term.View{Above: v.Above, Below: v.Below}, merged, shownDifferences)
+		for most := shownDifferences - 1; most > 0 && !short.Fits(l.Reader.Page()); most-- { // rather fewer than half of one
+			short = table(term.View{Above: v.Above, Below: v.Below}, merged, most)
+		}
+		return short
+	}
+	return v
+}
+
+// NotCompared are what people should know of what was compared, a line each: that it is another run's operators, and which runs
+// were not.
+func NotCompared(run *schema.Run, found summary.Similar) []string {
+	var lines []string
+	if found.To != run.RunID {
+		lines = append(lines, fmt.Sprintf("run %s has no operators: run %s, a profile of the same point, is used instead", ShortRun(run.RunID), ShortRun(found.To)))
+	}
+	if found.Without > 0 {
+		verb := map[bool]string{true: "was", false: "were"}[found.Without == 1]
+		lines = append(lines, fmt.Sprintf("%s without operators, or not ok, %s not compared", term.Count(found.Without, "run"), verb))
+	}
+	return lines
+}
+
+// differencesText names the operators that make a distance, as many as most.
+func differencesText(row *summary.SimilarRun, names map[string]string, most int) string {
+	var words []string
+	for _, d := range row.Differences {
+		if text := differenceText(d, names[d.Operator]); text != "" {
+			words = append(words, text)
+		}
+	}
+	if len(words) > most {
+		words = append(words[:most:most], "…")
+	}
+	return cmp.Or(strings.Join(words, ", "), "the same")
+}
+
+// differenceText is one of them: its shares, and its sizes where these differ; empty where that is not worth a word.
+func differenceText(d summary.OperatorDifference, name string) string {
+	switch {
+	case d.Share == nil:
+		return fmt.Sprintf("%s %s → none", name, percent(*d.To))
+	case d.To == nil:
+		return fmt.Sprintf("%s none → %s", name, percent(*d.Share))
+	}
+	var words []string
+	if change := *d.Share - *d.To; max(change, -change) >= minShown {
+		words = append(words, fmt.Sprintf("%s → %s", percent(*d.To), percent(*d.Share)))
+	}
+	if d.Size != nil && d.ToSize != nil && *d.Size != *d.ToSize {
+		words = append(words, fmt.Sprintf("%s → %s a call", sizeText(*d.ToSize, d.Unit), sizeText(*d.Size, d.Unit)))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return name + " " + strings.Join(slices.Compact(words), " and ")
+}
+
+// longestOperator is how many columns the name of an operator has: those of kernels may have thousands of characters.
+const longestOperator = 21
+
+// operatorNames are the operators that rows differ in, by their whole names: the beginnings of these, or, where two begin alike, that in which
+// they differ.
+func operatorNames(rows []summary.SimilarRun) map[string]string {
+	var whole, plain, short []string
+	for i := range rows {
+		for _, d := range rows[i].Differences {
+			whole = append(whole, d.Operator)
+		}
+	}
+	slices.Sort(whole)
+	whole = slices.Compact(whole)
+	seen := map[string]bool{}
+	for i, name := range whole {
+		plain = append(plain, strings.TrimPrefix(term.OneLine(name), "void "))
+		short = append(short, term.Cut(plain[i], longestOperator))
+		seen[short[i]] = true
+	}
+	if len(seen) < len(whole) {
+		short = term.CutDistinct(plain, longestOperator)
+	}
+	names := make(map[string]string, len(whole))
+	for i, name := range whole {
+		names[name] = short[i]
+	}
+	return names
+}
+
+// sizeText is a size for people.
+func sizeText(size float64, unit string) string {
+	unit, _, _ = strings.Cut(unit, " ")
+	return term.Quantity(size, unit)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
