@@ -1,13 +1,19 @@
 package runner
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -212,4 +218,283 @@ func (in *inputs) describe(i int) string {
 		text += " in sample " + strconv.Itoa(i+1) + " of " + strconv.Itoa(in.samples)
 	}
 	return text
+}
+
+const metricMismatched = "mismatched"
+
+// judgeOutputs makes a run an error if the output of one of its processes is wrong, and adds metrics for the distance from the
+// correct output.
+func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, want *computed) {
+	noteFacts(o, got, seedOfOutput(l.Point))
+	if o.Status != schema.StatusOK {
+		return
+	}
+	if len(got) == 0 {
+		fail(o, schema.KindOutput, noOutput)
+	}
+	for i := range got {
+		if got[i].problem != "" {
+			fail(o, schema.KindOutput, got[i].problem+inProcess(i, len(got)))
+		}
+	}
+	if o.Status == schema.StatusOK && l.Point.Deterministic {
+		c.checkSame(l, o, got)
+	}
+	switch {
+	case want == nil, o.Status != schema.StatusOK && o.ErrorKind == schema.KindOutput:
+	case want.problem != "":
+		o.Warnings = append(o.Warnings, schema.WarnUnchecked)
+		o.Missing[metricMismatched] = want.problem
+	default:
+		judgeErrors(o, l.Point, got, want)
+	}
+}
+
+// checkSame fails a run whose output differs from that of the first run of its point.
+func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
+	sub := subjectOf(l)
+	if c.first[sub] == "" {
+		c.first[sub] = got[0].hash
+	}
+	for i := range got {
+		if got[i].hash != c.first[sub] {
+			const digits = 12 // tell hashes apart
+			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output differs from that of the first run: sha256 %.*s, not %.*s%s",
+				digits, got[i].hash, digits, c.first[sub], inProcess(i, len(got))))
+		}
+	}
+}
+
+// judgeErrors adds the errors of outputs as metrics, with a value for each process. If the sweep has conditions, these decide
+// which errors are too large.
+func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed) {
+	for i := range got {
+		switch {
+		case got[i].shape != want.shape:
+			fail(o, schema.KindOutput, fmt.Sprintf("the output has shape %s, the reference %s%s", got[i].shape, want.shape, inProcess(i, len(got))))
+			return
+		case got[i].differs != "":
+			fail(o, schema.KindOutput, got[i].differs+inProcess(i, len(got)))
+			return
+		}
+	}
+	for _, m := range []struct {
+		name string
+		of   func(e *output.Errors) float64
+	}{
+		{"rmse", func(e *output.Errors) float64 { return e.RMSE }},
+		{"max_error", func(e *output.Errors) float64 { return e.MaxError }},
+		{"relative_error", func(e *output.Errors) float64 { return e.Relative }},
+		{metricMismatched, func(e *output.Errors) float64 { return float64(e.Mismatched) }},
+		{"cosine_similarity", func(e *output.Errors) float64 { return e.Cosine }},
+	} {
+		addErrors(o, m.name, got, m.of)
+	}
+	for i := range got {
+		if text := tooFar(&got[i], want, p); text != "" {
+			fail(o, schema.KindOutput, text+inProcess(i, len(got)))
+		}
+	}
+}
+
+// tooFar describes what is wrong with an output; empty: nothing.
+func tooFar(got *checked, want *computed, p *sweep.Point) string {
+	switch e, t := got.errors, p.Reference.Tolerance; {
+	case e.NotFinite+e.Reference > 0:
+		return notFinite(e, got.values)
+	case got.odd.NaN+want.odd.NaN > 0:
+		return fmt.Sprintf("of %d values, %d of the output and %d of the reference are not a number, and NaN equals nothing", sizeOf(got.shape), got.odd.NaN, want.odd.NaN)
+	case got.odd.Infinite != want.odd.Infinite:
+		return fmt.Sprintf("of %d values, %d of the output and %d of the reference are infinite", sizeOf(got.shape), got.odd.Infinite, want.odd.Infinite)
+	case e.Mismatched > 0 && len(p.Checks) == 0:
+		return fmt.Sprintf("%d of %d values differ too much from the reference, by up to %.3g (rtol %v, atol %v)",
+			e.Mismatched, got.values, e.MaxError, t.Relative, t.Absolute)
+	}
+	return ""
+}
+
+// notFinite says how many values are infinite or not a number.
+func notFinite(e output.Errors, of int) string {
+	switch {
+	case e.Reference == 0:
+		return fmt.Sprintf("%d of %d values of the output are not finite", e.NotFinite, of)
+	case e.NotFinite == 0:
+		return fmt.Sprintf("%d of %d values of the reference are not finite", e.Reference, of)
+	}
+	return fmt.Sprintf("of %d values, %d of the output and %d of the reference are not finite, and NaN equals nothing", of, e.NotFinite, e.Reference)
+}
+
+// addErrors adds a metric with a number for each process. If one of them is not a number, the metric is missing.
+func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Errors) float64) {
+	kind, _ := schema.KindOfMetric(name)
+	m := schema.Metric{Name: name, Unit: kind.Unit, Better: kind.Better, Level: schema.LevelProcess}
+	for i := range got {
+		value := of(&got[i].errors)
+		if value-value != 0 {
+			o.Missing[name] = "not finite" + inProcess(i, len(got))
+			o.Facts[factNotFinite+name] = "1" // so that no condition of it holds
+			return
+		}
+		m.Reals = append(m.Reals, value)
+	}
+	o.Metrics = append(o.Metrics, m)
+}
+
+// sizeOf is the number of values in an output of a shape.
+func sizeOf(shape string) int {
+	var dimensions []int
+	if json.Unmarshal([]byte(shape), &dimensions) != nil {
+		return 0
+	}
+	size := 1
+	for _, n := range dimensions {
+		size *= n
+	}
+	return size
+}
+
+// The facts of an output: the hash of all its bytes, and its shape as JSON; of a command those of its last process. The third one
+// says how many of how many values were compared, where that was not all.
+const (
+	factOutput = "output.sha256"
+	factShape  = "output.shape"
+	factSample = "output.sample"
+)
+
+// The facts of how many values of a large output, of which a worker leaves a sample, are no number, and infinite.
+const (
+	factNaN      = "output.nan"
+	factInfinite = "output.infinite"
+)
+
+// oddOf returns the counts that a worker reported for its whole output, or those of the sample.
+func oddOf(facts map[string]string, known output.Odd) output.Odd {
+	for fact, to := range map[string]*int{factNaN: &known.NaN, factInfinite: &known.Infinite} {
+		if n, err := strconv.Atoi(facts[fact]); err == nil {
+			*to = n
+		}
+	}
+	return known
+}
+
+const noOutput = "there is no output"
+
+// processOutput is the output of one process of a run. A worker has only one.
+type processOutput struct {
+	part    *io.SectionReader
+	missing string // why there is none
+}
+
+// outputsIn finds the outputs of all processes of a run among the kept ones.
+func outputsIn(kept task.Kept, p *sweep.Point) []processOutput {
+	found := make([]processOutput, kept.Processes)
+	for i := range found {
+		found[i].missing = noOutput
+	}
+	from := task.Output
+	if p.Output != nil {
+		from = p.Output.From
+	}
+	for _, o := range kept.Outputs {
+		switch {
+		case o.Name != from:
+		case o.Missing != "":
+			found[o.Process].missing = fmt.Sprintf("the output %s: %s", from, o.Missing)
+		default:
+			found[o.Process] = processOutput{part: io.NewSectionReader(kept.File, o.Offset, o.Size)}
+		}
+	}
+	return found
+}
+
+// formatOf is the format of the output of a point.
+func formatOf(p *sweep.Point) string {
+	if p.Output == nil {
+		return "npy"
+	}
+	return p.Output.Format
+}
+
+// checked is the output of a process, compared with the correct one.
+type checked struct {
+	hash, shape string
+	errors      output.Errors
+	differs     string // why it cannot be compared
+	values      int    // that were compared
+	problem     string // why it is not known
+	odd         output.Odd
+}
+
+// checkOutputs compares the output of each process with the correct one; want is nil if there is none. Equal outputs are read
+// once, and different ones one after the other, because there may be many large ones.
+func checkOutputs(ctx context.Context, kept task.Kept, p *sweep.Point, want *computed) []checked {
+	var all []checked
+	known := map[string]checked{}
+	for _, o := range outputsIn(kept, p) {
+		if ctx.Err() != nil {
+			return append(all, checked{problem: ctx.Err().Error()})
+		}
+		if o.missing != "" {
+			all = append(all, checked{problem: o.missing})
+			continue
+		}
+		digest := sha256.New()
+		if _, err := io.Copy(digest, o.part); err != nil {
+			all = append(all, checked{problem: err.Error()})
+			continue
+		}
+		hash := hex.EncodeToString(digest.Sum(nil))
+		if _, same := known[hash]; !same {
+			_, _ = o.part.Seek(0, io.SeekStart)
+			known[hash] = checkOutput(computedOf(o, p), p, want)
+		}
+		one := known[hash]
+		one.hash = hash
+		all = append(all, one)
+	}
+	return all
+}
+
+func checkOutput(got computed, p *sweep.Point, want *computed) checked {
+	c := checked{shape: got.shape, problem: got.problem, odd: got.odd}
+	if got.problem != "" || want == nil || want.problem != "" {
+		return c
+	}
+	errors, err := output.Compare(output.Array{Values: got.values}, output.Array{Values: want.values}, p.Reference.Tolerance)
+	if err != nil {
+		c.differs = err.Error()
+	}
+	c.errors, c.values = errors, len(got.values)
+	return c
+}
+
+// noteFacts takes over what a worker reported about its output, of which its file may be a sample, and adds the result as facts
+// of the run.
+func noteFacts(o *task.Outcome, all []checked, seed uint64) {
+	if len(all) == 0 || all[len(all)-1].problem != "" {
+		return
+	}
+	last := &all[len(all)-1]
+	if hash := o.Facts[factOutput]; hash != "" {
+		last.hash, last.shape, last.odd = hash, o.Facts[factShape], oddOf(o.Facts, last.odd)
+	}
+	o.Facts[factOutput], o.Facts[factShape] = last.hash, last.shape
+	if size := sizeOf(last.shape); last.values > 0 && last.values < size {
+		o.Facts[factSample] = fmt.Sprintf("%d of %d, seed %d", last.values, size, seed)
+	}
+}
+
+// inProcess names the process in a message, if there are several.
+func inProcess(i, of int) string {
+	if of == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" in process %d of %d", i+1, of)
+}
+
+// fail turns a run that was ok into an error of the stage validate.
+func fail(o *task.Outcome, kind, text string) {
+	if o.Status == schema.StatusOK {
+		o.Status, o.Stage, o.ErrorKind, o.Error = schema.StatusError, schema.StageValidate, kind, text
+	}
 }

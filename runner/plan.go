@@ -2,14 +2,17 @@ package runner
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -246,4 +249,226 @@ func (p *Plan) left() (measured, passes []sweep.Launch) {
 		}
 	}
 	return measured, passes
+}
+
+// order is how the sweep orders its launches.
+func (s *session) order() sweep.LaunchOptions {
+	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: s.assembler.orderSeed}
+}
+
+// plan decides what is launched, and reports it.
+func (s *session) plan(ctx context.Context) error {
+	var earlier, done []schema.Run
+	if s.options.Done != nil {
+		var err error
+		if earlier, err = s.options.Done(s.assembler.env.Machine); err != nil {
+			return err
+		}
+	}
+	anew := ""
+	switch {
+	case len(s.assembler.sides) > 1:
+		anew = reasonAgainst
+	case s.options.Rerun == RerunAll:
+		anew = reasonAll
+	case s.options.Done == nil:
+		anew = reasonLine
+	default:
+		done = earlier
+	}
+	targets, plan := s.launcher.targets, &s.result.Plan
+	if len(done) > 0 {
+		targets.InheritBuild(done[0].Env.Facts[prepare.FactBuild])
+	}
+	if err := targets.CheckBuilt(); err != nil {
+		return &InputError{err}
+	}
+	lacking, err := targets.CheckThere(ctx)
+	if err != nil {
+		return &InputError{err}
+	}
+	for _, p := range lacking { // no pass of a profiler says more than the run
+		p.Profile = nil
+	}
+	s.agenda.past = findPast(done, s.sweep.Launches(s.order()), rules{
+		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, anew: anew, larger: s.options.LargerAfterOOM,
+	})
+	s.choose()
+	s.noteFailing(ctx, plan)
+	s.progress.begin(*plan)
+	s.launcher.levels.learn(earlier)
+	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
+	plan.Expected, plan.Sides = s.progress.estimate.remaining(), compared(s.assembler.sides)
+	for _, p := range plan.Launches {
+		if p.Done != nil {
+			s.limits.oom.note(subjectOf(p.Launch), p.Done.Status)
+			s.limits.noteMeasured(subjectOf(p.Launch), p.Done)
+		}
+	}
+	s.progress.report(Event{Plan: plan})
+	if s.options.Planned != nil && !s.options.DryRun && ctx.Err() == nil {
+		return s.options.Planned(plan)
+	}
+	return ctx.Err()
+}
+
+// noteFailing notes in a plan which launches cannot happen. A dry run builds nothing, so of a point with a build it knows only that the build
+// cannot begin.
+func (s *session) noteFailing(ctx context.Context, plan *Plan) {
+	for i := range plan.Launches {
+		l := &plan.Launches[i]
+		sub := subjectOf(l.Launch)
+		if l.Launch.Point.Skip != nil || s.launcher.targets.NotBuilt(sub) {
+			continue
+		}
+		switch refused := s.launcher.targets.Of(ctx, sub).Refused; {
+		case refused == nil:
+		case refused.Status.Failed():
+			l.Fails = refused.Error
+		default:
+			l.Skips = refused.Error
+		}
+	}
+}
+
+// choose completes the plan. If earlier sessions have done the repeats, it repeats the rounds that followed in the same way, up
+// to the first incomplete one. A session that continues another one continues its order, so that the blocks stay whole.
+func (s *session) choose() {
+	own := s.assembler.orderSeed
+	s.assembler.orderSeed = s.agenda.past.seed(own)
+	launches := s.sweep.Launches(s.order())
+	plan := s.agenda.past.plan(launches)
+	s.noteDone(plan)
+	for ; s.agenda.repeat < s.sweep.MaxRepeats && plan.measured(); s.agenda.repeat++ {
+		round := s.agenda.past.plan(s.sweep.Round(s.agenda.repeat, s.order(), s.imprecise))
+		if len(round.Launches) == 0 && s.agenda.repeat >= s.sweep.Repeats {
+			break
+		}
+		s.noteDone(round)
+		plan.add(round)
+	}
+	if !plan.resume(s.agenda.past, len(launches)) {
+		s.agenda, s.assembler.orderSeed = newAgenda(s.sweep), own
+		plan.reorder(s.sweep.Launches(s.order()))
+	}
+	s.result.Plan, s.assembler.resumes, s.counted = plan, plan.Resumes, plan.counted()
+}
+
+// identities returns a function for the values that must agree with a run for it to count as a launch, computed once per target.
+func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]string {
+	known := map[*prepare.Target]map[string]string{}
+	return func(l sweep.Launch) map[string]string {
+		t := s.launcher.targets.Of(ctx, subjectOf(l))
+		if known[t] == nil {
+			prospect := s.assembler.run(l, t, task.Outcome{StartedAt: s.limits.began}, nil)
+			known[t] = identityOf(&prospect)
+		}
+		return known[t]
+	}
+}
+
+// estimate predicts how long the remaining launches will take, from the earlier launches of the same points. A point without
+// launches is assumed to be average.
+type estimate struct {
+	points map[subject]*pace
+	known  time.Duration // of the launches left whose point was launched
+	left   int           // the other launches left
+	total  time.Duration // of all launches measured
+	count  int
+}
+
+// pace is how long the launches of one point take.
+type pace struct {
+	total time.Duration
+	count int
+	left  int
+}
+
+// mean is the mean duration; 0 before the first one.
+func (p *pace) mean() time.Duration {
+	if p.count == 0 {
+		return 0
+	}
+	return p.total / time.Duration(p.count)
+}
+
+// newEstimate knows which launches remain and, from earlier sessions, how long some took.
+func newEstimate(plan Plan) *estimate {
+	e := &estimate{points: map[subject]*pace{}}
+	for _, p := range plan.Launches {
+		if p.Done == nil && p.Launch.Point.Skip == nil { // which takes no time
+			e.add(subjectOf(p.Launch))
+		}
+	}
+	for _, p := range plan.Launches {
+		if p.Done != nil && p.Done.Status != schema.StatusSkipped { // which took no time
+			e.measure(subjectOf(p.Launch), time.Duration(p.Done.Stages.Launch()))
+		}
+	}
+	return e
+}
+
+// at is the pace of a point, made where there is none.
+func (e *estimate) at(s subject) *pace {
+	p, ok := e.points[s]
+	if !ok {
+		p = &pace{}
+		e.points[s] = p
+	}
+	return p
+}
+
+// add adds a launch to those left.
+func (e *estimate) add(s subject) { e.change(e.at(s), func(p *pace) { p.left++ }) }
+
+// measure adds the time that a launch took.
+func (e *estimate) measure(s subject, took time.Duration) {
+	e.total, e.count = e.total+took, e.count+1
+	e.change(e.at(s), func(p *pace) { p.total, p.count = p.total+took, p.count+1 })
+}
+
+// done removes a launch from the remaining ones.
+func (e *estimate) done(s subject) { e.change(e.at(s), func(p *pace) { p.left-- }) }
+
+// change keeps the sums right while a pace changes.
+func (e *estimate) change(p *pace, edit func(*pace)) {
+	account := func(sign int) {
+		if p.count == 0 {
+			e.left += sign * p.left
+		} else {
+			e.known += time.Duration(sign*p.left) * p.mean()
+		}
+	}
+	account(-1)
+	edit(p)
+	account(+1)
+}
+
+// learn adds how long the newest successful run of each point took, if it had the same settings.
+func (e *estimate) learn(plan Plan, earlier []schema.Run, target func(subject) *prepare.Target) {
+	newest := map[string]*schema.Run{}
+	for i := range earlier {
+		r := &earlier[i]
+		key := r.PointID + r.Env.Facts[prepare.FactConfig] + r.Env.Facts[factProfile]
+		if r.Status == schema.StatusOK && newest[key] == nil {
+			newest[key] = r
+		}
+	}
+	for _, p := range plan.Launches {
+		sub := subjectOf(p.Launch)
+		if p.Done != nil || len(newest) == 0 || e.at(sub).count > 0 {
+			continue
+		}
+		if r := newest[p.Launch.Point.PointID+target(sub).Facts[prepare.FactConfig]+p.Launch.Profile]; r != nil {
+			e.measure(sub, time.Duration(r.Stages.Launch()))
+		}
+	}
+}
+
+// remaining is 0 if nothing was measured.
+func (e *estimate) remaining() time.Duration {
+	if e.count == 0 {
+		return 0
+	}
+	return e.known + time.Duration(e.left)*(e.total/time.Duration(e.count))
 }

@@ -2,9 +2,19 @@ package runner
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -108,5 +118,153 @@ func TestImpreciseSaysWhy(t *testing.T) {
 				t.Errorf("precision %+v, want %+v", got, want)
 			}
 		})
+	}
+}
+
+// conclusiveAt runs a sweep of the points a, b and c, which are one block, until they are settled: after so many repeats.
+func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []schema.Run, []Event) {
+	t.Helper()
+	repository(t)
+	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
+	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for i := range s.Points {
+		names[s.Points[i].PointID] = s.Points[i].Variant
+	}
+	var runs []schema.Run
+	var events []Event
+	o := Options{
+		Locks: t.TempDir(), Against: "HEAD", Observe: func(e Event) { events = append(events, e) },
+		Open: func(seen []schema.Run) map[string]string {
+			if len(seen) != len(runs) {
+				t.Errorf("%d runs are judged of %d", len(seen), len(runs))
+			}
+			has, open := map[string]int{}, map[string]string{}
+			for i := range seen {
+				r := &seen[i]
+				if m := r.Metric(r.Primary); m == nil || m.Ticks != nil || m.Summary.LogMedian == nil || r.Env.Facts["runner.threshold.latency"] != "3%" {
+					t.Errorf("run %d: %+v", i, r)
+				}
+				if has[r.PointID]++; has[r.PointID] < 2*blocks[names[r.PointID]] {
+					open[r.PointID] = "noise"
+				} else {
+					delete(open, r.PointID)
+				}
+			}
+			return open
+		},
+	}
+	result, err := Run(t.Context(), s, o, func(r schema.Run) error { runs = append(runs, r); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, runs, events
+}
+
+// repository makes the working directory one of a repository with a commit.
+func repository(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not here")
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if err := os.WriteFile("run.sh", []byte("exit 0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"init -q --template=", "add run.sh", "-c user.name=t -c user.email=t@localhost commit -q -m x"} {
+		if out, err := exec.Command("git", strings.Fields(args)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// TestUntilConclusive: points that are settled at a look have no more runs, also where others of their block have; nothing has
+// more than it may; and how often there was to be a look is known of every run.
+func TestUntilConclusive(t *testing.T) {
+	result, runs, events := conclusiveAt(t, 14, map[string]int{"a": 6, "b": 7, "c": 99})
+	got := map[string]int{}
+	repeats := map[string]bool{}
+	for _, r := range runs {
+		got[r.Variant]++
+		if r.Env.Facts["runner.looks"] != "6,9,14" {
+			t.Errorf("looks %q", r.Env.Facts["runner.looks"])
+		}
+		key := fmt.Sprint(r.PointID, r.Side, *r.RepeatIndex)
+		if repeats[key] || int(*r.RepeatIndex) >= got[r.Variant] {
+			t.Errorf("repeat %s", key)
+		}
+		repeats[key] = true
+	}
+	if want := map[string]int{"a": 12, "b": 18, "c": 28}; !maps.Equal(got, want) {
+		t.Errorf("runs %v, want %v", got, want)
+	}
+	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Conclusive() != 2 || len(l.Open) != 1 {
+		t.Errorf("%+v", l)
+	}
+	var looks []string
+	launches, last := 0, Event{}
+	for _, e := range events {
+		switch {
+		case e.Look != nil:
+			looks = append(looks, fmt.Sprintf("%d after %d: %d of %d", e.Look.Number, e.Look.Blocks, e.Look.Conclusive(), e.Look.Points))
+			launches = e.Index
+		case e.Run != nil:
+			last = e
+			if want := map[int]int{0: 36, 36: 48, 48: 58}[launches]; e.Launches != want {
+				t.Errorf("launch %d of %d, want %d", e.Index, e.Launches, want)
+			}
+		}
+	}
+	if want := []string{"1 after 6: 1 of 3", "2 after 9: 2 of 3", "3 after 14: 2 of 3"}; !slices.Equal(looks, want) {
+		t.Errorf("looks %q, want %q", looks, want)
+	}
+	if last.Index != last.Launches-1 || last.Remaining < 0 || last.Remaining > time.Hour {
+		t.Errorf("the last run is %d of %d, and %s are left", last.Index, last.Launches, last.Remaining)
+	}
+}
+
+// TestConclusiveAtOnce: nothing runs after the first look where all is settled.
+func TestConclusiveAtOnce(t *testing.T) {
+	if result, runs, _ := conclusiveAt(t, 30, map[string]int{"a": 6, "b": 6, "c": 6}); len(runs) != 36 || len(result.Look.Open) != 0 || result.Look.Number != 1 || result.Look.Planned != 5 {
+		t.Errorf("%d runs, %+v", len(runs), result.Look)
+	}
+}
+
+// TestConclusiveIncomplete: a session that ends before its first look says of nothing that it is settled which was not run.
+func TestConclusiveIncomplete(t *testing.T) {
+	s := parse(t, "benchmark: [a, b]\ncommand: ['true', '{benchmark}']\n")
+	s.Looks = []int{6, 9}
+	x := &session{sweep: s, progress: progress{observe: func(Event) {}, estimate: &estimate{}}}
+	x.assembler.sides = []side{{Side: prepare.Side{Name: "base"}}, {Side: prepare.Side{Name: "head"}}}
+	x.options = Options{Open: func([]schema.Run) map[string]string { return map[string]string{} }}
+	for _, side := range []string{"base", "head"} {
+		x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})
+	}
+	x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[1].PointID, Side: "base", RepeatIndex: new(int64(0))})
+	if open := x.look(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Conclusive() != 1 {
+		t.Errorf("open %v", open)
+	}
+	// Nobody waits for a control, which has more runs while others are waited for.
+	s.Points[1].Control = true
+	if open := x.look(0); len(open) != 1 || x.result.Look.Points != 1 || len(x.result.Look.Open) != 0 {
+		t.Errorf("open %v, %+v", open, x.result.Look)
+	}
+	s.Points[0].Control = true
+	if x.look(0); x.result.Look.Points != 2 || len(x.result.Look.Open) != 1 {
+		t.Errorf("%+v", x.result.Look)
+	}
+}
+
+// TestConclusiveNeedsSides: what cannot be settled is refused.
+func TestConclusiveNeedsSides(t *testing.T) {
+	s := parse(t, "command: ['true']\n")
+	s.Looks = []int{6}
+	_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(schema.Run) error { t.Error("it ran"); return nil })
+	if want := "repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points"; fmt.Sprint(err) != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -2,9 +2,13 @@ package runner
 
 import (
 	"context"
+	_ "embed" // the page
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/neurolens/neurolens/runner/device"
@@ -295,4 +299,132 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 		}
 	}
 	return device.Lock(ctx, s.options.Locks, s.assembler.devices, wait)
+}
+
+// factProcessStart is the fact with the time to start a process that does nothing and to wait for its end, in ns: the median of
+// several starts.
+const factProcessStart = "timer.process_start_ns"
+
+// How often an empty program is started to find out what a start takes, and how long one may take.
+const (
+	emptyWarmup  = 3
+	emptyStarts  = 30
+	emptyPatient = 10 * time.Second
+)
+
+// emptyProgram does nothing.
+const emptyProgram = "true"
+
+// measureStart measures how long it takes to start a process, in the same way as commands, if there are commands among the
+// launches. If that fails, the time stays unknown.
+func (s *session) measureStart(ctx context.Context, launches []sweep.Launch) {
+	command := func(l sweep.Launch) bool { return l.Point.Executor == schema.ExecutorCommand && l.Point.Skip == nil }
+	if !slices.ContainsFunc(launches, command) {
+		return
+	}
+	if _, err := task.LookPath(emptyProgram, os.Environ()); err != nil {
+		return
+	}
+	outcome, err := s.launcher.pool.Run(ctx, task.Spec{
+		Executor: schema.ExecutorCommand, Command: []string{emptyProgram}, Warmup: emptyWarmup, Iterations: emptyStarts,
+		Deadlines: task.Deadlines{
+			Setup: emptyPatient, Warmup: emptyPatient, Measure: emptyPatient, Validate: emptyPatient, Teardown: emptyPatient,
+		},
+	}, nil)
+	if err != nil || outcome.Status != schema.StatusOK {
+		return
+	}
+	for i := range outcome.Metrics {
+		if m := &outcome.Metrics[i]; m.Name == schema.PrimaryMetric && len(m.Ticks) > 0 {
+			ticks := slices.Sorted(slices.Values(m.Ticks))
+			s.result.ProcessStart = time.Duration(ticks[len(ticks)/2])
+			s.assembler.processStart = strconv.FormatInt(int64(s.result.ProcessStart), 10)
+		}
+	}
+}
+
+// hideFlags masks the options of the command line: a JSON map of texts, some of which are JSON lists of texts. Each text is
+// masked separately, so that quotes are not mistaken for parts of a secret.
+func hideFlags(flags string, m probe.Mask) string {
+	var given map[string]any
+	if err := json.Unmarshal([]byte(flags), &given); err != nil {
+		return m.Text(flags)
+	}
+	for name, value := range given {
+		text, _ := value.(string)
+		var list []any
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			given[name] = m.Text(text)
+			continue
+		}
+		for i, word := range list {
+			if word, ok := word.(string); ok {
+				list[i] = m.Text(word)
+			}
+		}
+		given[name] = canonical(list)
+	}
+	return canonical(given)
+}
+
+// canonical is the JSON of what was read from JSON, which always has one.
+func canonical(value any) string {
+	text, err := schema.CanonicalJSON(value)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// the page
+
+// StoredPage is the page that says what is stored about a machine and a command.
+//
+//go:embed STORED.md
+var StoredPage string
+
+// progress reports the events of a session and how far it is.
+type progress struct {
+	observe  func(Event)
+	session  string
+	env      *schema.Env
+	finished int // of all launches, those of earlier sessions included
+	total    int
+	estimate *estimate
+}
+
+// begin sets how much there is to do.
+func (p *progress) begin(plan Plan) {
+	p.total, p.finished, p.estimate = len(plan.Launches), plan.Done, newEstimate(plan)
+}
+
+// more adds a round.
+func (p *progress) more(round Plan) {
+	p.total, p.finished = p.total+len(round.Launches), p.finished+round.Done
+	for _, planned := range round.Launches {
+		if planned.Done == nil {
+			p.estimate.add(subjectOf(planned.Launch))
+		}
+	}
+}
+
+// ran reports a finished run that is stored, and how long it took.
+func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
+	if l.Point.Skip == nil { // which takes no time
+		p.estimate.measure(subjectOf(l), took)
+		p.estimate.done(subjectOf(l))
+	}
+	e := p.filled(Event{Launch: l, Run: run})
+	p.finished++
+	p.observe(e)
+}
+
+// report reports an event.
+func (p *progress) report(e Event) { p.observe(p.filled(e)) }
+
+// filled sets the fields that every event has.
+func (p *progress) filled(e Event) Event {
+	e.Session, e.Env, e.Index, e.Launches = p.session, p.env, p.finished, p.total
+	e.Remaining = p.estimate.remaining()
+	return e
 }

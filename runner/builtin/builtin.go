@@ -12,6 +12,8 @@ package builtin
 import (
 	"fmt"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -229,4 +231,231 @@ func (r *reader) allApplied(op operation) error {
 	return &UnsupportedError{
 		kindNotApplied, fmt.Sprintf("%s has no parameter %s", op.name, strings.Join(unused, ", ")),
 	}
+}
+
+// shape is the size of the input: batch x seq tokens of dim numbers each.
+type shape struct{ batch, seq, dim int64 }
+
+// Counts are reals, because sizes that nobody can allocate have to be refused before they overflow an integer.
+func (s shape) tokens() float64   { return float64(s.batch) * float64(s.seq) }
+func (s shape) elements() float64 { return s.tokens() * float64(s.dim) }
+
+// operation describes one operation. Formulas: traffic counts every input read once and every output written
+// once, in numbers of the tensors' precision; flops counts additions, multiplications, divisions, comparisons
+// and calls of exp and erf as one each, and leaves out what happens once a token.
+type operation struct {
+	name       string
+	loss       string  // the value of param.loss that chooses it
+	wide       bool    // intermediate values are fp64 whatever the tensors are
+	perElement float64 // flops for an element of the input
+	tensors    float64 // inputs and outputs of batch x seq x dim numbers
+	vectors    float64 // inputs of dim numbers
+	matrix     bool    // there is an input of dim x dim numbers, and every output is a dot product over dim
+	labels     bool    // there is an input of one class index, 4 bytes, for each token
+}
+
+var operations = []operation{
+	{name: "tiny_linear", tensors: 2, vectors: 1, matrix: true},
+	{name: "LayerNorm", wide: true, perElement: 8, tensors: 2, vectors: 2},
+	{name: "GELU", wide: true, perElement: 5, tensors: 2},
+	{name: "Swish", wide: true, perElement: 4, tensors: 2},
+	{name: "MSE", loss: "mse", wide: true, perElement: 3, tensors: 2},
+	{name: "CrossEntropy", loss: "cross_entropy", wide: true, perElement: 4, tensors: 1, labels: true},
+}
+
+// flops are the arithmetic operations of one iteration.
+func (o operation) flops(s shape) float64 {
+	if o.matrix {
+		return s.elements() * float64(2*s.dim+1)
+	}
+	return s.elements() * o.perElement
+}
+
+// traffic is the memory in bytes that one iteration cannot avoid to touch, at size bytes a number. It is also
+// all the memory that the tensors take.
+func (o operation) traffic(s shape, size int64) float64 {
+	numbers := o.tensors*s.elements() + o.vectors*float64(s.dim)
+	if o.matrix {
+		numbers += float64(s.dim) * float64(s.dim)
+	}
+	bytes := numbers * float64(size)
+	if o.labels {
+		bytes += 4 * s.tokens()
+	}
+	return bytes
+}
+
+// fits refuses sizes whose tensors take more than maxBytes.
+func (o operation) fits(s shape, size int64) error {
+	if o.traffic(s, size) <= maxBytes {
+		return nil
+	}
+	return &UnsupportedError{kindMemory, fmt.Sprintf(
+		"%s with batch_size %d, seq_len %d, dim %d needs more than %d MiB", o.name, s.batch, s.seq, s.dim, maxBytes>>20)}
+}
+
+// precision is a number format that the kernels exist in.
+type precision struct {
+	name  string
+	size  int64 // bytes a number
+	build func(operation, shape) kernel
+}
+
+var precisions = []precision{
+	{name: "fp32", size: 4, build: build[float32]},
+	{name: "fp64", size: 8, build: build[float64]},
+}
+
+// kernel is an operation over its tensors.
+type kernel struct {
+	iterate func()
+	result  func() []float64 // what the last iterate left behind; tests read it
+}
+
+// build makes the tensors of op and the function that works on them. The result lives behind a pointer that the
+// kernel holds, so the compiler cannot drop the work.
+func build[T number](op operation, s shape) kernel {
+	g := newGenerator()
+	x := fill(make([]T, s.batch*s.seq*s.dim), g)
+	dim := int(s.dim)
+	switch op.name {
+	case "MSE":
+		target := fill(make([]T, len(x)), g)
+		return scalar(func() float64 { return mse(x, target) })
+	case "CrossEntropy":
+		labels := make([]int32, s.batch*s.seq)
+		for i := range labels {
+			labels[i] = int32(g.Int64N(s.dim))
+		}
+		return scalar(func() float64 { return crossEntropy(x, labels, dim) })
+	}
+	y := make([]T, len(x))
+	k := kernel{result: func() []float64 { return widen(y) }}
+	switch op.name {
+	case "tiny_linear":
+		w, b := fill(make([]T, s.dim*s.dim), g), fill(make([]T, dim), g)
+		k.iterate = func() { linear(y, x, w, b) }
+	case "LayerNorm":
+		gamma, beta := fill(make([]T, dim), g), fill(make([]T, dim), g)
+		k.iterate = func() { layerNorm(y, x, gamma, beta) }
+	case "GELU":
+		k.iterate = func() { gelu(y, x) }
+	case "Swish":
+		k.iterate = func() { swish(y, x) }
+	}
+	return k
+}
+
+// scalar is a kernel with a single number as its result.
+func scalar(f func() float64) kernel {
+	out := new(float64)
+	return kernel{iterate: func() { *out = f() }, result: func() []float64 { return []float64{*out} }}
+}
+
+// newGenerator returns the one sequence that all input is made of.
+func newGenerator() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// fill sets tensor to numbers in [-1, 1) that are the same in every precision but for rounding.
+func fill[T number](tensor []T, g *rand.Rand) []T {
+	for i := range tensor {
+		tensor[i] = T(2*g.Float64() - 1)
+	}
+	return tensor
+}
+
+func widen[T number](tensor []T) []float64 {
+	out := make([]float64, len(tensor))
+	for i, v := range tensor {
+		out[i] = float64(v)
+	}
+	return out
+}
+
+type number interface{ float32 | float64 }
+
+// epsilon keeps layerNorm from dividing by zero; the value of torch.nn.LayerNorm.
+const epsilon = 1e-5
+
+// linear sets y = x W + b for every token; w is row-major, one row an input dimension.
+func linear[T number](y, x, w, b []T) {
+	dim := len(b)
+	for start := 0; start < len(x); start += dim {
+		in, out := x[start:start+dim], y[start:start+dim]
+		copy(out, b)
+		// Row by row of w, so that memory is read in order.
+		for i, v := range in {
+			row := w[i*dim : (i+1)*dim]
+			sums := out[:len(row)] // one length for both: no bounds check in the loop
+			for j, weight := range row {
+				sums[j] += v * weight
+			}
+		}
+	}
+}
+
+// layerNorm sets y = (x - mean) / sqrt(var + epsilon) * gamma + beta for every token, var being the biased
+// variance (Ba, Kiros, Hinton 2016, as in torch.nn.LayerNorm).
+func layerNorm[T number](y, x, gamma, beta []T) {
+	dim := len(gamma)
+	for start := 0; start < len(x); start += dim {
+		in, out := x[start:start+dim], y[start:start+dim]
+		var sum, squares float64
+		for _, v := range in {
+			sum += float64(v)
+		}
+		mean := sum / float64(dim)
+		for _, v := range in {
+			d := float64(v) - mean
+			squares += d * d
+		}
+		scale := 1 / math.Sqrt(squares/float64(dim)+epsilon)
+		for i, v := range in {
+			out[i] = T((float64(v)-mean)*scale*float64(gamma[i]) + float64(beta[i]))
+		}
+	}
+}
+
+// gelu sets y = x/2 (1 + erf(x/sqrt 2)), the exact form (Hendrycks, Gimpel 2016).
+func gelu[T number](y, x []T) {
+	for i, v := range x {
+		f := float64(v)
+		y[i] = T(0.5 * f * (1 + math.Erf(f*(1/math.Sqrt2))))
+	}
+}
+
+// swish sets y = x / (1 + exp(-x)) (Ramachandran, Zoph, Le 2017; SiLU).
+func swish[T number](y, x []T) {
+	for i, v := range x {
+		f := float64(v)
+		y[i] = T(f / (1 + math.Exp(-f)))
+	}
+}
+
+// mse is the mean of (x - target)^2.
+func mse[T number](x, target []T) float64 {
+	var sum float64
+	for i, v := range x {
+		d := float64(v) - float64(target[i])
+		sum += d * d
+	}
+	return sum / float64(len(x))
+}
+
+// crossEntropy is the mean over tokens of log(sum exp x) - x[label], with the largest x taken out first, as in
+// torch.nn.CrossEntropyLoss.
+func crossEntropy[T number](x []T, labels []int32, dim int) float64 {
+	var total float64
+	for token, label := range labels {
+		in := x[token*dim : (token+1)*dim]
+		largest := in[0]
+		for _, v := range in {
+			largest = max(largest, v)
+		}
+		var sum float64
+		for _, v := range in {
+			sum += math.Exp(float64(v) - float64(largest))
+		}
+		total += math.Log(sum) + float64(largest) - float64(in[label])
+	}
+	return total / float64(len(labels))
 }

@@ -1,10 +1,22 @@
+// Package discover finds the benchmarks in a tree of files. It executes nothing. File names decide which files belong together.
+// Python files are read as text, to find the function or class that is the benchmark, and the modules that it imports.
+//
+// All walks a folder once. A Rule, which is data, says which files are taken, what their benchmark is called and which variant
+// they are. A file that a rule takes and that cannot run is a benchmark with a Problem, so that its runs are errors and nobody misses it.
+// Files that are not taken are listed in Found.Left with the reason. Trees of
+// pytest-benchmark, asv and Google Benchmark are recognised as a command to run.
+//
+// Symbolic links to folders are not followed, so loops of links do no harm. The package opens only files that a rule takes, their
+// settings, and files that can identify the tool of a tree.
 package discover
 
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -209,4 +221,257 @@ func (s *search) file(file, name, problem string) {
 		}
 	}
 	s.files = append(s.files, c)
+}
+
+// Tree opens a folder as All needs it. Links to files are followed wherever they lead.
+func Tree(dir string) (fs.FS, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is not a folder")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("searching %s: %w", dir, withoutPath(err))
+	}
+	return os.DirFS(dir), nil
+}
+
+// All searches several folders by several rules; without folders, in the folders of each rule, if they exist. A file that several
+// rules take belongs to the first of them. A file is Left if every rule that saw it left it out.
+func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
+	var searches []*search
+	modules := imports{}
+	for _, rule := range rules {
+		in := folders
+		if len(in) == 0 {
+			in = rule.In
+		}
+		if len(in) == 0 {
+			in = []string{"."}
+		}
+		for _, folder := range in {
+			s, err := open(tree, rule, folder)
+			if len(folders) == 0 && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			for file, what := range s.looked {
+				modules.add(file, what.modules)
+			}
+			searches = append(searches, s)
+		}
+	}
+	m := merging{owned: map[string]bool{}}
+	for _, s := range searches {
+		found := s.finish(modules)
+		if len(rules) > 1 {
+			found.nameRule(s.rule.Name)
+		}
+		m.add(found)
+	}
+	return m.done(), nil
+}
+
+// nameRule adds the name of the rule to each reason.
+func (f *Found) nameRule(rule string) {
+	var last, named string // most files are left for the same reason
+	for i, l := range f.Left {
+		if l.Reason != last || named == "" {
+			last, named = l.Reason, rule+": "+l.Reason
+		}
+		f.Left[i].Reason = named
+	}
+}
+
+// merging joins the results of several searches.
+type merging struct {
+	Found
+	owned map[string]bool // files that are of a benchmark
+}
+
+// add adds the result of one search.
+func (m *merging) add(f *Found) {
+	for _, b := range f.Benchmarks {
+		if slices.ContainsFunc(b.Variants, func(v Variant) bool { return m.owned[v.File] }) {
+			continue // another rule has it, or this one looked into the folder before
+		}
+		for _, v := range b.Variants {
+			m.owned[v.File] = true
+		}
+		if b.Config != "" {
+			m.owned[b.Config] = true
+		}
+		m.Benchmarks = append(m.Benchmarks, b)
+	}
+	m.Left = joined(m.Left, f.Left)
+	for _, t := range f.Tools {
+		same := func(other Tool) bool {
+			return other.Name == t.Name && other.Dir == t.Dir && slices.Equal(other.Command, t.Command)
+		}
+		if !slices.ContainsFunc(m.Tools, same) {
+			m.Tools = append(m.Tools, t)
+		}
+	}
+}
+
+// joined are the files of two lists, both in order, each file once.
+func joined(a, b []Left) []Left {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a, b...)
+	}
+	all := make([]Left, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch order := compareWalked(a[0].File, b[0].File); {
+		case order < 0:
+			all, a = append(all, a[0]), a[1:]
+		case order > 0:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			both := a[0]
+			both.Near = both.Near || b[0].Near
+			if !strings.Contains(both.Reason, b[0].Reason) {
+				both.Reason += "; " + b[0].Reason
+			}
+			all, a, b = append(all, both), a[1:], b[1:]
+		}
+	}
+	return append(append(all, a...), b...)
+}
+
+func (m *merging) done() *Found {
+	left := slices.DeleteFunc(m.Left, func(l Left) bool { return m.owned[l.File] })
+	m.Left = nil
+	m.addFolders()
+	m.sort()
+	m.Left = joined(left, m.Left)
+	return &m.Found
+}
+
+func (f *Found) sortBenchmarks() {
+	slices.SortFunc(f.Benchmarks, func(a, b Benchmark) int {
+		return cmp.Or(comparePaths(a.Name, b.Name), comparePaths(a.Variants[0].File, b.Variants[0].File))
+	})
+}
+
+func (f *Found) sort() {
+	f.sortBenchmarks()
+	slices.SortFunc(f.Left, func(a, b Left) int { return compareWalked(a.File, b.File) })
+	slices.SortFunc(f.Tools, func(a, b Tool) int {
+		return cmp.Or(comparePaths(a.Dir, b.Dir), strings.Compare(a.Name, b.Name), slices.Compare(a.Command, b.Command))
+	})
+}
+
+// comparePaths orders names and paths as people do, with numbers by their value.
+func comparePaths(a, b string) int {
+	whole := strings.Compare(a, b)
+	for {
+		same := commonLength(a, b)
+		if same == len(a) || same == len(b) {
+			return cmp.Or(cmp.Compare(len(a), len(b)), whole)
+		}
+		start := same
+		for start > 0 && isDigit(a[start-1]) {
+			start--
+		}
+		x, y := digits(a[start:]), digits(b[start:])
+		if x == 0 || y == 0 {
+			return cmp.Compare(a[same], b[same])
+		}
+		if order := compareNumbers(a[start:start+x], b[start:start+y]); order != 0 {
+			return order
+		}
+		a, b = a[start+x:], b[start+y:]
+	}
+}
+
+// compareWalked orders paths as a tree is walked: the content of a folder comes before its neighbours.
+func compareWalked(a, b string) int {
+	same := commonLength(a, b)
+	switch {
+	case same == len(a) || same == len(b):
+		return cmp.Compare(len(a), len(b))
+	case a[same] == '/':
+		return -1
+	case b[same] == '/':
+		return 1
+	}
+	return cmp.Compare(a[same], b[same])
+}
+
+// commonLength is how many bytes two texts have in common at their beginning.
+func commonLength(a, b string) int {
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	return same
+}
+
+// digits is how many digits a text begins with.
+func digits(text string) int {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
+}
+
+// compareNumbers compares numbers of any length.
+func compareNumbers(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// prefix marks functions that are benchmarks by their names.
+const prefix = "bench_"
+
+// Objects lists the benchmarks in a Python file, by its text: functions named bench_*, and classes with benchmark_fn. It returns none
+// if there is a single object that bench takes anyway, and if only Python can find out what the file contains. stem is the name of
+// the file without its extension.
+func Objects(source, stem string) ([]string, error) {
+	m, err := readModule(source)
+	if err != nil { // Python says it better
+		return nil, nil
+	}
+	usual, missing := m.object(usualObjects, stem)
+	if usual != "" {
+		return nil, nil
+	}
+	var found, others []string
+	for _, f := range m.functions {
+		switch {
+		case f.method:
+		case strings.HasPrefix(f.name, prefix):
+			found = appendNew(found, f.name)
+		case !strings.HasPrefix(f.name, "_"):
+			others = appendNew(others, f.name)
+		}
+	}
+	for _, c := range m.classes {
+		if has, _ := m.measures(c.name); has && !strings.HasPrefix(c.name, "_") {
+			found = appendNew(found, c.name)
+		}
+	}
+	if len(found) > 0 || missing == nil {
+		return found, nil
+	}
+	has := "it has no function either"
+	if len(others) > 0 {
+		const maxShown = 8
+		shown := others[:min(len(others), maxShown)]
+		has = fmt.Sprintf("it has %s: choose one with %s.py:%s", strings.Join(shown, ", "), stem, others[0])
+		if more := len(others) - len(shown); more > 0 {
+			has = fmt.Sprintf("it has %s and %d more: choose one with %s.py:%s", strings.Join(shown, ", "), more, stem, others[0])
+		}
+	}
+	return nil, fmt.Errorf("%s.py has no %s* function and no class with %s; %s", stem, prefix, method, has)
+}
+
+// appendNew adds a name unless it is there. A later function of the same name replaces the first one, in its position.
+func appendNew(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
 }

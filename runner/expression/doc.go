@@ -35,7 +35,7 @@
 // number is NULL as well: a division by zero, a root or logarithm of a negative number, an overflow.
 //
 // (The library itself is less strict: there, `nil contains "x"` and `nil == 3` are false without an error. So every name that is
-// not guarded is wrapped in a function that refuses nil: see null.go.)
+// not guarded is wrapped in a function that refuses nil: see compile.go.)
 //
 // # Facts
 //

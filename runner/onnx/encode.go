@@ -1,6 +1,16 @@
 package onnx
 
-import "encoding/binary"
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
 
 // What a model says about itself.
 const (
@@ -138,4 +148,264 @@ func bytes(b []byte, field int, v []byte) []byte { return text(b, field, string(
 
 func tag(b []byte, field, wireType int) []byte {
 	return binary.AppendUvarint(b, uint64(field<<3|wireType))
+}
+
+// wire reads protobuf messages from the front to the end.
+type wire struct {
+	from *bufio.Reader
+	at   int64 // B that have been read
+}
+
+// longestName is the most bytes that a name may have.
+const longestName = 64 << 10
+
+// text reads a name.
+func (d *wire) text(size int64) (string, error) {
+	if size > longestName {
+		return "", fmt.Errorf("a name of %d bytes", size)
+	}
+	b := make([]byte, size)
+	n, err := io.ReadFull(d.from, b)
+	d.at += int64(n)
+	return string(b), err
+}
+
+// message visits the fields of a message of so many bytes: with their value, or with their size, which the visitor may read. Numbers of fixed
+// size are visited like texts of as many bytes.
+// What it does not read is skipped. That of the largest size ends with the file.
+func (d *wire) message(size int64, visit func(number, value uint64, size int64) error) error {
+	end := int64(math.MaxInt64)
+	if size < end-d.at {
+		end = d.at + size
+	}
+	for d.at < end {
+		if _, err := d.from.Peek(1); errors.Is(err, io.EOF) && size == math.MaxInt64 {
+			return nil
+		}
+		if err := d.field(end, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field visits one field, which has to end before end.
+func (d *wire) field(end int64, visit func(number, value uint64, size int64) error) error {
+	tag, err := d.varint()
+	if err != nil {
+		return err
+	}
+	var value uint64
+	var size int64
+	switch tag & 7 {
+	case varint:
+		if value, err = d.varint(); err != nil {
+			return err
+		}
+	case delimited:
+		length, err := d.varint()
+		if err != nil {
+			return err
+		}
+		if length > uint64(end-d.at) {
+			return fmt.Errorf("a field of %d bytes is longer than its message", length)
+		}
+		size = int64(length)
+	case fixed64:
+		size = 8
+	case fixed32:
+		size = 4
+	default:
+		return fmt.Errorf("wire type %d", tag&7)
+	}
+	began := d.at
+	if err := visit(tag>>3, value, size); err != nil {
+		return err
+	}
+	return d.skip(began + size - d.at)
+}
+
+// Wire types of numbers of fixed size.
+const (
+	fixed64 = 1
+	fixed32 = 5
+)
+
+func (d *wire) varint() (uint64, error) {
+	counted := byteCounter{d}
+	v, err := binary.ReadUvarint(counted)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return v, err
+}
+
+type byteCounter struct{ *wire }
+
+// ReadByte reads one byte.
+func (c byteCounter) ReadByte() (byte, error) {
+	b, err := c.from.ReadByte()
+	if err == nil {
+		c.at++
+	}
+	return b, err
+}
+
+func (d *wire) skip(n int64) error {
+	if n < 0 {
+		return errors.New("a field ends within another")
+	}
+	for n > 0 {
+		step, err := d.from.Discard(int(min(n, 1<<30)))
+		d.at, n = d.at+int64(step), n-int64(step)
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elementType is TensorProto.DataType of onnx.proto.
+type elementType int
+
+const (
+	typeFloat    elementType = 1
+	typeInt8     elementType = 3
+	typeFloat16  elementType = 10
+	typeDouble   elementType = 11
+	typeBfloat16 elementType = 16
+)
+
+// encode returns numbers as raw_data has them, little endian. They must be exact in the type.
+func (t elementType) encode(numbers []float64) []byte {
+	var b []byte
+	for _, v := range numbers {
+		switch t {
+		case typeFloat:
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		case typeDouble:
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		case typeFloat16:
+			b = binary.LittleEndian.AppendUint16(b, float16(v))
+		case typeBfloat16:
+			b = binary.LittleEndian.AppendUint16(b, uint16(math.Float32bits(float32(v))>>16))
+		case typeInt8:
+			b = append(b, byte(int8(v)))
+		}
+	}
+	return b
+}
+
+// float16 gives the IEEE 754 binary16 of a number that it has exactly, zero or normal.
+func float16(v float64) uint16 {
+	bits := math.Float32bits(float32(v))
+	sign, exponent, fraction := bits>>31, bits>>23&0xff, bits&(1<<23-1)
+	if exponent == 0 {
+		return uint16(sign << 15)
+	}
+	return uint16(sign<<15 | (exponent-127+15)<<10 | fraction>>13)
+}
+
+// The domains of the operators that are known: two spellings of the default one, and the one of ONNX Runtime.
+const (
+	defaultDomain = "ai.onnx"
+	microsoft     = "com.microsoft"
+)
+
+// Element types, as in TensorProto.
+const (
+	kindFloat = 1
+	kindUint8 = 2
+	kindInt8  = 3
+)
+
+// formats are the words for element types of weights. Integers of 16 bits and more are shapes, indices and biases, and an 8-bit exponent (24)
+// is a scale.
+var formats = map[uint64]string{
+	kindFloat: "fp32", kindUint8: "int8", kindInt8: "int8", 10: "fp16", 11: "fp64", 16: "bf16",
+	17: "fp8", 18: "fp8", 19: "fp8", 20: "fp8", 21: "int4", 22: "int4", 23: "fp4", 25: "int2", 26: "int2",
+}
+
+// canonical is a format that is a precision of schema, else empty.
+func canonical(format string) string {
+	if slices.Contains(schema.Precisions, format) {
+		return format
+	}
+	return ""
+}
+
+// operands says which inputs of an operator are scales and zero points, and which are tensors of bytes with several weights in each. Both
+// are sets: bit i is input i.
+type operands struct {
+	scales, packed uint16
+	bits           string // the attribute with the bits of a packed weight
+	usual          int64  // the bits without that attribute; 0: it is required
+}
+
+// quantised are the operators with such inputs, in the default domain and in that of ONNX Runtime.
+var quantised = map[string]operands{
+	"QuantizeLinear":        {scales: places(1, 2)},
+	"DequantizeLinear":      {scales: places(1, 2)},
+	"MatMulInteger":         {scales: places(2, 3)},
+	"ConvInteger":           {scales: places(2, 3)},
+	"MatMulIntegerToFloat":  {scales: places(2, 3, 4, 5)},
+	"DynamicQuantizeMatMul": {scales: places(2, 3)},
+	"QLinearMatMul":         {scales: places(1, 2, 4, 5, 6, 7)},
+	"QLinearConv":           {scales: places(1, 2, 4, 5, 6, 7)},
+	"QLinearAdd":            {scales: places(1, 2, 4, 5, 6, 7)},
+	"QLinearMul":            {scales: places(1, 2, 4, 5, 6, 7)},
+	"QGemm":                 {scales: places(1, 2, 4, 5, 7, 8)},
+	"QAttention":            {scales: places(3, 4, 6, 7)},
+	"MatMulNBits":           {scales: places(2, 3), packed: places(1), bits: "bits", usual: 4},
+	"MatMulBnb4":            {scales: places(2), packed: places(1), usual: 4},
+	"GatherBlockQuantized":  {scales: places(2, 3), packed: places(0), bits: "bits", usual: 4},
+	"QMoE":                  {scales: places(3, 6, 9, 11, 12, 13), packed: places(2, 5, 8), bits: "expert_weight_bits", usual: 4},
+}
+
+func places(inputs ...int) (set uint16) {
+	for _, i := range inputs {
+		set |= 1 << i
+	}
+	return set
+}
+
+// use is what an operator makes of a tensor. The zero value is a tensor that is a weight as it stands, or none.
+type use struct {
+	scale  bool   // a scale or a zero point
+	format string // of the weights in a packed tensor
+	bits   uint64 // of one of them
+	count  uint64 // of them all; 0: as many as there is room for
+}
+
+// use is what a node makes of its packed input.
+func (q operands) use(n *operation) use {
+	width, said := n.integers[q.bits]
+	if !said {
+		width = q.usual
+	}
+	if width < 1 || width > 8 {
+		return use{}
+	}
+	u := use{format: fmt.Sprintf("int%d", width), bits: uint64(width)}
+	if n.op == "MatMulBnb4" {
+		u.format = map[int64]string{0: "fp4", 1: "nf4"}[n.integers["quant_type"]]
+	}
+	if k, columns := n.integers["K"], n.integers["N"]; k > 0 && columns > 0 { // rows end with padding
+		u.count = times(uint64(k), uint64(columns))
+	}
+	return u
+}
+
+// of returns the format and number of the weights in a tensor, and whether it has any. A scalar is none.
+func (u use) of(w weight) (format string, count uint64, is bool) {
+	format, count = formats[w.kind], w.count
+	if u.format != "" && (w.kind == kindUint8 || w.kind == kindInt8) {
+		if format, count = u.format, u.count; count == 0 {
+			count = times(w.count, 8/u.bits) // of widths that divide 8
+		}
+	}
+	return format, count, !u.scale && format != "" && w.count > 1
 }

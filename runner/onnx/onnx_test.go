@@ -188,7 +188,7 @@ func TestWeightsExact(t *testing.T) {
 	}
 }
 
-// decodeNumbers reads raw_data by the definitions of the formats, not as number.go writes them.
+// decodeNumbers reads raw_data by the definitions of the formats, not as encode.go writes them.
 func decodeNumbers(t *testing.T, kind elementType, raw []byte) (numbers []float64) {
 	t.Helper()
 	size := map[elementType]int{typeFloat: 4, typeDouble: 8, typeFloat16: 2, typeBfloat16: 2, typeInt8: 1}[kind]

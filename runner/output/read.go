@@ -1,13 +1,22 @@
 package output
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"math/big"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/itchyny/gojq"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -217,4 +226,214 @@ func (c *chosen) values() ([]float64, error) {
 	}
 	value, err := c.rule.number(string(c.text))
 	return []float64{value}, err
+}
+
+// ExtractRule says where in an output a metric is. Regex or JQ is required; or Read, the format of the results of a benchmark tool, which this
+// package does not read.
+type ExtractRule struct {
+	Name     string        `json:"name"`
+	From     string        `json:"from"` // Stdout, Stderr, or the path of a file, relative to the working directory
+	Regex    string        `json:"regex,omitempty"`
+	JQ       string        `json:"jq,omitempty"`
+	Read     string        `json:"read,omitempty"`
+	Unit     string        `json:"unit,omitempty"` // of the numbers, as people write it; empty: the stored one of a metric that is known
+	Better   schema.Better `json:"better,omitempty"`
+	Take     string        `json:"take,omitempty"` // empty is TakeOnly
+	Optional bool          `json:"optional,omitempty"`
+}
+
+// The sources of a Rule that are no files.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+)
+
+// Which of several matches count.
+const (
+	TakeOnly  = "only"
+	TakeFirst = "first"
+	TakeLast  = "last"
+	TakeAll   = "all"
+)
+
+// Takes are the values of Rule.Take.
+var Takes = []string{TakeOnly, TakeFirst, TakeLast, TakeAll}
+
+// measured are the metrics that every run has. They cannot be read from outputs.
+var measured = map[string]bool{
+	schema.PrimaryMetric: true, "cpu_user": true, "cpu_system": true, "peak_memory": true,
+}
+
+// CheckMetricName returns an error if a rule cannot define a metric of that name.
+func CheckMetricName(name string) error {
+	if measured[name] {
+		return fmt.Errorf("%s is measured in every run: choose another name", name)
+	}
+	m := schema.Metric{Name: name, Reals: []float64{0}}
+	return m.Validate()
+}
+
+// CheckRegex returns an error if a regular expression is invalid.
+func CheckRegex(text string) error {
+	_, err := regexp.Compile(text)
+	return err
+}
+
+// CheckJQ returns an error if a jq program is invalid.
+func CheckJQ(text string) error {
+	_, err := compileJQ(text)
+	return err
+}
+
+// CheckUnit returns an error if the metric cannot have its unit: a known metric is stored in another one.
+func (r *ExtractRule) CheckUnit() error {
+	kind, _ := schema.KindOfMetric(r.Name)
+	if stored, _, _ := schema.StoredUnit(r.Unit); r.Unit != "" && kind.Unit != "" && stored != kind.Unit {
+		return fmt.Errorf("%s is in %s, not in %s", r.Name, kind.Unit, r.Unit)
+	}
+	return nil
+}
+
+// CheckBetter returns an error if the metric cannot improve in that direction: a known metric improves in the other one.
+func (r *ExtractRule) CheckBetter() error {
+	kind, _ := schema.KindOfMetric(r.Name)
+	if r.Better != "" && kind.Better != "" && r.Better != kind.Better {
+		return fmt.Errorf("for %s, %s is better", r.Name, kind.Better)
+	}
+	return nil
+}
+
+// unit is that of the numbers in the output.
+func (r *ExtractRule) unit() string {
+	kind, _ := schema.KindOfMetric(r.Name)
+	return cmp.Or(r.Unit, kind.Unit)
+}
+
+// storedUnit is the unit that the metric is stored in.
+func (r *ExtractRule) storedUnit() string {
+	stored, _, _ := schema.StoredUnit(r.unit())
+	return stored
+}
+
+// direction is the one in which the metric improves; empty is not known.
+func (r *ExtractRule) direction() schema.Better {
+	kind, _ := schema.KindOfMetric(r.Name)
+	return cmp.Or(r.Better, kind.Better)
+}
+
+// compileJQ makes a program of a text. It can neither load modules nor see the environment.
+func compileJQ(text string) (*gojq.Code, error) {
+	query, err := gojq.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	return gojq.Compile(query)
+}
+
+// eachValue passes each number that a jq program finds in an output to found, as text, until found wants no more.
+func eachValue(ctx context.Context, output io.Reader, program *gojq.Code, found func(text []byte) (more bool, err error)) error {
+	values := json.NewDecoder(bufio.NewReader(output))
+	values.UseNumber()
+	for {
+		var value any
+		switch err := values.Decode(&value); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("invalid JSON at byte %d: %w", values.InputOffset(), err)
+		}
+		results := program.RunWithContext(ctx, value)
+		for {
+			result, ok := results.Next()
+			if !ok {
+				break
+			}
+			if halt, is := result.(*gojq.HaltError); is && halt.Value() == nil {
+				return nil
+			}
+			text, err := textOf(result)
+			if err != nil {
+				return err
+			}
+			if text == "" {
+				continue
+			}
+			if more, err := found([]byte(text)); err != nil || !more {
+				return err
+			}
+		}
+	}
+}
+
+// textOf is what a program gave as the text of a number; empty for null.
+func textOf(result any) (string, error) {
+	switch v := result.(type) {
+	case nil:
+		return "", nil
+	case error:
+		return "", fmt.Errorf("jq: %w", v)
+	case int:
+		return strconv.Itoa(v), nil
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), nil
+	case *big.Int:
+		return v.String(), nil
+	case json.Number:
+		return v.String(), nil
+	case string:
+		if v == "" {
+			return " ", nil // which is no number
+		}
+		return v, nil
+	case []any:
+		return "", fmt.Errorf("jq gives an array: want numbers; add [] at the end to get them one by one")
+	}
+	return "", fmt.Errorf("jq gives %s: want a number", gojq.Preview(result))
+}
+
+// maxLine is the longest line that is read, in B.
+const maxLine = 16 << 20
+
+// anyLine splits at newlines, carriage returns and both together. An empty line more or less matches nothing.
+func anyLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexAny(data, "\n\r"); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), data, nil
+	}
+	return 0, nil, nil
+}
+
+// eachMatch passes the text of each match in an output to found, until found wants no more.
+func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []byte) (more bool, err error)) error {
+	lines := bufio.NewScanner(output)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
+	lines.Split(anyLine)
+	group := groupOf(expression)
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Bytes()
+		for _, at := range expression.FindAllSubmatchIndex(line, maxMatches+1) {
+			if at[2*group] < 0 {
+				return fmt.Errorf("line %d matches, but the group does not", number)
+			}
+			if more, err := found(line[at[2*group]:at[2*group+1]]); err != nil || !more {
+				return err
+			}
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("a line has more than %d MiB", maxLine>>20)
+	}
+	return lines.Err()
+}
+
+// groupOf is the number of the group that has the value: the first named one, else the first, else the whole match.
+func groupOf(expression *regexp.Regexp) int {
+	for i, name := range expression.SubexpNames() {
+		if name != "" {
+			return i
+		}
+	}
+	return min(expression.NumSubexp(), 1)
 }

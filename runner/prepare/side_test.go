@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -55,5 +56,74 @@ func TestAbsent(t *testing.T) {
 	s.Sides[0].Dir = filepath.Join(base, "gone")
 	if err := s.absent(&sweep.Point{Command: []string{"make"}}, 0); fmt.Sprint(err) != "the working directory does not exist on side base" {
 		t.Error(err)
+	}
+}
+
+// TestReplacePaths: paths into the user's tree are found in lists, flags, addresses and lines of shells, and no others.
+func TestReplacePaths(t *testing.T) {
+	s := Side{Trees: []string{"/home/me/tree", "/link/my tree"}}
+	for text, want := range map[string]string{
+		"":                                   "",
+		"/home/me/tree":                      "<>",
+		"/home/me/tree/":                     "</>",
+		"/usr/bin:/home/me/tree/bin:/bin":    "/usr/bin:</bin>:/bin",
+		"/home/me/tree/a:/home/me/tree/b":    "</a>:</b>",
+		"-I/home/me/tree/include -L/usr/lib": "-I</include> -L/usr/lib",
+		"--to=/home/me/tree/out":             "--to=</out>",
+		"file:///home/me/tree/x":             "file://</x>",
+		"@/home/me/tree/list":                "@</list>",
+		". '/home/me/tree/run.sh'; exit":     ". '</run.sh>'; exit",
+		"/link/my tree/bin":                  "</bin>",
+		"/home/me/tree2/bin":                 "/home/me/tree2/bin",
+		"/mnt/home/me/tree/bin":              "/mnt/home/me/tree/bin",
+		"x/home/me/tree/bin":                 "x/home/me/tree/bin",
+		"/home/me/tre":                       "/home/me/tre",
+		"/home/me/tree.old":                  "/home/me/tree.old",
+	} {
+		if got := s.replacePaths(text, func(_, below string) string { return "<" + below + ">" }); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestEnviron: a variable that points into the user's tree points into that of the side. Search paths and environments do not, if only the
+// user's has what they name; in PATH the side's folder comes first, also once a build has made it on one side.
+func TestEnviron(t *testing.T) {
+	user, base, head := t.TempDir(), t.TempDir(), t.TempDir()
+	for _, path := range []string{user + "/lib", user + "/.venv", base + "/lib", user + "/new", head + "/new"} {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{
+		{Name: "base", Dir: base, Root: base, Trees: []string{user}}, {Name: "head", Dir: head, Root: head, Trees: []string{user}},
+	}})
+	list := "/x:" + user + "/lib:" + user + "/.venv:" + user + "/new:" + user + "/not/yet"
+	t.Setenv("A_LIST", list)
+	t.Setenv("A_PATH", list)
+	t.Setenv("PATH", user+"/lib:"+user+"/.venv")
+	t.Setenv("VIRTUAL_ENV", user+"/.venv")
+	t.Setenv("A_FOLDER", user)
+	t.Setenv("AN_OTHER", filepath.Dir(user))
+	for i, root := range []string{base, head} {
+		got := targets.environ(i, map[string]string{"SET": "1"})
+		want := []string{
+			"A_FOLDER=" + root, "A_LIST=/x:" + root + "/lib:" + root + "/.venv:" + root + "/new:" + root + "/not/yet",
+			"A_PATH=/x:" + root + "/lib:" + user + "/.venv:" + root + "/new:" + root + "/not/yet",
+			"PATH=" + root + "/lib:" + root + "/.venv:" + user + "/.venv", "SET=1",
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("side %d: %q, want %q", i, got, want)
+		}
+	}
+	if err := os.Mkdir(base+"/.venv", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := targets.environ(1, nil), "PATH="+head+"/lib:"+head+"/.venv:"+user+"/.venv"; !slices.Contains(got, want) {
+		t.Errorf("after a build of the base: %q, want %q", got, want)
+	}
+	if got := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{}}}).environ(0, nil); got != nil {
+		t.Errorf("one side: %q, want nothing", got)
 	}
 }

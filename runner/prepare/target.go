@@ -9,10 +9,14 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -278,3 +282,197 @@ func fileError(what string, err error) error {
 
 // Mask hides the secrets in the settings and output of a launch.
 func (t *Target) Mask() probe.Mask { return probe.NewMask(slices.Concat(os.Environ(), t.Spec.Env)) }
+
+// configOf is a point in the form that a worker gets: axes with a column under their names, the others with the prefix param. Axes that
+// the point does not have are left out, and so are labels that the builtin worker does not use.
+func configOf(p *sweep.Point) map[string]string {
+	if p.Calibration {
+		return map[string]string{builtin.CalibrationKey: p.Variant}
+	}
+	config := map[string]string{}
+	texts := map[string]string{"benchmark": p.Benchmark, "model": p.Model, "precision": p.Precision}
+	if p.Executor != schema.ExecutorBuiltin {
+		texts["backend"], texts["variant"] = p.Backend, p.Variant
+	}
+	for key, text := range texts {
+		if text != "" {
+			config[key] = text
+		}
+	}
+	for key, n := range map[string]*int64{"batch_size": p.BatchSize, "seq_len": p.SeqLen} {
+		if n != nil {
+			config[key] = strconv.FormatInt(*n, 10)
+		}
+	}
+	for name, text := range p.Params {
+		config["param."+name] = text
+	}
+	return config
+}
+
+// requested are the settings of a launch that do not identify what is measured.
+func requested(p *sweep.Point) map[string]string {
+	facts := map[string]string{}
+	for key, text := range p.Settings() {
+		facts[factSetting+key] = text
+	}
+	if p.Object != "" {
+		facts[factObject] = p.Object
+	}
+	return facts
+}
+
+// jsonList is a list of texts as canonical JSON, those that are not UTF-8 as shellwords.ToUTF8 writes them.
+func jsonList(list []string) string {
+	all := make([]any, len(list))
+	for i, word := range list {
+		all[i] = shellwords.ToUTF8(word)
+	}
+	text, err := schema.CanonicalJSON(all)
+	if err != nil {
+		return "" // texts always have one
+	}
+	return text
+}
+
+// jsonMap is a map of texts as canonical JSON.
+func jsonMap(texts map[string]string) string {
+	object := map[string]any{}
+	for key, text := range texts {
+		object[key] = text
+	}
+	text, err := schema.CanonicalJSON(object)
+	if err != nil {
+		return "" // texts always have one
+	}
+	return text
+}
+
+// configHash is the hash of all settings of a launch, except deadlines: a run that did not need a longer one counts. Files are included
+// by name; their hashes are separate facts.
+func configHash(p *sweep.Point) string {
+	lines := []string{string(p.Executor), p.Python, strconv.Itoa(p.Threads), time.Duration(p.MinRunTime).String()}
+	for key, value := range requested(p) {
+		lines = append(lines, key+"="+value)
+	}
+	for key, value := range p.Env {
+		lines = append(lines, "env."+key+"="+value)
+	}
+	for i, command := range p.Build {
+		lines = append(lines, fmt.Sprintf("build.%d=%s", i, jsonList(command)))
+	}
+	if p.Executor == schema.ExecutorPython {
+		for axis, value := range p.Values {
+			lines = append(lines, "value."+axis+"="+value)
+		}
+		for axis, names := range p.Spellings() {
+			if names[0] != axis {
+				lines = append(lines, "called."+axis+"="+names[0])
+			}
+		}
+		for axis, text := range p.WrittenTexts() {
+			lines = append(lines, "written."+axis+"="+text)
+		}
+	}
+	if p.Fault != "" {
+		lines = append(lines, "fault="+p.Fault)
+	}
+	for _, setting := range p.Fixed {
+		if setting != "timeouts" {
+			lines = append(lines, "fixed="+setting)
+		}
+	}
+	slices.Sort(lines)
+	return hashOf([]byte(jsonList(lines)))
+}
+
+// The facts that identify a run for a later session that continues its session.
+const (
+	FactPoints      = "sweep.points_sha256" // identifies sessions with the same points
+	FactBuild       = "build.sha256"        // the hash of the files that builds made
+	factCommand     = "command.sha256"      // the hash of the program of a command
+	FactCommandFile = "command.sha256."     // the hash of a file that a command names; the word follows
+	FactConfig      = schema.FactConfig
+	FactInstalled   = "python.installed." // the version of a package of an interpreter; its name follows
+
+	// factCommandLine is the fact with the arguments of a command, less their secrets.
+	factCommandLine = "runner.command"
+
+	FactTree        = "git.tree"    // the hash of the files of the working tree
+	FactTreeChanged = "git.changed" // the files that differ from those of the commit; see worktree.Code
+
+	factBenchmark  = "benchmark.sha256"
+	factReference  = "reference.sha256" // the hash of a file that outputs are compared with
+	factOpset      = "model.opset"
+	factParameters = "model.parameters"
+	factWeights    = "model.weights." // the number of weights in a format; the format follows
+	factExternal   = "model.external" // the number of files with external data
+	factSetting    = "runner."        // a setting of a launch; the key of the sweep file follows
+	factObject     = "runner.object"  // the object of the Python file that runs
+	// factAxis is the prefix of facts about axes whose canonical text differs from how they are written; the axis follows.
+	factAxis = "runner.axis."
+	// factScale is the prefix of facts with the bases of axes that depend on the machine; the axis follows.
+	factScale = "runner.scale."
+)
+
+// CodeFacts are the facts that are equal in two runs of the same code and configuration.
+func CodeFacts() []string {
+	return []string{FactTree, factBenchmark, factCommand, factReference, FactBuild, FactConfig}
+}
+
+// IsSetting reports whether a fact is a setting of a launch.
+func IsSetting(fact string) bool {
+	key, is := strings.CutPrefix(fact, factSetting)
+	return fact == factObject || is && sweep.IsStored(key)
+}
+
+// FactTraceback is the fact with the traceback of an exception.
+const FactTraceback = "runner.traceback"
+
+// Check makes a run unsupported if the requested settings were not applied, and adds the line of the sweep to errors.
+func (t *Target) Check(o *task.Outcome) {
+	checkApplied(t.Spec.Config, o)
+	t.noteConverted(o)
+	t.annotateSweepLine(o)
+}
+
+// annotateSweepLine names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
+// file, or what was asked of them. What a benchmark raises names its own line.
+func (t *Target) annotateSweepLine(o *task.Outcome) {
+	p := t.Point
+	line := p.ModelLine
+	if p.File != "" {
+		line = p.FileLine
+	}
+	if line == 0 || o.Stage != schema.StageSetup || p.Executor == schema.ExecutorBuiltin || p.Executor == schema.ExecutorCommand {
+		return
+	}
+	switch o.ErrorKind {
+	case "not_applied", "not_implemented":
+	case "setup", "import":
+		if p.File != "" && o.Facts[FactTraceback] != "" {
+			return
+		}
+	default:
+		return
+	}
+	o.Error = fmt.Sprintf("%s:%d: %s", t.file, line, o.Error)
+}
+
+// checkApplied makes a run unsupported if the requested settings were not applied, so that a benchmark cannot silently change an axis.
+// Its samples and operators are dropped, because they do not belong to the point.
+func checkApplied(requested map[string]string, o *task.Outcome) {
+	if o.Status != schema.StatusOK || o.Applied == nil {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(requested)) {
+		applied, known := o.Applied[key]
+		if !known || applied == requested[key] {
+			continue
+		}
+		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
+		o.Error = key + " " + requested[key] + " was requested, but " + applied + " was applied"
+		o.Metrics, o.Ops = nil, nil
+		return
+	}
+}

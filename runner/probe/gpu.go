@@ -3,8 +3,10 @@ package probe
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -146,3 +148,121 @@ func (f *facts) unknownDevices() string {
 
 // deviceName is what stands for all GPUs of a machine: each name once.
 func deviceName(names []string) string { return strings.Join(slices.Compact(names), ", ") }
+
+// Where Linux and ROCm say what AMD GPUs there are. The first is the topology that ROCm's own tools read, by the kernel's
+// driver for compute (kfd), which lists those that this process may use.
+const (
+	kfdNodes    = "sys/class/kfd/kfd/topology/nodes"
+	drmDevices  = "sys/class/drm"
+	amdDriver   = "sys/module/amdgpu/version"
+	rocmVersion = "opt/rocm/.info/version"
+)
+
+// vendorAMD is AMD's number among the makers of PCI devices.
+const vendorAMD = 0x1002
+
+// readAMD looks for AMD GPUs where there is no driver of NVIDIA's: their names, number, memory, driver and ROCm version.
+// No tool is started: amd-smi and rocm-smi read the same files.
+func readAMD(root fs.FS, f *facts) {
+	if f.missing["gpu"] != absent {
+		return
+	}
+	nodes, err := subdirs(root, kfdNodes, "")
+	if err != nil {
+		return
+	}
+	slices.SortFunc(nodes, func(a, b string) int { return indexOf(a) - indexOf(b) })
+	n := 0
+	for _, node := range nodes {
+		gpu, err := readKFD(root, node+"/properties")
+		switch {
+		case errors.Is(err, fs.ErrPermission): // another container's
+			continue
+		case err != nil || gpu["vendor_id"] != vendorAMD || gpu["simd_count"] == 0: // a processor is a node, too
+			continue
+		}
+		gpu.read(root, node, fmt.Sprintf("gpu.%d.", n), f)
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	delete(f.missing, "gpu")
+	f.set("gpu.count", strconv.Itoa(n))
+	f.put("gpu.driver")(readText(root, amdDriver)) // that of the kernel itself has no version of its own
+	f.put("gpu.rocm")(readText(root, rocmVersion))
+}
+
+// indexOf is the number at the end of a path that subdirs has found.
+func indexOf(path string) int {
+	n, _ := strconv.Atoi(path[strings.LastIndexByte(path, '/')+1:])
+	return n
+}
+
+// kfdProperties are what the topology says of a node, or of a memory of it.
+type kfdProperties map[string]uint64
+
+func readKFD(root fs.FS, path string) (kfdProperties, error) {
+	text, err := readText(root, path)
+	if err != nil {
+		return nil, err
+	}
+	return parseKFD(text)
+}
+
+// parseKFD reads lines of a name and a decimal number.
+func parseKFD(text string) (kfdProperties, error) {
+	p := kfdProperties{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
+		if err != nil || name == "" {
+			return nil, malformed("the topology of GPUs", line)
+		}
+		p[name] = n
+	}
+	return p, nil
+}
+
+// read notes the facts of one GPU, under the names that those of NVIDIA's have.
+func (p kfdProperties) read(root fs.FS, node, prefix string, f *facts) {
+	device := fmt.Sprintf("%s/renderD%d/device", drmDevices, p["drm_render_minor"])
+	gfx := p.gfx()
+	f.set(prefix+"gfx", gfx)
+	name, err := readText(root, device+"/product_name")
+	if err != nil || name == "" { // boards for servers alone have one
+		name = fmt.Sprintf("AMD %04x (%s)", p["device_id"], gfx)
+	}
+	f.set(prefix+"name", name)
+	if id := p["unique_id"]; id != 0 {
+		f.set(prefix+"uuid", fmt.Sprintf("GPU-%016x", id)) // as rocminfo prints it
+	} else {
+		f.miss(prefix+"uuid", absent)
+	}
+	at := p["location_id"]
+	f.set(prefix+"pci", fmt.Sprintf("%08X:%02X:%02X.%X", p["domain"], at>>8&0xff, at>>3&0x1f, at&7))
+	f.put(prefix + "vbios")(readText(root, device+"/vbios_version"))
+	p.readMemory(root, node, device, prefix, f)
+}
+
+// gfx is the instruction set: 90010 is gfx90a, the last two of three numbers in hexadecimal.
+func (p kfdProperties) gfx() string {
+	v := p["gfx_target_version"]
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf("gfx%d%x%x", v/10000, v/100%100, v%100)
+}
+
+// readMemory notes the size of a GPU's memory, its fastest clock and the width of its bus.
+func (p kfdProperties) readMemory(root fs.FS, node, device, prefix string, f *facts) {
+	f.put(prefix + "memory")(file{parse: integer}.read(root, device+"/mem_info_vram_total"))
+	bank, err := readKFD(root, node+"/mem_banks/0/properties")
+	for name, key := range map[string]string{"clock_memory_max": "mem_clk_max", "memory_bus_width": "width"} {
+		why := err
+		if why == nil && bank[key] == 0 {
+			why = fs.ErrNotExist
+		}
+		f.put(prefix+name)(strconv.FormatUint(bank[key], 10), why)
+	}
+}

@@ -1,3 +1,11 @@
+// Package python contains the worker that measures in the user's own Python interpreter. It finds that interpreter, and tells
+// package task how to start the worker in it.
+//
+// The worker is plain Python (3.8 or later). It is embedded in this program and written into the directory of each run, so that
+// nothing has to be installed. It measures Python files of users (benchmark.py) and models (backends.py). PROTOCOL.md in the
+// parent directory describes how it communicates with the runner.
+//
+// Nothing is guessed: an interpreter reports its own version, and one that does not answer is an error of one line.
 package python
 
 import (
@@ -9,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -218,4 +227,117 @@ func checkVersion(version string) error {
 		return fmt.Errorf("is Python %s: want 3.%d or later", version, oldest)
 	}
 	return nil
+}
+
+// Converter is a tool in an interpreter that converts ONNX files to another precision.
+type Converter struct {
+	python  string
+	tool    string // its module, which packages.py knows
+	version string // of it and of what else decides what it writes
+	to      string // the precision
+}
+
+// converterFile is the program that uses the tools.
+const converterFile = "convert.py"
+
+// converters are the modules that can convert from fp32, the preferred first. All of them need the package onnx.
+// onnxruntime comes first, because it is what measures.
+var converters = map[string][]string{
+	"fp16": {"onnxruntime", "onnxconverter_common"},
+	"int8": {"onnxruntime"},
+}
+
+// Converter finds the tool for a conversion in this interpreter. If it has none, install is the command that installs one. The error is of
+// a conversion for which no tool is known.
+func (i Interpreter) Converter(from, to string) (tool Converter, install string, err error) {
+	tools := converters[to]
+	if from != "fp32" || len(tools) == 0 {
+		return Converter{}, "", fmt.Errorf("no tool is known to convert %s to %s", from, to)
+	}
+	at := slices.IndexFunc(tools, func(tool string) bool { return i.Packages[tool] != "" })
+	if at < 0 || i.Packages["onnx"] == "" {
+		missing := []string{"onnx"}
+		if at < 0 {
+			missing = append(missing, tools[0])
+		}
+		return Converter{}, i.Path + " -m pip install " + strings.Join(missing, " "), nil
+	}
+	module := tools[at]
+	version := fmt.Sprintf("%s %s, onnx %s", strings.ReplaceAll(module, "_", "-"), i.Packages[module], i.Packages["onnx"])
+	return Converter{python: i.Path, tool: module, version: version, to: to}, "", nil
+}
+
+// String names the tool with all versions that affect its output.
+func (c Converter) String() string { return c.version }
+
+// Command is the command that converts the file from and writes the file to.
+func (c Converter) Command(from, to string) ([]string, error) {
+	source, err := sources.ReadFile(converterFile)
+	if err != nil {
+		return nil, fmt.Errorf("reading the converter: %w", err)
+	}
+	return []string{c.python, "-c", question + "\n" + string(source), c.tool, c.to, from, to}, nil
+}
+
+// Need is something that a point needs from an interpreter: a module, or an object in a file.
+type Need struct {
+	Module  string `json:"module,omitempty"`
+	Package string `json:"package,omitempty"` // that brings Module
+	File    string `json:"file,omitempty"`    // relative to the working directory; it is there
+	Object  string `json:"object,omitempty"`  // of File; empty: the only one that fits
+}
+
+// checker is the file of the program that looks for what is missing.
+const checker = "check.py"
+
+// frameworks are the modules of the backends, and the packages that bring them.
+var frameworks = map[string]Need{
+	"onnxrt":   {Module: "onnxruntime", Package: "onnxruntime"},
+	"torch":    {Module: "torch", Package: "torch"},
+	"tensorrt": {Module: "tensorrt", Package: "tensorrt"},
+}
+
+// Need is what a worker with these settings needs.
+func (s Settings) Need() Need {
+	if s.File != "" {
+		return Need{File: s.File, Object: s.Object}
+	}
+	return frameworks[s.Backend]
+}
+
+// Missing returns for each need what is missing, in one line; empty: nothing, as far as can be seen without running code of the user. dir
+// and environ are those of the runs; dir may be empty.
+func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, needs []Need) ([]string, error) {
+	source, err := sources.ReadFile(checker)
+	if err != nil {
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
+	}
+	question, err := json.Marshal(needs)
+	if err != nil {
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
+	}
+	asked, cancel := context.WithTimeout(ctx, resolveWait)
+	defer cancel()
+	const first = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]\n"
+	cmd := exec.CommandContext(asked, i.Path, "-c", first+string(source))
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environ, closeWait
+	cmd.Stdin = bytes.NewReader(question)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	output, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
+	}
+	var missing []*string
+	line := output[bytes.LastIndexByte(output, '\n')+1:] // below what a sitecustomize has printed
+	if err := json.Unmarshal(line, &missing); err != nil || len(missing) != len(needs) {
+		return nil, fmt.Errorf("listing the modules of %s: it printed %.80q", i.Path, line)
+	}
+	texts := make([]string, len(missing))
+	for n, text := range missing {
+		if text != nil {
+			texts[n] = *text
+		}
+	}
+	return texts, nil
 }

@@ -2,6 +2,8 @@ package python
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -209,5 +213,167 @@ print(json.dumps([text_of(float(x)) for x in json.loads(sys.argv[2])]))
 		if want := schema.CanonicalFloat(x); got[i] != want {
 			t.Errorf("%v is %s, want %s", x, got[i], want)
 		}
+	}
+}
+
+// TestConverter: which tool an interpreter has for which conversion, and what it is to install where it has none.
+func TestConverter(t *testing.T) {
+	for _, c := range []struct{ packages, from, to, tool, install, err string }{
+		{"onnx onnxruntime onnxconverter_common", "fp32", "fp16", "onnxruntime 1, onnx 1", "", ""},
+		{"onnx onnxconverter_common", "fp32", "fp16", "onnxconverter-common 1, onnx 1", "", ""},
+		{"onnx onnxruntime", "fp32", "int8", "onnxruntime 1, onnx 1", "", ""},
+		{"onnx onnxconverter_common", "fp32", "int8", "", "/p -m pip install onnx onnxruntime", ""},
+		{"onnxruntime", "fp32", "fp16", "", "/p -m pip install onnx", ""},
+		{"", "fp32", "fp16", "", "/p -m pip install onnx onnxruntime", ""},
+		{"onnx onnxruntime", "fp16", "fp32", "", "", "no tool is known to convert fp16 to fp32"},
+		{"onnx onnxruntime", "fp32", "bf16", "", "", "no tool is known to convert fp32 to bf16"},
+	} {
+		i := Interpreter{Path: "/p", Packages: map[string]string{}}
+		for _, name := range strings.Fields(c.packages) {
+			i.Packages[name] = "1"
+		}
+		tool, install, err := i.Converter(c.from, c.to)
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if tool.String() != c.tool || install != c.install || text != c.err {
+			t.Errorf("%q from %s to %s: %q, %q, %q", c.packages, c.from, c.to, tool, install, text)
+		}
+	}
+}
+
+// TestConvertersConvert: the tools make of a model of somebody else one that is in the other precision, and which runs. Nothing
+// is left beside the model.
+func TestConvertersConvert(t *testing.T) {
+	python := interpreter(t, "onnxruntime", "onnx", "onnxconverter_common")
+	for _, c := range []struct{ without, to, compute string }{
+		{"", "fp16", "fp32"}, {"onnxruntime", "fp16", "fp32"}, {"", "int8", "int8"},
+	} {
+		dir := folder(t, map[string]string{"model.onnx": somebodys(t)})
+		with := python
+		with.Packages = map[string]string{}
+		for name, version := range python.Packages {
+			if name != c.without {
+				with.Packages[name] = version
+			}
+		}
+		tool, install, err := with.Converter("fp32", c.to)
+		if err != nil || install != "" {
+			t.Fatalf("%v, %s", err, install)
+		}
+		target := filepath.Join(t.TempDir(), "converted.onnx")
+		check(t, runConverter(t, tool, filepath.Join(dir, "model.onnx"), target), schema.StatusOK, "", "", "")
+		content, err := os.ReadFile(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := onnx.Describe(strings.NewReader(string(content)))
+		if sum := sha256.Sum256(content); err != nil || d.Precision != c.to {
+			t.Errorf("%s: %+v, %v; %s", tool, d, err, hex.EncodeToString(sum[:]))
+		}
+		if files, _ := os.ReadDir(dir); len(files) != 1 {
+			t.Errorf("%s: beside the model: %v", tool, files)
+		}
+		o := runModel(t, filepath.Dir(target), Settings{Backend: "onnxrt", Model: "model.onnx", ModelFile: filepath.Base(target)}, sized("2", "3", c.to))
+		check(t, o, schema.StatusOK, "", "", "")
+		checkApplied(t, o, map[string]string{"precision": c.to, "compute": c.compute})
+	}
+}
+
+// TestConverterSaysWhatIsWrong: its last line is the reason.
+func TestConverterSaysWhatIsWrong(t *testing.T) {
+	python := interpreter(t, "onnxruntime", "onnx")
+	dir := folder(t, map[string]string{"model.onnx": "no model"})
+	tool, _, err := python.Converter("fp32", "fp16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := runConverter(t, tool, filepath.Join(dir, "model.onnx"), filepath.Join(dir, "converted.onnx"))
+	if lines := strings.Split(strings.TrimSpace(o.StderrTail), "\n"); o.Status != schema.StatusError || !strings.HasPrefix(lines[len(lines)-1], "DecodeError: ") {
+		t.Errorf("%s: %q", o.Status, o.StderrTail)
+	}
+}
+
+// somebodys is a model that NeuroLens has not made, for the name of its producer.
+func somebodys(t *testing.T) string {
+	t.Helper()
+	content, err := onnx.Generate("tiny_linear", "fp32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Replace(string(content), "neurolens", "neurolons", 1)
+}
+
+func runConverter(t *testing.T, tool Converter, from, to string) task.Outcome {
+	t.Helper()
+	command, err := tool.Command(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runSpec(t, task.Spec{Executor: schema.ExecutorCommand, Command: command, Iterations: 1, Deadlines: patient})
+}
+
+// TestMissing: what a file needs is seen without running it, and nothing is called missing that may be there.
+func TestMissing(t *testing.T) {
+	t.Parallel()
+	i := interpreter(t)
+	const class = "class Bench:\n    def benchmark_fn(self): pass\n"
+	files := map[string]string{
+		"ok.py":        "import json, os.path\nfrom local import thing\nfrom . import more\n" + class,
+		"local.py":     "raise RuntimeError('nobody runs this')\n",
+		"module.py":    "import json\nimport nosuchmodule.part as n\n" + class,
+		"try.py":       "try:\n    import nosuchmodule\nexcept ImportError:\n    nosuchmodule = None\n" + class,
+		"path.py":      "import sys\nsys.path.append('lib')\nimport nosuchmodule\n" + class,
+		"syntax.py":    "x = (\n",
+		"none.py":      "x = 1\n",
+		"star.py":      "from local import *\n",
+		"made.py":      "globals()['Bench'] = type('Bench', (), {})\n",
+		"if.py":        "if True:\n    class Bench: pass\nelse:\n    from x import y as Other\n",
+		"functions.py": "def softmax():\n    def inner(): pass\ndef relu(): pass\ndef _own(): pass\n",
+		"several.py":   "def bench_a(): pass\nif True:\n    def bench_b(): pass\n",
+		"one.py":       "def bench_a(): pass\ndef other(): pass\n",
+		"usual.py":     "def bench_a(): pass\ndef bench_b(): pass\ndef solve(): pass\n",
+		"assigned.py":  "Bench, other = make()\nfor loop in (): pass\n",
+		"function.py":  "def outer():\n    Bench = 1\n",
+	}
+	dir := folder(t, files)
+	for _, c := range []struct{ file, object, want string }{
+		{"ok.py", "Bench", ""},
+		{"ok.py", "thing", ""},
+		{"ok.py", "Nope", "ok.py has no Nope: it has Bench"},
+		{"ok.py", "", ""},
+		{"module.py", "", "module.py:2: imports nosuchmodule, which " + i.Path + " does not have: " + i.Path + " -m pip install nosuchmodule"},
+		{"try.py", "Bench", ""},
+		{"path.py", "Bench", ""},
+		{"syntax.py", "", "syntax.py:1: '(' was never closed"},
+		{"none.py", "", "none.py has no bench_* function and no class with benchmark_fn; it has no function either"},
+		{"functions.py", "", "functions.py has no bench_* function and no class with benchmark_fn; it has softmax, relu: choose one with file: functions.py:softmax"},
+		{"several.py", "", "several.py has the benchmarks bench_a, bench_b: choose one with file: several.py:bench_a"},
+		{"one.py", "", ""},
+		{"usual.py", "", ""},
+		{"assigned.py", "", ""},
+		{"star.py", "", ""},
+		{"none.py", "Bench", "none.py has no Bench"},
+		{"star.py", "Bench", ""},
+		{"made.py", "Bench", ""},
+		{"if.py", "Bench", ""},
+		{"if.py", "Other", ""},
+		{"assigned.py", "other", ""},
+		{"assigned.py", "loop", ""},
+		{"function.py", "Bench", "function.py has no Bench: it has outer"},
+	} {
+		texts, err := i.Missing(t.Context(), dir, os.Environ(), []Need{{File: c.file, Object: c.object}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if texts[0] != c.want && !(c.file == "syntax.py" && strings.HasPrefix(texts[0], "syntax.py:")) {
+			t.Errorf("%s:%s: got %q, want %q", c.file, c.object, texts[0], c.want)
+		}
+	}
+	texts, err := i.Missing(t.Context(), "", append(os.Environ(), "PYTHONPATH="+dir),
+		[]Need{{Module: "nosuchmodule", Package: "package"}, {Module: "local", Package: "x"}})
+	if want := "nosuchmodule is not installed for " + i.Path + ": " + i.Path + " -m pip install package"; err != nil || texts[0] != want || texts[1] != "" {
+		t.Errorf("%v, %q, want %q", err, texts, want)
 	}
 }

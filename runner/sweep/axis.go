@@ -1,9 +1,11 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -396,4 +399,434 @@ func findAxis(axes []axis, name string) (at int, near string) {
 		names[i] = a.name
 	}
 	return -1, schema.Nearest(name, names)
+}
+
+// spanText is a text that stands for numbers: 1..8, 0.1..0.5..0.1 with a step, 1..1024*2 with a factor.
+var spanText = regexp.MustCompile(`^(-?[0-9]+(?:\.[0-9]+)?)\.\.(-?[0-9]+(?:\.[0-9]+)?)(?:(\.\.|\*)([0-9]+(?:\.[0-9]+)?))?$`)
+
+// spanLike is a text that is most likely meant as a span.
+var spanLike = regexp.MustCompile(`^-?[0-9][0-9.eE+-]*\.\.`)
+
+// maxSpan bounds the numbers that one text stands for.
+const maxSpan = 10_000
+
+// span returns the numbers that a value stands for: from the first, by the step (1) or the factor, up to the last. Any other
+// value, and one that is quoted, stands for itself.
+func (f field) span() ([]field, error) {
+	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 {
+		return []field{f}, nil
+	}
+	m := spanText.FindStringSubmatch(f.Value)
+	switch {
+	case m == nil && spanLike.MatchString(f.Value):
+		return nil, f.errorf("%s: want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text", shorten(f.Value))
+	case m == nil:
+		return []field{f}, nil
+	}
+	at, last, by := rational(m[1]), rational(m[2]), big.NewRat(1, 1)
+	if m[4] != "" {
+		by = rational(m[4])
+	}
+	factor := m[3] == "*"
+	switch {
+	case at.Cmp(last) > 0:
+		return nil, f.errorf("%s: want the lower end first", shorten(f.Value))
+	case !factor && by.Sign() == 0:
+		return nil, f.errorf("%s: want a step above 0", shorten(f.Value))
+	case factor && (by.Cmp(big.NewRat(1, 1)) <= 0 || at.Sign() <= 0):
+		return nil, f.errorf("%s: want a factor above 1, and a first number above 0", shorten(f.Value))
+	}
+	var all []field
+	for at.Cmp(last) <= 0 {
+		if len(all) == maxSpan {
+			return nil, f.errorf("%s: more than %d values", shorten(f.Value), maxSpan)
+		}
+		all = append(all, f.numbered(at))
+		if factor {
+			at.Mul(at, by)
+		} else {
+			at.Add(at, by)
+		}
+	}
+	return all, nil
+}
+
+// rational is the number of a text that spanText has checked.
+func rational(text string) *big.Rat {
+	number, _ := new(big.Rat).SetString(text)
+	return number
+}
+
+// numbered is a field with a number in place of its value. It has as many digits as the number needs: ends and steps are
+// decimal, and so is what they make.
+func (f field) numbered(number *big.Rat) field {
+	digits, _ := number.FloatPrec()
+	node := *f.Node
+	node.Tag, node.Value = "!!int", number.FloatString(digits)
+	if strings.Contains(node.Value, ".") {
+		node.Tag = "!!float"
+	}
+	f.Node = &node
+	return f
+}
+
+// readMapped reads an axis that is a map from each value to the arguments that it stands for:
+// backend: {cpu: [], mps: [--mps]}. A word {backend} of a command then is those arguments, each a word of its own.
+// Elsewhere {backend} is the value itself, and so it is in the store.
+func readMapped(name string, f field) (axis, error) {
+	a := axis{name: name, at: f}
+	for pair := range slices.Chunk(f.Content, 2) {
+		v, err := readValue(name, f.with(pair[0], f.what))
+		if err != nil {
+			return axis{}, err
+		}
+		v.mapped = true
+		if v.arguments, err = f.with(pair[1], f.what+"."+shorten(v.text)).arguments(); err != nil {
+			return axis{}, err
+		}
+		a.values = append(a.values, v)
+	}
+	if len(a.values) == 0 {
+		return axis{}, f.errorf("has no values")
+	}
+	return a, nil
+}
+
+// arguments are words of a command: a list of them, one, or none. They are the same at every point.
+func (f field) arguments() ([]string, error) {
+	if f.ShortTag() == "!!null" {
+		return nil, nil
+	}
+	if err := f.checkWords(); err != nil {
+		return nil, err
+	}
+	var words []string
+	for _, item := range f.items() {
+		word, err := item.argument()
+		if err != nil {
+			return nil, err
+		}
+		if err := item.checkUnfilled(word); err != nil {
+			return nil, err
+		}
+		words = append(words, word)
+	}
+	return words, nil
+}
+
+// giveArguments gives values that were selected from those of the axis their arguments.
+func (a *axis) giveArguments(values []value) error {
+	if !a.mapped() {
+		return nil
+	}
+	for i := range values {
+		at := slices.IndexFunc(a.values, func(v value) bool { return v.text == values[i].text })
+		if at < 0 {
+			return values[i].at.errorf("%s has no arguments in the sweep: %s", values[i].at.got(), remedy(values[i].text, a.texts()))
+		}
+		values[i].mapped, values[i].arguments = true, a.values[at].arguments
+	}
+	return nil
+}
+
+// mapped reports whether the values of the axis stand for arguments.
+func (a *axis) mapped() bool { return len(a.values) > 0 && a.values[0].mapped }
+
+// texts are the values of the axis.
+func (a *axis) texts() []string {
+	texts := make([]string, len(a.values))
+	for i := range a.values {
+		texts[i] = a.values[i].text
+	}
+	return texts
+}
+
+// word is the axis that a text is the whole of; -1: it is more or something else.
+func (t template) word() int {
+	if len(t.parts) == 1 {
+		return t.parts[0].axis
+	}
+	return -1
+}
+
+// addTo adds the words that the text is at a point: one, or the arguments that a value stands for.
+func (t template) addTo(words []string, row []*value) []string {
+	if axis := t.word(); axis >= 0 && row[axis].mapped {
+		return append(words, row[axis].arguments...)
+	}
+	return append(words, t.fill(row))
+}
+
+// checkArguments refuses an axis whose arguments stand in no command.
+func (p *program) checkArguments() error {
+	lists := append([]texts{p.wrapper, p.command}, p.build...)
+	for i := range p.scope.axes {
+		a := &p.scope.axes[i]
+		stands := func(l texts) bool {
+			return slices.ContainsFunc(l.templates, func(t template) bool { return t.word() == i })
+		}
+		if a.mapped() && !slices.ContainsFunc(lists, stands) {
+			return a.at.errorf("its arguments are not used: write {%s} as a word of command, wrapper or build", a.name)
+		}
+	}
+	return nil
+}
+
+// spelled are the axes that have several names.
+var spelled = []string{"batch_size", "seq_len", "precision"}
+
+// Spellings are the names by which a Python benchmark may take the axes of the point that have several: first the one that was written,
+// then that of the axis, then the others.
+func (p *Point) Spellings() map[string][]string {
+	all := map[string][]string{}
+	for _, axis := range spelled {
+		if p.textOf(axis) == "" {
+			continue
+		}
+		all[axis] = spellings(axis, p.Called[axis])
+	}
+	return all
+}
+
+// spellings are the names of an axis, the one that was written first.
+func spellings(axis, written string) []string {
+	first := cmp.Or(written, axis)
+	names := schema.AxisSpellings(axis)
+	return append([]string{first}, slices.DeleteFunc(names, func(name string) bool { return name == first })...)
+}
+
+// WrittenTexts are the values of axes as they were written, if a Python benchmark cannot know them from the stored ones: float32 for fp32.
+func (p *Point) WrittenTexts() map[string]string {
+	if text := p.Written["precision"]; text != "" {
+		return map[string]string{"precision": text}
+	}
+	return nil
+}
+
+// keysOfScale are the keys of an axis under scale.
+var keysOfScale = []Key{
+	{Name: "base", Value: scaleNumber, Doc: "The value of the axis if the factor is 1."},
+	{Name: "by", Value: expressionValue, Doc: "A fact about the machine, such as gpu.memory, or an expression of facts, such as gpu.memory ?? 0."},
+	{Name: "steps", Value: mapOf(1, scaleNumber), Doc: "Factors by amount, such as {16GiB: 1, 8GiB: 0.5}. The largest amount that the machine reaches counts."},
+}
+
+// maxScale is the largest number under scale: integers up to it are exact.
+const maxScale = 1 << 53
+
+// scaleNumber is a number above 0.
+var scaleNumber = Value{Kind: Number, Max: maxScale}
+
+// step is a factor for machines that have at least so much of something.
+type step struct {
+	minimum float64
+	factor  *big.Rat
+	at      field
+}
+
+// readScales reads the axes whose value depends on the machine: a base times the factor of a step.
+func (d *document) readScales(axes []axis) ([]axis, error) {
+	f := d.keys["scale"]
+	if !f.given() {
+		return axes, nil
+	}
+	members, err := f.members("scale.")
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		a, err := newAxis(m.key, m.value, axes, d.readScale)
+		if err != nil {
+			return nil, err
+		}
+		axes = append(axes, a)
+	}
+	return axes, nil
+}
+
+// shareScales takes an axis of scale from documents whose command does not use it, if another one that is selected takes it. One that is
+// set for the benchmark or variant itself stays.
+func shareScales(documents []*document, targets []target) {
+	scales := map[string]bool{}
+	for _, d := range documents {
+		if f := d.keys["scale"]; f.Node != nil {
+			for pair := range slices.Chunk(f.Content, 2) {
+				scales[pair[0].Value] = true
+			}
+		}
+	}
+	for name := range scales {
+		taken := slices.ContainsFunc(documents, func(d *document) bool { return !d.leavesScale(name) && d.mayBe(targets) })
+		for _, d := range documents {
+			for ; taken && d != nil; d = d.instead {
+				if d.leavesScale(name) {
+					d.dropScale(name)
+				}
+			}
+		}
+	}
+}
+
+// leavesScale reports whether the document has no use for an axis of scale.
+func (d *document) leavesScale(name string) bool {
+	axis := memberOf(d.file.Node, "scale")
+	if axis != nil {
+		axis = memberOf(axis, name)
+	}
+	own := d.from[axis] == layerBenchmark || d.from[axis] == layerVariant
+	return axis == nil || d.keys["command"].given() && !own && !usesAxis(d.file.Node, schema.CanonicalAlias(name))
+}
+
+// usesAxis reports whether an axis is filled in somewhere.
+func usesAxis(n *yaml.Node, column string) bool {
+	for _, part := range strings.Split(n.Value, "{")[1:] {
+		if name, _, closed := strings.Cut(part, "}"); closed && schema.CanonicalAlias(name) == column {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Content, func(child *yaml.Node) bool { return usesAxis(child, column) })
+}
+
+// dropScale takes an axis of scale from the document.
+func (d *document) dropScale(name string) {
+	f := d.keys["scale"]
+	if !f.given() || memberOf(f.Node, name) == nil {
+		return
+	}
+	d.file.Node = without(d.file.Node, "scale", name)
+	f.Node = memberOf(d.file.Node, "scale")
+	d.keys["scale"] = f
+	if d.unscaled == nil {
+		d.unscaled = map[string]bool{}
+	}
+	d.unscaled[schema.CanonicalAlias(name)] = true
+}
+
+// readScale reads one of them. Where the command line replaces it, no fact is asked for.
+func (d *document) readScale(name string, f field) (axis, error) {
+	keys, err := f.knownOfExpressions(keyNames(keysOfScale))
+	if err != nil {
+		return axis{}, err
+	}
+	for _, k := range keysOfScale {
+		if !keys[k.Name].given() {
+			return axis{}, f.errorf("want {base: NUMBER, by: FACT, steps: {AMOUNT: FACTOR}}: %s is missing", k.Name)
+		}
+	}
+	base, err := keys["base"].positive()
+	if err != nil {
+		return axis{}, err
+	}
+	by, unit, err := d.readBy(keys["by"])
+	if err != nil {
+		return axis{}, err
+	}
+	steps, err := keys["steps"].readSteps(unit)
+	if err != nil {
+		return axis{}, err
+	}
+	text, tag := schema.CanonicalFloat(toFloat(base)), "!!float"
+	for given := range d.concerning(d.over.Params) {
+		if schema.CanonicalAlias(given) == name {
+			steps, by = nil, nil // which replaces the axis
+		}
+	}
+	if by != nil {
+		amount, err := by.eval(&Point{})
+		if err != nil {
+			return axis{}, err
+		}
+		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.minimum })
+		if at < 0 {
+			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, exact(amount.(float64)))
+		}
+		scaled := new(big.Rat).Mul(base, steps[at].factor)
+		if base.IsInt() {
+			scaled.SetInt(new(big.Int).Quo(scaled.Num(), scaled.Denom()))
+		}
+		if text = schema.CanonicalFloat(toFloat(scaled)); scaled.Sign() == 0 {
+			return axis{}, steps[at].at.errorf("the base %s times this factor rounds down to 0", keys["base"].Value)
+		}
+	}
+	if base.IsInt() {
+		tag = "!!int"
+	}
+	applied := f.with(&yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text, Line: f.line}, f.what)
+	a, err := readAxis(name, applied)
+	a.at, a.base = f, schema.CanonicalFloat(toFloat(base))
+	return a, err
+}
+
+// readBy reads what an axis is scaled by, and its unit: that of the facts in it, where they have the same.
+func (d *document) readBy(f field) (by *formula, unit string, err error) {
+	l := newLanguage(&grid{}, d.over.Facts, nil, nil)
+	clear(l.scope.Names)
+	units := map[string]string{}
+	for _, known := range expression.Facts() {
+		for _, name := range []string{known.Name, factPrefix + known.Name} {
+			l.scope.Names[name], units[name] = known.Kind, known.Unit
+		}
+	}
+	if by, err = l.compile(f, expression.Number); err != nil {
+		return nil, "", err
+	}
+	for _, name := range by.names {
+		unit = units[name]
+		if slices.ContainsFunc(by.names, func(other string) bool { return units[other] != unit }) {
+			return by, "", nil
+		}
+	}
+	return by, unit, nil
+}
+
+// readSteps reads steps, the largest amount first.
+func (f field) readSteps(unit string) ([]step, error) {
+	members, err := f.members(f.what + ".")
+	if err != nil {
+		return nil, err
+	}
+	var steps []step
+	for _, m := range members {
+		s := step{at: m.value}
+		if s.minimum, err = expression.ParseAmount(m.key, unit); err != nil {
+			return nil, m.value.errorf("want an amount such as 16GiB: %v", err)
+		}
+		if s.factor, err = m.value.positive(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(steps, func(other step) bool { return other.minimum == s.minimum }) {
+			return nil, m.value.errorf("appears twice")
+		}
+		steps = append(steps, s)
+	}
+	if len(steps) == 0 {
+		return nil, f.errorf("is empty")
+	}
+	slices.SortFunc(steps, func(a, b step) int {
+		if a.minimum > b.minimum {
+			return -1
+		}
+		return 1
+	})
+	return steps, nil
+}
+
+// positive is a number above 0, exactly as it is written: 0.1 has no factor of a binary fraction in it.
+func (f field) positive() (*big.Rat, error) {
+	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!int" && f.ShortTag() != "!!float" {
+		return nil, f.want("a number above 0")
+	}
+	number, err := f.number()
+	if err != nil {
+		return nil, err
+	}
+	exact, ok := new(big.Rat).SetString(number.String())
+	if !ok || exact.Sign() <= 0 || exact.Cmp(new(big.Rat).SetInt64(maxScale)) > 0 {
+		return nil, f.errorf("want a number above 0, at most 2**53, got %s", f.got())
+	}
+	return exact, nil
+}
+
+func toFloat(r *big.Rat) float64 {
+	value, _ := r.Float64()
+	return value
 }

@@ -2,12 +2,19 @@ package sweep
 
 import (
 	"cmp"
+	"fmt"
+	"io/fs"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -386,4 +393,621 @@ func note(m *map[string]string, key, text string) {
 func (v *value) integer() *int64 {
 	n, _ := strconv.ParseInt(v.text, 10, 64)
 	return &n
+}
+
+// maxNamed bounds the benchmarks that an error lists.
+const maxNamed = 10
+
+// target is a pattern of the command line.
+type target struct {
+	pattern string
+	matched bool
+}
+
+func readTargets(patterns []string) ([]target, error) {
+	var targets []target
+	for _, pattern := range patterns {
+		switch {
+		case pattern != "all":
+		case len(patterns) > 1:
+			return nil, targetError(pattern, "it chooses every point: give it alone")
+		default:
+			return nil, nil
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, targetError(pattern, "want a pattern with *, ? and [a-z]")
+		}
+		targets = append(targets, target{pattern: pattern})
+	}
+	return targets, nil
+}
+
+// targeted reports whether a point is one to run. also are further names of its benchmark.
+func (e *expansion) targeted(p *Point, also []string) bool {
+	if len(e.targets) == 0 {
+		return true
+	}
+	if len(e.named) <= maxNamed && !slices.Contains(e.named, p.Benchmark) {
+		e.named = append(e.named, p.Benchmark)
+	}
+	names := p.targetNames(also)
+	found := false
+	for i := range e.targets {
+		t := &e.targets[i]
+		for _, name := range names {
+			if matched, err := path.Match(t.pattern, name); err == nil && matched {
+				t.matched, found = true, true
+			}
+		}
+	}
+	return found
+}
+
+// targetNames are what a target may call a point.
+func (p *Point) targetNames(also []string) []string {
+	names := []string{p.Suite, p.Benchmark}
+	benchmarks := append([]string{p.Benchmark}, also...)
+	if short, within := strings.CutPrefix(p.Benchmark, p.Suite+"/"); within {
+		benchmarks = append(benchmarks, short)
+	}
+	for _, benchmark := range benchmarks {
+		name := p.Suite + ":" + benchmark
+		if names = append(names, name); p.Variant != "" {
+			names = append(names, name+":"+p.Variant)
+		}
+	}
+	return names
+}
+
+// mayBe reports whether a target may select points of the document, as far as that is known before these are created.
+func (d *document) mayBe(targets []target) bool {
+	p := Point{Suite: suiteOf(d.file.name), Benchmark: d.nameOf("benchmark"), Variant: d.nameOf("variant")}
+	if f := d.choose("suite"); f.given() {
+		p.Suite = f.Value
+	}
+	if p.Benchmark == "" || !d.found && strings.ContainsAny(p.Benchmark+p.Variant, "{}") {
+		return true
+	}
+	variants := p.Variant == "" && slices.ContainsFunc(axesIn(d.file.Node), func(a axisAt) bool { return a.column == "variant" })
+	_, given := d.over.Params["variant"]
+	names := p.targetNames(d.also)
+	for _, t := range targets {
+		if (variants || given) && strings.Count(t.pattern, ":") > 1 {
+			return true
+		}
+		if slices.ContainsFunc(names, func(name string) bool { matched, err := path.Match(t.pattern, name); return matched || err != nil }) {
+			return true
+		}
+	}
+	return len(targets) == 0
+}
+
+// checkTargets refuses a pattern that matches nothing.
+func (e *expansion) checkTargets() error {
+	for _, t := range e.targets {
+		if t.matched {
+			continue
+		}
+		var names []string
+		for _, name := range e.named[:min(len(e.named), maxNamed)] {
+			names = append(names, shorten(name))
+		}
+		if len(e.named) > maxNamed {
+			names = append(names, "…")
+		}
+		return targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
+			shorten(e.suite()), strings.Join(names, ", "))
+	}
+	return nil
+}
+
+func targetError(pattern, format string, args ...any) error {
+	return origin{name: fmt.Sprintf("--targets %q", shorten(pattern))}.errorf(0, format, args...)
+}
+
+// executorsOf are those to which a key means something, or a profiler of the key profile; nil: all.
+func executorsOf(key string) []schema.Executor {
+	if _, tool, is := strings.Cut(key, " "); is {
+		return profilers[tool]
+	}
+	return keyOf(key).Executors
+}
+
+// request is a key that the file or the command line gives, and that not every executor takes.
+type request struct {
+	key string // or "profile" and a tool
+	at  field
+}
+
+// requestID is the key and where it stands: a request of several sections is one.
+type requestID struct {
+	key, from string
+	line      int
+}
+
+func (r request) id() requestID { return requestID{r.key, r.at.name, r.at.line} }
+
+// request notes a key, to be checked once it is known what runs.
+func (d *document) request(key string, at field) {
+	d.requests = append(d.requests, request{key, at})
+}
+
+// checkTaken refuses a key that means nothing to any of the executors that points have. A key of a whole sweep may mean nothing to the
+// files that discover has found. One of the settings beside such a file is the fault of its points.
+func (e *expansion) checkTaken() error {
+	taken := map[requestID]bool{}
+	for _, p := range e.sections {
+		for _, r := range p.requests {
+			taken[r.id()] = taken[r.id()] || p.takes(r)
+		}
+	}
+	for _, p := range e.sections {
+		for _, r := range p.requests {
+			if taken[r.id()] || len(e.targets) > 0 && !e.has(p) {
+				continue
+			}
+			err := r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
+			switch {
+			case p.instead != nil && r.at.lines && r.at.name != e.name: // which the settings beside the file say
+				e.blame(p, err)
+			case !p.found || !r.at.lines || p.from[r.at.Node] == layerBenchmark:
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// has reports whether a section has points, skipped ones included.
+func (e *expansion) has(p *section) bool {
+	return slices.Contains(e.of, p) || slices.Contains(e.ofSkipped, p)
+}
+
+// blame makes an error the fault of all points of a section.
+func (e *expansion) blame(p *section, err error) {
+	for i := range e.points {
+		if e.of[i] == p {
+			e.points[i].fail(err.Error())
+		}
+	}
+}
+
+// takes reports whether a point takes a key. What the file says stays unused where the command line has changed the backend.
+func (of *section) takes(r request) bool {
+	takers := executorsOf(r.key)
+	return takers == nil || r.at.optional || r.at.lines && of.grid.backendReplaced() ||
+		of.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") || // it stands in a command
+		slices.ContainsFunc(of.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) })
+}
+
+// tool is the profiler that is meant, with a space; of every other key it is empty.
+func (r request) tool() string {
+	if _, tool, found := strings.Cut(r.key, " "); found {
+		return tool + " "
+	}
+	return ""
+}
+
+// takers lists what a key, or a profiler of the key profile, can be used with.
+func takers(key string) string {
+	words := executorNames(executorsOf(key))
+	if key == "seed" || key == "reproducible" {
+		words = append(words, "a command with {seed}")
+	}
+	return enumerated(words)
+}
+
+// listed lists executors: file, onnxrt and torch.
+func listed(executors []schema.Executor) string { return enumerated(executorNames(executors)) }
+
+// executorNames are the words of a sweep file for executors: file is the key for Python.
+func executorNames(executors []schema.Executor) (words []string) {
+	for _, e := range executors {
+		if e == schema.ExecutorPython {
+			e = "file"
+		}
+		words = append(words, string(e))
+	}
+	return words
+}
+
+// enumerated lists words, with an and before the last.
+func enumerated(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// parameters are what is known of the functions of Python points, by the texts of their files, and which axes none of them takes.
+type parameters struct {
+	files  fs.FS // the working directory; nil: nothing is known
+	known  map[functionName]*discover.Parameters
+	axes   map[axesOf][]int
+	uses   map[string]*axisUse
+	points map[string]bool // by point_id, those without an axis that their function does not take
+	ids    []string        // its keys, in the order of the points
+	alone  []string        // benchmarks with points among these that have no reference
+}
+
+// functionName says which function a point measures.
+type functionName struct{ dir, file, object, prepare string }
+
+// axesOf are the axes of a section that a function does not take.
+type axesOf struct {
+	of       *section
+	function functionName
+}
+
+// axisUse is who takes an axis.
+type axisUse struct {
+	at      field
+	typed   string   // its name as it was written
+	added   bool     // by the command line
+	taken   bool     // by some point, as far as is known
+	untaken []string // the benchmarks and variants that do not take it
+	names   []string // that these take
+	by      *discover.Parameters
+}
+
+func newParameters(files fs.FS) *parameters {
+	return &parameters{
+		files: files, known: map[functionName]*discover.Parameters{}, axes: map[axesOf][]int{}, uses: map[string]*axisUse{}, points: map[string]bool{},
+	}
+}
+
+// of are the parameters of the function that a point measures, with those of the function that prepares it; nil: they are not known.
+func (k *parameters) of(name functionName) *discover.Parameters {
+	if known, read := k.known[name]; read || k.files == nil {
+		return known
+	}
+	k.known[name] = nil
+	file := name.file
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(name.dir, file)
+	}
+	tree, err := k.files, error(nil)
+	if !fs.ValidPath(file) {
+		if tree, err = discover.Tree(filepath.Dir(file)); err != nil {
+			return nil
+		}
+		file = filepath.Base(file)
+	}
+	found := discover.ParametersOf(tree, file, name.object)
+	if found != nil && name.prepare != "" {
+		hook := discover.ParametersOf(tree, file, name.prepare)
+		if hook == nil {
+			return nil
+		}
+		found.Names = append(found.Names, hook.Names...)
+	}
+	k.known[name] = found
+	return found
+}
+
+// untaken are the axes of a point that its function does not take. Labels, and axes that stand in texts, need not be taken.
+func (k *parameters) untaken(of *section, p *Point) []int {
+	name := functionName{p.Dir, p.File, p.Object, p.Prepare}
+	key := axesOf{of, name}
+	if axes, known := k.axes[key]; known {
+		return axes
+	}
+	var takes *discover.Parameters
+	if p.Executor == schema.ExecutorPython {
+		takes = k.of(name)
+	}
+	k.axes[key] = nil
+	for i, a := range of.grid.axes {
+		if slices.Contains(labels, a.name) || slices.Contains(p.Used, a.name) {
+			continue
+		}
+		use := k.uses[a.name]
+		if use == nil {
+			use = &axisUse{at: a.at, typed: cmp.Or(a.typed, a.name), added: a.replaced && a.before == nil}
+			k.uses[a.name] = use
+		}
+		if takes == nil || slices.ContainsFunc(schema.AxisSpellings(a.name), func(name string) bool { return slices.Contains(takes.Names, name) }) {
+			use.taken = true
+			continue
+		}
+		use.by, use.names = takes, append(use.names, takes.Names...)
+		if name := p.measured(); !slices.Contains(use.untaken, name) {
+			use.untaken = append(use.untaken, name)
+		}
+		k.axes[key] = append(k.axes[key], i)
+	}
+	return k.axes[key]
+}
+
+// leaveOut removes the axes from a point that its function does not take: it is measured once without them, because the values of such
+// an axis are not several configurations. A point that differs from one before it only in them is unsupported.
+func (k *parameters) leaveOut(of *section, p *Point) {
+	untaken := k.untaken(of, p)
+	if len(untaken) == 0 {
+		return
+	}
+	less := *p
+	less.Params, less.Values = maps.Clone(p.Params), maps.Clone(p.Values)
+	less.Written, less.Scaled = maps.Clone(p.Written), maps.Clone(p.Scaled)
+	var names []string
+	for _, i := range untaken {
+		a := &of.grid.axes[i]
+		switch a.name {
+		case "precision":
+			less.Precision = ""
+		case "batch_size":
+			less.BatchSize = nil
+		case "seq_len":
+			less.SeqLen = nil
+		}
+		for _, texts := range []map[string]string{less.Params, less.Values, less.Written, less.Scaled} {
+			delete(texts, a.name)
+		}
+		names = append(names, cmp.Or(a.typed, a.name))
+	}
+	if len(less.Params) == 0 {
+		less.Params = nil
+	}
+	less.identify()
+	if k.points[less.PointID] {
+		takes := k.of(functionName{p.Dir, p.File, p.Object, p.Prepare})
+		p.Skip = &Skip{
+			Reason: fmt.Sprintf("%s takes no parameter %s: it takes %s", takes.Object, enumerated(names), cmp.Or(strings.Join(takes.Names, ", "), "none")),
+			Line:   of.grid.axes[untaken[0]].at.fileLine(), Unsupported: true,
+		}
+		return
+	}
+	k.points[less.PointID], k.ids = true, append(k.ids, less.PointID)
+	*p = less
+}
+
+// check refuses an axis that no benchmark takes, if it is meant for one of them alone: the command line adds it, or the sweep has a
+// single function.
+func (k *parameters) check(single bool) error {
+	for _, axis := range slices.Sorted(maps.Keys(k.uses)) {
+		use := k.uses[axis]
+		if use.taken || len(use.untaken) == 0 || !single && !use.added {
+			continue
+		}
+		hint := ""
+		if near := schema.Nearest(use.typed, use.names); near != "" {
+			hint = ": did you mean " + near + "?"
+		}
+		if len(use.untaken) > 1 {
+			return use.at.errorf("none of the benchmarks takes a parameter %s%s", use.typed, hint)
+		}
+		return use.at.errorf("%s takes no parameter %s: it takes %s%s", use.by.Object, use.typed, cmp.Or(strings.Join(use.by.Names, ", "), "none"), hint)
+	}
+	return nil
+}
+
+// uncompared makes the output of a point one that is compared with nothing.
+func (k *parameters) uncompared(p *Point) {
+	p.Compared = p.Deterministic
+	if name := p.measured(); !slices.Contains(k.alone, name) {
+		k.alone = append(k.alone, name)
+	}
+}
+
+// measured names what the point measures in a note: its benchmark, and its variant.
+func (p *Point) measured() string { return strings.TrimSpace(p.Benchmark + " " + p.Variant) }
+
+// notes say which axes are left out, one line for each axis, and what has no reference without them.
+func (k *parameters) notes() (lines []string) {
+	for _, axis := range slices.Sorted(maps.Keys(k.uses)) {
+		if use := k.uses[axis]; len(use.untaken) > 0 {
+			lines = append(lines, fmt.Sprintf("%s no parameter %s: measured once without it", subjects(use.untaken, "takes", "take"), use.typed))
+		}
+	}
+	if len(k.alone) > 0 {
+		lines = append(lines, subjects(k.alone, "has", "have")+" no reference, because the points of the reference have parameters that it does not take")
+	}
+	return lines
+}
+
+// subjects names the first benchmarks of a list, with the verb.
+func subjects(benchmarks []string, one, several string) string {
+	const enough = 3
+	names := make([]string, 0, enough+1)
+	for _, name := range benchmarks[:min(len(benchmarks), enough)] {
+		names = append(names, shorten(name))
+	}
+	if more := len(benchmarks) - enough; more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	if len(benchmarks) == 1 {
+		return names[0] + " " + one
+	}
+	return enumerated(names) + " " + several
+}
+
+// single reports whether all points of a sweep without discover are of one function.
+func (k *parameters) single(sections []*section) bool {
+	functions := map[functionName]bool{}
+	for key := range k.axes {
+		functions[key.function] = true
+	}
+	return len(sections) == 1 && !sections[0].found && len(functions) == 1
+}
+
+// calibrationBenchmark is the benchmark of the points that calibrate adds; the variant names the kernel.
+const calibrationBenchmark = "calibration"
+
+// maxKnown bounds the values that are kept to say which one was meant.
+const maxKnown = 1000
+
+// control chooses points by the value of an axis: the change under test cannot touch them.
+type control struct {
+	at      field
+	axis    string // of the column, or of the parameter
+	text    string // canonical
+	lenient bool   // the command line has taken points away
+	matched bool
+	known   map[string]bool // other values that points have
+}
+
+// readCalibrate returns the key calibrate if it is true, else the zero field.
+func (d *document) readCalibrate() (field, error) {
+	f := d.keys["calibrate"]
+	if !f.given() {
+		return field{}, nil
+	}
+	wanted, err := f.boolean()
+	if err != nil || !wanted {
+		return field{}, err
+	}
+	return f, nil
+}
+
+// readControls reads what names controls: axis=value, or a list of such.
+func readControls(sections []*section, f field) ([]control, error) {
+	if !f.given() {
+		return nil, nil
+	}
+	if len(f.Content) > maxEntries {
+		return nil, f.errorf("more than %d entries", maxEntries)
+	}
+	var all []control
+	for _, item := range f.items() {
+		c, err := readControl(sections, item)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(o control) bool { return o.axis == c.axis && o.text == c.text }) {
+			return nil, item.errorf("%s appears twice", item.got())
+		}
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return nil, f.errorf("is empty")
+	}
+	return all, nil
+}
+
+// readControl reads one axis=value. Every point has a benchmark, also where it is no axis.
+func readControl(sections []*section, f field) (control, error) {
+	name, word, err := f.assignment()
+	if err != nil {
+		return control{}, err
+	}
+	g := sections[0].grid
+	for _, s := range sections { // the axis is that of the first which has it
+		if s.concerns(name) {
+			g = s.grid
+			break
+		}
+	}
+	c := control{at: f, known: map[string]bool{}, lenient: slices.ContainsFunc(sections, func(s *section) bool { return s.grid.dropped })}
+	i, _ := findAxis(g.axes, name)
+	if i < 0 && name == "benchmark" {
+		if c.axis, c.text = name, word; word == "" {
+			return control{}, f.errorf("%q is not a value of axis %s", word, name)
+		}
+		return c, nil
+	}
+	if i, err = g.index(f, name); err != nil {
+		return control{}, err
+	}
+	c.axis, c.lenient = g.axes[i].name, c.lenient || g.axes[i].replaced
+	c.text, err = g.axes[i].read(f, name, word)
+	return c, err
+}
+
+// controlled reports whether a point is one of the controls, and notes which of them chooses it.
+func (e *expansion) controlled(p *Point) bool {
+	is := false
+	for i := range e.controls {
+		c := &e.controls[i]
+		text := p.textOf(c.axis)
+		switch {
+		case text == c.text:
+			c.matched, is = true, true
+		case len(c.known) < maxKnown:
+			c.known[text] = true
+		}
+	}
+	return is
+}
+
+// textOf is the canonical text that a point has of an axis.
+func (p *Point) textOf(axis string) string {
+	number := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	switch axis {
+	case "benchmark":
+		return p.Benchmark
+	case "variant":
+		return p.Variant
+	case "backend":
+		return p.Backend
+	case "model":
+		return p.Model
+	case "precision":
+		return p.Precision
+	case "batch_size":
+		return number(p.BatchSize)
+	case "seq_len":
+		return number(p.SeqLen)
+	}
+	return p.Params[axis]
+}
+
+// checkControls refuses what chooses no point.
+func (e *expansion) checkControls() error {
+	for _, c := range e.controls {
+		if c.matched || c.lenient || e.partial {
+			continue
+		}
+		remedy, known := "", slices.Sorted(maps.Keys(c.known))
+		switch near := schema.Nearest(c.text, known); {
+		case near != "":
+			remedy = ": did you mean " + near + "?"
+		case c.axis == "benchmark" && c.text == calibrationBenchmark:
+			remedy = ": calibrate: true adds such points"
+		case len(known) <= maxNamed:
+			remedy = ": want one of " + shorten(strings.Join(known, " "))
+		}
+		return c.at.errorf("no point has %s=%s%s", c.axis, shorten(c.text), remedy)
+	}
+	return nil
+}
+
+// addCalibration adds the points of calibrate, and gives their places. They are controls, and what the file says of
+// launching and --targets do not reach them: their work is the same in every sweep.
+func (e *expansion) addCalibration() ([]int, error) {
+	if !e.calibrate.given() {
+		return nil, nil
+	}
+	var places []int
+	for _, kernel := range builtin.Calibrations() {
+		p := Point{
+			Line: e.calibrate.line, Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
+			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin, Primary: schema.PrimaryMetric,
+			Repeats: e.repeatsOfPoints(), Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
+			Thresholds: commonThresholds(e.sections),
+		}
+		p.identify()
+		if first, twice := e.lines[p.PointID]; twice {
+			return nil, e.calibrate.errorf("the point benchmark=%s variant=%s already exists, from line %d",
+				p.Benchmark, p.Variant, first)
+		}
+		e.noteCalibration(&p)
+		places = append(places, len(e.points))
+		e.points = append(e.points, p)
+	}
+	return places, nil
+}
+
+// noteCalibration has what chooses a point of calibrate count as used.
+func (e *expansion) noteCalibration(p *Point) {
+	e.targeted(p, nil)
+	for i := range e.controls {
+		c := &e.controls[i]
+		c.matched = c.matched || c.text != "" && p.textOf(c.axis) == c.text
+	}
 }

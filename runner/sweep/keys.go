@@ -4,14 +4,17 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -628,4 +631,255 @@ func budgetText(p *Point) string {
 		return ""
 	}
 	return p.Budget.String()
+}
+
+// Key describes a key of a sweep file: how its value is read and described, which executors use it, and what is stored. A key
+// with an ordinary value needs only an entry in the table, and a field of Point, Worker or Sweep that the entry refers to.
+type Key struct {
+	Name    string
+	Doc     string // its meaning, in one or a few sentences
+	Value   Value
+	Default string // in the syntax of the file; empty: there is none, or it depends on other keys, as Doc says
+
+	// Executors are those that use the key; nil: all. With other executors it is refused, or has no effect.
+	Executors []schema.Executor
+	// Whole keys have one value for the whole sweep, and are not allowed under a benchmark or a variant.
+	Whole bool
+	// Option is the help of the option of bench that overrides the key; empty: there is none.
+	Option string
+	// Verbatim uses the text of the option as the value, even if a file may have a list or a map there. Alone is the value of the
+	// option without a text.
+	Verbatim bool
+	Alone    string
+	// Reproduce: a command that runs a stored run again has the option.
+	Reproduce bool
+	// Stored: the setting is stored with every run, as the fact runner.NAME. Earlier runs count only if it is equal.
+	Stored bool
+
+	point func(*Point) any // points to the value in a point; nil: another function reads the key
+	sweep func(*Sweep) any // the same, for settings of the whole sweep
+	text  func(*Point) string
+}
+
+// Keys lists the keys of a sweep file, in the order of the documentation.
+func Keys() []Key { return slices.Concat(keys, layerKeys()) }
+
+// layerKeys are the keys whose values contain other keys.
+func layerKeys() []Key {
+	overriding := eitherOf(Value{Kind: Object, Keys: slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Whole })}, nothingValue)
+	spreads := []Key{
+		{
+			Name: "benchmarks", Whole: true, Value: mapOf(1, overriding),
+			Doc: "Benchmarks by name, each with the keys that it sets differently.",
+		},
+		{
+			Name: "variants", Whole: true, Value: mapOf(1, overriding),
+			Doc: "Different ways to do the same work, by name, each with the keys that it sets differently.",
+		},
+	}
+	return append(spreads, Key{
+		Name: "discover", Whole: true, Value: discoverValue,
+		Doc: "Find benchmarks and their variants in folders, by a rule.",
+	}, Key{
+		Name: "presets", Whole: true, Value: mapOf(0, Value{Kind: Object, Keys: slices.Concat(keys, spreads)}),
+		Doc: "Named sets of keys. --preset NAME applies one on top of the rest of the file; --quick is --preset quick.",
+	})
+}
+
+// keyOf returns a key that must be in the table.
+func keyOf(name string) Key {
+	return keys[slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })]
+}
+
+// keyNames lists the names of keys in alphabetical order.
+func keyNames(keys []Key) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// OptionName is the option of bench that overrides the key.
+func (k Key) OptionName() string { return strings.ReplaceAll(k.Name, "_", "-") }
+
+// takes reports whether an executor uses the key.
+func (k Key) takes(e schema.Executor) bool {
+	return k.Executors == nil || slices.Contains(k.Executors, e)
+}
+
+// Settings returns the settings of the point that are stored with its runs, by key. Keys that are not set are missing.
+func (p *Point) Settings() map[string]string {
+	settings := map[string]string{}
+	for _, k := range keys {
+		if k.Stored {
+			note(&settings, k.Name, shellwords.ToUTF8(k.textAt(p)))
+		}
+	}
+	return settings
+}
+
+// textAt is the value of the key at a point, as text; empty: not set.
+func (k Key) textAt(p *Point) string {
+	if k.text != nil {
+		return k.text(p)
+	}
+	switch v := k.point(p).(type) {
+	case *string:
+		return *v
+	case *bool:
+		if *v {
+			return "true"
+		}
+	case *int:
+		if *v > 0 {
+			return strconv.Itoa(*v)
+		}
+	case **int64:
+		if *v != nil {
+			return strconv.FormatInt(**v, 10)
+		}
+	case *float64:
+		if *v > 0 {
+			return strconv.FormatFloat(*v, 'g', -1, 64)
+		}
+	case *time.Duration:
+		if *v > 0 {
+			return v.String()
+		}
+	}
+	return ""
+}
+
+// clear removes the value of the key from a point.
+func (k Key) clear(p *Point) {
+	switch v := k.point(p).(type) {
+	case *string:
+		*v = ""
+	case *bool:
+		*v = false
+	case *int:
+		*v = 0
+	case **int64:
+		*v = nil
+	case *float64:
+		*v = 0
+	case *time.Duration:
+		*v = 0
+	case *map[string]Input:
+		*v = nil
+	case **Session:
+		*v = nil
+	}
+}
+
+// IsStored reports whether a key of a sweep file is stored with every run.
+func IsStored(name string) bool {
+	return slices.ContainsFunc(keys, func(k Key) bool { return k.Stored && k.Name == name })
+}
+
+// Kind is the type of a value. Each kind has its own reader.
+type Kind int
+
+// The kinds of values.
+const (
+	Text     Kind = iota // text; a number must be quoted
+	Scalar               // a single value, as it is written; no list and no map
+	Any                  // any value except null
+	Nothing              // null: a key without a value
+	Word                 // one of Words
+	Switch               // true or false
+	Integer              // from Min to Max
+	Number               // above 0, up to Max
+	Amount               // 0 or more
+	Share                // a share between 0 and 1: 1% or 0.01
+	Duration             // a time above 0 with a unit: 500ms
+	List                 // at least Min of Items
+	Map                  // at least Min of Items, under any name or those of Keys
+	Object               // only the names of Keys
+	Either               // one of Among
+)
+
+// Value describes the values that a key may have, as far as they do not depend on other keys.
+type Value struct {
+	Kind       Kind
+	Expression bool // an expression that gives a number is allowed too
+	Words      []string
+	Min, Max   int64
+	Pattern    string // for a Text, or a Scalar that is text
+	Items      *Value
+	Keys       []Key
+	Among      []Value
+}
+
+// Values that several keys have.
+var (
+	textValue     = Value{Kind: Text}
+	scalarValue   = Value{Kind: Scalar}
+	anyValue      = Value{Kind: Any}
+	nothingValue  = Value{Kind: Nothing}
+	switchValue   = Value{Kind: Switch}
+	amountValue   = Value{Kind: Amount}
+	durationValue = Value{Kind: Duration}
+	sizeValue     = Value{Kind: Integer, Min: 1, Max: math.MaxInt64}
+	shareValue    = Value{Kind: Share}
+	// wordsValue is a program and its arguments. A shell line is refused.
+	wordsValue = Value{Kind: Either, Among: []Value{{Kind: Scalar, Pattern: `^\s*\S*\s*$`}, listOf(1, scalarValue)}}
+	// expressionValue is an expression. Numbers, true and false are expressions too.
+	expressionValue = scalarValue
+	// assignmentValue is axis=value.
+	assignmentValue = Value{Kind: Text, Pattern: "="}
+)
+
+func listOf(minimum int64, items Value) Value {
+	return Value{Kind: List, Min: minimum, Items: &items}
+}
+
+func mapOf(minimum int64, items Value, known ...Key) Value {
+	return Value{Kind: Map, Min: minimum, Items: &items, Keys: known}
+}
+
+func oneOf(words ...string) Value { return Value{Kind: Word, Words: words} }
+
+func countOf(minimum int64) Value { return Value{Kind: Integer, Min: minimum, Max: maxCount} }
+
+func eitherOf(among ...Value) Value { return Value{Kind: Either, Among: among} }
+
+// oneOrMany is a value, or a list of such values.
+func oneOrMany(minimum int64, v Value) Value { return eitherOf(v, listOf(minimum, v)) }
+
+// read reads a value into the variable that to points to. Other kinds have their own readers.
+func (v Value) read(f field, to any) (err error) {
+	switch to := to.(type) {
+	case *bool:
+		*to, err = f.boolean()
+	case *string:
+		if v.Kind == Word {
+			*to, err = f.oneOf(v.Words)
+		} else {
+			*to, err = f.text()
+		}
+	case *int:
+		var n int64
+		n, err = f.integer(v.Min, v.Max, "a number")
+		*to = int(n)
+	case **int64:
+		var n int64
+		n, err = f.integer(v.Min, v.Max, "a number")
+		*to = &n
+	case *float64:
+		*to, err = f.share()
+	case *time.Duration:
+		*to, err = f.duration()
+	}
+	return err
+}
+
+// Choices lists the words that a value, or each item of a list, may be; nil: it is not restricted to words.
+func (v Value) Choices() []string {
+	if v.Kind == Either {
+		return v.Among[0].Choices()
+	}
+	return v.Words
 }

@@ -1,10 +1,13 @@
 package sweep
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
@@ -470,3 +473,457 @@ func shareAxes(documents []*document) {
 
 // concerns reports whether an axis that the command line or an entry names belongs to the document, or to no document.
 func (d *document) concerns(name string) bool { return !d.elsewhere[schema.CanonicalAlias(name)] }
+
+// settingFlags are the options for what may stand in grid and is no axis.
+var settingFlags = map[string]string{"repeats": "--repeats", "tags": "--tag"}
+
+// rivals are keys that say the same in another way: what a layer says of one takes the place of what those below it say
+// of the others.
+var rivals = map[string][]string{
+	"command":    {"file"},
+	"file":       {"command", "wrapper"},
+	"iterations": {"rel_error", "max_repeats"},
+	"rel_error":  {"iterations"},
+	"budget":     {"iterations"},
+}
+
+// modelBackends are the backends that run a model themselves; others are labels of a command or a file.
+var modelBackends = []string{
+	string(schema.ExecutorBuiltin), string(schema.ExecutorONNXRT), string(schema.ExecutorTorch), string(schema.ExecutorTensorRT),
+}
+
+// axisKeys are the maps whose keys are axes.
+var axisKeys = []string{"params", "grid", "scale"}
+
+// merged is a layer with another one on top: maps are merged, lists and single values are replaced. An axis is replaced as a whole, however
+// and wherever it is written.
+func merged(base, over *yaml.Node) *yaml.Node {
+	for pair := range slices.Chunk(over.Content, 2) {
+		for _, rival := range rivals[pair[0].Value] {
+			base = without(base, rival)
+		}
+	}
+	if runsModel(over) {
+		for _, rival := range []string{"command", "wrapper", "file"} {
+			base = without(base, rival)
+		}
+	}
+	if ofAnotherKind(memberOf(over, "reference")) {
+		for _, key := range referenceKinds(memberOf(base, "reference")) {
+			base = without(base, "reference", key)
+		}
+	}
+	if over := memberOf(over, "timeouts"); over != nil && memberOf(over, "measure") != nil {
+		base = without(base, "timeout")
+	}
+	if memberOf(over, "timeout") != nil {
+		base = without(base, "timeouts", "measure")
+	}
+	for _, said := range axesIn(over) {
+		for _, old := range axesIn(base) {
+			if old.column == said.column && !slices.Equal(old.path, said.path) {
+				base = without(base, old.path...)
+			}
+		}
+	}
+	return mergedMaps(base, over, "")
+}
+
+// mergedMaps merges maps, and those in them but for axes. key is the one that they are the values of.
+func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
+	out := *base
+	out.Content = slices.Clone(base.Content)
+	for pair := range slices.Chunk(over.Content, 2) {
+		name, value := pair[0], pair[1]
+		at := indexOf(&out, name.Value)
+		if at < 0 {
+			out.Content = append(out.Content, name, value)
+			continue
+		}
+		old := out.Content[at+1]
+		if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode && !slices.Contains(axisKeys, key) {
+			if key == "metrics" {
+				old = withoutReading(old, value)
+			}
+			if key == "inputs" {
+				old = withoutContent(old, value)
+			}
+			value = mergedMaps(old, value, name.Value)
+		}
+		out.Content[at], out.Content[at+1] = name, value
+	}
+	return &out
+}
+
+// withoutReading is an entry of metrics without how it is read, if another one says that over it.
+func withoutReading(entry, over *yaml.Node) *yaml.Node {
+	if !slices.ContainsFunc(readings, func(key string) bool { return memberOf(over, key) != nil }) {
+		return entry
+	}
+	for _, key := range readings {
+		entry = without(entry, key)
+	}
+	return entry
+}
+
+// withoutContent is an entry of inputs without what the input holds, as far as another one says that in another way over it.
+func withoutContent(entry, over *yaml.Node) *yaml.Node {
+	says := func(keys []string) bool {
+		return slices.ContainsFunc(keys, func(key string) bool { return memberOf(over, key) != nil })
+	}
+	if !slices.ContainsFunc(contents, says) {
+		return entry
+	}
+	for _, keys := range contents {
+		if says(keys) {
+			continue
+		}
+		for _, key := range keys {
+			entry = without(entry, key)
+		}
+	}
+	return entry
+}
+
+// axisAt is an axis of a layer, by its column or name, and where it stands.
+type axisAt struct {
+	column string
+	path   []string
+}
+
+// axesIn are the axes of a layer.
+func axesIn(layer *yaml.Node) (axes []axisAt) {
+	for _, label := range labels {
+		if memberOf(layer, label) != nil {
+			axes = append(axes, axisAt{label, []string{label}})
+		}
+	}
+	for _, key := range axisKeys {
+		in := memberOf(layer, key)
+		if in == nil || in.Kind != yaml.MappingNode {
+			continue
+		}
+		for pair := range slices.Chunk(in.Content, 2) {
+			axes = append(axes, axisAt{schema.CanonicalAlias(pair[0].Value), []string{key, pair[0].Value}})
+		}
+	}
+	return axes
+}
+
+// hoisted is a layer with the settings that stand in its grid at its top, where they win over those that it has there.
+func hoisted(layer *yaml.Node) *yaml.Node {
+	for setting := range settingFlags {
+		grid := memberOf(layer, "grid")
+		if grid == nil || grid.Kind != yaml.MappingNode {
+			return layer
+		}
+		at := indexOf(grid, setting)
+		if at < 0 {
+			continue
+		}
+		layer = without(without(layer, "grid", setting), setting)
+		layer.Content = append(layer.Content, grid.Content[at], grid.Content[at+1])
+	}
+	return layer
+}
+
+// indexOf is the place of a key in the content of a map, -1 where it is not there.
+func indexOf(n *yaml.Node, key string) int {
+	if n.Kind == yaml.MappingNode {
+		for at := 0; at < len(n.Content); at += 2 {
+			if n.Content[at].Value == key {
+				return at
+			}
+		}
+	}
+	return -1
+}
+
+// memberOf is the value of a key of a map, nil where it is not there.
+func memberOf(n *yaml.Node, key string) *yaml.Node {
+	if at := indexOf(n, key); at >= 0 {
+		return n.Content[at+1]
+	}
+	return nil
+}
+
+// without is a map without what stands at a path of keys; the map itself stays as it is.
+func without(n *yaml.Node, path ...string) *yaml.Node {
+	out := *n
+	out.Content = slices.Clone(n.Content)
+	at := indexOf(&out, path[0])
+	switch {
+	case at < 0:
+	case len(path) == 1:
+		out.Content = slices.Delete(out.Content, at, at+2)
+	default:
+		out.Content[at+1] = without(out.Content[at+1], path[1:]...)
+	}
+	return &out
+}
+
+// runsModel reports whether a layer makes a backend run a model.
+func runsModel(layer *yaml.Node) bool {
+	backend := memberOf(layer, "backend")
+	return backend != nil && backend.Kind == yaml.ScalarNode && slices.Contains(modelBackends, backend.Value) &&
+		memberOf(layer, "model") != nil && memberOf(layer, "command") == nil && memberOf(layer, "file") == nil
+}
+
+// ofAnotherKind reports whether a layer sets the reference itself, and not only tolerances.
+func ofAnotherKind(reference *yaml.Node) bool { return len(referenceKinds(reference)) > 0 }
+
+// referenceKinds are the keys of reference that say what is compared with.
+func referenceKinds(reference *yaml.Node) (keys []string) {
+	if reference == nil || reference.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(reference.Content, 2) {
+		if key := pair[0].Value; key != "rtol" && key != "atol" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// layerOf is the layer that a key comes from; empty: nothing says it. Of a map whose values come from several it is the
+// topmost one.
+func (d *document) layerOf(key string) string {
+	_, replaced := d.over.Params[key]
+	if replaced || d.option(key).given() || d.optionItems(key) != nil {
+		return layerFlag
+	}
+	f := d.keys[key]
+	if !f.given() {
+		return ""
+	}
+	return topmost(d.from, f.Node)
+}
+
+// topmost is the highest of the layers of a value and of what is in it.
+func topmost(from map[*yaml.Node]string, n *yaml.Node) string {
+	highest := from[n]
+	if highest == "" {
+		highest = layerSweep
+	}
+	for _, child := range n.Content {
+		if layer := topmost(from, child); rank(layer) > rank(highest) {
+			highest = layer
+		}
+	}
+	return highest
+}
+
+// rank orders layers: the higher wins.
+func rank(layer string) int {
+	kind, _, _ := strings.Cut(layer, " ")
+	return slices.Index([]string{LayerProject, LayerEnvironment, layerSweep, layerBenchmark, layerVariant, layerPreset, layerFlag}, kind)
+}
+
+// decided reports whether a key comes from a layer that overrides get_config of a Python benchmark.
+func (d *document) decided(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) }
+
+// readOrigins notes where the settings come from that are stored with every run.
+func (s *settings) readOrigins(d *document) error {
+	for _, k := range keys {
+		if k.Stored {
+			note(&s.point.Origins, k.Name, d.layerOf(k.Name))
+		}
+	}
+	return nil
+}
+
+// Defaults are default values for keys, from outside the sweep.
+type Defaults struct {
+	Layer string     // where a setting comes from: LayerProject, LayerEnvironment
+	Name  string     // of the file or the variable, for errors
+	Lines bool       // the nodes have lines of a file
+	Keys  *yaml.Node // a map
+}
+
+// Load reads a YAML text by the rules of sweep files. Errors begin with name and line.
+func Load(name string, text []byte) (*yaml.Node, error) {
+	f, err := origin{name: name, lines: true}.load(text)
+	return f.Node, err
+}
+
+// Thresholds reads thresholds in the format of sweep files: by metric, the text under which a threshold is stored.
+func Thresholds(name string, n *yaml.Node) (map[string]string, error) {
+	return field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds()
+}
+
+// putUnder puts defaults under the sweep, the first of them lowest.
+func (l *layered) putUnder(all []Defaults) {
+	under := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, d := range all {
+		l.mark(d.Keys, d.Layer)
+		l.belongs(d.Keys, origin{name: d.Name, lines: d.Lines, optional: true})
+		under = merged(under, d.Keys)
+	}
+	if len(under.Content) > 0 {
+		under.Line = l.top.Line
+		l.top = merged(under, l.top)
+	}
+}
+
+// startCold takes out the default warm-up and iterations of a project where the sweep has a cold start: the keys of the sweep itself win.
+func (d *document) startCold() {
+	cold := d.keys["cold_start"]
+	if !cold.given() {
+		return
+	}
+	is, err := cold.boolean()
+	for _, key := range []string{"warmup", "iterations"} {
+		if err == nil && is && d.keys[key].optional {
+			delete(d.keys, key)
+		}
+	}
+}
+
+// Verbatim is a text for Defaults in which braces are literal.
+func Verbatim(text string, line int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: literalBraces.Replace(text), Line: line}
+}
+
+// DefaultKeys lists the keys that may have a default outside a sweep, in alphabetical order, in addition to thresholds. They do not
+// conflict with other keys, and do not define what runs.
+func DefaultKeys() []string {
+	return []string{"iterations", "order", "python", "repeats", "timeout_multiplier", "timing", "warmup"}
+}
+
+// CheckDefault refuses an invalid value of one of DefaultKeys. what is the name in its error.
+func CheckDefault(file, what, key string, n *yaml.Node) error {
+	f := field{n, origin{name: file, lines: true}, what, n.Line}
+	for _, k := range keys {
+		if k.Name != key {
+			continue
+		}
+		var err error
+		switch v := k.Value; v.Kind {
+		case Integer:
+			_, err = f.integer(v.Min, v.Max, "a number")
+		case Word:
+			_, err = f.oneOf(v.Words)
+		case Number:
+			_, err = f.multiplier()
+		}
+		return err
+	}
+	return nil
+}
+
+// Kept is a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
+// and settings. The result has no presets.
+func Kept(src []byte, o Overrides) ([]byte, error) {
+	file, err := origin{name: "sweep", lines: true}.load(src)
+	if err != nil {
+		return nil, err
+	}
+	l := &layered{file: file, from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}}
+	if err := l.readSet(o.Set); err != nil {
+		return nil, err
+	}
+	top := file.Node
+	for _, f := range l.over {
+		top = merged(top, f.Node)
+	}
+	over := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} // all options are one layer
+	for _, k := range keys {
+		if text, given := o.Given[k.Name]; given {
+			n, err := k.node(text)
+			if err != nil {
+				return nil, err
+			}
+			over.Content = append(over.Content, mapNode(0, k.Name, n).Content...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
+		from := origin{name: "-P " + name}
+		if slices.Contains(labels, name) {
+			return nil, from.errorf(0, "selects what is measured: remove the others from the command line instead")
+		}
+		list, err := from.load([]byte("[" + o.Params[name] + "]"))
+		if err != nil {
+			return nil, err
+		}
+		if own := withAxis(top, name, list.Node); own != nil {
+			top = own
+			continue
+		}
+		over = mergedMaps(over, mapNode(0, "grid", mapNode(0, name, list.Node)), "")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
+		over = mergedMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, Literal(o.Tags[name])))), "")
+	}
+	return printable(merged(top, over))
+}
+
+// printable writes a document in characters that can be printed: others are escapes in double quotes.
+func printable(document *yaml.Node) ([]byte, error) {
+	isOther := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
+	var quote func(*yaml.Node)
+	quote = func(n *yaml.Node) {
+		if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, isOther) {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+		for _, child := range n.Content {
+			quote(child)
+		}
+	}
+	quote(document)
+	text, err := yaml.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, r := range string(text) {
+		if isOther(r) {
+			fmt.Fprintf(&out, `\U%08x`, r)
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.Bytes(), nil
+}
+
+// withAxis is a file with other values of an axis that some of its variants have; nil: none has it.
+func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
+	variants := memberOf(top, "variants")
+	if variants == nil || variants.Kind != yaml.MappingNode {
+		return nil
+	}
+	found := false
+	changed := mapNode(variants.Line, "", nil)
+	changed.Content = slices.Clone(variants.Content)
+	for i := 1; i < len(changed.Content); i += 2 {
+		if grid := memberOf(changed.Content[i], "grid"); grid != nil && memberOf(grid, name) != nil {
+			changed.Content[i] = mergedMaps(changed.Content[i], mapNode(0, "grid", mergedMaps(grid, mapNode(0, name, values), "grid")), "")
+			found = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return mergedMaps(without(top, "variants"), mapNode(variants.Line, "variants", changed), "")
+}
+
+// node is the value of a key as a file has it, of the text of its option.
+func (k Key) node(text string) (*yaml.Node, error) {
+	if k.Verbatim {
+		return k.verbatim(text), nil
+	}
+	isMany := slices.ContainsFunc(k.Value.Among, func(v Value) bool { return v.Kind == List })
+	if isMany {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Style: yaml.FlowStyle}
+		for word := range strings.SplitSeq(text, ",") {
+			if word != "" {
+				list.Content = append(list.Content, textNode(0, word))
+			}
+		}
+		return list, nil
+	}
+	if k.Value.Kind == Text {
+		return textNode(0, text), nil
+	}
+	f, err := origin{name: "--" + k.OptionName()}.load([]byte(text))
+	return f.Node, err
+}

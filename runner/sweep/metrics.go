@@ -1,8 +1,15 @@
 package sweep
 
 import (
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -207,4 +214,277 @@ func metricsText(p *Point) string {
 	}
 	text, _ := schema.CanonicalJSON(all) // maps of texts always have one
 	return text
+}
+
+// stdoutWord is standard output where a file could stand.
+const stdoutWord = "stdout"
+
+// keepWord is what output says of a standard output that is kept with the run.
+const keepWord = "keep"
+
+// Output defines where a command writes the numbers that it computes. The numbers of each process of a run count.
+type Output struct {
+	From   string // stdout, or a file
+	Format string // see term.Formats
+}
+
+// outputSpec is what the key output says.
+type outputSpec struct {
+	from   template
+	format string
+}
+
+// readOutput reads the key output.
+func (p *program) readOutput(d *document) error {
+	f := d.keys["output"]
+	to := f
+	if f.given() && f.Kind == yaml.MappingNode {
+		said, err := f.known("output.", keyNames(outputKeys))
+		if err != nil {
+			return err
+		}
+		if to = said["to"]; !to.given() || len(said) > 1 {
+			if err := p.readNumbers(said["from"], said["read"]); err != nil {
+				return err
+			}
+		}
+	}
+	if f.given() {
+		d.request("output", f)
+	}
+	if option := d.option("output"); option.given() {
+		d.request("output", option)
+		said, err := option.known("", keyNames(outputKeys))
+		if err != nil {
+			return err
+		}
+		to = said["to"]
+		to.origin, to.what = option.origin, ""
+	}
+	return p.readOutputTo(to)
+}
+
+// readNumbers reads where the numbers stand that a command computes.
+func (p *program) readNumbers(from, read field) error {
+	spec := outputSpec{from: template{parts: []part{{stdoutWord, -1}}}, format: "text"}
+	if from.given() {
+		if _, err := from.text(); err != nil {
+			return err
+		}
+		var err error
+		if spec.from, err = from.template(p.scope); err != nil {
+			return err
+		}
+	}
+	if read.given() {
+		var err error
+		if spec.format, err = read.oneOf(output.Formats); err != nil {
+			return err
+		}
+	}
+	p.output = &spec
+	return nil
+}
+
+// readOutputTo reads where standard output goes.
+func (p *program) readOutputTo(f field) error {
+	if !f.given() {
+		return nil
+	}
+	if f.ShortTag() == "!!null" {
+		p.around.stdout = &template{parts: []part{{os.DevNull, -1}}, at: f}
+		return nil
+	}
+	read := f.text
+	if isBinary(f.Node) {
+		read = f.argument
+	}
+	text, err := read()
+	if err != nil {
+		return err
+	}
+	if text == stdoutWord {
+		return f.errorf("want null, keep or a file, got stdout: to read numbers from standard output, write {from: stdout}")
+	}
+	if p.around.keep = text == keepWord; p.around.keep {
+		return nil
+	}
+	if near := schema.Nearest(text, []string{keepWord, "null"}); near != "" && !strings.ContainsAny(text, "/.{") {
+		return f.errorf("did you mean %s? For a file of that name, write ./%s", near, text)
+	}
+	t, err := f.parse(text, p.scope)
+	p.around.stdout = &t
+	return err
+}
+
+// checkOutput refuses a standard output that goes elsewhere, and that the sweep reads or keeps.
+func (p *program) checkOutput(point *Point) error {
+	if point.Stdout == "" {
+		return nil
+	}
+	reads := ""
+	for i := range point.Metrics {
+		if point.Metrics[i].From == stdoutWord {
+			reads = "metric " + point.Metrics[i].Name
+		}
+	}
+	switch {
+	case point.Output != nil && point.Output.From == stdoutWord:
+		reads = "output.from"
+	case point.Artifacts != nil && slices.Contains(point.Artifacts.Files, Stdout):
+		reads = "artifacts"
+	}
+	if reads == "" {
+		return nil
+	}
+	return p.around.stdout.at.errorf("standard output goes to %s, but %s reads standard output: name the file there, or remove this", shorten(point.Stdout), reads)
+}
+
+// RunDir is the placeholder for the private directory of each run. The directory is empty when the run begins and is removed after
+// it. Only the runner knows its path.
+const RunDir = "{" + runDirName + "}"
+
+const runDirName = "run_dir"
+
+// The words of artifacts that are no files.
+const (
+	Stdout = "stdout"
+	Stderr = "stderr"
+)
+
+// defaultArtifactLimit is the size, in B, up to which a file is kept.
+const defaultArtifactLimit = 16 << 20
+
+// maxArtifacts bounds the patterns of a sweep.
+const maxArtifacts = 100
+
+// Artifacts defines which files of a run are kept.
+type Artifacts struct {
+	// Files are patterns for the files, filled in: relative to cwd, absolute, or after RunDir; and the words Stdout and
+	// Stderr. None says that nothing is kept, not even what a failed run printed.
+	Files []string
+	Limit int64 // B of one file; larger ones are named and not kept
+}
+
+// artifactKeys are the keys of artifacts where it is a map.
+var artifactKeys = []Key{
+	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, folders with everything in them, stdout, stderr. {axis} and {run_dir} are filled in."},
+	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The largest size of a file that is kept."},
+}
+
+// artifactsKey says which files of a run are kept.
+var artifactsKey = Key{
+	Name: "artifacts", Value: eitherOf(textValue, listOf(0, textValue), Value{Kind: Object, Keys: artifactKeys}),
+	Doc: "Files to keep with each run. Default: what a failed run printed. [] keeps nothing.",
+}
+
+// artifactsSpec is what the key artifacts says.
+type artifactsSpec struct {
+	files  []template
+	limit  int64
+	shared *Artifacts // where it is the same at every point
+}
+
+// readArtifacts reads the key artifacts.
+func (p *program) readArtifacts(d *document) error {
+	f := d.keys["artifacts"]
+	if !f.given() {
+		return nil
+	}
+	spec := artifactsSpec{limit: defaultArtifactLimit}
+	files := f
+	if f.Kind == yaml.MappingNode {
+		said, err := f.known("artifacts.", keyNames(artifactKeys))
+		if err != nil {
+			return err
+		}
+		if files = said["files"]; !files.given() {
+			return f.errorf("want files: patterns of files, stdout, stderr")
+		}
+		if limit := said["limit"]; limit.given() {
+			if spec.limit, err = limit.bytes(); err != nil {
+				return err
+			}
+		}
+	}
+	var err error
+	spec.files, err = p.readPatterns(files)
+	p.artifacts = &spec
+	return err
+}
+
+// readPatterns reads the patterns of files.
+func (p *program) readPatterns(f field) (patterns []template, err error) {
+	items := f.items()
+	if len(items) > maxArtifacts {
+		return nil, f.errorf("more than %d patterns", maxArtifacts)
+	}
+	for _, item := range items {
+		text, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := filepath.Match(text, ""); err != nil {
+			return nil, item.errorf("%q is not a valid pattern: a [ is not closed, or it ends with a \\", shorten(text))
+		}
+		if strings.Contains(text, "**") {
+			return nil, item.errorf("** is not supported: name a folder, which stands for all files in it, at any depth")
+		}
+		pattern, err := item.parse(text, p.scope)
+		if err != nil {
+			return nil, err
+		}
+		patterns = append(patterns, pattern)
+	}
+	return patterns, nil
+}
+
+// bytes is a size such as 16MiB.
+func (f field) bytes() (int64, error) {
+	text, err := f.scalar()
+	if err != nil {
+		return 0, err
+	}
+	size, err := expression.ParseAmount(text, "B")
+	if err != nil {
+		return 0, f.errorf("want a size such as 16MiB: %v", err)
+	}
+	if size < 1 || size > math.MaxInt64/2 || size != math.Trunc(size) {
+		return 0, f.errorf("want a size of at least 1 B, got %s", shorten(text))
+	}
+	return int64(size), nil
+}
+
+// fillArtifacts gives which files of a point's runs are kept.
+func (p *program) fillArtifacts(point *Point, row []*value) error {
+	spec := p.artifacts
+	if spec == nil && point.KeepOutput {
+		spec = &artifactsSpec{limit: defaultArtifactLimit}
+	}
+	if spec == nil {
+		return nil
+	}
+	if spec.shared != nil {
+		point.Artifacts = spec.shared
+		return nil
+	}
+	kept := &Artifacts{Limit: spec.limit}
+	for _, t := range spec.files {
+		text, err := t.fillPath(row)
+		if err != nil {
+			return err
+		}
+		kept.Files = append(kept.Files, text)
+		*p.size += 16 + len(text)
+	}
+	for _, word := range []string{Stdout, Stderr} {
+		if point.KeepOutput && !slices.Contains(kept.Files, word) {
+			kept.Files = append(kept.Files, word)
+		}
+	}
+	point.Artifacts = kept
+	if !slices.ContainsFunc(spec.files, func(t template) bool { return !t.fixed() }) {
+		spec.shared = kept
+	}
+	return nil
 }

@@ -1,13 +1,19 @@
 package sweep
 
 import (
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // maxText bounds the memory of all points.
@@ -351,4 +357,462 @@ func (p *program) chooseBackend(point *Point, backend *value) error {
 		point.Benchmark = point.Model
 	}
 	return nil
+}
+
+// maxBuilds bounds the commands of build; maxShares the paths of share.
+const (
+	maxBuilds = 100
+	maxShares = 100
+)
+
+const pythonSuffix = ".py"
+
+var pythonName = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
+
+// splitSource sets the Python file, and what of it runs, of a point.
+func (p *program) splitSource(point *Point, row []*value) error {
+	point.Executor = schema.ExecutorPython
+	text, err := p.source.fillPath(row)
+	if err != nil {
+		return err
+	}
+	file, object := text, ""
+	good := utf8.ValidString(text)
+	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, pythonSuffix) {
+		file, object = text[:at], text[at+1:]
+		good = pythonName.MatchString(object)
+	}
+	base := filepath.Base(file)
+	if !good || !strings.HasSuffix(base, pythonSuffix) || base == pythonSuffix {
+		return p.source.at.errorf("want path.py or path.py:Name, got %q", shorten(text))
+	}
+	point.File, point.Object = file, object
+	if err := p.setFunction(point, row); err != nil {
+		return err
+	}
+	if point.Benchmark != "" {
+		return nil
+	}
+	if point.Benchmark = base; object != "" {
+		point.Benchmark += ":" + object
+	}
+	return nil
+}
+
+// readBuild reads the commands that are to run before anything is measured: a list of argument lists, or one list.
+func (p *program) readBuild(d *document) error {
+	f := d.keys["build"]
+	if !f.given() {
+		return nil
+	}
+	d.request("build", f)
+	if err := f.checkWords(); err != nil {
+		return err
+	}
+	commands := []field{f}
+	if f.Kind == yaml.SequenceNode && len(f.Content) > 0 && f.Content[0].Kind == yaml.SequenceNode {
+		commands = f.items()
+	}
+	if len(commands) > maxBuilds {
+		return f.errorf("more than %d commands", maxBuilds)
+	}
+	for _, command := range commands {
+		if len(commands) > 1 && command.Kind != yaml.SequenceNode {
+			return command.want("a list of words, or a list of such lists")
+		}
+		w, err := command.readTexts(p.scope)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(w.templates, template.hasRunDir) {
+			return command.errorf("a build runs before all runs, so it cannot use %s, the directory of one run", RunDir)
+		}
+		p.build = append(p.build, w)
+	}
+	return nil
+}
+
+// fillBuild sets the commands that a point has to have run.
+func (p *program) fillBuild(point *Point, row []*value) error {
+	if len(p.build) == 0 || !keyOf("build").takes(point.Executor) {
+		return nil
+	}
+	if point.Build = p.sharedBuild; point.Build != nil {
+		return nil
+	}
+	fixed := true
+	for i := range p.build {
+		b := &p.build[i]
+		words := b.fill(row, p.size)
+		if len(words) == 0 || words[0] == "" {
+			return b.templates[0].at.errorf("the name of the program is empty")
+		}
+		point.Build = append(point.Build, words)
+		fixed = fixed && b.fixed()
+	}
+	if *p.size += 24 * len(point.Build); fixed {
+		p.sharedBuild = point.Build
+	}
+	return nil
+}
+
+// fixedEnv are the variables of env that are the same at every point by what is written: with the others one command
+// of build would be as many as there are points.
+func (p *program) fixedEnv() map[string]string {
+	var env map[string]string
+	for _, v := range p.env {
+		if !v.text.fixed() || v.text.hasRunDir() {
+			continue
+		}
+		if env == nil {
+			env = map[string]string{}
+		}
+		env[v.name] = v.text.fill(nil)
+	}
+	return env
+}
+
+// readShare reads the ignored paths that both sides of a comparison of two commits are to see.
+func (d *document) readShare() ([]string, error) {
+	f := d.keys["share"]
+	if !f.given() {
+		return nil, nil
+	}
+	if len(f.items()) > maxShares {
+		return nil, f.errorf("more than %d paths", maxShares)
+	}
+	var paths []string
+	for _, item := range f.items() {
+		text, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+		if err := item.checkUnfilled(text); err != nil {
+			return nil, err
+		}
+		if text, err = ExpandPath(text); err != nil {
+			return nil, item.errorf("%v", err)
+		}
+		clean := path.Clean(text)
+		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) {
+			return nil, item.errorf("want a path below the working directory, got %q", shorten(text))
+		}
+		if slices.Contains(paths, clean) {
+			return nil, item.errorf("%q appears twice", shorten(text))
+		}
+		paths = append(paths, clean)
+	}
+	return paths, nil
+}
+
+// Hooks are programs with their arguments that run before and after the processes of a command, filled in; nil: none.
+type Hooks struct {
+	Setup, Prepare, Cleanup []string
+}
+
+// around is what the keys say of what is around the processes of a command.
+type around struct {
+	shell                   *template // that runs texts; nil: none
+	setup, prepare, cleanup texts
+	function                *template // of a Python file, that prepares an iteration; nil: none
+	stdin                   *template
+	stdout                  *template // the file that takes standard output; nil: none
+	keep                    bool      // of what is printed
+}
+
+// standardShell is what runs texts where the name of no shell is given.
+const standardShell = "sh"
+
+// readShell reads which shell runs the command.
+func (p *program) readShell(d *document) error {
+	f := d.choose("shell")
+	if !f.given() {
+		return nil
+	}
+	d.request("shell", f)
+	name := standardShell
+	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
+		if on, err := f.boolean(); err != nil || !on {
+			return err
+		}
+	} else {
+		var err error
+		if name, err = f.text(); err != nil {
+			return err
+		}
+	}
+	t, err := f.parse(name, p.scope)
+	p.around.shell = &t
+	return err
+}
+
+// shellTexts are the words by which a shell runs a text.
+func (a *around) shellTexts(text template) texts {
+	return texts{templates: []template{*a.shell, {parts: []part{{"-c", -1}}, at: text.at}, text}}
+}
+
+// readAround reads the hooks and the standard input.
+func (p *program) readAround(d *document) error {
+	for _, hook := range []struct {
+		key string
+		to  *texts
+	}{{"setup", &p.around.setup}, {"prepare", &p.around.prepare}, {"cleanup", &p.around.cleanup}} {
+		f := d.choose(hook.key)
+		if !f.given() {
+			continue
+		}
+		d.request(hook.key, f)
+		var err error
+		if hook.key == "prepare" && d.keys["file"].given() {
+			err = p.readFunction(f)
+		} else {
+			*hook.to, err = p.readHook(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	f := d.choose("stdin")
+	if !f.given() {
+		return nil
+	}
+	d.request("stdin", f)
+	if f.ShortTag() == "!!null" {
+		return nil
+	}
+	if f.Kind == yaml.ScalarNode && f.Value == "" {
+		return f.errorf("is empty")
+	}
+	t, err := f.template(p.scope)
+	p.around.stdin = &t
+	return err
+}
+
+// readFunction reads the name of the function that prepares an iteration of a Python benchmark.
+func (p *program) readFunction(f field) error {
+	if f.Kind != yaml.ScalarNode {
+		return f.errorf("want the name of a function in the file, got %s", f.got())
+	}
+	t, err := f.template(p.scope)
+	p.around.function = &t
+	return err
+}
+
+// setFunction sets the function that prepares an iteration of a point.
+func (p *program) setFunction(point *Point, row []*value) error {
+	t := p.around.function
+	if t == nil {
+		return nil
+	}
+	if point.Prepare = t.fill(row); !pythonName.MatchString(point.Prepare) {
+		return t.at.errorf("want the name of a function in the file, got %q", shorten(point.Prepare))
+	}
+	*p.size += len(point.Prepare)
+	return nil
+}
+
+// readHook reads a program with its arguments: a list, or a text.
+func (p *program) readHook(f field) (texts, error) {
+	if f.Kind != yaml.ScalarNode {
+		return f.readTexts(p.scope)
+	}
+	if p.around.shell != nil {
+		t, err := f.template(p.scope)
+		return p.around.shellTexts(t), err
+	}
+	text, err := f.argument()
+	if err != nil {
+		return texts{}, err
+	}
+	parts, err := shellwords.Split(text)
+	if err != nil {
+		return texts{}, f.errorf("%v", err)
+	}
+	var w texts
+	for _, part := range parts {
+		t, err := f.parse(part, p.scope)
+		if err != nil {
+			return texts{}, err
+		}
+		w.templates = append(w.templates, t)
+	}
+	return w, nil
+}
+
+// templates are the texts in which an axis may stand.
+func (a *around) templates() []template {
+	all := slices.Concat(a.setup.templates, a.prepare.templates, a.cleanup.templates)
+	for _, t := range []*template{a.stdin, a.stdout, a.function} {
+		if t != nil {
+			all = append(all, *t)
+		}
+	}
+	return all
+}
+
+// nameOfCommand is the base name of the program: of the text that a shell runs it is that of its first word.
+func (p *program) nameOfCommand(command []string) string {
+	program := command[0]
+	if p.around.shell != nil {
+		if first := strings.Fields(command[2]); len(first) > 0 {
+			program = first[0]
+		}
+	}
+	return shellwords.ToUTF8(filepath.Base(program))
+}
+
+// fillAround sets what is around the processes of a point. What its processes read is a parameter of it: that is part of
+// what is measured.
+func (p *program) fillAround(point *Point, row []*value) error {
+	a := &p.around
+	point.Hooks = Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
+	point.KeepOutput = a.keep
+	var err error
+	if a.stdout != nil {
+		if point.Stdout, err = a.stdout.fillPath(row); err != nil {
+			return err
+		}
+		*p.size += len(point.Stdout)
+	}
+	if a.shell != nil {
+		point.Shell = a.shell.fill(row)
+		if err := point.addParam("shell", point.Shell, a.shell.at); err != nil {
+			return err
+		}
+	}
+	if a.stdin == nil {
+		return nil
+	}
+	if point.Stdin, err = a.stdin.fillPath(row); err != nil {
+		return err
+	}
+	*p.size += len(point.Stdin)
+	return point.addParam("stdin", shellwords.ToUTF8(a.stdin.fill(row)), a.stdin.at)
+}
+
+// addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.
+func (p *Point) addParam(name, text string, at field) error {
+	if other, is := p.Params[name]; is && other != text {
+		return at.errorf("there is an axis %s too, with the value %s: rename the axis, or write {%s} here", name, shorten(other), name)
+	}
+	if _, is := p.Params[name]; is && p.Written[name] == "" {
+		note(&p.Written, name, optionValue(text))
+	}
+	note(&p.Params, name, text)
+	return nil
+}
+
+// pythonTexts are the texts that say on what a Python worker runs.
+type pythonTexts []pythonText
+
+// pythonText is the value of a key: a text, else that of the axis of its name.
+type pythonText struct {
+	Key
+	text *template
+	axis int // -1: there is none
+}
+
+// readPythonTexts reads the keys that say on what a worker runs, and what the command line says instead.
+func readPythonTexts(d *document, s *scope) (pythonTexts, error) {
+	var p pythonTexts
+	for _, name := range []string{"python", "provider", "device", "threads"} {
+		text := pythonText{Key: keyOf(name), axis: -1}
+		if name != "python" { // its axis has no use but in the text
+			text.axis, _ = findAxis(s.axes, name)
+		}
+		var err error
+		if f := d.option(name); f.given() {
+			text.text, err = text.option(d, f)
+		} else if f := d.keys[name]; f.given() {
+			text.text, err = text.read(d, f, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, text)
+	}
+	return p, nil
+}
+
+// option takes a text of the command line as it is.
+func (p *pythonText) option(d *document, f field) (*template, error) {
+	if err := checkOption(f.name, f.Value); err != nil {
+		return nil, err
+	}
+	if p.axis >= 0 {
+		return nil, f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.Name, p.Name)
+	}
+	if p.Name != "python" { // which may come from the environment, for any sweep
+		d.request(p.Name, f)
+	}
+	return &template{parts: []part{{f.Value, -1}}, at: f}, nil
+}
+
+// read reads a text of the file. An axis of the same name has to stand in it: its values would change nothing.
+func (p *pythonText) read(d *document, f field, s *scope) (*template, error) {
+	t, err := f.template(s)
+	if err != nil {
+		return nil, err
+	}
+	if p.axis >= 0 && !t.uses(p.axis) {
+		return nil, f.errorf("there is an axis %[1]s too: write {%[1]s} here, or remove this key", p.Name)
+	}
+	d.request(p.Name, f)
+	return &t, nil
+}
+
+// fill returns the text at a point, and where it comes from.
+func (p *pythonText) fill(row []*value) (text string, at field, given bool) {
+	switch {
+	case p.text != nil:
+		return p.text.fill(row), p.text.at, true
+	case p.axis >= 0:
+		return row[p.axis].text, row[p.axis].at, true
+	}
+	return "", field{}, false
+}
+
+// set gives a point the texts that its executor uses.
+func (p pythonTexts) set(point *Point, row []*value) error {
+	for i := range p {
+		key := &p[i]
+		text, at, given := key.fill(row)
+		if !given || !key.takes(point.Executor) {
+			continue
+		}
+		if text == "" {
+			return at.errorf("is empty")
+		}
+		if key.Name == "python" {
+			var err error
+			if text, err = ExpandPath(text); err != nil {
+				return at.errorf("%v", err)
+			}
+		}
+		switch to := key.point(point).(type) {
+		case *string:
+			*to = text
+		case *int:
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 || n > maxThreads {
+				return at.errorf("want a whole number from 1 to %d, got %q", maxThreads, shorten(text))
+			}
+			*to = n
+		}
+	}
+	return nil
+}
+
+// checkSeed refuses a seed beside an axis of that name where {seed} in a command would be one of them, and the seed of the worker the other.
+// A Python function may have a parameter seed beside it: some kernels draw numbers of their own.
+func (d *document) checkSeed(axes []axis) error {
+	at := slices.IndexFunc(d.requests, func(r request) bool { return r.key == "seed" })
+	axis, _ := findAxis(axes, "seed")
+	switch {
+	case at < 0 || axis < 0 || d.keys["file"].given():
+		return nil
+	case d.requests[at].at.lines:
+		return d.requests[at].at.errorf("there is an axis seed too: remove one of them")
+	}
+	return d.requests[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE")
 }

@@ -1,11 +1,20 @@
 package sweep
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
@@ -200,4 +209,746 @@ func (s *settings) readBudget(d *document) error {
 		s.point.Budget = defaultBudgetCommand
 	}
 	return s.readBoth(d, "budget")
+}
+
+const (
+	// maxSeed is the largest that NumPy takes.
+	maxSeed = math.MaxUint32
+	// reproducibleSeed is the seed of a sweep that is to be reproducible and names none. frameworks.py of package python
+	// has it too, for a benchmark that asks for it itself.
+	reproducibleSeed = 42
+
+	defaultMinRunTime = 200 * time.Millisecond
+)
+
+// readWorker reads what a Python worker is told, and what else is said as its keys are.
+func (s *settings) readWorker(d *document) error {
+	for _, read := range []func(*document) error{s.readSwitches, s.readSeed, s.readTiming, s.readIterationsPerSample, s.readProfile} {
+		if err := read(d); err != nil {
+			return err
+		}
+	}
+	s.readFixed(d)
+	return nil
+}
+
+// readSwitches reads what is either so or not.
+func (s *settings) readSwitches(d *document) error {
+	for _, k := range keys {
+		if k.Value.Kind != Switch || k.point == nil {
+			continue
+		}
+		f := d.choose(k.Name)
+		if !f.given() {
+			continue
+		}
+		if err := s.read(k.Name, f); err != nil {
+			return err
+		}
+		if *k.point(&s.point).(*bool) {
+			d.request(k.Name, f)
+		}
+	}
+	return nil
+}
+
+func (s *settings) readSeed(d *document) error {
+	f := d.choose("seed")
+	if !f.given() {
+		if s.point.Reproducible || d.keys["reference"].given() && !d.keys["command"].given() { // two outputs need the same inputs
+			s.point.Seed = new(int64(reproducibleSeed))
+		}
+		return nil
+	}
+	d.request("seed", f)
+	return s.read("seed", f)
+}
+
+func (s *settings) readTiming(d *document) error {
+	s.point.Timing, s.point.MinRunTime = automatic, defaultMinRunTime
+	if f := d.choose("timing"); f.given() {
+		if err := s.read("timing", f); err != nil {
+			return err
+		}
+		d.request("timing", f)
+	}
+	f := d.keys["min_run_time"]
+	if !f.given() {
+		return nil
+	}
+	// A benchmark may choose its own timing, and the command line another one than the file was written for.
+	own := s.point.Timing == automatic && d.keys["file"].given()
+	if s.point.Timing != timingTorchTimer && !own && !d.option("timing").given() {
+		return f.errorf("not supported with timing %s: only with torch_timer", s.point.Timing)
+	}
+	d.request("min_run_time", f)
+	return s.read("min_run_time", f)
+}
+
+// readIterationsPerSample reads how many iterations are timed in one go: a number, or auto.
+func (s *settings) readIterationsPerSample(d *document) error {
+	f := d.choose("iterations_per_sample")
+	if !f.given() {
+		return nil
+	}
+	d.request("iterations_per_sample", f)
+	if f.Kind == yaml.ScalarNode && f.Value == automatic {
+		return nil
+	}
+	n, err := f.integer(1, maxCount, "a number or auto")
+	s.point.IterationsPerSample = int(n)
+	return err
+}
+
+// readProfile reads the profilers, each of which makes a pass of its own.
+func (s *settings) readProfile(d *document) error {
+	s.point.Operators = !d.keys["profile"].given() && !d.option("profile").given()
+	items := d.optionItems("profile")
+	if f := d.keys["profile"]; f.given() && items == nil {
+		items = f.items()
+	}
+	for _, f := range items {
+		if err := s.readProfiler(d, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readProfiler reads a profiler: its name, or a map that has a deadline too.
+func (s *settings) readProfiler(d *document, f field) error {
+	name, limit := f, field{}
+	if f.Kind == yaml.MappingNode {
+		said, err := f.known("profile.", keyNames(profilerKeys))
+		if err != nil {
+			return err
+		}
+		if name, limit = said["tool"], said["timeout"]; !name.given() {
+			return f.errorf("want a tool: one of %s", strings.Join(profilerNames, " "))
+		}
+	}
+	tool, err := name.oneOf(profilerNames)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(s.point.Profile, tool) {
+		return f.errorf("%s appears twice", tool)
+	}
+	s.point.Profile = append(s.point.Profile, tool)
+	d.request("profile "+tool, f)
+	if !limit.given() {
+		return nil
+	}
+	if s.point.ProfileTimeouts == nil {
+		s.point.ProfileTimeouts = map[string]time.Duration{}
+	}
+	s.point.ProfileTimeouts[tool], err = limit.duration()
+	return err
+}
+
+// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has one iteration,
+// and no warm-up unless the file itself asks for one.
+func (s *settings) readFixed(d *document) {
+	given := d.decided
+	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
+	for _, c := range []struct {
+		name  string
+		fixed bool
+	}{
+		{"iterations", given("iterations") || s.coldOnce(d)},
+		{"warmup", given("warmup") || cold},
+		{"seed", given("seed") || given("reproducible") && !d.keys["seed"].given()},
+		{"timing", given("timing")},
+		{"iterations_per_sample", given("iterations_per_sample")},
+		{"timeouts", given("timeouts") || given("timeout")},
+	} {
+		if c.fixed {
+			s.point.Fixed = append(s.point.Fixed, c.name)
+		}
+	}
+}
+
+// untaken are the keys that mean something to some executors alone, which a point takes from what all have in common.
+func (p *Point) clearUntaken() {
+	for i := range keys {
+		if k := &keys[i]; k.point != nil && !k.takes(p.Executor) {
+			k.clear(p)
+		}
+	}
+	p.Profile = slices.DeleteFunc(slices.Clone(p.Profile), func(tool string) bool {
+		return !slices.Contains(profilers[tool], p.Executor)
+	})
+}
+
+// option is the value of the command line for a key; the zero field if there is none. An empty text counts as not set, and a
+// switch can only be switched on.
+func (d *document) option(key string) field {
+	text, given := d.over.Given[key]
+	k := keyOf(key)
+	if !given {
+		return field{}
+	}
+	if k.Verbatim {
+		f := option("--"+k.OptionName(), "", "")
+		f.Node = k.verbatim(text)
+		return f
+	}
+	tag := "!!str"
+	switch k.Value.Kind {
+	case Integer:
+		tag = "!!int"
+	case Share:
+		tag = "!!float"
+	case Switch:
+		tag, given = "!!bool", text == "true"
+	case Either:
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil { // a number or a word
+			tag = "!!int"
+		}
+	case Text, Scalar, Word:
+		given = text != ""
+	}
+	if !given {
+		return field{}
+	}
+	return option("--"+k.OptionName(), tag, text)
+}
+
+// choose is the value of the command line for a key, else the value in the file.
+func (d *document) choose(key string) field {
+	if f := d.option(key); f.given() {
+		return f
+	}
+	return d.keys[key]
+}
+
+// option makes a text of the command line a field, so that it is checked like a value in the file.
+func option(name, tag, text string) field {
+	return field{&yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}, origin{name: name}, "", 0}
+}
+
+// optionItems are the values of an option that takes a list; nil: the option is not set.
+func (d *document) optionItems(key string) []field {
+	text, given := d.over.Given[key]
+	if !given {
+		return nil
+	}
+	items := []field{}
+	for word := range strings.SplitSeq(text, ",") {
+		if text != "" {
+			items = append(items, option("--"+keyOf(key).OptionName(), "!!str", word))
+		}
+	}
+	return items
+}
+
+// The orders of Sweep.Order.
+const (
+	OrderInterleaved = "interleaved" // all blocks, then all blocks again; the order within a block is drawn
+	orderRandom      = "random"      // the same with the blocks shuffled in each repeat
+	orderSequential  = "sequential"  // a point with all its repeats, then the next point
+)
+
+// defaultMaxRepeats bounds the repeats that a precision may take.
+const defaultMaxRepeats = 20
+
+func (s *settings) readOrder(d *document) error {
+	s.sweep.Order = OrderInterleaved
+	f := d.choose("order")
+	if !f.given() {
+		return nil
+	}
+	return s.read("order", f)
+}
+
+// readPrecision reads rel_error. It and iterations exclude each other; of one in the file and one on the command line
+// the latter is meant.
+func (s *settings) readPrecision(d *document) error {
+	f, option := d.keys["rel_error"], d.option("rel_error")
+	exact := d.keys["iterations"]
+	switch {
+	case option.given() && d.option("iterations").given():
+		return option.errorf("cannot be combined with --iterations, which is an exact number: use one of them")
+	case option.given():
+		if _, err := parseShare(option.Value); err != nil {
+			return fmt.Errorf("--rel-error %w", err)
+		}
+		s.point.Iterations = 0
+		f = option
+	case !f.given() || d.option("iterations").given():
+		return nil
+	case exact.given():
+		return f.errorf("cannot be combined with iterations (line %d), which is an exact number: use one of them", exact.line)
+	}
+	err := s.read("rel_error", f)
+	s.sweep.RelError = s.point.RelError
+	return err
+}
+
+// readMaxRepeats reads how many repeats rel_error may take; the repeats and it are read.
+func (s *settings) readMaxRepeats(d *document) error {
+	s.sweep.MaxRepeats = s.point.Repeats
+	f := d.choose("max_repeats")
+	if d.over.UntilConclusive {
+		return s.readLooks(f)
+	}
+	if s.point.RelError == 0 {
+		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
+		if unused {
+			return f.errorf("has no effect without rel_error or --until-conclusive")
+		}
+		return nil
+	}
+	if !f.given() {
+		s.sweep.MaxRepeats = max(s.point.Repeats, defaultMaxRepeats)
+		return nil
+	}
+	if err := s.read("max_repeats", f); err != nil {
+		return err
+	}
+	if s.sweep.MaxRepeats < s.point.Repeats {
+		return f.errorf("want at least repeats (%d), got %d", s.point.Repeats, s.sweep.MaxRepeats)
+	}
+	return nil
+}
+
+// minLook is the number of repeats before the first look. defaultMaxConclusive is the maximum number of repeats of a point that
+// stays inconclusive, if max_repeats is not set.
+const (
+	minLook              = defaultRepeatsAgainst
+	defaultMaxConclusive = 30
+)
+
+// readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
+func (s *settings) readLooks(f field) error {
+	limit := defaultMaxConclusive
+	if f.given() {
+		if err := s.read("max_repeats", f); err != nil {
+			return err
+		}
+		if limit = s.sweep.MaxRepeats; limit < minLook {
+			return f.errorf("want at least %d with --until-conclusive, got %d", minLook, limit)
+		}
+	}
+	s.sweep.Looks = looks(limit)
+	s.point.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
+	return nil
+}
+
+// looks are the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
+// half as many again as the one before it. Few looks leave more of the chance of an error to each, and a point that is
+// settled between two of them has a third of its repeats too many at most.
+func looks(limit int) []int {
+	const (
+		growth    = 1.5
+		minGrowth = 1.25 // less is no look of its own
+	)
+	var all []int
+	for n := float64(minLook); minGrowth*n <= float64(limit); n *= growth {
+		all = append(all, int(math.Round(n)))
+	}
+	return append(all, limit)
+}
+
+// share is a part of a whole: 1% or 0.01.
+func (f field) share() (float64, error) {
+	const expected = "a share (1% or 0.01)"
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !strings.HasSuffix(f.Value, "%") {
+		return 0, f.want(expected)
+	}
+	value, err := parseShare(f.Value)
+	if err != nil {
+		return 0, f.want(expected)
+	}
+	if err := checkShare(value); err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	return value, nil
+}
+
+// parseShare reads a part of a whole: 1% or 0.01 is 0.01. The error is of a text that is none; readText checks whether
+// the share makes sense.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a share such as 1%%", text)
+	}
+	if percent {
+		value /= 100
+	}
+	return value, nil
+}
+
+func checkShare(value float64) error {
+	if !(value > 0 && value < 1) { // NaN too
+		return fmt.Errorf("want more than 0 and less than 1 (100%%), got %v", value)
+	}
+	return nil
+}
+
+// readThresholds reads the differences that nobody wants to hear of, by metric: a share, or {abs: amount}.
+func (s *settings) readThresholds(d *document) error {
+	f := d.keys["thresholds"]
+	if !f.given() {
+		return nil
+	}
+	var err error
+	s.point.Thresholds, err = f.thresholds()
+	return err
+}
+
+func (f field) thresholds() (map[string]string, error) {
+	members, err := f.members("thresholds.")
+	if err != nil {
+		return nil, err
+	}
+	if len(members) == 0 {
+		return nil, f.errorf("is empty")
+	}
+	all := make(map[string]string, len(members))
+	for _, m := range members {
+		if all[m.key], err = m.value.threshold(m.key); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// threshold is the text of a threshold of a metric: 5% of its value, or an amount in its stored unit.
+func (f field) threshold(metric string) (string, error) {
+	if f.Kind != yaml.MappingNode {
+		share, err := f.share()
+		if err != nil {
+			return "", err
+		}
+		return shareText(share), nil
+	}
+	values, err := f.known(f.what+".", []string{"abs"})
+	if err != nil {
+		return "", err
+	}
+	amount := values["abs"]
+	if !amount.given() {
+		return "", f.want("a share (5%) or {abs: amount}")
+	}
+	return amount.amount(metric)
+}
+
+// shareText is a share in percent.
+func shareText(share float64) string {
+	const digits = 12 // more would show that 7 % is not a binary fraction
+	return strconv.FormatFloat(100*share, 'g', digits, 64) + "%"
+}
+
+// readAllowFailed reads how many requests may fail: a number, or a share of all.
+func (s *settings) readAllowFailed(d *document) error {
+	f := d.keys["allow_failed"]
+	switch {
+	case !f.given():
+		return nil
+	case f.Kind == yaml.ScalarNode && f.ShortTag() == "!!int":
+		n, err := f.integer(0, maxCount, "a number of requests, or a share (1%)")
+		if n > 0 {
+			s.point.AllowFailed = strconv.FormatInt(n, 10)
+		}
+		return err
+	}
+	share, err := f.share()
+	if err != nil {
+		return f.want("a number of requests, or a share above 0 and below 100%")
+	}
+	s.point.AllowFailed = shareText(share)
+	return nil
+}
+
+// FailedAllowed reports whether AllowFailed permits this number of failed requests in a run. all is the number of all requests, or 0 if it is not
+// known: then a share permits none.
+func (p *Point) FailedAllowed(failed, all int64) bool {
+	percent, isShare := strings.CutSuffix(p.AllowFailed, "%")
+	limit, err := strconv.ParseFloat(percent, 64)
+	if isShare {
+		limit *= float64(all) / 100
+	}
+	return err == nil && float64(failed) <= limit
+}
+
+// amount is a quantity of a metric in its stored unit, as text: 0.001, or 2000000 ns.
+func (f field) amount(metric string) (string, error) {
+	const expected = "an amount (1e-3, 2 ms)"
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
+		return "", f.want(expected)
+	}
+	q, err := schema.ParseQuantity(f.Value)
+	if err != nil || q.Value < 0 {
+		return "", f.want(expected)
+	}
+	unit, factor, known := schema.StoredUnit(q.Unit)
+	kind, _ := schema.KindOfMetric(metric)
+	switch {
+	case q.Unit == "":
+	case !known:
+		return "", f.errorf("unit %q is not known", shorten(q.Unit))
+	case kind.Unit != "" && unit != kind.Unit:
+		return "", f.errorf("%s is in %s, not in %s", metric, kind.Unit, shorten(q.Unit))
+	}
+	text := schema.CanonicalFloat(q.Value * factor)
+	if unit != "" && unit != "ratio" {
+		text += " " + unit
+	}
+	return text, nil
+}
+
+// commonThresholds are those that all sections have alike: what the sweep says of every point.
+func commonThresholds(sections []*section) map[string]string {
+	common := maps.Clone(sections[0].settings.point.Thresholds)
+	for _, s := range sections[1:] {
+		maps.DeleteFunc(common, func(metric, text string) bool { return s.settings.point.Thresholds[metric] != text })
+	}
+	return common
+}
+
+// Telemetry are readings of the device that a sweep asks for.
+type Telemetry struct {
+	Energy bool    `json:"energy,omitempty"` // of each iteration
+	Hz     float64 `json:"hz,omitempty"`     // readings a second, above 0; 0: not set
+}
+
+// maxHz is more often than any device has a new reading.
+const maxHz = 1000
+
+// keysOfTelemetry are the keys of telemetry.
+var keysOfTelemetry = []Key{
+	{Name: "hz", Value: Value{Kind: Number, Max: maxHz}, Doc: "Readings a second."},
+	{Name: "energy", Value: switchValue, Default: "false", Doc: "Compute the energy of an iteration from them."},
+}
+
+// readTelemetry reads the key telemetry.
+func (s *settings) readTelemetry(d *document) error {
+	f := d.keys["telemetry"]
+	if !f.given() {
+		return nil
+	}
+	said, err := f.known("telemetry.", keyNames(keysOfTelemetry))
+	if err != nil {
+		return err
+	}
+	s.point.Telemetry = &Telemetry{}
+	if hz := said["hz"]; hz.given() {
+		number, err := hz.positive()
+		if err != nil || toFloat(number) > maxHz {
+			return hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got())
+		}
+		s.point.Telemetry.Hz = toFloat(number)
+	}
+	if energy := said["energy"]; energy.given() {
+		s.point.Telemetry.Energy, err = energy.boolean()
+	}
+	return err
+}
+
+// telemetryText is the key telemetry as JSON; empty where it is not given.
+func telemetryText(p *Point) string {
+	if p.Telemetry == nil {
+		return ""
+	}
+	text, _ := json.Marshal(p.Telemetry) // numbers and switches always have one
+	return string(text)
+}
+
+// Worker holds the keys of a sweep that a Python worker receives in the settings of its job (see PROTOCOL.md of package runner). The
+// zero value of a field means that the key is not set. For other executors all fields are zero, except Seed if {seed} is used,
+// ColdStart and Optional.
+type Worker struct {
+	Provider            string        `json:"provider,omitempty"`              // onnxrt: an execution provider
+	Device              string        `json:"device,omitempty"`                // torch, tensorrt: cpu, cuda, cuda:1, mps
+	Threads             int           `json:"threads,omitempty"`               // onnxrt, torch: of one operation
+	Timing              string        `json:"timing,omitempty"`                // auto, perf_counter, cuda_event, triton or torch_timer
+	MinRunTime          time.Duration `json:"min_run_time_ns,omitempty"`       // of torch_timer
+	IterationsPerSample int           `json:"iterations_per_sample,omitempty"` // of a file; 0: the worker decides
+	Prepare             string        `json:"prepare,omitempty"`               // of a file: the function that prepares each iteration
+	Seed                *int64        `json:"seed,omitempty"`                  // of all generators of random numbers, 0 to 4294967295
+	Reproducible        bool          `json:"reproducible,omitempty"`          // deterministic algorithms, with a seed
+	ColdStart           bool          `json:"cold_start,omitempty"`            // fresh caches of kernels
+	FlushL2             bool          `json:"flush_l2,omitempty"`              // empty the level-2 cache before each iteration
+	Optional            bool          `json:"optional,omitempty"`              // what is not there is skipped, and no error
+
+	Inputs  map[string]Input `json:"inputs,omitempty"`  // models: what inputs hold, by name
+	Session *Session         `json:"session,omitempty"` // onnxrt: options of the session
+}
+
+// defaultSuiteTimeout is the deadline of all launches together.
+const defaultSuiteTimeout = 4 * time.Hour
+
+// measureRoom is how much longer than its budget a measurement may take, unless its deadline is given: the iteration
+// that spends the budget has to end too.
+const measureRoom = 5 * time.Second
+
+// defaultTimeouts are the deadlines where the file says nothing. A process needs more time than an iteration.
+func defaultTimeouts(command bool) Timeouts {
+	t := Timeouts{
+		Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
+		Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
+	}
+	if command {
+		t.Warmup, t.Measure = 10*time.Minute, 10*time.Minute
+	}
+	return t
+}
+
+// readTimeouts reads the deadlines; the budget and the counts are read.
+func (s *settings) readTimeouts(d *document) error {
+	s.point.Timeouts, s.sweep.Timeout = defaultTimeouts(d.keys["command"].given()), defaultSuiteTimeout
+	given, err := givenTimeouts(d)
+	if err != nil {
+		return err
+	}
+	multiplier, err := readMultiplier(d)
+	if err != nil {
+		return err
+	}
+	for _, k := range deadlines {
+		limit := &s.sweep.Timeout
+		if k.point != nil {
+			limit = k.point(&s.point).(*time.Duration)
+		}
+		if f := given[k.Name]; f.given() {
+			if err := k.Value.read(f, limit); err != nil {
+				return err
+			}
+		}
+		*limit = multiplied(*limit, multiplier)
+	}
+	for tool, limit := range s.point.ProfileTimeouts {
+		s.point.ProfileTimeouts[tool] = multiplied(limit, multiplier)
+	}
+	s.calibration = calibrationTimeouts(multiplier)
+	if d.keys["command"].given() || s.point.Iterations > 0 {
+		return nil // the deadline is that of one process, or there is no budget
+	}
+	s.room = room{measure: given["measure"], multiplier: multiplier}
+	budget := d.keys["budget"]
+	s.room.budgetSet = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
+	if err := s.room.fit(&s.point); err != nil {
+		return err
+	}
+	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression says what it is at each point
+	return nil
+}
+
+// calibrationTimeouts are the deadlines of points whose work is fixed: those of a sweep that says nothing.
+func calibrationTimeouts(multiplier float64) Timeouts {
+	p := Point{Timeouts: defaultTimeouts(false)}
+	for _, k := range deadlines {
+		if k.point != nil {
+			limit := k.point(&p).(*time.Duration)
+			*limit = multiplied(*limit, multiplier)
+		}
+	}
+	return p.Timeouts
+}
+
+// givenTimeouts are the deadlines in the file, by name. timeout alone is that of measure.
+func givenTimeouts(d *document) (map[string]field, error) {
+	given := map[string]field{}
+	if f := d.keys["timeouts"]; f.given() {
+		var err error
+		if given, err = f.known("timeouts.", deadlineNames()); err != nil {
+			return nil, err
+		}
+	}
+	if f := d.keys["timeout"]; f.given() {
+		if measure := given["measure"]; measure.given() {
+			return nil, f.errorf("is the same as timeouts.measure (line %d): use one of them", measure.line)
+		}
+		given["measure"] = f
+	}
+	return given, nil
+}
+
+// room is what the deadline of measure leaves a budget.
+type room struct {
+	measure    field // the deadline; not given: it makes room
+	budgetSet  bool  // the budget is set
+	multiplier float64
+}
+
+// fit keeps the deadline of measure above the budget, which is to end the stage well: a deadline that is not
+// given makes room, one that contradicts a budget that was asked for is refused.
+func (r room) fit(p *Point) error {
+	if !r.measure.given() {
+		p.Timeouts.Measure = max(p.Timeouts.Measure, p.Budget+multiplied(measureRoom, r.multiplier))
+		return nil
+	}
+	if !r.budgetSet || p.Timeouts.Measure > p.Budget {
+		return nil
+	}
+	limit := p.Timeouts.Measure.String()
+	if r.multiplier != 1 {
+		limit += fmt.Sprintf(" (multiplied by %v)", r.multiplier)
+	}
+	return r.measure.errorf("%s is not longer than the budget of %s: raise it, or lower the budget", limit, p.Budget)
+}
+
+// multiplied is at least a nanosecond: 0 would be no deadline.
+func multiplied(d time.Duration, multiplier float64) time.Duration {
+	return time.Duration(math.Ceil(float64(d) * multiplier))
+}
+
+// deadlineNames are the keys of timeouts as an error lists them.
+func deadlineNames() (names []string) {
+	for _, k := range deadlines {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// readMultiplier returns what deadlines are multiplied with.
+func readMultiplier(d *document) (float64, error) {
+	multiplier := 1.0
+	if f := d.keys["timeout_multiplier"]; f.given() {
+		var err error
+		if multiplier, err = f.multiplier(); err != nil {
+			return 0, err
+		}
+	}
+	f := d.option("timeout_multiplier")
+	if !f.given() {
+		return multiplier, nil
+	}
+	multiplier, err := strconv.ParseFloat(f.Value, 64)
+	if err != nil {
+		return 0, f.want("a number")
+	}
+	if err := checkMultiplier(multiplier); err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	return multiplier, nil
+}
+
+// multiplier is a factor for deadlines.
+func (f field) multiplier() (float64, error) {
+	value, err := f.decode()
+	if err != nil {
+		return 0, err
+	}
+	number, ok := value.(json.Number)
+	if !ok {
+		return 0, f.want("a number")
+	}
+	m, err := number.Float64()
+	if err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	if err := checkMultiplier(m); err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	return m, nil
+}
+
+func checkMultiplier(m float64) error {
+	if !(m > 0 && m <= maxMultiplier) { // NaN too
+		return fmt.Errorf("want a number above 0 and at most %d, got %v", maxMultiplier, m)
+	}
+	return nil
 }

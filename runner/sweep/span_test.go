@@ -1,6 +1,10 @@
 package sweep
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestSpans(t *testing.T) {
 	values := func(text string, o Overrides) (all []string) {
@@ -43,4 +47,148 @@ func TestSpans(t *testing.T) {
 		refuse(text, text+": want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text")
 	}
 	refuse("[1..3, 2]", "2 appears twice")
+}
+
+const withArguments = `benchmark: train
+wrapper: [env, "{backend}"]
+command: [prog, "--on={backend}", "{backend}", "{n}"]
+build: [[make, "{backend}", all]]
+grid:
+  backend: {cpu: [], mps: [--mps], fast: [--mps, "-O 3"]}
+  n: {1: -n1, 2: [-n, 2]}
+`
+
+// TestArguments: a value of a map stands for its arguments where it is a word of a command, and for itself elsewhere.
+func TestArguments(t *testing.T) {
+	s, err := readText("s.yaml", []byte(withArguments), Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for i := range s.Points {
+		p := &s.Points[i]
+		got[p.Backend+" "+p.Params["n"]] = strings.Join(p.Command, "|") + " after " + strings.Join(p.Build[0], "|")
+	}
+	want := map[string]string{
+		"cpu 1":  "env|prog|--on=cpu|-n1 after make|all",
+		"cpu 2":  "env|prog|--on=cpu|-n|2 after make|all",
+		"mps 1":  "env|--mps|prog|--on=mps|--mps|-n1 after make|--mps|all",
+		"mps 2":  "env|--mps|prog|--on=mps|--mps|-n|2 after make|--mps|all",
+		"fast 1": "env|--mps|-O 3|prog|--on=fast|--mps|-O 3|-n1 after make|--mps|-O 3|all",
+		"fast 2": "env|--mps|-O 3|prog|--on=fast|--mps|-O 3|-n|2 after make|--mps|-O 3|all",
+	}
+	for key, text := range want {
+		if got[key] != text {
+			t.Errorf("%s: got %s, want %s", key, got[key], text)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("got %d points, want %d", len(got), len(want))
+	}
+}
+
+// TestArgumentsChosen: the command line and include name values, and do not lose their arguments.
+func TestArgumentsChosen(t *testing.T) {
+	src := withArguments + "include: [{backend: mps, n: 2, m: 1}]\n"
+	s, err := readText("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Points) != 2 || !slices.Contains(s.Points[0].Command, "--mps") {
+		t.Errorf("got %d points, the first with %q", len(s.Points), s.Points[0].Command)
+	}
+	_, err = readText("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
+	if err == nil || err.Error() != `-P backend: "msp" has no arguments in the sweep: did you mean mps?` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestListParameter: a list is a value of a parameter.
+func TestListParameter(t *testing.T) {
+	s, err := readText("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := s.Points[0]; len(s.Points) != 1 || p.Params["shape"] != "[1,2]" || p.Command[1] != "[1,2.0]" {
+		t.Errorf("got %d points, the first with %v and %q", len(s.Points), p.Params, p.Command)
+	}
+}
+
+// TestScale: the value depends on the machine and is what the point is known by; the base is kept.
+func TestScale(t *testing.T) {
+	ids := map[string]bool{}
+	src := "command: [x, '{size}']\nscale: {size: {base: 4096, by: gpu.memory, steps: {16GiB: 1, 8GiB: 0.5, 4GiB: 0.25, 0: 0.1}}}\n"
+	for memory, want := range map[string]string{"16GiB": "4096", "80GiB": "4096", "15.9 GiB": "2048", "8GiB": "2048", "4GiB": "1024", "3GiB": "409"} {
+		s := parse(t, src, Overrides{Facts: here(t, map[string]string{"gpu.memory": memory})})
+		p := &s.Points[0]
+		if len(s.Points) != 1 || p.Params["size"] != want || p.Command[1] != want || p.Scaled["size"] != "4096" {
+			t.Errorf("with %s: %d points, %v of %v, %v", memory, len(s.Points), p.Params, p.Scaled, p.Command)
+		}
+		ids[p.PointID] = true
+		same := parse(t, "command: [x, '{size}']\ngrid: {size: "+want+"}\n", Overrides{})
+		if same.Points[0].PointID != p.PointID {
+			t.Errorf("with %s it is another point than %s", memory, want)
+		}
+	}
+	if len(ids) != 4 {
+		t.Errorf("%d points, want 4", len(ids))
+	}
+	s := parse(t, src, Overrides{Params: map[string]string{"size": "7,8"}})
+	if len(s.Points) != 2 || s.Points[0].Params["size"] != "7" || s.Points[0].Scaled != nil {
+		t.Errorf("-P size=7,8: %d points, %v of %v", len(s.Points), s.Points[0].Params, s.Points[0].Scaled)
+	}
+}
+
+// TestScaleValues: values are exact, of columns too, and may be what other axes are combined with.
+func TestScaleValues(t *testing.T) {
+	for _, test := range []struct{ scale, axis, want string }{
+		{"k: {base: 100, by: 1, steps: {1: 0.29}}", "k", "29"}, // in binary fractions it is 28.999999999999996
+		{"k: {base: 0.5, by: 1, steps: {0: 0.5}}", "k", "0.25"},
+		{"k: {base: 10, by: 1, steps: {0: 3}}", "k", "30"},
+		{"k: {base: 1e3, by: 1, steps: {0: 1}}", "k", "1000"},
+		{"bs: {base: 64, by: 1, steps: {0: 0.51}}", "batch_size", "32"},
+		{"k: {base: 8, by: gpu.memory ?? 3, steps: {4: 1, 2: 0.5}}", "k", "4"},
+		{"k: {base: 8, by: \"min(gpu.memory ?? 1e9, 2e9)\", steps: {1GB: 1, 0: 0.5}}", "k", "8"},
+		{"k: {base: 8, by: gpu.count, steps: {1: 1, 0: 0.5}}", "k", "4"},
+	} {
+		s := parse(t, "file: x.py\ngrid: {a: [1, 2]}\nscale:\n  "+test.scale+"\n", Overrides{Facts: here(t, nil)})
+		if got := s.Points[0].textOf(test.axis); got != test.want || len(s.Points) != 2 {
+			t.Errorf("%s: %s at %d points, want %s", test.scale, got, len(s.Points), test.want)
+		}
+	}
+	s := parse(t, "file: x.py\nscale: {k: {base: 8, by: 1, steps: {0: 1}}}\npresets: {quick: {grid: {k: [1, 2]}}}\n", Overrides{Presets: []string{"quick"}})
+	if len(s.Points) != 2 || s.Points[0].Scaled != nil {
+		t.Errorf("an axis of a preset does not replace a scaled one: %d points", len(s.Points))
+	}
+}
+
+func TestErrorsOfScale(t *testing.T) {
+	check := refuses(t, "file: x.py\nscale:\n")
+	check("  3", "2: scale: want a map, got 3")
+	check("  k: 3", "3: scale.k: want a map, got 3")
+	check("  k: {base: 1, by: os}", "3: scale.k: want {base: NUMBER, by: FACT, steps: {AMOUNT: FACTOR}}: steps is missing")
+	check("  k: {by: 1, steps: {0: 1}}", "3: scale.k: want {base: NUMBER, by: FACT, steps: {AMOUNT: FACTOR}}: base is missing")
+	check("  k: {base: 1, by: 1, steps: {0: 1}, least: 2}", "3: scale.k: unknown key least: want one of base by steps")
+	check("  k: {base: 1, by: max(1, 2), steps: {0: 1}}", "3: scale.k: unknown key 2): quote the expression, because YAML ends it at the comma")
+	check("  k: {base: big, by: 1, steps: {0: 1}}", `3: scale.k.base: want a number above 0, got "big"`)
+	check("  k: {base: '1', by: 1, steps: {0: 1}}", `3: scale.k.base: want a number above 0, got "1"`)
+	check("  k: {base: 0, by: 1, steps: {0: 1}}", "3: scale.k.base: want a number above 0, at most 2**53, got 0")
+	check("  k: {base: 1e300, by: 1, steps: {0: 1}}", "3: scale.k.base: want a number above 0, at most 2**53, got 1e300")
+	check("  k: {base: 1, by: gpu.memroy, steps: {0: 1}}", "3: scale.k.by: 1:1: unknown name gpu.memroy: did you mean gpu.memory?")
+	check("  k: {base: 1, by: os, steps: {0: 1}}", "3: scale.k.by: 1:1: want a number, got text")
+	check("  k: {base: 1, by: batch_size, steps: {0: 1}}", "3: scale.k.by: 1:1: unknown name batch_size")
+	check("  k: {base: 1, by: [1], steps: {0: 1}}", "3: scale.k.by: want an expression, got a list")
+	check("  k: {base: 1, by: gpu.memory, steps: {0: 1}}",
+		"3: scale.k.by: gpu.memory is not known here (unsupported): write (gpu.memory ?? VALUE) for a default, or give --fact gpu.memory=VALUE")
+	check("  k: {base: 1, by: 1, steps: 3}", "3: scale.k.steps: want a map, got 3")
+	check("  k: {base: 1, by: 1, steps: {}}", "3: scale.k.steps: is empty")
+	check("  k: {base: 1, by: 1, steps: {much: 1}}", `3: scale.k.steps.much: want an amount such as 16GiB: "much" is not a number`)
+	check("  k: {base: 1, by: gpu.memory, steps: {16 ms: 1}}", `3: scale.k.steps.16 ms: want an amount such as 16GiB: "16 ms": want a value in B, not in ms`)
+	check("  k: {base: 1, by: gpu.memory, steps: {1GiB: 1, 1024MiB: 2}}", "3: scale.k.steps.1024MiB: appears twice")
+	check("  k: {base: 1, by: 1, steps: {0: -1}}", "3: scale.k.steps.0: want a number above 0, at most 2**53, got -1")
+	check("  k: {base: 1, by: 1, steps: {2: 1}}", "3: scale.k.steps: 1 is 1, which is below every step: add a step 0 for smaller machines")
+	check("  k: {base: 3, by: 1, steps: {0: 0.1}}", "3: scale.k.steps.0: the base 3 times this factor rounds down to 0")
+	check("  k: {base: 1, by: 1, steps: {0: 1}}\ngrid: {k: 1}", "3: scale.k: k is already defined on line 4")
+	check("  'a b': {base: 1, by: 1, steps: {0: 1}}", "3: scale.a b: want a name made of letters, digits, _ and -")
+	check("  backend: {base: 1, by: 1, steps: {0: 1}}", `3: scale.backend: want text, got 1: quote it`)
 }

@@ -341,3 +341,68 @@ timeout_multiplier: 3
 	s = parse(t, tiny, Overrides{Params: map[string]string{"model": "builtin:y", "variant": "v"}})
 	equal(t, points(s), []string{"builtin:y v builtin builtin:y"})
 }
+
+// TestOnly: the points that are left keep their order and their blocks, with and without those of calibrate.
+func TestOnly(t *testing.T) {
+	const text = tiny + "calibrate: true\nbaseline: precision=fp32\ngrid: {batch_size: [1, 2], precision: [fp32, fp64]}\nrepeats: 1"
+	s := parse(t, text, Overrides{})
+	whole := fmt.Sprint(len(s.Points))
+	name := func(p *Point) string {
+		if p.Calibration {
+			return "calibration"
+		}
+		return fmt.Sprint(*p.BatchSize, " ", p.Precision)
+	}
+	launches := func(s *Sweep) (all []string) {
+		for _, l := range s.Launches(LaunchOptions{Sides: 2}) {
+			all = append(all, fmt.Sprint(name(l.Point), " ", l.Side, " ", l.Block))
+		}
+		return all
+	}
+	equal(t, slices.Sorted(slices.Values(launches(s.Only(func(p *Point) bool { return !p.Control && *p.BatchSize == 2 })))),
+		[]string{"2 fp32 0 0", "2 fp32 1 0", "2 fp64 0 0", "2 fp64 1 0"})
+	calibration := s.Only(func(p *Point) bool { return p.Calibration })
+	equal(t, []int{len(calibration.Points), len(launches(calibration))}, []int{3, 6})
+	equal(t, len(s.Only(func(*Point) bool { return false }).Launches(LaunchOptions{})), 0)
+	equal(t, fmt.Sprint(len(s.Points)), whole)
+}
+
+func TestOutlineOf(t *testing.T) {
+	got, err := OutlineOf("s.yaml", []byte(`
+suite: nightly
+command: [sort, -n]
+backend: [torch, onnxrt]
+grid:
+  batch_size: [1, 2]
+  mode: {fast: [-O3], safe: null}
+  version: ["3.10", 1e3]
+  repeats: 5
+params: {dim: 64}
+include:
+  - {batch_size: 8, dim: 64}
+variants: {plain: , tuned: {warmup: 3}}
+presets: {quick: {repeats: 1}, long: {repeats: 30}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Outline{
+		Suite: "nightly", Presets: []string{"quick", "long"},
+		Axes: []OutlinedAxis{
+			{"backend", []string{"torch", "onnxrt"}},
+			{"batch_size", []string{"1", "2", "8"}},
+			{"mode", []string{"fast", "safe"}},
+			{"version", []string{"3.10", "1e3"}},
+			{"dim", []string{"64"}},
+			{"variant", []string{"plain", "tuned"}},
+		},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	for _, broken := range []string{"", "grid: [", "- a", "\x00"} {
+		if got, _ := OutlineOf("s.yaml", []byte(broken)); !reflect.DeepEqual(got, Outline{}) {
+			t.Errorf("%q: got %+v, want nothing", broken, got)
+		}
+	}
+}

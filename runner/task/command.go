@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // floorMargin is how far, in B, a peak reported by wait4 must be above that of the supervisor to belong to the process, because the
@@ -312,4 +314,279 @@ func LookPath(name string, env []string) (string, error) {
 		return filepath.Clean(path), nil
 	}
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// How often the start of a shell is measured before the processes of a run, after so many starts that warm it up, and again after
+// them: where the machine becomes slower meanwhile, its starts lie farther apart.
+const (
+	startsWarmup = 3
+	starts       = 15
+)
+
+// toDeviation makes a robust spread of a median absolute deviation.
+const toDeviation = 1.4826
+
+// start is the time that the shell of a run takes to start, in ns, and the spread of its starts.
+type start struct {
+	median, spread int64
+}
+
+// measureStart measures the program that starts the command, with nothing to do.
+func (c *command) measureStart() *event {
+	if len(c.job.Start) == 0 {
+		return nil
+	}
+	whole, argv := c.argv, c.job.Start
+	c.argv = argv
+	defer func() { c.argv = whole }()
+	c.sender.flush()
+	for i := range startsWarmup + starts {
+		c.clearOutput()
+		it, status, err := c.time()
+		if failed := c.failure(process{fmt.Sprintf("starting %s", c.argv[0]), c.path, true}, status, err); failed != nil {
+			return failed
+		}
+		if i >= startsWarmup {
+			c.starts = append(c.starts, float64(it.latency))
+		}
+	}
+	summary := stat.Summarize(c.starts)
+	for key, value := range map[string]int64{
+		factStart: int64(*summary.P50), factStartSpread: int64(toDeviation * *summary.MAD), factStarts: int64(len(c.starts)),
+	} {
+		c.sender.hold(event{Event: eventFact, Key: key, Value: strconv.FormatInt(value, 10)})
+	}
+	return nil
+}
+
+// startOfShell is the measured start; false: nothing is to be subtracted, or the start is not known.
+func (r *run) startOfShell() (s start, known bool) {
+	median, err := strconv.ParseInt(r.facts[factStart], 10, 64)
+	if err != nil || len(r.spec.Start) == 0 {
+		return start{}, false
+	}
+	spread, err := strconv.ParseInt(r.facts[factStartSpread], 10, 64)
+	return start{median, spread}, err == nil
+}
+
+// noiseOfStart is how many robust spreads of the start a program must take in addition to it, to have a measurable latency.
+const noiseOfStart = 3
+
+// subtract subtracts the start from wall times. If the difference is within the noise, there is no latency.
+func (s start) subtract(wall []int64) ([]int64, bool) {
+	if len(wall) == 0 {
+		return nil, false
+	}
+	sorted := slices.Sorted(slices.Values(wall))
+	if sorted[0] <= s.median || sorted[len(sorted)/2]-s.median <= noiseOfStart*s.spread {
+		return nil, false
+	}
+	left := make([]int64, len(wall))
+	for i, ticks := range wall {
+		left[i] = ticks - s.median
+	}
+	return left, true
+}
+
+// withoutStart makes the wall time of each process a separate metric, and the wall time minus the start of the shell the latency. If nothing
+// measurable is left, the run is an error, because a latency would be made up.
+func (r *run) withoutStart(o *Outcome) {
+	s, known := r.startOfShell()
+	if len(r.spec.Start) == 0 || len(o.Metrics) == 0 {
+		return
+	}
+	latency := o.Metrics[0]
+	wall := latency
+	wall.Name = wallTime
+	o.Metrics[0] = wall
+	left, ok := s.subtract(wall.Ticks)
+	if known && ok {
+		latency.Ticks, latency.WarmupTicks = left, nil
+		o.Metrics = slices.Insert(o.Metrics, 0, latency)
+		return
+	}
+	o.Missing[schema.PrimaryMetric] = "within the start of the shell"
+	if o.Status == schema.StatusOK && len(wall.Ticks) > 0 {
+		o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindStartNoise
+		o.Error = fmt.Sprintf("takes less time than the start of %s varies: measure it without --shell", r.spec.Start[0])
+	}
+}
+
+// Hooks are programs with their arguments that run around the processes of a command, and are not timed.
+type Hooks struct {
+	Setup   []string `json:"setup,omitempty"`   // once, before all processes of the run
+	Prepare []string `json:"prepare,omitempty"` // before each process, those of the warm-up too
+	// Cleanup runs once in the end, however the run ended, if Setup was begun or there is none. It may take as long as the
+	// deadline of teardown.
+	Cleanup []string `json:"cleanup,omitempty"`
+}
+
+// The names of hooks, as errors have them.
+const (
+	hookSetup   = "setup"
+	hookPrepare = "prepare"
+	hookCleanup = "cleanup"
+)
+
+// cleanupFile has the standard error of the cleanup: stderr is that of the last process.
+const cleanupFile = "cleanup"
+
+// hookAttr is how hooks are started: as the command, but for its standard input, its output and its events.
+func (s *supervisor) hookAttr() *syscall.ProcAttr {
+	attr := s.attr
+	attr.Env = s.environ(s.job.Env)
+	attr.Files = nil
+	for _, f := range s.files[:3] {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	return &attr
+}
+
+// hook runs a program around the processes, and gives the event of one that did not end well. What it writes is gone when
+// the next process begins.
+func (c *command) hook(name string, argv []string) *event {
+	if len(argv) == 0 {
+		return nil
+	}
+	c.sender.flush()
+	c.clearOutput()
+	path, err := LookPath(argv[0], c.hookEnv.Env)
+	if err != nil {
+		return &event{Event: eventError, Stage: c.stage, Kind: kindStart, Message: fmt.Sprintf("%s: starting %q: %v", name, argv[0], err)}
+	}
+	var status syscall.WaitStatus
+	pid, err := c.start(path, argv, c.hookEnv)
+	if err == nil {
+		status = c.wait(pid, nil)
+		c.reaped()
+	}
+	return c.failure(process{what: name, path: path, hook: true}, status, err)
+}
+
+// dueCleanup notes that the cleanup is to run, whatever happens from now on.
+func (s *supervisor) dueCleanup() {
+	s.mu.Lock()
+	s.cleanup = s.job.Hooks.Cleanup
+	s.mu.Unlock()
+}
+
+// cleanUp runs the cleanup that is due. The caller holds mu for good, so nothing else is started any more; what the command has left
+// behind may still run, as the cleanup may want to end it.
+func (s *supervisor) cleanUp() {
+	argv := s.cleanup
+	if len(argv) == 0 {
+		return
+	}
+	s.cleanup = nil
+	if s.leader.alive { // the process that the run is ended in
+		_ = syscall.Kill(-s.leader.pid, syscall.SIGKILL)
+		s.leader.alive = false
+	}
+	s.sender.send(event{Event: eventStage, Stage: schema.StageTeardown, At: s.sender.now()})
+	failed := event{Event: eventError, Stage: schema.StageTeardown, Kind: kindStart}
+	fail := func(format string, args ...any) {
+		failed.Message = hookCleanup + ": " + fmt.Sprintf(format, args...)
+		s.sender.send(failed)
+		s.sender.send(event{Event: eventFact, Key: FactCleanup, Value: failed.Message}) // the run may have failed before
+	}
+	attr := s.hookAttr()
+	said, err := os.OpenFile(filepath.Join(s.dir, cleanupFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+	if err != nil {
+		fail("%v", err)
+		return
+	}
+	defer said.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		fail("%v", err)
+		return
+	}
+	defer null.Close()
+	attr.Files[1], attr.Files[2] = null.Fd(), said.Fd()
+	path, err := LookPath(argv[0], attr.Env)
+	if err != nil {
+		fail("starting %q: %v", argv[0], err)
+		return
+	}
+	pid, err := syscall.ForkExec(path, argv, attr)
+	if err != nil {
+		fail("%v", startError(fmt.Sprintf("%q", path), path, attr, err))
+		return
+	}
+	late := false
+	struck := make(chan struct{})
+	timer := time.AfterFunc(s.job.CleanupWait, func() {
+		late = true
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		close(struck)
+	})
+	status := s.wait(pid, nil)
+	if !timer.Stop() {
+		<-struck
+	}
+	code, signal := endOf(status)
+	switch {
+	case late:
+		failed.Kind = kindTimeout
+		fail("took more than %s; raise timeouts.teardown", short(s.job.CleanupWait))
+	case signal != "" || *code != 0:
+		failed.Kind, failed.ExitCode = kindCleanup, code
+		fail("%s", withTellingLine(describe(code, signal), said))
+	}
+}
+
+// openStdin opens the file that the next process reads, from its first byte on, and gives how to close it.
+func (c *command) openStdin() (done func(), err error) {
+	if c.job.Stdin == "" {
+		return func() {}, nil
+	}
+	fd, err := syscall.Open(inFolder(c.job.Dir, c.job.Stdin), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening stdin %s: %w", c.job.Stdin, err)
+	}
+	nothing := c.attr.Files[0]
+	c.attr.Files[0] = uintptr(fd)
+	return func() {
+		c.attr.Files[0] = nothing // starts of the shell read nothing, before the run and after it
+		_ = syscall.Close(fd)
+	}, nil
+}
+
+// inFolder is a path from a folder; empty: the working directory.
+func inFolder(dir, path string) string {
+	if dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// openOutput opens the file that takes the standard output of the processes, in place of the one that the run has for that.
+func (c *command) openOutput() error {
+	if c.job.Stdout == "" {
+		return nil
+	}
+	f, err := os.OpenFile(inFolder(c.job.Dir, c.job.Stdout), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+	if err != nil {
+		return fmt.Errorf("opening output: %w", err) // which names the file
+	}
+	c.written = f
+	c.attr.Files[1] = f.Fd()
+	return nil
+}
+
+// ignored reports whether an exit status other than 0 is no failure, and notes it.
+func (c *command) ignored(status int) bool {
+	if !c.job.AnyExit && !slices.Contains(c.job.Exits, status) {
+		return false
+	}
+	if !slices.Contains(c.exits, status) {
+		c.exits = append(c.exits, status)
+		words := make([]string, len(c.exits))
+		slices.Sort(c.exits)
+		for i, code := range c.exits {
+			words[i] = fmt.Sprint(code)
+		}
+		c.sender.send(event{Event: eventFact, Key: factExits, Value: strings.Join(words, ",")})
+	}
+	return true
 }

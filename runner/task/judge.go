@@ -1,9 +1,12 @@
 package task
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // The most of the end of standard error, and of a stack, that an Outcome carries, in B.
@@ -216,4 +220,151 @@ func cutFront(text string, limit int) string {
 		text = text[1:]
 	}
 	return text
+}
+
+// What lines of standard error are, by the habits of compilers, runtimes and readers of options.
+var (
+	// saysError announces an error: "sort: error: ", "ValueError: ", "Exception in thread main ...: ", "panic: ".
+	saysError = regexp.MustCompile(`(?i)(error|exception|panic|fatal)(\b[^:]{0,40})?: `)
+	// isHelp begins what to type instead, which goes on to the end.
+	isHelp = regexp.MustCompile(`(?i)^usage\b|-help\b`)
+	// isNote adds to another message, or says where to read more.
+	isNote = regexp.MustCompile(`(?i)(^|: )(note|hint|help|tip|warning): |^(\S+: )?(for|see|more)\b.*(\b(help|information|details|documentation)\b|https?://)`)
+	// saysExit has nothing but that the program ends, or how a child ended. The reason stands before it.
+	saysExit = regexp.MustCompile(`(?i)(exit (status|code):? [0-9]+|[0-9]+ exit status|returned status [0-9]+|\*\*\* .*Error [0-9]+|(^|: )exiting\b[^:]*|^compilation (terminated|aborted)\.?)$`)
+	// isTraceback begins a stack of Python, whose exception stands below it; elsewhere it stands above.
+	isTraceback = regexp.MustCompile(`^Traceback \(most recent call last\):$`)
+)
+
+// TellingLine returns the line of a standard error that says why a program failed; empty: it has none. Programs say that last, but for
+// what belongs to it: stacks and excerpts, which are indented or introduced by a colon, help about options, notes, and exit statuses of
+// children. An error that is announced stands above such a stack, of which some lines are not indented. The message of an exception of
+// Python may have several lines, of which the first is returned. A single indented line below completes what it stands under.
+func TellingLine(text string) string {
+	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, " \t\r")
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:] // of a progress bar that is drawn over
+	}
+	last, announced, other, help, apart := -1, -1, len(lines)-1, false, false
+	stack, message := false, false // of Python
+	for i, line := range lines {
+		if line == "" || isIndented(line) {
+			apart, message = true, false
+			continue
+		}
+		says := saysError.MatchString(line)
+		other = i
+		switch {
+		case isTraceback.MatchString(line):
+			announced, stack, message = -1, true, false
+		case stack: // the exception stands under it
+			last, announced, apart, stack, message = i, i, false, false, true
+		case message:
+		case isHelp.MatchString(line):
+			help = last >= 0
+		case isNote.MatchString(line), saysExit.MatchString(line), help && !says:
+		case !says && strings.HasSuffix(line, ":") && i+1 < len(lines) && isIndented(lines[i+1]):
+		case says:
+			last, announced, apart = i, i, false
+		default:
+			if last = i; !apart {
+				announced = -1
+			}
+		}
+	}
+	switch {
+	case announced >= 0:
+		last = announced
+	case last < 0:
+		last = other
+	}
+	told := strings.TrimSpace(lines[last])
+	if last+1 < len(lines) && isIndented(lines[last+1]) && (last+2 == len(lines) || !isIndented(lines[last+2])) {
+		told = strings.TrimSuffix(told, ":") + ": " + strings.TrimSpace(lines[last+1])
+	}
+	return told
+}
+
+func isIndented(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }
+
+// skipWords begin the line with which a benchmark says that it cannot run here. worker.py of package python has them too.
+var skipWords = []string{"SKIPPED:", "HARDWARE/SOFTWARE LIMITATION:"}
+
+// skipReason is what the last line of the output says of a benchmark that cannot run here, or that of standard error;
+// empty where neither says so.
+func (r *run) skipReason() string {
+	return cmp.Or(skipOf(lastLine(r.stdout)), skipOf(lastLine(r.stderr)))
+}
+
+// skipOfFailure is that of a process that failed: what it wrote on standard error, if anything, says why it did.
+func (r *run) skipOfFailure() string {
+	return skipOf(cmp.Or(lastLine(r.stderr), lastLine(r.stdout)))
+}
+
+func lastLine(f *os.File) string {
+	text := strings.TrimSpace(tail(f, tailSize))
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}
+
+// skipOf is the reason in a line that says that a benchmark cannot run here; empty: it does not say so.
+func skipOf(line string) string {
+	for _, word := range skipWords {
+		if reason, is := strings.CutPrefix(line, word); is {
+			return strings.ToValidUTF8(cut(cmp.Or(strings.TrimSpace(reason), word), 2*maxErrorLine), "")
+		}
+	}
+	return ""
+}
+
+// oomKills is the number of processes of this process's cgroup, or below it, that the kernel killed because memory ran out. The host-wide
+// count in /proc/vmstat would include other containers.
+func oomKills(root fs.FS) (int64, bool) {
+	groups, err := fs.ReadFile(root, "proc/self/cgroup")
+	if err != nil {
+		return 0, false
+	}
+	for line := range bytes.Lines(groups) {
+		// 0::/path, or 4:memory:/path
+		_, rest, _ := strings.Cut(strings.TrimSuffix(string(line), "\n"), ":")
+		controllers, group, ok := strings.Cut(rest, ":")
+		if !ok {
+			continue
+		}
+		for _, file := range oomFiles(controllers, group) {
+			if text, err := fs.ReadFile(root, file); err == nil {
+				if n, ok := oomCount(text); ok {
+					return n, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// oomFiles are where a cgroup's count may be; in a container the group is often the root of the mount.
+func oomFiles(controllers, group string) []string {
+	mounts, name := []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"}, "memory.events"
+	if controllers != "" {
+		mounts, name = []string{"sys/fs/cgroup/memory"}, "memory.oom_control"
+		if controllers != "memory" {
+			return nil
+		}
+	}
+	var files []string
+	for _, mount := range mounts {
+		files = append(files, path.Join(mount, group, name), path.Join(mount, name))
+	}
+	return files
+}
+
+// oomCount finds the line `oom_kill 3`.
+func oomCount(text []byte) (int64, bool) {
+	for line := range bytes.Lines(text) {
+		if number, ok := strings.CutPrefix(string(line), "oom_kill "); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+			return n, err == nil && n >= 0
+		}
+	}
+	return 0, false
 }

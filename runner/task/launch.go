@@ -1,9 +1,11 @@
 package task
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -160,4 +162,115 @@ func (r *run) begin() {
 	r.ended[fromWorker] = r.served // no later run has a worker
 	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
 	r.order(r.starting)
+}
+
+// folder is what every run has, whatever runs: the directories, and the files that are written by what runs.
+type folder struct {
+	dir            string
+	there          bool    // make was called
+	lent           *shared // whose the files are; nil: they are in the directory
+	stdout, stderr *os.File
+	kept           *os.File // what is kept of outputs
+	events         *os.File // where the processes of a command write events; or nil
+}
+
+// newFolder is a folder that is not made yet.
+func newFolder() *folder {
+	return &folder{dir: filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())}
+}
+
+// make makes the directories and the files, of a command or of a worker. A supervisor that knows the directory, which is there already,
+// removes it if this process ends now.
+func (f *folder) make(command bool) error {
+	f.there = true
+	for _, dir := range []string{f.dir, filepath.Join(f.dir, ownDir)} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if f.lent != nil {
+		return nil
+	}
+	files := []runFile{{&f.stdout, stdoutFile}, {&f.stderr, stderrFile}, {&f.kept, keptFile}}
+	if command {
+		files = append(files, runFile{&f.events, eventsFile})
+	}
+	for _, file := range files {
+		if err := f.create(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runFile is a file of the run directory that the runner reads in the end.
+type runFile struct {
+	file **os.File
+	name string
+}
+
+// create creates a file of the run directory.
+func (f *folder) create(file runFile) (err error) {
+	*file.file, err = os.OpenFile(filepath.Join(f.dir, file.name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	return err
+}
+
+// remove closes the files, if they are its own, and removes the directory, if it is there.
+func (f *folder) remove() {
+	if f.lent == nil {
+		for _, file := range []*os.File{f.stdout, f.stderr, f.kept, f.events} {
+			_ = file.Close() // of nil too
+		}
+	}
+	f.removeDir()
+}
+
+// removeDir removes the directory with all that is in it. Mostly that is an empty one.
+func (f *folder) removeDir() {
+	_ = syscall.Rmdir(filepath.Join(f.dir, ownDir))
+	if err := syscall.Rmdir(f.dir); err != nil && err != syscall.ENOENT {
+		_ = os.RemoveAll(f.dir)
+	}
+}
+
+// Left are the files and outputs that a run has left.
+type Left struct {
+	Outcome        *Outcome
+	Dir            string   // that Spec.RunDir stands for
+	Profile        string   // the file of a profiler's pass; it need not be there
+	Stdout, Stderr *os.File // what was printed, from the first byte on; of a command what its last process did
+}
+
+// runDirVariable is the environment variable with the directory of the run.
+const runDirVariable = "NEUROLENS_RUN_DIR"
+
+// profileFile is where a worker leaves what a profiler recorded, in the directory of the run.
+const profileFile = "profile.json"
+
+// ownDir is the directory for the benchmark in the directory of the run.
+const ownDir = "own"
+
+// in is the job with the private directory of the run inserted for a word in its texts.
+func (j job) in(dir, word string) job {
+	own := filepath.Join(dir, ownDir)
+	if word != "" {
+		j = j.mapped(func(text string) string { return strings.ReplaceAll(text, word, own) })
+	}
+	j.Env = append(j.Env[:len(j.Env):len(j.Env)], runDirVariable+"="+own)
+	return j
+}
+
+// mapped is the job with its texts that programs or the system get changed.
+func (j job) mapped(change func(string) string) job {
+	for _, text := range []*string{&j.Stdin, &j.Stdout, &j.Dir} {
+		*text = change(*text)
+	}
+	for _, texts := range []*[]string{&j.Command, &j.Program, &j.Env, &j.Keep, &j.Start, &j.Hooks.Setup, &j.Hooks.Prepare, &j.Hooks.Cleanup} {
+		changed := make([]string, len(*texts))
+		for i, text := range *texts {
+			changed[i] = change(text)
+		}
+		*texts = changed
+	}
+	return j
 }

@@ -1,9 +1,15 @@
 package task
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -11,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -245,4 +252,169 @@ func endOf(status syscall.WaitStatus) (code *int64, name string) {
 		return nil, unix.SignalName(status.Signal())
 	}
 	return new(int64(status.ExitStatus())), ""
+}
+
+// The first arguments that make this program a supervisor or a worker; the second one is the run directory.
+const (
+	roleSupervise = "__supervise"
+	roleWorker    = "__worker"
+)
+
+// The files of a run directory.
+const (
+	jobFile     = "job.json"
+	samplesFile = "samples"
+	stdoutFile  = "stdout"
+	stderrFile  = "stderr"
+	stackFile   = "stack"
+	eventsFile  = "events"
+	keptFile    = "kept"
+)
+
+// The descriptors that the roles begin with.
+const (
+	fdWorkerEvents     = 3 // of the worker
+	fdOrders           = 3 // of the supervisor
+	fdSupervisorEvents = 4
+	fdPassedEvents     = 5
+	fdCommandEvents    = 3 // of each process of a command
+)
+
+// eventsVariable is the variable of the environment in which a process of a command finds the number of its descriptor for
+// events.
+const eventsVariable = "NEUROLENS_EVENTS"
+
+// Main performs an internal role if argv (the program first) names one; handled is false if it does not. A program must call it before
+// anything else, because it is started once or twice for each run. code is the exit status.
+func Main(argv []string, registry WorkerFunc) (code int, handled bool) {
+	if len(argv) != 3 {
+		return 0, false
+	}
+	switch argv[1] {
+	case roleSupervise:
+		return supervise(argv[2]), true
+	case roleWorker:
+		return work(argv[2], registry), true
+	}
+	return 0, false
+}
+
+// loadJob reads the job of a run directory.
+func loadJob(dir string) (*job, error) {
+	text, err := os.ReadFile(filepath.Join(dir, jobFile))
+	if err != nil {
+		return nil, err
+	}
+	return parseJob(text)
+}
+
+func parseJob(text []byte) (*job, error) {
+	var j job
+	if err := json.Unmarshal(text, &j); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", jobFile, err)
+	}
+	if j.Proto != proto {
+		return nil, fmt.Errorf("protocol %d: want %d", j.Proto, proto)
+	}
+	j = j.mapped(shellwords.FromUTF8)
+	return &j, nil
+}
+
+// environ is the environment that base and the additions make. The last value of a key wins; a program would take
+// the first of two.
+func environ(base, additions []string) []string {
+	at := map[string]int{}
+	var merged []string
+	for _, list := range [][]string{base, additions} {
+		for _, entry := range list {
+			key, _, _ := strings.Cut(entry, "=")
+			if i, ok := at[key]; ok {
+				merged[i] = entry
+				continue
+			}
+			at[key] = len(merged)
+			merged = append(merged, entry)
+		}
+	}
+	return merged
+}
+
+// openFiles opens the standard input, output and error of what the supervisor starts, and for a command the file that is
+// its descriptor for events. It takes standard error for the messages of a crash of its own.
+func (s *supervisor) openFiles() error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	s.files = []*os.File{null}
+	names := []string{stdoutFile, stderrFile}
+	if s.job.Executor == schema.ExecutorCommand {
+		names = append(names, eventsFile)
+	}
+	for _, name := range names {
+		f, err := os.OpenFile(s.job.path(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		s.files = append(s.files, f)
+	}
+	if err := debug.SetCrashOutput(s.files[2], debug.CrashOptions{}); err != nil {
+		return fmt.Errorf("directing the messages of a crash to %s: %w", stderrFile, err)
+	}
+	return nil
+}
+
+// close closes the files of a run that is over, and directs the messages of a crash to none of them.
+func (s *supervisor) close() {
+	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
+	for _, f := range s.files {
+		_ = f.Close()
+	}
+}
+
+// procAttr is how everything is started. It has only the numbers of the files, which does not keep them open: the
+// collector closes a file that nothing refers to, and the next one to be opened gets its number. So s.files holds them
+// for as long as the supervisor starts processes.
+func (s *supervisor) procAttr() syscall.ProcAttr {
+	env := s.job.Env
+	if s.job.Executor == schema.ExecutorCommand {
+		env = append(slices.Clone(env), eventsVariable+"="+strconv.Itoa(fdCommandEvents))
+	}
+	attr := syscall.ProcAttr{
+		Dir: s.job.Dir, Env: s.environ(env), Sys: &syscall.SysProcAttr{Setpgid: true},
+	}
+	for _, f := range s.files {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	return attr
+}
+
+// environ is the environment of a process with the additions. PWD names the folder that the process runs in, as a shell would have it. The
+// user's may name another version of the code: make takes $(PWD) from there, and would build into it.
+func (s *supervisor) environ(additions []string) []string {
+	base := os.Environ()
+	if s.job.Dir != "" {
+		if dir, err := filepath.Abs(s.job.Dir); err == nil {
+			base = append(base, "PWD="+dir)
+		}
+	}
+	return environ(base, additions)
+}
+
+// clearOutput empties the files of output, so that each process has the whole limit.
+func (s *supervisor) clearOutput() {
+	for _, f := range s.files[1:] {
+		_ = f.Truncate(0)
+	}
+}
+
+// output is the size of the largest of the files of output.
+func (s *supervisor) output() (size int64) {
+	for _, f := range s.files[1:] {
+		var st syscall.Stat_t
+		if syscall.Fstat(int(f.Fd()), &st) == nil { // f.Stat would allocate, and the collector is off
+			size = max(size, st.Size)
+		}
+	}
+	return size
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -130,4 +133,267 @@ func firstError(says string) string {
 		return last
 	}
 	return "it says nothing"
+}
+
+// config returns the configuration of a clone: the settings of the repository without those that bind it to its place or run hooks.
+func (r repo) config(ctx context.Context, side repo) (string, error) {
+	says, err := r.metadata(ctx, "config", "--list", "-z", "--show-scope")
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	parts := fields(says) // scope NUL key LF value NUL ...; no LF where the value is left out
+	for i := 0; i+1 < len(parts); i += 2 {
+		key, value, valued := strings.Cut(parts[i+1], "\n")
+		section, name, subsection, ok := splitKey(key)
+		if scope := parts[i]; !ok || scope != "local" && scope != "worktree" || !copied(section, name) {
+			continue
+		}
+		text.WriteString("[" + section)
+		if subsection != "" {
+			text.WriteString(" " + quoted(subsection))
+		}
+		text.WriteString("]\n\t" + name)
+		if valued {
+			text.WriteString(" = " + quoted(value))
+		}
+		text.WriteString("\n")
+	}
+	text.WriteString("[core]\n\tbare = false\n")
+	if link := filepath.Join(side.top, ".git"); side.dir != link {
+		tree, err := filepath.Rel(side.dir, side.top)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString("\tworktree = " + quoted(tree) + "\n")
+	}
+	return text.String(), nil
+}
+
+// splitKey splits section.subsection.name, of which the subsection may be missing and may have dots.
+func splitKey(key string) (section, name, subsection string, ok bool) {
+	section, rest, ok := strings.Cut(key, ".")
+	name = rest
+	if i := strings.LastIndexByte(rest, '.'); i >= 0 {
+		subsection, name = rest[:i], rest[i+1:]
+	}
+	return section, name, subsection, ok
+}
+
+// copied reports whether a setting is for a clone too. Extensions say how a repository keeps its files, and those of a clone are written
+// here; included files are in the list with their settings.
+func copied(section, name string) bool {
+	switch section {
+	case "include", "includeif":
+		return false
+	case "extensions":
+		return name == "objectformat"
+	case "core":
+		return name != "worktree" && name != "bare" && name != "hookspath" && name != "fsmonitor"
+	}
+	return true
+}
+
+// quoted is a text in the quotes of git: of its configuration, and of object directories in its environment.
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
+}
+
+// ReadFile returns a file of a commit, as a checkout would have it, from the repository around dir. name is its path from the root of the
+// repository; with ./ or ../ at the beginning it is relative to dir. Nothing is checked out, and git writes nothing.
+func ReadFile(ctx context.Context, dir, ref, name string) ([]byte, error) {
+	content, err := readFile(ctx, dir, ref, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading %q of commit %q: %w", name, ref, err)
+	}
+	return content, nil
+}
+
+func readFile(ctx context.Context, dir, ref, name string) ([]byte, error) {
+	if name == "" {
+		return nil, errors.New("want the path of a file")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, inside, err := find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	code, err := against(ctx, r, ref)
+	if err != nil {
+		return nil, err
+	}
+	from := name
+	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
+		from = path.Join(filepath.ToSlash(inside), name)
+	}
+	object := code.Commit + ":" + path.Clean(from)
+	kind, err := r.git(ctx, "cat-file", "-t", object)
+	if _, refused := errors.AsType[*refusal](err); refused {
+		return nil, errors.New("the commit has no such file")
+	}
+	switch kind = strings.TrimSpace(kind); {
+	case err != nil:
+		return nil, err
+	case kind == "tree":
+		return nil, errors.New("it is a folder: want a file")
+	case kind != "blob":
+		return nil, fmt.Errorf("it is a %s: want a file", kind)
+	}
+	content, err := r.git(ctx, "cat-file", "--filters", object)
+	return []byte(content), err
+}
+
+// Commit is one commit of a history.
+type Commit struct {
+	ID      string   // hexadecimal, whole
+	Parents []string // as many as it has; with FirstParent one at most
+	Subject string   // the first line of its message
+}
+
+// History is the list of commits that lead from one commit to a later one.
+type History struct {
+	Good, Bad Commit
+
+	// Commits are those that Bad contains and Good does not, Bad among them; each after all of its children.
+	Commits []Commit
+}
+
+// Between reads the commits between two commits of the repository around dir, which are named as in git. With firstParent, commits that merges
+// brought in are left out. Git writes nothing. Errors have one line: a name that is not a commit here, two names of the same commit, or a good
+// commit that is not an ancestor of the bad one.
+func Between(ctx context.Context, dir, good, bad string, firstParent bool) (History, error) {
+	h, err := between(ctx, dir, good, bad, firstParent)
+	if err != nil {
+		return History{}, fmt.Errorf("commits between %q and %q: %w", good, bad, err)
+	}
+	return h, nil
+}
+
+func between(ctx context.Context, dir, good, bad string, firstParent bool) (h History, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return h, err
+	}
+	r, _, err := find(ctx, dir)
+	if err != nil {
+		return h, err
+	}
+	ends := map[string]Code{}
+	for _, name := range []string{good, bad} {
+		if ends[name], err = against(ctx, r, name); err != nil {
+			return h, fmt.Errorf("%q: %w", name, err)
+		}
+	}
+	from, to := ends[good].Commit, ends[bad].Commit
+	if from == to {
+		return h, errors.New("they are the same commit")
+	}
+	_, err = r.git(ctx, "merge-base", "--is-ancestor", from, to)
+	if refused, ok := errors.AsType[*refusal](err); ok && refused.code == 1 {
+		return h, fmt.Errorf("%q is not an ancestor of %q: git merge-base %s %s finds a common one", good, bad, good, bad)
+	}
+	if err != nil {
+		return h, err
+	}
+	said, err := r.commits(ctx, firstParent, "--max-count=1", from)
+	if err != nil {
+		return h, err
+	}
+	h.Good = said[0]
+	if h.Commits, err = r.commits(ctx, firstParent, to, "^"+from); err != nil {
+		return h, err
+	}
+	h.Bad = h.Commits[0]
+	return h, nil
+}
+
+// commits are those that git rev-list gives for these arguments, children first. Commits of which only a merge knows
+// are left out with firstParent.
+func (r repo) commits(ctx context.Context, firstParent bool, of ...string) ([]Commit, error) {
+	args := []string{"rev-list", "--topo-order", "--parents", "--format=%s"}
+	if firstParent {
+		args = append(args, "--first-parent")
+	}
+	says, err := r.git(ctx, append(append(args, of...), "--")...)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.TrimSuffix(says, "\n"), "\n")
+	if len(lines)%2 != 0 {
+		return nil, fmt.Errorf("git rev-list writes %d lines, want two a commit", len(lines))
+	}
+	var all []Commit
+	for i := 0; i < len(lines); i += 2 {
+		ids := strings.Fields(lines[i]) // commit ID PARENT...
+		if len(ids) < 2 {
+			return nil, fmt.Errorf("git rev-list writes %q, want a commit", lines[i])
+		}
+		c := Commit{ID: ids[1], Parents: ids[2:], Subject: lines[i+1]}
+		if firstParent && len(c.Parents) > 1 {
+			c.Parents = c.Parents[:1]
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// isCommitID reports whether a text is the id of a commit, or its beginning, and nothing that git reads in another way.
+func isCommitID(text string) bool {
+	const short, long = 4, 64
+	return len(text) >= short && len(text) <= long && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// CommitTime is when a commit was made, in the repository of a folder.
+func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
+	if !isCommitID(commit) {
+		return time.Time{}, fmt.Errorf("commit %q is no id of a commit", commit)
+	}
+	out, err := call{dir: dir}.run(ctx, "show", "--no-patch", "--no-show-signature", "--format=%ct", commit+"^{commit}")
+	if err != nil {
+		return time.Time{}, fmt.Errorf("commit %s: %w", commit, err)
+	}
+	return unixSeconds(out)
+}
+
+// LastChange is when the last commit was made that changed a file. It fails if the file differs from that commit, and in a shallow clone whose
+// history ends after that commit: there git takes the oldest commit for the one that changed all files.
+func LastChange(ctx context.Context, file string) (time.Time, error) {
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return time.Time{}, err
+	}
+	in, name := call{dir: filepath.Dir(real)}, ":(literal)"+filepath.Base(real)
+	changed, err := in.run(ctx, "status", "--porcelain", "--ignored", "--", name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if strings.TrimSpace(changed) != "" {
+		return time.Time{}, errors.New("the file is not committed, or differs from its last commit")
+	}
+	out, err := in.run(ctx, "log", "-1", "--no-show-signature", "--format=%ct %P", "--", name)
+	if err != nil {
+		return time.Time{}, err
+	}
+	seconds, parents, _ := strings.Cut(strings.TrimSpace(out), " ")
+	if parents == "" {
+		shallow, err := in.run(ctx, "rev-parse", "--is-shallow-repository")
+		if err != nil {
+			return time.Time{}, err
+		}
+		if strings.TrimSpace(shallow) == "true" {
+			return time.Time{}, errors.New("this clone is shallow and may not have the last commit that changed the file: use git fetch --unshallow")
+		}
+	}
+	return unixSeconds(seconds)
+}
+
+// unixSeconds reads what git writes for %ct.
+func unixSeconds(text string) (time.Time, error) {
+	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return time.Time{}, errors.New("git names no time of a commit")
+	}
+	return time.Unix(seconds, 0).UTC(), nil
 }

@@ -1,0 +1,949 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/expression"
+	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
+)
+
+// paramPrefix goes before a parameter in an expression, where its name is no word or is that of something else, and factPrefix
+// before a fact where a parameter has its name.
+const (
+	paramPrefix = "param."
+	factPrefix  = "fact."
+)
+
+// identityKinds are the fields of a point that every expression may name. A point that does not say one has NULL there.
+var identityKinds = map[string]expression.Kind{
+	"benchmark": expression.Text, "variant": expression.Text, "backend": expression.Text, "model": expression.Text,
+	"precision": expression.Text, "batch_size": expression.Number, "seq_len": expression.Number, "seed": expression.Number,
+}
+
+// language is what the expressions of a sweep may name, with the values that this has at one point after the other. param.NAME is
+// always the parameter. The name of a parameter and a fact alone is refused: which of them is meant?
+type language struct {
+	scope  expression.Scope
+	facts  *expression.Machine
+	seed   *int64
+	params map[string]string // the parameter of a name
+	values map[string]any    // of facts that were read, and of the point
+	data   map[[2]string]any // what datum gave: a text is that of many points
+	// results are values of metrics by the names that they have in an expression; nil where none may be named.
+	results map[string]any
+	point   *Point
+
+	seedUsed bool // an expression names the seed
+}
+
+// formula is an expression of the sweep file.
+type formula struct {
+	*expression.Evaluator
+	at       field
+	text     string
+	names    []string
+	language *language
+}
+
+// speak returns the language of the document's expressions, which is created for the first of them.
+func (d *document) speak(g *grid, seed *int64) *language {
+	if d.language == nil {
+		d.language = newLanguage(g, d.over.Facts, seed, d.elsewhere)
+	}
+	return d.language
+}
+
+// newLanguage collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
+// has not, are NULL.
+func newLanguage(g *grid, machine *expression.Machine, seed *int64, elsewhere map[string]bool) *language {
+	l := &language{facts: machine, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
+	names, facts, unclear := map[string]expression.Kind{}, map[string]expression.Kind{}, map[string]string{}
+	for _, f := range expression.Facts() {
+		names[f.Name], facts[f.Name] = f.Kind, f.Kind
+	}
+	params := map[string]expression.Kind{}
+	for axis := range elsewhere {
+		params[axis] = expression.Any
+	}
+	for i, a := range g.axes {
+		params[a.name] = g.kindOf(i)
+	}
+	for name, kind := range params {
+		if !schema.IsAxisColumn(name) {
+			names[paramPrefix+name], l.params[paramPrefix+name] = kind, name
+			if ofFact, both := facts[name]; both {
+				delete(names, name)
+				names[factPrefix+name] = ofFact
+				unclear[name] = fmt.Sprintf("%s is the name of a parameter and of a fact: write %s%s or %s%s", name, paramPrefix, name, factPrefix, name)
+				continue
+			}
+			names[name], l.params[name] = kind, name
+		}
+	}
+	maps.Copy(names, identityKinds)
+	for name := range identityKinds {
+		delete(l.params, name)
+	}
+	l.scope = expression.Scope{Names: names, Unclear: unclear, Functions: machine.Functions(l.interpreter), Canonical: canonicalTexts}
+	return l
+}
+
+// canonicalTexts are the fields of a point that are stored in one spelling.
+var canonicalTexts = map[string]func(string) string{
+	"precision": func(text string) string {
+		if canonical, err := schema.CanonicalPrecision(text); err == nil {
+			return canonical
+		}
+		return text
+	},
+}
+
+// interpreter is that of the point.
+func (l *language) interpreter() (name string, is bool) {
+	return l.point.Python, slices.Contains(pythonRun, l.point.Executor)
+}
+
+// kindOf is the kind that all values of an axis have; Any where they have several.
+func (g *grid) kindOf(axis int) expression.Kind {
+	values := slices.Clone(g.axes[axis].values)
+	for _, e := range g.include {
+		values = append(values, e.values[axis]...)
+	}
+	kind := expression.KindOf(datum(values[0].text, values[0].typed))
+	for _, v := range values[1:] {
+		if expression.KindOf(datum(v.text, v.typed)) != kind {
+			return expression.Any
+		}
+	}
+	return kind
+}
+
+// datum is the value of a parameter in an expression, of its canonical text and, where that does not say all, its JSON: a
+// number, true or false, or text. Lists and maps are their canonical text.
+func datum(text, typed string) any {
+	if strings.HasPrefix(typed, `"`) {
+		return text
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	if canonical, err := schema.CanonicalNumber(text); err == nil && canonical == text {
+		if number, err := strconv.ParseFloat(text, 64); err == nil {
+			return number
+		}
+	}
+	return text
+}
+
+// datum is that of a text, which is looked at once.
+func (l *language) datum(text, typed string) any {
+	value, known := l.data[[2]string{text, typed}]
+	if !known {
+		value = datum(text, typed)
+		l.data[[2]string{text, typed}] = value
+	}
+	return value
+}
+
+// compile reads an expression whose value is to be of a kind. Numbers and switches of YAML are expressions too.
+func (l *language) compile(f field, gives expression.Kind) (*formula, error) {
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
+		return nil, f.want("an expression")
+	}
+	formula, err := l.parse(f, gives)
+	if err != nil {
+		return nil, f.errorf("%v", err)
+	}
+	return formula, nil
+}
+
+// parse reads an expression. Its error does not say where in the file it is.
+func (l *language) parse(f field, gives expression.Kind) (*formula, error) {
+	e, err := expression.Compile(f.Value, l.scope, gives)
+	if err != nil {
+		return nil, err
+	}
+	l.seedUsed = l.seedUsed || slices.Contains(e.Names(), "seed")
+	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), language: l}, nil
+}
+
+// eval returns the value of the formula at a point. If a needed value is NULL, the error names it.
+func (f *formula) eval(p *Point) (any, error) {
+	l := f.language
+	l.point = p
+	for _, name := range f.names {
+		l.values[name] = l.value(name)
+	}
+	value, err := f.Eval(l.values)
+	if null, is := errors.AsType[*expression.NullError](err); is {
+		return nil, &nullError{f.at.errorf("%s", l.explain(null))}
+	}
+	if err != nil {
+		return nil, f.at.errorf("%v", err)
+	}
+	return value, nil
+}
+
+// nullError says that an expression has no value at a point.
+type nullError struct{ error }
+
+// explain says what is NULL, why, and what to do.
+func (l *language) explain(null *expression.NullError) string {
+	if _, metric := l.results[null.Name]; metric {
+		return "the run has no " + null.Name
+	}
+	if l.isFact(null.Name) {
+		name := strings.TrimPrefix(null.Name, factPrefix)
+		_, why := l.facts.Value(name)
+		return null.Name + " is not known here (" + why + "): write (" + null.Name + " ?? VALUE) for a default, or give --fact " + name + "=VALUE"
+	}
+	return null.Error() + ": write (... ?? VALUE) for a default"
+}
+
+// isFact reports whether a name is that of a fact.
+func (l *language) isFact(name string) bool {
+	_, identity := identityKinds[name]
+	_, param := l.params[name]
+	_, known := l.scope.Names[name]
+	return known && !identity && !param
+}
+
+// value is that of a name at the point, nil where it is NULL.
+func (l *language) value(name string) any {
+	if value, is := l.results[name]; is {
+		return value
+	}
+	if axis, is := l.params[name]; is {
+		if text, has := l.point.Params[axis]; has {
+			return l.datum(text, l.point.Values[axis])
+		}
+		return nil
+	}
+	number := func(n *int64) any {
+		if n == nil {
+			return nil
+		}
+		return float64(*n)
+	}
+	switch name {
+	case "batch_size":
+		return number(l.point.BatchSize)
+	case "seq_len":
+		return number(l.point.SeqLen)
+	case "seed":
+		return number(l.seed)
+	}
+	if _, identity := identityKinds[name]; identity {
+		if text := l.point.textOf(name); text != "" {
+			return text
+		}
+		return nil
+	}
+	if value, known := l.values[name]; known {
+		return value
+	}
+	value, _ := l.facts.Value(strings.TrimPrefix(name, factPrefix))
+	return value
+}
+
+// bases are how many of the base unit, in which expressions compute, a stored unit is. Others are 1.
+var bases = map[string]float64{"ns": 1e-9, "mJ": 1e-3, "mW": 1e-3, "MHz": 1e6}
+
+// Result is computed from the metrics of a run: a derived metric, or a condition. Its expression computes in base units: s, B, J, W,
+// Hz, and ratios such as 0.98.
+type Result struct {
+	Name   string // of the metric; empty of a condition
+	Text   string // the expression
+	Unit   string // stored unit of the metric
+	Better schema.Better
+
+	formula *formula
+	metrics map[string]string // names in the expression, with the metric that each is
+	scale   float64           // stored units in a base unit
+}
+
+// Metrics lists the metrics that the expression names.
+func (r *Result) Metrics() []string {
+	return slices.Compact(slices.Sorted(maps.Values(r.metrics)))
+}
+
+// Eval returns the value at a point with these metrics, in stored units: a float64 in the stored unit, or a bool. If a needed value is
+// NULL, the error names it. Only one goroutine at a time may evaluate the results of a sweep.
+func (r *Result) Eval(p *Point, metrics map[string]Measured) (any, error) {
+	l := r.formula.language
+	for name, metric := range r.metrics {
+		l.results[name] = nil
+		if a, has := metrics[metric]; has {
+			l.results[name] = a.Value * base(a.Unit)
+		}
+	}
+	l.point = p
+	for _, name := range r.formula.names {
+		l.values[name] = l.value(name)
+	}
+	value, err := r.formula.Eval(l.values)
+	if null, is := errors.AsType[*expression.NullError](err); is {
+		return nil, errors.New(l.explain(null))
+	}
+	number, is := value.(float64)
+	switch {
+	case err != nil || !is:
+		return value, err
+	case math.IsInf(number*r.scale, 0):
+		return nil, fmt.Errorf("%s is too large", r.Text)
+	}
+	return rounded(number * r.scale), nil
+}
+
+// rounded has the 15 digits that a float64 has for certain: the way from ns to s and back leaves a trace in the last ones.
+func rounded(v float64) float64 {
+	const digits = 15
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return v // it would be infinite
+	}
+	return short
+}
+
+// Measured is a value in a stored unit.
+type Measured struct {
+	Value float64
+	Unit  string
+}
+
+func base(stored string) float64 {
+	if factor, known := bases[stored]; known {
+		return factor
+	}
+	return 1
+}
+
+// derivedKeys are the keys of an entry of derived.
+var derivedKeys = []Key{
+	{Name: "expr", Value: expressionValue, Doc: "An expression of metrics, parameters and facts, in base units such as s, B and J. If its metrics have several samples, it is computed for each sample."},
+	{Name: "unit", Value: textValue, Doc: "The unit, without a prefix: s, B, J, B/s, ratio, tok/s. Not needed for the metrics that NeuroLens knows."},
+	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "Which values are better: lower or higher."},
+}
+
+// readResults reads derived and check.
+func (p *program) readResults(d *document, g *grid) error {
+	derived, check := d.keys["derived"], d.keys["check"]
+	if !derived.given() && !check.given() {
+		return nil
+	}
+	var members []member
+	if derived.given() {
+		var err error
+		if members, err = derived.members("derived."); err != nil {
+			return err
+		}
+		if len(members) == 0 || len(members) > maxMetrics {
+			return derived.errorf("want 1 to %d metrics, got %d", maxMetrics, len(members))
+		}
+	}
+	s := speaker{newLanguage(g, d.over.Facts, p.seed, d.elsewhere), p.metricNames(members)}
+	for _, m := range members {
+		if slices.ContainsFunc(p.metrics, func(read metric) bool { return read.rule.Name == m.key }) {
+			return m.value.errorf("metrics defines a metric with this name: choose another name")
+		}
+		r, err := s.readDerived(m)
+		if err != nil {
+			return err
+		}
+		p.derived = append(p.derived, r)
+	}
+	if err := p.orderDerived(derived); err != nil || !check.given() {
+		return err
+	}
+	if len(check.items()) == 0 || len(check.items()) > maxMetrics {
+		return check.errorf("want 1 to %d conditions, got %d", maxMetrics, len(check.items()))
+	}
+	for _, item := range check.items() {
+		c := &Result{scale: 1}
+		if err := s.compile(c, item, expression.Boolean); err != nil {
+			return err
+		}
+		p.checks = append(p.checks, c)
+	}
+	return nil
+}
+
+// metricNames are the metrics that expressions may name: those with a fixed meaning, and those that the sweep makes.
+func (p *program) metricNames(derived []member) map[string]bool {
+	names := map[string]bool{}
+	for _, k := range schema.MetricKinds {
+		names[k.Name] = true
+	}
+	for _, m := range p.metrics {
+		names[m.rule.Name] = true
+	}
+	for _, m := range derived {
+		names[m.key] = true
+	}
+	return names
+}
+
+// speaker compiles expressions that may name metrics.
+type speaker struct {
+	*language
+	metrics map[string]bool
+}
+
+// prefixedMetric is any metric in an expression, also one that only the benchmark knows.
+var prefixedMetric = regexp.MustCompile(`\bmetric\.([A-Za-z_]\w*)`)
+
+// compile compiles an expression. The name of a metric that is one of a parameter or a fact too is refused: metric.NAME says which
+// is meant.
+func (s *speaker) compile(r *Result, f field, gives expression.Kind) error {
+	scope := s.scope
+	scope.Names, scope.Unclear = maps.Clone(scope.Names), maps.Clone(scope.Unclear)
+	known := map[string]string{}
+	for name := range s.metrics {
+		_, taken := scope.Names[name]
+		_, unclear := scope.Unclear[name]
+		switch {
+		case taken || unclear:
+			s.refuseName(&scope, name)
+		case axisName.MatchString(name) && !strings.Contains(name, "-"):
+			known[name] = name
+		}
+	}
+	for _, match := range prefixedMetric.FindAllStringSubmatch(f.Value, -1) {
+		known[match[0]] = match[1]
+	}
+	for name := range known {
+		scope.Names[name] = expression.Number
+	}
+	of := *s.language
+	of.scope, of.results = scope, map[string]any{}
+	formula, err := of.compile(f, gives)
+	if err != nil {
+		return err
+	}
+	r.formula, r.Text, r.metrics = formula, formula.text, map[string]string{}
+	for _, name := range formula.names {
+		if metric, is := known[name]; is {
+			r.metrics[name] = metric
+		}
+	}
+	return nil
+}
+
+// refuseName takes the name of a metric out of a scope in which it is something else too.
+func (s *speaker) refuseName(scope *expression.Scope, name string) {
+	if _, identity := identityKinds[name]; identity {
+		return // a metric of that name is reached by metric.NAME alone
+	}
+	other := paramPrefix + name
+	if _, is := s.params[other]; !is {
+		other = factPrefix + name
+		if kind, known := scope.Names[name]; known {
+			scope.Names[other] = kind
+		}
+	}
+	delete(scope.Names, name)
+	scope.Unclear[name] = fmt.Sprintf("%s is the name of a metric and of something else: write metric.%s or %s", name, name, other)
+}
+
+// readDerived reads an entry of derived.
+func (s *speaker) readDerived(m member) (*Result, error) {
+	said, err := m.value.knownOfExpressions(keyNames(derivedKeys))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDerivedName(m); err != nil {
+		return nil, err
+	}
+	if !said["expr"].given() {
+		return nil, m.value.errorf("want {expr: EXPRESSION, unit: UNIT}: expr is missing")
+	}
+	r := &Result{Name: m.key}
+	if err := r.readUnit(m.value, said["unit"]); err != nil {
+		return nil, err
+	}
+	if better := said["better"]; better.given() {
+		word, err := better.oneOf([]string{string(schema.BetterLower), string(schema.BetterHigher)})
+		if err != nil {
+			return nil, err
+		}
+		if kind, known := schema.KindOfMetric(m.key); known && kind.Better != "" && kind.Better != schema.Better(word) {
+			return nil, better.errorf("for %s, %s is better", m.key, kind.Better)
+		}
+		r.Better = schema.Better(word)
+	}
+	return r, s.compile(r, said["expr"], expression.Number)
+}
+
+// checkDerivedName refuses names that are no metric's, or that are measured.
+func checkDerivedName(m member) error {
+	if !axisName.MatchString(m.key) {
+		return m.value.errorf("want a name made of letters, digits, _ and -")
+	}
+	if slices.Contains(measured, m.key) {
+		return m.value.errorf("NeuroLens measures a metric with this name: choose another name")
+	}
+	return nil
+}
+
+// readUnit finds the stored unit of a derived metric.
+func (r *Result) readUnit(entry, f field) error {
+	kind, known := schema.KindOfMetric(r.Name)
+	if r.Better = kind.Better; known {
+		r.Unit = kind.Unit
+	}
+	r.scale = 1 / base(r.Unit)
+	if !f.given() {
+		if !known {
+			return entry.errorf("want a unit: s, B, J, B/s, ratio, or a count such as tok/s")
+		}
+		return nil
+	}
+	text, err := f.text()
+	if err != nil {
+		return err
+	}
+	stored, factor, _ := schema.StoredUnit(text)
+	switch {
+	case known && kind.Unit != "" && stored != kind.Unit:
+		return f.errorf("%s is in %s, not in %s", r.Name, kind.Unit, text)
+	case math.Abs(factor*base(stored)-1) > 1e-9:
+		return f.errorf("want a unit without a prefix, such as s, B, J, ratio, got %s: expressions compute in units without a prefix, and tables add one", text)
+	}
+	r.Unit, r.scale = stored, factor
+	return nil
+}
+
+// orderDerived puts metrics before those that are derived of them.
+func (p *program) orderDerived(f field) error {
+	var ordered []*Result
+	left := p.derived
+	for len(left) > 0 {
+		waits := func(r *Result) bool {
+			return slices.ContainsFunc(left, func(other *Result) bool { return slices.Contains(r.Metrics(), other.Name) })
+		}
+		at := slices.IndexFunc(left, func(r *Result) bool { return !waits(r) })
+		if at < 0 {
+			return f.errorf("%s depends on itself", left[0].Name)
+		}
+		ordered = append(ordered, left[at])
+		left = slices.Delete(slices.Clone(left), at, at+1)
+	}
+	p.derived = ordered
+	return nil
+}
+
+// fillResults gives a point its derived metrics and conditions.
+func (p *program) fillResults(point *Point) {
+	point.Derived, point.Checks = p.derived, p.checks
+}
+
+// derivedText are the expressions of derived as JSON.
+func derivedText(p *Point) string {
+	if len(p.Derived) == 0 {
+		return ""
+	}
+	object := map[string]any{}
+	for _, r := range p.Derived {
+		object[r.Name] = r.Text
+	}
+	text, _ := schema.CanonicalJSON(object) // texts always have one
+	return text
+}
+
+// conditionsText are the conditions of check as JSON.
+func conditionsText(p *Point) string {
+	if len(p.Checks) == 0 {
+		return ""
+	}
+	var list []any
+	for _, r := range p.Checks {
+		list = append(list, r.Text)
+	}
+	text, _ := schema.CanonicalJSON(list)
+	return text
+}
+
+// metricPrefix goes before a metric that only a benchmark knows, as in an expression.
+const metricPrefix = "metric."
+
+// measured are the metrics that runs have in any case, as far as the system tells them.
+var measured = []string{schema.PrimaryMetric, "cpu_user", "cpu_system", "peak_memory"}
+
+// readPrimary reads which metric a point is about.
+func (s *settings) readPrimary(d *document) error {
+	f := d.keys["primary"]
+	if !f.given() {
+		return nil
+	}
+	err := s.read("primary", f)
+	s.point.Primary = strings.TrimPrefix(s.point.Primary, metricPrefix)
+	return err
+}
+
+// checkPrimary refuses a metric that probably is a misspelt one of those that the sweep makes.
+func (p *program) checkPrimary(d *document) error {
+	f := d.keys["primary"]
+	if !f.given() {
+		return nil
+	}
+	own := slices.Clone(measured)
+	for _, m := range p.metrics {
+		if !m.at.given() {
+			own = append(own, m.rule.Name)
+		}
+	}
+	for _, r := range p.derived {
+		own = append(own, r.Name)
+	}
+	if near := nearMetric(f.Value, own); near != "" {
+		return f.errorf("no metric %s is read or derived here: did you mean %s? For a metric that the benchmark reports itself, write %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value))
+	}
+	return nil
+}
+
+// nearMetric is the metric, of those that are named, that another name probably means; empty where it is known, or probably
+// means none of them.
+func nearMetric(name string, own []string) string {
+	if _, known := schema.KindOfMetric(name); known || slices.Contains(own, name) || strings.HasPrefix(name, metricPrefix) {
+		return ""
+	}
+	return schema.Nearest(name, own)
+}
+
+// Metric is the metric that a name of the command line means. metric.NAME means any metric, also one that only the benchmark knows.
+// It is an error if no run of the sweep can have the metric, or if the name is probably a misspelt metric of the sweep.
+func (s *Sweep) Metric(name string) (string, error) {
+	own, tells := slices.Clone(measured), false
+	for _, p := range s.Planned() {
+		tells = tells || p.Executor == schema.ExecutorCommand || p.Executor == schema.ExecutorPython
+		for _, rule := range p.Metrics {
+			if rule.Read == "" && !slices.Contains(own, rule.Name) {
+				own = append(own, rule.Name)
+			}
+		}
+		for _, r := range p.Derived {
+			if !slices.Contains(own, r.Name) {
+				own = append(own, r.Name)
+			}
+		}
+	}
+	if near := nearMetric(name, own); near != "" {
+		return "", fmt.Errorf("no metric %s is read or derived in the sweep: did you mean %s?", shorten(name), near)
+	}
+	metric := strings.TrimPrefix(name, metricPrefix)
+	if _, known := schema.KindOfMetric(metric); !known && !tells && !slices.Contains(own, metric) {
+		return "", fmt.Errorf("no run of the sweep has a metric %s", shorten(metric))
+	}
+	return metric, nil
+}
+
+// Skip is the reason why a point is planned but not run.
+type Skip struct {
+	When   string // the expression of skip_if that holds at the point
+	Reason string
+	Line   int // of the expression, or of the axis
+	// Unsupported: the function of the point does not take an axis, and a point without it is measured. When is empty.
+	Unsupported bool
+}
+
+// skipRule is an entry of skip_if.
+type skipRule struct {
+	when    *formula
+	reason  string
+	unclear string // why it is not known whether a point is skipped where when is true; empty: it is
+}
+
+// keysOfSkip are the keys of an entry of skip_if.
+var keysOfSkip = []Key{
+	{Name: "when", Value: expressionValue, Doc: "An expression. Points where it is true are skipped."},
+	{Name: "reason", Value: textValue, Doc: "The reason that is stored. Default: the expression."},
+}
+
+// readSkips reads skip_if: an entry, or a list of them.
+func (d *document) readSkips(g *grid, seed *int64) ([]skipRule, error) {
+	f := d.keys["skip_if"]
+	if !f.given() {
+		return nil, nil
+	}
+	l := d.speak(g, seed)
+	if len(f.Content) > maxEntries {
+		return nil, f.errorf("more than %d entries", maxEntries)
+	}
+	var rules []skipRule
+	for _, item := range f.items() {
+		keys, err := item.knownOfExpressions(keyNames(keysOfSkip))
+		if err != nil {
+			return nil, err
+		}
+		if !keys["when"].given() {
+			return nil, item.errorf("want {when: EXPRESSION, reason: TEXT}: when is missing")
+		}
+		rule := skipRule{unclear: d.unclear[item.Node]}
+		if rule.when, err = l.compile(keys["when"], expression.Boolean); err != nil {
+			return nil, err
+		}
+		rule.reason = rule.when.text
+		if reason := keys["reason"]; reason.given() {
+			if rule.reason, err = reason.text(); err != nil {
+				return nil, err
+			}
+			if err := reason.checkUnfilled(rule.reason); err != nil {
+				return nil, err
+			}
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+// knownOfExpressions are the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
+// second of which is `b) > 1`.
+func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
+	members, err := f.members(f.what + ".")
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range members {
+		if !slices.Contains(keys, m.key) && !axisName.MatchString(m.key) {
+			return nil, f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression, because YAML ends it at the comma", shorten(m.key))
+		}
+	}
+	return f.known(f.what+".", keys)
+}
+
+// skip reports why a point is not to be run; nil: it is. fault is why that is not known; empty: it is.
+func (of *section) skip(p *Point) (skip *Skip, fault string, err error) {
+	for _, rule := range of.skips {
+		holds, err := rule.when.eval(p)
+		if err != nil {
+			return nil, "", err
+		}
+		switch {
+		case holds != true:
+		case rule.unclear == "":
+			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, "", nil
+		case fault == "":
+			fault = rule.unclear
+		}
+	}
+	return nil, fault, nil
+}
+
+// Planned lists the points that run, then the skipped ones.
+func (s *Sweep) Planned() []*Point {
+	all := make([]*Point, 0, len(s.Points)+len(s.Skipped))
+	for i := range s.Points {
+		all = append(all, &s.Points[i])
+	}
+	for i := range s.Skipped {
+		all = append(all, &s.Skipped[i])
+	}
+	return all
+}
+
+// keysOfAmounts are the keys of work.
+var keysOfAmounts = []Key{
+	{Name: "items", Value: expressionValue, Doc: "Items, such as images or tokens. The metric throughput is items per second."},
+	{Name: "bytes", Value: expressionValue, Doc: "Bytes that are moved. The metric bandwidth is bytes per second."},
+	{Name: "flops", Value: expressionValue, Doc: "Floating-point operations. The metric compute is operations per second."},
+}
+
+// work says how much work an iteration is.
+type work struct{ items, bytes, flops *formula }
+
+// readWork reads work; nil where it is not given.
+func (d *document) readWork(g *grid, seed *int64) (*work, error) {
+	f := d.keys["work"]
+	if !f.given() {
+		return nil, nil
+	}
+	keys, err := f.knownOfExpressions(keyNames(keysOfAmounts))
+	if err != nil {
+		return nil, err
+	}
+	w := &work{}
+	for name, to := range map[string]**formula{"items": &w.items, "bytes": &w.bytes, "flops": &w.flops} {
+		if amount := keys[name]; amount.given() {
+			if *to, err = d.speak(g, seed).compile(amount, expression.Number); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return w, nil
+}
+
+// at is the work of an iteration at a point. What needs something that is NULL there is NULL too.
+func (w *work) at(p *Point) (*schema.Work, error) {
+	items, err := w.items.amount(p)
+	if err != nil {
+		return nil, err
+	}
+	flops, err := w.flops.amount(p)
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := w.bytes.amount(p)
+	if err != nil || bytes == nil {
+		return &schema.Work{Items: items, Flops: flops}, err
+	}
+	if *bytes >= math.MaxInt64 {
+		return nil, w.bytes.at.errorf("%v bytes are more than 2**63", *bytes)
+	}
+	return &schema.Work{Items: items, Flops: flops, Bytes: new(int64(math.Round(*bytes)))}, nil
+}
+
+// amount is the value of a formula, which may not be negative; nil where it is NULL or there is no formula.
+func (f *formula) amount(p *Point) (*float64, error) {
+	if f == nil {
+		return nil, nil
+	}
+	value, err := f.eval(p)
+	if _, null := errors.AsType[*nullError](err); null {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	amount := value.(float64)
+	if amount < 0 {
+		return nil, f.at.errorf("want an amount of at least 0, got %s", schema.CanonicalFloat(amount))
+	}
+	return &amount, nil
+}
+
+// workText is the work of a point as canonical JSON; empty where it is not given.
+func workText(p *Point) string {
+	if p.Work == nil {
+		return ""
+	}
+	amounts := map[string]any{}
+	add := func(name string, amount *float64) {
+		if amount != nil {
+			amounts[name] = json.Number(schema.CanonicalFloat(*amount))
+		}
+	}
+	add("items", p.Work.Items)
+	add("flops", p.Work.Flops)
+	if p.Work.Bytes != nil {
+		amounts["bytes"] = json.Number(strconv.FormatInt(*p.Work.Bytes, 10))
+	}
+	text, _ := schema.CanonicalJSON(amounts) // finite numbers always have one
+	return text
+}
+
+// counted is a key whose value an expression says point by point.
+type counted struct {
+	Key
+	formula *formula
+}
+
+// orExpression is a value in whose place an expression of a number may stand: of a time, in seconds.
+func orExpression(v Value) Value {
+	v.Expression = true
+	return v
+}
+
+// isExpression reports whether a value in the file is an expression. Numbers, and times with units, are not.
+func (k Key) isExpression(f field) bool {
+	if !f.given() || !k.Value.Expression || f.Kind != yaml.ScalarNode || f.ShortTag() != "!!str" {
+		return false
+	}
+	_, err := time.ParseDuration(f.Value)
+	return k.Value.Kind != Duration || err != nil
+}
+
+// readCounted reads the expressions of counts and of the budget, where the command line says nothing in their place.
+func (d *document) readCounted(g *grid, seed *int64) ([]counted, error) {
+	replaced := map[string]bool{
+		"warmup":     d.option("warmup").given() || d.option("cold_start").given(),
+		"iterations": d.option("iterations").given() || d.option("rel_error").given() || d.option("cold_start").given(),
+		"budget":     d.option("budget").given(),
+	}
+	var all []counted
+	for _, k := range keys {
+		f := d.keys[k.Name]
+		if !k.isExpression(f) || replaced[k.Name] {
+			continue
+		}
+		formula, err := d.speak(g, seed).parse(f, expression.Number)
+		if err != nil {
+			return nil, f.errorf("neither %s nor an expression: %v", k.plain(), err)
+		}
+		all = append(all, counted{k, formula})
+	}
+	return all, nil
+}
+
+// plain is what may stand for a key in place of an expression.
+func (k Key) plain() string {
+	if k.Value.Kind == Duration {
+		return "a time with its unit (500ms, 15s, 10m)"
+	}
+	return "a number"
+}
+
+// set works the key out for a point. A count is rounded down.
+func (c counted) set(p *Point) error {
+	value, err := c.formula.eval(p)
+	if err != nil {
+		return err
+	}
+	number := value.(float64)
+	if c.Value.Kind == Duration {
+		if number <= 0 || number > maxDuration.Seconds() {
+			return c.formula.at.errorf("%s is %s s: want more than 0s and at most %s", c.formula.text, exact(number), maxDuration)
+		}
+		*c.point(p).(*time.Duration) = max(1, time.Duration(math.Round(number*float64(time.Second))))
+		return nil
+	}
+	n := math.Floor(number)
+	if n < float64(c.Value.Min) || n > float64(c.Value.Max) {
+		return c.formula.at.errorf("%s is %s: want a whole number from %d to %d",
+			c.formula.text, exact(number), c.Value.Min, c.Value.Max)
+	}
+	*c.point(p).(*int) = int(n)
+	return nil
+}
+
+// exact prints a whole number below 1e21 with all its digits, and any other as CanonicalFloat does.
+func exact(number float64) string {
+	if number == math.Trunc(number) && math.Abs(number) < 1e21 {
+		return strconv.FormatFloat(number, 'f', 0, 64)
+	}
+	return schema.CanonicalFloat(number)
+}
+
+// count sets what expressions say of how long a point runs.
+func (of *section) count(p *Point) error {
+	for _, c := range of.counted {
+		if err := c.set(p); err != nil {
+			return err
+		}
+	}
+	if len(of.counted) > 0 && p.Iterations == 0 && p.Executor != schema.ExecutorCommand {
+		return of.settings.room.fit(p)
+	}
+	return nil
+}
+
+// setWork sets the work of a point that runs.
+func (of *section) setWork(p *Point) (err error) {
+	if of.work != nil {
+		p.Work, err = of.work.at(p)
+	}
+	return err
+}
