@@ -478,11 +478,11 @@ func TestAppendAllFaults(t *testing.T) {
 // bulkFault is a way in which a file operation fails while many runs are written.
 type bulkFault struct {
 	faultyFiles
-	first, step int // operations that fail: usually, from which one on; with NEUROLENS_TORTURE, every which one
+	first, step int // operations that fail: usually, from which one on; with NEUROLENS_LONG=all, every which one
 }
 
 // bulkFaults are the ways: with NEUROLENS_LONG=1 every third operation fails in one of them, and some in each of the others; with
-// NEUROLENS_TORTURE=1 three times as many, so that each operation fails.
+// NEUROLENS_LONG=all three times as many, so that each operation fails.
 var bulkFaults = map[string]bulkFault{
 	"disk":         {faultyFiles{Fault: syscall.EIO}, 0, 1},
 	"disk, late":   {faultyFiles{Fault: syscall.EIO, Late: true}, 6, 2},

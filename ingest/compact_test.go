@@ -434,7 +434,7 @@ func notYet(t testing.TB, into string) {
 	}
 }
 
-// TestCompactResume lets a process that compacts end at some of its operations, with NEUROLENS_TORTURE=1 at each. The next one keeps every
+// TestCompactResume lets a process that compacts end at some of its operations, with NEUROLENS_LONG=all at each. The next one keeps every
 // file that was finished, and the store is the same as without an interruption.
 func TestCompactResume(t *testing.T) {
 	t.Parallel()

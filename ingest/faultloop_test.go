@@ -9,7 +9,7 @@ import (
 
 // faultLoop lets file operations of a task fail in turn: of those that write, and then of those that read. With
 // NEUROLENS_LONG=1 of the errors each takes every ninth, from another one on, so that together they take every third; where a
-// failed operation happens all the same, or all after it fail too, every 33rd. With NEUROLENS_TORTURE=1 each takes
+// failed operation happens all the same, or all after it fail too, every 33rd. With NEUROLENS_LONG=all each takes
 // all, and else few: those of one way lie between those of the others.
 func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading bool)) {
 	modes := []struct {

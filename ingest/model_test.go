@@ -51,7 +51,7 @@ type model struct {
 // TestModel lets writers, sealers, packers and readers work in one store, stall and crash at any step, and holds the
 // invariants of FORMAT.md: no acknowledged run is ever missing, no run is there twice, what is sealed never changes and
 // never goes away. The time of the model is made up, so that the machine's speed does not matter; as what it made must not
-// be met by other tests, it is a process of its own. NEUROLENS_TORTURE=1 goes on until every step has seen 100 crashes.
+// be met by other tests, it is a process of its own. NEUROLENS_LONG=all goes on until every step has seen 100 crashes.
 func TestModel(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("it needs directories under their descriptors in /proc")

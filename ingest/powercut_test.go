@@ -233,7 +233,7 @@ func (f *cutFiles) did(err error, keys ...string) error {
 
 // TestPowerCut ends a process in a session before each operation that makes names durable or takes names away, and cuts
 // the power there; and where it stays on, another process does the session, and the power is cut after that. With
-// NEUROLENS_LONG=1 it takes every 15th of them, from another one on each time; with NEUROLENS_TORTURE=1 each.
+// NEUROLENS_LONG=1 it takes every 15th of them, from another one on each time; with NEUROLENS_LONG=all each.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	decisive := regexp.MustCompile(`^(sync|rename|remove) (\.|[a-su-z]|trash)`) // not of tmp

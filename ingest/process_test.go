@@ -91,7 +91,7 @@ func drain(out io.Reader) []string {
 	return ids
 }
 
-// TestKill ends appending processes with SIGKILL at random moments: with NEUROLENS_LONG=1 30 times, with NEUROLENS_TORTURE=1
+// TestKill ends appending processes with SIGKILL at random moments: with NEUROLENS_LONG=1 30 times, with NEUROLENS_LONG=all
 // 200 times.
 func TestKill(t *testing.T) {
 	t.Parallel()

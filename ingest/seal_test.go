@@ -573,7 +573,7 @@ func checkStoreBut(t *testing.T, dir string, bad schema.Run) map[string]int {
 }
 
 // TestSealCrash lets a process that seals crash at each step, with NEUROLENS_LONG=1 at every fourth of its operations, and with
-// NEUROLENS_TORTURE=1 at each.
+// NEUROLENS_LONG=all at each.
 func TestSealCrash(t *testing.T) {
 	t.Parallel()
 	counts := newStepCounts()
@@ -621,7 +621,7 @@ func checkUnsynced(t *testing.T, f *faultyFiles) {
 
 // TestSealFaults lets every file operation of a process that seals fail in turn: no run is lost or there twice, what was
 // acknowledged is there, and when the cause is gone all can be sealed. With NEUROLENS_LONG=1 every operation meets some of
-// the faults, with NEUROLENS_TORTURE=1 all of them.
+// the faults, with NEUROLENS_LONG=all all of them.
 func TestSealFaults(t *testing.T) {
 	t.Parallel()
 	stride, first := tier(251, 18, 1), 0
@@ -699,7 +699,7 @@ func TestSealOrder(t *testing.T) {
 }
 
 // TestSealNoLinks: without hard links renames seal, whatever operation fails or ends the process: with NEUROLENS_LONG=1 every third fails in
-// one of the ways, with NEUROLENS_TORTURE=1 every one in each.
+// one of the ways, with NEUROLENS_LONG=all every one in each.
 func TestSealNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)

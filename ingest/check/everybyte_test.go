@@ -34,7 +34,7 @@ import (
 // another one. What is gone is counted, planned and marked. All events are there, but for a damaged one that no pack has.
 //
 // Rows that a pack or a claim has again are another matter than those that are stored once, so each has a store of its own.
-// By default the test takes some bytes of each file; with NEUROLENS_LONG=1 every 499th byte, with NEUROLENS_TORTURE=1 all:
+// By default the test takes some bytes of each file; with NEUROLENS_LONG=1 every 499th byte, with NEUROLENS_LONG=all all:
 // 300,000 cases of 14 to 23 ms each: more than an hour of one core.
 func TestRepairEveryByte(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func TestVerifyWhole(t *testing.T) {
 
 // TestVerifyFlips changes bytes of every file of a store with every kind of file, one at a time, and each change is
 // found, in that file. What has nothing to do with the file is left away for speed. NEUROLENS_LONG=1 asks for every seventh byte,
-// NEUROLENS_TORTURE=1 for every one, and for other bits too.
+// NEUROLENS_LONG=all for every one, and for other bits too.
 func TestVerifyFlips(t *testing.T) {
 	t.Parallel()
 	masks, step := []byte{0x20}, tier(151, 7, 1) // the bit that tells the cases of letters apart, to which JSON is blind in places

@@ -16,13 +16,13 @@ const (
 
 // InMemory runs the tests of a package with their temporary directories, and those of the processes that they start, in
 // memory: they create and remove very many files, and the time of a disk says nothing about the code. With
-// NEUROLENS_LONG, with TMPDIR set, and if there is not enough such memory, everything is on the disk.
+// NEUROLENS_LONG=1, with TMPDIR set, and if there is not enough such memory, everything is on the disk.
 type InMemory struct{ *testing.M }
 
 // Run runs the tests and gives their exit code.
 func (m InMemory) Run() int {
 	var space syscall.Statfs_t
-	if os.Getenv("NEUROLENS_LONG") != "" || os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryDir, &space) != nil ||
+	if os.Getenv("NEUROLENS_LONG") == "1" || os.Getenv("TMPDIR") != "" || syscall.Statfs(memoryDir, &space) != nil ||
 		space.Bavail*uint64(space.Bsize) < memoryFree || space.Flags&noExec != 0 {
 		return m.M.Run()
 	}

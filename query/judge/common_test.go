@@ -84,7 +84,7 @@ func (m *together) tally(pairs []judge.Pair, effect float64) (found, wrong float
 }
 
 // TestTogether measures what is found across sessions if all points are slow together: of the points themselves, and
-// relative to what they share. VALIDATION.md has the table, which is compared with NEUROLENS_TORTURE=1.
+// relative to what they share. VALIDATION.md has the table, which is compared with NEUROLENS_LONG=all.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	sweeps, sizes, known := 60, []int{12}, []int{10}

@@ -225,7 +225,7 @@ func TestContrastsCause(t *testing.T) {
 func TestContrastEffect(t *testing.T) {
 	t.Parallel()
 	if !torture() {
-		t.Skip("left out: NEUROLENS_TORTURE is not set")
+		t.Skip("left out: NEUROLENS_LONG is not all")
 	}
 	for name, cause := range causes {
 		covered, n := 0, 300

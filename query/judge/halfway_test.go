@@ -38,7 +38,7 @@ var noises = map[string]func(random *rand.Rand) func() float64{
 func TestHalfwayErrors(t *testing.T) {
 	t.Parallel()
 	tries := 60
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
+	if os.Getenv("NEUROLENS_LONG") == "all" {
 		tries = 20_000
 	}
 	looks := []int{6, 9, 14, 20, 30, 46, 68, 103}

@@ -86,7 +86,7 @@ func everyMoreRuns(change, noise float64, rules judge.Rules) (all []moreRuns) {
 // changed or has changed by 5 or 10 %. No number is right for a change that equals the threshold, here 2 %, since it has no verdict
 // however many runs there are; a change within 1 % of the threshold takes more runs than reported.
 //
-// Normal runs, 3, 5, 6 and 10 a side, 1 and 12 points, by blocks and not. Figures of NEUROLENS_TORTURE=1 by change and noise: of the
+// Normal runs, 3, 5, 6 and 10 a side, 1 and 12 points, by blocks and not. Figures of NEUROLENS_LONG=all by change and noise: of the
 // pairs drawn so many were inconclusive, of these so many had a number, so large on average, which settled so many of them, and
 // so many in the worst cell; then the same with the strict rule, and what the worst cell of a gate settled. Of a change of 10 %
 // with a noise of 1 % nothing but a gate's 3 runs is inconclusive.

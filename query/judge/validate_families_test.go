@@ -301,7 +301,7 @@ func sweepsOf(points int) int { return map[int]int{1: 2000, 12: 400, 200: 100}[p
 
 // TestKinds measures what the default rule does with data of many kinds, taken by turns: how often it calls what did not
 // change different, how often what it calls different, how often its interval covers what changed, and how much it finds.
-// VALIDATION.md has the table, which NEUROLENS_TORTURE=1 compares. Else a few sweeps are drawn of some cells.
+// VALIDATION.md has the table, which NEUROLENS_LONG=all compares. Else a few sweeps are drawn of some cells.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	if !torture() {
@@ -384,7 +384,7 @@ func (c *cell) check(t *testing.T, n counted, sweeps int) {
 func TestModesOfSome(t *testing.T) {
 	t.Parallel()
 	if !torture() {
-		t.Skip("left out: NEUROLENS_TORTURE is not set")
+		t.Skip("left out: NEUROLENS_LONG is not all")
 	}
 	const sweeps = 1000
 	at := slices.IndexFunc(kinds, func(k kind) bool { return k.name == "30 % of runs of 45 % of points" })

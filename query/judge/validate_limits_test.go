@@ -68,11 +68,11 @@ func (c *cell) anyFalse(sweeps int) (found int) {
 }
 
 // TestLimits measures how often a change is found where there is none, of data of which it is known that this may be more
-// often than 5 %. VALIDATION.md has the table, which NEUROLENS_TORTURE=1 compares.
+// often than 5 %. VALIDATION.md has the table, which NEUROLENS_LONG=all compares.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	if !torture() {
-		t.Skip("left out: NEUROLENS_TORTURE is not set")
+		t.Skip("left out: NEUROLENS_LONG is not all")
 	}
 	table := []string{"| data with limits | points | 3 runs | 5 | 6 | 10 |", "|---|--:|--:|--:|--:|--:|"}
 	for _, k := range limits {

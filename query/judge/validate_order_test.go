@@ -163,7 +163,7 @@ var (
 )
 
 // TestPeriods measures what the default rule says where a machine is periodically slower, at any phase. VALIDATION.md has the table, which
-// NEUROLENS_TORTURE=1 compares.
+// NEUROLENS_LONG=all compares.
 func TestPeriods(t *testing.T) {
 	t.Parallel()
 	runs, points := []int{5, 6}, []int{1, 12}

@@ -196,7 +196,7 @@ func (b between) cellsOf(t *testing.T, sweeps int, known []int, promised bool) (
 }
 
 // TestNights measures what the default rule says of two sessions, between which the machine differs by what it differs by
-// from night to night. VALIDATION.md has the table, which NEUROLENS_TORTURE=1 compares.
+// from night to night. VALIDATION.md has the table, which NEUROLENS_LONG=all compares.
 func TestNights(t *testing.T) {
 	t.Parallel()
 	sweeps, known := 60, []int{7}
@@ -225,7 +225,7 @@ func TestNights(t *testing.T) {
 }
 
 // TestManyNights measures what a verdict loses where only the newest 100 earlier sessions count, of more. VALIDATION.md has the table, which
-// NEUROLENS_TORTURE=1 compares.
+// NEUROLENS_LONG=all compares.
 func TestManyNights(t *testing.T) {
 	t.Parallel()
 	sweeps, known := 20, []int{100}

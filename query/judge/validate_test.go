@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write the table in VALIDATION.md anew")
 
 // torture reports whether all sweeps are drawn, which takes 20 minutes of a processor.
-func torture() bool { return os.Getenv("NEUROLENS_TORTURE") != "" }
+func torture() bool { return os.Getenv("NEUROLENS_LONG") == "all" }
 
 // promise is a limit, in percent, for a rule on a data set.
 type promise struct {
@@ -92,7 +92,7 @@ func javaValidation(t *testing.T) validation {
 
 // TestValidation measures how often the rules of this package, and those of other tools, call unchanged points changed,
 // and how many real changes they find, and prints a table. VALIDATION.md explains the measures and has the table,
-// which is compared with NEUROLENS_TORTURE=1; otherwise some of the sweeps are drawn and have to keep the promises within chance.
+// which is compared with NEUROLENS_LONG=all; otherwise some of the sweeps are drawn and have to keep the promises within chance.
 func TestValidation(t *testing.T) {
 	t.Parallel()
 	table := tableHead()
@@ -109,7 +109,7 @@ func TestValidation(t *testing.T) {
 	switch {
 	case !*update:
 	case !complete || !torture():
-		t.Error("the table is written with all data and all sweeps alone: NEUROLENS_TORTURE=1")
+		t.Error("the table is written with all data and all sweeps alone: NEUROLENS_LONG=all")
 	default:
 		writeTable(t, "| data |", table)
 	}

@@ -247,7 +247,7 @@ func raced() bool {
 // kill loses the run that was going on, at most, and nothing is left.
 func TestTortureOfTurns(t *testing.T) {
 	rounds, kills := 3, 20
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
+	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 30
 	}
 	text, err := json.Marshal(shell(daemon + "; true"))

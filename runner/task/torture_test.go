@@ -71,11 +71,11 @@ const (
 )
 
 // TestTorture kills one of runner, supervisor and worker at a random moment, with a daemon present, and then nothing
-// may be left. NEUROLENS_TORTURE=1 does it 200 times, and else 30 times.
+// may be left. NEUROLENS_LONG=all does it 200 times, and else 30 times.
 func TestTorture(t *testing.T) {
 	need(t, "setsid")
 	rounds := 30
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
+	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 200
 	}
 	victims := []string{victimRunner, victimSupervisor, victimWorker}

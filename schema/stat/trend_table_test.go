@@ -39,11 +39,11 @@ func drawnSizes(n, draws int) (sizes [len(trendLevels)]float64) {
 	return sizes
 }
 
-// TestTrendSizes draws the table again: with NEUROLENS_TORTURE=1 as often as it was drawn, which takes some minutes, and otherwise
+// TestTrendSizes draws the table again: with NEUROLENS_LONG=all as often as it was drawn, which takes some minutes, and otherwise
 // less often, to see that the shares are right, also where the table is interpolated.
 func TestTrendSizes(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
+	if os.Getenv("NEUROLENS_LONG") == "all" {
 		for _, row := range trendSizes {
 			drawn := drawnSizes(row.n, trendDraws)
 			for i, p := range trendLevels {

@@ -72,12 +72,12 @@ func sameRows(a, b [][]any) bool {
 	return slices.EqualFunc(a, b, func(a, b []any) bool { return same(any(a), any(b)) })
 }
 
-// TestSalvageFlips changes bytes of a file, one at a time (with NEUROLENS_TORTURE=1 every one), and cuts the file off there: the rows of the row group
+// TestSalvageFlips changes bytes of a file, one at a time (with NEUROLENS_LONG=all every one), and cuts the file off there: the rows of the row group
 // that the byte is not of are there, and a byte behind the pages costs none.
 func TestSalvageFlips(t *testing.T) {
 	step := 997
 	switch {
-	case os.Getenv("NEUROLENS_TORTURE") != "":
+	case os.Getenv("NEUROLENS_LONG") == "all":
 		step = 1
 	case os.Getenv("NEUROLENS_LONG") != "":
 		step = 61

@@ -2,12 +2,11 @@ package storetest
 
 import "os"
 
-// Tier gives the amount of work, or the step size, of a test: usually, with NEUROLENS_LONG, and with NEUROLENS_TORTURE,
-// which takes very long.
-func Tier(usual, long, torture int) int {
+// Tier returns the amount of work, or the step size, of a test: usually, with NEUROLENS_LONG=1 (minutes), and with NEUROLENS_LONG=all (hours).
+func Tier(usual, long, all int) int {
 	switch {
-	case os.Getenv("NEUROLENS_TORTURE") != "":
-		return torture
+	case os.Getenv("NEUROLENS_LONG") == "all":
+		return all
 	case os.Getenv("NEUROLENS_LONG") != "":
 		return long
 	default:
