@@ -4,37 +4,12 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
-
-// repository makes a directory a repository with its files committed.
-func repository(t testing.TB, dir string) {
-	t.Helper()
-	_, err := exec.LookPath("git")
-	needs(t, "git", err)
-	git(t, dir, "init", "-q", "-b", "main", "--template=")
-	commit(t, dir)
-}
-
-func commit(t testing.TB, dir string) {
-	t.Helper()
-	git(t, dir, "add", "-A")
-	git(t, dir, "-c", "maintenance.auto=false", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x")
-}
-
-func git(t testing.TB, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
 
 const spinSweep = `suite: spin
 command: [sh, spin.sh]
@@ -49,15 +24,15 @@ const spinScript = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done\n"
 // in a million times.
 func TestAgainstItself(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
+	programtest.NeedsLong(t)
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", spinSweep)
-	write(t, dir, "spin.sh", spinScript)
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
-	bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD", "--repeats", "20")
+	programtest.WriteFile(t, dir, "sweep.yaml", spinSweep)
+	programtest.WriteFile(t, dir, "spin.sh", spinScript)
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
+	bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD", "--repeats", "20")
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+cache)
-	bench.run(t)
+	bench.MustRun(t)
 	if got := rows(t, dir, "SELECT side, count(*), bool_or(git_dirty), count(DISTINCT block_index) FROM runs WHERE status = 'ok' GROUP BY ALL ORDER BY ALL"); got != "[base 20 false 20] [head 20 false 20]" {
 		t.Fatalf("sides, runs, dirty, blocks: %s", got)
 	}
@@ -75,7 +50,7 @@ func TestAgainstItself(t *testing.T) {
 // checkNoSides: the two sides are gone, from the disk and from the repository.
 func checkNoSides(t *testing.T, dir, cache string) {
 	t.Helper()
-	if got := git(t, dir, "worktree", "list"); strings.Contains(got, "\n") {
+	if got := programtest.Git(t, dir, "worktree", "list"); strings.Contains(got, "\n") {
 		t.Errorf("worktrees are left: %s", got)
 	}
 	left, err := filepath.Glob(filepath.Join(cache, "neurolens", "worktrees", "*", "*"))
@@ -89,16 +64,16 @@ func checkNoSides(t *testing.T, dir, cache string) {
 func TestAgainstDirtyTree(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", "suite: ab\nbenchmark: b\nbuild: [[sh, build.sh]]\ncommand: [./made]\nwarmup: 0\niterations: 2\nrepeats: 2\n")
-	write(t, dir, "build.sh", "printf '#!/bin/sh\\nsleep 0.001\\n' >made\nchmod +x made\n")
-	write(t, dir, ".gitignore", "runs_store/\nmade\n")
-	repository(t, dir)
-	write(t, dir, "build.sh", "echo cannot build this >&2\nexit 3\n")
-	write(t, dir, "new.txt", "not yet added\n")
-	bench := program(t, dir, "bench", "sweep.yaml", "--against", "main")
+	programtest.WriteFile(t, dir, "sweep.yaml", "suite: ab\nbenchmark: b\nbuild: [[sh, build.sh]]\ncommand: [./made]\nwarmup: 0\niterations: 2\nrepeats: 2\n")
+	programtest.WriteFile(t, dir, "build.sh", "printf '#!/bin/sh\\nsleep 0.001\\n' >made\nchmod +x made\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\nmade\n")
+	programtest.Repository(t, dir)
+	programtest.WriteFile(t, dir, "build.sh", "echo cannot build this >&2\nexit 3\n")
+	programtest.WriteFile(t, dir, "new.txt", "not yet added\n")
+	bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "main")
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+cache)
 	if err := bench.Run(); err == nil || bench.ProcessState.ExitCode() != 4 {
-		t.Fatalf("%v\n%s%s", err, bench.stdout.String(), bench.stderr.String())
+		t.Fatalf("%v\n%s%s", err, bench.Printed.String(), bench.Messages.String())
 	}
 	got := rows(t, dir, "SELECT side, git_dirty, status, stage, error_kind, count(*), count(build_ns) FROM runs GROUP BY ALL ORDER BY ALL")
 	want := "[base false ok <nil> <nil> 2 2] [head true error build build 2 2]"
@@ -119,12 +94,12 @@ func TestAgainstDirtyTree(t *testing.T) {
 func TestKilledAgainst(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
-	write(t, dir, "wait.sh", "while [ -e wait ]; do sleep 0.05; done\n")
-	write(t, dir, "wait", "")
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
-	killed := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+	programtest.WriteFile(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
+	programtest.WriteFile(t, dir, "wait.sh", "while [ -e wait ]; do sleep 0.05; done\n")
+	programtest.WriteFile(t, dir, "wait", "")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
+	killed := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
 	killed.Env = append(killed.Env, "XDG_CACHE_HOME="+cache)
 	killed.Stderr = nil
 	stderr, err := killed.StderrPipe()
@@ -150,9 +125,9 @@ func TestKilledAgainst(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		next := program(t, dir, "bench", "sweep.yaml", "--rerun", "all", "--wait")
+		next := programtest.Program(t, dir, "bench", "sweep.yaml", "--rerun", "all", "--wait")
 		next.Env = append(next.Env, "XDG_CACHE_HOME="+cache)
-		next.run(t)
+		next.MustRun(t)
 		left, _ := filepath.Glob(filepath.Join(cache, "neurolens", "worktrees", "*", "owner"))
 		if (len(left) == 0) != removable {
 			t.Errorf("removable %t: %v", removable, left)
@@ -165,19 +140,19 @@ func TestNotOnSide(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const settings = "warmup: 0\niterations: 1\nrepeats: 1\n"
-	write(t, dir, "program.yaml", "suite: program\nbenchmark: [old, new]\ncommand: ['./{benchmark}']\n"+settings)
-	write(t, dir, "script.yaml", "suite: script\nbenchmark: [old, new]\ncommand: [sh, '{benchmark}']\n"+settings)
-	write(t, dir, ".gitignore", "runs_store/\n")
+	programtest.WriteFile(t, dir, "program.yaml", "suite: program\nbenchmark: [old, new]\ncommand: ['./{benchmark}']\n"+settings)
+	programtest.WriteFile(t, dir, "script.yaml", "suite: script\nbenchmark: [old, new]\ncommand: [sh, '{benchmark}']\n"+settings)
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
 	script(t, dir, "old")
-	repository(t, dir)
+	programtest.Repository(t, dir)
 	if err := os.Remove(filepath.Join(dir, "old")); err != nil {
 		t.Fatal(err)
 	}
 	script(t, dir, "new")
 	for suite, name := range map[string]string{"program": "./", "script": ""} {
-		bench := program(t, dir, "bench", suite+".yaml", "--against", "HEAD")
+		bench := programtest.Program(t, dir, "bench", suite+".yaml", "--against", "HEAD")
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
-		bench.run(t)
+		bench.MustRun(t)
 		got := rows(t, dir, "SELECT benchmark, side, status, error_kind, error FROM runs WHERE suite = '"+suite+"' ORDER BY 1 DESC, 2")
 		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old does not exist on side head] " +
 			"[new base skipped not_on_side " + name + "new does not exist on side base] [new head ok <nil> <nil>]"
@@ -199,17 +174,17 @@ func script(t *testing.T, dir, name string) {
 func TestProgramOfTheUsersTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", "command: [tool, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
-	write(t, dir, "spin.sh", spinScript)
-	write(t, dir, ".gitignore", "runs_store/\n")
+	programtest.WriteFile(t, dir, "sweep.yaml", "command: [tool, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
+	programtest.WriteFile(t, dir, "spin.sh", spinScript)
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
 	script(t, dir, "tool")
-	repository(t, dir)
-	bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+	programtest.Repository(t, dir)
+	bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir(), "PATH="+dir+":"+os.Getenv("PATH"))
 	_ = bench.Run()
 	got := rows(t, dir, "SELECT side, status, ends_with(env['command.path'], '/'||side||'/tool') FROM runs ORDER BY 1")
 	if want := "[base ok true] [head ok true]"; got != want {
-		t.Errorf("%s, want %s\n%s", got, want, bench.stderr.String())
+		t.Errorf("%s, want %s\n%s", got, want, bench.Messages.String())
 	}
 }
 
@@ -217,20 +192,20 @@ func TestProgramOfTheUsersTree(t *testing.T) {
 func TestLeftNamesHowToContinue(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "spin.yaml", spinSweep)
-	write(t, dir, "spin.sh", spinScript)
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "spin.yaml", spinSweep)
+	programtest.WriteFile(t, dir, "spin.sh", spinScript)
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
 	for args, want := range map[string]string{
 		"":               "5 runs are left; the same command continues\n",
 		"--rerun failed": "5 runs are left; the same command continues\n",
 		"--rerun all":    "5 runs are left; the same command without --rerun all continues\n",
 		"--against HEAD": "10 runs are left; the same command starts over, because --against measures both sides in one session\n",
 	} {
-		bench := program(t, dir, append([]string{"bench", "spin.yaml", "--repeats", "5", "--max-time", "1ns"}, strings.Fields(args)...)...)
+		bench := programtest.Program(t, dir, append([]string{"bench", "spin.yaml", "--repeats", "5", "--max-time", "1ns"}, strings.Fields(args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
-		bench.run(t)
-		if got := bench.stderr.String(); !strings.Contains(got, want) {
+		bench.MustRun(t)
+		if got := bench.Messages.String(); !strings.Contains(got, want) {
 			t.Errorf("bench %s: want %q\n%s", args, want, got)
 		}
 	}
@@ -240,26 +215,26 @@ func TestLeftNamesHowToContinue(t *testing.T) {
 func TestAgainstNothingOfTheTree(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", "command: ['true']\n")
-	write(t, dir, "spin.sh", spinScript)
+	programtest.WriteFile(t, dir, "sweep.yaml", "command: ['true']\n")
+	programtest.WriteFile(t, dir, "spin.sh", spinScript)
 	script := filepath.Join(dir, "spin.sh")
-	write(t, dir, "absolute.yaml", "command: [sh, '"+script+"']\n")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "absolute.yaml", "command: [sh, '"+script+"']\n")
+	programtest.Repository(t, dir)
 	for _, c := range []struct{ args, want string }{
 		{"sweep.yaml --against main", "it uses nothing from the repository"},
 		{"sweep.yaml --against nowhere", "nowhere"},
 		{"absolute.yaml --against main", script + " is an absolute path in the repository, so it is the same on both sides: make it relative"},
 		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against starts from the beginning"},
 	} {
-		bench := program(t, dir, append([]string{"bench"}, strings.Fields(c.args)...)...)
+		bench := programtest.Program(t, dir, append([]string{"bench"}, strings.Fields(c.args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
 		_ = bench.Run()
-		got := strings.TrimSpace(bench.stderr.String())
+		got := strings.TrimSpace(bench.Messages.String())
 		if last := got[strings.LastIndexByte(got, '\n')+1:]; bench.ProcessState.ExitCode() != 2 || !strings.Contains(last, c.want) {
 			t.Errorf("bench %s: exit %d\n%s", c.args, bench.ProcessState.ExitCode(), got)
 		}
 		// The side that is first, which is drawn, may have measured before the other one shows that both run the same.
-		if text := bench.stdout.String(); strings.Contains(text, "runs:") || strings.Contains(text, "base") && strings.Contains(text, "head") {
+		if text := bench.Printed.String(); strings.Contains(text, "runs:") || strings.Contains(text, "base") && strings.Contains(text, "head") {
 			t.Errorf("bench %s: both sides were measured\n%s", c.args, text)
 		}
 	}
@@ -267,19 +242,19 @@ func TestAgainstNothingOfTheTree(t *testing.T) {
 
 // TestAgainstForesees: after a session of two sides the next one says before its first run which change it is likely to see.
 func TestAgainstForesees(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", "command: [sh, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 3\n")
-	write(t, dir, "spin.sh", "true\n")
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "sweep.yaml", "command: [sh, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 3\n")
+	programtest.WriteFile(t, dir, "spin.sh", "true\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
 	for session, want := range []bool{false, true} {
-		bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+		bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
-		bench.run(t)
-		if said := strings.Contains(bench.stderr.String(), "\nwith 3 blocks, a change of "); said != want {
-			t.Errorf("session %d: it is said: %v\n%s", session, said, bench.stderr.String())
+		bench.MustRun(t)
+		if said := strings.Contains(bench.Messages.String(), "\nwith 3 blocks, a change of "); said != want {
+			t.Errorf("session %d: it is said: %v\n%s", session, said, bench.Messages.String())
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // argumentsOf reads the file that the program of an argumentDump has written, and removes it.
@@ -34,24 +35,18 @@ func argumentsOf(t *testing.T, dir string) []string {
 func argumentDump(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	write(t, dir, "dump", "#!/bin/sh\nprintf '%s\\0' \"$@\" >arguments\n")
+	programtest.WriteFile(t, dir, "dump", "#!/bin/sh\nprintf '%s\\0' \"$@\" >arguments\n")
 	if err := os.Chmod(filepath.Join(dir, "dump"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Link(t, dir)
 	return dir
 }
 
 // typedIn has a shell run a command in a folder of argumentDump.
 func typedIn(t *testing.T, dir, shell, command string) {
 	t.Helper()
-	again := program(t, dir)
+	again := programtest.Program(t, dir)
 	again.Path, again.Args = shell, []string{shell}
 	again.Stdin = strings.NewReader(command + "\n")
 	again.Env = append(again.Env, "PATH="+dir+":"+os.Getenv("PATH"))
@@ -59,10 +54,10 @@ func typedIn(t *testing.T, dir, shell, command string) {
 }
 
 // session runs a session, whose runs may fail: on a busy machine the start of a shell may take as long as the program.
-func session(t *testing.T, p *process) {
+func session(t *testing.T, p *programtest.Process) {
 	t.Helper()
 	if err := p.Run(); err != nil && p.ProcessState.ExitCode() != 4 {
-		t.Fatalf("%.300q: %v\n%s%s", p.Args[1:], err, p.stdout.String(), p.stderr.String())
+		t.Fatalf("%.300q: %v\n%s%s", p.Args[1:], err, p.Printed.String(), p.Messages.String())
 	}
 }
 
@@ -77,13 +72,13 @@ func printed(t *testing.T, what, text string) {
 // reproduceLines is the command that show prints for the last run, which may have several lines.
 func reproduceLines(t *testing.T, dir string) string {
 	t.Helper()
-	show := program(t, dir, "show", "last", "--format", "table")
-	show.run(t)
-	_, command, found := strings.Cut(show.stdout.String(), "\nreproduce\n")
+	show := programtest.Program(t, dir, "show", "last", "--format", "table")
+	show.MustRun(t)
+	_, command, found := strings.Cut(show.Printed.String(), "\nreproduce\n")
 	if !found {
-		t.Fatalf("show prints\n%s", show.stdout.String())
+		t.Fatalf("show prints\n%s", show.Printed.String())
 	}
-	printed(t, "show", show.stdout.String())
+	printed(t, "show", show.Printed.String())
 	if strings.ContainsFunc(command, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 		t.Errorf("the command has characters that cannot be seen: %q", command)
 	}
@@ -135,7 +130,7 @@ func TestArguments(t *testing.T) {
 		t.Skip("there is no dash and no bash")
 	}
 	count := 1
-	if long() {
+	if programtest.Long() {
 		count = 40
 	}
 	dir := argumentDump(t)
@@ -147,14 +142,14 @@ func TestArguments(t *testing.T) {
 	}
 	quick := []string{"--warmup", "0", "--iterations", "1", "--repeats", "1"}
 	for i, list := range argumentLists(count) {
-		bench := program(t, dir, slices.Concat([]string{"bench"}, quick, []string{"--", "./dump"}, list)...)
+		bench := programtest.Program(t, dir, slices.Concat([]string{"bench"}, quick, []string{"--", "./dump"}, list)...)
 		session(t, bench)
 		check("bench", list)
-		printed(t, "bench", bench.stdout.String()+bench.stderr.String())
+		printed(t, "bench", bench.Printed.String()+bench.Messages.String())
 		want := rows(t, dir, identity)
 		point, _, _ := strings.Cut(want, " ") // a sweep file names the fixed settings too
 		for n, shell := range shells {
-			if n != i%len(shells) && !long() {
+			if n != i%len(shells) && !programtest.Long() {
 				continue
 			}
 			typedIn(t, dir, shell, reproduceLines(t, dir))
@@ -163,11 +158,11 @@ func TestArguments(t *testing.T) {
 				t.Errorf("%.300q: the command of show makes %s, want %s", list, got, want)
 			}
 		}
-		sweep := program(t, dir, slices.Concat([]string{"bench", "--print-sweep"}, quick, []string{"--", "./dump"}, list)...)
-		sweep.run(t)
-		printed(t, "--print-sweep", sweep.stdout.String())
-		write(t, dir, "kept.yaml", sweep.stdout.String())
-		session(t, program(t, dir, "bench", "kept.yaml"))
+		sweep := programtest.Program(t, dir, slices.Concat([]string{"bench", "--print-sweep"}, quick, []string{"--", "./dump"}, list)...)
+		sweep.MustRun(t)
+		printed(t, "--print-sweep", sweep.Printed.String())
+		programtest.WriteFile(t, dir, "kept.yaml", sweep.Printed.String())
+		session(t, programtest.Program(t, dir, "bench", "kept.yaml"))
 		check("kept.yaml", list)
 		if got := rows(t, dir, identity); !strings.HasPrefix(got, point) {
 			t.Errorf("%.300q: the sweep file makes %s, want %s", list, got, want)
@@ -179,25 +174,25 @@ func TestArguments(t *testing.T) {
 func TestLongCommand(t *testing.T) {
 	t.Parallel()
 	dir, long := t.TempDir(), strings.Repeat("x", 100_000)
-	bench := program(t, dir, "bench", "--warmup", "0", "--iterations", "1", "--repeats", "2", "echo a"+long+" {n}", "echo b"+long)
+	bench := programtest.Program(t, dir, "bench", "--warmup", "0", "--iterations", "1", "--repeats", "2", "echo a"+long+" {n}", "echo b"+long)
 	session(t, bench)
-	ls, show, json := program(t, dir, "ls"), program(t, dir, "show", "last", "--format", "table"), program(t, dir, "show", "last", "--format", "json")
-	ls.run(t)
-	show.run(t)
-	json.run(t)
-	before, reproduce, _ := strings.Cut(show.stdout.String(), "\nreproduce\n")
+	ls, show, json := programtest.Program(t, dir, "ls"), programtest.Program(t, dir, "show", "last", "--format", "table"), programtest.Program(t, dir, "show", "last", "--format", "json")
+	ls.MustRun(t)
+	show.MustRun(t)
+	json.MustRun(t)
+	before, reproduce, _ := strings.Cut(show.Printed.String(), "\nreproduce\n")
 	const enough = 12_000
-	for name, text := range map[string]string{"bench": bench.stdout.String() + bench.stderr.String(), "ls": ls.stdout.String() + ls.stderr.String(), "show": before} {
+	for name, text := range map[string]string{"bench": bench.Printed.String() + bench.Messages.String(), "ls": ls.Printed.String() + ls.Messages.String(), "show": before} {
 		if len(text) > enough {
 			t.Errorf("%s prints %d bytes: %.2000s", name, len(text), text)
 		}
 	}
-	if !strings.Contains(reproduce, long) || !strings.Contains(json.stdout.String(), long) {
-		t.Errorf("the command is not whole: %d bytes, %d bytes as JSON", len(reproduce), json.stdout.Len())
+	if !strings.Contains(reproduce, long) || !strings.Contains(json.Printed.String(), long) {
+		t.Errorf("the command is not whole: %d bytes, %d bytes as JSON", len(reproduce), json.Printed.Len())
 	}
-	missing := program(t, dir, "bench", "a"+long)
-	if err := missing.Run(); err == nil || missing.stderr.Len() > enough || !strings.Contains(missing.stderr.String(), "no such program on PATH") {
-		t.Errorf("%v: an error of %d bytes: %.2000s", err, missing.stderr.Len(), missing.stderr.String())
+	missing := programtest.Program(t, dir, "bench", "a"+long)
+	if err := missing.Run(); err == nil || missing.Messages.Len() > enough || !strings.Contains(missing.Messages.String(), "no such program on PATH") {
+		t.Errorf("%v: an error of %d bytes: %.2000s", err, missing.Messages.Len(), missing.Messages.String())
 	}
 }
 
@@ -216,9 +211,9 @@ func TestTexts(t *testing.T) {
 		{[]string{"--shell", "--", "./dump", "a\tb", "e\xe9\n", "$x"}, []string{"a\tb", "e\xe9\n", "$x"}},
 		{[]string{"true", "--stdin", "in\xe9", "--prepare", "./dump 'a\tb' e\xe9", "--output", "out\xe9"}, []string{"a\tb", "e\xe9"}},
 	} {
-		write(t, dir, "in\xe9", "")
+		programtest.WriteFile(t, dir, "in\xe9", "")
 		args := slices.Concat(quick, c.args)
-		session(t, program(t, dir, args...))
+		session(t, programtest.Program(t, dir, args...))
 		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) {
 			t.Fatalf("%q: the program gets %q", c.args, got)
 		}
@@ -228,10 +223,10 @@ func TestTexts(t *testing.T) {
 		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) || rows(t, dir, identity) != want {
 			t.Errorf("%q: the command of show gives %q, of the point %s, want %s", c.args, got, rows(t, dir, identity), want)
 		}
-		sweep := program(t, dir, slices.Insert(args, 1, "--print-sweep")...)
-		sweep.run(t)
-		write(t, dir, "kept.yaml", sweep.stdout.String())
-		session(t, program(t, dir, "bench", "kept.yaml"))
+		sweep := programtest.Program(t, dir, slices.Insert(args, 1, "--print-sweep")...)
+		sweep.MustRun(t)
+		programtest.WriteFile(t, dir, "kept.yaml", sweep.Printed.String())
+		session(t, programtest.Program(t, dir, "bench", "kept.yaml"))
 		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) || !strings.HasPrefix(rows(t, dir, identity), point) {
 			t.Errorf("%q: the sweep file gives %q, of the point %s, want %s", c.args, got, rows(t, dir, identity), want)
 		}

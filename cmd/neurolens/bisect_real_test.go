@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner/bisect"
 )
 
@@ -29,7 +30,7 @@ func plant(t *testing.T, commits int, random *rand.Rand) planted {
 	t.Helper()
 	for _, tool := range []string{"git", "cc"} {
 		_, err := exec.LookPath(tool)
-		needs(t, tool, err)
+		programtest.Needs(t, tool, err)
 	}
 	p := planted{dir: t.TempDir(), first: 1 + random.IntN(commits)}
 	for len(p.broken) < 3 {
@@ -38,9 +39,9 @@ func plant(t *testing.T, commits int, random *rand.Rand) planted {
 			p.broken = append(p.broken, i)
 		}
 	}
-	git(t, p.dir, "init", "-q", "-b", "main", "--template=")
-	write(t, p.dir, ".gitignore", "runs_store/\nmade\n")
-	write(t, p.dir, "sweep.yaml", "suite: planted\nbuild: [[cc, -O1, -o, made, work.c]]\ncommand: [./made]\nwarmup: 0\niterations: 1\n")
+	programtest.Git(t, p.dir, "init", "-q", "-b", "main", "--template=")
+	programtest.WriteFile(t, p.dir, ".gitignore", "runs_store/\nmade\n")
+	programtest.WriteFile(t, p.dir, "sweep.yaml", "suite: planted\nbuild: [[cc, -O1, -o, made, work.c]]\ncommand: [./made]\nwarmup: 0\niterations: 1\n")
 	for i := range commits + 1 {
 		turns, broken := 100, ""
 		if i >= p.first {
@@ -49,9 +50,9 @@ func plant(t *testing.T, commits int, random *rand.Rand) planted {
 		if slices.Contains(p.broken, i) {
 			broken = "#error is not built\n"
 		}
-		write(t, p.dir, "work.c", fmt.Sprintf("%s/* %d */\nint main(void) { volatile unsigned x = 0; for (unsigned i = 0; i < %du * 1500000u; i++) x += i; return 0; }\n", broken, i, turns))
-		commit(t, p.dir)
-		git(t, p.dir, "tag", fmt.Sprint("c", i))
+		programtest.WriteFile(t, p.dir, "work.c", fmt.Sprintf("%s/* %d */\nint main(void) { volatile unsigned x = 0; for (unsigned i = 0; i < %du * 1500000u; i++) x += i; return 0; }\n", broken, i, turns))
+		programtest.Commit(t, p.dir)
+		programtest.Git(t, p.dir, "tag", fmt.Sprint("c", i))
 	}
 	return p
 }
@@ -61,10 +62,10 @@ func plant(t *testing.T, commits int, random *rand.Rand) planted {
 func plainBisect(t *testing.T, p planted, commits, runs int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
-	git(t, p.dir, "clone", "-q", ".", dir)
+	programtest.Git(t, p.dir, "clone", "-q", ".", dir)
 	measure := func(commit string) (float64, bool) {
 		if commit != "" {
-			git(t, dir, "checkout", "-q", commit)
+			programtest.Git(t, dir, "checkout", "-q", commit)
 		}
 		build := exec.Command("cc", "-O1", "-o", "made", "work.c")
 		build.Dir = dir
@@ -84,7 +85,7 @@ func plainBisect(t *testing.T, p planted, commits, runs int) string {
 	}
 	good, _ := measure("c0")
 	bad, _ := measure(fmt.Sprint("c", commits))
-	says := git(t, dir, "bisect", "start", fmt.Sprint("c", commits), "c0")
+	says := programtest.Git(t, dir, "bisect", "start", fmt.Sprint("c", commits), "c0")
 	for !strings.Contains(says, "is the first bad commit") && !strings.Contains(says, "any of") {
 		word := "skip"
 		switch value, built := measure(""); {
@@ -102,15 +103,15 @@ func plainBisect(t *testing.T, p planted, commits, runs int) string {
 	if strings.ContainsAny(id, " \n") {
 		return "any of several"
 	}
-	return git(t, dir, "describe", "--tags", id)
+	return programtest.Git(t, dir, "describe", "--tags", id)
 }
 
 // TestBisectReal: the program on a real repository, and how long it takes beside a plain git bisect run. It decides by the
 // CPU time that the kernel counts, of which a busy machine takes less away than of the latency. What it finds depends on the
-// noise of the machine, and now and then it is a neighbour of the commit. So it is run by hand: NEUROLENS_TORTURE=1, -count 5.
+// noise of the machine, and now and then it is a neighbour of the commit. So it is run by hand: NEUROLENS_LONG=all, -count 5.
 func TestBisectReal(t *testing.T) {
-	if os.Getenv("NEUROLENS_TORTURE") == "" {
-		t.Skip("left out: NEUROLENS_TORTURE is not set")
+	if os.Getenv("NEUROLENS_LONG") != "all" {
+		t.Skip("left out: NEUROLENS_LONG is not all")
 	}
 	const commits = 64
 	seed := uint64(time.Now().UnixNano())
@@ -118,7 +119,7 @@ func TestBisectReal(t *testing.T) {
 	load, _ := os.ReadFile("/proc/loadavg")
 	t.Logf("first changed c%d, broken %v, load %s", p.first, p.broken, strings.TrimSpace(string(load)))
 	begin := time.Now()
-	b := program(t, p.dir, "bisect", "c0", "main", "sweep.yaml", "--metric", "cpu_user", "--json")
+	b := programtest.Program(t, p.dir, "bisect", "c0", "main", "sweep.yaml", "--metric", "cpu_user", "--json")
 	b.Env = append(b.Env, "XDG_CACHE_HOME="+t.TempDir())
 	_ = b.Run()
 	took := time.Since(begin)
@@ -128,11 +129,11 @@ func TestBisectReal(t *testing.T) {
 		Blocks int    `json:"blocks_all"`
 		Steps  int    `json:"steps"`
 	}
-	if err := json.Unmarshal([]byte(b.stdout.String()), &rows); err != nil || len(rows) == 0 {
-		t.Fatalf("%v\n%s%s", err, b.stdout.String(), b.stderr.String())
+	if err := json.Unmarshal([]byte(b.Printed.String()), &rows); err != nil || len(rows) == 0 {
+		t.Fatalf("%v\n%s%s", err, b.Printed.String(), b.Messages.String())
 	}
-	t.Logf("%s", b.stderr.String())
-	found := git(t, p.dir, "describe", "--tags", rows[0].Commit)
+	t.Logf("%s", b.Messages.String())
+	found := programtest.Git(t, p.dir, "describe", "--tags", rows[0].Commit)
 	t.Logf("bisect: %s %s in %s, %d steps, %d blocks", rows[0].Result, found, took.Round(time.Second), rows[0].Steps, rows[0].Blocks)
 	if want := fmt.Sprint("c", p.first); rows[0].Result != string(bisect.First) || found != want {
 		t.Errorf("%s %s, want %s", rows[0].Result, found, want)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // memory is a repository in which c2 makes a program take more memory than in c0, which no other load of the machine
@@ -20,31 +21,31 @@ import (
 func memory(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	write(t, dir, "sweep.yaml", "suite: memory\nbuild: [[sh, -n, work.sh]]\ncommand: [sh, work.sh]\nwarmup: 0\niterations: 1\n")
-	write(t, dir, ".gitignore", "runs_store/\n")
-	write(t, dir, "work.sh", "exec dd if=/dev/zero of=/dev/null bs=80M count=1 status=none\n")
-	repository(t, dir)
-	git(t, dir, "tag", "c0")
+	programtest.WriteFile(t, dir, "sweep.yaml", "suite: memory\nbuild: [[sh, -n, work.sh]]\ncommand: [sh, work.sh]\nwarmup: 0\niterations: 1\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.WriteFile(t, dir, "work.sh", "exec dd if=/dev/zero of=/dev/null bs=80M count=1 status=none\n")
+	programtest.Repository(t, dir)
+	programtest.Git(t, dir, "tag", "c0")
 	for tag, text := range []string{1: "if then\n", 2: "exec dd if=/dev/zero of=/dev/null bs=120M count=1 status=none\n"} {
 		if text != "" {
-			write(t, dir, "work.sh", text)
-			commit(t, dir)
-			git(t, dir, "tag", fmt.Sprint("c", tag))
+			programtest.WriteFile(t, dir, "work.sh", text)
+			programtest.Commit(t, dir)
+			programtest.Git(t, dir, "tag", fmt.Sprint("c", tag))
 		}
 	}
-	write(t, dir, "work.sh", "exit 1 # not committed\n")
+	programtest.WriteFile(t, dir, "work.sh", "exit 1 # not committed\n")
 	return dir
 }
 
 // TestBisect: interrupted after its first step, and typed again, which measures nothing twice; c1 cannot be told from c2.
 // Neither the working tree nor HEAD is touched, and no working tree is left.
 func TestBisect(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	dir, cache := memory(t), t.TempDir()
-	before := git(t, dir, "status", "--porcelain") + git(t, dir, "rev-parse", "HEAD") + git(t, dir, "for-each-ref")
-	bisect := func(args ...string) *process {
-		p := program(t, dir, append([]string{"bisect", "c0", "c2", "sweep.yaml", "--metric", "peak_memory"}, args...)...)
+	before := programtest.Git(t, dir, "status", "--porcelain") + programtest.Git(t, dir, "rev-parse", "HEAD") + programtest.Git(t, dir, "for-each-ref")
+	bisect := func(args ...string) *programtest.Process {
+		p := programtest.Program(t, dir, append([]string{"bisect", "c0", "c2", "sweep.yaml", "--metric", "peak_memory"}, args...)...)
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache)
 		return p
 	}
@@ -66,7 +67,7 @@ func TestBisect(t *testing.T) {
 	}
 	_ = stopped.Wait()
 	if code := stopped.ProcessState.ExitCode(); code != 130 || !strings.Contains(said.String(), "the same command continues\n") {
-		t.Fatalf("exit %d\n%s%s", code, said.String(), stopped.stdout.String())
+		t.Fatalf("exit %d\n%s%s", code, said.String(), stopped.Printed.String())
 	}
 	checkNoSides(t, dir, cache)
 
@@ -78,39 +79,39 @@ func TestBisect(t *testing.T) {
 	for _, want := range []string{
 		": continues after 1 step\n", `step 2 of about `, `: skipped: sweep.yaml:2: build sh -n work.sh: exit status 2`,
 	} {
-		if !strings.Contains(again.stderr.String(), want) {
-			t.Errorf("want %q in\n%s", want, again.stderr.String())
+		if !strings.Contains(again.Messages.String(), want) {
+			t.Errorf("want %q in\n%s", want, again.Messages.String())
 		}
 	}
-	for _, want := range []string{`"result": "candidate"`, git(t, dir, "rev-parse", "c1"), git(t, dir, "rev-parse", "c2")} {
-		if !strings.Contains(again.stdout.String(), want) {
-			t.Errorf("want %q in\n%s", want, again.stdout.String())
+	for _, want := range []string{`"result": "candidate"`, programtest.Git(t, dir, "rev-parse", "c1"), programtest.Git(t, dir, "rev-parse", "c2")} {
+		if !strings.Contains(again.Printed.String(), want) {
+			t.Errorf("want %q in\n%s", want, again.Printed.String())
 		}
 	}
-	bad := git(t, dir, "rev-parse", "c2")
+	bad := programtest.Git(t, dir, "rev-parse", "c2")
 	if got := rows(t, dir, "SELECT count(DISTINCT session_id), count(*) FROM runs WHERE git_commit = '"+bad+"' AND status = 'ok'"); got != "[1 6]" {
 		t.Errorf("sessions and runs of c2: %s", got)
 	}
 	all := rows(t, dir, "SELECT count(*) FROM runs")
 	third := bisect("--format", "table")
 	_ = third.Run()
-	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.stdout.String(), "the first changed commit after "+views.ShortCommit(git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
-		t.Errorf("a search that is over: %s runs, then %s\n%s%s", all, got, third.stdout.String(), third.stderr.String())
+	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.Printed.String(), "the first changed commit after "+views.ShortCommit(programtest.Git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
+		t.Errorf("a search that is over: %s runs, then %s\n%s%s", all, got, third.Printed.String(), third.Messages.String())
 	}
 	checkNoSides(t, dir, cache)
-	if after := git(t, dir, "status", "--porcelain") + git(t, dir, "rev-parse", "HEAD") + git(t, dir, "for-each-ref"); after != before {
+	if after := programtest.Git(t, dir, "status", "--porcelain") + programtest.Git(t, dir, "rev-parse", "HEAD") + programtest.Git(t, dir, "for-each-ref"); after != before {
 		t.Errorf("the repository was\n%s\nis\n%s", before, after)
 	}
 	logs, _ := filepath.Glob(filepath.Join(cache, "neurolens", "bisect", "*.log"))
 	if len(logs) != 1 {
 		t.Fatalf("logs: %v", logs)
 	}
-	git(t, dir, "checkout", "-q", "-f", "main")
+	programtest.Git(t, dir, "checkout", "-q", "-f", "main")
 	replay := exec.Command("git", "bisect", "replay", logs[0])
 	replay.Dir = dir
 	says, _ := replay.CombinedOutput() // it ends with 2 where it found candidates
 	for _, tag := range []string{"c1", "c2"} {
-		if !strings.Contains(string(says), "only 'skip'ped commits left") || !strings.Contains(string(says), git(t, dir, "rev-parse", tag)) {
+		if !strings.Contains(string(says), "only 'skip'ped commits left") || !strings.Contains(string(says), programtest.Git(t, dir, "rev-parse", tag)) {
 			t.Errorf("git bisect replay says\n%s", says)
 		}
 	}
@@ -120,17 +121,17 @@ func TestBisect(t *testing.T) {
 func TestBisectOfNothing(t *testing.T) {
 	t.Parallel()
 	dir := memory(t)
-	write(t, dir, "missing.yaml", "command: [sh, nosuch.sh]\n")
-	write(t, dir, "nothing.yaml", "command: [sleep, '0']\n")
+	programtest.WriteFile(t, dir, "missing.yaml", "command: [sh, nosuch.sh]\n")
+	programtest.WriteFile(t, dir, "nothing.yaml", "command: [sleep, '0']\n")
 	for name, want := range map[string]string{
 		"missing.yaml": "missing.yaml: sh: nosuch.sh: no such file",
 		"nothing.yaml": "nothing.yaml: it uses nothing from the repository",
 	} {
 		log := filepath.Join(t.TempDir(), "log")
-		p := program(t, dir, "bisect", "c0", "c2", name, "--log", log)
+		p := programtest.Program(t, dir, "bisect", "c0", "c2", name, "--log", log)
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+t.TempDir())
 		_ = p.Run()
-		if got := p.stderr.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, want) || strings.Contains(got, log) {
+		if got := p.Messages.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, want) || strings.Contains(got, log) {
 			t.Errorf("%s: exit %d, want %q and no log\n%s", name, p.ProcessState.ExitCode(), want, got)
 		}
 		if _, err := os.Stat(log); err == nil {
@@ -143,9 +144,9 @@ func TestBisectOfNothing(t *testing.T) {
 func TestBisectInput(t *testing.T) {
 	t.Parallel()
 	dir := memory(t)
-	git(t, dir, "branch", "other", "c0")
+	programtest.Git(t, dir, "branch", "other", "c0")
 	outside := t.TempDir()
-	write(t, outside, "sweep.yaml", "command: ['true']\n")
+	programtest.WriteFile(t, outside, "sweep.yaml", "command: ['true']\n")
 	other := filepath.Join(t.TempDir(), "other.log")
 	if err := os.WriteFile(other, []byte("# neurolens bisect 1 of another\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -163,11 +164,11 @@ func TestBisectInput(t *testing.T) {
 		{dir, "c0 c2 sweep.yaml --log " + other, "the log belongs to another search"},
 		{dir, "c0 c2 sweep.yaml --log /nowhere/x", "--log: "},
 	} {
-		p := program(t, c.dir, append([]string{"bisect"}, strings.Fields(c.args)...)...)
+		p := programtest.Program(t, c.dir, append([]string{"bisect"}, strings.Fields(c.args)...)...)
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+t.TempDir())
 		_ = p.Run()
-		if got := p.stderr.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, c.want) || strings.Count(got, "\n") != 1 || p.stdout.Len() > 0 {
-			t.Errorf("bisect %s: exit %d, want %q\n%s%s", c.args, p.ProcessState.ExitCode(), c.want, got, p.stdout.String())
+		if got := p.Messages.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, c.want) || strings.Count(got, "\n") != 1 || p.Printed.Len() > 0 {
+			t.Errorf("bisect %s: exit %d, want %q\n%s%s", c.args, p.ProcessState.ExitCode(), c.want, got, p.Printed.String())
 		}
 		if _, err := os.Stat(filepath.Join(c.dir, "runs_store")); err == nil {
 			t.Errorf("bisect %s: made a store", c.args)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner/device"
 )
 
@@ -23,34 +24,34 @@ func TestBusyDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Release()
-	write(t, dir, "one.yaml", oneRunSweep)
-	program(t, dir, "bench", "one.yaml").run(t) // with other locks: there is a run that a summary could have
+	programtest.WriteFile(t, dir, "one.yaml", oneRunSweep)
+	programtest.Program(t, dir, "bench", "one.yaml").MustRun(t) // with other locks: there is a run that a summary could have
 	before := filesOf(t, dir)
 	for _, format := range []string{"table", "arrow"} {
-		bench := program(t, dir, "bench", "one.yaml", "--format", format)
-		bench.Env = append(bench.Env, locksVariable+"="+locks)
+		bench := programtest.Program(t, dir, "bench", "one.yaml", "--format", format)
+		bench.Env = append(bench.Env, programtest.LocksVariable+"="+locks)
 		_ = bench.Run()
-		text := bench.stderr.String()
+		text := bench.Messages.String()
 		if code := bench.ProcessState.ExitCode(); code != exitInput || strings.Count(text, "\n") != 1 || !strings.Contains(text, "cpu is being measured by pid ") {
 			t.Errorf("%s: exit %d, want %d: %s", format, code, exitInput, text)
 		}
-		if bench.stdout.Len() > 0 {
-			t.Errorf("%s: %d bytes on standard output", format, bench.stdout.Len())
+		if bench.Printed.Len() > 0 {
+			t.Errorf("%s: %d bytes on standard output", format, bench.Printed.Len())
 		}
 		if n := filesOf(t, dir); n != before {
 			t.Errorf("%s: %d files in the store, want %d", format, n, before)
 		}
 	}
 
-	refused := program(t, dir, "bench", "one.yaml", "--store", "fresh")
-	refused.Env = append(refused.Env, locksVariable+"="+locks)
+	refused := programtest.Program(t, dir, "bench", "one.yaml", "--store", "fresh")
+	refused.Env = append(refused.Env, programtest.LocksVariable+"="+locks)
 	_ = refused.Run()
 	if _, err := os.Stat(filepath.Join(dir, "fresh")); err == nil {
 		t.Error("a session that did not begin has created a store")
 	}
 
-	waiting := program(t, dir, "bench", "one.yaml", "--wait")
-	waiting.Env = append(waiting.Env, locksVariable+"="+locks)
+	waiting := programtest.Program(t, dir, "bench", "one.yaml", "--wait")
+	waiting.Env = append(waiting.Env, programtest.LocksVariable+"="+locks)
 	waiting.Stderr = nil
 	stderr, err := waiting.StderrPipe()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // charts are the commands that draw in a terminal.
@@ -25,7 +26,7 @@ var charts = []string{
 // UTF-8 they are ASCII, and without colour where it wants none. They leave its modes as they were.
 func TestChartsOnATerminal(t *testing.T) {
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
+	programtest.Needs(t, "script", err)
 	dir := t.TempDir()
 	var lines strings.Builder
 	for session := range 2 {
@@ -37,7 +38,7 @@ func TestChartsOnATerminal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	programIn(t, dir, "ingest", "runs.jsonl")
+	programtest.Output(t, dir, "ingest", "runs.jsonl")
 	for _, c := range []struct {
 		columns int
 		environ string
@@ -55,7 +56,7 @@ func TestChartsOnATerminal(t *testing.T) {
 		{columns: 80, environ: "LC_ALL=C.UTF-8", color: true, long: true},
 	} {
 		drawn := charts
-		if !long() {
+		if !programtest.Long() {
 			if drawn = []string{charts[0], charts[4]}; c.long {
 				continue
 			}

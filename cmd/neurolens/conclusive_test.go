@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -21,10 +22,10 @@ import (
 // TestConclusiveSession: a session of real processes whose measurements are given: clear changes and
 // clearly unchanged points have a verdict at the first look, noisy points never.
 func TestConclusiveSession(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	dir := t.TempDir()
-	write(t, dir, "run.sh", "exit 0\n")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "run.sh", "exit 0\n")
+	programtest.Repository(t, dir)
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "benchmark: [slower, same, noisy]\ncommand: [sh, run.sh, '{benchmark}']\nwarmup: 0\niterations: 1\n"
@@ -79,10 +80,10 @@ func TestConclusiveSession(t *testing.T) {
 // TestUntilConclusive: a point that stays inconclusive, because its head hardly ever runs, gets as many runs as allowed; one
 // with a huge threshold gets the fewest. Every statement about the session accounts for its looks.
 func TestUntilConclusive(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", fmt.Sprintf(`suite: until
+	programtest.WriteFile(t, dir, "sweep.yaml", fmt.Sprintf(`suite: until
 benchmark: [steady, rare]
 command: [sh, run.sh, '{benchmark}']
 env: {COUNT: %q}
@@ -90,45 +91,45 @@ warmup: 0
 iterations: 1
 thresholds: {latency: {abs: 1000 s}}
 `, filepath.Join(cache, "count")))
-	write(t, dir, "run.sh", "exit 0\n")
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
-	write(t, dir, "run.sh", "[ $1 = steady ] && exit 0\necho >>$COUNT\n[ $(wc -l <$COUNT) -le 3 ]\n") // two runs, and the process that shows which files it reads
-	bench := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--max-repeats", "9", "--format", "table")
+	programtest.WriteFile(t, dir, "run.sh", "exit 0\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
+	programtest.WriteFile(t, dir, "run.sh", "[ $1 = steady ] && exit 0\necho >>$COUNT\n[ $(wc -l <$COUNT) -le 3 ]\n") // two runs, and the process that shows which files it reads
+	bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--max-repeats", "9", "--format", "table")
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+cache)
 	if err := bench.Run(); err == nil || bench.ProcessState.ExitCode() != 4 {
-		t.Fatalf("%v\n%s%s", err, bench.stdout.String(), bench.stderr.String())
+		t.Fatalf("%v\n%s%s", err, bench.Printed.String(), bench.Messages.String())
 	}
 	for _, want := range []string{
 		"2 points × 6 to 9 repeats × 2 sides, 24 runs", "look 1 of 2 after 6 blocks: 1 of 2 points has a verdict\n", "\n30/30 ",
 		"look 2 of 2 after 9 blocks: 1 of 2 points has a verdict\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n",
 	} {
-		if !strings.Contains(bench.stderr.String(), want) {
-			t.Errorf("no %q in\n%s", want, bench.stderr.String())
+		if !strings.Contains(bench.Messages.String(), want) {
+			t.Errorf("no %q in\n%s", want, bench.Messages.String())
 		}
 	}
-	if want := "\nsteady: head is as good as base: "; !strings.Contains(bench.stdout.String(), want) {
-		t.Errorf("no %q in\n%s", want, bench.stdout.String())
+	if want := "\nsteady: head is as good as base: "; !strings.Contains(bench.Printed.String(), want) {
+		t.Errorf("no %q in\n%s", want, bench.Printed.String())
 	}
-	if want := "\n2 points, 30 runs\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n"; !strings.Contains(bench.stdout.String(), want) {
-		t.Errorf("no %q in\n%s", want, bench.stdout.String())
+	if want := "\n2 points, 30 runs\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n"; !strings.Contains(bench.Printed.String(), want) {
+		t.Errorf("no %q in\n%s", want, bench.Printed.String())
 	}
 	got := rows(t, dir, "SELECT benchmark, side, count(*), count(*) FILTER (status = 'ok'), any_value(env['runner.looks']) FROM runs GROUP BY ALL ORDER BY ALL")
 	if want := "[rare base 9 9 6,9] [rare head 9 2 6,9] [steady base 6 6 6,9] [steady head 6 6 6,9]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	compare := program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
+	compare := programtest.Program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
 	_ = compare.Run()
 	for _, want := range []string{
 		"looked at up to 2 times during measurement: the error rate of this look is 2.5 %, instead of 5.0 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
 	} {
-		if !regexp.MustCompile(want).MatchString(strings.Join(strings.Fields(compare.stdout.String()), " ")) {
-			t.Errorf("no %q in\n%s%s", want, compare.stdout.String(), compare.stderr.String())
+		if !regexp.MustCompile(want).MatchString(strings.Join(strings.Fields(compare.Printed.String()), " ")) {
+			t.Errorf("no %q in\n%s%s", want, compare.Printed.String(), compare.Messages.String())
 		}
 	}
-	plan := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--dry-run", "--format", "table")
+	plan := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-conclusive", "--dry-run", "--format", "table")
 	plan.Env = append(plan.Env, "XDG_CACHE_HOME="+cache)
-	if plan.run(t); !strings.Contains(plan.stdout.String(), "24 runs (6 repeats each), 24 to run") || !strings.Contains(plan.stdout.String(), "at most 120 runs, if no point gets a verdict earlier") {
-		t.Error(plan.stdout.String())
+	if plan.MustRun(t); !strings.Contains(plan.Printed.String(), "24 runs (6 repeats each), 24 to run") || !strings.Contains(plan.Printed.String(), "at most 120 runs, if no point gets a verdict earlier") {
+		t.Error(plan.Printed.String())
 	}
 }

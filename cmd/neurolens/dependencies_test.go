@@ -1,11 +1,11 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // direct is a line of go.mod that requires a module which the code itself imports.
@@ -13,7 +13,7 @@ var direct = regexp.MustCompile(`(?m)^\t(\S+) v\S+$`)
 
 // TestPeersApart: what NeuroLens is compared with is required by the module benchmarks alone. One of them is 9 MB of C.
 func TestPeersApart(t *testing.T) {
-	own, apart := ofRepository(t, "go.mod"), ofRepository(t, "benchmarks/go.mod")
+	own, apart := programtest.RepositoryFile(t, "go.mod"), programtest.RepositoryFile(t, "benchmarks/go.mod")
 	for _, peer := range []string{"github.com/mattn/go-sqlite3 ", "golang.org/x/perf "} {
 		if !strings.Contains(apart, peer) {
 			t.Errorf("benchmarks/go.mod does not require %s", peer)
@@ -26,8 +26,8 @@ func TestPeersApart(t *testing.T) {
 
 // TestDependenciesExplained: docs/dependencies.md says what every module that the code imports is for.
 func TestDependenciesExplained(t *testing.T) {
-	page := ofRepository(t, "docs/dependencies.md")
-	lines := direct.FindAllStringSubmatch(ofRepository(t, "go.mod"), -1)
+	page := programtest.RepositoryFile(t, "docs/dependencies.md")
+	lines := direct.FindAllStringSubmatch(programtest.RepositoryFile(t, "go.mod"), -1)
 	if len(lines) == 0 {
 		t.Fatal("go.mod requires nothing")
 	}
@@ -36,13 +36,4 @@ func TestDependenciesExplained(t *testing.T) {
 			t.Errorf("docs/dependencies.md has no row for %s", name)
 		}
 	}
-}
-
-func ofRepository(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // elsewhere are the pages whose blocks of shell another test runs, in the projects that they are about.
@@ -36,13 +37,13 @@ var ownTest = map[string]string{"docs/troubleshooting.md": "TestTroubleshooting"
 // print what the block shows, as far as that is the same on every machine; a block of shell that calls neurolens has to be accepted. A
 // page gives a file its name in the first line of a block: `# sweep.yaml`.
 func TestDocsPages(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	_, err := exec.LookPath("python3")
-	needs(t, "python3", err)
+	programtest.Needs(t, "python3", err)
 	store := storeOfReader(t)
 	for _, name := range docsPages(t) {
-		page := ofRepository(t, name)
+		page := programtest.RepositoryFile(t, name)
 		blocks, err := blocksOf(page)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -75,7 +76,7 @@ func runPage(t *testing.T, page string, blocks []pageBlock, store string) {
 	for _, b := range blocks {
 		switch {
 		case b.kind == fileBlock:
-			writeFile(t, dir, b.name, b.text)
+			programtest.WriteFile(t, dir, b.name, b.text)
 		case b.notRun != "":
 		case b.runs():
 			t.Run(fmt.Sprint("line ", b.line), func(t *testing.T) { runBlock(t, dir, b) })
@@ -86,7 +87,7 @@ func runPage(t *testing.T, page string, blocks []pageBlock, store string) {
 // runBlock runs the commands of a block in a folder.
 func runBlock(t *testing.T, dir string, b pageBlock) {
 	if b.needs != "" {
-		pythonWith(t, b.needs, b.needs)
+		programtest.PythonWith(t, b.needs, b.needs)
 	}
 	if b.kind == consoleBlock {
 		for _, example := range strings.Split("\n"+b.text, "\n$ ")[1:] {
@@ -125,7 +126,7 @@ func shell(t *testing.T, dir, script string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(filepath.Dir(dir), "cache"),
+	cmd.Env = append(programtest.Environ(t), "HOME="+dir, "XDG_CACHE_HOME="+filepath.Join(filepath.Dir(dir), "cache"),
 		"PATH="+filepath.Join(dir, ".bin")+":"+pathOfInterpreter(),
 		"NEUROLENS_FORMAT=table", "COLUMNS=80", "NEUROLENS_MACHINE=lab3", "TZ=UTC", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
@@ -134,7 +135,7 @@ func shell(t *testing.T, dir, script string) (string, error) {
 
 // pathOfInterpreter is the search path on which python3 is the interpreter of the tests.
 func pathOfInterpreter() string {
-	if python := testInterpreter(); filepath.IsAbs(python) {
+	if python := programtest.Interpreter(); filepath.IsAbs(python) {
 		return filepath.Dir(python) + ":" + os.Getenv("PATH")
 	}
 	return os.Getenv("PATH")
@@ -221,11 +222,7 @@ store ./runs_store is whole: 96 runs in 102 files
 func folderOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for link, target := range map[string]string{"fixtures": fixtures(t), ".bin/neurolens": self} {
+	for link, target := range map[string]string{"fixtures": programtest.Fixtures(t), ".bin/neurolens": programtest.Binary(t)} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -266,9 +263,9 @@ func folderOfReader(t *testing.T, blocks []pageBlock) string {
 		}
 	}
 	for name, text := range files {
-		writeFile(t, dir, name, text)
+		programtest.WriteFile(t, dir, name, text)
 	}
-	repository(t, dir)
+	programtest.Repository(t, dir)
 	return dir
 }
 
@@ -276,7 +273,7 @@ func folderOfReader(t *testing.T, blocks []pageBlock) string {
 func TestDocsBlocks(t *testing.T) {
 	t.Parallel()
 	for _, name := range docsPages(t) {
-		blocks, err := blocksOf(ofRepository(t, name))
+		blocks, err := blocksOf(programtest.RepositoryFile(t, name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,18 +12,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestREADME runs the commands of the README in one directory, block by block: those for a shell, and those in the tables that begin
 // with neurolens. Each has to succeed. What needs a forge, another tool or files of a reader is left out by name.
 func TestREADME(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
+	programtest.NeedsLong(t)
 	_, err := exec.LookPath("python3")
-	needs(t, "python3", err)
+	programtest.Needs(t, "python3", err)
 	_, err = exec.LookPath("git")
-	needs(t, "git", err)
-	page, dir := ofRepository(t, "README.md"), documentDir(t)
+	programtest.Needs(t, "git", err)
+	page, dir := programtest.RepositoryFile(t, "README.md"), documentDir(t)
 	var ran []string
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page, -1) {
 		if strings.Contains(block[1], "--against") {
@@ -49,7 +51,7 @@ func TestREADME(t *testing.T) {
 // TestREADMESize: the README is read from its first to its last line.
 func TestREADMESize(t *testing.T) {
 	t.Parallel()
-	if lines := strings.Count(ofRepository(t, "README.md"), "\n"); lines > 200 {
+	if lines := strings.Count(programtest.RepositoryFile(t, "README.md"), "\n"); lines > 200 {
 		t.Errorf("the README has %d lines, want at most 200", lines)
 	}
 }
@@ -58,11 +60,7 @@ func TestREADMESize(t *testing.T) {
 func documentDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, target := range map[string]string{"neurolens": self, "fixtures": fixtures(t)} {
+	for name, target := range map[string]string{"neurolens": programtest.Binary(t), "fixtures": programtest.Fixtures(t)} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +73,7 @@ func runScript(t *testing.T, dir, script string) {
 	t.Helper()
 	cmd := exec.Command("sh", "-e", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3")
+	cmd.Env = append(programtest.Environ(t), "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s\n%v\n%s", script, err, out)
 	}
@@ -84,14 +82,14 @@ func runScript(t *testing.T, dir, script string) {
 // TestDocsPictures draws the pictures of docs/plots.md by the commands that stand there, of real runs (fixtures/aa, fixtures/pictures), and compares them with
 // those of docs/pictures. -update writes them.
 func TestDocsPictures(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	dir, docs := t.TempDir(), filepath.Join("..", "..", "docs")
 	writeText(t, filepath.Join(dir, "runs.jsonl"), strings.Join(slices.Concat(stableRuns(t), changedRuns(t), sessionsOfRuns(t)), "\n")+"\n")
 	if err := os.Mkdir(filepath.Join(dir, "pictures"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TZ", "UTC")
-	programIn(t, dir, "ingest", "--machine", "epyc-2c", "runs.jsonl")
+	programtest.Output(t, dir, "ingest", "--machine", "epyc-2c", "runs.jsonl")
 	page, err := os.ReadFile(filepath.Join(docs, "plots.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +100,7 @@ func TestDocsPictures(t *testing.T) {
 		if !strings.Contains(string(page), "]("+line[2]+")") {
 			t.Errorf("the page does not show %s", line[2])
 		}
-		programIn(t, dir, argv(line[1])...)
+		programtest.Output(t, dir, argv(line[1])...)
 		got, err := os.ReadFile(filepath.Join(dir, line[2]))
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +121,7 @@ func TestDocsPictures(t *testing.T) {
 // rowsOfCSV are the rows of a table in fixtures, by the names of its columns.
 func rowsOfCSV(t *testing.T, path ...string) (rows []map[string]string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(append([]string{fixtures(t)}, path...)...))
+	f, err := os.Open(filepath.Join(append([]string{programtest.Fixtures(t)}, path...)...))
 	if err != nil {
 		t.Fatal(err)
 	}

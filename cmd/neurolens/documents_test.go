@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestDocuments: what the documents of the top level name in backquotes exists, and so does what they link to. Paths count
@@ -17,7 +21,7 @@ import (
 func TestDocuments(t *testing.T) {
 	code := readCode(t)
 	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
-		text := ofRepository(t, name)
+		text := programtest.RepositoryFile(t, name)
 		for _, link := range linked.FindAllStringSubmatch(text, -1) {
 			if target := link[1]; !strings.Contains(target, "://") && !code.there(target) {
 				t.Errorf("%s links to %s, which does not exist", name, target)
@@ -35,7 +39,7 @@ func TestDocuments(t *testing.T) {
 
 // TestChangelog: the version of the program is the newest of the changelog.
 func TestChangelog(t *testing.T) {
-	first := regexp.MustCompile(`(?m)^## .*`).FindString(ofRepository(t, "CHANGELOG.md"))
+	first := regexp.MustCompile(`(?m)^## .*`).FindString(programtest.RepositoryFile(t, "CHANGELOG.md"))
 	if !strings.Contains(first, version) {
 		t.Errorf("the changelog begins with %q, and the version is %s", first, version)
 	}
@@ -197,4 +201,37 @@ func (s sources) declares(parts []string) bool {
 		}
 	}
 	return false
+}
+
+// TestWorkflows: the steps of the workflows run files that are there, and get no text but through their environment: what is
+// put into a command could be a command itself.
+func TestWorkflows(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", ".github", "workflows", "*.yml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no workflows: %v", err)
+	}
+	code := readCode(t)
+	for _, file := range files {
+		var w struct {
+			Jobs map[string]struct{ Steps []struct{ Run string } }
+		}
+		if err := yaml.Unmarshal([]byte(programtest.RepositoryFile(t, ".github/workflows/"+filepath.Base(file))), &w); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		if len(w.Jobs) == 0 {
+			t.Errorf("%s has no jobs", file)
+		}
+		for _, job := range w.Jobs {
+			for _, step := range job.Steps {
+				if strings.Contains(step.Run, "${{") {
+					t.Errorf("%s: a step has an expression in its command: %s", file, step.Run)
+				}
+				for _, word := range strings.Fields(step.Run) {
+					if strings.Contains(word, "/") && !code.knows(strings.TrimPrefix(word, "./"), "") {
+						t.Errorf("%s runs %s, which does not exist", file, word)
+					}
+				}
+			}
+		}
+	}
 }

@@ -2,12 +2,7 @@ package main
 
 import (
 	"cmp"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // What a user meets is explained on a page. These tests hold the pages to the code: flags TestReference, keys of sweeps
@@ -25,7 +21,7 @@ import (
 func TestExitCodesPage(t *testing.T) {
 	t.Parallel()
 	var listed []int
-	for _, row := range regexp.MustCompile(`(?m)^\| ([0-9, ]+) \|`).FindAllStringSubmatch(ofRepository(t, "docs/exit-codes.md"), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ([0-9, ]+) \|`).FindAllStringSubmatch(programtest.RepositoryFile(t, "docs/exit-codes.md"), -1) {
 		for number := range strings.SplitSeq(row[1], ", ") {
 			code, err := strconv.Atoi(number)
 			if err != nil {
@@ -34,65 +30,17 @@ func TestExitCodesPage(t *testing.T) {
 			listed = append(listed, code)
 		}
 	}
-	want := []int{129, 130, 143} // of a process that SIGHUP, SIGINT and SIGTERM end
-	gates := constantsOf(t, filepath.Join("internal", "gate"), "Status")
-	for name, value := range constantsOf(t, ".", "exit") {
-		if status, is := strings.CutPrefix(value, "gate."); is {
-			value = gates[status]
-			delete(gates, status)
-		}
-		code, err := strconv.Atoi(value)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		want = append(want, code)
+	want := []int{exitOK, exitRegression, exitInput, exitInconclusive, exitRunsFailed, exitStore, exitOther, exitPipe}
+	declared := regexp.MustCompile(`(?m)^\texit[A-Z]\w* +=`).FindAllString(programtest.RepositoryFile(t, "cmd/neurolens/app.go"), -1)
+	if len(declared) != len(want) {
+		t.Errorf("cmd/neurolens/app.go declares %q, and this test knows %d", declared, len(want))
 	}
-	if len(want) < 10 || len(gates) > 0 {
-		t.Errorf("the program has the exit statuses %v, and does not use %v of a gate", want, gates)
-	}
+	want = append(want, 129, 130, 143) // of a process that SIGHUP, SIGINT and SIGTERM end
 	slices.Sort(want)
 	slices.Sort(listed)
 	if !slices.Equal(listed, want) {
 		t.Errorf("docs/exit-codes.md has %v, the program %v", listed, want)
 	}
-}
-
-// constantsOf are the constants of a package whose names begin so and go on with a capital, and the expressions that are their values.
-func constantsOf(t *testing.T, dir, prefix string) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s has no Go: %v", dir, err)
-	}
-	named, values := regexp.MustCompile(`^`+prefix+`[A-Z]`), map[string]string{}
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range parsed.Decls {
-			group, is := d.(*ast.GenDecl)
-			if !is || group.Tok != token.CONST {
-				continue
-			}
-			for _, s := range group.Specs {
-				spec := s.(*ast.ValueSpec) // all of a const are
-				for i, name := range spec.Names {
-					switch {
-					case !named.MatchString(name.Name):
-					case i < len(spec.Values):
-						values[name.Name] = types.ExprString(spec.Values[i])
-					default:
-						t.Errorf("%s: %s has no value of its own", file, name.Name)
-					}
-				}
-			}
-		}
-	}
-	return values
 }
 
 // foreignVariables are the variables of other tools that the program heeds, and the Go code that reads them, where it is not their name.
@@ -105,7 +53,7 @@ var foreignVariables = map[string]string{
 // CI are explained in its page.
 func TestVariablesPage(t *testing.T) {
 	t.Parallel()
-	page, forCI := ofRepository(t, "docs/variables.md"), ofRepository(t, "docs/ci.md")
+	page, forCI := programtest.RepositoryFile(t, "docs/variables.md"), programtest.RepositoryFile(t, "docs/ci.md")
 	explained := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*) \\|").FindAllStringSubmatch(page, -1) {
 		for _, name := range backquoted.FindAllStringSubmatch(row[1], -1) {
@@ -120,7 +68,7 @@ func TestVariablesPage(t *testing.T) {
 	for file, text := range readCode(t) {
 		names := inGo
 		if ext := path.Ext(file); ext == ".py" || ext == ".sh" || ext == ".yml" {
-			names, text = elsewhere, ofRepository(t, file)
+			names, text = elsewhere, programtest.RepositoryFile(t, file)
 		} else if ext != ".go" {
 			continue
 		}
@@ -158,7 +106,7 @@ func TestVariablesPage(t *testing.T) {
 // TestFormatsNamed: the page of formats and the help of --format name every format.
 func TestFormatsNamed(t *testing.T) {
 	t.Parallel()
-	page := ofRepository(t, "docs/formats.md")
+	page := programtest.RepositoryFile(t, "docs/formats.md")
 	for _, format := range term.Formats {
 		if !strings.Contains(page, "`"+format+"`") {
 			t.Errorf("docs/formats.md does not name %s", format)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
@@ -31,15 +32,15 @@ func modular(t *testing.T) (dir string) {
 		}
 	}
 	allowed := []string{"-c", "protocol.file.allow=always", "submodule", "--quiet"}
-	write(t, home, "deep/size", "80M\n")
-	repository(t, filepath.Join(home, "deep"))
-	write(t, home, "lib/lib.sh", "exec dd if=/dev/zero of=/dev/null bs=$(cat lib/deep/size) count=1 status=none\n")
-	repository(t, filepath.Join(home, "lib"))
-	git(t, filepath.Join(home, "lib"), append(allowed, "add", filepath.Join(home, "deep"), "deep")...)
-	commit(t, filepath.Join(home, "lib"))
+	programtest.WriteFile(t, home, "deep/size", "80M\n")
+	programtest.Repository(t, filepath.Join(home, "deep"))
+	programtest.WriteFile(t, home, "lib/lib.sh", "exec dd if=/dev/zero of=/dev/null bs=$(cat lib/deep/size) count=1 status=none\n")
+	programtest.Repository(t, filepath.Join(home, "lib"))
+	programtest.Git(t, filepath.Join(home, "lib"), append(allowed, "add", filepath.Join(home, "deep"), "deep")...)
+	programtest.Commit(t, filepath.Join(home, "lib"))
 
-	write(t, dir, "run.sh", ". lib/lib.sh\n")
-	write(t, dir, "build.sh", `git submodule --quiet update --init --recursive
+	programtest.WriteFile(t, dir, "run.sh", ". lib/lib.sh\n")
+	programtest.WriteFile(t, dir, "build.sh", `git submodule --quiet update --init --recursive
 git config user.name build
 git worktree add -q --detach "$PWD-tree"
 echo >new
@@ -48,34 +49,34 @@ git gc -q --prune=now
 git clean -ffdxq
 git worktree remove "$PWD-tree"
 `)
-	write(t, dir, "sweep.yaml", "suite: modular\nbuild: [[sh, -e, build.sh]]\ncommand: [sh, run.sh]\nwarmup: 0\niterations: 1\n")
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
-	git(t, dir, append(allowed, "add", filepath.Join(home, "lib"), "lib")...)
-	git(t, dir, append(allowed, "update", "--init", "--recursive")...)
-	commit(t, dir)
-	git(t, dir, "tag", "c0")
+	programtest.WriteFile(t, dir, "sweep.yaml", "suite: modular\nbuild: [[sh, -e, build.sh]]\ncommand: [sh, run.sh]\nwarmup: 0\niterations: 1\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
+	programtest.Git(t, dir, append(allowed, "add", filepath.Join(home, "lib"), "lib")...)
+	programtest.Git(t, dir, append(allowed, "update", "--init", "--recursive")...)
+	programtest.Commit(t, dir)
+	programtest.Git(t, dir, "tag", "c0")
 	for tag, change := range []string{1: "note", 2: "lib/deep/size", 3: "note"} {
 		if change == "" {
 			continue
 		}
-		write(t, dir, change, map[bool]string{true: "120M\n", false: fmt.Sprintln(tag)}[tag == 2])
+		programtest.WriteFile(t, dir, change, map[bool]string{true: "120M\n", false: fmt.Sprintln(tag)}[tag == 2])
 		for in := filepath.Dir(change); ; in = filepath.Dir(in) {
-			commit(t, filepath.Join(dir, in))
+			programtest.Commit(t, filepath.Join(dir, in))
 			if in == "." {
 				break
 			}
 		}
-		git(t, dir, "tag", fmt.Sprint("c", tag))
+		programtest.Git(t, dir, "tag", fmt.Sprint("c", tag))
 	}
-	write(t, dir, "note", "not committed\n")
+	programtest.WriteFile(t, dir, "note", "not committed\n")
 	return dir
 }
 
 // everything is each file of a folder with the hash of its content, but for the store, and what git says of the repository there.
 func everything(t *testing.T, dir string) []string {
 	t.Helper()
-	all := []string{git(t, dir, "--no-optional-locks", "status", "--porcelain=2"), git(t, dir, "fsck", "--no-progress"), git(t, dir, "worktree", "list")}
+	all := []string{programtest.Git(t, dir, "--no-optional-locks", "status", "--porcelain=2"), programtest.Git(t, dir, "fsck", "--no-progress"), programtest.Git(t, dir, "worktree", "list")}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && entry.Name() == "runs_store" {
 			return fs.SkipDir
@@ -115,13 +116,13 @@ func TestUnharmed(t *testing.T) {
 	t.Parallel()
 	dir, cache := modular(t), t.TempDir()
 	before := everything(t, dir)
-	start := func(args ...string) *process {
-		p := program(t, dir, args...)
+	start := func(args ...string) *programtest.Process {
+		p := programtest.Program(t, dir, args...)
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 		return p
 	}
 	bench := []string{"bench", "sweep.yaml", "--against", "c0", "--repeats", "1", "--metric", "peak_memory"}
-	start(bench...).run(t)
+	start(bench...).MustRun(t)
 	if got := rows(t, dir, "SELECT side, status FROM runs ORDER BY ALL"); got != "[base ok] [head ok]" {
 		t.Errorf("sides: %s", got)
 	}
@@ -130,12 +131,12 @@ func TestUnharmed(t *testing.T) {
 
 	bisect := []string{"bisect", "c0", "c3", "sweep.yaml", "--metric", "peak_memory", "--json"}
 	rounds := 2
-	if long() {
+	if programtest.Long() {
 		rounds = 50
 		found := start(bisect...)
-		found.run(t)
-		if want := git(t, dir, "rev-parse", "c2"); !strings.Contains(found.stdout.String(), want) || strings.Contains(found.stderr.String(), "skipped") {
-			t.Errorf("want %s, got\n%s%s", want, found.stdout.String(), found.stderr.String())
+		found.MustRun(t)
+		if want := programtest.Git(t, dir, "rev-parse", "c2"); !strings.Contains(found.Printed.String(), want) || strings.Contains(found.Messages.String(), "skipped") {
+			t.Errorf("want %s, got\n%s%s", want, found.Printed.String(), found.Messages.String())
 		}
 		checkUnharmed(t, dir, before)
 		checkNoSides(t, dir, cache)
@@ -164,7 +165,7 @@ func TestUnharmed(t *testing.T) {
 		removeSides(t, cache)
 		checkUnharmed(t, dir, before)
 		if t.Failed() {
-			t.Fatalf("round %d: %v, %s\n%s", round, args, signal, p.stderr.String())
+			t.Fatalf("round %d: %v, %s\n%s", round, args, signal, p.Messages.String())
 		}
 	}
 }
@@ -189,13 +190,13 @@ func TestHook(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	seen := filepath.Join(t.TempDir(), "seen")
-	write(t, dir, "look.sh", `for name in $(git rev-parse --local-env-vars); do
+	programtest.WriteFile(t, dir, "look.sh", `for name in $(git rev-parse --local-env-vars); do
 	if printenv $name >/dev/null; then echo "$1 $name" >>"$SEEN"; fi
 done
 echo "$1" >>"$SEEN"
 `)
-	write(t, dir, "build.sh", "sh look.sh build\necho built >gen.txt\ngit add gen.txt\n")
-	write(t, dir, "sweep.yaml", `build: [[sh, build.sh]]
+	programtest.WriteFile(t, dir, "build.sh", "sh look.sh build\necho built >gen.txt\ngit add gen.txt\n")
+	programtest.WriteFile(t, dir, "sweep.yaml", `build: [[sh, build.sh]]
 setup: sh look.sh setup
 prepare: sh look.sh prepare
 command: [sh, look.sh, command]
@@ -204,8 +205,8 @@ warmup: 0
 iterations: 1
 repeats: 1
 `)
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
 	if err := os.Mkdir(filepath.Join(dir, ".git/hooks"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -213,18 +214,18 @@ repeats: 1
 		flags string
 		tied  bool
 	}{{"--against HEAD --wait", false}, {"--wait", true}} {
-		write(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\nexec \"$PROGRAM\" bench sweep.yaml "+c.flags+" >&2\n")
+		programtest.WriteFile(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\nexec \"$PROGRAM\" bench sweep.yaml "+c.flags+" >&2\n")
 		if err := os.Chmod(filepath.Join(dir, ".git/hooks/pre-commit"), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.RemoveAll(seen); err != nil {
 			t.Fatal(err)
 		}
-		write(t, dir, "other", c.flags)
-		p := program(t, dir)
+		programtest.WriteFile(t, dir, "other", c.flags)
+		p := programtest.Program(t, dir)
 		hooked := exec.Command("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x", "other")
 		hooked.Dir, hooked.Env = dir, append(p.Env, "PROGRAM="+p.Path, "SEEN="+seen, "XDG_CACHE_HOME="+cache, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=a.b", "GIT_CONFIG_VALUE_0=c")
-		git(t, dir, "add", "other")
+		programtest.Git(t, dir, "add", "other")
 		if out, err := hooked.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", c.flags, err, out)
 		}
@@ -243,10 +244,10 @@ repeats: 1
 			t.Errorf("%s: seen %s, want %s", c.flags, got, all)
 		}
 		if !c.tied {
-			if got := git(t, dir, "show", "--format=", "--name-only", "HEAD"); got != "other" {
+			if got := programtest.Git(t, dir, "show", "--format=", "--name-only", "HEAD"); got != "other" {
 				t.Errorf("the commit has %q", got)
 			}
-			if got := git(t, dir, "status", "--porcelain"); got != "" {
+			if got := programtest.Git(t, dir, "status", "--porcelain"); got != "" {
 				t.Errorf("status: %s", got)
 			}
 			checkNoSides(t, dir, cache)
@@ -262,17 +263,17 @@ func TestWorkingFolder(t *testing.T) {
 	for _, key := range []string{"build", "setup", "prepare", "command", "cleanup"} {
 		fmt.Fprintf(&sweep, "%s: [cp, /proc/self/environ, %q]\n", key, filepath.Join(seen, key))
 	}
-	write(t, dir, "sweep.yaml", sweep.String()+"cwd: sub\nwarmup: 0\niterations: 1\nrepeats: 1\n")
-	write(t, dir, ".gitignore", "runs_store/\n")
+	programtest.WriteFile(t, dir, "sweep.yaml", sweep.String()+"cwd: sub\nwarmup: 0\niterations: 1\nrepeats: 1\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "sub/file", "")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "sub/file", "")
+	programtest.Repository(t, dir)
 	for flags, want := range map[string]string{"--against HEAD": cache, "--repeats 1": dir} {
-		p := program(t, dir, append([]string{"bench", "sweep.yaml"}, strings.Fields(flags)...)...)
+		p := programtest.Program(t, dir, append([]string{"bench", "sweep.yaml"}, strings.Fields(flags)...)...)
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "PWD="+dir)
-		p.run(t)
+		p.MustRun(t)
 		for _, key := range []string{"build", "setup", "prepare", "command", "cleanup"} {
 			environ, err := os.ReadFile(filepath.Join(seen, key))
 			if err != nil {
@@ -291,13 +292,13 @@ func TestWorkingFolder(t *testing.T) {
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 2\n")
-	write(t, dir, "wait.sh", "echo >\"$CACHE/started\"\nwhile [ -e \"$CACHE/wait\" ]; do sleep 0.02; done\n")
-	write(t, dir, ".gitignore", "runs_store/\n")
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 2\n")
+	programtest.WriteFile(t, dir, "wait.sh", "echo >\"$CACHE/started\"\nwhile [ -e \"$CACHE/wait\" ]; do sleep 0.02; done\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+	programtest.Repository(t, dir)
 	for _, nohup := range []bool{false, true} {
-		write(t, cache, "wait", "")
-		p := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+		programtest.WriteFile(t, cache, "wait", "")
+		p := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "CACHE="+cache)
 		if nohup {
 			p.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`, p.Path}, p.Args[1:]...)
@@ -324,7 +325,7 @@ func TestHangup(t *testing.T) {
 		}
 		_ = p.Wait()
 		if code := p.ProcessState.ExitCode(); code != want {
-			t.Errorf("nohup %t: exit %d, want %d\n%s", nohup, code, want, p.stderr.String())
+			t.Errorf("nohup %t: exit %d, want %d\n%s", nohup, code, want, p.Messages.String())
 		}
 		checkNoSides(t, dir, cache)
 		_ = os.Remove(filepath.Join(cache, "started"))

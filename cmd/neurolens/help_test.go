@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
 )
 
 func TestHelpFits(t *testing.T) {
@@ -30,4 +33,24 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	visit(newRootCommand(&app{}))
+}
+
+// TestEveryFlagCompletes: somebody has thought of what follows each flag that takes a value; nothing is an answer too.
+func TestEveryFlagCompletes(t *testing.T) {
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
+			if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.Value.Type() != "bool" && !f.Hidden { // hidden: another spelling
+				t.Errorf("%s: nobody says what a shell offers after --%s: see values in internal/help", cmd.CommandPath(), f.Name)
+			}
+		})
+		for _, c := range cmd.Commands() {
+			visit(c)
+		}
+	}
+	root := newRootCommand(&app{})
+	if err := help.PrepareCompletion(root, help.CompletionSources{}); err != nil {
+		t.Fatal(err)
+	}
+	visit(root)
 }

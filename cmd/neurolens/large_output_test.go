@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // peakRole is the variable that makes the test binary run the program and print the most memory that it and what it waited
@@ -17,7 +19,7 @@ const peakRole = "NEUROLENS_TEST_PEAK"
 // printPeak is the test binary in that role: it passes an interrupt on, and gives the exit code of the program.
 func printPeak(args []string) int {
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), peakRole+"=", programRole+"=1")
+	cmd.Env = append(os.Environ(), peakRole+"=", programtest.RoleVariable+"=1")
 	cmd.Stderr = os.Stderr
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, os.Interrupt)
@@ -55,14 +57,14 @@ func TestLargeOutputs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name != "file" {
-				needsLong(t)
+				programtest.NeedsLong(t)
 			}
 			dir := t.TempDir()
-			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\niterations: 1\nwarmup: 0\ntimeouts: {validate: %s}\nmetrics: {m: {from: %s, %s}}\n", c.command, c.validate, c.from, c.rule))
+			programtest.WriteFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\niterations: 1\nwarmup: 0\ntimeouts: {validate: %s}\nmetrics: {m: {from: %s, %s}}\n", c.command, c.validate, c.from, c.rule))
 			if peak := peakOf(t, dir, "bench", "s.yaml"); peak > most {
 				t.Errorf("it took %d KiB, want at most %d", peak, most)
 			}
-			got := programIn(t, dir, "query", "--format", "csv", `select status, stage, error_kind, regexp_replace(error, '^.*wrote [0-9]+ B, ', '') as error,
+			got := programtest.Output(t, dir, "query", "--format", "csv", `select status, stage, error_kind, regexp_replace(error, '^.*wrote [0-9]+ B, ', '') as error,
 				(select reals[1] from samples s where s.run_id = r.run_id and metric = 'm') as m from runs r where env['runner.read'] is null`)
 			if _, got, _ = strings.Cut(got, "\n"); got != c.want+"\n" {
 				t.Errorf("got %swant %s", got, c.want)
@@ -74,12 +76,9 @@ func TestLargeOutputs(t *testing.T) {
 // peakOf runs the program in a directory, and tells its peak of memory in KiB.
 func peakOf(t *testing.T, dir string, args ...string) (peak int) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programtest.Binary(t)
 	cmd := exec.Command(self, append([]string{self}, args...)...)
-	cmd.Dir, cmd.Env = dir, append(programEnviron(t), peakRole+"=1")
+	cmd.Dir, cmd.Env = dir, append(programtest.Environ(t), peakRole+"=1")
 	out, _ := cmd.Output()
 	if _, err := fmt.Sscan(string(out), &peak); err != nil {
 		t.Fatalf("%q: %v", out, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestLiveOnATerminal runs sweeps on a terminal and ends them in every way while the view is shown. Whatever it is,
@@ -20,7 +21,7 @@ import (
 // are what they were.
 func TestLiveOnATerminal(t *testing.T) {
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
+	programtest.Needs(t, "script", err)
 	for name, c := range map[string]struct {
 		end  string // what is done once a run has finished
 		want string // the end of what the terminal shows
@@ -52,7 +53,7 @@ func TestLiveOnATerminal(t *testing.T) {
 // TestLiveResized: the view fits a terminal that becomes narrower and wider while it is shown, stands there once, and leaves nothing.
 func TestLiveResized(t *testing.T) {
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
+	programtest.Needs(t, "script", err)
 	const mark = "\x1b[39;1m" // it changes nothing here, and says where in what was sent the size changes
 	resize := func(columns int) string {
 		return fmt.Sprintf("printf '\\033[39;1m'; at=$(wc -c <typescript); stty cols %d\nuntil tail -c +$at typescript | grep -q 'now   se'; do sleep 0.05; done\n", columns)
@@ -87,7 +88,7 @@ func TestLiveResized(t *testing.T) {
 // end, and is whole when the runner goes on too. The view is then below what the shell wrote, which stays.
 func TestLiveStopped(t *testing.T) {
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
+	programtest.Needs(t, "script", err)
 	dir := t.TempDir()
 	sent := typescript(t, dir, map[string]string{
 		"sweep.yaml": "suite: live\nbenchmark: counted\ncommand: [sh, worker]\nrepeats: 2\nwarmup: 0\niterations: 8\n",
@@ -141,10 +142,7 @@ cmp before after && echo "code $code"
 // typescript is what a terminal is sent while it runs the file "shell" in a directory with these files.
 func typescript(t *testing.T, dir string, files map[string]string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programtest.Binary(t)
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -152,7 +150,7 @@ func typescript(t *testing.T, dir string, files map[string]string) string {
 	}
 	cmd := exec.Command("script", "-qefc", "sh shell", "typescript")
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
+	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
 	var sent bytes.Buffer
 	cmd.Stdout = &sent
 	if err := cmd.Start(); err != nil {

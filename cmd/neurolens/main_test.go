@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -15,14 +14,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 )
-
-// programRole is the variable that makes the test binary the program.
-const programRole = "NEUROLENS_TEST_PROGRAM"
-
-// locksVariable says where the locks of devices are.
-const locksVariable = "NEUROLENS_LOCKS"
 
 // TestMain makes the test binary the program: testscript runs it as `neurolens`, and the runner starts it again as
 // supervisor, worker, GPU probe and what answers SQL.
@@ -36,7 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(peakRole) != "" {
 		os.Exit(printPeak(os.Args[1:]))
 	}
-	if os.Getenv(programRole) != "" {
+	if os.Getenv(programtest.RoleVariable) != "" {
 		main()
 	}
 	// Scripts wait for benchmarks that sleep: more of them run side by side than there are cores.
@@ -51,12 +45,12 @@ type withLocks struct{ runtest.InMemory }
 
 // Run gives the exit code of the tests.
 func (m withLocks) Run() int {
-	if os.Getenv(locksVariable) != "" {
+	if os.Getenv(programtest.LocksVariable) != "" {
 		return m.InMemory.Run()
 	}
 	locks, err := os.MkdirTemp("", "neurolens-locks-")
 	if err == nil {
-		err = os.Setenv(locksVariable, locks)
+		err = os.Setenv(programtest.LocksVariable, locks)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "locks of the tests:", err)
@@ -64,17 +58,6 @@ func (m withLocks) Run() int {
 	}
 	defer os.RemoveAll(locks)
 	return m.InMemory.Run()
-}
-
-// long tells whether tests do all that they can, which takes minutes, or a small part of it.
-func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
-
-// needsLong leaves a test to those who have the minutes.
-func needsLong(t *testing.T) {
-	t.Helper()
-	if !long() {
-		t.Skip("left out: NEUROLENS_LONG is not set")
-	}
 }
 
 // TestScripts runs testdata/script: commands with their output on both streams and their exit codes.
@@ -85,11 +68,11 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("NEUROLENS_MACHINE", "lab3")
 			e.Setenv("COLUMNS", "80")
-			e.Setenv(locksVariable, e.Getenv("WORK")+"/.locks")    // scripts run side by side
-			e.Setenv("XDG_CACHE_HOME", e.Getenv("WORK")+"/.cache") // the user's own stays as it is
-			e.Setenv("FIXTURES", fixtures(t))
+			e.Setenv(programtest.LocksVariable, e.Getenv("WORK")+"/.locks") // scripts run side by side
+			e.Setenv("XDG_CACHE_HOME", e.Getenv("WORK")+"/.cache")          // the user's own stays as it is
+			e.Setenv("FIXTURES", programtest.Fixtures(t))
 			e.Setenv("SWEEPS", referenceSweeps())
-			e.Setenv("PYTHON", testInterpreter())
+			e.Setenv("PYTHON", programtest.Interpreter())
 			return nil
 		},
 		Condition: condition,
@@ -102,9 +85,6 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("NEUROLENS_UPDATE") != "",
 	})
 }
-
-// testInterpreter is the interpreter of the tests.
-func testInterpreter() string { return cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3") }
 
 // referenceSweeps is where the sweeps of five other harnesses lie, which are not in the repository: beside the samples.
 func referenceSweeps() string {
@@ -121,7 +101,7 @@ func referenceSweeps() string {
 func condition(text string) (bool, error) {
 	switch text {
 	case "long":
-		return long(), nil
+		return programtest.Long(), nil
 	case "sweeps":
 		_, err := os.Stat(referenceSweeps())
 		return err == nil, nil
@@ -132,7 +112,7 @@ func condition(text string) (bool, error) {
 	}
 	_, err := exec.LookPath(what)
 	if what == "onnxruntime" || what == "onnx" {
-		err = exec.Command(testInterpreter(), "-c", "import "+what).Run()
+		err = exec.Command(programtest.Interpreter(), "-c", "import "+what).Run()
 	}
 	if err != nil && slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
 		return false, err

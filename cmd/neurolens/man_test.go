@@ -14,17 +14,19 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestManualNames: every manual page that a page names is written.
 func TestManualNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	programIn(t, dir, "help", "--man", dir)
+	programtest.Output(t, dir, "help", "--man", dir)
 	mentioned := regexp.MustCompile(`\bman (?:-M \S+ )?(?:([1-9]) )?(neurolens[a-z-]*)`)
 	seen := 0
 	for _, name := range append(docsPages(t), otherPages(t)...) {
-		for _, m := range mentioned.FindAllStringSubmatch(ofRepository(t, name), -1) {
+		for _, m := range mentioned.FindAllStringSubmatch(programtest.RepositoryFile(t, name), -1) {
 			seen++
 			section := cmp.Or(m[1], "[1-9]")
 			if found, err := filepath.Glob(filepath.Join(dir, "man"+section, m[2]+"."+section)); err != nil || len(found) == 0 {
@@ -77,7 +79,7 @@ func TestManual(t *testing.T) {
 		}
 	}
 	_, err = exec.LookPath("groff")
-	needs(t, "groff", err)
+	programtest.Needs(t, "groff", err)
 	var complaints bytes.Buffer
 	groff := exec.Command("groff", append([]string{"-K", "utf8", "-t", "-man", "-ww", "-z", "-Tutf8"}, pages...)...)
 	groff.Stderr = &complaints

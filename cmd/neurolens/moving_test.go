@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // movingPage is a page about another system, and the project that stands in for one of that system's. In these projects results are wrong
@@ -53,11 +55,11 @@ var movingPages = []movingPage{
 // list. A script stands in for the compiler of Swift, which is elsewhere; so do Python files for kernels of GPUs.
 func TestMovingPages(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
+	programtest.NeedsLong(t)
 	for _, page := range movingPages {
 		t.Run(page.name, func(t *testing.T) {
 			t.Parallel()
-			text := ofRepository(t, "docs/moving/"+page.name+".md")
+			text := programtest.RepositoryFile(t, "docs/moving/"+page.name+".md")
 			dir := page.stage(t, text)
 			commands := commandsIn(text)
 			if len(commands) < 10 {
@@ -70,7 +72,7 @@ func TestMovingPages(t *testing.T) {
 				}
 			}
 			points := func(store string) []string {
-				return strings.Fields(programIn(t, dir, "query", "--store", store, "--format", "csv", "SELECT DISTINCT point_id FROM runs"))
+				return strings.Fields(programtest.Output(t, dir, "query", "--store", store, "--format", "csv", "SELECT DISTINCT point_id FROM runs"))
 			}
 			measured, read := points("runs_store"), points("older_runs")
 			if len(read) < 3 || slices.ContainsFunc(read, func(id string) bool { return !slices.Contains(measured, id) }) {
@@ -84,7 +86,7 @@ func TestMovingPages(t *testing.T) {
 // parts beside it. The list adds up, and suites with broken parts lose no point.
 func TestMovingItems(t *testing.T) {
 	t.Parallel()
-	text := ofRepository(t, "docs/moving/items.md")
+	text := programtest.RepositoryFile(t, "docs/moving/items.md")
 	sections := regexp.MustCompile(`(?m)^## .*$`).Split(text, -1)
 	if len(sections) != 1+len(movingPages) {
 		t.Fatalf("the list has %d sections", len(sections)-1)
@@ -104,17 +106,17 @@ func TestMovingItems(t *testing.T) {
 		}
 		t.Run(page.name, func(t *testing.T) {
 			t.Parallel()
-			needsLong(t)
+			programtest.NeedsLong(t)
 			var once []string
 			for _, command := range commandsIn(sections[i+1]) {
 				if !slices.Contains(once, command) {
 					once = append(once, command)
 				}
 			}
-			dir := page.stage(t, ofRepository(t, "docs/moving/"+page.name+".md"))
+			dir := page.stage(t, programtest.RepositoryFile(t, "docs/moving/"+page.name+".md"))
 			if page.broken != "" {
 				layOver(t, dir, page.broken)
-				commit(t, dir)
+				programtest.Commit(t, dir)
 			}
 			page.runAll(t, dir, once)
 		})
@@ -131,15 +133,15 @@ func (p movingPage) stage(t *testing.T, text string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "project")
 	if p.modules != "" {
-		pythonWith(t, p.modules, p.modules)
+		programtest.PythonWith(t, p.modules, p.modules)
 	} else if _, err := exec.LookPath("python3"); p.project != "training" {
-		needs(t, "python3", err)
+		programtest.Needs(t, "python3", err)
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for project := range strings.FieldsSeq(p.project) {
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures(t), "projects", project))); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(filepath.Join(programtest.Fixtures(t), "projects", project))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,26 +149,20 @@ func (p movingPage) stage(t *testing.T, text string) string {
 	if sweep == nil {
 		t.Fatal("the page has no sweep")
 	}
-	writeFile(t, dir, "sweep.yaml", sweep[1])
-	repository(t, dir)
+	programtest.WriteFile(t, dir, "sweep.yaml", sweep[1])
+	programtest.Repository(t, dir)
 	return dir
 }
 
 func (p movingPage) runAll(t *testing.T, dir string, commands []string) {
 	t.Helper()
 	bin := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(bin, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Link(t, bin)
 	search := []string{bin, filepath.Join(dir, "bin"), os.Getenv("PATH")}
 	if p.modules != "" {
-		search = slices.Insert(search, 1, filepath.Dir(testInterpreter()))
+		search = slices.Insert(search, 1, filepath.Dir(programtest.Interpreter()))
 	}
-	env := append(programEnviron(t), "PATH="+strings.Join(search, ":"), "XDG_CACHE_HOME="+t.TempDir(), "GIT_CONFIG_COUNT=2",
+	env := append(programtest.Environ(t), "PATH="+strings.Join(search, ":"), "XDG_CACHE_HOME="+t.TempDir(), "GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=t", "GIT_CONFIG_KEY_1=user.email", "GIT_CONFIG_VALUE_1=t@localhost")
 	for _, command := range commands {
 		run := command
@@ -240,8 +236,8 @@ var indentedCommand = regexp.MustCompile(`(?m)^    (neurolens .*)$`)
 // TestDocsCommands: what the README and the pages in docs show of the program's commands and flags, the program has.
 func TestDocsCommands(t *testing.T) {
 	for _, page := range append(docsPages(t), "README.md") {
-		commands := commandsIn(ofRepository(t, page))
-		for _, indented := range indentedCommand.FindAllStringSubmatch(ofRepository(t, page), -1) {
+		commands := commandsIn(programtest.RepositoryFile(t, page))
+		for _, indented := range indentedCommand.FindAllStringSubmatch(programtest.RepositoryFile(t, page), -1) {
 			commands = append(commands, indented[1])
 		}
 		for _, command := range commands {
@@ -261,14 +257,14 @@ func TestDocsCommands(t *testing.T) {
 
 // TestDocsLinks: links of all pages of the repository lead to a file that is there, and to a heading in it. The index lists each page in docs.
 func TestDocsLinks(t *testing.T) {
-	index := ofRepository(t, "docs/README.md")
+	index := programtest.RepositoryFile(t, "docs/README.md")
 	for _, page := range docsPages(t) {
 		if name := strings.TrimPrefix(page, "docs/"); name != "README.md" && !strings.Contains(index, "]("+name+")") {
 			t.Errorf("docs/README.md does not list %s", name)
 		}
 	}
 	for _, page := range append(docsPages(t), otherPages(t)...) {
-		for _, link := range regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]+))?\)`).FindAllStringSubmatch(ofRepository(t, page), -1) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]+))?\)`).FindAllStringSubmatch(programtest.RepositoryFile(t, page), -1) {
 			target := page
 			if link[1] != "" {
 				target = path.Join(path.Dir(page), link[1])
@@ -277,7 +273,7 @@ func TestDocsLinks(t *testing.T) {
 				continue
 			}
 			_, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(target)))
-			if err != nil || link[2] != "" && !hasHeading(ofRepository(t, target), link[2]) {
+			if err != nil || link[2] != "" && !hasHeading(programtest.RepositoryFile(t, target), link[2]) {
 				t.Errorf("%s links to %s, which does not exist: %v", page, link[0], err)
 			}
 		}

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestNextIsAccepted: each command that bench names at its end is accepted, whatever the options were, and whether the session
 // ended or was interrupted. After an interrupt it is the same command.
 func TestNextIsAccepted(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	for _, c := range []struct {
 		args string
@@ -32,26 +34,26 @@ func TestNextIsAccepted(t *testing.T) {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()
 			dir, outside := t.TempDir(), t.TempDir()
-			write(t, dir, "s.yaml", "command: [sh, run.sh, \"{n}\"]\ngrid: {n: [1]}\nbaseline: n=1\nrepeats: 3\nwarmup: 0\nbudget: 1ms\n")
-			write(t, dir, "run.sh", "echo >>"+outside+"/runs; if [ -e "+outside+"/stop ] && [ $(wc -l <"+outside+"/runs) = 5 ]; then echo >"+outside+"/fifth; sleep 600; fi\n")
-			write(t, dir, ".gitignore", "runs_store/\n")
-			repository(t, dir)
+			programtest.WriteFile(t, dir, "s.yaml", "command: [sh, run.sh, \"{n}\"]\ngrid: {n: [1]}\nbaseline: n=1\nrepeats: 3\nwarmup: 0\nbudget: 1ms\n")
+			programtest.WriteFile(t, dir, "run.sh", "echo >>"+outside+"/runs; if [ -e "+outside+"/stop ] && [ $(wc -l <"+outside+"/runs) = 5 ]; then echo >"+outside+"/fifth; sleep 600; fi\n")
+			programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
+			programtest.Repository(t, dir)
 			environ := []string{"XDG_CACHE_HOME=" + t.TempDir()}
 			args := append([]string{"bench", "s.yaml", "--format", "table"}, strings.Fields(c.args)...)
 
-			done := program(t, dir, args...)
+			done := programtest.Program(t, dir, args...)
 			done.Env = append(done.Env, environ...)
-			done.run(t)
+			done.MustRun(t)
 			next := accepted(t, done)
 			if i := slices.IndexFunc(next, func(line string) bool { return strings.Contains(line, " bench ") }); i >= 0 && strings.Contains(c.args, "--until-conclusive") {
 				t.Errorf("a finished session names %s", next[i])
 			}
 
-			write(t, outside, "stop", "")
+			programtest.WriteFile(t, outside, "stop", "")
 			if err := os.Remove(filepath.Join(outside, "runs")); err != nil {
 				t.Fatal(err)
 			}
-			stopped := program(t, dir, args...)
+			stopped := programtest.Program(t, dir, args...)
 			stopped.Env = append(stopped.Env, environ...)
 			if err := stopped.Start(); err != nil {
 				t.Fatal(err)
@@ -76,11 +78,11 @@ func TestNextIsAccepted(t *testing.T) {
 }
 
 // accepted returns the commands that a process has named, of which each has to be accepted.
-func accepted(t *testing.T, p *process) (next []string) {
+func accepted(t *testing.T, p *programtest.Process) (next []string) {
 	t.Helper()
-	_, list, found := strings.Cut(p.stdout.String(), "\nnext  ")
+	_, list, found := strings.Cut(p.Printed.String(), "\nnext  ")
 	if !found {
-		t.Fatalf("nothing is next\n%s%s", p.stdout.String(), p.stderr.String())
+		t.Fatalf("nothing is next\n%s%s", p.Printed.String(), p.Messages.String())
 	}
 	for _, line := range strings.Split(strings.TrimSpace(list), "\n") {
 		line = strings.TrimSpace(line)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 const outSweep = `backend: [onnxrt, builtin]
@@ -23,28 +25,28 @@ iterations: 3
 // a profile each document of the point.
 func TestOutDir(t *testing.T) {
 	t.Parallel()
-	python, dir := testPython(t, "onnxruntime"), t.TempDir()
-	write(t, dir, "out.yaml", outSweep)
+	python, dir := programtest.PythonWith(t, "onnxruntime", "onnxruntime"), t.TempDir()
+	programtest.WriteFile(t, dir, "out.yaml", outSweep)
 	for session := 1; session <= 2; session++ {
-		bench := program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "bench_runs", "--rerun", "all")
-		bench.run(t)
-		if text := bench.stderr.String(); strings.Count(text, "neurolens: --out-dir: bench_runs: 2 runs have no run document: backend \"builtin\"") != 1 {
+		bench := programtest.Program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "bench_runs", "--rerun", "all")
+		bench.MustRun(t)
+		if text := bench.Messages.String(); strings.Count(text, "neurolens: --out-dir: bench_runs: 2 runs have no run document: backend \"builtin\"") != 1 {
 			t.Errorf("standard error %s", text)
 		}
 		checkOut(t, dir, 4*session, 2*session)
 	}
-	program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "bench_runs", "--rerun", "all", "-P", "backend=onnxrt", "--profile", "ort").run(t)
+	programtest.Program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "bench_runs", "--rerun", "all", "-P", "backend=onnxrt", "--profile", "ort").MustRun(t)
 	if prints := checkOut(t, dir, 10, 6); prints < 2 {
 		t.Errorf("%d fingerprints after a profile of 2 runs", prints)
 	}
-	refused := program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "out.yaml")
+	refused := programtest.Program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "out.yaml")
 	_ = refused.Run()
-	if text := refused.stderr.String(); refused.ProcessState.ExitCode() != exitInput || strings.Count(text, "\n") != 1 {
+	if text := refused.Messages.String(); refused.ProcessState.ExitCode() != exitInput || strings.Count(text, "\n") != 1 {
 		t.Errorf("a file as folder: exit %d, %s", refused.ProcessState.ExitCode(), text)
 	}
-	write(t, dir, "none.yaml", "command: [./nosuch]\n")
+	programtest.WriteFile(t, dir, "none.yaml", "command: [./nosuch]\n")
 	before := string(fileText(t, dir, "bench_runs/summary.csv"))
-	refused = program(t, dir, "bench", "none.yaml", "--out-dir", "bench_runs")
+	refused = programtest.Program(t, dir, "bench", "none.yaml", "--out-dir", "bench_runs")
 	_ = refused.Run()
 	if after := string(fileText(t, dir, "bench_runs/summary.csv")); refused.ProcessState.ExitCode() != exitInput || after != before {
 		t.Errorf("a refused start: exit %d, summary.csv\n%s", refused.ProcessState.ExitCode(), after)
@@ -58,10 +60,10 @@ func TestOutDir(t *testing.T) {
 func TestOutDirOfResume(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "s.yaml", "command: [sh, -c, 'test {n} != 2 || test -e go']\ngrid: {n: [1, 2, 3]}\nwarmup: 0\nrepeats: 1\niterations: 1\n")
-	_ = program(t, dir, "bench", "s.yaml", "--out-dir", "one").Run()
-	write(t, dir, "go", "")
-	program(t, dir, "bench", "s.yaml", "--out-dir", "two", "--rerun", "failed").run(t)
+	programtest.WriteFile(t, dir, "s.yaml", "command: [sh, -c, 'test {n} != 2 || test -e go']\ngrid: {n: [1, 2, 3]}\nwarmup: 0\nrepeats: 1\niterations: 1\n")
+	_ = programtest.Program(t, dir, "bench", "s.yaml", "--out-dir", "one").Run()
+	programtest.WriteFile(t, dir, "go", "")
+	programtest.Program(t, dir, "bench", "s.yaml", "--out-dir", "two", "--rerun", "failed").MustRun(t)
 	for folder, want := range map[string]int{"one": 3, "two": 3} {
 		table, err := csv.NewReader(bytes.NewReader(fileText(t, dir, folder+"/summary.csv"))).ReadAll()
 		if err != nil || len(table) != 1+want {

@@ -8,18 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestPagerOnATerminal: a pager shows a long answer, as wide as the terminal; the exit status is that of the command when the pager
 // ends early, when it is killed, which leaves the modes of the terminal as they were, when it is not there, and when Ctrl-C is pressed in it. Help of flags and --no-pager have none.
 func TestPagerOnATerminal(t *testing.T) {
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
+	programtest.Needs(t, "script", err)
 	dir := t.TempDir()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programtest.Binary(t)
 	if err := os.WriteFile(filepath.Join(dir, "shell"), []byte(`stty cols 60 rows 20
 try() { echo "== $1"; shift; "$@"; echo "code $?"; }
 unset LESS
@@ -41,7 +40,7 @@ try slip "$PROGRAM" help nosuch
 	}
 	cmd := exec.Command("script", "-qefc", "sh shell", os.DevNull)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8")
+	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

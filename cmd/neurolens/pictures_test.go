@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // drawnMark is a mark as an SVG has it: its numbers, as they stand there.
@@ -86,14 +88,14 @@ func picturesStore(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	programIn(t, dir, "ingest", "--machine", "lab3", "runs.jsonl")
+	programtest.Output(t, dir, "ingest", "--machine", "lab3", "runs.jsonl")
 	return dir
 }
 
 // printedRows are the rows of a query, or of another command with --format json.
 func printedRows(t *testing.T, dir string, args ...string) (rows []map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(programIn(t, dir, args...)), &rows); err != nil {
+	if err := json.Unmarshal([]byte(programtest.Output(t, dir, args...)), &rows); err != nil {
 		t.Fatal(err)
 	}
 	return rows
@@ -104,13 +106,13 @@ func same(a, b float64) bool { return math.Abs(a-b) <= 1e-11*max(math.Abs(a), ma
 
 // TestPicturesShowTheStore: every number of a picture is one that SQL over the store gives.
 func TestPicturesShowTheStore(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	dir := picturesStore(t)
 	query := func(sql string) []map[string]any { return printedRows(t, dir, "query", "--format", "json", sql) }
 	draw := func(args ...string) []drawnMark {
 		t.Helper()
-		marks := drawnIn(t, programIn(t, dir, append(append([]string{"plot"}, args...), "--format", "svg")...))
+		marks := drawnIn(t, programtest.Output(t, dir, append(append([]string{"plot"}, args...), "--format", "svg")...))
 		if len(marks) == 0 {
 			t.Fatalf("%q draws nothing", args)
 		}

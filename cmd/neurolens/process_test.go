@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,7 +27,7 @@ func BenchmarkProcess(b *testing.B) {
 		}
 	}
 	store := filepath.Join(dir, "store")
-	fillStore(b, store, 1000, 1000)
+	programtest.FillStore(b, store, 1000, 1000)
 
 	commands := []struct {
 		name string
@@ -70,61 +66,15 @@ func median(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-// fillStore appends runs of a quickstart-like sweep, with the environment of this machine and made-up samples, a
-// second apart.
-func fillStore(tb testing.TB, dir string, runs, samples int) {
-	tb.Helper()
-	if err := ingest.Init(dir); err != nil {
-		tb.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	env := probe.Read(context.Background(), probe.Options{Environ: os.Environ(), Version: version, Machine: "lab3"})
-	start := time.Now().Add(-time.Duration(runs) * time.Second).Truncate(time.Millisecond)
-	session := schema.NewULID(start).String()
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range runs {
-		if err := store.Append(madeUpRun(random, start.Add(time.Duration(i)*time.Second), session, env, i, samples)); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	if err := store.Close(); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-func madeUpRun(random *rand.Rand, at time.Time, session string, env schema.Env, i, samples int) schema.Run {
-	r := schema.Run{
-		RunID: schema.NewULID(at).String(), SessionID: session, Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
-		RepeatIndex: new(int64(i / 32)), BlockIndex: new(int64(i)), PositionIndex: new(int64(0)),
-		Suite: "quickstart", Benchmark: "tiny_linear", Executor: schema.ExecutorBuiltin, Backend: "builtin", Model: "builtin:tiny_linear",
-		Precision: []string{"fp32", "fp64"}[i%2], BatchSize: new(int64(1 << (i / 2 % 4))), SeqLen: new(int64(64 << (i / 8 % 2))),
-		Params: map[string]string{"dim": strconv.Itoa(64 << (i / 16 % 2))}, Tags: map[string]string{"note": "made up"},
-		StartedAt: at, TimeSource: schema.TimeClock, Status: schema.StatusOK, Env: env, Primary: schema.PrimaryMetric,
-	}
-	ticks := make([]int64, samples)
-	for j := range ticks {
-		ticks[j] = int64(1e6 * (1 + .05*random.NormFloat64()) * float64(int(1)<<(i/2%4)))
-	}
-	r.Metrics = []schema.Metric{
-		{Name: schema.PrimaryMetric, Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: ticks},
-		{Name: "peak_memory", Unit: "B", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: []int64{32 << 20}},
-	}
-	r.PointID = schema.PointID(&r)
-	return r
-}
-
 // TestLargeListing lists 2,000 runs in every format, whole, and 20 of them as a table.
 func TestLargeListing(t *testing.T) {
 	t.Parallel()
 	runs := 100
-	if long() {
+	if programtest.Long() {
 		runs = 2000
 	}
 	dir := filepath.Join(t.TempDir(), "store")
-	fillStore(t, dir, runs, 3)
+	programtest.FillStore(t, dir, runs, 3)
 	for format, want := range map[string]int{term.FormatPlain: runs + 1, term.FormatCSV: runs + 1, term.FormatJSONL: runs, term.FormatTable: 25} {
 		var out, errs countingWriter
 		a := &app{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, now: time.Now, width: 80}
@@ -150,7 +100,7 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 
 // TestMadeUpRunsAreValid keeps the benchmark honest: the runs it measures are ones that a store takes.
 func TestMadeUpRunsAreValid(t *testing.T) {
-	r := madeUpRun(rand.New(rand.NewPCG(1, 2)), time.Now().Truncate(time.Millisecond), "", schema.Env{}, 3, 5)
+	r := programtest.MadeUpRun(rand.New(rand.NewPCG(1, 2)), time.Now().Truncate(time.Millisecond), "", schema.Env{}, 3, 5)
 	if err := r.Validate(); err != nil {
 		t.Error(fmt.Errorf("made-up run: %w", err))
 	}

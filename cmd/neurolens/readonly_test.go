@@ -3,25 +3,13 @@
 package main
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-)
 
-// needs skips a test for the lack of something, unless NEUROLENS_TEST_REQUIRE names it.
-func needs(t testing.TB, what string, err error) {
-	t.Helper()
-	if err == nil {
-		return
-	}
-	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
-		t.Fatalf("%s is required: %v", what, err)
-	}
-	t.Skipf("%s: %v", what, err)
-}
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+)
 
 // reading are the commands that read a store of made-up runs; dir is where they may write.
 func reading(dir string) [][]string {
@@ -47,17 +35,14 @@ func reading(dir string) [][]string {
 // TestReadOnlyMount has the store on a file system that nobody can write to, root neither: every reading command
 // works, and bench says so before it measures anything.
 func TestReadOnlyMount(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	needs(t, "unshare", exec.Command("unshare", "-m", "sh", "-c", "mount --bind /tmp /tmp").Run())
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	programtest.Needs(t, "unshare", exec.Command("unshare", "-m", "sh", "-c", "mount --bind /tmp /tmp").Run())
+	self := programtest.Binary(t)
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
-	fillStore(t, store, 3, 10)
-	sweep := filepath.Join(fixtures(t), "sweeps", "quickstart.yaml")
+	programtest.FillStore(t, store, 3, 10)
+	sweep := filepath.Join(programtest.Fixtures(t), "sweeps", "quickstart.yaml")
 	for _, command := range append(reading(dir), []string{"bench", sweep}) {
 		want := exitOK
 		if command[0] == "bench" {
@@ -66,7 +51,7 @@ func TestReadOnlyMount(t *testing.T) {
 		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
 		args := append([]string{"-m", "sh", "-c", script, store, self}, command...)
 		cmd := exec.Command("unshare", append(args, "--store", store)...)
-		cmd.Env = programEnviron(t)
+		cmd.Env = programtest.Environ(t)
 		out, _ := cmd.CombinedOutput()
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%v: exit %d, want %d\n%s", command, got, want, out)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/release/bundle"
 )
 
@@ -21,11 +22,8 @@ import (
 func staged(t *testing.T) bundle.Bundle {
 	t.Helper()
 	t.Chdir(filepath.Join("..", "..")) // where documents and go.mod are
-	t.Setenv(programRole, "1")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Setenv(programtest.RoleVariable, "1")
+	self := programtest.Binary(t)
 	b, err := bundle.Stage(bundle.Options{Program: self, Stage: filepath.Join(t.TempDir(), "stage")})
 	if err != nil {
 		t.Fatal(err)
@@ -142,11 +140,8 @@ func unpacked(t *testing.T, archive io.Reader, prefix string) map[string]string 
 // TestReleaseRefusals: a program of another version than the tag, or that was not built from it, is refused.
 func TestReleaseRefusals(t *testing.T) {
 	t.Chdir(filepath.Join("..", ".."))
-	t.Setenv(programRole, "1")
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Setenv(programtest.RoleVariable, "1")
+	self := programtest.Binary(t)
 	for tag, want := range map[string]string{
 		"v9.9.9":      "the tag is v9.9.9, and the version of the program is " + version,
 		"v" + version: "the tag is v" + version + ", and the program was built from ",

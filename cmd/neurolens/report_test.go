@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestReportOfHarness: of a result file whose own summary leaves out what became slower, the report counts all.
@@ -16,8 +18,8 @@ func TestReportOfHarness(t *testing.T) {
 		t.Skip("NEUROLENS_SAMPLES, the folder of real result files, is not set")
 	}
 	dir := t.TempDir()
-	programIn(t, dir, "ingest", filepath.Join(samples, "seed1_benchmark_harness", "benchmark_test_results_20251105_28ebcda8.json"))
-	programIn(t, dir, "report", "--md", "report.md", "--json", "report.json")
+	programtest.Output(t, dir, "ingest", filepath.Join(samples, "seed1_benchmark_harness", "benchmark_test_results_20251105_28ebcda8.json"))
+	programtest.Output(t, dir, "report", "--md", "report.md", "--json", "report.json")
 	var report struct {
 		Counts struct {
 			Runs     int

@@ -4,21 +4,21 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // reproduceCommandOf is the command that show prints for a run.
 func reproduceCommandOf(t *testing.T, dir, id string) string {
 	t.Helper()
-	show := program(t, dir, "show", id, "--format", "table", "--store", "runs_store")
-	show.run(t)
-	_, command, found := strings.Cut(show.stdout.String(), "\nreproduce\n  ")
+	show := programtest.Program(t, dir, "show", id, "--format", "table", "--store", "runs_store")
+	show.MustRun(t)
+	_, command, found := strings.Cut(show.Printed.String(), "\nreproduce\n  ")
 	if !found || strings.Count(command, "\n") != 1 {
-		t.Fatalf("show prints\n%s", show.stdout.String())
+		t.Fatalf("show prints\n%s", show.Printed.String())
 	}
 	return strings.TrimSpace(command)
 }
@@ -27,27 +27,21 @@ func reproduceCommandOf(t *testing.T, dir, id string) string {
 // point and configuration.
 func checkReproduced(t *testing.T, dir string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(dir, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Link(t, dir)
 	newest := func(id string) string {
 		return rows(t, dir, "SELECT point_id, side, purpose, env['runner.config_sha256'] FROM runs WHERE run_id > '"+id+"' ORDER BY run_id")
 	}
 	ids := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(rows(t, dir, "SELECT run_id FROM runs ORDER BY run_id")))
 	last := ids[len(ids)-1]
 	for i, id := range ids {
-		if i%10 > 0 && !long() {
+		if i%10 > 0 && !programtest.Long() {
 			continue
 		}
 		command := reproduceCommandOf(t, dir, id)
-		again := program(t, dir)
+		again := programtest.Program(t, dir)
 		again.Path, again.Args = "/bin/sh", []string{"sh", "-c", command}
 		again.Env = append(again.Env, "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_PYTHON=")
-		again.run(t)
+		again.MustRun(t)
 		want := rows(t, dir, "SELECT point_id, side, purpose, env['runner.config_sha256'] FROM runs WHERE run_id = '"+id+"'")
 		if got := newest(last); got != want {
 			t.Errorf("%s\nmakes %s, want %s", command, got, want)
@@ -60,7 +54,7 @@ func checkReproduced(t *testing.T, dir string) {
 func TestReproduceOfCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "a sweep.yaml", `benchmark: [first, second, first, second, first, second, first, second, first, second]
+	programtest.WriteFile(t, dir, "a sweep.yaml", `benchmark: [first, second, first, second, first, second, first, second, first, second]
 command: ['true', "{benchmark}", "{weird}", "{dim}"]
 zip: [benchmark, weird]
 grid:
@@ -69,7 +63,7 @@ params: {dim: 64}
 repeats: 1
 warmup: 2
 `)
-	program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").run(t)
+	programtest.Program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").MustRun(t)
 	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[10 10]" {
 		t.Fatalf("runs, points: %s", got)
 	}
@@ -78,13 +72,13 @@ warmup: 2
 
 // TestReproduceOfPython: the interpreter and the settings of the command line are typed again, those alone.
 func TestReproduceOfPython(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	python := testPython(t, "json")
+	python := programtest.PythonWith(t, "json", "json")
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", "file: b.py\ngrid: {batch_size: [1, 2]}\nwarmup: 2\n")
-	write(t, dir, "b.py", "def run_benchmark(batch_size):\n    return None\n")
-	program(t, dir, "bench", "sweep.yaml", "--python", python, "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").run(t)
+	programtest.WriteFile(t, dir, "sweep.yaml", "file: b.py\ngrid: {batch_size: [1, 2]}\nwarmup: 2\n")
+	programtest.WriteFile(t, dir, "b.py", "def run_benchmark(batch_size):\n    return None\n")
+	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python, "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").MustRun(t)
 	want := "neurolens bench sweep.yaml -P benchmark=b.py -P batch_size=2 --python " + term.ShellWord(python) +
 		" --cold-start --timing=perf_counter --seed=7 --store runs_store --repeats 1"
 	if got := reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")); got != want {
@@ -95,11 +89,11 @@ func TestReproduceOfPython(t *testing.T) {
 
 // TestReproduceOfTypes: a number that is no integer, and text that looks like a number, reach a function again as they did.
 func TestReproduceOfTypes(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	python := testPython(t, "json")
+	python := programtest.PythonWith(t, "json", "json")
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", `file: b.py
+	programtest.WriteFile(t, dir, "sweep.yaml", `file: b.py
 zip: [value, type]
 grid:
   value: [1, 2.0, "3.10", "64", [1.0, 2], true, "false"]
@@ -107,11 +101,11 @@ grid:
 warmup: 0
 iterations: 1
 `)
-	write(t, dir, "b.py", `def run_benchmark(value, type):
+	programtest.WriteFile(t, dir, "b.py", `def run_benchmark(value, type):
     assert value.__class__.__name__ == type, (value, type)
     assert type != "list" or isinstance(value[0], float)
 `)
-	program(t, dir, "bench", "sweep.yaml", "--python", python).run(t)
+	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python).MustRun(t)
 	if got := rows(t, dir, "SELECT count(*) FILTER (status = 'ok'), count(DISTINCT point_id) FROM runs"); got != "[7 7]" {
 		t.Fatalf("runs, points: %s", got)
 	}
@@ -126,18 +120,18 @@ iterations: 1
 // TestReproduceOfModel: of several models one, with the profiler in a pass of it.
 func TestReproduceOfModel(t *testing.T) {
 	t.Parallel()
-	python := testPython(t, "onnxruntime")
+	python := programtest.PythonWith(t, "onnxruntime", "onnxruntime")
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", "backend: onnxrt\nmodel: [./one.onnx, ./two.onnx]\nwarmup: 0\niterations: 2\n")
+	programtest.WriteFile(t, dir, "sweep.yaml", "backend: onnxrt\nmodel: [./one.onnx, ./two.onnx]\nwarmup: 0\niterations: 2\n")
 	for _, name := range []string{"one", "two"} {
-		program(t, dir, "model", "gen", "add", "--out", name+".onnx").run(t)
+		programtest.Program(t, dir, "model", "gen", "add", "--out", name+".onnx").MustRun(t)
 	}
-	program(t, dir, "bench", "sweep.yaml", "--python", python, "--provider", "CPUExecutionProvider").run(t)
+	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python, "--provider", "CPUExecutionProvider").MustRun(t)
 	checkReproduced(t, dir)
 	command := func(profiled string) string {
 		return reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs WHERE purpose = '"+profiled+"'"), "[]"))
 	}
-	program(t, dir, "bench", "sweep.yaml", "--python", python, "--profile", "ort", "-P", "model=./one.onnx").run(t)
+	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python, "--profile", "ort", "-P", "model=./one.onnx").MustRun(t)
 	if got := command("profile"); !strings.Contains(got, " --profile ort ") {
 		t.Errorf("a pass of a profiler: %s", got)
 	}
@@ -150,28 +144,28 @@ func TestReproduceOfModel(t *testing.T) {
 // been committed is said before anything runs.
 func TestReproduceOfSides(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", "suite: ab\ncommand: [sh, a.sh]\nrepeats: 1\nwarmup: 0\niterations: 2\n")
-	write(t, dir, "a.sh", "exit 0\n")
-	write(t, dir, ".gitignore", "runs_store/\nneurolens\n")
-	repository(t, dir)
-	write(t, dir, "a.sh", "exit 0 # edited\n")
+	programtest.WriteFile(t, dir, "sweep.yaml", "suite: ab\ncommand: [sh, a.sh]\nrepeats: 1\nwarmup: 0\niterations: 2\n")
+	programtest.WriteFile(t, dir, "a.sh", "exit 0\n")
+	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\nneurolens\n")
+	programtest.Repository(t, dir)
+	programtest.WriteFile(t, dir, "a.sh", "exit 0 # edited\n")
 	t.Setenv("XDG_CACHE_HOME", cache)
-	bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD", "--repeats", "1")
-	bench.run(t)
-	commit := git(t, dir, "rev-parse", "HEAD")
-	if want := "\nbase " + commit[:7] + " · head " + commit[:7] + " + uncommitted changes\n"; !strings.Contains(bench.stderr.String(), want) {
-		t.Errorf("it says\n%s, want%s", bench.stderr.String(), want)
+	bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD", "--repeats", "1")
+	bench.MustRun(t)
+	commit := programtest.Git(t, dir, "rev-parse", "HEAD")
+	if want := "\nbase " + commit[:7] + " · head " + commit[:7] + " + uncommitted changes\n"; !strings.Contains(bench.Messages.String(), want) {
+		t.Errorf("it says\n%s, want%s", bench.Messages.String(), want)
 	}
-	ls := program(t, dir, "ls", "--format", "table")
-	ls.run(t)
-	if out := ls.stdout.String(); !strings.Contains(out, "  SIDE  ") || !strings.Contains(out, "  head  ") || !strings.Contains(out, "  base  ") {
+	ls := programtest.Program(t, dir, "ls", "--format", "table")
+	ls.MustRun(t)
+	if out := ls.Printed.String(); !strings.Contains(out, "  SIDE  ") || !strings.Contains(out, "  head  ") || !strings.Contains(out, "  base  ") {
 		t.Errorf("ls prints\n%s", out)
 	}
 	for _, side := range []string{"base", "head"} {
 		id := strings.Trim(rows(t, dir, "SELECT run_id FROM runs WHERE side = '"+side+"'"), "[]")
-		show := program(t, dir, "show", id, "--format", "table")
-		show.run(t)
-		if out := show.stdout.String(); !strings.Contains(out, "ab · sh · "+side+" · ") || !strings.Contains(out, "\n  side        "+side+"\n") {
+		show := programtest.Program(t, dir, "show", id, "--format", "table")
+		show.MustRun(t)
+		if out := show.Printed.String(); !strings.Contains(out, "ab · sh · "+side+" · ") || !strings.Contains(out, "\n  side        "+side+"\n") {
 			t.Errorf("show prints\n%s", out)
 		}
 		if want := "neurolens bench sweep.yaml --targets sh --against " + commit + " --store runs_store --repeats 1"; reproduceCommandOf(t, dir, id) != want {

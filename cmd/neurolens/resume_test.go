@@ -6,28 +6,15 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/sql"
 )
-
-// testPython is the interpreter of the tests, with a framework that they measure.
-func testPython(t testing.TB, framework string) string {
-	t.Helper()
-	python := testInterpreter()
-	out, err := exec.Command(python, "-c", "import "+framework).CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%s does not import %s (NEUROLENS_TEST_PYTHON names another interpreter): %w: %.200s", python, framework, err, out)
-	}
-	needs(t, framework, err)
-	return python
-}
 
 const resumedSweep = `suite: resumed
 backend: onnxrt
@@ -45,15 +32,15 @@ iterations: 20
 // on, and in the end each of the 72 launches has one ok run.
 func TestResume(t *testing.T) {
 	t.Parallel()
-	python := testPython(t, "onnxruntime")
+	python := programtest.PythonWith(t, "onnxruntime", "onnxruntime")
 	dir := t.TempDir()
-	write(t, dir, "sweep.yaml", resumedSweep)
-	program(t, dir, "model", "gen", "add", "--out", "add.onnx").run(t)
+	programtest.WriteFile(t, dir, "sweep.yaml", resumedSweep)
+	programtest.Program(t, dir, "model", "gen", "add", "--out", "add.onnx").MustRun(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 2 {
-		bench := program(t, dir, "bench", "sweep.yaml", "--python", python)
+		bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python)
 		if err := bench.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -68,10 +55,10 @@ func TestResume(t *testing.T) {
 		_ = bench.Wait()
 		t.Logf("killed with %v in the store", rows(t, dir, "SELECT status, count(*) FROM runs GROUP BY ALL"))
 	}
-	last := program(t, dir, "bench", "sweep.yaml", "--python", python)
-	last.run(t)
-	if !strings.Contains(last.stderr.String(), "continues session") {
-		t.Errorf("it does not say that it goes on:\n%s", last.stderr.String())
+	last := programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python)
+	last.MustRun(t)
+	if !strings.Contains(last.Messages.String(), "continues session") {
+		t.Errorf("it does not say that it goes on:\n%s", last.Messages.String())
 	}
 	got := rows(t, dir, `SELECT count(*), count(DISTINCT (point_id, repeat_index)), count(DISTINCT point_id),
 		count(*) FILTER (status = 'ok'), count(DISTINCT session_id), count(DISTINCT resumes) FROM runs`)
@@ -88,46 +75,6 @@ func filesOf(t testing.TB, dir string) int {
 		t.Fatal(err)
 	}
 	return len(found)
-}
-
-// write writes a file of a test.
-func write(t testing.TB, dir, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// process is a call of the program.
-type process struct {
-	*exec.Cmd
-	stdout, stderr strings.Builder
-}
-
-// program is a call of the program in a directory.
-func program(t testing.TB, dir string, args ...string) *process {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{Cmd: exec.Command(self, args...)}
-	p.Dir, p.Env = dir, programEnviron(t)
-	p.Stdout, p.Stderr = &p.stdout, &p.stderr
-	return p
-}
-
-// programEnviron makes the test binary the program, with locks of its own: tests run side by side.
-func programEnviron(t testing.TB) []string {
-	return append(os.Environ(), programRole+"=1", locksVariable+"="+t.TempDir(), "NEUROLENS_PAGER=")
-}
-
-// run runs it to its end, which has to be a good one.
-func (p *process) run(t testing.TB) {
-	t.Helper()
-	if err := p.Run(); err != nil {
-		t.Fatalf("%s: %v\n%s%s", strings.Join(p.Args[1:], " "), err, p.stdout.String(), p.stderr.String())
-	}
 }
 
 // rows asks the store of a directory; a row is [a b].

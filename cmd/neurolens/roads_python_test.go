@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
@@ -17,9 +18,9 @@ import (
 // TestRoadsPython: a Python benchmark is handed each value with its type, and what it reads back is the text of the sweep.
 func TestRoadsPython(t *testing.T) {
 	t.Parallel()
-	python := pythonWith(t, "python", "json")
+	python := programtest.PythonWith(t, "python", "json")
 	points, axes := 2, 60 // a point may have 64
-	if long() {
+	if programtest.Long() {
 		points = 20
 	}
 	var grid, names, keep strings.Builder
@@ -39,8 +40,8 @@ func TestRoadsPython(t *testing.T) {
 		fmt.Fprintf(&keep, "        self.%s = %s\n", name, name)
 	}
 	dir := t.TempDir()
-	write(t, dir, "roads.yaml", "file: b.py\nwarmup: 0\niterations: 1\ngrid:\n  point: "+numbersUpTo(points)+"\n"+grid.String()+"zip: [point"+names.String()+"]\n")
-	write(t, dir, "b.py", `import json
+	programtest.WriteFile(t, dir, "roads.yaml", "file: b.py\nwarmup: 0\niterations: 1\ngrid:\n  point: "+numbersUpTo(points)+"\n"+grid.String()+"zip: [point"+names.String()+"]\n")
+	programtest.WriteFile(t, dir, "b.py", `import json
 
 class Bench:
     def __init__(self, point`+names.String()+`):
@@ -50,7 +51,7 @@ class Bench:
     def benchmark_fn(self): pass
     def applied(self): return self.got
 `)
-	program(t, dir, "bench", "roads.yaml", "--python", python).run(t)
+	programtest.Program(t, dir, "bench", "roads.yaml", "--python", python).MustRun(t)
 	if got, all := rows(t, dir, "SELECT count(*) FROM runs WHERE status = 'ok'"), fmt.Sprintf("[%d]", points); got != all {
 		t.Fatalf("%s runs are ok, want %s", got, all)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestScreensOnATerminal: on terminals of 80 and 200 columns no line is longer than the terminal, and no two lines with a value are
@@ -29,7 +31,7 @@ func TestScreensOnATerminal(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	programIn(t, dir, "ingest", "runs.jsonl")
+	programtest.Output(t, dir, "ingest", "runs.jsonl")
 	for _, columns := range []int{80, 200} {
 		for command, least := range map[string]int{"ls session=last": 12, "history": 12, "compare session=last~1 session=last --all": 12} {
 			out := shownOn(t, dir, columns, command)
@@ -69,7 +71,7 @@ func TestGoldenScreens(t *testing.T) {
 			}
 		}
 	}
-	programIn(t, dir, "ingest", "runs.jsonl")
+	programtest.Output(t, dir, "ingest", "runs.jsonl")
 	for _, columns := range []int{80, 200} {
 		for _, command := range []string{"ls --limit 4", "compare session=last~8 session=last", "history", "explain session=last~8 session=last"} {
 			got := shownOn(t, dir, columns, command)
@@ -104,14 +106,11 @@ const recordedMachine = "lab3"
 func recordedOn(t *testing.T, dir string, columns int, command string) string {
 	t.Helper()
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	programtest.Needs(t, "script", err)
+	self := programtest.Binary(t)
 	cmd := exec.Command("script", "-qefc", fmt.Sprintf(`stty cols %d rows 60; "$PROGRAM" %s`, columns, command), os.DevNull)
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "TZ=UTC", "NEUROLENS_FORMAT=",
+	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "TZ=UTC", "NEUROLENS_FORMAT=",
 		"NEUROLENS_MACHINE="+recordedMachine)
 	out, err := cmd.Output()
 	if err != nil {

@@ -10,20 +10,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-)
 
-// fixtures is the absolute path of the fixtures folder.
-func fixtures(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "fixtures"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+)
 
 // cmdExits runs a command and asks for its exit code: `exits 2 neurolens ls x`. Its output goes to the files out and
 // err of the working directory, for `cmp` and `grep`.
@@ -67,7 +58,7 @@ func programPath(ts *testscript.TestScript, name string) string {
 
 func scriptEnviron(ts *testscript.TestScript) []string {
 	environ := os.Environ()
-	for _, key := range []string{"PATH", "HOME", "TZ", "TMPDIR", "NEUROLENS_MACHINE", locksVariable, "NEUROLENS_STORE", "NEUROLENS_FORMAT", "COLUMNS", "COVERDIR", "XDG_CACHE_HOME"} {
+	for _, key := range []string{"PATH", "HOME", "TZ", "TMPDIR", "NEUROLENS_MACHINE", programtest.LocksVariable, "NEUROLENS_STORE", "NEUROLENS_FORMAT", "COLUMNS", "COVERDIR", "XDG_CACHE_HOME"} {
 		if v := ts.Getenv(key); v != "" {
 			environ = append(environ, key+"="+v)
 		}

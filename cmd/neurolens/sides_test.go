@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // twoSides makes a repository whose base prints 5 and whose head prints 15, in several languages. It returns its folder, and one that
@@ -40,16 +42,16 @@ func twoSides(t *testing.T) (dir, outside string) {
 			"Makefile":      "run: $(BUILD_DIR)/mp\n\t@$(BUILD_DIR)/mp\n\n$(BUILD_DIR)/mp: prog.c\n\t$(CC) -o $@ prog.c\n",
 			".gitignore":    "runs_store/\ntarget/\n.venv/\nbin/\nout/\n__pycache__/\n",
 		} {
-			write(t, dir, name, strings.ReplaceAll(text, "%s", value))
+			programtest.WriteFile(t, dir, name, strings.ReplaceAll(text, "%s", value))
 		}
 		if err := os.Chmod(filepath.Join(dir, "only.sh"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	side("5")
-	repository(t, dir)
+	programtest.Repository(t, dir)
 	side("15")
-	commit(t, dir)
+	programtest.Commit(t, dir)
 	return dir, outside
 }
 
@@ -70,7 +72,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 	const written = ", which a build has written outside of its own tree"
 	venv := func(t *testing.T, dir, _ string) {
 		t.Helper()
-		out, err := exec.Command(testInterpreter(), "-m", "venv", "--without-pip", filepath.Join(dir, ".venv")).CombinedOutput()
+		out, err := exec.Command(programtest.Interpreter(), "-m", "venv", "--without-pip", filepath.Join(dir, ".venv")).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -88,7 +90,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			t.Helper()
 			made(filepath.Dir(name))(t, dir, out)
 			script(t, filepath.Join(dir, filepath.Dir(name)), filepath.Base(name))
-			write(t, dir, name, "#!/bin/sh\n")
+			programtest.WriteFile(t, dir, name, "#!/bin/sh\n")
 		}
 	}
 	quick := []string{
@@ -183,7 +185,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			needs: "go", sweep: "command: [sh, -c, 'go run OUT/same.go && . ./run.sh']\n",
 			make: func(t *testing.T, _, out string) {
 				t.Helper()
-				write(t, out, "same.go", "package main\n\nfunc main() {}\n")
+				programtest.WriteFile(t, out, "same.go", "package main\n\nfunc main() {}\n")
 			},
 		},
 		"a program that setup changes": {
@@ -218,7 +220,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			make: func(t *testing.T, _, out string) {
 				t.Helper()
 				script(t, out, "prog")
-				write(t, out, "prog", "#!/bin/sh\necho value 1\n")
+				programtest.WriteFile(t, out, "prog", "#!/bin/sh\necho value 1\n")
 			},
 			want: "it uses nothing from the repository",
 		},
@@ -313,12 +315,12 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 				if err != nil || len(folders) == 0 {
 					t.Fatalf("no site-packages: %v", err)
 				}
-				write(t, folders[0], "editable.pth", filepath.Join(dir, "lib")+"\n")
+				programtest.WriteFile(t, folders[0], "editable.pth", filepath.Join(dir, "lib")+"\n")
 			},
 			want: "read REPO/lib/module.py, which is in your working tree: let each side use its own, by a relative path",
 		},
 	} {
-		if !long() && !slices.Contains(quick, name) {
+		if !programtest.Long() && !slices.Contains(quick, name) {
 			continue
 		}
 		t.Run(strings.ReplaceAll(name, ",", ""), func(t *testing.T) {
@@ -332,27 +334,27 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 func (c sidesCase) try(t *testing.T) {
 	t.Helper()
 	if tool := c.needs; tool == "python3" {
-		_, err := exec.LookPath(testInterpreter())
-		needs(t, tool, err)
+		_, err := exec.LookPath(programtest.Interpreter())
+		programtest.Needs(t, tool, err)
 	} else if tool != "" {
 		_, err := exec.LookPath(tool)
-		needs(t, tool, err)
+		programtest.Needs(t, tool, err)
 	}
 	dir, out := twoSides(t)
-	python, err := exec.LookPath(testInterpreter())
+	python, err := exec.LookPath(programtest.Interpreter())
 	if err != nil {
-		python = testInterpreter()
+		python = programtest.Interpreter()
 	}
 	fill := strings.NewReplacer("REPO", dir, "OUT", out, "PYTHONPATH", "PYTHONPATH", "PYTHON", python).Replace
 	text := fill(c.sweep) + "iterations: 1\nrepeats: 1\n"
 	if !strings.Contains(text, "metrics:") && !strings.Contains(text, "file:") {
 		text += "metrics: {v: {regex: 'value (.*)'}}\n"
 	}
-	write(t, out, "sweep.yaml", text)
+	programtest.WriteFile(t, out, "sweep.yaml", text)
 	if c.make != nil {
 		c.make(t, dir, out)
 	}
-	bench := program(t, dir, "bench", filepath.Join(out, "sweep.yaml"), "--against", "HEAD~1")
+	bench := programtest.Program(t, dir, "bench", filepath.Join(out, "sweep.yaml"), "--against", "HEAD~1")
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir(), "PYTHONDONTWRITEBYTECODE=1")
 	if c.needs == "go" { // its cache would be in that folder
 		bench.Env = append(bench.Env, "GOCACHE="+goCache(t))
@@ -361,21 +363,21 @@ func (c sidesCase) try(t *testing.T) {
 		bench.Env = append(bench.Env, fill(entry))
 	}
 	_ = bench.Run()
-	said, code := bench.stderr.String(), bench.ProcessState.ExitCode()
+	said, code := bench.Messages.String(), bench.ProcessState.ExitCode()
 	if c.kept != "" {
 		if text, err := os.ReadFile(filepath.Join(dir, c.kept)); err != nil || string(text) != "#!/bin/sh\n" {
 			t.Errorf("%s of the user is %q, %v", c.kept, text, err)
 		}
 	}
 	if c.want != "" {
-		if want := fill(c.want); code != 2 || !strings.Contains(said, want) || strings.Contains(bench.stdout.String()+said, "unchanged") {
-			t.Errorf("exit %d, want 2 and %q\n%s%s", code, want, bench.stdout.String(), said)
+		if want := fill(c.want); code != 2 || !strings.Contains(said, want) || strings.Contains(bench.Printed.String()+said, "unchanged") {
+			t.Errorf("exit %d, want 2 and %q\n%s%s", code, want, bench.Printed.String(), said)
 		}
 		return
 	}
 	got := rows(t, dir, "SELECT side, samples.p50 FROM samples JOIN runs USING (run_id) WHERE samples.metric = 'v' ORDER BY 1")
 	if code != 0 || got != "[base 5] [head 15]" {
-		t.Errorf("exit %d, %s\n%s%s", code, got, bench.stdout.String(), said)
+		t.Errorf("exit %d, %s\n%s%s", code, got, bench.Printed.String(), said)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -35,8 +36,8 @@ var specials = map[string]func(name string) error{
 func everyPlace(t *testing.T) (dir string, places []string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	fillStore(t, dir, 9, 10) // which seals
-	fillStore(t, dir, 1, 10) // which does not
+	programtest.FillStore(t, dir, 9, 10) // which seals
+	programtest.FillStore(t, dir, 1, 10) // which does not
 	store, err := ingest.Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -63,18 +64,18 @@ func everyPlace(t *testing.T) (dir string, places []string) {
 
 // TestSpecialFiles puts pipes, devices, links, directories and very long files in every place of a store: every command
 // comes to an end, says what it found and takes little memory. With NEUROLENS_LONG=1 each place meets a third of the commands, and each command
-// every third place; with NEUROLENS_TORTURE=1 all meet all.
+// every third place; with NEUROLENS_LONG=all all meet all.
 func TestSpecialFiles(t *testing.T) {
 	t.Parallel()
 	whole, places := everyPlace(t)
-	third, torture := 3, os.Getenv("NEUROLENS_TORTURE") != ""
+	third, torture := 3, os.Getenv("NEUROLENS_LONG") == "all"
 	if torture {
 		third = 1
 	}
 	few := []string{schema.HeaderFile, places[1], places[3], places[8]}
 	for kind, make := range specials {
 		for p, place := range places {
-			if !long() && !torture && (kind != "pipe" || !slices.Contains(few, place)) {
+			if !programtest.Long() && !torture && (kind != "pipe" || !slices.Contains(few, place)) {
 				continue
 			}
 			dir := filepath.Join(t.TempDir(), "store")
@@ -83,8 +84,8 @@ func TestSpecialFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for c, command := range specialCommands(t, (long() || torture) && kind == "pipe") {
-				if (long() || torture) && (p+c)%third != 0 {
+			for c, command := range specialCommands(t, (programtest.Long() || torture) && kind == "pipe") {
+				if (programtest.Long() || torture) && (p+c)%third != 0 {
 					continue
 				}
 				if err := endsSoon(dir, command); err != nil {
@@ -102,10 +103,10 @@ func specialCommands(t *testing.T, all bool) [][]string {
 		return some
 	}
 	other := filepath.Join(t.TempDir(), "other")
-	fillStore(t, other, 1, 1)
+	programtest.FillStore(t, other, 1, 1)
 	return append(slices.Concat(some, reading(t.TempDir())),
 		[]string{"store", "compact", "--into", filepath.Join(t.TempDir(), "new")}, []string{"store", "merge", other}, []string{"store", "seal", "--now"},
-		[]string{"bench", filepath.Join(fixtures(t), "sweeps", "quickstart.yaml"), "--dry-run"}, []string{"store", "repair", "--dry-run"},
+		[]string{"bench", filepath.Join(programtest.Fixtures(t), "sweeps", "quickstart.yaml"), "--dry-run"}, []string{"store", "repair", "--dry-run"},
 		[]string{"store", "repair"}, []string{"note", "precision=fp32", "text"}, []string{"ls"})
 }
 

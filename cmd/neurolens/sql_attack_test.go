@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // attacks are the lines of a file of testdata/sql, without comments; a part ends at an empty line.
@@ -44,16 +46,16 @@ type prison struct {
 func newPrison(t *testing.T) *prison {
 	dir := t.TempDir()
 	p := &prison{dir: dir, store: filepath.Join(dir, "store")}
-	fillStore(t, p.store, 1, 3)
+	programtest.FillStore(t, p.store, 1, 3)
 	for _, name := range []string{"secret", "tmp", "cwd"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	secret := filepath.Join(dir, "secret", "canary.csv")
-	write(t, dir, "secret/canary.csv", "a,b\n"+canary+",2\n")
-	write(t, dir, "secret/"+listed, "")
-	program(t, dir, "export", "parquet", "--store", p.store).run(t)
+	programtest.WriteFile(t, dir, "secret/canary.csv", "a,b\n"+canary+",2\n")
+	programtest.WriteFile(t, dir, "secret/"+listed, "")
+	programtest.Program(t, dir, "export", "parquet", "--store", p.store).MustRun(t)
 	if err := os.Symlink(secret, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +91,8 @@ func (p *prison) state(t *testing.T) string {
 	return lines.String()
 }
 
-func (p *prison) query(t *testing.T, args ...string) *process {
-	q := program(t, filepath.Join(p.dir, "cwd"), append([]string{"query", "--store", p.store}, args...)...)
+func (p *prison) query(t *testing.T, args ...string) *programtest.Process {
+	q := programtest.Program(t, filepath.Join(p.dir, "cwd"), append([]string{"query", "--store", p.store}, args...)...)
 	q.Env = append(q.Env, "TMPDIR="+filepath.Join(p.dir, "tmp"), "HOME="+filepath.Join(p.dir, "secret"), "NEUROLENS_CANARY="+canary)
 	return q
 }
@@ -98,19 +100,19 @@ func (p *prison) query(t *testing.T, args ...string) *process {
 // TestEscapes: no text reads a file other than those of the store, writes one, tells the environment, or leaves
 // anything in the directory for temporary files.
 func TestEscapes(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	p := newPrison(t)
 	for i, line := range slices.Concat(attacks(t, "escapes.txt")...) {
-		if i%16 != 0 && !long() {
+		if i%16 != 0 && !programtest.Long() {
 			continue
 		}
 		code, text, _ := strings.Cut(line, " ")
 		q := p.query(t, p.words.Replace(text))
 		_ = q.Run() // its exit code is looked at
-		said := q.stdout.String() + q.stderr.String()
+		said := q.Printed.String() + q.Messages.String()
 		switch {
-		case strconv.Itoa(q.ProcessState.ExitCode()) != code || code != "0" && strings.Count(q.stderr.String(), "\n") != 1:
+		case strconv.Itoa(q.ProcessState.ExitCode()) != code || code != "0" && strings.Count(q.Messages.String(), "\n") != 1:
 			t.Errorf("%s\n%v, want %s, in a line\n%.600s", text, q.ProcessState, code, said)
 		case strings.Contains(said, canary) || strings.Contains(said, listed):
 			t.Errorf("%s\ntells\n%.600s", text, said)
@@ -127,11 +129,11 @@ const bombLimit = 256 << 20
 // TestBombs: no text takes more memory than its limit and a third, or goes on after an interrupt; nothing stays in the
 // directory for temporary files.
 func TestBombs(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	p := newPrison(t)
 	bombs := attacks(t, "bombs.txt")
-	if !long() {
+	if !programtest.Long() {
 		bombs = bombs[:1]
 	}
 	var longest, largest float64
@@ -180,11 +182,11 @@ func (p *prison) bomb(t *testing.T, text string) (peak, after float64) {
 		after = time.Since(interrupted).Seconds()
 	}
 	code := q.ProcessState.ExitCode()
-	if !slices.Contains([]int{exitOK, exitInput, exitOther, 130}, code) || strings.Count(q.stderr.String(), "\n") > 1 {
-		t.Errorf("%s\n%v\n%.600s", text, q.ProcessState, q.stderr.String())
+	if !slices.Contains([]int{exitOK, exitInput, exitOther, 130}, code) || strings.Count(q.Messages.String(), "\n") > 1 {
+		t.Errorf("%s\n%v\n%.600s", text, q.ProcessState, q.Messages.String())
 	}
-	if _, err := fmt.Sscan(q.stdout.String(), &peak); err != nil {
-		t.Fatalf("%s\n%q: %v", text, q.stdout.String(), err)
+	if _, err := fmt.Sscan(q.Printed.String(), &peak); err != nil {
+		t.Fatalf("%s\n%q: %v", text, q.Printed.String(), err)
 	}
 	return peak * 1024, after
 }
@@ -255,8 +257,8 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	_ = q.Wait() // its exit code is looked at
-	if q.ProcessState.ExitCode() != exitOther || !strings.HasSuffix(q.stderr.String(), "was killed, as the system does when memory runs out\n") {
-		t.Errorf("%v: %s", q.ProcessState, q.stderr.String())
+	if q.ProcessState.ExitCode() != exitOther || !strings.HasSuffix(q.Messages.String(), "was killed, as the system does when memory runs out\n") {
+		t.Errorf("%v: %s", q.ProcessState, q.Messages.String())
 	}
 	if after := p.state(t); after != p.before {
 		t.Errorf("left\n%s", after)
@@ -286,7 +288,7 @@ func TestParentKilled(t *testing.T) {
 		t.Error("it answered")
 	}
 	_ = q.Wait() // it was killed
-	p.query(t, "SELECT 1").run(t)
+	p.query(t, "SELECT 1").MustRun(t)
 	if after := p.state(t); after != p.before {
 		t.Errorf("left\n%s", after)
 	}
@@ -294,7 +296,7 @@ func TestParentKilled(t *testing.T) {
 
 // TestReaderGone: a reader of the output who goes away leaves nothing behind in the directory for temporary files.
 func TestReaderGone(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	p := newPrison(t)
 	for _, argv := range [][]string{
@@ -310,15 +312,15 @@ func TestReaderGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := program(t, p.dir, append(argv, "--store", p.store)...)
+		q := programtest.Program(t, p.dir, append(argv, "--store", p.store)...)
 		q.Env, q.Stdout = append(q.Env, "TMPDIR="+filepath.Join(p.dir, "tmp")), w
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
 		_ = q.Run() // its exit code is looked at
 		_ = w.Close()
-		if q.ProcessState.ExitCode() != exitPipe || q.stderr.Len() > 0 {
-			t.Errorf("%v: %v\n%s", argv, q.ProcessState, q.stderr.String())
+		if q.ProcessState.ExitCode() != exitPipe || q.Messages.Len() > 0 {
+			t.Errorf("%v: %v\n%s", argv, q.ProcessState, q.Messages.String())
 		}
 		if after := p.state(t); after != p.before {
 			t.Fatalf("%v leaves\n%s", argv, after)

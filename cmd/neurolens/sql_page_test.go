@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -27,7 +28,7 @@ func TestSQLPage(t *testing.T) {
 	random, at := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	env := schema.Env{Facts: map[string]string{"os.name": "linux"}}
 	for i := range 8 {
-		r := madeUpRun(random, at.Add(time.Duration(i)*time.Second), schema.NewULID(at).String(), env, i, 20)
+		r := programtest.MadeUpRun(random, at.Add(time.Duration(i)*time.Second), schema.NewULID(at).String(), env, i, 20)
 		switch i {
 		case 6:
 			r.Status, r.Stage, r.Error = schema.StatusTimeout, schema.StageMeasure, "it took too long"
@@ -42,7 +43,7 @@ func TestSQLPage(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile(`neurolens query "([^"]+)"`).FindAllStringSubmatch(ofRepository(t, "docs/sql.md"), -1)
+	examples := regexp.MustCompile(`neurolens query "([^"]+)"`).FindAllStringSubmatch(programtest.RepositoryFile(t, "docs/sql.md"), -1)
 	for _, example := range examples {
 		if got := rows(t, dir, example[1]); got == "" {
 			t.Errorf("%s: no rows", example[0])

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // suite is a project in which something is wrong, as suites are, and what a sweep of a page about another system makes of it.
@@ -55,14 +57,14 @@ var suites = []suite{
 // starts, and each of its points is in the store and in the files of its layout.
 func testSuites(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
+	programtest.NeedsLong(t)
 	_, err := exec.LookPath("python3")
-	needs(t, "python3", err)
+	programtest.Needs(t, "python3", err)
 	if _, err := exec.LookPath("nvcc"); err == nil {
 		t.Skip("nvcc is here")
 	}
 	for _, s := range suites {
-		sweeps := map[string]string{"page": regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindStringSubmatch(ofRepository(t, "docs/moving/"+s.page+".md"))[1]}
+		sweeps := map[string]string{"page": regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindStringSubmatch(programtest.RepositoryFile(t, "docs/moving/"+s.page+".md"))[1]}
 		if text, err := os.ReadFile(filepath.Join(referenceSweeps(), s.shared+".yaml")); err == nil {
 			sweeps["shared"] = string(text)
 		}
@@ -96,9 +98,9 @@ func (s suite) run(t *testing.T, sweep, from string) {
 	t.Helper()
 	dir := t.TempDir()
 	layOver(t, dir, s.project)
-	writeFile(t, dir, "sweep.yaml", sweep)
-	cmd := exec.Command(must(os.Executable()), append([]string{"bench", "sweep.yaml", "--python", "python3"}, strings.Fields(s.args)...)...)
-	cmd.Dir, cmd.Env = dir, programEnviron(t)
+	programtest.WriteFile(t, dir, "sweep.yaml", sweep)
+	cmd := exec.Command(programtest.Binary(t), append([]string{"bench", "sweep.yaml", "--python", "python3"}, strings.Fields(s.args)...)...)
+	cmd.Dir, cmd.Env = dir, programtest.Environ(t)
 	if s.bin {
 		cmd.Env = append(cmd.Env, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	}
@@ -110,7 +112,7 @@ func (s suite) run(t *testing.T, sweep, from string) {
 	if from == "page" && s.optional != "" {
 		want = s.optional
 	}
-	query := func(text string) string { return programIn(t, dir, "query", "--format", "csv", text) }
+	query := func(text string) string { return programtest.Output(t, dir, "query", "--format", "csv", text) }
 	lines := strings.Fields(query("SELECT status || '-' || count(*) AS n FROM runs WHERE purpose = 'measure' GROUP BY status ORDER BY status"))
 	if got := strings.ReplaceAll(strings.Join(lines[1:], ", "), "-", " "); got != want {
 		t.Errorf("runs: %s, want %s\n%s", got, want, out)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // pictureColumns is the width of the terminal in the README's picture.
@@ -30,7 +32,7 @@ var pictureCommands = []string{
 // anew: what it shows was measured then. Without it the picture has to have the commands, the lines that do not depend on the machine, and
 // the machine that is recorded, as no other name is for the public.
 func TestTerminalPicture(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	dir := t.TempDir()
 	var numbers strings.Builder
 	for n := range 50000 {

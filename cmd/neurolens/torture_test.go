@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/sql"
 )
@@ -44,16 +45,16 @@ sleep 0.02
 // TestTorture kills one of runner, supervisor and worker with SIGKILL at a random moment of a sweep, again and again on
 // one store. Afterwards no process of the sweep is left, every run that the runner had reported is in the store, every
 // run of the store can be read, and a run whose supervisor was killed before it was done is lost. It kills each of them
-// once, with NEUROLENS_LONG=1 five times, and with NEUROLENS_TORTURE=1 200 times in all.
+// once, with NEUROLENS_LONG=1 five times, and with NEUROLENS_LONG=all 200 times in all.
 func TestTorture(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	_, err := exec.LookPath("setsid")
-	needs(t, "setsid", err)
+	programtest.Needs(t, "setsid", err)
 	rounds := 3
-	if long() {
+	if programtest.Long() {
 		rounds = 15
 	}
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
+	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 200
 	}
 	dir := t.TempDir()
@@ -110,13 +111,10 @@ type tortured struct {
 func newTortured(t *testing.T, dir string, random *rand.Rand) *tortured {
 	t.Helper()
 	s := &tortured{t: t, random: random, mark: fmt.Sprintf("NEUROLENS_TORTURE_MARK=%d", random.Uint64())}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := programtest.Binary(t)
 	s.cmd = exec.Command(self, "bench", "sweep.yaml", "--rerun", "all")
 	s.cmd.Dir = dir
-	s.cmd.Env = append(os.Environ(), s.mark, programRole+"=1")
+	s.cmd.Env = append(os.Environ(), s.mark, programtest.RoleVariable+"=1")
 	s.cmd.Stderr = &s.stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

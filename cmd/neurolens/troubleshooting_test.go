@@ -8,15 +8,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestTroubleshooting runs every command of docs/troubleshooting.md where it goes wrong: standard error has to be what the page shows.
 // -update writes it into the page.
 func TestTroubleshooting(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
+	programtest.NeedsLong(t)
 	_, err := exec.LookPath("python3")
-	needs(t, "python3", err)
+	programtest.Needs(t, "python3", err)
 	dir := troubledDir(t)
 	path := filepath.Join("..", "..", "docs", "troubleshooting.md")
 	page, err := os.ReadFile(path)
@@ -40,7 +42,7 @@ func TestTroubleshooting(t *testing.T) {
 	if *update {
 		writeText(t, path, got)
 	} else if got != string(page) {
-		t.Errorf("docs/troubleshooting.md: %s", firstDifference(string(page), got))
+		t.Errorf("docs/troubleshooting.md: %s", programtest.FirstDifference(string(page), got))
 	}
 	if ran < 20 {
 		t.Errorf("%d commands ran", ran)
@@ -88,7 +90,7 @@ func troubleOf(t *testing.T, dir, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", strings.TrimSpace(command))
 	cmd.Dir = dir
-	cmd.Env = append(programEnviron(t), "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "COLUMNS=100")
+	cmd.Env = append(programtest.Environ(t), "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "COLUMNS=100")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

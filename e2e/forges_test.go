@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"bytes"
@@ -21,6 +21,8 @@ import (
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // entry is a comment or an issue of a stand-in.
@@ -138,7 +140,7 @@ func gitHub(t *testing.T, c *ci, me string) *forge {
 	}))
 	t.Cleanup(server.Close)
 	curl, err := exec.LookPath("curl")
-	needs(t, "curl", err)
+	programtest.Needs(t, "curl", err)
 	c.program(t, "gh", strings.Replace(ghScript, "CURL", curl, 1))
 	c.env = append(c.env, "GH_STAND_IN="+server.URL, "GITHUB_REPOSITORY=us/work", "GITHUB_SERVER_URL=https://github.example", "GITHUB_WORKFLOW=speed", "GITHUB_JOB=bench")
 	return f
@@ -319,7 +321,7 @@ func gitLab(t *testing.T, c *ci, me string) *forge {
 	}))
 	t.Cleanup(server.Close)
 	curl, err := exec.LookPath("curl")
-	needs(t, "curl", err)
+	programtest.Needs(t, "curl", err)
 	c.program(t, "curl", "#!/bin/sh\necho \"$*\" >>\"$STATE/curl.args\"\nexec "+curl+" \"$@\"\n")
 	c.env = append(c.env, "CI_API_V4_URL="+server.URL+"/api/v4", "CI_PROJECT_ID=7", "CI_JOB_NAME=neurolens: [all, all]", "CI_JOB_ID=55")
 	return f

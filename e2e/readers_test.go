@@ -1,19 +1,16 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -30,24 +27,12 @@ func eachReader(t *testing.T, test func(t *testing.T, run func(dir, script strin
 	for _, r := range readers {
 		t.Run(r.module, func(t *testing.T) {
 			t.Parallel()
-			python := pythonWith(t, r.module, strings.TrimSuffix(r.module+", "+r.also, ", "))
+			python := programtest.PythonWith(t, r.module, strings.TrimSuffix(r.module+", "+r.also, ", "))
 			test(t, func(dir, script string, args ...string) *exec.Cmd {
 				return pythonScript(t, python, dir, script, args...)
 			}, r.module)
 		})
 	}
-}
-
-// pythonWith is the interpreter of the tests if it has some modules; word is what NEUROLENS_TEST_REQUIRE calls them.
-func pythonWith(t *testing.T, word, modules string) string {
-	t.Helper()
-	python := testInterpreter()
-	out, err := exec.Command(python, "-c", "import "+modules).CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%s does not import %s (NEUROLENS_TEST_PYTHON names another interpreter): %w: %.200s", python, modules, err, out)
-	}
-	needs(t, word, err)
-	return python
 }
 
 // pythonScript is a call of a script of testdata/readers in a directory.
@@ -77,47 +62,11 @@ func ends(t *testing.T, cmd *exec.Cmd) string {
 // readersPage is the page with the readers.
 func readersPage(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "docs", "notebooks.md"))
+	path, err := filepath.Abs(filepath.Join("..", "docs", "notebooks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// sealedStore makes a store of several sealed files in a new directory, with every column and every edge of a value, and
-// gives the directory.
-func sealedStore(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	store := filepath.Join(dir, "runs_store")
-	if err := ingest.Init(store); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 5 {
-		sweep := runtest.NewSweep(uint64(i), 20)
-		sweep.Start = sweep.Start.AddDate(0, i, 0)
-		s, err := ingest.Open(store, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 30 {
-			if err := s.Append(sweep.Next()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, run := range []schema.Run{runtest.Full(), runtest.Small()} {
-			if err := s.Append(run); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if n, err := s.Seal(context.Background()); n != 32 || err != nil {
-			t.Fatalf("sealed %d runs: %v", n, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
 }
 
 // wanted writes the rows of a table as `neurolens query` prints them, and gives the file and the types of the columns,
@@ -133,19 +82,19 @@ func wanted(t *testing.T, dir, name string, columns []*schema.Column) (file, typ
 		}
 		kinds = append(kinds, `"`+c.Name+`": `+string(kind))
 	}
-	query := program(t, dir, "query", "--format", "jsonl", "SELECT "+strings.Join(names, ", ")+" FROM "+name)
-	query.run(t)
+	query := programtest.Program(t, dir, "query", "--format", "jsonl", "SELECT "+strings.Join(names, ", ")+" FROM "+name)
+	query.MustRun(t)
 	file = filepath.Join(t.TempDir(), name+".jsonl")
-	write(t, filepath.Dir(file), name+".jsonl", query.stdout.String())
+	programtest.WriteFile(t, filepath.Dir(file), name+".jsonl", query.Printed.String())
 	return file, "{" + strings.Join(kinds, ", ") + "}"
 }
 
 // TestReaders has each reader read sealed files as the page says: every value of every column is what `neurolens query`
 // says, to the bit, and of the same type.
 func TestReaders(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	dir := sealedStore(t)
+	dir := programtest.SealedStore(t)
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {
 		for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
 			want, types := wanted(t, dir, table.Name, table.Columns)
@@ -157,10 +106,10 @@ func TestReaders(t *testing.T) {
 // TestReadersEvolution: files of versions with fewer and with more columns are read together, whichever is first.
 func TestReadersEvolution(t *testing.T) {
 	t.Parallel()
-	pythonWith(t, "pyarrow", "pyarrow")
+	programtest.PythonWith(t, "pyarrow", "pyarrow")
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {
 		for _, old := range []string{"0", "1"} {
-			t.Log(ends(t, run(sealedStore(t), "evolve.py", module, readersPage(t), old)))
+			t.Log(ends(t, run(programtest.SealedStore(t), "evolve.py", module, readersPage(t), old)))
 		}
 	})
 }

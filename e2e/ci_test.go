@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"errors"
@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // parsedWorkflow is what is looked at of a workflow of GitHub.
@@ -45,23 +47,17 @@ func newCI(t *testing.T, args ...string) *ci {
 	t.Helper()
 	for _, tool := range []string{"sh", "jq"} {
 		_, err := exec.LookPath(tool)
-		needs(t, tool, err)
+		programtest.Needs(t, tool, err)
 	}
 	c := &ci{dir: t.TempDir(), state: t.TempDir(), bin: t.TempDir()}
-	write(t, c.dir, "sweep.yaml", costSweep)
-	write(t, c.dir, "work.sh", "echo cost $(cat price)\n")
-	write(t, c.dir, "price", "1000\n")
-	git(t, c.dir, "init", "-q", "-b", "main", "--template=")
-	program(t, c.dir, append([]string{"ci", "init"}, args...)...).run(t)
-	commit(t, c.dir)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(self, filepath.Join(c.bin, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
-	c.env = append(programEnviron(t), "PATH="+c.bin+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(), "STATE="+c.state,
+	programtest.WriteFile(t, c.dir, "sweep.yaml", costSweep)
+	programtest.WriteFile(t, c.dir, "work.sh", "echo cost $(cat price)\n")
+	programtest.WriteFile(t, c.dir, "price", "1000\n")
+	programtest.Git(t, c.dir, "init", "-q", "-b", "main", "--template=")
+	programtest.Program(t, c.dir, append([]string{"ci", "init"}, args...)...).MustRun(t)
+	programtest.Commit(t, c.dir)
+	programtest.Link(t, c.bin)
+	c.env = append(programtest.Environ(t), "PATH="+c.bin+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(), "STATE="+c.state,
 		"GITHUB_ACTIONS=", "GITHUB_REPOSITORY=", "GITHUB_RUN_ID=", "GITHUB_STEP_SUMMARY=", "CI_API_V4_URL=", "CI_JOB_NAME=", "CI_JOB_URL=", "LABEL=")
 	return c
 }
@@ -81,8 +77,8 @@ func (c *ci) program(t *testing.T, name, text string) {
 // costs commits another price.
 func (c *ci) costs(t *testing.T, price string) {
 	t.Helper()
-	write(t, c.dir, "price", price+"\n")
-	commit(t, c.dir)
+	programtest.WriteFile(t, c.dir, "price", price+"\n")
+	programtest.Commit(t, c.dir)
 }
 
 // call runs the script and gives its status and output.
@@ -112,14 +108,14 @@ func (c *ci) file(name string) string {
 // TestCIScript: a change that makes the program 20 % slower ends with 1, one that does not touch it with 0; a first commit is
 // measured alone. Inconclusive points are a warning, with STRICT=1 an error. The script leaves nothing in the repository.
 func TestCIScript(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
 	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "there is no commit to compare with: only the sweep is measured") {
 		t.Errorf("a first commit ends with %d:\n%s", code, output)
 	}
-	write(t, c.dir, "notes.txt", "nothing\n")
-	commit(t, c.dir)
+	programtest.WriteFile(t, c.dir, "notes.txt", "nothing\n")
+	programtest.Commit(t, c.dir)
 	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**No regression in 1 point**") || strings.Contains(output, "is ready") {
 		t.Errorf("the same program ends with %d:\n%s", code, output)
 	}
@@ -130,7 +126,7 @@ func TestCIScript(t *testing.T) {
 	if !strings.HasPrefix(c.file("neurolens-out/comment.md"), "### Benchmarks: `sweep.yaml, ") || !strings.Contains(c.file("neurolens-out/comment.md"), "\n\n**1 regression in 1 point**\n") || strings.TrimSpace(c.file("neurolens-out/status")) != "1" {
 		t.Errorf("the comment is %s, the status %s", c.file("neurolens-out/comment.md"), c.file("neurolens-out/status"))
 	}
-	if status := git(t, c.dir, "status", "--porcelain"); status != "" {
+	if status := programtest.Git(t, c.dir, "status", "--porcelain"); status != "" {
 		t.Errorf("it leaves %s", status)
 	}
 	if code, output := c.call(t, "run", "FLAGS=--treshold 5%"); code != 2 || !strings.Contains(output, "there is no flag --treshold") || strings.Contains(output, "blocks") {
@@ -145,14 +141,14 @@ func TestCIScript(t *testing.T) {
 	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want base, run, comment, issue or key, got measure") {
 		t.Errorf("an unknown word ends with %d:\n%s", code, output)
 	}
-	if !long() {
+	if !programtest.Long() {
 		return
 	}
 	if code, output := c.call(t, "run", "FLAGS=--threshold 25%"); code != 0 {
 		t.Errorf("with a threshold above it it ends with %d:\n%s", code, output)
 	}
-	write(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
-	commit(t, c.dir)
+	programtest.WriteFile(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
+	programtest.Commit(t, c.dir)
 	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: Nothing was decided; 1 of 1 point inconclusive; at least") || !strings.Contains(c.file("neurolens-out/comment.md"), "`--metric cpu_user`") {
 		t.Errorf("too few repeats end with %d:\n%s", code, output)
 	}
@@ -175,11 +171,11 @@ func TestCIScript(t *testing.T) {
 // TestCIPosts: a pull request has one comment, which is edited; a regression on main opens one issue, which the next one updates,
 // and which is closed when the program is as fast as before it: not as long as it only stays slow.
 func TestCIPosts(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	c := newCI(t, "github")
 	f := gitHub(t, c, "github-actions[bot]")
-	good := git(t, c.dir, "rev-parse", "HEAD")
+	good := programtest.Git(t, c.dir, "rev-parse", "HEAD")
 	c.costs(t, "1200")
 	if code, output := c.call(t, "run"); code != 1 {
 		t.Fatalf("it ends with %d:\n%s", code, output)
@@ -222,18 +218,18 @@ func TestCIPosts(t *testing.T) {
 
 // TestCIHistory: runs of pushes are kept in a branch, which several machines push to, or in a folder; those of pull requests are not.
 func TestCIHistory(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain", "--history", "branch")
 	origin := filepath.Join(t.TempDir(), "origin.git")
-	git(t, c.dir, "clone", "-q", "--bare", ".", origin)
-	git(t, c.dir, "remote", "add", "origin", origin)
+	programtest.Git(t, c.dir, "clone", "-q", "--bare", ".", origin)
+	programtest.Git(t, c.dir, "remote", "add", "origin", origin)
 	c.costs(t, "1010")
 	runs := func(store string) string {
 		_, text := c.sh(t, `neurolens --store "`+store+`" query --format csv 'SELECT count(*), count(DISTINCT session_id) FROM runs'`)
 		return strings.TrimSpace(text[strings.LastIndex(strings.TrimSpace(text), "\n")+1:])
 	}
-	if code, output := c.call(t, "run"); code != 0 || git(t, c.dir, "ls-remote", "origin", "neurolens-history") != "" {
+	if code, output := c.call(t, "run"); code != 0 || programtest.Git(t, c.dir, "ls-remote", "origin", "neurolens-history") != "" {
 		t.Fatalf("a pull request ends with %d and is kept:\n%s", code, output)
 	}
 	for i, want := range []string{"12,1", "24,2"} { // without the runs of the pull request
@@ -241,22 +237,22 @@ func TestCIHistory(t *testing.T) {
 			t.Fatalf("push %d ends with %d:\n%s", i, code, output)
 		}
 		there := filepath.Join(t.TempDir(), "there")
-		git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
+		programtest.Git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
 		if got := runs(there); got != want {
 			t.Errorf("push %d: the branch has %s runs, sessions, want %s", i, got, want)
 		}
-		if commits := git(t, there, "rev-list", "--count", "HEAD"); commits != "1" {
+		if commits := programtest.Git(t, there, "rev-list", "--count", "HEAD"); commits != "1" {
 			t.Errorf("the branch has %s commits", commits)
 		}
 	}
 	other := *c // whose clone has the first commit alone, which is measured by itself
 	other.dir = filepath.Join(t.TempDir(), "other")
-	git(t, c.dir, "clone", "-q", origin, other.dir)
+	programtest.Git(t, c.dir, "clone", "-q", origin, other.dir)
 	if code, output := other.call(t, "run", "SAVE=1"); code != 0 {
 		t.Fatalf("another machine ends with %d:\n%s", code, output)
 	}
 	there := filepath.Join(t.TempDir(), "there")
-	git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
+	programtest.Git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
 	if got := runs(there); got != "34,3" {
 		t.Errorf("with another machine's the branch has %s, want 34,3", got)
 	}
@@ -272,16 +268,16 @@ func TestCIHistory(t *testing.T) {
 // TestCIPlainAlone: the script needs no network but for the clone: in a network and a file system of its own, with a home that is
 // empty, it measures a clone.
 func TestCIPlainAlone(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	needs(t, "unshare", exec.Command("unshare", "-n", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt").Run())
+	programtest.Needs(t, "unshare", exec.Command("unshare", "-n", "-m", "sh", "-c", "mount -t tmpfs tmpfs /mnt").Run())
 	c := newCI(t, "plain")
 	c.costs(t, "1200")
 	origin := filepath.Join(t.TempDir(), "origin.git")
-	git(t, c.dir, "clone", "-q", "--bare", ".", origin)
+	programtest.Git(t, c.dir, "clone", "-q", "--bare", ".", origin)
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, c.dir, "clone", "-q", origin, clone)
-	git(t, clone, "remote", "remove", "origin")
+	programtest.Git(t, c.dir, "clone", "-q", origin, clone)
+	programtest.Git(t, clone, "remote", "remove", "origin")
 	alone := *c
 	alone.dir = clone
 	code, output := alone.sh(t, `unshare -n -m sh -c 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/home && HOME=/mnt/home XDG_CACHE_HOME=/mnt/home/.cache exec sh ci/neurolens.sh run'`)
@@ -295,8 +291,8 @@ func TestCIPlainAlone(t *testing.T) {
 func TestCIIssueOfPushes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "--template=")
-	program(t, dir, "ci", "init", "gitlab").run(t)
+	programtest.Git(t, dir, "init", "-q", "--template=")
+	programtest.Program(t, dir, "ci", "init", "gitlab").MustRun(t)
 	c := &ci{dir: dir, env: os.Environ()}
 	var file struct {
 		Neurolens struct {
@@ -312,7 +308,7 @@ func TestCIIssueOfPushes(t *testing.T) {
 			line = command
 		}
 	}
-	write(t, dir, "ci/neurolens.sh", "echo called $1\n")
+	programtest.WriteFile(t, dir, "ci/neurolens.sh", "echo called $1\n")
 	for pipeline, want := range map[string]string{
 		"CI_PIPELINE_SOURCE=push CI_COMMIT_BRANCH=main": "called issue\n", "CI_PIPELINE_SOURCE=web CI_COMMIT_BRANCH=main": "",
 		"CI_PIPELINE_SOURCE=push CI_COMMIT_BRANCH=develop": "", "CI_PIPELINE_SOURCE=merge_request_event CI_COMMIT_BRANCH=": "",
@@ -331,8 +327,8 @@ func TestCIWorkflows(t *testing.T) {
 	for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share"} {
 		for _, system := range []string{"github", "gitlab", "jenkins"} {
 			dir := t.TempDir()
-			git(t, dir, "init", "-q", "--template=")
-			program(t, dir, "ci", "init", system, "--history", history, "--sweep", "bench/ops.yaml").run(t)
+			programtest.Git(t, dir, "init", "-q", "--template=")
+			programtest.Program(t, dir, "ci", "init", system, "--history", history, "--sweep", "bench/ops.yaml").MustRun(t)
 			c := &ci{dir: dir}
 			if text := c.file("ci/neurolens.sh"); !strings.Contains(text, "SWEEP=${SWEEP:-bench/ops.yaml}") || !strings.Contains(text, "HISTORY=${HISTORY:-"+history+"}") {
 				t.Errorf("%s, %s: the script is %s", system, history, text)
@@ -422,15 +418,15 @@ func checkJenkinsfile(t *testing.T, history, text string) {
 
 // TestCILint: the linters of workflows and of the shell find nothing.
 func TestCILint(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	for _, tool := range []string{"actionlint", "shellcheck"} {
 		t.Run(tool, func(t *testing.T) {
 			path := linter(t, tool)
 			for _, history := range []string{"cache", "artifact", "branch", "none", "/mnt/share"} {
 				dir := t.TempDir()
-				git(t, dir, "init", "-q", "--template=")
-				program(t, dir, "ci", "init", "github", "--history", history).run(t)
+				programtest.Git(t, dir, "init", "-q", "--template=")
+				programtest.Program(t, dir, "ci", "init", "github", "--history", history).MustRun(t)
 				args := []string{".github/workflows/neurolens.yml"}
 				if tool == "shellcheck" {
 					args = []string{"-s", "sh", "ci/neurolens.sh"}
@@ -452,17 +448,17 @@ func linter(t *testing.T, tool string) string {
 	if gopath, noGo := exec.Command("go", "env", "GOPATH").Output(); err != nil && noGo == nil {
 		path, err = exec.LookPath(filepath.Join(strings.TrimSpace(string(gopath)), "bin", tool))
 	}
-	needs(t, tool, err)
+	programtest.Needs(t, tool, err)
 	return path
 }
 
 // TestCINothingMeasured: where no run was measured successfully, on either side, CI fails. A base commit that does not exist ends with 2.
 func TestCINothingMeasured(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
-	write(t, c.dir, "work.sh", "exit 3\n")
-	commit(t, c.dir)
+	programtest.WriteFile(t, c.dir, "work.sh", "exit 3\n")
+	programtest.Commit(t, c.dir)
 	c.costs(t, "1200")
 	if code, output := c.call(t, "run"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
 		t.Errorf("it ends with %d:\n%s", code, output)

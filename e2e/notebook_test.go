@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"encoding/json"
@@ -10,12 +10,13 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -33,10 +34,10 @@ type generatedNotebook struct {
 // runGenerated writes a notebook for arguments of the command, and executes it in another directory and without a network.
 func runGenerated(t *testing.T, dir string, args ...string) (g generatedNotebook) {
 	t.Helper()
-	python := pythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, duckdb, pandas, pytz")
+	python := programtest.PythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, duckdb, pandas, pytz")
 	out := t.TempDir()
-	p := program(t, dir, append([]string{"notebook", "-o", filepath.Join(out, "new.ipynb")}, args...)...)
-	p.run(t)
+	p := programtest.Program(t, dir, append([]string{"notebook", "-o", filepath.Join(out, "new.ipynb")}, args...)...)
+	p.MustRun(t)
 	cmd := withoutNetwork(pythonScript(t, python, out, "generated.py", "new.ipynb", "executed.ipynb"))
 	cmd.Env = notebookEnviron(t)
 	if err := json.Unmarshal([]byte(ends(t, cmd)), &g); err != nil {
@@ -58,15 +59,15 @@ func lsIDs(t *testing.T, dir string, args ...string) (ids []string) {
 // TestNotebookCommand executes notebooks that were written for filters: their runs are those that ls lists, also where some were removed,
 // are not sealed yet, or are in two stores, and what they draw is what query says.
 func TestNotebookCommand(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	dir := t.TempDir()
 	store := filepath.Join(dir, "runs_store")
 	notebookStore(t, store)
-	program(t, dir, "store", "init", "--store", "other").run(t)
-	program(t, dir, "store", "merge", "runs_store", "--store", "other").run(t) // every run is in both
+	programtest.Program(t, dir, "store", "init", "--store", "other").MustRun(t)
+	programtest.Program(t, dir, "store", "merge", "runs_store", "--store", "other").MustRun(t) // every run is in both
 	all := lsIDs(t, dir)
-	program(t, dir, "rm", "batch_size=4 backend=torch").run(t)
+	programtest.Program(t, dir, "rm", "batch_size=4 backend=torch").MustRun(t)
 	s, err := ingest.Open(store, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,7 @@ func TestNotebookCommand(t *testing.T) {
 	defer s.Close()
 	random, last := rand.New(rand.NewPCG(5, 6)), time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 8 {
-		r := madeUpRun(random, last.Add(time.Duration(i)*time.Second), schema.NewULID(last).String(), schema.Env{Machine: "lab3"}, i, 20)
+		r := programtest.MadeUpRun(random, last.Add(time.Duration(i)*time.Second), schema.NewULID(last).String(), schema.Env{Machine: "lab3"}, i, 20)
 		if i == 7 { // nor has every run parameters
 			r.Params, r.BatchSize = nil, nil
 			r.PointID = schema.PointID(&r)
@@ -83,7 +84,7 @@ func TestNotebookCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := filesIn(t, dir)
+	before := programtest.FilesIn(t, dir)
 	for _, args := range [][]string{
 		nil,
 		{"precision=fp32", "batch_size=1,2 or batch_size=8", "machine=lab3"},
@@ -99,7 +100,7 @@ func TestNotebookCommand(t *testing.T) {
 		}
 	}
 	checkGeneratedNumbers(t, dir)
-	if after := filesIn(t, dir); !maps.Equal(before, after) {
+	if after := programtest.FilesIn(t, dir); !maps.Equal(before, after) {
 		t.Error("the store has changed")
 	}
 }
@@ -167,7 +168,7 @@ var hostile = []string{
 
 // TestNotebookHostileNames: names of runs stay text, in the notebook and in its charts.
 func TestNotebookHostileNames(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	dir := t.TempDir()
 	store := filepath.Join(dir, "runs_store")
@@ -180,7 +181,7 @@ func TestNotebookHostileNames(t *testing.T) {
 	}
 	random, at := rand.New(rand.NewPCG(6, 7)), time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 4 * len(hostile) {
-		r := madeUpRun(random, at.Add(time.Duration(i)*time.Hour), schema.NewULID(at).String(), schema.Env{Machine: hostile[2], Facts: map[string]string{"os.name": hostile[3]}}, 0, 20)
+		r := programtest.MadeUpRun(random, at.Add(time.Duration(i)*time.Hour), schema.NewULID(at).String(), schema.Env{Machine: hostile[2], Facts: map[string]string{"os.name": hostile[3]}}, 0, 20)
 		r.Variant, r.Benchmark, r.SessionID = hostile[i%len(hostile)], hostile[1], schema.NewULID(at.Add(time.Duration(i/12)*time.Hour)).String()
 		r.Params = map[string]string{hostile[0]: []string{"1", "2"}[i/len(hostile)%2]}
 		r.PointID = schema.PointID(&r)
@@ -200,7 +201,7 @@ func TestNotebookHostileNames(t *testing.T) {
 			t.Errorf("a line is called %q", name)
 		}
 	}
-	if one := runGenerated(t, dir, `variant=`+filter.Quote(hostile[0])); len(one.Runs) != 4 {
+	if one := runGenerated(t, dir, `variant=`+strconv.Quote(hostile[0])); len(one.Runs) != 4 {
 		t.Errorf("%d runs of %q", len(one.Runs), hostile[0])
 	}
 }

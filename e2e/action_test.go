@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"errors"
@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // parsedAction is what is looked at of the action of GitHub at the top level.
@@ -31,7 +33,7 @@ type parsedAction struct {
 func readAction(t *testing.T) parsedAction {
 	t.Helper()
 	var a parsedAction
-	if err := yaml.Unmarshal([]byte(ofRepository(t, "action.yml")), &a); err != nil {
+	if err := yaml.Unmarshal([]byte(programtest.RepositoryFile(t, "action.yml")), &a); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -50,7 +52,7 @@ type action struct {
 // newAction has the inputs of an action for a pull request, and its defaults for those that are not given.
 func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +137,7 @@ case " $* " in
 	;;
 esac
 `, gate))
-	write(t, c.state, "compared", "**found**\n")
+	programtest.WriteFile(t, c.state, "compared", "**found**\n")
 }
 
 // TestActionGate: the input gate decides which status of the comparison fails; flags and axes of the inputs are passed on, and so
@@ -177,7 +179,7 @@ func TestActionGate(t *testing.T) {
 		}
 		found := "\n\n**found**\n"
 		if c.says > 3 {
-			found = "\n\n**Not measured** at " + git(t, repo.dir, "rev-parse", "HEAD")[:12] + ": status 5. A result of an earlier push says nothing about this one.\n"
+			found = "\n\n**Not measured** at " + programtest.Git(t, repo.dir, "rev-parse", "HEAD")[:12] + ": status 5. A result of an earlier push says nothing about this one.\n"
 		}
 		if summary := repo.value("GITHUB_STEP_SUMMARY"); summary != "### Benchmarks: `sweep.yaml, speed/bench`"+found {
 			t.Errorf("%s, %d: the summary is %q", c.gate, c.says, summary)
@@ -192,8 +194,8 @@ func TestActionGate(t *testing.T) {
 // commitAgain commits something, so that there is a commit before.
 func commitAgain(t *testing.T, c *ci) {
 	t.Helper()
-	write(t, c.dir, "notes.txt", "nothing\n")
-	commit(t, c.dir)
+	programtest.WriteFile(t, c.dir, "notes.txt", "nothing\n")
+	programtest.Commit(t, c.dir)
 }
 
 // TestActionInstall: a release is checked before it is unpacked; a clone is built.
@@ -278,7 +280,7 @@ func (c *ci) value(name string) string {
 
 // TestAction: the action measures a change that makes a program 20 % slower, comments it once, edits the comment, and fails.
 func TestAction(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	repo := newCI(t, "plain")
 	f := gitHub(t, repo, "github-actions[bot]")
@@ -305,7 +307,7 @@ func TestAction(t *testing.T) {
 func TestActionIsTheScript(t *testing.T) {
 	t.Parallel()
 	const folder = "cmd/neurolens/internal/project/files/"
-	script, template := ofRepository(t, folder+"neurolens.sh"), ofRepository(t, folder+"github.yml")
+	script, template := programtest.RepositoryFile(t, folder+"neurolens.sh"), programtest.RepositoryFile(t, folder+"github.yml")
 	settings := map[string]bool{"GH_TOKEN": true, "PR_NUMBER": true}
 	for _, m := range regexp.MustCompile(`(?m)^([A-Z_]+)=\$\{`).FindAllStringSubmatch(script, -1) {
 		settings[m[1]] = true
@@ -352,7 +354,7 @@ func TestActionIsTheScript(t *testing.T) {
 // TestActionPage: docs/install.md has every input of the action with its default, and no other.
 func TestActionPage(t *testing.T) {
 	t.Parallel()
-	_, section, _ := strings.Cut(ofRepository(t, "docs/install.md"), "\n## GitHub Action\n")
+	_, section, _ := strings.Cut(programtest.RepositoryFile(t, "docs/install.md"), "\n## GitHub Action\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	inputs, listed := readAction(t).Inputs, 0
 	for _, row := range regexp.MustCompile("(?m)^\\| (`.*?`) \\| (.*?) ?\\| ").FindAllStringSubmatch(section, -1) {

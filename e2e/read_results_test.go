@@ -1,12 +1,15 @@
-package main
+package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // asStored are the runs of a store with all that the output of a tool says of them.
@@ -19,9 +22,9 @@ const asStored = `select point_id, benchmark, variant, backend, model, precision
 
 // TestReadResults: a command that writes the results of a benchmark tool gives the runs that ingest makes of the same file.
 func TestReadResults(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	results := fixtures(t) + "/results"
+	results := programtest.Fixtures(t) + "/results"
 	dir := t.TempDir()
 	for i, c := range []struct{ format, file string }{
 		{"google-benchmark", "google-benchmark/repetitions_1.7.1.json"},
@@ -31,7 +34,7 @@ func TestReadResults(t *testing.T) {
 		{"go-bench", "go-bench/text_1.26.txt"},
 		{"fio", "fio/mix.json"},
 	} {
-		if i > 0 && !long() {
+		if i > 0 && !programtest.Long() {
 			break // each starts the program a dozen times
 		}
 		if c.file == "" {
@@ -42,21 +45,21 @@ func TestReadResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		base := filepath.Base(c.file)
-		writeFile(t, dir, "given-"+base, string(text))
-		writeFile(t, dir, base, string(text))
+		programtest.WriteFile(t, dir, "given-"+base, string(text))
+		programtest.WriteFile(t, dir, base, string(text))
 		read, imported := fmt.Sprint("read", i), fmt.Sprint("imported", i)
-		programEnds(t, dir, "ingest", base, "--from", c.format, "--store", imported)
+		run(t, dir, "ingest", base, "--from", c.format, "--store", imported)
 		for from, command := range map[string]string{base: "cp given-" + base + " " + base, "stdout": "cat given-" + base} {
-			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: %s, read: %s}}\n", command, from, c.format))
+			programtest.WriteFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: %s, read: %s}}\n", command, from, c.format))
 			store := read + "-" + from
-			programEnds(t, dir, "bench", "s.yaml", "--store", store)
-			got := programIn(t, dir, "query", "--format", "csv", "--store", store, asStored)
-			want := programIn(t, dir, "query", "--format", "csv", "--store", imported, asStored)
+			run(t, dir, "bench", "s.yaml", "--store", store)
+			got := programtest.Output(t, dir, "query", "--format", "csv", "--store", store, asStored)
+			want := programtest.Output(t, dir, "query", "--format", "csv", "--store", imported, asStored)
 			if got != want || strings.Count(want, "\n") < 2 {
 				t.Errorf("%s by %s:\n%s\nwant\n%s", c.format, from, got, want)
 			}
 		}
-		own := programIn(t, dir, "query", "--format", "csv", "--store", read+"-"+base, "select distinct source, suite, executor, machine is not null, repeat_index from runs where env['runner.read'] = '"+c.format+"'")
+		own := programtest.Output(t, dir, "query", "--format", "csv", "--store", read+"-"+base, "select distinct source, suite, executor, machine is not null, repeat_index from runs where env['runner.read'] = '"+c.format+"'")
 		if !strings.HasPrefix(own, "source,suite,executor") || !strings.Contains(own, "neurolens,s,command,true,") {
 			t.Errorf("%s: %s", c.format, own)
 		}
@@ -77,8 +80,8 @@ func firstResult(t *testing.T, results, format string) string {
 // What they measure is in testdata/tools.
 func TestReadTools(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
-	python := testInterpreter()
+	programtest.NeedsLong(t)
+	python := programtest.Interpreter()
 	for _, c := range []struct {
 		format, is     string // is succeeds where the tool is installed; NEUROLENS_TEST_REQUIRE calls it as the format
 		command        string // leaves its results in out.txt
@@ -106,23 +109,32 @@ func TestReadTools(t *testing.T) {
 			if err != nil {
 				err = fmt.Errorf("%s: %w: %.200s", c.is, err, out)
 			}
-			needs(t, c.format, err)
+			programtest.Needs(t, c.format, err)
 			dir := t.TempDir()
 			if err := os.CopyFS(dir, os.DirFS("testdata/tools/"+c.format)); err != nil {
 				t.Fatal(err)
 			}
-			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: out.txt, read: %s}}\n", c.command, c.format))
-			programIn(t, dir, "bench", "s.yaml", "--store", "read")
-			programIn(t, dir, "ingest", "out.txt", "--store", "imported")
-			got := programIn(t, dir, "query", "--format", "csv", "--store", "read", asStored)
-			if want := programIn(t, dir, "query", "--format", "csv", "--store", "imported", asStored); got != want {
+			programtest.WriteFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: out.txt, read: %s}}\n", c.command, c.format))
+			programtest.Output(t, dir, "bench", "s.yaml", "--store", "read")
+			programtest.Output(t, dir, "ingest", "out.txt", "--store", "imported")
+			got := programtest.Output(t, dir, "query", "--format", "csv", "--store", "read", asStored)
+			if want := programtest.Output(t, dir, "query", "--format", "csv", "--store", "imported", asStored); got != want {
 				t.Errorf("%s\nwant\n%s", got, want)
 			}
-			got = programIn(t, dir, "query", "--format", "csv", "--store", "read",
+			got = programtest.Output(t, dir, "query", "--format", "csv", "--store", "read",
 				"select count(distinct point_id), sum(n_samples) from runs where env['runner.read'] = '"+c.format+"'")
 			if _, got, _ = strings.Cut(got, "\n"); got != fmt.Sprintf("%d,%d\n", c.points, c.values) {
 				t.Errorf("%s, want %d points of %d samples", got, c.points, c.values)
 			}
 		})
+	}
+}
+
+// run runs the program in a directory. Some of what it runs or reads may fail.
+func run(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	p := programtest.Program(t, dir, args...)
+	if exit, is := errors.AsType[*exec.ExitError](p.Run()); is && exit.ExitCode() != 4 {
+		t.Fatalf("%q: %v\n%s%s", args, exit, p.Printed.String(), p.Messages.String())
 	}
 }

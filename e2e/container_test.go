@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"os"
@@ -7,13 +7,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestContainerfile: the image is built with the Go of go.mod, and the linter of such files finds nothing. TestReleaseArchive checks the
 // files that it copies.
 func TestContainerfile(t *testing.T) {
-	text := ofRepository(t, "Containerfile")
-	wanted := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(ofRepository(t, "go.mod"))[1]
+	text := programtest.RepositoryFile(t, "Containerfile")
+	wanted := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(programtest.RepositoryFile(t, "go.mod"))[1]
 	if !strings.Contains(text, "\nFROM docker.io/library/golang:"+wanted+"-") {
 		t.Errorf("the image is not built with Go %s", wanted)
 	}
@@ -21,15 +23,15 @@ func TestContainerfile(t *testing.T) {
 	if python := os.Getenv("NEUROLENS_TEST_PYTHON"); err != nil && python != "" {
 		path, err = exec.LookPath(filepath.Join(filepath.Dir(python), "hadolint"))
 	}
-	needs(t, "hadolint", err)
-	if out, err := exec.Command(path, filepath.Join("..", "..", "Containerfile")).CombinedOutput(); err != nil || len(out) > 0 {
+	programtest.Needs(t, "hadolint", err)
+	if out, err := exec.Command(path, filepath.Join("..", "Containerfile")).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("hadolint: %v\n%s", err, out)
 	}
 }
 
 // TestContainerBuilds builds the image where a builder and its base images are at hand, and asks the program in it for its version.
 func TestContainerBuilds(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	builder := ""
 	for _, name := range []string{"podman", "docker"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -40,19 +42,19 @@ func TestContainerBuilds(t *testing.T) {
 	if builder == "" {
 		t.Skip("neither podman nor docker is installed: the Containerfile is linted only")
 	}
-	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(ofRepository(t, "Containerfile"), -1) {
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(programtest.RepositoryFile(t, "Containerfile"), -1) {
 		if out, err := exec.Command(builder, "pull", from[1]).CombinedOutput(); err != nil {
 			t.Skipf("%s cannot be had: the Containerfile is linted only: %v\n%s", from[1], err, out)
 		}
 	}
 	const image = "localhost/neurolens-test"
 	cmd := exec.Command(builder, "build", "-f", "Containerfile", "-t", image, ".")
-	cmd.Dir = filepath.Join("..", "..")
+	cmd.Dir = ".."
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	out, err := exec.Command(builder, "run", "--rm", image, "version").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), version) {
+	if err != nil || !strings.Contains(string(out), version(t)) {
 		t.Errorf("version in the image: %v\n%s", err, out)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package e2e
 
 import (
 	"archive/zip"
@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // stand is a version for tests, which nobody has.
@@ -19,14 +21,14 @@ const stand = "v0.0.1-test"
 // TestGoInstall: the go command takes this repository as a module of a version: it accepts the files, and go.mod has nothing that
 // forbids `go install PACKAGE@VERSION`. The long test has it plan the whole build.
 func TestGoInstall(t *testing.T) {
-	for line := range strings.Lines(ofRepository(t, "go.mod")) {
+	for line := range strings.Lines(programtest.RepositoryFile(t, "go.mod")) {
 		if regexp.MustCompile(`^\s*(replace|exclude)\b`).MatchString(line) {
 			t.Errorf("go.mod has %s, with which go install of a version is refused", strings.TrimSpace(line))
 		}
 	}
 	env := []string{"GOPROXY=file://" + moduleProxy(t), "GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOWORK=off"}
 	args := []string{"mod", "download", strings.TrimSuffix(module, "/") + "@" + stand}
-	if long() {
+	if programtest.Long() {
 		cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +47,8 @@ func TestGoInstall(t *testing.T) {
 func moduleProxy(t *testing.T) string {
 	t.Helper()
 	_, err := exec.LookPath("git")
-	needs(t, "git", err)
-	root, proxy := filepath.Join("..", ".."), t.TempDir()
+	programtest.Needs(t, "git", err)
+	root, proxy := "..", t.TempDir()
 	versions := filepath.Join(proxy, filepath.FromSlash(module), "@v")
 	if err := os.MkdirAll(versions, 0o755); err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ func moduleProxy(t *testing.T) string {
 		t.Fatal(err)
 	}
 	packed := zip.NewWriter(file)
-	for _, name := range ownFiles(strings.Split(strings.Trim(git(t, root, "ls-files", "-z"), "\x00"), "\x00")) {
+	for _, name := range ownFiles(strings.Split(strings.Trim(programtest.Git(t, root, "ls-files", "-z"), "\x00"), "\x00")) {
 		from := filepath.Join(root, filepath.FromSlash(name))
 		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
 			continue // a link, or gone from the working tree
@@ -76,9 +78,9 @@ func moduleProxy(t *testing.T) string {
 	if err := errors.Join(packed.Close(), file.Close()); err != nil {
 		t.Fatal(err)
 	}
-	write(t, versions, stand+".mod", ofRepository(t, "go.mod"))
-	write(t, versions, "list", stand+"\n")
-	write(t, versions, stand+".info", `{"Version": "`+stand+`"}`)
+	programtest.WriteFile(t, versions, stand+".mod", programtest.RepositoryFile(t, "go.mod"))
+	programtest.WriteFile(t, versions, "list", stand+"\n")
+	programtest.WriteFile(t, versions, stand+".info", `{"Version": "`+stand+`"}`)
 	return proxy
 }
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"bufio"
@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 )
@@ -130,9 +131,9 @@ func sealRest(t *testing.T, dir string) []string {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	list := program(t, dir, "query", "SELECT run_id FROM runs ORDER BY run_id", "--format", "csv")
-	list.run(t)
-	return strings.Fields(list.stdout.String())[1:]
+	list := programtest.Program(t, dir, "query", "SELECT run_id FROM runs ORDER BY run_id", "--format", "csv")
+	list.MustRun(t)
+	return strings.Fields(list.Printed.String())[1:]
 }
 
 // TestReadersWhileSealing has each reader read a store again and again, as the page says, while processes append and
@@ -149,7 +150,7 @@ func TestReadersWhileSealing(t *testing.T) {
 	var watchers []*watcher
 	for _, r := range readers {
 		t.Run(r.module, func(t *testing.T) {
-			python := pythonWith(t, r.module, strings.TrimSuffix(r.module+", "+r.also, ", "))
+			python := programtest.PythonWith(t, r.module, strings.TrimSuffix(r.module+", "+r.also, ", "))
 			watchers = append(watchers, newWatcher(t, r.module, stop, pythonScript(t, python, dir, "watch.py", r.module, readersPage(t), stop)))
 		})
 	}
@@ -157,7 +158,7 @@ func TestReadersWhileSealing(t *testing.T) {
 		t.Skip("there is no reader")
 	}
 	seconds := 2 * time.Second // of work, whatever is done in it
-	if long() {
+	if programtest.Long() {
 		seconds = 6 * time.Second
 	}
 	acknowledged = append(acknowledged, appendFor(t, store, 3, seconds)...)
@@ -167,7 +168,7 @@ func TestReadersWhileSealing(t *testing.T) {
 			t.Errorf("run %s was acknowledged and is not there", id)
 		}
 	}
-	write(t, filepath.Dir(stop), "stop", "")
+	programtest.WriteFile(t, filepath.Dir(stop), "stop", "")
 	want := fmt.Sprintf("%d %x", len(ids), sha256.Sum256([]byte(strings.Join(ids, "\n"))))
 	for _, w := range watchers {
 		err := <-w.ended

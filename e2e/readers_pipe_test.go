@@ -1,16 +1,15 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -26,7 +25,7 @@ func samplesView() []*schema.Column {
 // TestArrowPipe has pyarrow and polars read the streams of `query` and `export` in a pipe: every value is the one that
 // `neurolens query` prints, to the bit, and of the same type. Some runs are sealed and some are live.
 func TestArrowPipe(t *testing.T) {
-	dir := sealedStore(t)
+	dir := programtest.SealedStore(t)
 	s, err := ingest.Open(filepath.Join(dir, "runs_store"), "test")
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +52,7 @@ func TestArrowPipe(t *testing.T) {
 	for _, module := range []string{"pyarrow", "polars"} {
 		t.Run(module, func(t *testing.T) {
 			t.Parallel()
-			python := pythonWith(t, module, module)
+			python := programtest.PythonWith(t, module, module)
 			for _, table := range tables {
 				want, types := wanted(t, dir, table.name, table.columns)
 				for _, argv := range [][]string{
@@ -61,7 +60,7 @@ func TestArrowPipe(t *testing.T) {
 					{"export", "-", "--table", table.name, "--format", "arrow"},
 				} {
 					reader := pythonScript(t, python, dir, "equal.py", "arrow-"+module, table.name, want, types)
-					t.Log(argv[:2], pipe(t, program(t, dir, argv...), reader))
+					t.Log(argv[:2], pipe(t, programtest.Program(t, dir, argv...), reader))
 				}
 			}
 		})
@@ -69,7 +68,7 @@ func TestArrowPipe(t *testing.T) {
 }
 
 // pipe runs a call of the program with its output going to a reader, whose output it gives.
-func pipe(t *testing.T, from *process, to *exec.Cmd) string {
+func pipe(t *testing.T, from *programtest.Process, to *exec.Cmd) string {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -83,21 +82,7 @@ func pipe(t *testing.T, from *process, to *exec.Cmd) string {
 	out := ends(t, to)
 	_ = r.Close()
 	if err := from.Wait(); err != nil {
-		t.Fatalf("%v: %v\n%s", from.Args[1:], err, from.stderr.String())
+		t.Fatalf("%v: %v\n%s", from.Args[1:], err, from.Messages.String())
 	}
 	return out
-}
-
-// TestArrowTerminal: a terminal gets no stream.
-func TestArrowTerminal(t *testing.T) {
-	dir := t.TempDir()
-	fillStore(t, dir+"/store", 1, 3)
-	for _, argv := range [][]string{{"query", "FROM runs"}, {"export", "-"}} {
-		var out, errs strings.Builder
-		a := &app{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, now: time.Now, terminal: true, width: 80}
-		code := a.run(append(argv, "--format", "arrow", "--store", dir+"/store"))
-		if code != exitInput || out.Len() > 0 || !strings.Contains(errs.String(), " cannot be shown on a terminal: ") {
-			t.Errorf("%v: exit %d, %d bytes, %s", argv, code, out.Len(), errs.String())
-		}
-	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -28,8 +29,8 @@ for row in c.execute(sys.argv[2]).fetchall():
 // compares whole rows with those of query.
 func TestStoreViewsPython(t *testing.T) {
 	t.Parallel()
-	python := pythonWith(t, "duckdb", "duckdb, pytz")
-	dir := sealedStore(t)
+	python := programtest.PythonWith(t, "duckdb", "duckdb, pytz")
+	dir := programtest.SealedStore(t)
 	store, err := ingest.Open(filepath.Join(dir, "runs_store"), "test")
 	if err != nil {
 		t.Fatal(err)
@@ -53,8 +54,8 @@ func TestStoreViewsPython(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := func(args ...string) string {
-		cmd := exec.Command(must(os.Executable()), args...)
-		cmd.Dir, cmd.Env = dir, programEnviron(t)
+		cmd := exec.Command(programtest.Binary(t), args...)
+		cmd.Dir, cmd.Env = dir, programtest.Environ(t)
 		return ends(t, cmd)
 	}
 	views := filepath.Join(dir, "views.sql")
@@ -69,27 +70,10 @@ func TestStoreViewsPython(t *testing.T) {
 		// Versions of DuckDB print a backslash through query's plain format, and a negative zero, in ways of their own.
 		same := strings.NewReplacer(`\`, "§", "-0.0", "0.0")
 		if got, want = same.Replace(got), same.Replace(want); got != want {
-			t.Errorf("%s: %s", table, firstDifference(got, want))
+			t.Errorf("%s: %s", table, programtest.FirstDifference(got, want))
 		}
 		if n := strings.Count(got, "\n") + 1; n < rows {
 			t.Errorf("%s has %d rows, want %d or more", table, n, rows)
 		}
 	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
-// firstDifference shows where two texts part.
-func firstDifference(got, want string) string {
-	at := 0
-	for at < min(len(got), len(want)) && got[at] == want[at] {
-		at++
-	}
-	part := func(s string) string { return s[max(at-80, 0):min(at+80, len(s))] }
-	return "got\n" + part(got) + "\nwant\n" + part(want)
 }

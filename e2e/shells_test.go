@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"bytes"
@@ -13,10 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -141,14 +138,8 @@ func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 // shellEnviron is that of a shell in which neurolens is this program.
 func shellEnviron(t *testing.T, home string) []string {
 	t.Helper()
-	self, err := os.Executable()
-	if err == nil {
-		err = os.Symlink(self, filepath.Join(home, "neurolens"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(programEnviron(t), "HOME="+home, "PATH="+home+":"+os.Getenv("PATH"), "TERM=xterm", "INPUTRC=/dev/null", "NEUROLENS_STORE=", "NEUROLENS_FORMAT=", "LC_ALL=C.UTF-8")
+	programtest.Link(t, home)
+	return append(programtest.Environ(t), "HOME="+home, "PATH="+home+":"+os.Getenv("PATH"), "TERM=xterm", "INPUTRC=/dev/null", "NEUROLENS_STORE=", "NEUROLENS_FORMAT=", "LC_ALL=C.UTF-8")
 }
 
 // checkOffers compares what a shell offered with what it has to.
@@ -174,7 +165,7 @@ func checkOffers(t *testing.T, line, want string, more bool, got []string) {
 func TestFish(t *testing.T) {
 	t.Parallel()
 	_, err := exec.LookPath("fish")
-	needs(t, "fish", err)
+	programtest.Needs(t, "fish", err)
 	dir, names := completionFolder(t)
 	environ := shellEnviron(t, t.TempDir())
 	script := "neurolens completion fish | source\n"
@@ -218,7 +209,7 @@ func TestBash(t *testing.T) {
 	if err == nil {
 		_, err = os.Stat(bashCompletion)
 	}
-	needs(t, "bash-completion", err)
+	programtest.Needs(t, "bash-completion", err)
 	typeLines(t, "bash --noprofile --rcfile ~/.bashrc -i", ".bashrc", "=:", fmt.Sprintf(`source %s
 source <(neurolens completion bash)
 offered() { __start_neurolens; printf '%%s\n' "${COMPREPLY[@]}" > "$HOME/offers"; }
@@ -237,7 +228,7 @@ const bashCompletion = "/usr/share/bash-completion/bash_completion"
 func TestZsh(t *testing.T) {
 	t.Parallel()
 	_, err := exec.LookPath("zsh")
-	needs(t, "zsh", err)
+	programtest.Needs(t, "zsh", err)
 	typeLines(t, "zsh -d -i", ".zshrc", "", `autoload -Uz compinit && compinit -u -D
 source <(neurolens completion zsh)
 compadd() {
@@ -280,7 +271,7 @@ func afterBreaks(line, words, breaks string) string {
 func typeLines(t *testing.T, shell, rc, breaks, script string) {
 	t.Helper()
 	_, err := exec.LookPath("script")
-	needs(t, "script", err)
+	programtest.Needs(t, "script", err)
 	dir, names := completionFolder(t)
 	home := t.TempDir()
 	if err := os.WriteFile(filepath.Join(home, rc), []byte(script), 0o666); err != nil {
@@ -362,24 +353,4 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 			t.Errorf("the terminal shows %q:\n%s", bad, screen.String())
 		}
 	}
-}
-
-// TestEveryFlagCompletes: somebody has thought of what follows each flag that takes a value; nothing is an answer too.
-func TestEveryFlagCompletes(t *testing.T) {
-	var visit func(cmd *cobra.Command)
-	visit = func(cmd *cobra.Command) {
-		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-			if _, known := cmd.GetFlagCompletionFunc(f.Name); !known && f.Value.Type() != "bool" && !f.Hidden { // hidden: another spelling
-				t.Errorf("%s: nobody says what a shell offers after --%s: see values in internal/help", cmd.CommandPath(), f.Name)
-			}
-		})
-		for _, c := range cmd.Commands() {
-			visit(c)
-		}
-	}
-	root := newRootCommand(&app{})
-	if err := help.PrepareCompletion(root, help.CompletionSources{}); err != nil {
-		t.Fatal(err)
-	}
-	visit(root)
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"fmt"
@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // host is a service that the script posts to, and what a job of it has in its environment.
@@ -82,7 +84,7 @@ func TestCIJobsApart(t *testing.T) {
 			{"mac", "3", []string{"linux 1", "mac 3"}, []string{"linux", "mac"}}, // an inconclusive push closes nothing
 			{"linux", "0", []string{"linux 0", "mac 3"}, []string{"mac"}},
 		} {
-			write(t, c.state, "compared", "**gate "+push.gate+"**\n")
+			programtest.WriteFile(t, c.state, "compared", "**gate "+push.gate+"**\n")
 			code, output := c.push(t, h, h.name+"="+push.job, "COMPARE_ENDS="+push.gate)
 			if want := strings.Replace(push.gate, "3", "0", 1); fmt.Sprint(code) != want {
 				t.Errorf("push %d ends with %d:\n%s", i, code, output)
@@ -158,13 +160,13 @@ func TestCIEveryStatus(t *testing.T) {
 			{[]string{"BENCH_KILLS=1"}, -1, "the measurement was stopped before its end"},
 			{[]string{"SWEEP=sweep.yaml", "FLAGS=--threshold 5%", "BASE=nothing"}, 2, "neurolens.sh: BASE=nothing is not a commit of this clone"},
 		} {
-			write(t, c.state, "compared", "**No regression in 7 points**\n")
+			programtest.WriteFile(t, c.state, "compared", "**No regression in 7 points**\n")
 			code, output := c.steps(t, h, []string{"run", "comment"}, append(push.env, fmt.Sprintf("%s=%d", h.run, i)))
 			texts := f.mine(f.comments)
 			if code != push.code || len(texts) != 1 || !strings.Contains(texts[0], push.says) {
 				t.Fatalf("%q ends with %d, want %d and %q; the comments are %q\n%s", push.env, code, push.code, push.says, texts, output)
 			}
-			if measured := strings.Contains(push.says, "**"); measured == strings.Contains(texts[0], "**Not measured** at "+git(t, c.dir, "rev-parse", "HEAD")[:12]) {
+			if measured := strings.Contains(push.says, "**"); measured == strings.Contains(texts[0], "**Not measured** at "+programtest.Git(t, c.dir, "rev-parse", "HEAD")[:12]) {
 				t.Errorf("%q: the comment is %s", push.env, texts[0])
 			}
 			if strings.Contains(texts[0], "@ann") && !strings.Contains(texts[0], "\n\n```text\n"+strings.NewReplacer("`", "", "\x1b", "").Replace(hostile)+"\n```\n") {
@@ -185,27 +187,27 @@ func TestCIBases(t *testing.T) {
 	c := newCI(t, "plain", "--history", "none")
 	first := *c
 	first.dir = filepath.Join(t.TempDir(), "first")
-	git(t, c.dir, "clone", "-q", "--no-local", ".", first.dir)
+	programtest.Git(t, c.dir, "clone", "-q", "--no-local", ".", first.dir)
 	commitAgain(t, c)
-	git(t, first.dir, "fetch", "-q", "--depth", "1", "file://"+c.dir, "main:later") // git calls the repository shallow; the branch is not
+	programtest.Git(t, first.dir, "fetch", "-q", "--depth", "1", "file://"+c.dir, "main:later") // git calls the repository shallow; the branch is not
 	c.stands(t, 0)
 	clone := func(depth string) *ci {
 		shallow := *c
 		shallow.dir = filepath.Join(t.TempDir(), "clone")
-		git(t, c.dir, "clone", "-q", "--depth", depth, "file://"+c.dir, shallow.dir)
+		programtest.Git(t, c.dir, "clone", "-q", "--depth", depth, "file://"+c.dir, shallow.dir)
 		return &shallow
 	}
 	edited := *c
 	edited.dir = filepath.Join(t.TempDir(), "edited")
-	git(t, c.dir, "clone", "-q", "--no-local", ".", edited.dir)
-	write(t, edited.dir, "price", "1\n")
+	programtest.Git(t, c.dir, "clone", "-q", "--no-local", ".", edited.dir)
+	programtest.WriteFile(t, edited.dir, "price", "1\n")
 	outside := *c
 	outside.dir = t.TempDir()
 	if err := os.Mkdir(filepath.Join(outside.dir, "ci"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, outside.dir, "ci/neurolens.sh", c.file("ci/neurolens.sh"))
-	write(t, outside.dir, "sweep.yaml", c.file("sweep.yaml"))
+	programtest.WriteFile(t, outside.dir, "ci/neurolens.sh", c.file("ci/neurolens.sh"))
+	programtest.WriteFile(t, outside.dir, "sweep.yaml", c.file("sweep.yaml"))
 	for name, step := range map[string]struct {
 		c    *ci
 		env  string
@@ -214,7 +216,7 @@ func TestCIBases(t *testing.T) {
 	}{
 		"shallow":                       {clone("1"), "", 2, "HEAD~1 is not in this clone, which is shallow: fetch all commits (fetch-depth: 0;"},
 		"shallow, of a branch":          {clone("1"), "BASE=origin/dev", 2, "origin/dev is not in this clone, which is shallow: fetch all commits (fetch-depth: 0;"},
-		"shallow, a push":               {clone("1"), "BASE=" + git(t, c.dir, "rev-parse", "HEAD~1") + " SAVE=1", 2, "which is shallow"},
+		"shallow, a push":               {clone("1"), "BASE=" + programtest.Git(t, c.dir, "rev-parse", "HEAD~1") + " SAVE=1", 2, "which is shallow"},
 		"shallow, a new branch":         {clone("1"), "BASE=0000000000000000000000000000000000000000 SAVE=1", 2, "which is shallow"},
 		"shallow, with the base":        {clone("2"), "", 0, "**found**"},
 		"missing":                       {c, "BASE=mian", 2, "BASE=mian is not a commit of this clone: fetch it (fetch-depth: 0), or name another one"},
@@ -240,7 +242,7 @@ func TestCIBases(t *testing.T) {
 				text = strings.ReplaceAll(said, "~", " ")
 			}
 		}
-		write(t, c.state, "compared", "**"+text+"**\n")
+		programtest.WriteFile(t, c.state, "compared", "**"+text+"**\n")
 		for _, strict := range []string{"0", "1"} {
 			want := step.code
 			if strict == "1" && strings.HasPrefix(step.env, "COMPARE_ENDS=3") {
@@ -263,11 +265,11 @@ func TestCIReset(t *testing.T) {
 	c := newCI(t, "plain", "--history", "none")
 	commitAgain(t, c)
 	c.stands(t, 0)
-	head := git(t, c.dir, "rev-parse", "HEAD")
+	head := programtest.Git(t, c.dir, "rev-parse", "HEAD")
 	if err := os.MkdirAll(filepath.Join(c.dir, "neurolens-out"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, c.dir, "neurolens-out/good", head+"    \n"+head+"\n")
+	programtest.WriteFile(t, c.dir, "neurolens-out/good", head+"    \n"+head+"\n")
 	if code, output := c.call(t, "run", "BASE=HEAD~1", "SAVE=1"); code != 0 || !strings.Contains(output, "**found**") {
 		t.Errorf("it ends with %d:\n%s", code, output)
 	}
@@ -288,7 +290,7 @@ func TestCILongTable(t *testing.T) {
 		}
 		whole := "**2 regressions in 600 points**\n\n" + head + changed.String() + "\n<details><summary>560 points</summary>\n\n" + head + quiet.String() +
 			"\n</details>\n\n<details><summary>What was compared</summary>\n\n* latency\n* base\n\n</details>\n"
-		write(t, c.state, "compared", whole)
+		programtest.WriteFile(t, c.state, "compared", whole)
 		code, output := c.push(t, h, "COMPARE_ENDS=1")
 		texts := f.mine(f.comments)
 		if code != 1 || len(texts) != 1 || len(f.mine(f.issues)) != 1 {
@@ -313,12 +315,12 @@ func TestCILongTable(t *testing.T) {
 			}
 		}
 		// Prose that is too long by itself is cut off, between two characters.
-		write(t, c.state, "compared", "**1 regression** "+strings.Repeat("größe ", f.limit/4)+"\n")
+		programtest.WriteFile(t, c.state, "compared", "**1 regression** "+strings.Repeat("größe ", f.limit/4)+"\n")
 		if code, output := c.push(t, h, "COMPARE_ENDS=1"); code != 1 || !utf8.ValidString(f.mine(f.comments)[0]) || !strings.Contains(f.mine(f.comments)[0], "\n\n... the rest is in ") {
 			t.Errorf("prose: it ends with %d:\n%s", code, output[max(0, len(output)-1000):])
 		}
 		// Nothing but changes, more than fit.
-		write(t, c.state, "compared", "**600 regressions**\n\n"+head+changed.String()+strings.Repeat(quiet.String(), 30)+"\n")
+		programtest.WriteFile(t, c.state, "compared", "**600 regressions**\n\n"+head+changed.String()+strings.Repeat(quiet.String(), 30)+"\n")
 		if code, output := c.push(t, h, "COMPARE_ENDS=1"); code != 1 || !strings.Contains(f.mine(f.comments)[0], changed.String()) || !strings.Contains(f.mine(f.comments)[0], " more rows, in ") {
 			t.Errorf("it ends with %d:\n%s", code, output[len(output)-1000:])
 		}
@@ -327,7 +329,7 @@ func TestCILongTable(t *testing.T) {
 
 // TestCILongTableReal: the Markdown that compare writes about 600 points fits into a comment, with each change.
 func TestCILongTableReal(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain", "--history", "none")
 	commitAgain(t, c)
@@ -343,13 +345,13 @@ func TestCILongTableReal(t *testing.T) {
 				point, run/2, []string{"base", "head"}[run%2], run, value)
 		}
 	}
-	write(t, c.state, "runs.jsonl", runs.String())
+	programtest.WriteFile(t, c.state, "runs.jsonl", runs.String())
 	if code, output := c.sh(t, `neurolens --store "$STATE/store" ingest "$STATE/runs.jsonl"; neurolens --store "$STATE/store" compare --gate tag.side=base tag.side=head --format md >"$STATE/real" || test $? = 1`); code != 0 {
 		t.Fatalf("it ends with %d:\n%s", code, output)
 	}
 	c.stands(t, 1)
 	real := c.value("real")
-	write(t, c.state, "compared", real)
+	programtest.WriteFile(t, c.state, "compared", real)
 	if len(real) < 65536 {
 		t.Fatalf("the comparison has %d bytes", len(real))
 	}
@@ -414,7 +416,7 @@ func TestCIRefused(t *testing.T) {
 func TestCIOwn(t *testing.T) {
 	eachHost(t, func(t *testing.T, c *ci, f *forge, h host) {
 		_, key := c.call(t, "key")
-		mark := "<!-- neurolens " + strings.TrimSpace(key) + " -->\n\n<!-- good " + git(t, c.dir, "rev-parse", "HEAD~1") + " -->\nfake"
+		mark := "<!-- neurolens " + strings.TrimSpace(key) + " -->\n\n<!-- good " + programtest.Git(t, c.dir, "rev-parse", "HEAD~1") + " -->\nfake"
 		f.add("ann", 1, mark)
 		f.issues = append(f.issues, entry{id: 900, author: "ann", body: mark})
 		f.add("ann", 120, "a note")
@@ -475,14 +477,14 @@ func TestCISteps(t *testing.T) {
 		Env, With           map[string]string
 	}
 	var file struct{ Runs struct{ Steps []step } }
-	if err := yaml.Unmarshal([]byte(ofRepository(t, "action.yml")), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(programtest.RepositoryFile(t, "action.yml")), &file); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string][]step{"action": file.Runs.Steps}
 	for _, history := range []string{"cache", "artifact", "branch"} {
 		dir := t.TempDir()
-		git(t, dir, "init", "-q", "--template=")
-		program(t, dir, "ci", "init", "github", "--history", history).run(t)
+		programtest.Git(t, dir, "init", "-q", "--template=")
+		programtest.Program(t, dir, "ci", "init", "github", "--history", history).MustRun(t)
 		text, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "neurolens.yml"))
 		if err != nil {
 			t.Fatal(err)

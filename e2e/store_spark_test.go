@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
@@ -52,9 +53,9 @@ func questionsOf(t *testing.T, page string) []sparkQuestion {
 // tags that were set, changed and taken away later; samples without runs; and a path that is a pattern.
 func TestSparkAnswers(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
-	python := pythonWith(t, "pyspark", "pyspark")
-	needs(t, "pyspark", javaIsThere())
+	programtest.NeedsLong(t)
+	python := programtest.PythonWith(t, "pyspark", "pyspark")
+	programtest.Needs(t, "pyspark", javaIsThere())
 	dir := filepath.Join(t.TempDir(), "a [b] {c,d} * it's ${e};")
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func TestSparkAnswers(t *testing.T) {
 	if err := ingest.Init(filepath.Join(dir, "empty")); err != nil {
 		t.Fatal(err)
 	}
-	page := ofRepository(t, "docs/spark.md")
+	page := programtest.RepositoryFile(t, "docs/spark.md")
 	questions := questionsOf(t, page)
 	if len(questions) != 12 {
 		t.Errorf("the page has %d questions, want 12", len(questions))
@@ -78,9 +79,9 @@ func TestSparkAnswers(t *testing.T) {
 		{"runs_store", sparkTexts(questions)}, {"empty", []string{rows}},
 	}})
 	for i, q := range questions {
-		got, want := answers[0][i], jsonRows(t, programIn(t, dir, "query", "--format", "jsonl", q.query))
+		got, want := answers[0][i], jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", q.query))
 		if len(got) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%s: Spark has %d rows, query %d\n%s", q.title, len(got), len(want), firstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			t.Errorf("%s: Spark has %d rows, query %d\n%s", q.title, len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
 	if n := answers[1][0]; !slices.Equal(n, []string{`{"n":0}`}) {
@@ -167,7 +168,7 @@ func sparkAnswers(t *testing.T, python string, job sparkJob) [][][]string {
 	var stores []map[string]any
 	for _, j := range job.stores {
 		folder := t.TempDir()
-		text := programIn(t, job.dir, "--store", j.store, "store", "views", "--dialect", "spark")
+		text := programtest.Output(t, job.dir, "--store", j.store, "store", "views", "--dialect", "spark")
 		if err := os.WriteFile(filepath.Join(folder, "views.sql"), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -208,12 +209,12 @@ func answersIn(t *testing.T, answers [][]json.RawMessage) [][]string {
 // translation to DuckDB says. There is no Trino here.
 func TestTrinoViews(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
-	python := pythonWith(t, "sqlglot", "duckdb, pytz, sqlglot")
+	programtest.NeedsLong(t)
+	python := programtest.PythonWith(t, "sqlglot", "duckdb, pytz, sqlglot")
 	dir := t.TempDir()
 	sparkStore(t, filepath.Join(dir, "runs_store"), true)
 	views := filepath.Join(dir, "views.sql")
-	if err := os.WriteFile(views, []byte(programIn(t, dir, "store", "views", "--dialect", "trino")), 0o666); err != nil {
+	if err := os.WriteFile(views, []byte(programtest.Output(t, dir, "store", "views", "--dialect", "trino")), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	var questions []string
@@ -231,9 +232,9 @@ func TestTrinoViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, got := range answersIn(t, rows) {
-		want := jsonRows(t, programIn(t, dir, "query", "--format", "jsonl", questions[i]))
+		want := jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", questions[i]))
 		if len(got) == 0 || !slices.Equal(got, want) {
-			t.Errorf("%s: %d rows, query has %d\n%s", questions[i], len(got), len(want), firstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
+			t.Errorf("%s: %d rows, query has %d\n%s", questions[i], len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
 }
@@ -298,7 +299,7 @@ func sparkStore(t *testing.T, path string, sealed bool) {
 	session, env := schema.NewULID(at).String(), schema.Env{Facts: map[string]string{"os.name": "linux"}, Missing: map[string]string{"gpu": "absent"}}
 	var runs []schema.Run
 	for i := range 28 {
-		r := madeUpRun(random, at.Add(time.Duration(i)*time.Minute), session, env, i%20, 20)
+		r := programtest.MadeUpRun(random, at.Add(time.Duration(i)*time.Minute), session, env, i%20, 20)
 		switch i % 7 {
 		case 3:
 			r.Status, r.Stage, r.Error = schema.StatusTimeout, schema.StageMeasure, "it took\ntoo long"

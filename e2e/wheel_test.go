@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // wheelModules are what the wheel is built and tested with.
@@ -32,15 +34,15 @@ int main(int count, char **arguments) { return execv(PROGRAM, arguments); }
 
 // TestWheel builds a wheel, installs it into an empty environment without a network, and runs the tests of the package there.
 func TestWheel(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	python := pythonWith(t, "wheel", wheelModules)
+	python := programtest.PythonWith(t, "wheel", wheelModules)
 	_, err := exec.LookPath("gcc")
-	needs(t, "gcc", err)
+	programtest.Needs(t, "gcc", err)
 	dir := t.TempDir()
-	write(t, dir, "launcher.c", launcherSource)
+	programtest.WriteFile(t, dir, "launcher.c", launcherSource)
 	launcher := filepath.Join(dir, "launcher")
-	must(exec.Command("gcc", "-o", launcher, fmt.Sprintf("-DPROGRAM=%q", must(os.Executable())), filepath.Join(dir, "launcher.c")).Output())
+	programtest.Must(exec.Command("gcc", "-o", launcher, fmt.Sprintf("-DPROGRAM=%q", programtest.Binary(t)), filepath.Join(dir, "launcher.c")).Output())
 	venv := installWheel(t, python, buildWheel(t, python, launcher))
 
 	cmd := inVenv(t, venv, "-c", "import neurolens; neurolens.query('SELECT 1')")
@@ -48,12 +50,12 @@ func TestWheel(t *testing.T) {
 		t.Errorf("without other packages: %v\n%s", err, out)
 	}
 
-	packages := must(filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages")))
-	write(t, packages[0], "packages-of-the-tests.pth", string(must(exec.Command(python, "-c", foldersOfModules, wheelModules).Output())))
-	args := []string{"-m", "pytest", "-q", "-p", "no:cacheprovider", must(filepath.Abs(filepath.Join("..", "..", "python", "tests")))}
+	packages := programtest.Must(filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages")))
+	programtest.WriteFile(t, packages[0], "packages-of-the-tests.pth", string(programtest.Must(exec.Command(python, "-c", foldersOfModules, wheelModules).Output())))
+	args := []string{"-m", "pytest", "-q", "-p", "no:cacheprovider", programtest.Must(filepath.Abs(filepath.Join("..", "python", "tests")))}
 	cmd = inVenv(t, venv, args...)
-	cmd.Env = append(cmd.Env, "NEUROLENS_TEST_STORE="+filepath.Join(sealedStore(t), "runs_store"),
-		"NEUROLENS_TEST_PAGE="+must(filepath.Abs(filepath.Join("..", "..", "docs", "python-package.md"))))
+	cmd.Env = append(cmd.Env, "NEUROLENS_TEST_STORE="+filepath.Join(programtest.SealedStore(t), "runs_store"),
+		"NEUROLENS_TEST_PAGE="+programtest.Must(filepath.Abs(filepath.Join("..", "docs", "python-package.md"))))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -62,25 +64,25 @@ func TestWheel(t *testing.T) {
 // TestWheelOfProgram builds the wheel of a whole program: what is installed is that program, byte by byte, and the tag of the wheel
 // promises no older glibc than the program needs.
 func TestWheelOfProgram(t *testing.T) {
-	needsLong(t)
+	programtest.NeedsLong(t)
 	t.Parallel()
-	python := pythonWith(t, "wheel", wheelModules)
-	self := must(os.Executable())
+	python := programtest.PythonWith(t, "wheel", wheelModules)
+	self := programtest.Binary(t)
 	wheel := buildWheel(t, python, self)
 	venv := installWheel(t, python, wheel)
-	if !bytes.Equal(must(os.ReadFile(filepath.Join(venv, "bin", "neurolens"))), must(os.ReadFile(self))) {
+	if !bytes.Equal(programtest.Must(os.ReadFile(filepath.Join(venv, "bin", "neurolens"))), programtest.Must(os.ReadFile(self))) {
 		t.Error("the program in the environment is another one")
 	}
-	if out := must(inVenv(t, venv, "-m", "neurolens", "version", "--format", "csv").Output()); !strings.Contains(string(out), version) {
+	if out := programtest.Must(inVenv(t, venv, "-m", "neurolens", "version", "--format", "csv").Output()); !strings.Contains(string(out), version(t)) {
 		t.Errorf("version says %s", out)
 	}
 	var minor int
-	if _, err := fmt.Sscanf(filepath.Base(wheel), "neurolens-"+version+"-py3-none-manylinux_2_%d_", &minor); err != nil {
+	if _, err := fmt.Sscanf(filepath.Base(wheel), "neurolens-"+version(t)+"-py3-none-manylinux_2_%d_", &minor); err != nil {
 		t.Fatalf("%s: %v", wheel, err)
 	}
-	needed := regexp.MustCompile(`\x00GLIBC_2\.([0-9]+)\x00`).FindAllSubmatch(must(os.ReadFile(self)), -1)
+	needed := regexp.MustCompile(`\x00GLIBC_2\.([0-9]+)\x00`).FindAllSubmatch(programtest.Must(os.ReadFile(self)), -1)
 	for _, symbol := range needed {
-		if of := must(strconv.Atoi(string(symbol[1]))); of > minor {
+		if of := programtest.Must(strconv.Atoi(string(symbol[1]))); of > minor {
 			t.Errorf("%s needs glibc 2.%d", wheel, of)
 		}
 	}
@@ -91,13 +93,13 @@ func TestWheelOfProgram(t *testing.T) {
 
 // TestWheelTools: the tools that build the wheel have the same versions wherever they are named.
 func TestWheelTools(t *testing.T) {
-	requires := regexp.MustCompile(`(?m)^requires = \[(.*)\]$`).FindStringSubmatch(ofRepository(t, "python/pyproject.toml"))
+	requires := regexp.MustCompile(`(?m)^requires = \[(.*)\]$`).FindStringSubmatch(programtest.RepositoryFile(t, "python/pyproject.toml"))
 	if requires == nil {
 		t.Fatal("pyproject.toml names no tools")
 	}
 	for tool := range strings.SplitSeq(requires[1], ", ") {
 		for _, file := range []string{".ci/run", "docs/python-package.md"} {
-			if name := strings.Trim(tool, `"`); !slices.Contains(strings.Fields(ofRepository(t, file)), name) {
+			if name := strings.Trim(tool, `"`); !slices.Contains(strings.Fields(programtest.RepositoryFile(t, file)), name) {
 				t.Errorf("%s does not have %s", file, name)
 			}
 		}
@@ -111,15 +113,15 @@ func buildWheel(t *testing.T, python, program string) string {
 	if err := os.MkdirAll(filepath.Join(dir, "licenses", "third"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "licenses", "third"), "LICENSE", "a licence\n")
-	cmd := exec.Command(python, filepath.Join("..", "..", "python", "build_wheel.py"), program, "--licenses", filepath.Join(dir, "licenses"), "--out", dir)
+	programtest.WriteFile(t, filepath.Join(dir, "licenses", "third"), "LICENSE", "a licence\n")
+	cmd := exec.Command(python, filepath.Join("..", "python", "build_wheel.py"), program, "--licenses", filepath.Join(dir, "licenses"), "--out", dir)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := withoutNetwork(cmd).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
-	wheels := must(filepath.Glob(filepath.Join(dir, "neurolens-"+version+"-py3-none-*.whl")))
+	wheels := programtest.Must(filepath.Glob(filepath.Join(dir, "neurolens-"+version(t)+"-py3-none-*.whl")))
 	if len(wheels) != 1 {
-		t.Fatalf("%d wheels of version %s", len(wheels), version)
+		t.Fatalf("%d wheels of version %s", len(wheels), version(t))
 	}
 	return wheels[0]
 }
@@ -143,6 +145,6 @@ func installWheel(t *testing.T, python, wheel string) (venv string) {
 func inVenv(t *testing.T, venv string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(venv, "bin", "python"), args...)
-	cmd.Dir, cmd.Env = t.TempDir(), append(programEnviron(t), "PYTHONDONTWRITEBYTECODE=1", "NEUROLENS_STORE=")
+	cmd.Dir, cmd.Env = t.TempDir(), append(programtest.Environ(t), "PYTHONDONTWRITEBYTECODE=1", "NEUROLENS_STORE=")
 	return cmd
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package e2e
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -27,20 +28,20 @@ var notebookModules = map[string]string{
 // numbers of their charts are what `neurolens query` says to questions that are asked in other words.
 func TestNotebooks(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(fixtures(t), "notebooks", "*.ipynb"))
+	files, err := filepath.Glob(filepath.Join(programtest.Fixtures(t), "notebooks", "*.ipynb"))
 	if err != nil || len(files) != len(notebookModules) {
 		t.Fatalf("notebooks %v, %v", files, err)
 	}
 	dir := t.TempDir()
 	notebookStore(t, filepath.Join(dir, "runs_store"))
-	before, want := filesIn(t, dir), notebookAnswers(t, dir)
+	before, want := programtest.FilesIn(t, dir), notebookAnswers(t, dir)
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
 		t.Run(name, func(t *testing.T) {
 			if name != "duckdb" { // the usual tests execute one
-				needsLong(t)
+				programtest.NeedsLong(t)
 			}
-			python := pythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, "+notebookModules[name])
+			python := programtest.PythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, "+notebookModules[name])
 			own := map[string]any{}
 			for key, value := range want {
 				if own[key] = value; key == "marks" && name != "pandas" {
@@ -52,13 +53,13 @@ func TestNotebooks(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := t.TempDir()
-			write(t, out, "want.json", string(text))
+			programtest.WriteFile(t, out, "want.json", string(text))
 			cmd := withoutNetwork(pythonScript(t, python, out, "notebook.py", file, filepath.Join(out, "want.json"), filepath.Join(out, "out.ipynb")))
 			cmd.Env = append(notebookEnviron(t), "NEUROLENS_STORE="+filepath.Join(dir, "runs_store"))
 			t.Log(ends(t, cmd))
 		})
 	}
-	if after := filesIn(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := programtest.FilesIn(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Error("the store has changed")
 	}
 }
@@ -66,16 +67,16 @@ func TestNotebooks(t *testing.T) {
 // TestNotebooksWithoutBatchSize executes the notebooks over a store in which no run has a batch size, as runs of programs have none.
 func TestNotebooksWithoutBatchSize(t *testing.T) {
 	t.Parallel()
-	needsLong(t)
+	programtest.NeedsLong(t)
 	dir := t.TempDir()
 	store := filepath.Join(dir, "runs_store")
 	if err := ingest.Init(store); err != nil {
 		t.Fatal(err)
 	}
-	s := must(ingest.Open(store, "test"))
+	s := programtest.Must(ingest.Open(store, "test"))
 	random, at := rand.New(rand.NewPCG(5, 6)), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 8 {
-		r := madeUpRun(random, at.Add(time.Duration(i)*time.Second), schema.NewULID(at).String(), schema.Env{Machine: "lab3"}, i, 20)
+		r := programtest.MadeUpRun(random, at.Add(time.Duration(i)*time.Second), schema.NewULID(at).String(), schema.Env{Machine: "lab3"}, i, 20)
 		r.BatchSize = nil
 		r.PointID = schema.PointID(&r)
 		if err := s.Append(r); err != nil {
@@ -90,10 +91,10 @@ func TestNotebooksWithoutBatchSize(t *testing.T) {
 	}
 	for name, modules := range notebookModules {
 		t.Run(name, func(t *testing.T) {
-			python := pythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, "+modules)
+			python := programtest.PythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, "+modules)
 			out := t.TempDir()
-			write(t, out, "want.json", "{}")
-			file := filepath.Join(fixtures(t), "notebooks", name+".ipynb")
+			programtest.WriteFile(t, out, "want.json", "{}")
+			file := filepath.Join(programtest.Fixtures(t), "notebooks", name+".ipynb")
 			cmd := withoutNetwork(pythonScript(t, python, out, "notebook.py", file, filepath.Join(out, "want.json"), filepath.Join(out, "out.ipynb")))
 			cmd.Env = append(notebookEnviron(t), "NEUROLENS_STORE="+store)
 			t.Log(ends(t, cmd))
@@ -113,10 +114,8 @@ func withoutNetwork(cmd *exec.Cmd) *exec.Cmd {
 func notebookEnviron(t *testing.T) []string {
 	t.Helper()
 	bin := t.TempDir()
-	if err := os.Symlink(must(os.Executable()), filepath.Join(bin, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
-	environ := append(programEnviron(t), "PATH="+bin+":"+os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1")
+	programtest.Link(t, bin)
+	environ := append(programtest.Environ(t), "PATH="+bin+":"+os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE=1")
 	for _, name := range []string{"IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR"} {
 		environ = append(environ, name+"="+t.TempDir())
 	}
@@ -138,7 +137,7 @@ func notebookStore(t *testing.T, store string) {
 	add := func(session string, machine, i int, change func(r *schema.Run)) {
 		at = at.Add(time.Second)
 		env := schema.Env{Machine: []string{"lab3", "lab4"}[machine], Facts: map[string]string{"os.name": "linux"}}
-		r := madeUpRun(random, at, session, env, i, 20)
+		r := programtest.MadeUpRun(random, at, session, env, i, 20)
 		r.Backend = []string{"builtin", "torch"}[i/32%2]
 		r.PointID = schema.PointID(&r)
 		change(&r)
@@ -197,9 +196,9 @@ func notebookAnswers(t *testing.T, dir string) map[string]any {
 // answers are the rows of an answer, by the names of their columns.
 func answers(t *testing.T, dir string, args ...string) (all []map[string]any) {
 	t.Helper()
-	p := program(t, dir, append(args, "--format", "jsonl")...)
-	p.run(t)
-	for line := range strings.Lines(p.stdout.String()) {
+	p := programtest.Program(t, dir, append(args, "--format", "jsonl")...)
+	p.MustRun(t)
+	for line := range strings.Lines(p.Printed.String()) {
 		var row map[string]any
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatalf("%v: %v", args, err)
