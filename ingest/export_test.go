@@ -6,12 +6,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// For the tests that read stores with DuckDB, which this package itself does not use.
-var (
-	FullRun  = fullRun
-	SmallRun = smallRun
-)
-
 // pathIn is where a file of a directory is, wherever links lead.
 func pathIn(dir schema.Dir, name string) string {
 	return filepath.Join(string(dir), filepath.FromSlash(name))
