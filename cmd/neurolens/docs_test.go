@@ -48,14 +48,6 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// TestREADMESize: the README is read from its first to its last line.
-func TestREADMESize(t *testing.T) {
-	t.Parallel()
-	if lines := strings.Count(programtest.RepositoryFile(t, "README.md"), "\n"); lines > 200 {
-		t.Errorf("the README has %d lines, want at most 200", lines)
-	}
-}
-
 // documentDir is a new directory in which the program is called neurolens and the fixtures of the repository are at hand.
 func documentDir(t *testing.T) string {
 	t.Helper()

@@ -235,3 +235,17 @@ func TestWorkflows(t *testing.T) {
 		}
 	}
 }
+
+// TestDependenciesExplained: docs/dependencies.md says what every module that the code imports is for.
+func TestDependenciesExplained(t *testing.T) {
+	page := programtest.RepositoryFile(t, "docs/dependencies.md")
+	lines := regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(programtest.RepositoryFile(t, "go.mod"), -1)
+	if len(lines) == 0 {
+		t.Fatal("go.mod requires nothing")
+	}
+	for _, line := range lines {
+		if name := strings.TrimPrefix(line[1], "github.com/"); !strings.Contains(page, "\n| "+name+" ") {
+			t.Errorf("docs/dependencies.md has no row for %s", name)
+		}
+	}
+}

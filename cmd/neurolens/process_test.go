@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // BenchmarkProcess measures whole processes over a store of 1,000 runs of 1,000 samples each, sealed as they come, in turns
@@ -96,12 +93,4 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 		}
 	}
 	return len(p), nil
-}
-
-// TestMadeUpRunsAreValid keeps the benchmark honest: the runs it measures are ones that a store takes.
-func TestMadeUpRunsAreValid(t *testing.T) {
-	r := programtest.MadeUpRun(rand.New(rand.NewPCG(1, 2)), time.Now().Truncate(time.Millisecond), "", schema.Env{}, 3, 5)
-	if err := r.Validate(); err != nil {
-		t.Error(fmt.Errorf("made-up run: %w", err))
-	}
 }
