@@ -326,7 +326,7 @@ func (s *session) measureStart(ctx context.Context, launches []sweep.Launch) {
 		return
 	}
 	outcome, err := s.launcher.pool.Run(ctx, task.Spec{
-		Executor: schema.ExecutorCommand, Command: []string{emptyProgram}, Warmup: emptyWarmup, Iterations: emptyStarts,
+		Launch: task.Launch{Executor: schema.ExecutorCommand, Command: []string{emptyProgram}, Warmup: emptyWarmup, Iterations: emptyStarts},
 		Deadlines: task.Deadlines{
 			Setup: emptyPatient, Warmup: emptyPatient, Measure: emptyPatient, Validate: emptyPatient, Teardown: emptyPatient,
 		},

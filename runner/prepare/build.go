@@ -119,7 +119,7 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	ran := span{from: stamp()}
 	limit := p.Timeouts.Build
 	outcome, err := b.Run(ctx, task.Spec{
-		Executor: schema.ExecutorCommand, Command: command, Env: env, Dir: dir, Iterations: 1,
+		Launch: task.Launch{Executor: schema.ExecutorCommand, Command: command, Dir: dir, Iterations: 1}, Env: env,
 		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
 	})
 	if err != nil {

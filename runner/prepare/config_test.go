@@ -12,7 +12,7 @@ import (
 
 // TestConfigHash: what the command line decided is another configuration than what a benchmark may decide.
 func TestConfigHash(t *testing.T) {
-	p := sweep.Point{Executor: schema.ExecutorPython, File: "b.py", Iterations: 20}
+	p := sweep.Point{Launch: task.Launch{Executor: schema.ExecutorPython, Iterations: 20}, File: "b.py"}
 	fixed := p
 	fixed.Fixed = []string{"iterations"}
 	if configHash(&p) == configHash(&fixed) {
@@ -54,7 +54,7 @@ func TestConfigHashIsFrozen(t *testing.T) {
 // TestProfileDeadline: the pass of a profiler with a deadline of its own has that one, others have that of the stage.
 func TestProfileDeadline(t *testing.T) {
 	point := sweep.Point{
-		Executor: schema.ExecutorTorch, Timeouts: sweep.Timeouts{Profile: time.Minute},
+		Launch: task.Launch{Executor: schema.ExecutorTorch}, Timeouts: sweep.Timeouts{Deadlines: task.Deadlines{Profile: time.Minute}},
 		ProfileTimeouts: map[string]time.Duration{"torch": time.Second},
 	}
 	target := newTarget("s.yaml", &point, Side{})
@@ -80,7 +80,7 @@ func TestJSONListOfBytes(t *testing.T) {
 
 // TestWhatWasNotAppliedIsNotMeasured: the samples of another configuration are not stored under this one.
 func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
-	p := &sweep.Point{Benchmark: "b", Precision: "fp32", BatchSize: new(int64(8)), Params: map[string]string{"dim": "64"}, Executor: schema.ExecutorBuiltin}
+	p := &sweep.Point{Benchmark: "b", Precision: "fp32", BatchSize: new(int64(8)), Params: map[string]string{"dim": "64"}, Launch: task.Launch{Executor: schema.ExecutorBuiltin}}
 	for name, c := range map[string]struct {
 		applied map[string]string
 		want    schema.Status

@@ -297,8 +297,8 @@ func (h *Targets) runConverter(ctx context.Context, b Builder, sub Subject, c co
 	p, limit := sub.Point, sub.Point.Timeouts.Build
 	b.Observe(sub, c.words(p.ModelPath))
 	outcome, err := b.Run(ctx, task.Spec{
-		Executor: schema.ExecutorCommand, Command: command, Dir: h.Sides[sub.Side].resolve(p.Dir),
-		Env: slices.Concat([]string{"PYTHONDONTWRITEBYTECODE=1"}, environOf(p.Env)), Iterations: 1,
+		Launch:    task.Launch{Executor: schema.ExecutorCommand, Command: command, Dir: h.Sides[sub.Side].resolve(p.Dir), Iterations: 1},
+		Env:       slices.Concat([]string{"PYTHONDONTWRITEBYTECODE=1"}, environOf(p.Env)),
 		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 )
 
 // TestAbsent: what a point needs and one side lacks. What both lack is left to the launch, which says it better.
@@ -30,16 +31,16 @@ func TestAbsent(t *testing.T) {
 		"model":               {sweep.Point{ModelPath: "./new"}, "./new"},
 		"input":               {sweep.Point{Worker: sweep.Worker{Inputs: map[string]sweep.Input{"x": {File: "new"}}}}, "new"},
 		"library":             {sweep.Point{Worker: sweep.Worker{Session: &sweep.Session{Libraries: []string{"both", "new"}}}}, "new"},
-		"program":             {sweep.Point{Command: []string{"./new"}}, "./new"},
-		"script":              {sweep.Point{Command: []string{"sh", "-e", "new"}}, "new"},
-		"in a folder":         {sweep.Point{Command: []string{"sh", "in"}, Dir: "dir"}, "in"},
-		"folder":              {sweep.Point{Command: []string{"make"}, Dir: "dir"}, "dir"},
-		"program of PATH":     {sweep.Point{Command: []string{"new"}}, ""},
+		"program":             {sweep.Point{Launch: task.Launch{Command: []string{"./new"}}}, "./new"},
+		"script":              {sweep.Point{Launch: task.Launch{Command: []string{"sh", "-e", "new"}}}, "new"},
+		"in a folder":         {sweep.Point{Launch: task.Launch{Command: []string{"sh", "in"}, Dir: "dir"}}, "in"},
+		"folder":              {sweep.Point{Launch: task.Launch{Command: []string{"make"}, Dir: "dir"}}, "dir"},
+		"program of PATH":     {sweep.Point{Launch: task.Launch{Command: []string{"new"}}}, ""},
 		"absolute":            {sweep.Point{File: filepath.Join(head, "new")}, ""},
-		"absolute folder":     {sweep.Point{Command: []string{"make"}, Dir: filepath.Join(head, "dir")}, ""},
-		"on both":             {sweep.Point{Command: []string{"./both", "both"}}, ""},
-		"on none":             {sweep.Point{Command: []string{"./none", "--to=out/x", "none"}}, ""},
-		"nothing of the tree": {sweep.Point{Command: []string{"true"}}, ""},
+		"absolute folder":     {sweep.Point{Launch: task.Launch{Command: []string{"make"}, Dir: filepath.Join(head, "dir")}}, ""},
+		"on both":             {sweep.Point{Launch: task.Launch{Command: []string{"./both", "both"}}}, ""},
+		"on none":             {sweep.Point{Launch: task.Launch{Command: []string{"./none", "--to=out/x", "none"}}}, ""},
+		"nothing of the tree": {sweep.Point{Launch: task.Launch{Command: []string{"true"}}}, ""},
 	} {
 		got := fmt.Sprint(s.absent(&c.point, 0))
 		want := "<nil>"
@@ -54,7 +55,7 @@ func TestAbsent(t *testing.T) {
 		}
 	}
 	s.Sides[0].Dir = filepath.Join(base, "gone")
-	if err := s.absent(&sweep.Point{Command: []string{"make"}}, 0); fmt.Sprint(err) != "the working directory does not exist on side base" {
+	if err := s.absent(&sweep.Point{Launch: task.Launch{Command: []string{"make"}}}, 0); fmt.Sprint(err) != "the working directory does not exist on side base" {
 		t.Error(err)
 	}
 }

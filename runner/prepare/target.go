@@ -140,11 +140,9 @@ func (t *Targets) BesideOf(format, output string) []string {
 func newTarget(file string, p *sweep.Point, side Side) *Target {
 	t := &Target{
 		Point: p, Facts: requested(p), file: file,
-		Spec: task.Spec{
-			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
-			SkipExit: p.SkipExit, AnyExit: p.AnyExit, Exits: p.Exits, Hooks: task.Hooks(p.Hooks), Stdin: p.Stdin, Stdout: p.Stdout, Start: p.Start, Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
-		},
+		Spec: task.Spec{Launch: p.Launch, Config: configOf(p), Deadlines: p.Timeouts.Deadlines},
 	}
+	t.Spec.Dir = side.resolve(p.Dir)
 	for _, m := range p.Metrics {
 		if !slices.Contains(t.Spec.Keep, m.From) {
 			t.Spec.Keep = append(t.Spec.Keep, m.From)
@@ -211,12 +209,6 @@ func enough(relError float64) func([]int64) bool {
 		}
 		reached, ok := stat.BatchMeans(values)
 		return ok && reached <= relError
-	}
-}
-
-func deadlinesOf(t sweep.Timeouts) task.Deadlines {
-	return task.Deadlines{
-		Setup: t.Setup, Warmup: t.Warmup, Measure: t.Measure, Validate: t.Validate, Teardown: t.Teardown, Profile: t.Profile,
 	}
 }
 

@@ -311,7 +311,7 @@ func runConverter(t *testing.T, tool Converter, from, to string) task.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runSpec(t, task.Spec{Executor: schema.ExecutorCommand, Command: command, Iterations: 1, Deadlines: patient})
+	return runSpec(t, task.Spec{Launch: task.Launch{Executor: schema.ExecutorCommand, Command: command, Iterations: 1}, Deadlines: patient})
 }
 
 // TestMissing: what a file needs is seen without running it, and nothing is called missing that may be there.

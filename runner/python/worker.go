@@ -135,7 +135,7 @@ func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 		env = append(env, "PYTHONHASHSEED="+strconv.FormatUint(uint64(uint32(*settings.Seed)), 10))
 	}
 	return task.Spec{
-		Executor: executor, Env: env, Profile: settings.Profile != "",
+		Launch: task.Launch{Executor: executor}, Env: env, Profile: settings.Profile != "",
 		Program: &task.Program{Path: i.Path, Args: []string{"-c", bootstrap}, Files: files, Settings: text},
 	}, nil
 }

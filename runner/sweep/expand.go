@@ -15,6 +15,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/discover"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -987,8 +988,8 @@ func (e *expansion) addCalibration() ([]int, error) {
 	for _, kernel := range builtin.Calibrations() {
 		p := Point{
 			Line: e.calibrate.line, Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
-			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin, Primary: schema.PrimaryMetric,
-			Repeats: e.repeatsOfPoints(), Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
+			Control: true, Calibration: true, Launch: task.Launch{Executor: schema.ExecutorBuiltin, Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations}, Primary: schema.PrimaryMetric,
+			Repeats: e.repeatsOfPoints(), Timeouts: e.sections[0].settings.calibration,
 			Thresholds: commonThresholds(e.sections),
 		}
 		p.identify()

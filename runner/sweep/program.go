@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/shellwords"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -505,11 +506,6 @@ func (d *document) readShare() ([]string, error) {
 	return paths, nil
 }
 
-// Hooks are programs with their arguments that run before and after the processes of a command, filled in; nil: none.
-type Hooks struct {
-	Setup, Prepare, Cleanup []string
-}
-
 // around is what the keys say of what is around the processes of a command.
 type around struct {
 	shell                   *template // that runs texts; nil: none
@@ -665,7 +661,7 @@ func (p *program) nameOfCommand(command []string) string {
 // what is measured.
 func (p *program) fillAround(point *Point, row []*value) error {
 	a := &p.around
-	point.Hooks = Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
+	point.Hooks = task.Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
 	point.KeepOutput = a.keep
 	var err error
 	if a.stdout != nil {

@@ -158,7 +158,7 @@ func TestSkipIf(t *testing.T) {
 		{"grid: {k: [1, 2]}\nskip_if: {when: benchmark == \"x.py\" and k == 1, reason: program}", "k", "k=1: program"},
 		{"grid: {backend: [cpu, cuda]}\nskip_if: {when: backend == \"cuda\" and gpu.count == 0, reason: no GPU}", "backend", "backend=cuda: no GPU"},
 		{"grid: {k: [1, 2]}\nskip_if: {when: k > 1 and gpu.memory == nil, reason: no GPU}", "k", "k=2: no GPU"},
-		{"grid: {k: [1, 2]}\nskip_if: {when: not exists(\"skip_test.go\") or k == 2, reason: two}", "k", "k=2: two"},
+		{"grid: {k: [1, 2]}\nskip_if: {when: not exists(\"results_test.go\") or k == 2, reason: two}", "k", "k=2: two"},
 		{"python: '{p}'\ngrid: {p: [.venv/python, other]}\nskip_if: {when: 'version(\"torch\") == nil', reason: no torch}", "p", "p=other: no torch"},
 		{"grid: {k: [1, 2, 3]}\nexclude: [{k: 2}]\nskip_if: {when: k > 1, reason: large}", "k", "k=3: large"},
 		{"grid: {k: [1, 2]}\ninclude: [{k: 9}]\nskip_if: {when: k > 1, reason: large}", "k", "k=2: large, k=9: large"},

@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -786,10 +787,10 @@ const measureRoom = 5 * time.Second
 
 // defaultTimeouts are the deadlines where the file says nothing. A process needs more time than an iteration.
 func defaultTimeouts(command bool) Timeouts {
-	t := Timeouts{
-		Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
+	t := Timeouts{10 * time.Minute, task.Deadlines{
+		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
 		Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
-	}
+	}}
 	if command {
 		t.Warmup, t.Measure = 10*time.Minute, 10*time.Minute
 	}

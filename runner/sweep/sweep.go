@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -91,11 +92,11 @@ type Point struct {
 
 	Thresholds map[string]string // by metric, the smallest change that counts: "5%" of its value, or "2000000 ns"; nil: none
 
-	// What runs.
-	Executor    schema.Executor
+	// What runs, and for how long. All texts of Launch are filled in; Command includes the wrapper; Iterations 0 means: until RelError, the
+	// executor's default, or the Budget.
+	task.Launch
 	ModelPath   string               // the model's file as written; empty for builtin:NAME and without a file
 	ModelLine   int                  // of the model
-	Command     []string             // wrapper, program and arguments, filled in; nil unless Executor is command
 	File        string               // the Python file as written, filled in; empty unless Executor is python
 	Object      string               // class or function in File; empty: the only one that fits
 	FileLine    int                  // of file
@@ -104,15 +105,7 @@ type Point struct {
 	BuildLine   int                  // of build
 	Env         map[string]string    // environment variables to add, filled in; nil: none
 	BuildEnv    map[string]string    // those of Env that Build gets: the variables that contain no axis
-	Dir         string               // cwd, filled in; empty: the working directory
-	SkipExit    int                  // exit status with which a process of a command skips the point; 0: none
-	AnyExit     bool                 // no exit status of a process is a failure
-	Exits       []int                // exit statuses other than 0 that are not failures; nil: none
-	Hooks       Hooks                // programs around its processes
 	Shell       string               // the shell that runs the text of the command; empty: none
-	Start       []string             // starts only the shell, whose time is not part of the latency; nil: none
-	Stdin       string               // the standard input of each process, filled in; empty: nothing to read
-	Stdout      string               // the file for its standard output, filled in; empty: the run keeps it to itself
 	KeepOutput  bool                 // its printed output is kept with the run
 	Metrics     []output.ExtractRule // metrics to read from outputs, filled in; nil: none
 	Used        []string             // axes that texts contain, so that the benchmark need not take them; nil unless it runs in Python
@@ -130,23 +123,20 @@ type Point struct {
 	Telemetry *Telemetry // readings that are asked for; nil: none
 
 	// How long it runs, and how often.
-	Repeats    int           // runs; more may follow: see Sweep.MaxRepeats; points of one block have the same number
-	Warmup     int           // iterations before the measurement, 0 or more
-	WarmupOnce bool          // only the first run of the point in a session has a warm-up
-	Iterations int           // exact; 0: not set, then until RelError, the executor's default, or the Budget
-	Budget     time.Duration // ends the measurement normally
-	RelError   float64       // a share; 0: none
-	Fixed      []string      // those of iterations, warmup, seed, timing and timeouts that the command line, a preset or a variant sets
+	Repeats    int      // runs; more may follow: see Sweep.MaxRepeats; points of one block have the same number
+	WarmupOnce bool     // only the first run of the point in a session has a warm-up
+	RelError   float64  // a share; 0: none
+	Fixed      []string // those of iterations, warmup, seed, timing and timeouts that the command line, a preset or a variant sets
 	Timeouts   Timeouts
 
 	// Origins are the layers that stored settings come from, by key: see layerSweep. Keys that are not set are missing.
 	Origins map[string]string
 }
 
-// Timeouts are the deadlines for the stages of a run, with the multiplier applied. For the executor command, Warmup and Measure
-// apply to each process. Build applies to each build command.
+// Timeouts are the deadlines for the stages of a run, with the multiplier applied. Build applies to each build command.
 type Timeouts struct {
-	Build, Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
+	Build time.Duration
+	task.Deadlines
 }
 
 // String returns the deadlines as they are stored with a run: build=10m0s setup=30s ...

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -106,13 +107,13 @@ func TestGuideExample(t *testing.T) {
 		PointID: s.Points[0].PointID, Line: 3, Suite: "000-neurolens", Operators: true,
 		Benchmark: "add.onnx", Backend: "onnxrt", Model: "add.onnx", Precision: "fp32",
 		BatchSize: new(int64(1)), SeqLen: new(int64(64)),
-		Executor: schema.ExecutorONNXRT, ModelPath: "./tmp/add.onnx",
-		Repeats: 1, Warmup: 10, Budget: 10 * time.Second,
+		Launch: task.Launch{Executor: schema.ExecutorONNXRT, Warmup: 10, Budget: 10 * time.Second}, ModelPath: "./tmp/add.onnx",
+		Repeats:   1,
 		ModelLine: 2, Worker: Worker{Timing: "auto", MinRunTime: 200 * time.Millisecond},
-		Timeouts: Timeouts{
-			Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
+		Timeouts: Timeouts{10 * time.Minute, task.Deadlines{
+			Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
 			Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
-		},
+		}},
 		Origins: map[string]string{"model": layerSweep},
 	})
 }
@@ -265,10 +266,10 @@ timeout_multiplier: 1.5
 	p := s.Points[0]
 	equal(t, []int{p.Warmup, p.Iterations}, []int{0, 7})
 	equal(t, p.Budget, 90*time.Second)
-	equal(t, p.Timeouts, Timeouts{
-		Build: 15 * time.Minute, Setup: 6 * time.Second, Warmup: 22500 * time.Millisecond, Measure: 3 * time.Second,
+	equal(t, p.Timeouts, Timeouts{15 * time.Minute, task.Deadlines{
+		Setup: 6 * time.Second, Warmup: 22500 * time.Millisecond, Measure: 3 * time.Second,
 		Validate: 22500 * time.Millisecond, Teardown: 750 * time.Millisecond, Profile: 270 * time.Second,
-	})
+	}})
 	equal(t, s.Suite, "s")
 }
 

@@ -79,7 +79,7 @@ func TestCommandEnds(t *testing.T) {
 		{"not executable", commandSpec("/etc/passwd"), schema.StatusError, schema.StageSetup, "start", -1, "permission denied"},
 		{"no interpreter", commandSpec(crlf), schema.StatusError, schema.StageSetup, "start", -1, `: its interpreter /bin/sh\r does not exist: the script has Windows line ends`},
 		{"usage", shell("echo cause >&2; echo 'Try it --help' >&2; exit 2"), schema.StatusError, schema.StageMeasure, "exit", -1, "exit status 2: cause"},
-		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: filepath.Join(t.TempDir(), "none"), Deadlines: patient}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
+		{"no directory", Spec{Launch: Launch{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: filepath.Join(t.TempDir(), "none")}, Deadlines: patient}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
 		{"NUL", commandSpec("true", "a\x00b"), schema.StatusError, schema.StageSetup, "start", -1, "invalid argument"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

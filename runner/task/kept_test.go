@@ -150,7 +150,7 @@ func TestKeptLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := run{spec: Spec{Executor: schema.ExecutorCommand, Keep: []string{"small"}}, measured: 3, folder: &folder{kept: k.to}}
+	r := run{spec: Spec{Launch: Launch{Executor: schema.ExecutorCommand}, Keep: []string{"small"}}, measured: 3, folder: &folder{kept: k.to}}
 	kept, _ := r.keptOutputs()
 	if len(kept.Outputs) != 3 || kept.Outputs[0].Missing != "" || !strings.HasPrefix(kept.Outputs[1].Missing, "more than 512 MiB of all processes") {
 		t.Errorf("%+v", kept.Outputs)

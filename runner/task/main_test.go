@@ -155,12 +155,12 @@ var patient = Deadlines{
 // builtin is a Spec of the test worker.
 func builtin(do string) Spec {
 	return Spec{
-		Executor: schema.ExecutorBuiltin, Config: map[string]string{"do": do}, Warmup: 5, Iterations: 40, Deadlines: patient,
+		Launch: Launch{Executor: schema.ExecutorBuiltin, Warmup: 5, Iterations: 40}, Config: map[string]string{"do": do}, Deadlines: patient,
 	}
 }
 
 func commandSpec(argv ...string) Spec {
-	return Spec{Executor: schema.ExecutorCommand, Command: argv, Iterations: 3, Deadlines: patient}
+	return Spec{Launch: Launch{Executor: schema.ExecutorCommand, Command: argv, Iterations: 3}, Deadlines: patient}
 }
 
 func shell(script string) Spec { return commandSpec("sh", "-c", script) }

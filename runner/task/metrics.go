@@ -24,7 +24,10 @@ func (r *run) metrics(o *Outcome) {
 			return
 		}
 		m := registered(name)
-		m.Clock, m.Level, m.Tick = clock, r.spec.level(), tick
+		m.Clock, m.Level, m.Tick = clock, schema.LevelIteration, tick
+		if r.spec.perProcess() {
+			m.Level = schema.LevelProcess
+		}
 		m.Ticks = r.samples.rows(column, r.job.Warmup, r.measured)
 		if r.warmup > 0 {
 			m.WarmupTicks = r.samples.rows(column, 0, r.warmup)

@@ -115,7 +115,7 @@ func program(t *testing.T, do string) Spec {
 		t.Fatal(err)
 	}
 	return Spec{
-		Executor: schema.ExecutorPython, Warmup: 5, Iterations: 40, Deadlines: patient,
+		Launch: Launch{Executor: schema.ExecutorPython, Warmup: 5, Iterations: 40}, Deadlines: patient,
 		Program: &Program{
 			Path: self, Args: []string{roleProgram}, Settings: json.RawMessage(`"` + do + `"`),
 			Files: map[string][]byte{"worker.py": []byte("pass\n")},

@@ -11,57 +11,57 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// Launch holds the settings of a run that a point of a sweep, its Spec and the job of its supervisor have in common.
+type Launch struct {
+	Executor schema.Executor `json:"executor"`
+	Command  []string        `json:"command,omitempty"` // for executor command: the program and its arguments; no shell
+	Dir      string          `json:"dir,omitempty"`     // working directory of the benchmark; empty: the runner's
+	Warmup   int             `json:"warmup"`            // iterations before the measurement; with the measured ones at most maxRows
+	// Iterations is exact if above 0. Otherwise the run measures until there are 100 iterations (10,000 for a command), until
+	// Spec.Enough returns true, or until the budget is spent, but at least one iteration.
+	Iterations int           `json:"iterations"`
+	Budget     time.Duration `json:"budget,omitempty"` // of the measure stage; required without Iterations
+	// SkipExit is the exit status with which a process of a command says that it cannot run here; 0: none.
+	SkipExit int `json:"skip_exit,omitempty"`
+	// AnyExit accepts every exit status of a command; Exits are those other than 0 that are accepted.
+	AnyExit bool  `json:"any_exit,omitempty"`
+	Exits   []int `json:"exits,omitempty"`
+	Hooks   Hooks `json:"hooks"` // of a command
+	// Start is a program with its arguments whose time is subtracted from the latency: a shell with nothing to run.
+	Start []string `json:"start,omitempty"`
+	// Stdin is the standard input of each process of a command, and Stdout the file for its standard output, both relative to
+	// Dir. By default the input is empty, and the output is kept as long as the run needs it.
+	Stdin  string `json:"stdin,omitempty"`
+	Stdout string `json:"stdout,omitempty"`
+}
+
 // Spec defines what to run. Executor, Deadlines, and one of Config, Command and Program are required.
 type Spec struct {
-	Executor schema.Executor
-	Config   map[string]string // for a worker, passed on unchanged
-	Command  []string          // for executor command: the program and its arguments; no shell
-	Program  *Program          // the worker; nil for builtin, whose worker is this program, and for command
-	Env      []string          // KEY=VALUE, added to the runner's own environment; the last value of a key counts
-	Dir      string            // working directory of the benchmark; empty: that of the runner
-
-	Warmup int // warm-up iterations; at maxIterations 2^26 together with the measured ones
+	Launch
+	Config  map[string]string // for a worker, passed on unchanged
+	Program *Program          // the worker; nil for builtin, whose worker is this program, and for command
+	Env     []string          // KEY=VALUE, added to the runner's own environment; the last value of a key counts
 	// Watch reports the files that were read (Outcome.Files). Of a command, these are the files of one process and its children, which
 	// run under ptrace in the warm-up, or else after the measurement: not where there is a cleanup, nor on other systems than Linux.
 	// Of a Python worker, they are those of its modules.
 	Watch bool
-	// Iterations is exact if above 0. Otherwise the run measures until there are 100 iterations (10,000 for a command), until
-	// Enough returns true, or until the budget is spent, but at least one iteration.
-	Iterations int
-	Budget     time.Duration // of the measure stage; required without Iterations
 	// Enough is called from time to time with the latencies so far, in ns, and returns whether they are enough; nil: 100
 	// (10,000) are. If there are more than 4,096, it gets that many, in evenly spread sections. Then it may return false too
 	// often, but not true. It does not apply if the spec or the benchmark itself sets the number of iterations.
 	Enough func(latencies []int64) bool `json:"-"`
 	// Profile makes the run a profiler pass: stage profile instead of measure and validate, no latencies.
 	Profile bool
-
 	// Keep are the outputs to keep, for each process of a command, and once for a worker: stdout, stderr, or the path of a file,
 	// relative to Dir, that each process writes. Read gets them after the end of all processes, and returns their content.
 	Keep []string
 	Read func(Kept) Reading `json:"-"`
-
 	// RunDir is the placeholder in Command, Env and Keep for the private directory of the run. The directory is empty when the
 	// run begins and is removed after it. Its path is also in the variable NEUROLENS_RUN_DIR of every process.
 	RunDir string
 	// Leave is called with the files of the run after the end of all processes, before the files are removed.
-	Leave func(Left) `json:"-"`
-
-	// SkipExit is the exit status with which a process of a command says that it cannot run here; 0: none.
-	SkipExit int
-	// AnyExit accepts every exit status of a command; Exits are those that are accepted.
-	AnyExit bool
-	Exits   []int
-
-	Hooks Hooks // of a command
-	// Start is a program with its arguments whose time is subtracted from the latency: a shell with nothing to run.
-	Start []string
-	// Stdin is the standard input of each process of a command, and Stdout the file for its standard output, both relative to
-	// Dir. By default the input is empty, and the output is kept as long as the run needs it.
-	Stdin, Stdout string
-
-	Deadlines   Deadlines // all of them
-	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
+	Leave       func(Left) `json:"-"`
+	Deadlines   Deadlines  // all of them
+	OutputLimit int64      // B of standard output, or error, of one process; 0 is 64 MiB
 }
 
 // Program is a worker in another language. It is started with Args, followed by the run directory.
@@ -81,6 +81,7 @@ type Deadlines struct {
 // Defaults of a Spec.
 const (
 	defaultOutputLimit = 64 << 20
+	defaultIterations  = 100 // of a worker
 	// maxIterations bounds the iterations of a run that continues until it is Enough: 8 MiB of samples. maxProcesses is the
 	// same for executor command.
 	maxIterations = 1 << 20
@@ -88,14 +89,6 @@ const (
 	// maxRows bounds warm-up and measured iterations of one run together.
 	maxRows = 1 << 26
 )
-
-// defaultIterations is the maximum number of iterations if it is not set.
-func defaultIterations(executor schema.Executor) int {
-	if executor == schema.ExecutorCommand {
-		return maxProcesses
-	}
-	return 100
-}
 
 // of is the deadline of a stage. A stage without its own deadline is part of the set-up.
 func (d *Deadlines) of(stage schema.Stage) *time.Duration {
@@ -130,14 +123,6 @@ func (s Spec) stageDeadlines() map[schema.Stage]time.Duration {
 // perProcess reports whether an iteration is a process.
 func (s Spec) perProcess() bool { return s.Executor == schema.ExecutorCommand }
 
-// level is what one latency measures.
-func (s Spec) level() schema.Level {
-	if s.perProcess() {
-		return schema.LevelProcess
-	}
-	return schema.LevelIteration
-}
-
 // filled is the Spec with its defaults, or an error that names an invalid value.
 func (s Spec) filled() (Spec, error) {
 	switch s.Executor {
@@ -170,29 +155,18 @@ func (s Spec) filled() (Spec, error) {
 	return s, nil
 }
 
-// job is what supervisor and worker are to do: the content of job.json in the run directory, or a part of the order to start.
+// job is what supervisor and worker are to do: the content of job.json in the run directory, or a part of the order to start. Its Iterations
+// are the most that there may be, and without a Budget exact.
 type job struct {
-	Proto       int               `json:"proto"`
-	Executor    schema.Executor   `json:"executor"`
+	Proto int `json:"proto"`
+	Launch
 	Config      map[string]string `json:"config,omitempty"`
-	Command     []string          `json:"command,omitempty"`
 	Program     []string          `json:"program,omitempty"`
 	Settings    json.RawMessage   `json:"settings,omitempty"`
 	Env         []string          `json:"env,omitempty"`
-	Dir         string            `json:"dir,omitempty"`
-	Warmup      int               `json:"warmup"`
-	Iterations  int               `json:"iterations"`       // at maxIterations
-	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
 	Watch       bool              `json:"watch,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
-	SkipExit    int               `json:"skip_exit,omitempty"`
-	AnyExit     bool              `json:"any_exit,omitempty"`
-	Exits       []int             `json:"exits,omitempty"`
-	Hooks       Hooks             `json:"hooks"`
 	CleanupWait time.Duration     `json:"cleanup_wait,omitempty"`
-	Start       []string          `json:"start,omitempty"`
-	Stdin       string            `json:"stdin,omitempty"`
-	Stdout      string            `json:"stdout,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
 	// Deadlines are those of the stages, for a worker that is another program: it may make them shorter.
@@ -212,30 +186,27 @@ func (j *job) path(dir, name string) string {
 
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
-		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
-		Warmup: s.Warmup, Iterations: s.Iterations, Watch: s.Watch, Keep: s.Keep, SkipExit: s.SkipExit,
-		AnyExit: s.AnyExit, Exits: s.Exits, Hooks: s.Hooks, CleanupWait: s.Deadlines.Teardown, Start: s.Start, Stdin: s.Stdin, Stdout: s.Stdout,
+		Proto: proto, Launch: s.Launch, Config: s.Config, Env: s.Env, Watch: s.Watch, Keep: s.Keep, CleanupWait: s.Deadlines.Teardown,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
 	if s.Program != nil {
 		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings
 		j.Deadlines = s.stageDeadlines()
 	}
-	if j.Iterations == 0 {
-		j.Iterations, j.Budget = min(s.atMost(), maxRows-s.Warmup), s.Budget
+	if j.Iterations > 0 {
+		j.Budget = 0
+		return j
 	}
-	return j
-}
-
-// atMost is the maximum number of iterations if it is not set.
-func (s Spec) atMost() int {
 	switch {
-	case s.Enough == nil:
-		return defaultIterations(s.Executor)
 	case s.perProcess():
-		return maxProcesses
+		j.Iterations = maxProcesses
+	case s.Enough == nil:
+		j.Iterations = defaultIterations
+	default:
+		j.Iterations = maxIterations
 	}
-	return maxIterations
+	j.Iterations = min(j.Iterations, maxRows-s.Warmup)
+	return j
 }
 
 // Outcome is the result of a run. Nil and empty mean not known, as in schema.Run.

@@ -6,15 +6,16 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // TestStartLine: the summary has the time of a start where it is much of a program's time, and for programs alone.
 func TestStartLine(t *testing.T) {
 	s := &sweep.Sweep{Points: []sweep.Point{
-		{PointID: "program", Executor: schema.ExecutorCommand},
-		{PointID: "by a shell", Executor: schema.ExecutorCommand, Start: []string{"sh", "-c", ""}},
-		{PointID: "builtin", Executor: schema.ExecutorBuiltin},
+		{PointID: "program", Launch: task.Launch{Executor: schema.ExecutorCommand}},
+		{PointID: "by a shell", Launch: task.Launch{Executor: schema.ExecutorCommand, Start: []string{"sh", "-c", ""}}},
+		{PointID: "builtin", Launch: task.Launch{Executor: schema.ExecutorBuiltin}},
 	}}
 	const said = "starting a process takes 500 µs here; this is part of each median, and a large part of those below 2.50 ms"
 	for _, c := range []struct {
