@@ -282,7 +282,7 @@ func setAxis(run *schema.Run, name, value string, p *sweep.Point) string {
 	case "seq_len":
 		return number(&run.SeqLen, p.SeqLen)
 	}
-	if has, said := run.Params[name]; said {
+	if has, is := run.Params[name]; is {
 		return has
 	}
 	if run.Params == nil {

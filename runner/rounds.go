@@ -167,7 +167,7 @@ func (s *session) launchUntilConclusive(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // what was cancelled says nothing of its point
 		}
-		open := s.look(i)
+		open := s.findOpen(i)
 		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.agenda.repeat < looks[i] {
 			return nil
 		}
@@ -198,9 +198,9 @@ func (s *session) openRound(open map[string]string) []sweep.Launch {
 	return round
 }
 
-// look finds the open points. Controls are compared as well, but the session does not wait for them: they run again as long as
+// findOpen finds the open points. Controls are compared as well, but the session does not wait for them: they run again as long as
 // other points do.
-func (s *session) look(i int) (open map[string]string) {
+func (s *session) findOpen(i int) (open map[string]string) {
 	open = s.options.Open(s.agenda.compared)
 	blocks, ran := 0, map[string]map[string]bool{} // the sides of points
 	for i := range s.agenda.compared {

@@ -245,16 +245,16 @@ func TestConclusiveIncomplete(t *testing.T) {
 		x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})
 	}
 	x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[1].PointID, Side: "base", RepeatIndex: new(int64(0))})
-	if open := x.look(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Conclusive() != 1 {
+	if open := x.findOpen(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Conclusive() != 1 {
 		t.Errorf("open %v", open)
 	}
 	// Nobody waits for a control, which has more runs while others are waited for.
 	s.Points[1].Control = true
-	if open := x.look(0); len(open) != 1 || x.result.Look.Points != 1 || len(x.result.Look.Open) != 0 {
+	if open := x.findOpen(0); len(open) != 1 || x.result.Look.Points != 1 || len(x.result.Look.Open) != 0 {
 		t.Errorf("open %v, %+v", open, x.result.Look)
 	}
 	s.Points[0].Control = true
-	if x.look(0); x.result.Look.Points != 2 || len(x.result.Look.Open) != 1 {
+	if x.findOpen(0); x.result.Look.Points != 2 || len(x.result.Look.Open) != 1 {
 		t.Errorf("%+v", x.result.Look)
 	}
 }

@@ -161,7 +161,7 @@ func (s *Search) take(step Step) {
 func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
 	q := Question{Known: &s.ends.change, Error: s.budget.next(), Looks: s.Looks}
 	session, err := s.Measure(ctx, Trial{Commit: c, Point: s.ends.point, Scale: s.ends.scale, Open: func(session *Session) (open []string) {
-		session.look()
+		session.advance()
 		for _, series := range session.Points {
 			if s.Decide(q, series.seen()).Like == "" && !series.failing() {
 				open = append(open, series.Point.ID)
@@ -430,7 +430,7 @@ func (s *Search) decideEnds(series *Series, points int) Decision {
 
 // undecidedEnds are the points for which it is not known whether they differ; none, once one does.
 func (s *Search) undecidedEnds(session *Session) (open []string) {
-	session.look()
+	session.advance()
 	for _, series := range session.Points {
 		d := s.decideEnds(series, len(session.Points))
 		if d.Like == Bad {

@@ -73,8 +73,8 @@ func (s *Session) Blocks() (n int) {
 	return n
 }
 
-// look makes the measurements so far available for decisions.
-func (s *Session) look() {
+// advance makes the measurements so far available for decisions.
+func (s *Session) advance() {
 	for _, series := range s.Points {
 		series.looked = len(series.blocks)
 	}

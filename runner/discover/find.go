@@ -99,7 +99,7 @@ type search struct {
 	tools   toolFiles
 	left    []Left // while walking, and so in order
 	grouped map[owner][]candidate
-	looked  map[string]looked
+	looked  map[string]inspected
 	buffer  bytes.Buffer
 	found   *Found
 }

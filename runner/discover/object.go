@@ -31,29 +31,29 @@ const method = "benchmark_fn"
 // usualObjects are the names that bench looks for in a file without a name.
 var usualObjects = []string{"run_benchmark", "get_benchmark", "{stem}_kernel", "benchmark", "solve"}
 
-// looked is the content of a file: what to run, and its imports; or why it cannot run.
-type looked struct {
+// inspected is the content of a file: what to run, and its imports; or why it cannot run.
+type inspected struct {
 	object           string
 	imports, modules []string
 	err              error
 	noObject         bool // err says that there is no benchmark in it
 }
 
-// lookAll reads files, several at a time.
-func (s *search) lookAll(files []string) map[string]looked {
-	all, named := make([]looked, len(files)), s.namedObjects()
+// inspectAll reads files, several at a time.
+func (s *search) inspectAll(files []string) map[string]inspected {
+	all, named := make([]inspected, len(files)), s.namedObjects()
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(files)) {
 		workers.Go(func() {
 			var buffer bytes.Buffer
 			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				all[i] = s.look(files[i], named[path.Dir(files[i])], &buffer)
+				all[i] = s.inspect(files[i], named[path.Dir(files[i])], &buffer)
 			}
 		})
 	}
 	workers.Wait()
-	byFile := make(map[string]looked, len(files))
+	byFile := make(map[string]inspected, len(files))
 	for i, file := range files {
 		byFile[file] = all[i]
 	}
@@ -72,24 +72,24 @@ func (s *search) namedObjects() map[string]string {
 	return named
 }
 
-// look reads one file. named is the function or class that its settings name; empty: none.
-func (s *search) look(file, named string, buffer *bytes.Buffer) looked {
+// inspect reads one file. named is the function or class that its settings name; empty: none.
+func (s *search) inspect(file, named string, buffer *bytes.Buffer) inspected {
 	if path.Ext(file) != pythonSuffix {
 		opened, err := s.tree.Open(file)
 		if err != nil {
-			return looked{err: errors.New(unreadable(err))}
+			return inspected{err: errors.New(unreadable(err))}
 		}
-		return looked{err: opened.Close()}
+		return inspected{err: opened.Close()}
 	}
 	source, err := readText(s.tree, file, buffer)
 	if err != nil {
-		return looked{err: err}
+		return inspected{err: err}
 	}
 	m, err := readModule(source)
 	if err != nil {
-		return looked{imports: m.imports, modules: m.modules, err: fmt.Errorf("not valid Python: %w", err)}
+		return inspected{imports: m.imports, modules: m.modules, err: fmt.Errorf("not valid Python: %w", err)}
 	}
-	what := looked{object: named, imports: m.imports, modules: m.modules}
+	what := inspected{object: named, imports: m.imports, modules: m.modules}
 	switch {
 	case named == "":
 		objects := s.rule.Objects

@@ -223,18 +223,18 @@ func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", b.Config, err)
 	}
-	var said any
-	if err := yaml.Unmarshal([]byte(text), &said); err != nil {
+	var decoded any
+	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", b.Config, err)
 	}
-	if said == nil {
+	if decoded == nil {
 		return map[string]any{}, nil
 	}
-	settings, is := said.(map[string]any)
+	settings, is := decoded.(map[string]any)
 	if !is {
 		return nil, fmt.Errorf("reading %s: want keys with values", b.Config)
 	}
-	if !texts(said) {
+	if !texts(decoded) {
 		return nil, fmt.Errorf("reading %s: a key is not text", b.Config)
 	}
 	return settings, nil
@@ -280,7 +280,7 @@ func (s *search) group() {
 			paths = append(paths, c.file)
 		}
 	}
-	s.looked = s.lookAll(paths)
+	s.looked = s.inspectAll(paths)
 }
 
 // form forms the benchmarks from their files.

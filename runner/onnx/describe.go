@@ -376,7 +376,7 @@ func (d *describer) keep(n *operation, scope int) {
 			d.weights = append(d.weights, w)
 		}
 	case "EPContext":
-		if embedded, said := n.integers["embed_mode"]; said && embedded == 0 && n.context != "" {
+		if embedded, known := n.integers["embed_mode"]; known && embedded == 0 && n.context != "" {
 			d.external[path.Clean(n.context)] = true
 		}
 	case "MatMulNBits":

@@ -382,8 +382,8 @@ type use struct {
 
 // use is what a node makes of its packed input.
 func (q operands) use(n *operation) use {
-	width, said := n.integers[q.bits]
-	if !said {
+	width, known := n.integers[q.bits]
+	if !known {
 		width = q.usual
 	}
 	if width < 1 || width > 8 {

@@ -59,7 +59,7 @@ func FindBefore(rules ArtifactRules) *ArtifactFinder {
 	f := &ArtifactFinder{rules: rules, before: map[string]fs.FileInfo{}, full: map[string]bool{}}
 	for _, pattern := range rules.Patterns {
 		if !f.isOfRun(pattern) {
-			maps.Copy(f.before, f.look(pattern, ""))
+			maps.Copy(f.before, f.glob(pattern, ""))
 		}
 	}
 	var latest time.Time
@@ -81,7 +81,7 @@ func (f *ArtifactFinder) After(runDir string) (found []Artifact) {
 	known, named := map[string]bool{}, map[string]bool{}
 	room := f.rules.Limit * limitOfAll
 	for _, pattern := range f.rules.Patterns {
-		files := f.look(pattern, runDir)
+		files := f.glob(pattern, runDir)
 		if f.full[pattern] {
 			found = append(found, Artifact{Path: pattern, Pattern: pattern, Why: fmt.Sprintf("there are more than %d files, so it is not known which of them the run wrote", maxLooked)})
 			continue
@@ -176,9 +176,9 @@ func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// look finds the files that match a pattern, and those in folders that match it. Links are not followed, and files that cannot be read
+// glob finds the files that match a pattern, and those in folders that match it. Links are not followed, and files that cannot be read
 // are ignored.
-func (f *ArtifactFinder) look(pattern, runDir string) map[string]fs.FileInfo {
+func (f *ArtifactFinder) glob(pattern, runDir string) map[string]fs.FileInfo {
 	files := map[string]fs.FileInfo{}
 	names, err := filepath.Glob(f.resolved(pattern, runDir))
 	if err != nil {
@@ -190,15 +190,15 @@ func (f *ArtifactFinder) look(pattern, runDir string) map[string]fs.FileInfo {
 		case err != nil:
 		case info.Mode().IsRegular():
 			files[filepath.Clean(name)] = info
-		case info.IsDir() && !lookIn(name, files):
+		case info.IsDir() && !addFolder(name, files):
 			f.full[pattern] = true
 		}
 	}
 	return files
 }
 
-// lookIn finds the files in a folder, and reports whether it has seen all of them.
-func lookIn(folder string, files map[string]fs.FileInfo) (all bool) {
+// addFolder finds the files in a folder, and reports whether it has seen all of them.
+func addFolder(folder string, files map[string]fs.FileInfo) (all bool) {
 	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			if e != nil && e.IsDir() {

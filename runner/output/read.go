@@ -231,7 +231,7 @@ func (c *chosen) values() ([]float64, error) {
 // ExtractRule says where in an output a metric is. Regex or JQ is required; or Read, the format of the results of a benchmark tool, which this
 // package does not read.
 type ExtractRule struct {
-	Name     string        `json:"name"`
+	Name     string        `json:"name,omitempty"`
 	From     string        `json:"from"` // Stdout, Stderr, or the path of a file, relative to the working directory
 	Regex    string        `json:"regex,omitempty"`
 	JQ       string        `json:"jq,omitempty"`

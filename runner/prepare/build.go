@@ -164,7 +164,7 @@ func absentBuilder(command, env []string) built {
 	return built{status: schema.StatusError, err: fmt.Errorf("build: %s: no such program on PATH", command[0]), absent: true}
 }
 
-// buildError says which command failed and how, with the telling line of its output.
+// buildError says which command failed and how, with the line of its output that says the error.
 func buildError(command []string, o task.Outcome, limit time.Duration) error {
 	text := o.Error
 	switch {
@@ -174,8 +174,8 @@ func buildError(command []string, o task.Outcome, limit time.Duration) error {
 		text = fmt.Sprintf("exit status %d", *o.ExitCode)
 	}
 	mask := probe.NewMask(os.Environ())
-	if said := task.TellingLine(mask.Text(o.StderrTail)); said != "" {
-		text += ": " + said
+	if reason := task.ErrorLine(mask.Text(o.StderrTail)); reason != "" {
+		text += ": " + reason
 	}
 	return fmt.Errorf("build %s: %s", strings.Join(mask.Arguments(command), " "), text)
 }

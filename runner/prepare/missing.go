@@ -34,7 +34,7 @@ func (t *Targets) CheckThere(ctx context.Context) ([]*sweep.Point, error) {
 			if t.builds.points[sub].err != nil || t.NotBuilt(sub) {
 				continue
 			}
-			missing.look(t.Of(ctx, sub), on)
+			missing.check(t.Of(ctx, sub), on)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -115,29 +115,29 @@ func (m *missing) refuse() {
 	}
 }
 
-// look records what a target lacks, and what its interpreter must be asked about.
-func (m *missing) look(t *Target, side int) {
+// check records what a target lacks, and what its interpreter must be asked about.
+func (m *missing) check(t *Target, side int) {
 	switch {
 	case t.Point.Fault != "": // nothing that could be missing
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
-		m.add(t, side, location{}, t.Refused.Error+m.unshared(t, t.Point.File)+m.unshared(t, t.Point.ModelPath))
+		m.add(t, side, location{}, t.Refused.Error+m.unsharedAdvice(t, t.Point.File)+m.unsharedAdvice(t, t.Point.ModelPath))
 	case t.Refused != nil && t.Refused.ErrorKind == kindForeign && t.Point.Executor == schema.ExecutorCommand:
 		m.add(t, side, location{}, t.Refused.Error)
 	case t.Refused != nil:
 	case t.Spec.Command != nil:
-		m.lookCommand(t, side)
+		m.checkCommand(t, side)
 	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
 		m.need(t, side)
 	}
 }
 
-// unshared is how to share a path of a target that neither side has.
-func (m *missing) unshared(t *Target, path string) string {
-	return m.targets.unshared(t.Point.Dir, path)
+// unsharedAdvice is how to share a path of a target that neither side has.
+func (m *missing) unsharedAdvice(t *Target, path string) string {
+	return m.targets.unsharedAdvice(t.Point.Dir, path)
 }
 
-// lookCommand notes what is missing of a command. A setup may make it.
-func (m *missing) lookCommand(t *Target, side int) {
+// checkCommand notes what is missing of a command. A setup may make it.
+func (m *missing) checkCommand(t *Target, side int) {
 	hooks := [][]string{t.Spec.Hooks.Setup}
 	if hooks[0] == nil {
 		hooks = [][]string{t.Spec.Command, t.Spec.Hooks.Prepare, t.Spec.Hooks.Cleanup}
@@ -147,12 +147,12 @@ func (m *missing) lookCommand(t *Target, side int) {
 			continue
 		}
 		if err := t.checkProgram(words[0]); err != nil {
-			m.add(t, side, t.at(t.Point.CommandLine), err.Error()+m.unshared(t, words[0]))
+			m.add(t, side, t.at(t.Point.CommandLine), err.Error()+m.unsharedAdvice(t, words[0]))
 		}
 	}
 	if stdin := t.Spec.Stdin; stdin != "" && t.Spec.Hooks.Setup == nil && t.Spec.Hooks.Prepare == nil {
 		if _, err := os.Stat(inDir(t.Spec.Dir, stdin)); err != nil {
-			m.add(t, side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error()+m.unshared(t, stdin))
+			m.add(t, side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error()+m.unsharedAdvice(t, stdin))
 		}
 	}
 	if err := checkOutput(&t.Spec); err != nil {

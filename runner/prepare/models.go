@@ -160,7 +160,7 @@ func (h *Targets) choosePrecision(t *Target, d onnx.Description, at location) {
 			unsupported(from, fmt.Sprintf("; `neurolens model gen %s --precision` makes %s alone", name, strings.Join(onnx.Precisions(), " ")))
 			return
 		}
-		t.generated(content)
+		t.useGenerated(content)
 		t.converted = &converted{hash: hashOf(content), from: from, tool: "neurolens model gen " + h.Version}
 		return
 	}
@@ -212,13 +212,13 @@ func (h *Targets) Convert(ctx context.Context, b Builder, sub Subject, t *Target
 		t.refuse(done.refused.Status, done.refused.ErrorKind, t.at(t.Point.ModelLine), done.refusedError)
 		return nil
 	}
-	t.note(h.describe(done.path, done.hash))
-	t.runs(done)
+	t.noteDescription(h.describe(done.path, done.hash))
+	t.useConverted(done)
 	return nil
 }
 
-// runs makes the worker load a converted file.
-func (t *Target) runs(done converted) {
+// useConverted makes the worker load a converted file.
+func (t *Target) useConverted(done converted) {
 	t.converted, t.settings.ModelFile, t.settings.Described = &done, done.path, t.described
 	if made, err := t.program(t.settings); err == nil { // it was made once already
 		t.Spec.Program = made.Program
@@ -329,15 +329,15 @@ func (h *Targets) describe(path, hash string) onnx.Description {
 	return d
 }
 
-// generated makes the worker load a generated model.
-func (t *Target) generated(model []byte) {
+// useGenerated makes the worker load a generated model.
+func (t *Target) useGenerated(model []byte) {
 	t.model = model
 	d, _ := onnx.Describe(bytes.NewReader(model)) // TestDescribe has all of them
-	t.note(d)
+	t.noteDescription(d)
 }
 
-// note keeps the description of the file that runs, instead of that of another one.
-func (t *Target) note(d onnx.Description) {
+// noteDescription keeps the description of the file that runs, instead of that of another one.
+func (t *Target) noteDescription(d onnx.Description) {
 	for fact := range t.Facts {
 		if fact == factOpset || fact == factParameters || strings.HasPrefix(fact, factWeights) {
 			delete(t.Facts, fact)

@@ -138,7 +138,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 		t.ModelSHA256 = text
 		if p.Executor != schema.ExecutorTorch {
 			d := h.describe(path, text)
-			t.note(d)
+			t.noteDescription(d)
 			h.addExternal(t, d, at)
 			h.choosePrecision(t, d, at)
 		}
@@ -161,7 +161,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 		t.refuse(schema.StatusUnsupported, "precision", at, err)
 		return
 	}
-	t.generated(model)
+	t.useGenerated(model)
 	t.ModelSHA256 = hashOf(model)
 }
 

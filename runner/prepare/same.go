@@ -35,17 +35,17 @@ func stamp() time.Time {
 	return info.ModTime()
 }
 
-// written is the time at which a file changed last; ok is false where there is no such file. The kernel's own files have the time of the
+// changeable is the time at which a file changed last; ok is false where there is no such file. The kernel's own files have the time of the
 // look at them.
-func written(path string) (info fs.FileInfo, ok bool) {
+func changeable(path string) (info fs.FileInfo, ok bool) {
 	info = infoOf(path)
 	return info, info != nil && info.Mode().IsRegular() && !within(path, "/proc") && !within(path, "/sys")
 }
 
-// wrote reports whether a file was written while builds of a side ran. The content of a file may be older than its last change: of its
+// writtenByBuild reports whether a file was written while builds of a side ran. The content of a file may be older than its last change: of its
 // mode, or of the number of its names.
-func (b *builds) wrote(side int, path string) bool {
-	info, ok := written(path)
+func (b *builds) writtenByBuild(side int, path string) bool {
+	info, ok := changeable(path)
 	if !ok {
 		return false
 	}
@@ -55,9 +55,9 @@ func (b *builds) wrote(side int, path string) bool {
 	return during(output.ChangedAt(info)) || during(info.ModTime())
 }
 
-// since reports whether a file has changed since a time; the zero time: there is none.
-func since(from time.Time, path string) bool {
-	info, ok := written(path)
+// changedSince reports whether a file has changed since a time; the zero time: there is none.
+func changedSince(from time.Time, path string) bool {
+	info, ok := changeable(path)
 	return ok && !from.IsZero() && !output.ChangedAt(info).Before(from)
 }
 
@@ -74,7 +74,7 @@ func (t *Targets) CheckBuilt() error {
 				a, b := infoOf(f.Path), infoOf(other.Path)
 				return a != nil && b != nil && os.SameFile(a, b)
 			}
-			if (t.builds.wrote(0, f.Path) || t.builds.wrote(1, f.Path)) && slices.ContainsFunc(head, same) {
+			if (t.builds.writtenByBuild(0, f.Path) || t.builds.writtenByBuild(1, f.Path)) && slices.ContainsFunc(head, same) {
 				return t.overwritten(p, f)
 			}
 		}
@@ -98,7 +98,7 @@ func (t *Targets) filesOf(sub Subject) (files []task.File) {
 	reader := p.Command[0] // the word before, without flags
 	look := func(word string, whole bool) {
 		path := inDir(dir, word)
-		info, ok := written(path)
+		info, ok := changeable(path)
 		switch {
 		case !whole && !filepath.IsAbs(word) || !ok:
 		case info.Mode()&0o111 != 0:
@@ -176,28 +176,28 @@ func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
 	switch {
 	case within(path, t.Sides[sub.Side].Root) || byContent.MatchString(path):
 		return false
-	case sub.Side == 0 && t.builds.wrote(1, path):
+	case sub.Side == 0 && t.builds.writtenByBuild(1, path):
 		return true
 	case !f.Executed || !t.files[Subject{sub.Point, 1 - sub.Side}][f]:
 		return false
 	case isLibrary(path):
-		return t.builds.wrote(0, path) || t.builds.wrote(1, path)
+		return t.builds.writtenByBuild(0, path) || t.builds.writtenByBuild(1, path)
 	}
-	return since(t.builds.began, path)
+	return changedSince(t.builds.began, path)
 }
 
 // overwritten is the error of a file that is the same for both sides although builds write it.
 func (t *Targets) overwritten(p *sweep.Point, f task.File) error {
 	writer := "a build"
-	if !t.builds.wrote(0, f.Path) && !t.builds.wrote(1, f.Path) {
+	if !t.builds.writtenByBuild(0, f.Path) && !t.builds.writtenByBuild(1, f.Path) {
 		writer = "this session"
 	}
 	return fmt.Errorf("%s: both sides %s %s, which %s has written outside of its own tree%s: let each build write into its own tree, and name the file by a relative path",
-		t.Sweep.Name, verb(f, "run", "read"), f.Path, writer, t.pointing(p, f.Path))
+		t.Sweep.Name, verb(f, "run", "read"), f.Path, writer, t.variableOf(p, f.Path))
 }
 
-// pointing names the variable because of which a file is where it is; empty: it is not known.
-func (t *Targets) pointing(p *sweep.Point, path string) string {
+// variableOf names the variable because of which a file is where it is; empty: it is not known.
+func (t *Targets) variableOf(p *sweep.Point, path string) string {
 	best, name := "", ""
 	for _, entry := range slices.Concat(os.Environ(), environOf(p.Env)) {
 		key, value, _ := strings.Cut(entry, "=")
@@ -287,17 +287,17 @@ func (t *Targets) usedAny() bool {
 func (t *Targets) checkForeign(sub Subject, f task.File) error {
 	side := t.Sides[sub.Side]
 	for i, dir := range side.Others {
-		if !within(f.Path, dir) || t.noCode(side, dir, f.Path) {
+		if !within(f.Path, dir) || t.isNoCode(side, dir, f.Path) {
 			continue
 		}
 		where, below := "the tree of the other side", strings.TrimPrefix(f.Path, dir)
 		if i == 0 {
 			where = "your working tree"
-			if t.users(dir, below) {
-				return fmt.Errorf("side %s %s %s, which only your working tree has%s: %s", side.Name, verb(f, "ran", "read"), f.Path, t.pointing(sub.Point, f.Path), t.sharing(below))
+			if t.onlyUserHas(dir, below) {
+				return fmt.Errorf("side %s %s %s, which only your working tree has%s: %s", side.Name, verb(f, "ran", "read"), f.Path, t.variableOf(sub.Point, f.Path), t.shareAdvice(below))
 			}
 		}
-		return fmt.Errorf("side %s %s %s, which is in %s%s: let each side use its own, by a relative path", side.Name, verb(f, "ran", "read"), f.Path, where, t.pointing(sub.Point, f.Path))
+		return fmt.Errorf("side %s %s %s, which is in %s%s: let each side use its own, by a relative path", side.Name, verb(f, "ran", "read"), f.Path, where, t.variableOf(sub.Point, f.Path))
 	}
 	return nil
 }
@@ -310,8 +310,8 @@ func verb(f task.File, executed, read string) string {
 	return read
 }
 
-// noCode reports whether a file in a foreign tree is no code of that tree: git's own, what is shared, results, temporary files.
-func (t *Targets) noCode(side Side, tree, path string) bool {
+// isNoCode reports whether a file in a foreign tree is no code of that tree: git's own, what is shared, results, temporary files.
+func (t *Targets) isNoCode(side Side, tree, path string) bool {
 	temporary, err := filepath.EvalSymlinks(os.TempDir())
 	info := infoOf(path)
 	return info == nil || !info.Mode().IsRegular() || within(path, filepath.Join(tree, ".git")) || side.exempt(path) ||
@@ -327,8 +327,8 @@ func within(path, dir string) bool {
 // foreignProgram says where a program is that is not on the side under test, and what to do.
 func (t *Targets) foreignProgram(path, owner string) error {
 	for _, tree := range t.Sides[0].Trees {
-		if below, ok := strings.CutPrefix(path, tree); ok && t.users(tree, below) {
-			return fmt.Errorf("%s is in your working tree, and neither side has it: %s", path, t.sharing(below))
+		if below, ok := strings.CutPrefix(path, tree); ok && t.onlyUserHas(tree, below) {
+			return fmt.Errorf("%s is in your working tree, and neither side has it: %s", path, t.shareAdvice(below))
 		}
 	}
 	return fmt.Errorf("%s is in %s, not on the side under test", path, owner)

@@ -35,7 +35,7 @@ func (t *Targets) CheckSides() error {
 	}
 	for _, p := range t.run() {
 		if script := t.scriptOf(p); script != "" {
-			return fmt.Errorf("%s: %s: %s: no such file%s", t.Sweep.Name, p.Command[0], script, t.unshared(p.Dir, script))
+			return fmt.Errorf("%s: %s: %s: no such file%s", t.Sweep.Name, p.Command[0], script, t.unsharedAdvice(p.Dir, script))
 		}
 	}
 	if len(t.Sweep.Points) > 0 && !slices.ContainsFunc(t.run(), watchable) {
@@ -49,16 +49,16 @@ func (t *Targets) nothingUsed() error {
 	return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same: name a file of it, by a relative path", t.Sweep.Name)
 }
 
-// said is a text of a point, and where it stands; of a word of the command, nothing.
-type said struct{ what, text string }
+// pathText is a text of a point, and where it stands; of a word of the command, nothing.
+type pathText struct{ what, text string }
 
 // textsOf lists the texts of a point in which there may be paths.
-func textsOf(p *sweep.Point) []said {
-	var all []said
+func textsOf(p *sweep.Point) []pathText {
+	var all []pathText
 	add := func(what string, texts ...string) {
 		for _, text := range texts {
 			if text != "" {
-				all = append(all, said{what, text})
+				all = append(all, pathText{what, text})
 			}
 		}
 	}
@@ -80,13 +80,13 @@ func textsOf(p *sweep.Point) []said {
 }
 
 // checkAbsolute refuses an absolute path into the user's working tree, unless both sides share it.
-func (t *Targets) checkAbsolute(s said) (refused error) {
+func (t *Targets) checkAbsolute(s pathText) (refused error) {
 	side := t.Sides[0]
 	check := func(path, below string) {
 		switch {
 		case refused != nil || side.exempt(path):
-		case len(side.Trees) > 0 && t.users(side.Trees[0], below) && !t.builtInto(below):
-			refused = fmt.Errorf("%s%s is an absolute path in the repository, and neither side has it: %s", s.what, path, t.sharing(below))
+		case len(side.Trees) > 0 && t.onlyUserHas(side.Trees[0], below) && !t.builtInto(below):
+			refused = fmt.Errorf("%s%s is an absolute path in the repository, and neither side has it: %s", s.what, path, t.shareAdvice(below))
 		default:
 			refused = fmt.Errorf("%s%s is an absolute path in the repository, so it is the same on both sides: make it relative", s.what, path)
 		}
@@ -108,7 +108,7 @@ var workingFolder = lazyregexp.MustCompile(`\$PWD|\$\{PWD\}|\bpwd\b`)
 
 // usesTree reports whether a text of a point, apart from its builds, names something that is on a side.
 func (t *Targets) usesTree(p *sweep.Point) bool {
-	return slices.ContainsFunc(textsOf(p), func(s said) bool {
+	return slices.ContainsFunc(textsOf(p), func(s pathText) bool {
 		switch {
 		case s.what == "build: " || s.what == "output: ":
 			return false
@@ -281,9 +281,9 @@ func (t *Targets) environ(on int, variables map[string]string) []string {
 		}
 		there := side.replacePaths(value, func(tree, below string) string {
 			switch {
-			case key == "PATH" && t.usersAtFirst(tree, below):
+			case key == "PATH" && t.onlyUserHadBefore(tree, below):
 				return side.Root + below + string(filepath.ListSeparator) + tree + below
-			case stays(key) && t.users(tree, below):
+			case staysInUserTree(key) && t.onlyUserHas(tree, below):
 				return tree + below
 			}
 			return side.Root + below
@@ -295,18 +295,18 @@ func (t *Targets) environ(on int, variables map[string]string) []string {
 	return append(moved, environOf(variables)...)
 }
 
-// usersAtFirst is what users reported the first time, before any build.
-func (t *Targets) usersAtFirst(tree, below string) bool {
+// onlyUserHadBefore is what users reported the first time, before any build.
+func (t *Targets) onlyUserHadBefore(tree, below string) bool {
 	only, known := t.ignored[tree+below]
 	if !known {
-		only = t.users(tree, below)
+		only = t.onlyUserHas(tree, below)
 		t.ignored[tree+below] = only
 	}
 	return only
 }
 
-// stays reports whether a variable names folders from which programs are started or code is loaded, or folders of the user.
-func stays(key string) bool {
+// staysInUserTree reports whether a variable names folders from which programs are started or code is loaded, or folders of the user.
+func staysInUserTree(key string) bool {
 	return strings.HasSuffix(key, "PATH") || strings.HasPrefix(key, "XDG_") ||
 		slices.Contains([]string{"VIRTUAL_ENV", "CONDA_PREFIX", "TMPDIR", "TMP", "TEMP", "HOME"}, key)
 }
@@ -319,7 +319,7 @@ func (t *Targets) builtInto(below string) (named bool) {
 	}
 	for _, entry := range os.Environ() {
 		key, value, _ := strings.Cut(entry, "=")
-		if stays(key) || key == "OLDPWD" || key == "PWD" {
+		if staysInUserTree(key) || key == "OLDPWD" || key == "PWD" {
 			continue
 		}
 		t.Sides[0].replacePaths(value, func(tree, folder string) string {
@@ -331,8 +331,8 @@ func (t *Targets) builtInto(below string) (named bool) {
 	return named
 }
 
-// users reports whether the user's working tree has a path that no side has.
-func (t *Targets) users(tree, below string) bool {
+// onlyUserHas reports whether the user's working tree has a path that no side has.
+func (t *Targets) onlyUserHas(tree, below string) bool {
 	onSide := func(s Side) bool { return exists(s.Root + below) }
 	return !slices.ContainsFunc(t.Sides, onSide) && exists(tree+below)
 }
@@ -359,8 +359,8 @@ func (s Side) exempt(path string) bool {
 	return slices.ContainsFunc(s.Exempt, func(e string) bool { return worktree.Within(path, e) })
 }
 
-// sharing says how both sides get a path of the user's working tree that neither has.
-func (t *Targets) sharing(below string) string {
+// shareAdvice says how both sides get a path of the user's working tree that neither has.
+func (t *Targets) shareAdvice(below string) string {
 	side := t.Sides[0]
 	missing := ""
 	for _, part := range strings.Split(strings.Trim(below, "/"), "/") {
@@ -376,15 +376,15 @@ func (t *Targets) sharing(below string) string {
 	return "--set 'share=[" + path + "]', or share: [" + path + "] in a sweep file, lets both sides use it"
 }
 
-// unshared says of a relative path of a point that neither side has but the user's working tree has how to share it; empty: it is
+// unsharedAdvice says of a relative path of a point that neither side has but the user's working tree has how to share it; empty: it is
 // not such a path.
-func (t *Targets) unshared(dir, path string) string {
+func (t *Targets) unsharedAdvice(dir, path string) string {
 	if len(t.Sides) < 2 || path == "" || filepath.IsAbs(path) {
 		return ""
 	}
 	below, ok := strings.CutPrefix(inDir(t.Sides[0].resolve(dir), path), t.Sides[0].Root)
-	if trees := t.Sides[0].Trees; !ok || len(trees) == 0 || !t.users(trees[0], below) || t.builtInto(below) {
+	if trees := t.Sides[0].Trees; !ok || len(trees) == 0 || !t.onlyUserHas(trees[0], below) || t.builtInto(below) {
 		return ""
 	}
-	return "; only your working tree has it: " + t.sharing(below)
+	return "; only your working tree has it: " + t.shareAdvice(below)
 }

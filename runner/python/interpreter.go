@@ -199,19 +199,19 @@ func refusal(err error, stderr []byte) error {
 func understand(output []byte) (Interpreter, error) {
 	text := bytes.TrimSpace(output)
 	line := text[bytes.LastIndexByte(text, '\n')+1:]
-	var said struct {
+	var reply struct {
 		Path           string            `json:"path"`
 		Version        string            `json:"version"`
 		Implementation string            `json:"implementation"`
 		Packages       map[string]string `json:"packages"`
 	}
-	if err := json.Unmarshal(line, &said); err != nil || said.Path == "" || said.Version == "" {
+	if err := json.Unmarshal(line, &reply); err != nil || reply.Path == "" || reply.Version == "" {
 		return Interpreter{}, fmt.Errorf("is not Python: asked for its version, it printed %.80q", line)
 	}
-	if err := checkVersion(said.Version); err != nil {
+	if err := checkVersion(reply.Version); err != nil {
 		return Interpreter{}, err
 	}
-	return Interpreter(said), nil
+	return Interpreter(reply), nil
 }
 
 // checkVersion refuses a Python that cannot run the worker.

@@ -111,10 +111,10 @@ func readAxes(d *document, grid []member) ([]axis, error) {
 	if err != nil {
 		return nil, err
 	}
-	if axes, err = overrideAxes(axes, d.concerning(d.over.Params)); err != nil {
+	if axes, err = overrideAxes(axes, d.applicable(d.over.Params)); err != nil {
 		return nil, err
 	}
-	return referenceAxes(axes, d.concerning(d.over.reference))
+	return referenceAxes(axes, d.applicable(d.over.reference))
 }
 
 // newAxis reads an axis with a name that the user has chosen.
@@ -351,7 +351,7 @@ func referenceAxes(axes []axis, values map[string]string) ([]axis, error) {
 			continue
 		}
 		a := &set[i]
-		a.typed, a.unknown = old.typed, !a.spell(slices.Concat(old.values, old.before))
+		a.typed, a.unknown = old.typed, !a.respell(slices.Concat(old.values, old.before))
 		if old.replaced {
 			a.before = old.before
 		}
@@ -359,8 +359,8 @@ func referenceAxes(axes []axis, values map[string]string) ([]axis, error) {
 	return set, nil
 }
 
-// spell writes the only value of the axis as one of others that is the same value. It reports whether there is one.
-func (a *axis) spell(others []value) bool {
+// respell writes the only value of the axis as one of others that is the same value. It reports whether there is one.
+func (a *axis) respell(others []value) bool {
 	at := find(others, a.values[0])
 	if at >= 0 {
 		a.values = []value{others[at]}
@@ -549,8 +549,8 @@ func (t template) word() int {
 	return -1
 }
 
-// addTo adds the words that the text is at a point: one, or the arguments that a value stands for.
-func (t template) addTo(words []string, row []*value) []string {
+// appendTo adds the words that the text is at a point: one, or the arguments that a value stands for.
+func (t template) appendTo(words []string, row []*value) []string {
 	if axis := t.word(); axis >= 0 && row[axis].mapped {
 		return append(words, row[axis].arguments...)
 	}
@@ -655,9 +655,9 @@ func shareScales(documents []*document, targets []target) {
 		}
 	}
 	for name := range scales {
-		taken := slices.ContainsFunc(documents, func(d *document) bool { return !d.leavesScale(name) && d.mayBe(targets) })
+		taken := slices.ContainsFunc(documents, func(d *document) bool { return !d.leavesScale(name) && d.mayBeTargeted(targets) })
 		for _, d := range documents {
-			for ; taken && d != nil; d = d.instead {
+			for ; taken && d != nil; d = d.withoutConfig {
 				if d.leavesScale(name) {
 					d.dropScale(name)
 				}
@@ -725,7 +725,7 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		return axis{}, err
 	}
 	text, tag := schema.CanonicalFloat(toFloat(base)), "!!float"
-	for given := range d.concerning(d.over.Params) {
+	for given := range d.applicable(d.over.Params) {
 		if schema.CanonicalAlias(given) == name {
 			steps, by = nil, nil // which replaces the axis
 		}
@@ -758,7 +758,7 @@ func (d *document) readScale(name string, f field) (axis, error) {
 
 // readBy reads what an axis is scaled by, and its unit: that of the facts in it, where they have the same.
 func (d *document) readBy(f field) (by *formula, unit string, err error) {
-	l := newLanguage(&grid{}, d.over.Facts, nil, nil)
+	l := newExprEnv(&grid{}, d.over.Facts, nil, nil)
 	clear(l.scope.Names)
 	units := map[string]string{}
 	for _, known := range expression.Facts() {

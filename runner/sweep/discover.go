@@ -259,7 +259,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 		if found.config, err = l.readConfig(b, root); err != nil {
 			found.config, found.fault = nil, err.Error()
 		} else if found.config != nil {
-			l.mark(found.config, layerBenchmark)
+			l.noteLayer(found.config, layerBenchmark)
 		}
 	}
 	for _, v := range b.Variants {
@@ -273,14 +273,14 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 			found.faults[v.Name] = v.File + ": " + v.Problem
 		}
 		if v.Name == "" {
-			found.value.Node = merged(layer, own)
+			found.value.Node = mergeLayers(layer, own)
 			continue
 		}
 		found.variants = append(found.variants, member{v.Name, d.at.with(layer, "")})
 	}
-	l.mark(found.value.Node, layerBenchmark)
+	l.noteLayer(found.value.Node, layerBenchmark)
 	for _, v := range found.variants {
-		l.mark(v.value.Node, layerVariant)
+		l.noteLayer(v.value.Node, layerVariant)
 	}
 	return found, nil
 }
@@ -328,10 +328,10 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, er
 		return layer, err
 	}
 	if d.build != nil {
-		layer = mergedMaps(layer, mapNode(d.build.Line, "build", d.build), "")
+		layer = mergeMaps(layer, mapNode(d.build.Line, "build", d.build), "")
 	}
 	if d.command != nil {
-		layer = mergedMaps(layer, mapNode(d.command.Line, "command", d.command), "")
+		layer = mergeMaps(layer, mapNode(d.command.Line, "command", d.command), "")
 	}
 	return ofFile(layer, v.File), nil
 }
@@ -392,8 +392,8 @@ func (l *layered) foundNames(key string) (names []member) {
 	return names
 }
 
-// putOver puts what the file says of benchmarks over what was found of them.
-func (l *layered) putOver(over []member) {
+// overrideFound puts what the file says of benchmarks over what was found of them.
+func (l *layered) overrideFound(over []member) {
 	for i, b := range l.found {
 		for _, m := range over {
 			if m.key == b.key {
@@ -403,8 +403,8 @@ func (l *layered) putOver(over []member) {
 	}
 }
 
-// alsoCalled is what targets may call a benchmark that was found.
-func (l *layered) alsoCalled(m member) (names []string) {
+// aliasesOf is what targets may call a benchmark that was found.
+func (l *layered) aliasesOf(m member) (names []string) {
 	for _, b := range l.found {
 		if m.key == "benchmark" && b.key == m.value.what {
 			names = append(names, b.also...)
@@ -465,7 +465,7 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, erro
 		}
 		switch translate, is := configWords[key]; {
 		case key == "iterations" && m.value.Kind == yaml.MappingNode:
-			out = mergedMaps(out, timedIterations(m.value), "")
+			out = mergeMaps(out, timedIterations(m.value), "")
 			continue
 		case key == "metadata": // about the kernel, and not how it is run
 			continue
@@ -484,10 +484,10 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, erro
 				return nil, err
 			}
 		}
-		out = mergedMaps(out, mapNode(m.value.line, key, value), "")
+		out = mergeMaps(out, mapNode(m.value.line, key, value), "")
 	}
-	l.belongs(out, from)
-	layer := field{hoisted(out), from, "", f.line}
+	l.noteOrigin(out, from)
+	layer := field{flattenLayer(out), from, "", f.line}
 	return layer.Node, layer.checkOverriding()
 }
 
@@ -592,7 +592,7 @@ func skipConditions(l *layered, f field) (string, *yaml.Node, error) {
 		}
 		entry := mapNode(item.line, "when", textNode(item.line, cmp.Or(strings.Join(conditions, " and "), "true")))
 		if reason := values["reason"]; reason.given() {
-			entry = mergedMaps(entry, mapNode(reason.line, "reason", reason.Node), "")
+			entry = mergeMaps(entry, mapNode(reason.line, "reason", reason.Node), "")
 		}
 		if unclear != "" {
 			l.unclear[entry] = unclear

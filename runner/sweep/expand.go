@@ -107,16 +107,16 @@ func (e *expansion) addSection(i int) error {
 	switch {
 	case err == nil:
 		return nil
-	case !p.mayBe(e.selected):
+	case !p.mayBeTargeted(e.selected):
 		e.restore(before)
 		*p.program.size = before.size
 		e.partial = true
 		return nil
-	case p.instead == nil:
+	case p.withoutConfig == nil:
 		return err
 	}
 	*p.program.size = before.size
-	plain, other := readSection(p.instead, p.program.size)
+	plain, other := readSection(p.withoutConfig, p.program.size)
 	if other != nil || plain.unused != nil {
 		return err
 	}
@@ -201,7 +201,8 @@ func (e *expansion) evenRepeats() {
 		set, most := 0, 0
 		for _, i := range block {
 			n := e.points[i].Repeats
-			if most = max(most, n); e.of[i].setsRepeats() {
+			most = max(most, n)
+			if d := e.of[i].document; d.keys["repeats"].given() || d.option("repeats").given() {
 				set = max(set, n)
 			}
 		}
@@ -209,11 +210,6 @@ func (e *expansion) evenRepeats() {
 			e.points[i].Repeats = cmp.Or(set, most)
 		}
 	}
-}
-
-// setsRepeats reports whether the document or the command line says how many repeats there are.
-func (d *document) setsRepeats() bool {
-	return d.keys["repeats"].given() || d.option("repeats").given()
 }
 
 // suite is the label of all sections, or that of the file if the sections differ.
@@ -236,8 +232,8 @@ func (e *expansion) checkRemoved() error {
 			}
 			err := x.at.errorf("no point matches it")
 			switch {
-			case p.instead != nil && x.at.name != e.name: // which the settings beside the file say
-				e.blame(p, err)
+			case p.withoutConfig != nil && x.at.name != e.name: // which the settings beside the file say
+				e.failPoints(p, err)
 			case !e.partial:
 				return err
 			}
@@ -288,7 +284,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			return nil
 		}
 		p.Control = e.controlled(&p)
-		if !e.targeted(&p, of.also) {
+		if !e.targeted(&p, of.aliases) {
 			return nil
 		}
 		if p.Skip, p.Fault, err = of.skip(&p); err != nil {
@@ -298,14 +294,16 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			if err := of.count(&p); err != nil {
 				return err
 			}
-			e.takers.leaveOut(of, &p)
+			e.takers.dropUntaken(of, &p)
 		}
 		if p.Skip != nil {
 			e.skipped, e.ofSkipped = append(e.skipped, p), append(e.ofSkipped, of)
 			return nil
 		}
-		if err := of.setWork(&p); err != nil {
-			return err
+		if of.work != nil {
+			if p.Work, err = of.work.at(&p); err != nil {
+				return err
+			}
 		}
 		if fault := cmp.Or(of.fault, p.Fault); fault != "" {
 			p.fail(fault)
@@ -359,7 +357,7 @@ func (of *section) point(row []*value) (Point, error) {
 		note(&p.Written, of.grid.axes[i].name, v.option)
 		note(&p.Scaled, of.grid.axes[i].name, of.grid.axes[i].base)
 	}
-	for label := range of.spread {
+	for label := range of.expanded {
 		note(&p.Written, label, optionText(p.textOf(label)))
 	}
 	if err := of.program.launch(&p, row, backend); err != nil {
@@ -460,8 +458,8 @@ func (p *Point) targetNames(also []string) []string {
 	return names
 }
 
-// mayBe reports whether a target may select points of the document, as far as that is known before these are created.
-func (d *document) mayBe(targets []target) bool {
+// mayBeTargeted reports whether a target may select points of the document, as far as that is known before these are created.
+func (d *document) mayBeTargeted(targets []target) bool {
 	p := Point{Suite: suiteOf(d.file.name), Benchmark: d.nameOf("benchmark"), Variant: d.nameOf("variant")}
 	if f := d.choose("suite"); f.given() {
 		p.Suite = f.Value
@@ -471,7 +469,7 @@ func (d *document) mayBe(targets []target) bool {
 	}
 	variants := p.Variant == "" && slices.ContainsFunc(axesIn(d.file.Node), func(a axisAt) bool { return a.column == "variant" })
 	_, given := d.over.Params["variant"]
-	names := p.targetNames(d.also)
+	names := p.targetNames(d.aliases)
 	for _, t := range targets {
 		if (variants || given) && strings.Count(t.pattern, ":") > 1 {
 			return true
@@ -549,8 +547,8 @@ func (e *expansion) checkTaken() error {
 			}
 			err := r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
 			switch {
-			case p.instead != nil && r.at.lines && r.at.name != e.name: // which the settings beside the file say
-				e.blame(p, err)
+			case p.withoutConfig != nil && r.at.lines && r.at.name != e.name: // which the settings beside the file say
+				e.failPoints(p, err)
 			case !p.found || !r.at.lines || p.from[r.at.Node] == layerBenchmark:
 				return err
 			}
@@ -564,8 +562,8 @@ func (e *expansion) has(p *section) bool {
 	return slices.Contains(e.of, p) || slices.Contains(e.ofSkipped, p)
 }
 
-// blame makes an error the fault of all points of a section.
-func (e *expansion) blame(p *section, err error) {
+// failPoints makes an error the fault of all points of a section.
+func (e *expansion) failPoints(p *section, err error) {
 	for i := range e.points {
 		if e.of[i] == p {
 			e.points[i].fail(err.Error())
@@ -721,9 +719,9 @@ func (k *parameters) untaken(of *section, p *Point) []int {
 	return k.axes[key]
 }
 
-// leaveOut removes the axes from a point that its function does not take: it is measured once without them, because the values of such
+// dropUntaken removes the axes from a point that its function does not take: it is measured once without them, because the values of such
 // an axis are not several configurations. A point that differs from one before it only in them is unsupported.
-func (k *parameters) leaveOut(of *section, p *Point) {
+func (k *parameters) dropUntaken(of *section, p *Point) {
 	untaken := k.untaken(of, p)
 	if len(untaken) == 0 {
 		return
@@ -894,7 +892,7 @@ func readControl(sections []*section, f field) (control, error) {
 	}
 	g := sections[0].grid
 	for _, s := range sections { // the axis is that of the first which has it
-		if s.concerns(name) {
+		if s.hasAxis(name) {
 			g = s.grid
 			break
 		}

@@ -31,9 +31,9 @@ var identityKinds = map[string]expression.Kind{
 	"precision": expression.Text, "batch_size": expression.Number, "seq_len": expression.Number, "seed": expression.Number,
 }
 
-// language is what the expressions of a sweep may name, with the values that this has at one point after the other. param.NAME is
+// exprEnv is what the expressions of a sweep may name, with the values that this has at one point after the other. param.NAME is
 // always the parameter. The name of a parameter and a fact alone is refused: which of them is meant?
-type language struct {
+type exprEnv struct {
 	scope  expression.Scope
 	facts  *expression.Machine
 	seed   *int64
@@ -50,24 +50,24 @@ type language struct {
 // formula is an expression of the sweep file.
 type formula struct {
 	*expression.Evaluator
-	at       field
-	text     string
-	names    []string
-	language *language
+	at    field
+	text  string
+	names []string
+	env   *exprEnv
 }
 
-// speak returns the language of the document's expressions, which is created for the first of them.
-func (d *document) speak(g *grid, seed *int64) *language {
-	if d.language == nil {
-		d.language = newLanguage(g, d.over.Facts, seed, d.elsewhere)
+// exprEnv returns the language of the document's expressions, which is created for the first of them.
+func (d *document) exprEnv(g *grid, seed *int64) *exprEnv {
+	if d.env == nil {
+		d.env = newExprEnv(g, d.over.Facts, seed, d.otherAxes)
 	}
-	return d.language
+	return d.env
 }
 
-// newLanguage collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
+// newExprEnv collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
 // has not, are NULL.
-func newLanguage(g *grid, machine *expression.Machine, seed *int64, elsewhere map[string]bool) *language {
-	l := &language{facts: machine, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
+func newExprEnv(g *grid, machine *expression.Machine, seed *int64, elsewhere map[string]bool) *exprEnv {
+	l := &exprEnv{facts: machine, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
 	names, facts, unclear := map[string]expression.Kind{}, map[string]expression.Kind{}, map[string]string{}
 	for _, f := range expression.Facts() {
 		names[f.Name], facts[f.Name] = f.Kind, f.Kind
@@ -110,7 +110,7 @@ var canonicalTexts = map[string]func(string) string{
 }
 
 // interpreter is that of the point.
-func (l *language) interpreter() (name string, is bool) {
+func (l *exprEnv) interpreter() (name string, is bool) {
 	return l.point.Python, slices.Contains(pythonRun, l.point.Executor)
 }
 
@@ -150,7 +150,7 @@ func datum(text, typed string) any {
 }
 
 // datum is that of a text, which is looked at once.
-func (l *language) datum(text, typed string) any {
+func (l *exprEnv) datum(text, typed string) any {
 	value, known := l.data[[2]string{text, typed}]
 	if !known {
 		value = datum(text, typed)
@@ -160,7 +160,7 @@ func (l *language) datum(text, typed string) any {
 }
 
 // compile reads an expression whose value is to be of a kind. Numbers and switches of YAML are expressions too.
-func (l *language) compile(f field, gives expression.Kind) (*formula, error) {
+func (l *exprEnv) compile(f field, gives expression.Kind) (*formula, error) {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
 		return nil, f.want("an expression")
 	}
@@ -172,18 +172,18 @@ func (l *language) compile(f field, gives expression.Kind) (*formula, error) {
 }
 
 // parse reads an expression. Its error does not say where in the file it is.
-func (l *language) parse(f field, gives expression.Kind) (*formula, error) {
+func (l *exprEnv) parse(f field, gives expression.Kind) (*formula, error) {
 	e, err := expression.Compile(f.Value, l.scope, gives)
 	if err != nil {
 		return nil, err
 	}
 	l.seedUsed = l.seedUsed || slices.Contains(e.Names(), "seed")
-	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), language: l}, nil
+	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), env: l}, nil
 }
 
 // eval returns the value of the formula at a point. If a needed value is NULL, the error names it.
 func (f *formula) eval(p *Point) (any, error) {
-	l := f.language
+	l := f.env
 	l.point = p
 	for _, name := range f.names {
 		l.values[name] = l.value(name)
@@ -202,7 +202,7 @@ func (f *formula) eval(p *Point) (any, error) {
 type nullError struct{ error }
 
 // explain says what is NULL, why, and what to do.
-func (l *language) explain(null *expression.NullError) string {
+func (l *exprEnv) explain(null *expression.NullError) string {
 	if _, metric := l.results[null.Name]; metric {
 		return "the run has no " + null.Name
 	}
@@ -215,7 +215,7 @@ func (l *language) explain(null *expression.NullError) string {
 }
 
 // isFact reports whether a name is that of a fact.
-func (l *language) isFact(name string) bool {
+func (l *exprEnv) isFact(name string) bool {
 	_, identity := identityKinds[name]
 	_, param := l.params[name]
 	_, known := l.scope.Names[name]
@@ -223,7 +223,7 @@ func (l *language) isFact(name string) bool {
 }
 
 // value is that of a name at the point, nil where it is NULL.
-func (l *language) value(name string) any {
+func (l *exprEnv) value(name string) any {
 	if value, is := l.results[name]; is {
 		return value
 	}
@@ -284,7 +284,7 @@ func (r *Result) Metrics() []string {
 // Eval returns the value at a point with these metrics, in stored units: a float64 in the stored unit, or a bool. If a needed value is
 // NULL, the error names it. Only one goroutine at a time may evaluate the results of a sweep.
 func (r *Result) Eval(p *Point, metrics map[string]Measured) (any, error) {
-	l := r.formula.language
+	l := r.formula.env
 	for name, metric := range r.metrics {
 		l.results[name] = nil
 		if a, has := metrics[metric]; has {
@@ -355,7 +355,7 @@ func (p *program) readResults(d *document, g *grid) error {
 			return derived.errorf("want 1 to %d metrics, got %d", maxMetrics, len(members))
 		}
 	}
-	s := speaker{newLanguage(g, d.over.Facts, p.seed, d.elsewhere), p.metricNames(members)}
+	s := metricEnv{newExprEnv(g, d.over.Facts, p.seed, d.otherAxes), p.metricNames(members)}
 	for _, m := range members {
 		if slices.ContainsFunc(p.metrics, func(read metric) bool { return read.rule.Name == m.key }) {
 			return m.value.errorf("metrics defines a metric with this name: choose another name")
@@ -397,9 +397,9 @@ func (p *program) metricNames(derived []member) map[string]bool {
 	return names
 }
 
-// speaker compiles expressions that may name metrics.
-type speaker struct {
-	*language
+// metricEnv compiles expressions that may name metrics.
+type metricEnv struct {
+	*exprEnv
 	metrics map[string]bool
 }
 
@@ -408,7 +408,7 @@ var prefixedMetric = regexp.MustCompile(`\bmetric\.([A-Za-z_]\w*)`)
 
 // compile compiles an expression. The name of a metric that is one of a parameter or a fact too is refused: metric.NAME says which
 // is meant.
-func (s *speaker) compile(r *Result, f field, gives expression.Kind) error {
+func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) error {
 	scope := s.scope
 	scope.Names, scope.Unclear = maps.Clone(scope.Names), maps.Clone(scope.Unclear)
 	known := map[string]string{}
@@ -428,7 +428,7 @@ func (s *speaker) compile(r *Result, f field, gives expression.Kind) error {
 	for name := range known {
 		scope.Names[name] = expression.Number
 	}
-	of := *s.language
+	of := *s.exprEnv
 	of.scope, of.results = scope, map[string]any{}
 	formula, err := of.compile(f, gives)
 	if err != nil {
@@ -444,7 +444,7 @@ func (s *speaker) compile(r *Result, f field, gives expression.Kind) error {
 }
 
 // refuseName takes the name of a metric out of a scope in which it is something else too.
-func (s *speaker) refuseName(scope *expression.Scope, name string) {
+func (s *metricEnv) refuseName(scope *expression.Scope, name string) {
 	if _, identity := identityKinds[name]; identity {
 		return // a metric of that name is reached by metric.NAME alone
 	}
@@ -460,22 +460,22 @@ func (s *speaker) refuseName(scope *expression.Scope, name string) {
 }
 
 // readDerived reads an entry of derived.
-func (s *speaker) readDerived(m member) (*Result, error) {
-	said, err := m.value.knownOfExpressions(keyNames(derivedKeys))
+func (s *metricEnv) readDerived(m member) (*Result, error) {
+	values, err := m.value.knownOfExpressions(keyNames(derivedKeys))
 	if err != nil {
 		return nil, err
 	}
 	if err := checkDerivedName(m); err != nil {
 		return nil, err
 	}
-	if !said["expr"].given() {
+	if !values["expr"].given() {
 		return nil, m.value.errorf("want {expr: EXPRESSION, unit: UNIT}: expr is missing")
 	}
 	r := &Result{Name: m.key}
-	if err := r.readUnit(m.value, said["unit"]); err != nil {
+	if err := r.readUnit(m.value, values["unit"]); err != nil {
 		return nil, err
 	}
-	if better := said["better"]; better.given() {
+	if better := values["better"]; better.given() {
 		word, err := better.oneOf([]string{string(schema.BetterLower), string(schema.BetterHigher)})
 		if err != nil {
 			return nil, err
@@ -485,7 +485,7 @@ func (s *speaker) readDerived(m member) (*Result, error) {
 		}
 		r.Better = schema.Better(word)
 	}
-	return r, s.compile(r, said["expr"], expression.Number)
+	return r, s.compile(r, values["expr"], expression.Number)
 }
 
 // checkDerivedName refuses names that are no metric's, or that are measured.
@@ -546,35 +546,22 @@ func (p *program) orderDerived(f field) error {
 	return nil
 }
 
-// fillResults gives a point its derived metrics and conditions.
-func (p *program) fillResults(point *Point) {
-	point.Derived, point.Checks = p.derived, p.checks
-}
-
 // derivedText are the expressions of derived as JSON.
 func derivedText(p *Point) string {
-	if len(p.Derived) == 0 {
-		return ""
-	}
-	object := map[string]any{}
+	var texts map[string]string
 	for _, r := range p.Derived {
-		object[r.Name] = r.Text
+		note(&texts, r.Name, r.Text)
 	}
-	text, _ := schema.CanonicalJSON(object) // texts always have one
-	return text
+	return asJSON(texts)
 }
 
 // conditionsText are the conditions of check as JSON.
 func conditionsText(p *Point) string {
-	if len(p.Checks) == 0 {
-		return ""
-	}
-	var list []any
+	var list []string
 	for _, r := range p.Checks {
 		list = append(list, r.Text)
 	}
-	text, _ := schema.CanonicalJSON(list)
-	return text
+	return asJSON(list)
 }
 
 // metricPrefix goes before a metric that only a benchmark knows, as in an expression.
@@ -584,11 +571,7 @@ const metricPrefix = "metric."
 var measured = []string{schema.PrimaryMetric, "cpu_user", "cpu_system", "peak_memory"}
 
 // readPrimary reads which metric a point is about.
-func (s *settings) readPrimary(d *document) error {
-	f := d.keys["primary"]
-	if !f.given() {
-		return nil
-	}
+func (s *settings) readPrimary(_ *document, f field) error {
 	err := s.read("primary", f)
 	s.point.Primary = strings.TrimPrefix(s.point.Primary, metricPrefix)
 	return err
@@ -679,7 +662,7 @@ func (d *document) readSkips(g *grid, seed *int64) ([]skipRule, error) {
 	if !f.given() {
 		return nil, nil
 	}
-	l := d.speak(g, seed)
+	l := d.exprEnv(g, seed)
 	if len(f.Content) > maxEntries {
 		return nil, f.errorf("more than %d entries", maxEntries)
 	}
@@ -778,7 +761,7 @@ func (d *document) readWork(g *grid, seed *int64) (*work, error) {
 	w := &work{}
 	for name, to := range map[string]**formula{"items": &w.items, "bytes": &w.bytes, "flops": &w.flops} {
 		if amount := keys[name]; amount.given() {
-			if *to, err = d.speak(g, seed).compile(amount, expression.Number); err != nil {
+			if *to, err = d.exprEnv(g, seed).compile(amount, expression.Number); err != nil {
 				return nil, err
 			}
 		}
@@ -879,7 +862,7 @@ func (d *document) readCounted(g *grid, seed *int64) ([]counted, error) {
 		if !k.isExpression(f) || replaced[k.Name] {
 			continue
 		}
-		formula, err := d.speak(g, seed).parse(f, expression.Number)
+		formula, err := d.exprEnv(g, seed).parse(f, expression.Number)
 		if err != nil {
 			return nil, f.errorf("neither %s nor an expression: %v", k.plain(), err)
 		}
@@ -938,12 +921,4 @@ func (of *section) count(p *Point) error {
 		return of.settings.room.fit(p)
 	}
 	return nil
-}
-
-// setWork sets the work of a point that runs.
-func (of *section) setWork(p *Point) (err error) {
-	if of.work != nil {
-		p.Work, err = of.work.at(p)
-	}
-	return err
 }

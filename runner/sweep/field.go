@@ -297,17 +297,10 @@ func (f field) duration() (time.Duration, error) {
 	if err != nil {
 		return 0, f.want(expected)
 	}
-	if err := checkDuration(d); err != nil {
-		return 0, f.errorf("%v", err)
+	if d <= 0 || d > maxDuration {
+		return 0, f.errorf("want more than 0s and at most %s, got %s", maxDuration, d)
 	}
 	return d, nil
-}
-
-func checkDuration(d time.Duration) error {
-	if d <= 0 || d > maxDuration {
-		return fmt.Errorf("want more than 0s and at most %s, got %s", maxDuration, d)
-	}
-	return nil
 }
 
 const quotedStyle = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle

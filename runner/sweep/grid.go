@@ -82,7 +82,7 @@ func readGrid(d *document, members []member, seed *int64) (*grid, error) {
 	}
 	for _, e := range g.include {
 		for i := range e.values {
-			g.axes[i].unknown = g.axes[i].unknown && !g.axes[i].spell(e.values[i])
+			g.axes[i].unknown = g.axes[i].unknown && !g.axes[i].respell(e.values[i])
 		}
 	}
 	// An axis on the command line replaces everything in the file about it.
@@ -277,7 +277,7 @@ func (g *grid) readBaseline(d *document, f field) error {
 	if err != nil {
 		return err
 	}
-	if !d.concerns(name) {
+	if !d.hasAxis(name) {
 		g.compared = -1
 		return nil
 	}
@@ -301,7 +301,7 @@ func (g *grid) readBaseline(d *document, f field) error {
 		return err
 	}
 	has := slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == text })
-	if !has && !slices.Contains(d.spread[g.axes[i].name], text) {
+	if !has && !slices.Contains(d.expanded[g.axes[i].name], text) {
 		g.baseline.missing = f.errorf("axis %s has no value %s", name, shorten(text))
 	}
 	return nil
@@ -359,7 +359,7 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 		}
 		e := entry{at: item, values: map[int][]value{}}
 		for _, m := range members {
-			if !d.concerns(m.key) {
+			if !d.hasAxis(m.key) {
 				e.foreign = true
 				continue
 			}
@@ -383,7 +383,7 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 				texts[v.text] = true
 			}
 			e.filters = append(e.filters, filter{i, texts})
-			_, spread := d.spread[g.axes[i].name]
+			_, spread := d.expanded[g.axes[i].name]
 			e.foreign = e.foreign || spread && !texts[g.axes[i].values[0].text]
 		}
 		entries = append(entries, e)

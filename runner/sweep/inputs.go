@@ -59,11 +59,7 @@ type inputSpec struct {
 }
 
 // readInputs reads the key inputs.
-func (p *program) readInputs(d *document) error {
-	f := d.keys["inputs"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readInputs(_ *document, f field) error {
 	members, err := f.members("inputs.")
 	if err != nil {
 		return err
@@ -78,7 +74,6 @@ func (p *program) readInputs(d *document) error {
 		}
 		p.inputs = append(p.inputs, spec)
 	}
-	d.request("inputs", f)
 	return nil
 }
 
@@ -106,7 +101,7 @@ func (m member) readInput(s *scope) (inputSpec, error) {
 		}
 		spec.shape = []template{}
 		for _, item := range f.items() {
-			size, err := item.lasting(s)
+			size, err := item.staticTemplate(s)
 			if err != nil {
 				return spec, err
 			}
@@ -121,7 +116,7 @@ func (f field) inputText(s *scope) (template, error) {
 	if f.Kind == yaml.ScalarNode && !isBinary(f.Node) && integer.MatchString(f.Value) {
 		return f.parse(f.Value, s)
 	}
-	return f.lasting(s)
+	return f.staticTemplate(s)
 }
 
 // integer is an integer in canonical text, up to one beyond those of uint64, which can be the end of a range.
@@ -272,19 +267,14 @@ func isArrayFile(path string) bool {
 	return slices.Contains([]string{".npy", ".npz"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// inputsText is the key inputs as canonical JSON; empty where it is not given.
-func inputsText(p *Point) string {
-	if len(p.Inputs) == 0 {
-		return ""
-	}
-	return asJSON(p.Inputs)
-}
-
-// asJSON is a value of texts, lists and maps as canonical JSON.
+// asJSON is a value of texts, lists and maps as canonical JSON; empty for nil.
 func asJSON(v any) string {
 	text, _ := json.Marshal(v) // texts always have one
 	var object any
 	_ = json.Unmarshal(text, &object)
+	if object == nil {
+		return ""
+	}
 	canonical, _ := schema.CanonicalJSON(object)
 	return canonical
 }
@@ -336,21 +326,17 @@ type sessionSpec struct {
 }
 
 // readSession reads the key session.
-func (p *program) readSession(d *document) error {
-	f := d.keys["session"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readSession(_ *document, f field) error {
 	if threads := memberOf(f.Node, "intra_op_num_threads"); threads != nil {
 		return f.with(threads, "session.intra_op_num_threads").errorf("is the key threads: use that")
 	}
-	said, err := f.known("session.", keyNames(sessionKeys))
+	values, err := f.known("session.", keyNames(sessionKeys))
 	if err != nil {
 		return err
 	}
 	s := sessionSpec{options: map[string]template{}}
-	for _, name := range slices.Sorted(maps.Keys(said)) {
-		switch value := said[name]; name {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch value := values[name]; name {
 		case sessionSizes:
 			s.sizes, err = value.readTemplates(p.scope)
 		case sessionEntries:
@@ -364,14 +350,13 @@ func (p *program) readSession(d *document) error {
 			return err
 		}
 	}
-	d.request("session", f)
 	p.session = &s
 	return nil
 }
 
 // readOption reads an option with one value. An axis of the same name has to stand in it: its values would change nothing.
 func (p *program) readOption(name string, f field) (template, error) {
-	t, err := f.lasting(p.scope)
+	t, err := f.staticTemplate(p.scope)
 	if err != nil {
 		return t, err
 	}
@@ -423,7 +408,7 @@ func (f field) readTemplates(s *scope) (map[string]template, error) {
 	}
 	all := map[string]template{}
 	for _, m := range members {
-		if all[m.key], err = m.value.lasting(s); err != nil {
+		if all[m.key], err = m.value.staticTemplate(s); err != nil {
 			return nil, err
 		}
 	}
@@ -436,7 +421,7 @@ func (f field) readPaths(s *scope) (all []template, err error) {
 		if _, err := item.text(); err != nil {
 			return nil, err
 		}
-		path, err := item.lasting(s)
+		path, err := item.staticTemplate(s)
 		if err != nil {
 			return nil, err
 		}
@@ -490,12 +475,4 @@ func (p *program) fillSession(point *Point, row []*value) error {
 	point.Session = session
 	*p.size += 512
 	return nil
-}
-
-// sessionText is the key session as canonical JSON; empty where it is not given.
-func sessionText(p *Point) string {
-	if p.Session == nil {
-		return ""
-	}
-	return asJSON(p.Session)
 }

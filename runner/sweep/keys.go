@@ -31,7 +31,7 @@ var keysOfWork = []Key{
 	{
 		Name: "command", Value: hookValue, Stored: true,
 		Doc:  "The program to run with its arguments, as a list. It starts without a shell, and each process is one iteration. With the key shell, it is one text.",
-		text: commandText,
+		text: func(p *Point) string { return wordsText(p.Command) },
 	},
 	{
 		Name: "wrapper", Value: wordsValue,
@@ -172,11 +172,6 @@ var keysOfPoints = []Key{
 		}})),
 		Doc: "The smallest change that counts, by metric: a share of the baseline's value, such as 5%, or {abs: amount}.",
 	},
-}
-
-// commandText is a command as a list in canonical JSON.
-func commandText(p *Point) string {
-	return wordsText(p.Command)
 }
 
 // wordsText is a list of words in canonical JSON; empty where there is none.
@@ -376,12 +371,7 @@ func (k Key) verbatim(text string) *yaml.Node {
 }
 
 // readIgnoredExits reads which exit statuses are no failure.
-func (s *settings) readIgnoredExits(d *document) error {
-	f := d.choose("ignore_exit")
-	if !f.given() {
-		return nil
-	}
-	d.request("ignore_exit", f)
+func (s *settings) readIgnoredExits(_ *document, f field) error {
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		var err error
 		s.point.AnyExit, err = f.boolean()
@@ -505,13 +495,13 @@ var keysOfPython = []Key{
 // keysOfModels say what a model gets, and how it is loaded.
 var keysOfModels = []Key{
 	{
-		Name: "inputs", Executors: modelRun, Stored: true, text: inputsText,
+		Name: "inputs", Executors: modelRun, Stored: true, text: func(p *Point) string { return asJSON(p.Inputs) },
 		Value: mapOf(1, eitherOf(shortInput, Value{Kind: Object, Keys: inputKeys})),
 		Doc:   "What inputs of a model hold, by name: a number, true or false for one value; a .npy or .npz file; a range, such as {low: 0, high: 50257}; or a distribution, such as {mean: 0, std: 1}. {axis} is filled in.",
 		point: func(p *Point) any { return &p.Inputs },
 	},
 	{
-		Name: "session", Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true, text: sessionText,
+		Name: "session", Executors: []schema.Executor{schema.ExecutorONNXRT}, Stored: true, text: func(p *Point) string { return asJSON(p.Session) },
 		Value: Value{Kind: Object, Keys: sessionKeys},
 		Doc:   "Options of the session of ONNX Runtime, by its own names, such as {graph_optimization_level: basic}. {axis} is filled in.",
 		point: func(p *Point) any { return &p.Session },
@@ -666,7 +656,7 @@ func Keys() []Key { return slices.Concat(keys, layerKeys()) }
 
 // layerKeys are the keys whose values contain other keys.
 func layerKeys() []Key {
-	overriding := eitherOf(Value{Kind: Object, Keys: slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Whole })}, nothingValue)
+	overriding := eitherOf(Value{Kind: Object, Keys: overridingKeys()}, nothingValue)
 	spreads := []Key{
 		{
 			Name: "benchmarks", Whole: true, Value: mapOf(1, overriding),

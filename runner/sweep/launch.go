@@ -52,7 +52,7 @@ func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	launches = append(launches, s.skips(o, s.firstPass()+len(passes)/o.sides())...)
 	if s.Order == orderSequential {
 		blocks := s.byPoint(o)
-		number(blocks, 0)
+		setPositions(blocks, 0)
 		launches = append(launches, slices.Concat(blocks...)...)
 	} else {
 		for repeat := range s.Repeats {
@@ -77,8 +77,8 @@ func (s *Sweep) skips(o LaunchOptions, block int) []Launch {
 // continue after Launches: all members of the blocks that have no more planned repeats and in which wanted is true for some point and, if
 // there are any, the points of calibrate. Repeats from FirstRound on have such launches.
 func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []Launch {
-	blocks := spread(s.ordered(repeat, o), s.calibrations(repeat, o))
-	number(blocks, repeat*len(blocks))
+	blocks := interleave(s.ordered(repeat, o), s.calibrations(repeat, o))
+	setPositions(blocks, repeat*len(blocks))
 	var launches []Launch
 	some := wanted == nil
 	for _, members := range blocks {
@@ -109,8 +109,8 @@ func (s *Sweep) FirstRound() int {
 	return first
 }
 
-// number sets the block and position of launches. Blocks are in the order in which they run.
-func number(blocks [][]Launch, first int) {
+// setPositions sets the block and position of launches. Blocks are in the order in which they run.
+func setPositions(blocks [][]Launch, first int) {
 	for i, members := range blocks {
 		for position := range members {
 			members[position].Block, members[position].Position = first+i, position
@@ -118,9 +118,9 @@ func number(blocks [][]Launch, first int) {
 	}
 }
 
-// spread inserts blocks evenly among others. The distance before the first and after the last is half of that between two, so that
+// interleave inserts blocks evenly among others. The distance before the first and after the last is half of that between two, so that
 // the distance is the same from one repeat to the next.
-func spread(others, blocks [][]Launch) [][]Launch {
+func interleave(others, blocks [][]Launch) [][]Launch {
 	var all [][]Launch
 	from := 0
 	for i, block := range blocks {
@@ -163,7 +163,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 		blocks = append(blocks, members)
 	}
 	for i, members := range blocks {
-		order := drawn(len(members), o.Seed, i, repeat)
+		order := drawOrder(len(members), o.Seed, i, repeat)
 		blocks[i] = make([]Launch, len(members))
 		for position, member := range order {
 			blocks[i][position] = members[member]
@@ -205,7 +205,7 @@ func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
 			blocks = append(blocks, repeat[point])
 		}
 	}
-	return spread(blocks, calibrations)
+	return interleave(blocks, calibrations)
 }
 
 // firstPass is the number of the first block that Round gives to none.
@@ -246,12 +246,12 @@ var patterns = [...]string{
 	"010000", "001000", "101000", "000100", "001010", "111010", "000110", "101110",
 }
 
-// drawn is the order of the members of a block in a repeat. It depends on the seed, the block and the repeat alone, so a session that is continued
+// drawOrder is the order of the members of a block in a repeat. It depends on the seed, the block and the repeat alone, so a session that is continued
 // goes on with the same order.
 //
 // An order that alternates by a rule, as AB BA BA AB, follows some periodic disturbance of the machine, and then repeats do not help (restricted
 // randomization: Bailey and Nelson, Biometrical Journal 45, 2003). Each member is as likely as any other to run first.
-func drawn(members int, seed uint64, block, repeat int) []int {
+func drawOrder(members int, seed uint64, block, repeat int) []int {
 	first := rand.New(rand.NewPCG(seed, uint64(block)))
 	order := first.Perm(members)
 	if repeat >= patternRepeats {

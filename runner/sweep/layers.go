@@ -31,8 +31,8 @@ const (
 // maxSections bounds benchmarks times variants, because each combination is read separately.
 const maxSections = 10_000
 
-// spreads are the keys for whose names the whole sweep is read once each. The name becomes the label.
-var spreads = []struct{ key, label, layer string }{
+// expansions are the keys for whose names the whole sweep is read once each. The name becomes the label.
+var expansions = []struct{ key, label, layer string }{
 	{"benchmarks", "benchmark", layerBenchmark}, {"variants", "variant", layerVariant},
 }
 
@@ -63,16 +63,16 @@ func readLayers(file field, o Overrides, targets []target) ([]*document, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.top = hoisted(without(without(file.Node, "presets"), "discover"))
+	l.top = flattenLayer(without(without(file.Node, "presets"), "discover"))
 	if err := l.readDiscover(keys, o); err != nil {
 		return nil, err
 	}
-	for _, s := range spreads {
-		if err := l.readSpread(keys, s.key, s.label, o); err != nil {
+	for _, s := range expansions {
+		if err := l.readExpansion(keys, s.key, s.label, o); err != nil {
 			return nil, err
 		}
 		l.top = without(l.top, s.key)
-		l.markSpread(file.Node, s.key, s.layer)
+		l.markExpansion(file.Node, s.key, s.layer)
 	}
 	if err := l.readPresets(keys["presets"], o.Presets); err != nil {
 		return nil, err
@@ -80,13 +80,13 @@ func readLayers(file field, o Overrides, targets []target) ([]*document, error) 
 	if err := l.readSet(o.Set); err != nil {
 		return nil, err
 	}
-	l.putUnder(o.Defaults)
+	l.addDefaults(o.Defaults)
 	return l.documents(o, targets)
 }
 
-// readSpread reads the names under benchmarks or variants, and keeps those that the command line selects. If discover found
+// readExpansion reads the names under benchmarks or variants, and keeps those that the command line selects. If discover found
 // benchmarks, the names must be among them, and the file may add keys to them.
-func (l *layered) readSpread(keys map[string]field, key, label string, o Overrides) error {
+func (l *layered) readExpansion(keys map[string]field, key, label string, o Overrides) error {
 	f, names := keys[key], l.foundNames(key)
 	if f.given() {
 		if other := keys[label]; other.given() {
@@ -102,7 +102,7 @@ func (l *layered) readSpread(keys map[string]field, key, label string, o Overrid
 		if names == nil {
 			names = over
 		} else {
-			l.putOver(over)
+			l.overrideFound(over)
 		}
 	}
 	l.all[key], l.names[key] = names, names
@@ -134,13 +134,13 @@ func readOverriding(f field, known []member) ([]member, error) {
 	}
 	for i, m := range members {
 		if known != nil && !slices.ContainsFunc(known, func(k member) bool { return k.key == m.key }) {
-			return nil, m.value.errorf("is not one of the %s: %s", lastWord(f.what), remedy(m.key, memberNames(known)))
+			return nil, m.value.errorf("is not one of the %s: %s", f.what[strings.LastIndexByte(f.what, '.')+1:], remedy(m.key, memberNames(known)))
 		}
 		if m.value.ShortTag() == "!!null" {
 			members[i].value.Node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: m.value.Line}
 			continue
 		}
-		members[i].value.Node = hoisted(m.value.Node)
+		members[i].value.Node = flattenLayer(m.value.Node)
 		if err := members[i].value.checkOverriding(); err != nil {
 			return nil, err
 		}
@@ -165,19 +165,13 @@ func (f field) checkOverriding() error {
 			return m.value.errorf("applies to the whole sweep: move it to the top of the file or into a preset")
 		}
 	}
-	_, err = f.known(prefix, overridingKeys())
+	_, err = f.known(prefix, keyNames(overridingKeys()))
 	return err
 }
 
-// overridingKeys are the keys that may stand under a name of benchmarks or variants.
-func overridingKeys() (names []string) {
-	for _, k := range keys {
-		if !k.Whole {
-			names = append(names, k.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
+// overridingKeys are the keys that are allowed under a name of benchmarks or variants.
+func overridingKeys() []Key {
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Whole })
 }
 
 func memberNames(members []member) (names []string) {
@@ -186,8 +180,6 @@ func memberNames(members []member) (names []string) {
 	}
 	return names
 }
-
-func lastWord(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
 // readPresets checks all presets and keeps the requested ones, in the order of the request.
 func (l *layered) readPresets(f field, names []string) error {
@@ -199,7 +191,7 @@ func (l *layered) readPresets(f field, names []string) error {
 		}
 	}
 	for i, p := range presets {
-		presets[i].value.Node = hoisted(p.value.Node)
+		presets[i].value.Node = flattenLayer(p.value.Node)
 		if err := l.checkOver(presets[i].value, p.value.what+"."); err != nil {
 			return err
 		}
@@ -209,7 +201,7 @@ func (l *layered) readPresets(f field, names []string) error {
 		if at < 0 {
 			return origin{name: "--preset " + shorten(name)}.errorf(0, "there is no such preset in %s: %s", l.file.name, remedy(name, memberNames(presets)))
 		}
-		l.mark(presets[at].value.Node, layerPreset+" "+name)
+		l.noteLayer(presets[at].value.Node, layerPreset+" "+name)
 		l.over = append(l.over, presets[at].value)
 	}
 	return nil
@@ -222,7 +214,7 @@ func (l *layered) checkOver(f field, prefix string) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range spreads {
+	for _, s := range expansions {
 		if in := keys[s.key]; in.given() {
 			names := l.all[s.key]
 			if names == nil {
@@ -253,9 +245,9 @@ func (l *layered) readSet(words []string) error {
 			name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}
 			node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{name, node}}
 		}
-		l.mark(node, layerFlag)
-		l.belongs(node, from)
-		over := field{hoisted(node), from, "", 0}
+		l.noteLayer(node, layerFlag)
+		l.noteOrigin(node, from)
+		over := field{flattenLayer(node), from, "", 0}
 		if err := l.checkOver(over, ""); err != nil {
 			return err
 		}
@@ -264,26 +256,26 @@ func (l *layered) readSet(words []string) error {
 	return nil
 }
 
-// belongs notes the origin of nodes that are not from the file.
-func (l *layered) belongs(n *yaml.Node, to origin) {
+// noteOrigin notes the origin of nodes that are not from the file.
+func (l *layered) noteOrigin(n *yaml.Node, to origin) {
 	l.others.of[n] = to
 	for _, child := range n.Content {
-		l.belongs(child, to)
+		l.noteOrigin(child, to)
 	}
 }
 
-// mark notes the layer of nodes.
-func (l *layered) mark(n *yaml.Node, layer string) {
+// noteLayer notes the layer of nodes.
+func (l *layered) noteLayer(n *yaml.Node, layer string) {
 	l.from[n] = layer
 	for _, child := range n.Content {
-		l.mark(child, layer)
+		l.noteLayer(child, layer)
 	}
 }
 
-func (l *layered) markSpread(n *yaml.Node, key, layer string) {
+func (l *layered) markExpansion(n *yaml.Node, key, layer string) {
 	if spread := memberOf(n, key); spread != nil {
 		for _, child := range spread.Content {
-			l.mark(child, layer)
+			l.noteLayer(child, layer)
 		}
 	}
 }
@@ -328,7 +320,7 @@ func (l *layered) documentOf(c combination, o Overrides) (*document, error) {
 		plain.fault = err.Error()
 		return plain, nil
 	}
-	d.instead = plain
+	d.withoutConfig = plain
 	return d, nil
 }
 
@@ -390,7 +382,7 @@ func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*docu
 	of, node := c.of, l.top
 	over := func(f *yaml.Node) {
 		if f != nil && f.Kind == yaml.MappingNode {
-			node = merged(node, f)
+			node = mergeLayers(node, f)
 		}
 	}
 	for _, m := range of {
@@ -402,19 +394,19 @@ func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*docu
 	}
 	for _, f := range l.over {
 		plain := f.Node
-		for _, s := range spreads {
+		for _, s := range expansions {
 			plain = without(plain, s.key)
 		}
 		over(plain)
 		for _, m := range of {
-			if in := memberOf(f.Node, spreadKey(m.key)); in != nil {
+			if in := memberOf(f.Node, expansionKey(m.key)); in != nil {
 				if own := memberOf(in, m.value.what); own != nil {
-					over(hoisted(own))
+					over(flattenLayer(own))
 				}
 			}
 		}
 	}
-	d := &document{over: o, from: l.from, found: l.found != nil, fault: c.fault, unclear: l.unclear, spread: map[string][]string{}, chosen: map[string]bool{}}
+	d := &document{over: o, from: l.from, found: l.found != nil, fault: c.fault, unclear: l.unclear, expanded: map[string][]string{}, chosen: map[string]bool{}}
 	for _, m := range of {
 		label := m.value.what
 		if l.found != nil { // names of files have no axes in them
@@ -424,9 +416,9 @@ func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*docu
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.key, Line: m.value.line}
 		over(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{key, name}})
 		d.of = append(d.of, m.key+" "+m.value.what)
-		d.spread[m.key] = memberNames(l.all[spreadKey(m.key)])
-		d.chosen[m.key] = l.chosen[spreadKey(m.key)]
-		d.also = append(d.also, l.alsoCalled(m)...)
+		d.expanded[m.key] = memberNames(l.all[expansionKey(m.key)])
+		d.chosen[m.key] = l.chosen[expansionKey(m.key)]
+		d.aliases = append(d.aliases, l.aliasesOf(m)...)
 	}
 	d.file = l.file
 	d.file.Node = node
@@ -435,14 +427,14 @@ func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*docu
 	}
 	var err error
 	if d.keys, err = d.file.known("", keyNames(Keys())); err == nil {
-		d.startCold()
+		d.dropWarmupDefaults()
 	}
 	return d, err
 }
 
-// spreadKey is the key whose names become the label.
-func spreadKey(label string) string {
-	for _, s := range spreads {
+// expansionKey is the key whose names become the label.
+func expansionKey(label string) string {
+	for _, s := range expansions {
 		if s.label == label {
 			return s.key
 		}
@@ -462,24 +454,24 @@ func shareAxes(documents []*document) {
 		}
 	}
 	for _, d := range documents {
-		for ; d != nil; d = d.instead {
-			d.elsewhere = maps.Clone(all)
+		for ; d != nil; d = d.withoutConfig {
+			d.otherAxes = maps.Clone(all)
 			for _, a := range axesIn(d.file.Node) {
-				delete(d.elsewhere, a.column)
+				delete(d.otherAxes, a.column)
 			}
 		}
 	}
 }
 
-// concerns reports whether an axis that the command line or an entry names belongs to the document, or to no document.
-func (d *document) concerns(name string) bool { return !d.elsewhere[schema.CanonicalAlias(name)] }
+// hasAxis reports whether an axis that the command line or an entry names belongs to the document, or to no document.
+func (d *document) hasAxis(name string) bool { return !d.otherAxes[schema.CanonicalAlias(name)] }
 
 // settingFlags are the options for what may stand in grid and is no axis.
 var settingFlags = map[string]string{"repeats": "--repeats", "tags": "--tag"}
 
-// rivals are keys that say the same in another way: what a layer says of one takes the place of what those below it say
+// exclusiveKeys are keys that say the same in another way: what a layer says of one takes the place of what those below it say
 // of the others.
-var rivals = map[string][]string{
+var exclusiveKeys = map[string][]string{
 	"command":    {"file"},
 	"file":       {"command", "wrapper"},
 	"iterations": {"rel_error", "max_repeats"},
@@ -495,11 +487,11 @@ var modelBackends = []string{
 // axisKeys are the maps whose keys are axes.
 var axisKeys = []string{"params", "grid", "scale"}
 
-// merged is a layer with another one on top: maps are merged, lists and single values are replaced. An axis is replaced as a whole, however
+// mergeLayers is a layer with another one on top: maps are merged, lists and single values are replaced. An axis is replaced as a whole, however
 // and wherever it is written.
-func merged(base, over *yaml.Node) *yaml.Node {
+func mergeLayers(base, over *yaml.Node) *yaml.Node {
 	for pair := range slices.Chunk(over.Content, 2) {
-		for _, rival := range rivals[pair[0].Value] {
+		for _, rival := range exclusiveKeys[pair[0].Value] {
 			base = without(base, rival)
 		}
 	}
@@ -508,7 +500,7 @@ func merged(base, over *yaml.Node) *yaml.Node {
 			base = without(base, rival)
 		}
 	}
-	if ofAnotherKind(memberOf(over, "reference")) {
+	if len(referenceKinds(memberOf(over, "reference"))) > 0 { // not only tolerances
 		for _, key := range referenceKinds(memberOf(base, "reference")) {
 			base = without(base, "reference", key)
 		}
@@ -519,18 +511,18 @@ func merged(base, over *yaml.Node) *yaml.Node {
 	if memberOf(over, "timeout") != nil {
 		base = without(base, "timeouts", "measure")
 	}
-	for _, said := range axesIn(over) {
+	for _, set := range axesIn(over) {
 		for _, old := range axesIn(base) {
-			if old.column == said.column && !slices.Equal(old.path, said.path) {
+			if old.column == set.column && !slices.Equal(old.path, set.path) {
 				base = without(base, old.path...)
 			}
 		}
 	}
-	return mergedMaps(base, over, "")
+	return mergeMaps(base, over, "")
 }
 
-// mergedMaps merges maps, and those in them but for axes. key is the one that they are the values of.
-func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
+// mergeMaps merges maps, and those in them but for axes. key is the one that they are the values of.
+func mergeMaps(base, over *yaml.Node, key string) *yaml.Node {
 	out := *base
 	out.Content = slices.Clone(base.Content)
 	for pair := range slices.Chunk(over.Content, 2) {
@@ -548,7 +540,7 @@ func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
 			if key == "inputs" {
 				old = withoutContent(old, value)
 			}
-			value = mergedMaps(old, value, name.Value)
+			value = mergeMaps(old, value, name.Value)
 		}
 		out.Content[at], out.Content[at+1] = name, value
 	}
@@ -610,8 +602,8 @@ func axesIn(layer *yaml.Node) (axes []axisAt) {
 	return axes
 }
 
-// hoisted is a layer with the settings that stand in its grid at its top, where they win over those that it has there.
-func hoisted(layer *yaml.Node) *yaml.Node {
+// flattenLayer is a layer with the settings that stand in its grid at its top, where they win over those that it has there.
+func flattenLayer(layer *yaml.Node) *yaml.Node {
 	for setting := range settingFlags {
 		grid := memberOf(layer, "grid")
 		if grid == nil || grid.Kind != yaml.MappingNode {
@@ -669,9 +661,6 @@ func runsModel(layer *yaml.Node) bool {
 		memberOf(layer, "model") != nil && memberOf(layer, "command") == nil && memberOf(layer, "file") == nil
 }
 
-// ofAnotherKind reports whether a layer sets the reference itself, and not only tolerances.
-func ofAnotherKind(reference *yaml.Node) bool { return len(referenceKinds(reference)) > 0 }
-
 // referenceKinds are the keys of reference that say what is compared with.
 func referenceKinds(reference *yaml.Node) (keys []string) {
 	if reference == nil || reference.Kind != yaml.MappingNode {
@@ -719,19 +708,6 @@ func rank(layer string) int {
 	return slices.Index([]string{LayerProject, LayerEnvironment, layerSweep, layerBenchmark, layerVariant, layerPreset, layerFlag}, kind)
 }
 
-// decided reports whether a key comes from a layer that overrides get_config of a Python benchmark.
-func (d *document) decided(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) }
-
-// readOrigins notes where the settings come from that are stored with every run.
-func (s *settings) readOrigins(d *document) error {
-	for _, k := range keys {
-		if k.Stored {
-			note(&s.point.Origins, k.Name, d.layerOf(k.Name))
-		}
-	}
-	return nil
-}
-
 // Defaults are default values for keys, from outside the sweep.
 type Defaults struct {
 	Layer string     // where a setting comes from: LayerProject, LayerEnvironment
@@ -751,22 +727,22 @@ func Thresholds(name string, n *yaml.Node) (map[string]string, error) {
 	return field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds()
 }
 
-// putUnder puts defaults under the sweep, the first of them lowest.
-func (l *layered) putUnder(all []Defaults) {
+// addDefaults puts defaults under the sweep, the first of them lowest.
+func (l *layered) addDefaults(all []Defaults) {
 	under := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, d := range all {
-		l.mark(d.Keys, d.Layer)
-		l.belongs(d.Keys, origin{name: d.Name, lines: d.Lines, optional: true})
-		under = merged(under, d.Keys)
+		l.noteLayer(d.Keys, d.Layer)
+		l.noteOrigin(d.Keys, origin{name: d.Name, lines: d.Lines, optional: true})
+		under = mergeLayers(under, d.Keys)
 	}
 	if len(under.Content) > 0 {
 		under.Line = l.top.Line
-		l.top = merged(under, l.top)
+		l.top = mergeLayers(under, l.top)
 	}
 }
 
-// startCold takes out the default warm-up and iterations of a project where the sweep has a cold start: the keys of the sweep itself win.
-func (d *document) startCold() {
+// dropWarmupDefaults takes out the default warm-up and iterations of a project where the sweep has a cold start: the keys of the sweep itself win.
+func (d *document) dropWarmupDefaults() {
 	cold := d.keys["cold_start"]
 	if !cold.given() {
 		return
@@ -824,7 +800,7 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 	}
 	top := file.Node
 	for _, f := range l.over {
-		top = merged(top, f.Node)
+		top = mergeLayers(top, f.Node)
 	}
 	over := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} // all options are one layer
 	for _, k := range keys {
@@ -849,12 +825,12 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 			top = own
 			continue
 		}
-		over = mergedMaps(over, mapNode(0, "grid", mapNode(0, name, list.Node)), "")
+		over = mergeMaps(over, mapNode(0, "grid", mapNode(0, name, list.Node)), "")
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Tags)) {
-		over = mergedMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, Literal(o.Tags[name])))), "")
+		over = mergeMaps(over, mapNode(0, "tags", mapNode(0, name, textNode(0, Literal(o.Tags[name])))), "")
 	}
-	return printable(merged(top, over))
+	return printable(mergeLayers(top, over))
 }
 
 // printable writes a document in characters that can be printed: others are escapes in double quotes.
@@ -896,14 +872,14 @@ func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
 	changed.Content = slices.Clone(variants.Content)
 	for i := 1; i < len(changed.Content); i += 2 {
 		if grid := memberOf(changed.Content[i], "grid"); grid != nil && memberOf(grid, name) != nil {
-			changed.Content[i] = mergedMaps(changed.Content[i], mapNode(0, "grid", mergedMaps(grid, mapNode(0, name, values), "grid")), "")
+			changed.Content[i] = mergeMaps(changed.Content[i], mapNode(0, "grid", mergeMaps(grid, mapNode(0, name, values), "grid")), "")
 			found = true
 		}
 	}
 	if !found {
 		return nil
 	}
-	return mergedMaps(without(top, "variants"), mapNode(variants.Line, "variants", changed), "")
+	return mergeMaps(without(top, "variants"), mapNode(variants.Line, "variants", changed), "")
 }
 
 // node is the value of a key as a file has it, of the text of its option.

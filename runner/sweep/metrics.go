@@ -40,11 +40,7 @@ type metric struct {
 }
 
 // readMetrics reads the metrics that stand in outputs.
-func (p *program) readMetrics(d *document) error {
-	f := d.keys["metrics"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readMetrics(d *document, f field) error {
 	members, err := f.members("metrics.")
 	if err != nil {
 		return err
@@ -62,7 +58,6 @@ func (p *program) readMetrics(d *document) error {
 		}
 		p.metrics = append(p.metrics, metric)
 	}
-	d.request("metrics", f)
 	return nil
 }
 
@@ -192,28 +187,18 @@ func (p *program) fillMetrics(point *Point, row []*value) error {
 	return nil
 }
 
-// metricsText is what is read of outputs, as canonical JSON.
+// metricsText are the rules by which metrics are read from outputs, as canonical JSON.
 func metricsText(p *Point) string {
-	if len(p.Metrics) == 0 {
-		return ""
-	}
-	all := map[string]any{}
+	var rules map[string]output.ExtractRule
 	for _, m := range p.Metrics {
-		entry := map[string]any{"from": m.From}
-		for key, text := range map[string]string{
-			"regex": m.Regex, "jq": m.JQ, "read": m.Read, "unit": m.Unit, "better": string(m.Better), "take": m.Take,
-		} {
-			if text != "" {
-				entry[key] = text
-			}
+		if rules == nil {
+			rules = map[string]output.ExtractRule{}
 		}
-		if m.Optional {
-			entry["optional"] = true
-		}
-		all[m.Name] = entry
+		name := m.Name
+		m.Name = ""
+		rules[name] = m
 	}
-	text, _ := schema.CanonicalJSON(all) // maps of texts always have one
-	return text
+	return asJSON(rules)
 }
 
 // stdoutWord is standard output where a file could stand.
@@ -239,12 +224,12 @@ func (p *program) readOutput(d *document) error {
 	f := d.keys["output"]
 	to := f
 	if f.given() && f.Kind == yaml.MappingNode {
-		said, err := f.known("output.", keyNames(outputKeys))
+		values, err := f.known("output.", keyNames(outputKeys))
 		if err != nil {
 			return err
 		}
-		if to = said["to"]; !to.given() || len(said) > 1 {
-			if err := p.readNumbers(said["from"], said["read"]); err != nil {
+		if to = values["to"]; !to.given() || len(values) > 1 {
+			if err := p.readNumbers(values["from"], values["read"]); err != nil {
 				return err
 			}
 		}
@@ -254,11 +239,11 @@ func (p *program) readOutput(d *document) error {
 	}
 	if option := d.option("output"); option.given() {
 		d.request("output", option)
-		said, err := option.known("", keyNames(outputKeys))
+		values, err := option.known("", keyNames(outputKeys))
 		if err != nil {
 			return err
 		}
-		to = said["to"]
+		to = values["to"]
 		to.origin, to.what = option.origin, ""
 	}
 	return p.readOutputTo(to)
@@ -386,22 +371,18 @@ type artifactsSpec struct {
 }
 
 // readArtifacts reads the key artifacts.
-func (p *program) readArtifacts(d *document) error {
-	f := d.keys["artifacts"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readArtifacts(_ *document, f field) error {
 	spec := artifactsSpec{limit: defaultArtifactLimit}
 	files := f
 	if f.Kind == yaml.MappingNode {
-		said, err := f.known("artifacts.", keyNames(artifactKeys))
+		values, err := f.known("artifacts.", keyNames(artifactKeys))
 		if err != nil {
 			return err
 		}
-		if files = said["files"]; !files.given() {
+		if files = values["files"]; !files.given() {
 			return f.errorf("want files: patterns of files, stdout, stderr")
 		}
-		if limit := said["limit"]; limit.given() {
+		if limit := values["limit"]; limit.given() {
 			if spec.limit, err = limit.bytes(); err != nil {
 				return err
 			}

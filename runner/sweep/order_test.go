@@ -63,7 +63,7 @@ func TestDrawn(t *testing.T) {
 			ahead := map[[2]int]int{}
 			before := -1
 			for repeat := range 20 {
-				order := drawn(m, seed, 3, repeat)
+				order := drawOrder(m, seed, 3, repeat)
 				for position, member := range order {
 					if at[repeat*m+position] == nil {
 						at[repeat*m+position] = make([]int, m)
@@ -105,7 +105,7 @@ func TestDrawn(t *testing.T) {
 func TestDrawnBySeed(t *testing.T) {
 	orders := func(seed uint64, block int) (all [][]int) {
 		for repeat := range 30 {
-			all = append(all, drawn(4, seed, block, repeat))
+			all = append(all, drawOrder(4, seed, block, repeat))
 		}
 		return all
 	}

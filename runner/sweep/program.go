@@ -67,7 +67,11 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readShell, p.readCommand, p.readAround, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts, p.readInputs, p.readSession} {
+	for _, read := range []func(*document) error{
+		chosen("shell", p.readShell), p.readCommand, p.readAround, given("file", p.readSource), given("env", p.readEnv), given("cwd", p.readDir),
+		given("build", p.readBuild), given("metrics", p.readMetrics), p.readOutput, given("reference", p.readReference),
+		given("artifacts", p.readArtifacts), given("inputs", p.readInputs), given("session", p.readSession),
+	} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -114,24 +118,16 @@ func (p *program) readCommand(d *document) error {
 }
 
 // readSource reads the Python file.
-func (p *program) readSource(d *document) error {
-	f := d.keys["file"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readSource(d *document, f field) error {
 	if command := d.keys["command"]; command.given() {
 		return f.errorf("cannot be combined with command (line %d): use one of them", command.line)
 	}
-	t, err := f.lasting(p.scope)
+	t, err := f.staticTemplate(p.scope)
 	p.source = &t
 	return err
 }
 
-func (p *program) readEnv(d *document) error {
-	f := d.keys["env"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readEnv(_ *document, f field) error {
 	members, err := f.members("env.")
 	if err != nil {
 		return err
@@ -152,12 +148,8 @@ func (p *program) readEnv(d *document) error {
 	return nil
 }
 
-func (p *program) readDir(d *document) error {
-	f := d.keys["cwd"]
-	if !f.given() {
-		return nil
-	}
-	t, err := f.lasting(p.scope)
+func (p *program) readDir(_ *document, f field) error {
+	t, err := f.staticTemplate(p.scope)
 	p.dir = &t
 	return err
 }
@@ -267,7 +259,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if err := p.checkOutput(point); err != nil {
 		return err
 	}
-	p.fillResults(point)
+	point.Derived, point.Checks = p.derived, p.checks
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command
 	const entry = 32 // bytes that a parameter takes in its map, about
@@ -401,12 +393,7 @@ func (p *program) splitSource(point *Point, row []*value) error {
 }
 
 // readBuild reads the commands that are to run before anything is measured: a list of argument lists, or one list.
-func (p *program) readBuild(d *document) error {
-	f := d.keys["build"]
-	if !f.given() {
-		return nil
-	}
-	d.request("build", f)
+func (p *program) readBuild(_ *document, f field) error {
 	if err := f.checkWords(); err != nil {
 		return err
 	}
@@ -520,12 +507,7 @@ type around struct {
 const standardShell = "sh"
 
 // readShell reads which shell runs the command.
-func (p *program) readShell(d *document) error {
-	f := d.choose("shell")
-	if !f.given() {
-		return nil
-	}
-	d.request("shell", f)
+func (p *program) readShell(_ *document, f field) error {
 	name := standardShell
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		if on, err := f.boolean(); err != nil || !on {

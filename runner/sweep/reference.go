@@ -47,11 +47,7 @@ type referenceSpec struct {
 }
 
 // readReference reads the key reference.
-func (p *program) readReference(d *document) error {
-	f := d.keys["reference"]
-	if !f.given() {
-		return nil
-	}
+func (p *program) readReference(_ *document, f field) error {
 	members, err := f.members("reference.")
 	if err != nil {
 		return err
@@ -62,20 +58,13 @@ func (p *program) readReference(d *document) error {
 			return err
 		}
 	}
-	said := 0
-	for _, given := range []bool{len(r.axes) > 0, r.from != nil, r.function != nil} {
-		if given {
-			said++
-		}
-	}
-	switch said {
+	switch kinds := []bool{len(r.axes) > 0, r.from != nil, r.function != nil}; len(slices.DeleteFunc(kinds, func(is bool) bool { return !is })) {
 	case 0:
 		return f.errorf("names nothing to compare with: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
 	case 1:
 	default:
 		return f.errorf("values of axes, from and function cannot be combined: use one of them")
 	}
-	d.request("reference", f)
 	p.reference = &r
 	return nil
 }
@@ -140,23 +129,23 @@ func (f field) readAmount(to *float64) error {
 	return nil
 }
 
-// referee finds the points with which outputs are compared. They are the points of the same sweep with the axes of reference set to
+// references finds the points with which outputs are compared. They are the points of the same sweep with the axes of reference set to
 // its values. What the command line selects does not change them.
-type referee struct {
-	groups map[string][]*refereeGroup // by benchmark as documents name it
-	vary   map[string]map[string]bool // by benchmark as documents name it, the axes of which some section has several values
+type references struct {
+	groups map[string][]*referenceGroup // by benchmark as documents name it
+	vary   map[string]map[string]bool   // by benchmark as documents name it, the axes of which some section has several values
 }
 
-// refereeGroup are the points of sections that have the same axes. A benchmark that no document names is called after its file,
+// referenceGroup are the points of sections that have the same axes. A benchmark that no document names is called after its file,
 // function or program. Such a name follows from the axes, so points with different ones are matched, as compare does.
-type refereeGroup struct {
+type referenceGroup struct {
 	axes   []string // that tell them apart: a point has the same values of those that it has
 	points []*Point
 	index  map[string]map[string][]*Point // by the axes that are looked at, then by their values
 }
 
-// newReferee reads the sweep once more, with the axes of reference set.
-func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, error) {
+// newReferences reads the sweep once more, with the axes of reference set.
+func (e *expansion) newReferences(spec *referenceSpec, o Overrides) (*references, error) {
 	o.Params, o.reference = maps.Clone(o.Params), maps.Clone(spec.axes)
 	maps.DeleteFunc(o.Params, func(name, _ string) bool { return slices.Contains(labels, name) && spec.axes[name] != "" })
 	for _, name := range labels { // which select benchmarks and variants
@@ -173,7 +162,7 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 	if err := again.addAll(); err != nil {
 		return nil, spec.at.errorf("%v", err)
 	}
-	r := &referee{groups: map[string][]*refereeGroup{}, vary: varyingAxes(slices.Concat(e.sections, sections))}
+	r := &references{groups: map[string][]*referenceGroup{}, vary: varyingAxes(slices.Concat(e.sections, sections))}
 	for i := range again.points {
 		r.add(&again.points[i], again.of[i], spec)
 	}
@@ -187,14 +176,14 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 }
 
 // add adds a point of a section.
-func (r *referee) add(p *Point, of *section, spec *referenceSpec) {
+func (r *references) add(p *Point, of *section, spec *referenceSpec) {
 	benchmark := of.nameOf("benchmark")
 	axes := of.coordinatesBut(spec.axes, r.vary[benchmark])
 	groups := r.groups[benchmark]
-	at := slices.IndexFunc(groups, func(g *refereeGroup) bool { return slices.Equal(g.axes, axes) })
+	at := slices.IndexFunc(groups, func(g *referenceGroup) bool { return slices.Equal(g.axes, axes) })
 	if at < 0 {
 		at = len(groups)
-		groups = append(groups, &refereeGroup{axes: axes, index: map[string]map[string][]*Point{}})
+		groups = append(groups, &referenceGroup{axes: axes, index: map[string]map[string][]*Point{}})
 		r.groups[benchmark] = groups
 	}
 	groups[at].points = append(groups[at].points, p)
@@ -234,7 +223,7 @@ func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) 
 }
 
 // of is the point whose output p must have; nil, with the problem, if there is none or more than one.
-func (r *referee) of(p *Point, of *section) (*Point, string) {
+func (r *references) of(p *Point, of *section) (*Point, string) {
 	var found []*Point
 	for _, g := range r.groups[of.nameOf("benchmark")] {
 		found = append(found, g.find(p)...)
@@ -249,7 +238,7 @@ func (r *referee) of(p *Point, of *section) (*Point, string) {
 }
 
 // find returns the points of the group that have the values of p, in the axes that p has.
-func (g *refereeGroup) find(p *Point) []*Point {
+func (g *referenceGroup) find(p *Point) []*Point {
 	var looked []string
 	for _, axis := range g.axes {
 		if p.textOf(axis) != "" {
@@ -293,7 +282,7 @@ func (p *Point) Describe() string {
 
 // setReferences sets the reference of every point. That a point with settings beside its file has none is its fault.
 func (e *expansion) setReferences(o Overrides) error {
-	referees, wrong := map[*yaml.Node]*referee{}, map[*yaml.Node]error{}
+	referees, wrong := map[*yaml.Node]*references{}, map[*yaml.Node]error{}
 	for i := range e.points {
 		p := &e.points[i]
 		if p.Fault != "" {
@@ -308,7 +297,7 @@ func (e *expansion) setReferences(o Overrides) error {
 		spec := e.of[i].program.reference
 		node := spec.at.Node
 		if referees[node] == nil && wrong[node] == nil {
-			referees[node], wrong[node] = e.newReferee(spec, o)
+			referees[node], wrong[node] = e.newReferences(spec, o)
 		}
 		point, err := (*Point)(nil), wrong[node]
 		if err == nil {
@@ -326,7 +315,7 @@ func (e *expansion) setReferences(o Overrides) error {
 		}
 		switch {
 		case err == nil:
-		case e.of[i].instead != nil:
+		case e.of[i].withoutConfig != nil:
 			p.fail(err.Error())
 			continue
 		default:

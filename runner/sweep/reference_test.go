@@ -8,8 +8,8 @@ import (
 	"github.com/neurolens/neurolens/runner/output"
 )
 
-// references names the reference of each point, in the order of the points.
-func references(s *Sweep) (all []string) {
+// referencesOf names the reference of each point, in the order of the points.
+func referencesOf(s *Sweep) (all []string) {
 	for i := range s.Points {
 		p := &s.Points[i]
 		if p.Reference == nil {
@@ -25,7 +25,7 @@ func references(s *Sweep) (all []string) {
 // TestReferenceOfVariants: a point's reference has the same values of the axes that both have, whatever else its variant has.
 func TestReferenceOfVariants(t *testing.T) {
 	s := parse(t, operations+"reference: {variant: PyTorch, rtol: 1e-3}\n", Overrides{Params: map[string]string{"benchmark": "Loss", "loss": "ce"}})
-	equal(t, references(s), []string{
+	equal(t, referencesOf(s), []string{
 		"benchmark=Loss variant=CUDA batch_size=1 loss=ce tile=16: benchmark=Loss variant=PyTorch batch_size=1 loss=ce ops/pytorch.py",
 		"benchmark=Loss variant=CUDA batch_size=1 loss=ce tile=32: benchmark=Loss variant=PyTorch batch_size=1 loss=ce ops/pytorch.py",
 		"benchmark=Loss variant=CUDA batch_size=2 loss=ce tile=16: benchmark=Loss variant=PyTorch batch_size=2 loss=ce ops/pytorch.py",
@@ -43,7 +43,7 @@ func TestReferenceOfVariants(t *testing.T) {
 // says what is compared and not where.
 func TestReferenceOfWhatAVariantIs(t *testing.T) {
 	s := parse(t, "command: [a, '{variant}', '{z}', '{n}']\noutput: {}\ngrid: {n: [1, 2]}\nvariants: {slow: {params: {z: 2}}, fast: {params: {z: 0}}}\nreference: {variant: slow}\n", Overrides{})
-	equal(t, references(s), []string{
+	equal(t, referencesOf(s), []string{
 		"benchmark=a variant=fast n=1 z=0: benchmark=a variant=slow n=1 z=2 ",
 		"benchmark=a variant=fast n=2 z=0: benchmark=a variant=slow n=2 z=2 ",
 		"benchmark=a variant=slow n=1 z=2: benchmark=a variant=slow n=1 z=2 ",
@@ -51,7 +51,7 @@ func TestReferenceOfWhatAVariantIs(t *testing.T) {
 	})
 	zipped := "command: [a, '{precision}', '{z}', '{n}']\noutput: {}\ngrid: {precision: [fp32, fp64], z: [0, 2], n: [1, 2]}\nzip: [precision, z]\nreference: {precision: fp64}\n"
 	for _, o := range []Overrides{{}, {Params: map[string]string{"precision": "fp32"}}} {
-		all := references(parse(t, zipped, o))
+		all := referencesOf(parse(t, zipped, o))
 		equal(t, all[:2], []string{
 			"benchmark=a precision=fp32 n=1 z=0: benchmark=a precision=fp64 n=1 z=2 ",
 			"benchmark=a precision=fp32 n=2 z=0: benchmark=a precision=fp64 n=2 z=2 ",
@@ -120,12 +120,12 @@ func TestReferenceStays(t *testing.T) {
 	s := parse(t, operations+"reference: {variant: PyTorch}\n", Overrides{
 		Params: map[string]string{"variant": "CUDA", "bs": "8"}, Targets: []string{"ops:GELU"},
 	})
-	equal(t, references(s), []string{
+	equal(t, referencesOf(s), []string{
 		"benchmark=GELU variant=CUDA batch_size=8 tile=16: benchmark=GELU variant=PyTorch batch_size=8 ops/pytorch.py",
 		"benchmark=GELU variant=CUDA batch_size=8 tile=32: benchmark=GELU variant=PyTorch batch_size=8 ops/pytorch.py",
 	})
 	s = parse(t, "file: k.py\ngrid: {precision: [fp32, fp16], n: [1, 2]}\nreference: {dtype: fp64}\n", Overrides{})
-	equal(t, references(s), []string{
+	equal(t, referencesOf(s), []string{
 		"benchmark=k.py precision=fp16 n=1: benchmark=k.py precision=fp64 n=1 k.py",
 		"benchmark=k.py precision=fp16 n=2: benchmark=k.py precision=fp64 n=2 k.py",
 		"benchmark=k.py precision=fp32 n=1: benchmark=k.py precision=fp64 n=1 k.py",

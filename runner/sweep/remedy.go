@@ -12,7 +12,7 @@ func remedy(name string, known []string) string {
 	if schema.IsAxisColumn(schema.CanonicalAlias(name)) {
 		return "put axes under grid"
 	}
-	if own := elsewhere[name]; own != "" && slices.Contains(known, own) {
+	if own := foreignKeys[name]; own != "" && slices.Contains(known, own) {
 		return "did you mean " + own + "?"
 	}
 	if near := schema.Nearest(name, known); near != "" {
@@ -24,8 +24,8 @@ func remedy(name string, known []string) string {
 	return "want one of " + strings.Join(known, " ")
 }
 
-// elsewhere are keys by the names that they have in other tools.
-var elsewhere = map[string]string{
+// foreignKeys are keys by the names that they have in other tools.
+var foreignKeys = map[string]string{
 	"matrix": "grid", "axes": "grid", "sweep": "grid", "parameters": "grid", "parameter_list": "grid", "combinations": "grid",
 	"runs": "repeats", "reps": "repeats", "num_runs": "repeats", "invocations": "repeats", "iters": "iterations", "loops": "iterations", "num_iterations": "iterations",
 	"warmup_iterations": "warmup", "warmup_runs": "warmup", "num_warmup": "warmup", "name": "suite", "cmd": "command", "program": "command", "executable": "command", "exec": "command",

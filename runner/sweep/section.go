@@ -42,15 +42,15 @@ func readSections(documents []*document, targets []target) ([]*section, error) {
 		if wrong == nil {
 			wrong = cmp.Or(s.unused, s.tooMany())
 		}
-		if wrong != nil && d.instead != nil {
-			if plain, other := readSection(d.instead, &size); other == nil && plain.unused == nil {
+		if wrong != nil && d.withoutConfig != nil {
+			if plain, other := readSection(d.withoutConfig, &size); other == nil && plain.unused == nil {
 				s, plain.fault, err = plain, wrong.Error(), nil
 			}
 		}
 		switch {
 		case err == nil:
 			sections = append(sections, s)
-		case d.mayBe(targets):
+		case d.mayBeTargeted(targets):
 			if slices.ContainsFunc(documents, func(other *document) bool { return !other.fails(err) }) {
 				err = d.own(err)
 			}
@@ -74,7 +74,7 @@ func readSections(documents []*document, targets []target) ([]*section, error) {
 
 // tooMany refuses settings beside a file with which the section alone has more runs than a sweep may have; nil: it has not.
 func (p *section) tooMany() error {
-	if p.instead == nil || p.runs() <= maxLaunches {
+	if p.withoutConfig == nil || p.runs() <= maxLaunches {
 		return nil
 	}
 	return fmt.Errorf("the settings of %s: %.4g runs (points x repeats): want at most %d", p.nameOf("benchmark"), p.runs(), maxLaunches)
@@ -93,7 +93,7 @@ func noteUnused(sections []*section, targets []target) error {
 	all := true
 	for _, s := range sections {
 		switch {
-		case !s.mayBe(targets):
+		case !s.mayBeTargeted(targets):
 		case s.unused == nil:
 			all = false
 		default:
@@ -121,9 +121,12 @@ func noteUnused(sections []*section, targets []target) error {
 
 // readSection reads a document. It adds the bytes that its points will take to size.
 func readSection(d *document, size *int) (*section, error) {
-	axes, err := d.readGrid()
-	if err != nil {
-		return nil, err
+	var axes []member
+	var err error
+	if f := d.keys["grid"]; f.given() {
+		if axes, err = f.members("axis "); err != nil {
+			return nil, err
+		}
 	}
 	p := &section{document: d, models: map[string]*value{}}
 	if p.settings, err = readSettings(d); err != nil {
@@ -154,7 +157,7 @@ func readSection(d *document, size *int) (*section, error) {
 	if p.work, err = d.readWork(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}
-	if d.language != nil && d.language.seedUsed { // as in a word of a command
+	if d.env != nil && d.env.seedUsed { // as in a word of a command
 		p.program.scope.seedUsed = true
 	}
 	return p, nil
@@ -174,13 +177,13 @@ func (d *document) own(err error) error {
 	return fmt.Errorf("%w (%s)", err, singleBraces.Replace(strings.Join(d.of, ", ")))
 }
 
-// concerning are the axes among params, as in Overrides, that apply to the document. Benchmarks and variants are selected by name, and axes of
+// applicable are the axes among params, as in Overrides, that apply to the document. Benchmarks and variants are selected by name, and axes of
 // other documents do not apply.
-func (d *document) concerning(params map[string]string) map[string]string {
+func (d *document) applicable(params map[string]string) map[string]string {
 	params = maps.Clone(params)
 	maps.DeleteFunc(params, func(name, _ string) bool {
-		_, spread := d.spread[name]
-		return spread || !d.concerns(name)
+		_, spread := d.expanded[name]
+		return spread || !d.hasAxis(name)
 	})
 	return params
 }
@@ -214,7 +217,7 @@ func shareCoordinates(sections []*section) {
 	for label, other := range map[string]string{"variant": "benchmark", "benchmark": "variant"} {
 		together := map[string][]*section{}
 		for _, p := range sections {
-			if _, spread := p.spread[label]; spread && p.grid.compares(label) {
+			if _, spread := p.expanded[label]; spread && p.grid.compares(label) {
 				name := p.nameOf(other)
 				together[name] = append(together[name], p)
 			}

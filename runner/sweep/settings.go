@@ -46,15 +46,49 @@ type settings struct {
 
 func readSettings(d *document) (settings, error) {
 	var s settings
+	s.sweep.Order = OrderInterleaved
 	for _, read := range []func(*document) error{
-		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts, s.readThresholds, s.readAllowFailed, s.readSkipExit, s.readIgnoredExits, s.readPrimary, s.readTelemetry, s.readOrigins,
+		s.readSuite, s.readTags, s.readSwitches, s.readSeed, s.readTiming, chosen("iterations_per_sample", s.readIterationsPerSample),
+		s.readProfile, s.readFixed, s.readCounts, chosen("order", s.plain("order")), s.readPrecision, s.readMaxRepeats,
+		s.readBudget, s.readTimeouts, given("thresholds", s.readThresholds), given("allow_failed", s.readAllowFailed),
+		given("skip_exit", s.plain("skip_exit")), chosen("ignore_exit", s.readIgnoredExits), given("primary", s.readPrimary),
+		given("telemetry", s.readTelemetry),
 	} {
 		if err := read(d); err != nil {
 			return settings{}, err
 		}
 	}
+	for _, k := range keys {
+		if k.Stored {
+			note(&s.point.Origins, k.Name, d.layerOf(k.Name))
+		}
+	}
 	return s, nil
+}
+
+// given calls read with the value that the file has for a key. A key that only some executors use is requested.
+func given(key string, read func(*document, field) error) func(*document) error {
+	return func(d *document) error { return d.readKey(key, d.keys[key], read) }
+}
+
+// chosen does the same with the value of the command line, if there is one.
+func chosen(key string, read func(*document, field) error) func(*document) error {
+	return func(d *document) error { return d.readKey(key, d.choose(key), read) }
+}
+
+func (d *document) readKey(key string, f field, read func(*document, field) error) error {
+	if !f.given() {
+		return nil
+	}
+	if keyOf(key).Executors != nil {
+		d.request(key, f)
+	}
+	return read(d, f)
+}
+
+// plain reads a key that needs nothing but its entry in the table.
+func (s *settings) plain(key string) func(*document, field) error {
+	return func(_ *document, f field) error { return s.read(key, f) }
 }
 
 // read reads the value of a key to where the key has it.
@@ -194,16 +228,6 @@ func (s *settings) readCold(d *document) error {
 	return nil
 }
 
-// readSkipExit reads the exit status with which a command skips a point.
-func (s *settings) readSkipExit(d *document) error {
-	f := d.keys["skip_exit"]
-	if !f.given() {
-		return nil
-	}
-	d.request("skip_exit", f)
-	return s.read("skip_exit", f)
-}
-
 func (s *settings) readBudget(d *document) error {
 	s.point.Budget = defaultBudget
 	if d.keys["command"].given() {
@@ -221,17 +245,6 @@ const (
 
 	defaultMinRunTime = 200 * time.Millisecond
 )
-
-// readWorker reads what a Python worker is told, and what else is said as its keys are.
-func (s *settings) readWorker(d *document) error {
-	for _, read := range []func(*document) error{s.readSwitches, s.readSeed, s.readTiming, s.readIterationsPerSample, s.readProfile} {
-		if err := read(d); err != nil {
-			return err
-		}
-	}
-	s.readFixed(d)
-	return nil
-}
 
 // readSwitches reads what is either so or not.
 func (s *settings) readSwitches(d *document) error {
@@ -287,12 +300,7 @@ func (s *settings) readTiming(d *document) error {
 }
 
 // readIterationsPerSample reads how many iterations are timed in one go: a number, or auto.
-func (s *settings) readIterationsPerSample(d *document) error {
-	f := d.choose("iterations_per_sample")
-	if !f.given() {
-		return nil
-	}
-	d.request("iterations_per_sample", f)
+func (s *settings) readIterationsPerSample(_ *document, f field) error {
 	if f.Kind == yaml.ScalarNode && f.Value == automatic {
 		return nil
 	}
@@ -320,11 +328,11 @@ func (s *settings) readProfile(d *document) error {
 func (s *settings) readProfiler(d *document, f field) error {
 	name, limit := f, field{}
 	if f.Kind == yaml.MappingNode {
-		said, err := f.known("profile.", keyNames(profilerKeys))
+		values, err := f.known("profile.", keyNames(profilerKeys))
 		if err != nil {
 			return err
 		}
-		if name, limit = said["tool"], said["timeout"]; !name.given() {
+		if name, limit = values["tool"], values["timeout"]; !name.given() {
 			return f.errorf("want a tool: one of %s", strings.Join(profilerNames, " "))
 		}
 	}
@@ -349,8 +357,8 @@ func (s *settings) readProfiler(d *document, f field) error {
 
 // readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has one iteration,
 // and no warm-up unless the file itself asks for one.
-func (s *settings) readFixed(d *document) {
-	given := d.decided
+func (s *settings) readFixed(d *document) error {
+	given := func(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) } // in a layer that overrides get_config
 	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
 	for _, c := range []struct {
 		name  string
@@ -367,6 +375,7 @@ func (s *settings) readFixed(d *document) {
 			s.point.Fixed = append(s.point.Fixed, c.name)
 		}
 	}
+	return nil
 }
 
 // untaken are the keys that mean something to some executors alone, which a point takes from what all have in common.
@@ -452,15 +461,6 @@ const (
 
 // defaultMaxRepeats bounds the repeats that a precision may take.
 const defaultMaxRepeats = 20
-
-func (s *settings) readOrder(d *document) error {
-	s.sweep.Order = OrderInterleaved
-	f := d.choose("order")
-	if !f.given() {
-		return nil
-	}
-	return s.read("order", f)
-}
 
 // readPrecision reads rel_error. It and iterations exclude each other; of one in the file and one on the command line
 // the latter is meant.
@@ -561,8 +561,8 @@ func (f field) share() (float64, error) {
 	if err != nil {
 		return 0, f.want(expected)
 	}
-	if err := checkShare(value); err != nil {
-		return 0, f.errorf("%v", err)
+	if !(value > 0 && value < 1) { // NaN too
+		return 0, f.errorf("want more than 0 and less than 1 (100%%), got %v", value)
 	}
 	return value, nil
 }
@@ -581,20 +581,8 @@ func parseShare(text string) (float64, error) {
 	return value, nil
 }
 
-func checkShare(value float64) error {
-	if !(value > 0 && value < 1) { // NaN too
-		return fmt.Errorf("want more than 0 and less than 1 (100%%), got %v", value)
-	}
-	return nil
-}
-
 // readThresholds reads the differences that nobody wants to hear of, by metric: a share, or {abs: amount}.
-func (s *settings) readThresholds(d *document) error {
-	f := d.keys["thresholds"]
-	if !f.given() {
-		return nil
-	}
-	var err error
+func (s *settings) readThresholds(_ *document, f field) (err error) {
 	s.point.Thresholds, err = f.thresholds()
 	return err
 }
@@ -643,12 +631,8 @@ func shareText(share float64) string {
 }
 
 // readAllowFailed reads how many requests may fail: a number, or a share of all.
-func (s *settings) readAllowFailed(d *document) error {
-	f := d.keys["allow_failed"]
-	switch {
-	case !f.given():
-		return nil
-	case f.Kind == yaml.ScalarNode && f.ShortTag() == "!!int":
+func (s *settings) readAllowFailed(_ *document, f field) error {
+	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!int" {
 		n, err := f.integer(0, maxCount, "a number of requests, or a share (1%)")
 		if n > 0 {
 			s.point.AllowFailed = strconv.FormatInt(n, 10)
@@ -725,24 +709,20 @@ var keysOfTelemetry = []Key{
 }
 
 // readTelemetry reads the key telemetry.
-func (s *settings) readTelemetry(d *document) error {
-	f := d.keys["telemetry"]
-	if !f.given() {
-		return nil
-	}
-	said, err := f.known("telemetry.", keyNames(keysOfTelemetry))
+func (s *settings) readTelemetry(_ *document, f field) error {
+	values, err := f.known("telemetry.", keyNames(keysOfTelemetry))
 	if err != nil {
 		return err
 	}
 	s.point.Telemetry = &Telemetry{}
-	if hz := said["hz"]; hz.given() {
+	if hz := values["hz"]; hz.given() {
 		number, err := hz.positive()
 		if err != nil || toFloat(number) > maxHz {
 			return hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got())
 		}
 		s.point.Telemetry.Hz = toFloat(number)
 	}
-	if energy := said["energy"]; energy.given() {
+	if energy := values["energy"]; energy.given() {
 		s.point.Telemetry.Energy, err = energy.boolean()
 	}
 	return err

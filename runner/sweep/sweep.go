@@ -262,21 +262,21 @@ type document struct {
 	over     Overrides
 	requests []request
 
-	of        []string                     // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
-	alone     bool                         // there is no other document of the file
-	spread    map[string][]string          // by label, all names under benchmarks or variants
-	chosen    map[string]bool              // by label: the command line says which of them run
-	left      []discover.Left              // what discover did not take
-	facts     map[string]map[string]string // about what it took, by path
-	found     bool                         // discover has found its benchmark
-	fault     string                       // why nothing of it can run; empty: nothing is known
-	instead   *document                    // the same without the settings that stand beside its file; nil: there are none
-	unclear   map[*yaml.Node]string        // entries of skip_if that cannot be evaluated, with the reason
-	also      []string                     // what targets may call its benchmark besides its name
-	unscaled  map[string]bool              // axes of scale that its command does not use
-	elsewhere map[string]bool              // axes that other documents of the file have, and this one has not
-	from      map[*yaml.Node]string        // the layer of a node; those of the sweep itself are not there
-	language  *language                    // of expressions; nil before the first one
+	of            []string                     // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
+	alone         bool                         // there is no other document of the file
+	expanded      map[string][]string          // by label, all names under benchmarks or variants
+	chosen        map[string]bool              // by label: the command line says which of them run
+	left          []discover.Left              // what discover did not take
+	facts         map[string]map[string]string // about what it took, by path
+	found         bool                         // discover has found its benchmark
+	fault         string                       // why nothing of it can run; empty: nothing is known
+	withoutConfig *document                    // the same without the settings that stand beside its file; nil: there are none
+	unclear       map[*yaml.Node]string        // entries of skip_if that cannot be evaluated, with the reason
+	aliases       []string                     // what targets may call its benchmark besides its name
+	unscaled      map[string]bool              // axes of scale that its command does not use
+	otherAxes     map[string]bool              // axes that other documents of the file have, and this one has not
+	from          map[*yaml.Node]string        // the layer of a node; those of the sweep itself are not there
+	env           *exprEnv                     // of expressions; nil before the first one
 }
 
 // line is the line of a key in the file; 0 if the key is not in it, or the file was generated.
@@ -286,15 +286,6 @@ func (d *document) line(key string) int {
 		return 0
 	}
 	return f.line
-}
-
-// readGrid returns the axes under grid.
-func (d *document) readGrid() ([]member, error) {
-	f := d.keys["grid"]
-	if !f.given() {
-		return nil, nil
-	}
-	return f.members("axis ")
 }
 
 // Only is the sweep with only the wanted points, in the same order and blocks.

@@ -108,8 +108,8 @@ func tooLong(texts []template, row []*value) bool {
 	return false
 }
 
-// lasting is a template for a value that is needed before a run begins.
-func (f field) lasting(s *scope) (template, error) {
+// staticTemplate is a template for a value that is needed before a run begins.
+func (f field) staticTemplate(s *scope) (template, error) {
 	t, err := f.template(s)
 	if err == nil && t.hasRunDir() {
 		err = f.errorf("%s is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output", RunDir)
@@ -238,7 +238,7 @@ func (w *texts) fill(row []*value, size *int) []string {
 	}
 	texts := make([]string, 0, len(w.templates))
 	for _, t := range w.templates {
-		texts = t.addTo(texts, row)
+		texts = t.appendTo(texts, row)
 	}
 	for _, text := range texts {
 		*size += 16 + len(text)

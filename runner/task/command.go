@@ -121,7 +121,7 @@ func (c *command) run() *event {
 		c.begin(schema.StageWarmup)
 	}
 	for i := range job.Warmup {
-		if i == job.Warmup-1 && job.Watch && c.traces() {
+		if i == job.Warmup-1 && job.Watch && c.canTrace() {
 			done, failed := c.trace()
 			if failed != nil {
 				return failed
@@ -145,16 +145,16 @@ func (c *command) run() *event {
 	if failed := c.measureStart(); failed != nil {
 		return failed
 	}
-	if job.Watch && !c.followed && c.traces() {
+	if job.Watch && !c.followed && c.canTrace() {
 		_, failed := c.trace()
 		return failed
 	}
 	return nil
 }
 
-// traces reports whether a process may run under ptrace. While one does, a run that is ended ends with its supervisor, and nothing
+// canTrace reports whether a process may run under ptrace. While one does, a run that is ended ends with its supervisor, and nothing
 // could clean up after it.
-func (c *command) traces() bool { return len(c.job.Hooks.Cleanup) == 0 }
+func (c *command) canTrace() bool { return len(c.job.Hooks.Cleanup) == 0 }
 
 // fitting are the numbers of the processes in a measurement: up to limit or, with a budget, until the clock says that it is spent, or stop
 // returns true. There is at least one.
@@ -490,19 +490,19 @@ func (s *supervisor) cleanUp() {
 		s.sender.send(event{Event: eventFact, Key: FactCleanup, Value: failed.Message}) // the run may have failed before
 	}
 	attr := s.hookAttr()
-	said, err := os.OpenFile(filepath.Join(s.dir, cleanupFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
+	printed, err := os.OpenFile(filepath.Join(s.dir, cleanupFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
 		fail("%v", err)
 		return
 	}
-	defer said.Close()
+	defer printed.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		fail("%v", err)
 		return
 	}
 	defer null.Close()
-	attr.Files[1], attr.Files[2] = null.Fd(), said.Fd()
+	attr.Files[1], attr.Files[2] = null.Fd(), printed.Fd()
 	path, err := LookPath(argv[0], attr.Env)
 	if err != nil {
 		fail("starting %q: %v", argv[0], err)
@@ -531,7 +531,7 @@ func (s *supervisor) cleanUp() {
 		fail("took more than %s; raise timeouts.teardown", short(s.job.CleanupWait))
 	case signal != "" || *code != 0:
 		failed.Kind, failed.ExitCode = kindCleanup, code
-		fail("%s", withTellingLine(describe(code, signal), said))
+		fail("%s", withErrorLine(describe(code, signal), printed))
 	}
 }
 

@@ -51,9 +51,9 @@ func (r *run) follow(ctx context.Context) {
 			r.handled++
 			r.handle(m)
 		case <-r.timer.C:
-			r.strike()
+			r.onDeadline()
 		case <-ticker.C:
-			r.look()
+			r.poll()
 		case <-cancelled:
 			cancelled = nil
 			r.stop(cause{status: schema.StatusCancelled, text: cancelledText})
@@ -78,7 +78,7 @@ func (r *run) finish() {
 		r.facts["runner.kill_delay_ns"] = strconv.FormatInt(int64(time.Since(r.cause.at)), 10)
 	}
 	if r.keeper != nil {
-		r.unkept = r.keeper.keep(0)
+		r.keepErr = r.keeper.keep(0)
 	}
 }
 
@@ -87,7 +87,7 @@ func (r *run) handle(m message) {
 	if m.end {
 		r.ended[m.from] = true
 		if m.err != nil {
-			r.breach(m.err)
+			r.protocolError(m.err)
 		}
 		r.drained()
 		return
@@ -95,7 +95,7 @@ func (r *run) handle(m message) {
 	e := m.event
 	if m.from == fromWorker {
 		if err := r.receive(e); err != nil {
-			r.breach(err)
+			r.protocolError(err)
 			return
 		}
 	}
@@ -138,10 +138,10 @@ func (r *run) handle(m message) {
 	}
 }
 
-// breach ends a run whose worker does not keep to the protocol.
-func (r *run) breach(err error) {
-	r.garbage = fmt.Errorf("reading events: %w", err)
-	r.stop(cause{status: schema.StatusError, kind: kindProtocol, text: r.garbage.Error()})
+// protocolError ends a run whose worker does not keep to the protocol.
+func (r *run) protocolError(err error) {
+	r.protocolErr = fmt.Errorf("reading events: %w", err)
+	r.stop(cause{status: schema.StatusError, kind: kindProtocol, text: r.protocolErr.Error()})
 }
 
 // moment is a point in time on the runner's clock, and on the sender's where that is known (ns, else unset).
@@ -189,8 +189,8 @@ func (r *run) closeStage(m moment) {
 	}
 }
 
-// look reports progress and ends a run that writes too much.
-func (r *run) look() {
+// poll reports progress and ends a run that writes too much.
+func (r *run) poll() {
 	if r.phase != phaseRunning {
 		return
 	}
@@ -282,7 +282,7 @@ func (r *run) stop(c cause) {
 func (r *run) kill() {
 	r.phase = phaseKilling
 	wait := r.job.KillWait / 2
-	if r.cleans() {
+	if r.hasCleanup() {
 		wait += r.spec.Deadlines.Teardown
 	}
 	r.timer.Reset(wait)
@@ -328,20 +328,20 @@ func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
 // deadline is that of the stage. The supervisor ends a cleanup itself, as the run may have ended already.
 func (r *run) deadline() time.Time {
 	limit := *r.spec.Deadlines.of(r.stage)
-	if r.stage == schema.StageTeardown && r.cleans() {
+	if r.stage == schema.StageTeardown && r.hasCleanup() {
 		limit += r.job.KillWait
 	}
 	return r.since.wall.Add(limit)
 }
 
-// cleans reports whether the end of the run has something to do.
-func (r *run) cleans() bool { return len(r.spec.Hooks.Cleanup) > 0 }
+// hasCleanup reports whether the end of the run has something to do.
+func (r *run) hasCleanup() bool { return len(r.spec.Hooks.Cleanup) > 0 }
 
-// strike is called by the timer.
-func (r *run) strike() {
+// onDeadline is called by the timer.
+func (r *run) onDeadline() {
 	switch r.phase {
 	case phaseRunning:
-		if !r.behind() && !r.movedOn() {
+		if !r.resumedLate() && !r.hasAdvanced() {
 			at := r.deadline()
 			r.facts[factTimeoutLimit] = nanoseconds(*r.spec.Deadlines.of(r.stage))
 			r.facts[factTimeoutElapsed] = nanoseconds(time.Since(r.since.wall))
@@ -360,9 +360,9 @@ func (r *run) strike() {
 	}
 }
 
-// behind reports whether this process looks at a deadline long after it, as one does that Ctrl-Z or SIGSTOP stopped. The run went on
+// resumedLate reports whether this process looks at a deadline long after it, as one does that Ctrl-Z or SIGSTOP stopped. The run went on
 // meanwhile, and may be over: then the timer is armed anew, as long as there is something to read of what it said.
-func (r *run) behind() bool {
+func (r *run) resumedLate() bool {
 	const long = time.Second
 	if time.Since(r.deadline()) < long || r.caughtUp == r.handled {
 		return false
@@ -393,8 +393,8 @@ func (r *run) catchUp() {
 	}
 }
 
-// movedOn reports whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
-func (r *run) movedOn() bool {
+// hasAdvanced reports whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
+func (r *run) hasAdvanced() bool {
 	before := r.stage
 	r.catchUp()
 	stage, began := r.headerStage()

@@ -34,7 +34,7 @@ func (r *run) outcome() Outcome {
 	}
 	r.judge(&o)
 	if o.ErrorKind == kindExit || o.ErrorKind == kindSignal {
-		o.Error = withTellingLine(o.Error, r.stderr)
+		o.Error = withErrorLine(o.Error, r.stderr)
 	}
 	if o.Status == schema.StatusOutputLimit && r.spec.perProcess() && sizeOf(r.stdout) > r.job.OutputLimit {
 		o.Error += "; --output null (in a sweep file output: {to: null}) discards standard output"
@@ -66,15 +66,15 @@ func (r *run) outcome() Outcome {
 	return o
 }
 
-// The most, in B, of the standard error in which the telling line is looked for, and of that line in an error.
+// The most, in B, of the standard error in which the line that says the error is looked for, and of that line in an error.
 const (
-	toldSize     = 64 << 10
-	maxErrorLine = 200
+	errorTailSize = 64 << 10
+	maxErrorLine  = 200
 )
 
-// withTellingLine adds the telling line of standard error to an error that says but how a process ended.
-func withTellingLine(text string, stderr *os.File) string {
-	line := TellingLine(tail(stderr, toldSize))
+// withErrorLine adds that line of standard error to an error that only says how a process ended.
+func withErrorLine(text string, stderr *os.File) string {
+	line := ErrorLine(tail(stderr, errorTailSize))
 	if line == "" {
 		return text
 	}
@@ -96,8 +96,8 @@ func (r *run) judge(o *Outcome) {
 	case r.done == nil:
 		o.Status = schema.StatusLost
 		o.Error = fmt.Sprintf("the supervisor ended: %s", describe(endOf(r.death)))
-	case r.garbage != nil: // read when all had ended
-		o.Status, o.ErrorKind, o.Error = schema.StatusError, kindProtocol, r.garbage.Error()
+	case r.protocolErr != nil: // read when all had ended
+		o.Status, o.ErrorKind, o.Error = schema.StatusError, kindProtocol, r.protocolErr.Error()
 	case r.failed != nil:
 		r.judgeFailure(o, r.failed)
 	default:
@@ -236,11 +236,11 @@ var (
 	isTraceback = regexp.MustCompile(`^Traceback \(most recent call last\):$`)
 )
 
-// TellingLine returns the line of a standard error that says why a program failed; empty: it has none. Programs say that last, but for
+// ErrorLine returns the line of a standard error that says why a program failed; empty: it has none. Programs say that last, but for
 // what belongs to it: stacks and excerpts, which are indented or introduced by a colon, help about options, notes, and exit statuses of
 // children. An error that is announced stands above such a stack, of which some lines are not indented. The message of an exception of
 // Python may have several lines, of which the first is returned. A single indented line below completes what it stands under.
-func TellingLine(text string) string {
+func ErrorLine(text string) string {
 	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")

@@ -283,8 +283,8 @@ func (r *run) readOutputs(o *Outcome, kept Kept) {
 		return
 	}
 	began := time.Now()
-	reading := Reading{Error: fmt.Sprint(r.unkept)}
-	if r.unkept == nil {
+	reading := Reading{Error: fmt.Sprint(r.keepErr)}
+	if r.keepErr == nil {
 		reading = r.spec.Read(kept)
 	}
 	if o.Stages.Validate == nil {

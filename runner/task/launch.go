@@ -41,27 +41,27 @@ type run struct {
 	reported int
 
 	// What is known of the end.
-	cause    *cause // why the runner ended the run
-	warmup   int    // samples
-	measured int
-	garbage  error  // what was no event
-	unkept   error  // what kept outputs of a worker from being kept
-	failed   *event // unsupported or error
-	result   *event
-	exit     *event // of the worker
-	done     *event
-	death    syscall.WaitStatus // of the supervisor
-	dead     bool
-	left     int // processes that survive SIGKILL
-	ended    [streams]bool
-	facts    map[string]string
-	missing  map[string]string
-	files    []File // see Spec.Watch
-	reports  reports
-	enough   int   // samples at which Enough was asked last
-	dumped   int64 // size of the stack when it was looked at last
-	dumpBy   time.Time
-	oomKills int64 // of the cgroup, before the start
+	cause       *cause // why the runner ended the run
+	warmup      int    // samples
+	measured    int
+	protocolErr error  // what was no event
+	keepErr     error  // what kept outputs of a worker from being kept
+	failed      *event // unsupported or error
+	result      *event
+	exit        *event // of the worker
+	done        *event
+	death       syscall.WaitStatus // of the supervisor
+	dead        bool
+	left        int // processes that survive SIGKILL
+	ended       [streams]bool
+	facts       map[string]string
+	missing     map[string]string
+	files       []File // see Spec.Watch
+	reports     reports
+	enough      int   // samples at which Enough was asked last
+	dumped      int64 // size of the stack when it was looked at last
+	dumpBy      time.Time
+	oomKills    int64 // of the cgroup, before the start
 }
 
 // cause is why the runner ended a run.
@@ -107,12 +107,12 @@ func (r *run) prepare() error {
 // prepareSamples makes room for the samples: in the memory that the supervisor has for them, if that is enough.
 func (r *run) prepareSamples() (err error) {
 	shape := r.job.shape()
-	if r.lent != nil {
+	if r.reused != nil {
 		r.job.Shared = sharedNames[1:]
 	}
 	if r.inMemory() {
 		r.job.Shared = sharedNames[:]
-		r.samples, err = renewSamples(r.lent.samples, shape)
+		r.samples, err = renewSamples(r.reused.samples, shape)
 		return err
 	}
 	r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), shape)
@@ -120,7 +120,7 @@ func (r *run) prepareSamples() (err error) {
 }
 
 // inMemory reports whether the samples are in the memory that the supervisor has for them.
-func (r *run) inMemory() bool { return r.lent != nil && r.job.shape().size() <= maxSharedSamples }
+func (r *run) inMemory() bool { return r.reused != nil && r.job.shape().size() <= maxSharedSamples }
 
 // maxOrder is the length, in B, up to which a job is a part of the order to start. A pipe has room for that, so nobody waits.
 const maxOrder = 16 << 10
@@ -168,7 +168,7 @@ func (r *run) begin() {
 type folder struct {
 	dir            string
 	there          bool    // make was called
-	lent           *shared // whose the files are; nil: they are in the directory
+	reused         *shared // whose the files are; nil: they are in the directory
 	stdout, stderr *os.File
 	kept           *os.File // what is kept of outputs
 	events         *os.File // where the processes of a command write events; or nil
@@ -188,7 +188,7 @@ func (f *folder) make(command bool) error {
 			return err
 		}
 	}
-	if f.lent != nil {
+	if f.reused != nil {
 		return nil
 	}
 	files := []runFile{{&f.stdout, stdoutFile}, {&f.stderr, stderrFile}, {&f.kept, keptFile}}
@@ -217,7 +217,7 @@ func (f *folder) create(file runFile) (err error) {
 
 // remove closes the files, if they are its own, and removes the directory, if it is there.
 func (f *folder) remove() {
-	if f.lent == nil {
+	if f.reused == nil {
 		for _, file := range []*os.File{f.stdout, f.stderr, f.kept, f.events} {
 			_ = file.Close() // of nil too
 		}

@@ -31,7 +31,7 @@ type Pool struct {
 	// mu is held to start a supervisor and to sweep, so that a sweep knows every supervisor.
 	mu    sync.Mutex
 	known map[int]bool // supervisors that are not reaped
-	spare *link        // a supervisor whose run has ended, for the next command; or nil
+	idle  *link        // a supervisor whose run has ended, for the next command; or nil
 }
 
 // New makes this process a subreaper and returns its Pool. The main function of the program must call Main.
@@ -84,15 +84,15 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 		})
 	}
 	r.removeDir() // before the supervisor may go, so that at every moment somebody is there to do it
-	p.part(r)
+	p.recycle(r)
 	return o, nil
 }
 
 // supervisor is the supervisor for a run, and its folder: that of an earlier one, or a new one. It never leaves an idle one beside a run.
 func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
-	if l := p.takeSpare(); l != nil {
-		if l.goesOn() && spec.perProcess() {
-			return l, l.ahead, nil
+	if l := p.takeIdle(); l != nil {
+		if l.canContinue() && spec.perProcess() {
+			return l, l.nextFolder, nil
 		}
 		p.dismiss(l)
 	}
@@ -106,35 +106,35 @@ func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
 		files.close()
 		return nil, nil, err
 	}
-	files.lend(f)
+	files.assign(f)
 	return l, f, nil
 }
 
-// takeSpare is the supervisor that waits for another run; nil: there is none.
-func (p *Pool) takeSpare() *link {
+// takeIdle is the supervisor that waits for another run; nil: there is none.
+func (p *Pool) takeIdle() *link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.spare
-	p.spare = nil
+	l := p.idle
+	p.idle = nil
 	return l
 }
 
 // dismiss lets a supervisor go that has made another folder.
 func (p *Pool) dismiss(l *link) {
 	l.release(false, p.killWait)
-	l.ahead.remove()
+	l.nextFolder.remove()
 }
 
-// part keeps the supervisor of a run for the next one, or lets it go. Only a command that ended by itself, with nothing left, was a run after
+// recycle keeps the supervisor of a run for the next one, or lets it go. Only a command that ended by itself, with nothing left, was a run after
 // which there may be another one.
-func (p *Pool) part(r *run) {
+func (p *Pool) recycle(r *run) {
 	if r.spec.perProcess() && r.cause == nil && !r.dead && r.done != nil && r.left == 0 {
 		r.served = true
 		p.mu.Lock()
-		kept := p.spare == nil
+		kept := p.idle == nil
 		if kept {
-			r.goAhead()
-			p.spare = r.link
+			r.prepareNext()
+			p.idle = r.link
 		}
 		p.mu.Unlock()
 		if kept {
@@ -147,8 +147,8 @@ func (p *Pool) part(r *run) {
 // Close ends the supervisor that waits for another run, and kills and reaps the processes of supervisors that died. No Run may be in
 // progress.
 func (p *Pool) Close() error {
-	if l := p.takeSpare(); l != nil {
-		<-l.made
+	if l := p.takeIdle(); l != nil {
+		<-l.nextReady
 		p.dismiss(l)
 	}
 	if left := p.sweep(); left > 0 {
@@ -196,12 +196,12 @@ type link struct {
 	exited   chan syscall.WaitStatus // of the supervisor
 	quit     chan struct{}           // nobody listens any more
 
-	inherited inheritance // by the supervisor
-	served    bool        // a run
-	ready     *event      // that it can serve another one, or cannot
-	ahead     *folder     // of the next run
-	made      chan error  // whether that is there
-	shared    *shared     // files of its runs; nil: each run has its own
+	inherited  inheritance // by the supervisor
+	served     bool        // a run
+	ready      *event      // that it can serve another one, or cannot
+	nextFolder *folder     // of the next run
+	nextReady  chan error  // whether that is there
+	shared     *shared     // files of its runs; nil: each run has its own
 }
 
 // The streams of events.
@@ -252,13 +252,13 @@ func (p *Pool) newLink(dir string, files *shared) (*link, error) {
 	}()
 	l := &link{orders: orders, inherited: inheritanceNow(), shared: files}
 	if err := files.send(orders); err != nil {
-		l.hangUp()
+		l.closePipes()
 		return nil, err
 	}
 	for i := range l.streams {
 		read, write, err := os.Pipe()
 		if err != nil {
-			l.hangUp()
+			l.closePipes()
 			return nil, err
 		}
 		l.streams[i], passed = read, append(passed, write)
@@ -268,7 +268,7 @@ func (p *Pool) newLink(dir string, files *shared) (*link, error) {
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	if err := p.start(l.cmd); err != nil {
-		l.hangUp()
+		l.closePipes()
 		return nil, fmt.Errorf("%s: %w", p.self, err)
 	}
 	l.listen(p)
@@ -305,19 +305,19 @@ const readyWait = 10 * time.Second
 // errSpent is that a supervisor serves no other run.
 var errSpent = errors.New("the supervisor serves no other run")
 
-// goAhead has the supervisor take another run and makes its directory, while the runner is busy with what the last one has left.
-func (l *link) goAhead() {
-	l.ahead, l.made = newFolder(), make(chan error, 1)
-	l.shared.lend(l.ahead)
+// prepareNext has the supervisor take another run and makes its directory, while the runner is busy with what the last one has left.
+func (l *link) prepareNext() {
+	l.nextFolder, l.nextReady = newFolder(), make(chan error, 1)
+	l.shared.assign(l.nextFolder)
 	go func() {
-		err := l.next(l.ahead.dir)
+		err := l.next(l.nextFolder.dir)
 		if err == nil && l.shared != nil {
 			err = l.shared.renew()
 		}
 		if err == nil {
-			err = l.ahead.make(true)
+			err = l.nextFolder.make(true)
 		}
-		l.made <- err
+		l.nextReady <- err
 	}()
 }
 
@@ -343,10 +343,10 @@ func (l *link) next(dir string) error {
 	return err
 }
 
-// goesOn waits for the directory and reports whether the supervisor can serve the next run in it. It cannot if it would not pass on to its
+// canContinue waits for the directory and reports whether the supervisor can serve the next run in it. It cannot if it would not pass on to its
 // processes what a new one does, or if it is gone.
-func (l *link) goesOn() bool {
-	if err := <-l.made; err != nil || !l.inherited.equal(inheritanceNow()) {
+func (l *link) canContinue() bool {
+	if err := <-l.nextReady; err != nil || !l.inherited.equal(inheritanceNow()) {
 		return false
 	}
 	select {
@@ -378,12 +378,12 @@ func (l *link) release(gone bool, wait time.Duration) {
 		}
 	}
 	close(l.quit)
-	l.hangUp()
+	l.closePipes()
 	l.shared.close()
 }
 
-// hangUp closes the runner's ends of the pipes.
-func (l *link) hangUp() {
+// closePipes closes the runner's ends of the pipes.
+func (l *link) closePipes() {
 	_ = l.orders.Close()
 	for _, f := range l.streams {
 		_ = f.Close()

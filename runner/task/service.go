@@ -125,14 +125,14 @@ func (s *service) rest(r *supervisor) {
 		runtime.GC()
 		s.collected = allocated[0].Value.Uint64()
 	}
-	fit := s.fit()
+	fit := s.canServeAgain()
 	s.take(r.dir, nil)
 	r.sender.send(event{Event: eventReady, Spent: !fit})
 }
 
-// fit reports whether the processes of another run would get what those of the first one got. A process may have changed what this one
+// canServeAgain reports whether the processes of another run would get what those of the first one got. A process may have changed what this one
 // passes on, such as its priority, its processors or its limits. And where there is no spawner, the peak memory of this one is the floor of theirs.
-func (s *service) fit() bool {
+func (s *service) canServeAgain() bool {
 	now, ok := readInherited(0)
 	peak, known := peakMemory("self")
 	if s.peak == 0 {

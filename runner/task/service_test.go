@@ -64,7 +64,7 @@ func (u *turns) run(ctx context.Context, spec Spec) (o Outcome, printed string) 
 		u.t.Errorf("survivors: %v", left)
 	}
 	left, err := filepath.Glob(filepath.Join(u.tmp, "*"))
-	if next := u.pool.spare; err != nil || len(left) > 1 || len(left) == 1 && (next == nil || left[0] != next.ahead.dir) {
+	if next := u.pool.idle; err != nil || len(left) > 1 || len(left) == 1 && (next == nil || left[0] != next.nextFolder.dir) {
 		u.t.Errorf("left in the temporary directory: %v %v", left, err)
 	}
 	return o, printed
@@ -207,10 +207,10 @@ func TestIdleSupervisorKilled(t *testing.T) {
 	u := newTurns(t)
 	before := u.parent()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
-		if err := syscall.Kill(u.pool.spare.cmd.Process.Pid, signal); err != nil {
+		if err := syscall.Kill(u.pool.idle.cmd.Process.Pid, signal); err != nil {
 			t.Fatal(err)
 		}
-		u.pool.spare.exited <- <-u.pool.spare.exited // it is dead
+		u.pool.idle.exited <- <-u.pool.idle.exited // it is dead
 		after := u.parent()
 		if after == before {
 			t.Errorf("supervisor %s again", after)

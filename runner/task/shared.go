@@ -29,10 +29,10 @@ func (s *shared) all() []*os.File {
 	return []*os.File{s.samples, s.stdout, s.stderr, s.events, s.kept}
 }
 
-// lend gives a folder the files.
-func (s *shared) lend(f *folder) {
+// assign gives a folder the files.
+func (s *shared) assign(f *folder) {
 	if s != nil {
-		f.lent, f.stdout, f.stderr, f.events, f.kept = s, s.stdout, s.stderr, s.events, s.kept
+		f.reused, f.stdout, f.stderr, f.events, f.kept = s, s.stdout, s.stderr, s.events, s.kept
 	}
 }
 

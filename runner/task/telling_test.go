@@ -39,7 +39,7 @@ func TestTellingLine(t *testing.T) {
 	}
 	for section := range strings.SplitSeq(strings.TrimPrefix(string(text), "=== "), "\n=== ") {
 		name, said, _ := strings.Cut(section, "\n")
-		if got := TellingLine(said); told[name] == "" || got != told[name] {
+		if got := ErrorLine(said); told[name] == "" || got != told[name] {
 			t.Errorf("%s: %q, want %q", name, got, told[name])
 		}
 		delete(told, name)
@@ -65,7 +65,7 @@ func TestTellingLineElse(t *testing.T) {
 		"usage: x\n": "usage: x", "these are wrong:\n  a\n": "these are wrong: a",
 		"Usage: prog [OPTIONS]\nTry 'prog --help' for help.\n\nError: No such option: --nosuch\n": "Error: No such option: --nosuch",
 	} {
-		if got := TellingLine(text); got != want {
+		if got := ErrorLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -297,11 +297,11 @@ func between(ctx context.Context, dir, good, bad string, firstParent bool) (h Hi
 	if err != nil {
 		return h, err
 	}
-	said, err := r.commits(ctx, firstParent, "--max-count=1", from)
+	first, err := r.commits(ctx, firstParent, "--max-count=1", from)
 	if err != nil {
 		return h, err
 	}
-	h.Good = said[0]
+	h.Good = first[0]
 	if h.Commits, err = r.commits(ctx, firstParent, to, "^"+from); err != nil {
 		return h, err
 	}
