@@ -41,14 +41,6 @@ func (l *limits) noteSkipped(sub subject, o task.Outcome) {
 	l.skipped[sub] = task.Outcome{Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error}
 }
 
-// before is the outcome of a launch that an earlier one ruled out; nil: none did.
-func (l *limits) before(sub subject) *task.Outcome {
-	if o, known := l.skipped[sub]; known {
-		return &o
-	}
-	return nil
-}
-
 // noteMeasured remembers whether a point has been measured.
 func (l *limits) noteMeasured(sub subject, run *schema.Run) {
 	if l.unmeasured == nil {
@@ -78,9 +70,6 @@ func (l *limits) afterFailure(launch sweep.Launch) *task.Outcome {
 		Status: schema.StatusSkipped, ErrorKind: kindAfterFailure, Error: fmt.Sprintf("the measurement ended with %s: %s", run.Status, run.Error),
 	}
 }
-
-// over reports that nothing more is to be started.
-func (l *limits) over() bool { return l.maxTime > 0 && l.now().Sub(l.began) > l.maxTime }
 
 // late reports that the suite has taken too long.
 func (l *limits) late() bool { return l.now().Sub(l.first) > l.timeout }

@@ -295,7 +295,7 @@ func (s *session) plan(ctx context.Context) error {
 	})
 	s.choose()
 	s.noteFailing(ctx, plan)
-	s.progress.begin(*plan)
+	s.progress.total, s.progress.finished, s.progress.estimate = len(plan.Launches), plan.Done, newEstimate(*plan)
 	s.launcher.levels.learn(earlier)
 	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
 	plan.Expected, plan.Sides = s.progress.estimate.remaining(), compared(s.assembler.sides)

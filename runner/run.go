@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	_ "embed" // the page
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -270,7 +271,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	id := schema.NewULID(now)
 	session := &session{
 		sweep: s, options: o, emit: emit,
-		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s), orderSeed: seedOf(id)},
+		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s), orderSeed: binary.BigEndian.Uint64(id[8:])},
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
 		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer(), levels: levels{}},
 		agenda:    newAgenda(s),
@@ -326,10 +327,8 @@ func (s *session) measureStart(ctx context.Context, launches []sweep.Launch) {
 		return
 	}
 	outcome, err := s.launcher.pool.Run(ctx, task.Spec{
-		Launch: task.Launch{Executor: schema.ExecutorCommand, Command: []string{emptyProgram}, Warmup: emptyWarmup, Iterations: emptyStarts},
-		Deadlines: task.Deadlines{
-			Setup: emptyPatient, Warmup: emptyPatient, Measure: emptyPatient, Validate: emptyPatient, Teardown: emptyPatient,
-		},
+		Launch:    task.Launch{Executor: schema.ExecutorCommand, Command: []string{emptyProgram}, Warmup: emptyWarmup, Iterations: emptyStarts},
+		Deadlines: task.EachStage(emptyPatient),
 	}, nil)
 	if err != nil || outcome.Status != schema.StatusOK {
 		return
@@ -391,11 +390,6 @@ type progress struct {
 	finished int // of all launches, those of earlier sessions included
 	total    int
 	estimate *estimate
-}
-
-// begin sets how much there is to do.
-func (p *progress) begin(plan Plan) {
-	p.total, p.finished, p.estimate = len(plan.Launches), plan.Done, newEstimate(plan)
 }
 
 // more adds a round.

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,9 +89,9 @@ func (s *session) settingsFiles() []string {
 
 // build runs the build commands and reports each of them.
 func (s *session) build(ctx context.Context) error {
-	return s.launcher.build(ctx, func(of subject, command []string) {
+	return s.launcher.targets.Build(ctx, s.launcher.builder(func(of subject, command []string) {
 		s.progress.report(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command})
-	})
+	}))
 }
 
 // convert converts models before anything is measured. Models that change later, or whose points are skipped, are left to the
@@ -116,7 +115,7 @@ func (s *session) launchAll(ctx context.Context, launches []sweep.Launch) error 
 		if ctx.Err() != nil {
 			return nil
 		}
-		if s.limits.over() {
+		if l := s.limits; l.maxTime > 0 && l.now().Sub(l.began) > l.maxTime {
 			s.result.Left += len(launches) - i
 			return nil
 		}
@@ -218,8 +217,8 @@ func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 		outcome := *t.Refused
 		return &outcome
 	}
-	if said := s.limits.before(subjectOf(l)); said != nil {
-		return said
+	if skipped, known := s.limits.skipped[subjectOf(l)]; known {
+		return &skipped
 	}
 	if failed := s.limits.afterFailure(l); failed != nil {
 		return failed
@@ -352,9 +351,6 @@ func compared(sides []side) []Side {
 	return all
 }
 
-// seedOf derives the seed of an order from the identifier of a session.
-func seedOf(id schema.ULID) uint64 { return binary.BigEndian.Uint64(id[8:]) }
-
 // launcher runs process trees: for launches, and for the builds before them.
 type launcher struct {
 	targets *prepare.Targets
@@ -419,12 +415,7 @@ func (r *launcher) target(ctx context.Context, sub subject) (*prepare.Target, er
 	return t, err
 }
 
-// build runs the build commands in the same way as launches. observe is called for each of them.
-func (r *launcher) build(ctx context.Context, observe func(of subject, command []string)) error {
-	return r.targets.Build(ctx, r.builder(observe))
-}
-
-// builder runs preparations in the same way as launches.
+// builder runs preparations in the same way as launches. observe is called for each of them.
 func (r *launcher) builder(observe func(of subject, command []string)) prepare.Builder {
 	return prepare.Builder{
 		Run:     func(ctx context.Context, spec task.Spec) (task.Outcome, error) { return r.pool.Run(ctx, spec, nil) },

@@ -92,16 +92,8 @@ func (s *commits) candidates() []worktree.Commit {
 	return all
 }
 
-// steps is about how many more tests are needed.
-func (s *commits) steps() int { return halvings(len(s.left())) }
-
-// halvings is how often so many commits must be halved until one is left.
-func halvings(commits int) int {
-	if commits < 2 {
-		return 0
-	}
-	return bits.Len(uint(commits - 1))
-}
+// steps is about how many more tests are needed: how often the commits must be halved until one is left.
+func (s *commits) steps() int { return bits.Len(uint(max(len(s.left()), 1) - 1)) }
 
 // left are the commits that may be the first changed one, children first: the bad one and its ancestors, without the good ones.
 func (s *commits) left() []int {

@@ -54,8 +54,8 @@ type UnsupportedError struct {
 // Error returns the reason.
 func (e *UnsupportedError) Error() string { return e.Reason }
 
-// modelPrefix marks a model that is one of these operations.
-const modelPrefix = "builtin:"
+// ModelPrefix marks a model that is one of these operations.
+const ModelPrefix = "builtin:"
 
 // New prepares the operation that config names. The keys are model (builtin:NAME; it takes precedence over benchmark), benchmark
 // (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension (64) and, for Loss, param.loss (mse); or
@@ -149,7 +149,7 @@ func (r *reader) operation() (operation, error) {
 	name := r.config["benchmark"]
 	if model := r.config["model"]; model != "" {
 		var ok bool
-		if name, ok = strings.CutPrefix(model, modelPrefix); !ok {
+		if name, ok = strings.CutPrefix(model, ModelPrefix); !ok {
 			return operation{}, &UnsupportedError{kindOperation, fmt.Sprintf("builtin has no model %q", model)}
 		}
 	}

@@ -83,7 +83,11 @@ func open(tree fs.FS, rule Rule, in string) (*search, error) {
 // finish forms the benchmarks. modules are what the files of all searches import.
 func (s *search) finish(modules imports) *Found {
 	s.form(modules)
-	s.findTools()
+	for _, file := range s.tools.asv {
+		s.asv(file)
+	}
+	s.pytest()
+	s.googleBenchmark()
 	s.found.sort()
 	s.found.Left = joined(s.left, s.found.Left)
 	return s.found

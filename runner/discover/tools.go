@@ -64,15 +64,6 @@ func (f *toolFiles) project(file string) {
 	f.projects[path.Dir(file)] = true
 }
 
-// findTools reads the files that may identify tools. A file that cannot be read is ignored here.
-func (s *search) findTools() {
-	for _, file := range s.tools.asv {
-		s.asv(file)
-	}
-	s.pytest()
-	s.googleBenchmark()
-}
-
 // resultsDir is the folder that a settings file of asv names. // begins a comment in it.
 var resultsDir = regexp.MustCompile(`(?m)^[^\n"/]*"results_dir"\s*:\s*"([^"\n]+)"`)
 

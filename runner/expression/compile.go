@@ -188,9 +188,6 @@ func inOurWords(message string) string {
 	return message
 }
 
-// nameList are the names there are, sorted.
-func (s Scope) nameList() []string { return slices.Sorted(maps.Keys(s.Names)) }
-
 // checkText refuses what the library would read otherwise than it is meant.
 func checkText(text string) error {
 	switch {

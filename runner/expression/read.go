@@ -3,6 +3,7 @@ package expression
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -211,7 +212,7 @@ func (c *compilation) noName(at ast.Node, name string) error {
 	if instead, unclear := c.scope.Unclear[name]; unclear {
 		return c.errorf(at, "%s", instead)
 	}
-	names := c.scope.nameList()
+	names := slices.Sorted(maps.Keys(c.scope.Names))
 	if near := schema.Nearest(name, names); near != "" {
 		return c.errorf(at, "unknown name %s: did you mean %s?", shorten(name), near)
 	}

@@ -52,7 +52,9 @@ type Extracted struct {
 
 // Metric returns the result as a metric of a run. Integers are ticks, as in imported files.
 func (f *Extracted) Metric(r *ExtractRule) schema.Metric {
-	m := schema.Metric{Name: r.Name, Unit: r.storedUnit(), Better: r.direction()}
+	stored, _, _ := schema.StoredUnit(r.unit())
+	kind, _ := schema.KindOfMetric(r.Name)
+	m := schema.Metric{Name: r.Name, Unit: stored, Better: cmp.Or(r.Better, kind.Better)}
 	if r.Take != TakeAll {
 		m.Level = schema.LevelProcess
 	}
@@ -307,18 +309,6 @@ func (r *ExtractRule) CheckBetter() error {
 func (r *ExtractRule) unit() string {
 	kind, _ := schema.KindOfMetric(r.Name)
 	return cmp.Or(r.Unit, kind.Unit)
-}
-
-// storedUnit is the unit that the metric is stored in.
-func (r *ExtractRule) storedUnit() string {
-	stored, _, _ := schema.StoredUnit(r.unit())
-	return stored
-}
-
-// direction is the one in which the metric improves; empty is not known.
-func (r *ExtractRule) direction() schema.Better {
-	kind, _ := schema.KindOfMetric(r.Name)
-	return cmp.Or(r.Better, kind.Better)
 }
 
 // compileJQ makes a program of a text. It can neither load modules nor see the environment.

@@ -40,10 +40,6 @@ type builds struct {
 	began    time.Time         // before anything of the session was started; zero where there is one side
 }
 
-func newBuilds(sides int) builds {
-	return builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides), times: make([][]span, sides)}
-}
-
 // Builder runs build commands.
 type Builder struct {
 	Run     func(context.Context, task.Spec) (task.Outcome, error)
@@ -120,7 +116,7 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	limit := p.Timeouts.Build
 	outcome, err := b.Run(ctx, task.Spec{
 		Launch: task.Launch{Executor: schema.ExecutorCommand, Command: command, Dir: dir, Iterations: 1}, Env: env,
-		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
+		Deadlines: task.EachStage(limit),
 	})
 	if err != nil {
 		return built{}, fmt.Errorf("building %s: %w", p.Benchmark, err)

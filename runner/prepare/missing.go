@@ -151,7 +151,7 @@ func (m *missing) checkCommand(t *Target, side int) {
 		}
 	}
 	if stdin := t.Spec.Stdin; stdin != "" && t.Spec.Hooks.Setup == nil && t.Spec.Hooks.Prepare == nil {
-		if _, err := os.Stat(inDir(t.Spec.Dir, stdin)); err != nil {
+		if _, err := os.Stat(task.InDir(t.Spec.Dir, stdin)); err != nil {
 			m.add(t, side, t.at(t.Point.CommandLine), fileError("stdin "+stdin, err).Error()+m.unsharedAdvice(t, stdin))
 		}
 	}
@@ -166,10 +166,10 @@ func checkOutput(s *task.Spec) error {
 	if s.Stdout == "" {
 		return nil
 	}
-	path := inDir(s.Dir, s.Stdout)
+	path := task.InDir(s.Dir, s.Stdout)
 	info, err := os.Stat(path)
 	if s.Stdin != "" && s.Stdout != os.DevNull {
-		in := inDir(s.Dir, s.Stdin)
+		in := task.InDir(s.Dir, s.Stdin)
 		read, readErr := os.Stat(in)
 		if filepath.Clean(in) == filepath.Clean(path) || err == nil && readErr == nil && os.SameFile(info, read) {
 			return fmt.Errorf("output %s is also the file of stdin and would be overwritten: choose another file", s.Stdout)
@@ -257,7 +257,7 @@ func (t *Target) lack(text string) {
 
 // programMeant suggests what was meant by a program that is not on PATH: a file in this folder, or a shell built-in.
 func (t *Target) programMeant(name string) string {
-	info, err := os.Stat(inDir(t.Spec.Dir, name))
+	info, err := os.Stat(task.InDir(t.Spec.Dir, name))
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return "; did you mean ./" + name + "?"
@@ -273,7 +273,7 @@ func (t *Target) checkProgram(name string) error {
 	path, err := task.LookPath(name, environ)
 	switch {
 	case err == nil:
-		path = inDir(t.Spec.Dir, path)
+		path = task.InDir(t.Spec.Dir, path)
 	case strings.ContainsAny(name, " \t"):
 		return fmt.Errorf("%s: no such program: write its arguments as a list, [%s]", name, strings.Join(strings.Fields(name), ", "))
 	case errors.Is(err, exec.ErrNotFound):

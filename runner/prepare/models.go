@@ -122,11 +122,6 @@ func (c conversion) key() string {
 	return hashOf([]byte(jsonList([]string{c.hash, c.tool.String(), c.to})))
 }
 
-// words describe the conversion in messages.
-func (c conversion) words(path string) []string {
-	return append([]string{"convert", path, "from", c.from, "to", c.to, "by"}, strings.Fields(c.tool.String())...)
-}
-
 // converted is the file that runs instead of a model.
 type converted struct {
 	path         string // empty where the runner has made it
@@ -180,7 +175,7 @@ func (h *Targets) choosePrecision(t *Target, d onnx.Description, at location) {
 		unsupported(d.Precision, fmt.Sprintf(", and %v: %s", err, ownFile))
 		return
 	}
-	t.pending = &conversion{source: inDir(t.Spec.Dir, p.ModelPath), hash: t.ModelSHA256, from: d.Precision, to: to, tool: tool}
+	t.pending = &conversion{source: task.InDir(t.Spec.Dir, p.ModelPath), hash: t.ModelSHA256, from: d.Precision, to: to, tool: tool}
 }
 
 // ownFile is the advice if a model cannot be converted.
@@ -295,11 +290,11 @@ func (h *Targets) runConverter(ctx context.Context, b Builder, sub Subject, c co
 		return task.Outcome{}, err
 	}
 	p, limit := sub.Point, sub.Point.Timeouts.Build
-	b.Observe(sub, c.words(p.ModelPath))
+	b.Observe(sub, append([]string{"convert", p.ModelPath, "from", c.from, "to", c.to, "by"}, strings.Fields(c.tool.String())...))
 	outcome, err := b.Run(ctx, task.Spec{
 		Launch:    task.Launch{Executor: schema.ExecutorCommand, Command: command, Dir: h.Sides[sub.Side].resolve(p.Dir), Iterations: 1},
 		Env:       slices.Concat([]string{"PYTHONDONTWRITEBYTECODE=1"}, environOf(p.Env)),
-		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
+		Deadlines: task.EachStage(limit),
 	})
 	if err != nil {
 		return task.Outcome{}, fmt.Errorf("converting %s: %w", p.ModelPath, err)
@@ -369,7 +364,7 @@ func (h *Targets) addExternal(t *Target, d onnx.Description, at location) {
 	var lines strings.Builder
 	lines.WriteString(t.ModelSHA256 + "  -\n")
 	for _, name := range d.External {
-		hash, err := h.external(filepath.Join(filepath.Dir(inDir(t.Spec.Dir, t.Point.ModelPath)), name), name)
+		hash, err := h.external(filepath.Join(filepath.Dir(task.InDir(t.Spec.Dir, t.Point.ModelPath)), name), name)
 		if err != nil {
 			t.refuseFile("model", at, "model "+t.Point.ModelPath+": its external data "+strconv.Quote(name), err)
 			return
@@ -423,7 +418,7 @@ func extraFiles(p *sweep.Point) (files []extraFile) {
 // prepareInputs hashes the files of the inputs and the session of a model. One that cannot be read refuses the target.
 func (h *Targets) prepareInputs(t *Target, at location) {
 	for _, f := range extraFiles(t.Point) {
-		text, err := h.sha256(inDir(t.Spec.Dir, f.path))
+		text, err := h.sha256(task.InDir(t.Spec.Dir, f.path))
 		if err != nil {
 			t.refuseFile("model", at, f.key+": "+f.path, err)
 			continue

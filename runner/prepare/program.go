@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/shellwords"
@@ -25,14 +26,14 @@ const maxCommandFiles = 20
 // found are left to the launch.
 func (h *Targets) prepareCommand(t *Target, side Side) {
 	path, err := task.LookPath(t.Point.Command[0], slices.Concat(os.Environ(), t.Spec.Env))
-	absent := errors.Is(err, exec.ErrNotFound) || err == nil && infoOf(inDir(t.Spec.Dir, path)) == nil
+	absent := errors.Is(err, exec.ErrNotFound) || err == nil && infoOf(task.InDir(t.Spec.Dir, path)) == nil
 	if absent && t.Point.Optional {
 		t.refuse(schema.StatusSkipped, kindAbsent, t.at(t.Point.CommandLine), t.checkProgram(t.Spec.Command[0]))
 	}
 	if err != nil {
 		return
 	}
-	path = inDir(t.Spec.Dir, path)
+	path = task.InDir(t.Spec.Dir, path)
 	if owner := side.foreign(path); owner != "" {
 		t.refuse(schema.StatusUnsupported, kindForeign, location{}, h.foreignProgram(path, owner))
 	}
@@ -44,7 +45,7 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 		files = append(slices.Clone(files), t.Point.Stdin)
 	}
 	for _, word := range files {
-		path := inDir(t.Spec.Dir, word)
+		path := task.InDir(t.Spec.Dir, word)
 		if info := infoOf(path); info == nil || !info.Mode().IsRegular() || h.outputs[path] {
 			continue
 		}
@@ -63,7 +64,7 @@ func (h *Targets) NoteOutputs(t *Target) {
 	t.launched = true
 	for fact := range t.Facts {
 		word, ok := strings.CutPrefix(fact, FactCommandFile)
-		path := inDir(t.Spec.Dir, shellwords.FromUTF8(word))
+		path := task.InDir(t.Spec.Dir, shellwords.FromUTF8(word))
 		if ok && !sameFile(h.hashes[path].file, infoOf(path)) {
 			delete(t.Facts, fact)
 			delete(h.hashes, path)
@@ -116,7 +117,7 @@ func (t *Target) program(settings python.Settings) (task.Spec, error) {
 
 // hash keeps the hash of a file that has to be there.
 func (t *Target) hash(h *Targets, fact, path string, at location) {
-	text, err := h.sha256(inDir(t.Spec.Dir, path))
+	text, err := h.sha256(task.InDir(t.Spec.Dir, path))
 	if err != nil {
 		kind, _, _ := strings.Cut(fact, ".")
 		t.refuseFile(kind, at, path, err)
@@ -129,7 +130,7 @@ func (t *Target) hash(h *Targets, fact, path string, at location) {
 func (h *Targets) prepareModel(t *Target, at location) {
 	p := t.Point
 	if p.ModelPath != "" {
-		path := inDir(t.Spec.Dir, p.ModelPath)
+		path := task.InDir(t.Spec.Dir, p.ModelPath)
 		text, err := h.sha256(path)
 		if err != nil {
 			t.refuseFile("model", at, "model "+p.ModelPath, err)
@@ -144,7 +145,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 		}
 		return
 	}
-	name, ok := strings.CutPrefix(p.Model, builtinPrefix)
+	name, ok := strings.CutPrefix(p.Model, builtin.ModelPrefix)
 	if !ok || p.Executor == schema.ExecutorTorch {
 		return
 	}

@@ -94,10 +94,10 @@ func (t *Targets) filesOf(sub Subject) (files []task.File) {
 	if err != nil {
 		return nil // the launch says so
 	}
-	files = append(files, task.File{Path: inDir(dir, program), Executed: true})
+	files = append(files, task.File{Path: task.InDir(dir, program), Executed: true})
 	reader := p.Command[0] // the word before, without flags
 	look := func(word string, whole bool) {
-		path := inDir(dir, word)
+		path := task.InDir(dir, word)
 		info, ok := changeable(path)
 		switch {
 		case !whole && !filepath.IsAbs(word) || !ok:
@@ -112,7 +112,7 @@ func (t *Targets) filesOf(sub Subject) (files []task.File) {
 	}
 	for _, word := range p.Command[1:min(len(p.Command), maxCommandFiles)] {
 		parts := strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(delimiters, r) })
-		if len(parts) < 2 || infoOf(inDir(dir, word)) != nil {
+		if len(parts) < 2 || infoOf(task.InDir(dir, word)) != nil {
 			look(word, true)
 			continue
 		}

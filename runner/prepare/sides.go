@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
@@ -160,15 +161,7 @@ type Side struct {
 }
 
 // Has reports whether a path exists for a point in a folder.
-func (s Side) Has(dir, path string) bool { return exists(inDir(s.resolve(dir), path)) }
-
-// inDir is a path as a process in dir sees it; dir is empty for the working directory.
-func inDir(dir, path string) string {
-	if dir == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
+func (s Side) Has(dir, path string) bool { return exists(task.InDir(s.resolve(dir), path)) }
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
@@ -210,12 +203,7 @@ func needed(p *sweep.Point) []string {
 }
 
 // resolve is a folder of a point, on this side.
-func (s Side) resolve(dir string) string {
-	if s.Dir == "" || filepath.IsAbs(dir) {
-		return dir
-	}
-	return filepath.Join(s.Dir, dir)
-}
+func (s Side) resolve(dir string) string { return task.InDir(s.Dir, dir) }
 
 // foreign is the folder of other code that a path lies in; empty if it lies in none.
 func (s Side) foreign(path string) string {
@@ -382,7 +370,7 @@ func (t *Targets) unsharedAdvice(dir, path string) string {
 	if len(t.Sides) < 2 || path == "" || filepath.IsAbs(path) {
 		return ""
 	}
-	below, ok := strings.CutPrefix(inDir(t.Sides[0].resolve(dir), path), t.Sides[0].Root)
+	below, ok := strings.CutPrefix(task.InDir(t.Sides[0].resolve(dir), path), t.Sides[0].Root)
 	if trees := t.Sides[0].Trees; !ok || len(trees) == 0 || !t.onlyUserHas(trees[0], below) || t.builtInto(below) {
 		return ""
 	}

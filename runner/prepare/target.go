@@ -56,9 +56,6 @@ const kindAbsent = "absent"
 // modelFile is the name of a generated model in the run directory.
 const modelFile = "model.onnx"
 
-// builtinPrefix marks a model that NeuroLens makes itself.
-const builtinPrefix = "builtin:"
-
 // Of prepares a point on a side, once.
 func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	if target, ok := t.known[sub]; ok {

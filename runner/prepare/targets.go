@@ -72,10 +72,12 @@ type interpreter struct {
 
 // New returns targets without preparing anything yet.
 func New(o Options) *Targets {
+	sides := len(o.Sides)
 	return &Targets{
 		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
-		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{}, builds: newBuilds(len(o.Sides)),
-		files: map[Subject]map[task.File]bool{}, described: map[string]onnx.Description{}, conversions: map[string]converted{},
+		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{},
+		builds: builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides), times: make([][]span, sides)},
+		files:  map[Subject]map[task.File]bool{}, described: map[string]onnx.Description{}, conversions: map[string]converted{},
 		ignored: map[string]bool{}, lacks: map[Subject]string{},
 	}
 }
@@ -93,7 +95,7 @@ func (t *Targets) run() (all []*sweep.Point) {
 
 // Path is a path of the sweep as the processes of a point see it.
 func (t *Targets) Path(sub Subject, path string) string {
-	return inDir(t.Sides[sub.Side].resolve(sub.Point.Dir), path)
+	return task.InDir(t.Sides[sub.Side].resolve(sub.Point.Dir), path)
 }
 
 // sha256 is the hash of a file in hex.

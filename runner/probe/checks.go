@@ -23,7 +23,7 @@ var hostChecks = []check{
 		"governor",
 		[]string{"cpu.governor"},
 		"the clock follows the load: short runs, and the first iterations, are slower",
-		"sudo cpupower frequency-set -g performance", judgeGovernor, "",
+		"sudo cpupower frequency-set -g performance", func(s seen) verdict { return fineIf(s.value == bestGovernor, s.value) }, "",
 	},
 	{
 		"boost",
@@ -83,7 +83,7 @@ var hostChecks = []check{
 		"throttling",
 		[]string{"cpu.throttles_since_boot"},
 		"cores got too hot and were slowed down",
-		"", judgeThrottling, "no command helps: improve the cooling, or make longer pauses",
+		"", func(s seen) verdict { return fineIf(s.value == "0", s.value+" times since the start") }, "no command helps: improve the cooling, or make longer pauses",
 	},
 	{
 		"battery",
@@ -123,8 +123,6 @@ var hostChecks = []check{
 		"", judgeAffinity, "",
 	},
 }
-
-func judgeGovernor(s seen) verdict { return fineIf(s.value == bestGovernor, s.value) }
 
 func judgeBoost(s seen) verdict {
 	v := fineIf(s.value == "false", onOff(s.value))
@@ -193,8 +191,6 @@ func judgeSwap(s seen) verdict {
 	fine := used == 0 || s.env.MemoryBytes != nil && used <= float64(*s.env.MemoryBytes)/100
 	return fineIf(fine, schema.ForPeople(used, "B"))
 }
-
-func judgeThrottling(s seen) verdict { return fineIf(s.value == "0", s.value+" times since the start") }
 
 func judgeSteal(s seen) verdict {
 	const bearable = 1 // percent

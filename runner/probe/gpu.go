@@ -146,9 +146,6 @@ func (f *facts) unknownDevices() string {
 	return ""
 }
 
-// deviceName is what stands for all GPUs of a machine: each name once.
-func deviceName(names []string) string { return strings.Join(slices.Compact(names), ", ") }
-
 // Where Linux and ROCm say what AMD GPUs there are. The first is the topology that ROCm's own tools read, by the kernel's
 // driver for compute (kfd), which lists those that this process may use.
 const (

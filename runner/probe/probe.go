@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -95,7 +96,7 @@ func (f *facts) env() schema.Env {
 		CPUModel:      f.known["cpu.model"],
 		CPUCount:      f.integer("cpu.threads"),
 		MemoryBytes:   f.integer("memory.total"),
-		GPUName:       deviceName(f.deviceNames()),
+		GPUName:       strings.Join(slices.Compact(f.deviceNames()), ", "), // each name once
 		GPUCount:      f.integer("gpu.count"),
 		DriverVersion: f.known["gpu.driver"],
 		CUDAVersion:   f.known["gpu.cuda"],

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
@@ -22,9 +23,6 @@ import (
 const maxAxes = 64
 
 var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
-
-// builtinPrefix marks a model that is not a file.
-const builtinPrefix = "builtin:"
 
 // labels are the axes at the top level of a file, outermost first.
 var labels = []string{"benchmark", "model", "backend", "variant"}
@@ -248,7 +246,7 @@ func readModel(f field) (value, error) {
 		if err != nil {
 			return value{}, err
 		}
-		if strings.HasPrefix(text, builtinPrefix) {
+		if strings.HasPrefix(text, builtin.ModelPrefix) {
 			return value{text: text, at: f}, nil
 		}
 		path, err := ExpandPath(text)
@@ -266,7 +264,7 @@ func readModel(f field) (value, error) {
 		if v.path, err = path.text(); err != nil {
 			return value{}, err
 		}
-		if strings.HasPrefix(v.path, builtinPrefix) {
+		if strings.HasPrefix(v.path, builtin.ModelPrefix) {
 			return value{}, path.errorf("want a file, got %s: write model: %s", v.path, v.path)
 		}
 		if v.path, err = ExpandPath(v.path); err != nil {
@@ -278,7 +276,7 @@ func readModel(f field) (value, error) {
 		if v.text, err = name.text(); err != nil {
 			return value{}, err
 		}
-		if strings.HasPrefix(v.text, builtinPrefix) {
+		if strings.HasPrefix(v.text, builtin.ModelPrefix) {
 			return value{}, name.errorf("want a name, got %s: write model: %s", v.text, v.text)
 		}
 	}

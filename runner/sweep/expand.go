@@ -83,7 +83,9 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 func (e *expansion) addAll() error {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
 	over := e.sections[0].over
-	e.takers = newParameters(over.Files)
+	e.takers = &parameters{
+		files: over.Files, known: map[functionName]*discover.Parameters{}, axes: map[axesOf][]int{}, uses: map[string]*axisUse{}, points: map[string]bool{},
+	}
 	if over.Base != nil {
 		e.takers.files = over.Base
 	}
@@ -648,12 +650,6 @@ type axisUse struct {
 	untaken []string // the benchmarks and variants that do not take it
 	names   []string // that these take
 	by      *discover.Parameters
-}
-
-func newParameters(files fs.FS) *parameters {
-	return &parameters{
-		files: files, known: map[functionName]*discover.Parameters{}, axes: map[axesOf][]int{}, uses: map[string]*axisUse{}, points: map[string]bool{},
-	}
 }
 
 // of are the parameters of the function that a point measures, with those of the function that prepares it; nil: they are not known.

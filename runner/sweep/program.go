@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/task"
@@ -338,7 +339,7 @@ func (p *program) chooseBackend(point *Point, backend *value) error {
 		return backend.at.errorf("without command or file, want builtin, onnxrt, torch or tensorrt, got %s%s",
 			backend.at.got(), hint)
 	}
-	embedded := strings.HasPrefix(point.Model, builtinPrefix)
+	embedded := strings.HasPrefix(point.Model, builtin.ModelPrefix)
 	switch {
 	case point.Executor != schema.ExecutorBuiltin && point.ModelPath == "" && !embedded:
 		return backend.at.errorf("%s needs a model: a file, or builtin:NAME", backend.text)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
@@ -202,7 +203,7 @@ func namedModel(run *schema.Run) string {
 	path := run.Env.Facts["runner.model"]
 	switch {
 	case run.Executor == schema.ExecutorCommand || run.Executor == schema.ExecutorPython || run.Executor == schema.ExecutorBuiltin:
-	case path == "" && strings.HasPrefix(run.Model, "builtin:"):
+	case path == "" && strings.HasPrefix(run.Model, builtin.ModelPrefix):
 		return run.Model
 	case path != "" && filepath.Base(path) == run.Model: // another name could not be given
 		return path

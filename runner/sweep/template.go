@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/builtin"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -397,7 +398,7 @@ func (g *grid) resolved(row []*value) ([]*value, error) {
 		if path := v.filling.path; path != nil {
 			made.path = path.fill(row)
 			made.text = filepath.Base(made.path)
-			if strings.HasPrefix(made.path, builtinPrefix) {
+			if strings.HasPrefix(made.path, builtin.ModelPrefix) {
 				made.text, made.path = made.path, ""
 			}
 		}

@@ -77,7 +77,9 @@ func (s *supervisor) runCommand() {
 		return
 	}
 	c.hookEnv = s.hookAttr()
-	s.dueCleanup()
+	s.mu.Lock()
+	s.cleanup = s.job.Hooks.Cleanup // it runs whatever happens from now on
+	s.mu.Unlock()
 	if failed := c.hook(hookSetup, s.job.Hooks.Setup); failed != nil {
 		s.sender.hold(*failed)
 		return
@@ -463,13 +465,6 @@ func (c *command) hook(name string, argv []string) *event {
 	return c.failure(process{what: name, path: path, hook: true}, status, err)
 }
 
-// dueCleanup notes that the cleanup is to run, whatever happens from now on.
-func (s *supervisor) dueCleanup() {
-	s.mu.Lock()
-	s.cleanup = s.job.Hooks.Cleanup
-	s.mu.Unlock()
-}
-
 // cleanUp runs the cleanup that is due. The caller holds mu for good, so nothing else is started any more; what the command has left
 // behind may still run, as the cleanup may want to end it.
 func (s *supervisor) cleanUp() {
@@ -540,7 +535,7 @@ func (c *command) openStdin() (done func(), err error) {
 	if c.job.Stdin == "" {
 		return func() {}, nil
 	}
-	fd, err := syscall.Open(inFolder(c.job.Dir, c.job.Stdin), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	fd, err := syscall.Open(InDir(c.job.Dir, c.job.Stdin), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("opening stdin %s: %w", c.job.Stdin, err)
 	}
@@ -552,8 +547,8 @@ func (c *command) openStdin() (done func(), err error) {
 	}, nil
 }
 
-// inFolder is a path from a folder; empty: the working directory.
-func inFolder(dir, path string) string {
+// InDir is a path as a process that runs in dir sees it; dir is empty for the working directory.
+func InDir(dir, path string) string {
 	if dir == "" || filepath.IsAbs(path) {
 		return path
 	}
@@ -565,7 +560,7 @@ func (c *command) openOutput() error {
 	if c.job.Stdout == "" {
 		return nil
 	}
-	f, err := os.OpenFile(inFolder(c.job.Dir, c.job.Stdout), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
+	f, err := os.OpenFile(InDir(c.job.Dir, c.job.Stdout), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
 	if err != nil {
 		return fmt.Errorf("opening output: %w", err) // which names the file
 	}

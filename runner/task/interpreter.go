@@ -26,15 +26,15 @@ func CheckInterpreter(path, dir string, env []string) error {
 		return nil
 	}
 	for range maxInterpreters {
-		first, isScript := firstLine(inFolder(dir, path))
+		first, isScript := firstLine(InDir(dir, path))
 		if !isScript {
-			return checkLoader(inFolder(dir, path))
+			return checkLoader(InDir(dir, path))
 		}
 		name, argument, _ := strings.Cut(strings.ReplaceAll(first, "\t", " "), " ")
 		if name == "" {
 			return nil
 		}
-		info, err := os.Stat(inFolder(dir, name))
+		info, err := os.Stat(InDir(dir, name))
 		switch {
 		case err != nil && strings.HasSuffix(name, "\r"):
 			return fmt.Errorf("its interpreter %s does not exist: the script has Windows line ends", visible(name))

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -77,13 +76,10 @@ func newKeeper(dir string, j *job) (*keeper, error) {
 
 // outputOf is the output of a name.
 func (j *job) outputOf(dir, name string) keptOutput {
-	switch {
-	case name == stdoutFile || name == stderrFile || name == Output:
+	if name == stdoutFile || name == stderrFile || name == Output {
 		return keptOutput{path: j.path(dir, name)}
-	case j.Dir == "" || filepath.IsAbs(name):
-		return keptOutput{path: name, own: true}
 	}
-	return keptOutput{path: filepath.Join(j.Dir, name), own: true}
+	return keptOutput{path: InDir(j.Dir, name), own: true}
 }
 
 // mark notes what files are there before a process starts. The clock of a file system is too coarse to tell two writes of

@@ -78,6 +78,11 @@ type Deadlines struct {
 	Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
 
+// EachStage gives every stage but profile the same deadline.
+func EachStage(limit time.Duration) Deadlines {
+	return Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit}
+}
+
 // Defaults of a Spec.
 const (
 	defaultOutputLimit = 64 << 20

@@ -135,18 +135,13 @@ func (s *supervisor) finish() {
 func (s *supervisor) killAll() (killed, left int) {
 	s.mu.Lock() // for good
 	if s.tracing.Load() {
-		s.exit(exitKilled)
+		_ = os.RemoveAll(s.dir) // the runner holds its files open
+		s.sender.flush()
+		os.Exit(exitKilled)
 	}
 	s.cleanUp()
 	s.spawner.close()
 	return killBelow(s.leader, s.job.KillWait, s.sender.flush)
-}
-
-// exit removes the run directory, whose files the runner holds open, and ends this process.
-func (s *supervisor) exit(code int) {
-	_ = os.RemoveAll(s.dir)
-	s.sender.flush()
-	os.Exit(code)
 }
 
 // start starts one process, unless the run ends: then it never returns.

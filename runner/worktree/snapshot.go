@@ -69,7 +69,7 @@ func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 		}
 	}
 	commit := code.Commit
-	if s.top(r) && was != "" {
+	if r.top == s.root && was != "" {
 		if code.Changed, err = s.changed(ctx, r, in, code.Commit); err != nil {
 			return Code{}, "", err
 		}
@@ -218,9 +218,6 @@ func (s *snapshot) fillNested(ctx context.Context, r repo, in call, others []str
 	_, err = in.run(ctx, "update-index", "-z", "--index-info")
 	return err
 }
-
-// top reports whether a repository is the one around the others.
-func (s *snapshot) top(r repo) bool { return r.top == s.root }
 
 // changed is Code.Changed of the files in the index of in.
 func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) (string, error) {
