@@ -120,39 +120,32 @@ func (i *insert) exec() error {
 	return err
 }
 
-func (i *insert) add(value driver.Value) { i.values = append(i.values, value) }
-
-func (i *insert) Null()                              { i.add(nil) }
-func (i *insert) Text(value string)                  { i.add(value) }
-func (i *insert) Integer(value int64)                { i.add(value) }
-func (i *insert) Real(value float64)                 { i.add(value) }
-func (i *insert) Boolean(value bool)                 { i.add(value) }
-func (i *insert) Time(value time.Time)               { i.add(value.UnixMicro()) }
-func (i *insert) Texts(list []string)                { i.json(list) }
-func (i *insert) TextMap(entries map[string]string)  { i.json(entries) }
-func (i *insert) RealMap(entries map[string]float64) { i.json(entries) }
-func (i *insert) Structs(list [][]any)               { i.json(list) }
-
-func (i *insert) Integers(list []int64) {
-	blob := make([]byte, 0, 8*len(list))
-	for _, n := range list {
-		blob = binary.LittleEndian.AppendUint64(blob, uint64(n))
+// add adds the values of a row: numbers as blobs, and other lists and maps as JSON.
+func (i *insert) add(row ...any) {
+	for _, value := range row {
+		switch v := value.(type) {
+		case nil, string, int64, float64, bool:
+			i.values = append(i.values, v)
+		case time.Time:
+			i.values = append(i.values, v.UnixMicro())
+		case []int64:
+			blob := make([]byte, 0, 8*len(v))
+			for _, n := range v {
+				blob = binary.LittleEndian.AppendUint64(blob, uint64(n))
+			}
+			i.values = append(i.values, blob)
+		case []float64:
+			blob := make([]byte, 0, 8*len(v))
+			for _, number := range v {
+				blob = binary.LittleEndian.AppendUint64(blob, math.Float64bits(number))
+			}
+			i.values = append(i.values, blob)
+		default:
+			text, err := json.Marshal(v)
+			i.err = cmp.Or(i.err, err)
+			i.values = append(i.values, string(text))
+		}
 	}
-	i.add(blob)
-}
-
-func (i *insert) Reals(list []float64) {
-	blob := make([]byte, 0, 8*len(list))
-	for _, v := range list {
-		blob = binary.LittleEndian.AppendUint64(blob, math.Float64bits(v))
-	}
-	i.add(blob)
-}
-
-func (i *insert) json(value any) {
-	text, err := json.Marshal(value)
-	i.err = cmp.Or(i.err, err)
-	i.add(string(text))
 }
 
 // grouped makes runs of the results that follow one another and have the same name.
@@ -226,13 +219,13 @@ func (g *grouped) flush() error {
 	sum := hash.Sum(nil)
 	r.RunID = schema.ULIDFrom(time.Time{}, [10]byte(sum)).String()
 	r.SessionID = r.RunID
-	schema.PutRun(g.runs, r, hex.EncodeToString(sum[:16]))
+	g.runs.add(schema.RunRow(r, hex.EncodeToString(sum[:16]))...)
 	if err := g.runs.exec(); err != nil {
 		return err
 	}
 	for i := range r.Metrics {
-		g.samples.Text(r.RunID)
-		schema.PutMetric(g.samples, &r.Metrics[i])
+		g.samples.add(r.RunID)
+		g.samples.add(schema.MetricRow(&r.Metrics[i])...)
 		if err := g.samples.exec(); err != nil {
 			return err
 		}

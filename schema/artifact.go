@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 )
@@ -66,12 +65,10 @@ func IsArtifactKind(text string) bool {
 	return text != "" && len(text) <= 64
 }
 
-// artifactsColumn is the index of the column artifacts in Runs.
-var artifactsColumn = slices.IndexFunc(Runs.Columns, func(c *Column) bool { return c.Name == "artifacts" })
-
 // ArtifactsOf gives the artifacts in a row of Runs.
-func ArtifactsOf(row []any) []Artifact {
-	return artifactsOf(take[[][]any](&cursor{row: row, next: artifactsColumn}))
+func ArtifactsOf(row []any) (all []Artifact) {
+	setField(&all, row[Runs.Place("artifacts")])
+	return all
 }
 
 // IsHash reports whether a text is a SHA-256 in lower-case hex.

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -31,9 +32,6 @@ func DigestOf(r *Run) string { return new(Digester).Of(r) }
 type Digester struct {
 	hash    hash.Hash
 	pending []byte // not hashed yet
-	table   byte
-	columns []*Column // of the row; the next value is of the first one
-	derived bool      // derived columns of the row count
 	keys    []string
 	metrics []*Metric
 	ops     []*Op
@@ -42,8 +40,7 @@ type Digester struct {
 // Of is DigestOf.
 func (d *Digester) Of(r *Run) string {
 	d.begin()
-	d.row(digestRuns, Runs.Columns)
-	PutRun(d, r, "")
+	d.row(digestRuns, Runs.Columns, RunValues(r, ""))
 	d.metrics, d.ops = d.metrics[:0], d.ops[:0]
 	for i := range r.Metrics {
 		d.metrics = append(d.metrics, &r.Metrics[i])
@@ -54,12 +51,10 @@ func (d *Digester) Of(r *Run) string {
 	slices.SortStableFunc(d.metrics, func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(d.ops, func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) })
 	for _, m := range d.metrics {
-		d.row(digestSamples, Samples.Columns[1:])
-		PutMetric(d, m)
+		d.row(digestSamples, Samples.Columns[1:], MetricValues(m))
 	}
 	for _, o := range d.ops {
-		d.row(digestOps, Ops.Columns[1:])
-		PutOp(d, o)
+		d.row(digestOps, Ops.Columns[1:], OpValues(o))
 	}
 	clear(d.metrics) // so that nothing keeps the run
 	clear(d.ops)
@@ -74,8 +69,7 @@ const digestPiece = 4 << 10
 func DigestOfRows(run []any, samples, ops [][]any) string {
 	var d Digester
 	d.begin()
-	d.row(digestRuns, Runs.Columns)
-	putRow(&d, run)
+	d.row(digestRuns, Runs.Columns, slices.Values(run))
 	for _, t := range []struct {
 		number  byte
 		columns []*Column
@@ -84,8 +78,7 @@ func DigestOfRows(run []any, samples, ops [][]any) string {
 		rows := slices.Clone(t.rows)
 		slices.SortFunc(rows, func(a, b []any) int { return compareKeys(a[1], b[1]) })
 		for _, row := range rows {
-			d.row(t.number, t.columns[1:])
-			putRow(&d, row[1:])
+			d.row(t.number, t.columns[1:], slices.Values(row[1:]))
 		}
 	}
 	return d.sum()
@@ -111,9 +104,46 @@ func (d *Digester) begin() {
 	d.pending = d.pending[:0]
 }
 
-// row begins a row. If a metric has neither ticks nor reals, its derived columns count, because it has no other values.
-func (d *Digester) row(table byte, columns []*Column) {
-	d.table, d.columns, d.derived = table, columns, table == digestSamples
+// row adds the values of a row, or pointers to them, except NULL, derived values, and warnings, which are not measured. The derived
+// values of a metric count if it has neither ticks nor reals, because it has no others.
+func (d *Digester) row(table byte, columns []*Column, values iter.Seq[any]) {
+	derived := table == digestSamples
+	for value := range values {
+		c := columns[0]
+		columns = columns[1:]
+		if value == nil {
+			continue
+		}
+		derived = derived && c.Name != "ticks" && c.Name != "reals"
+		if c.Derived && !derived || table == digestRuns && c.Name == "warnings" {
+			continue
+		}
+		if len(d.pending) >= digestPiece {
+			d.flush()
+		}
+		d.pending = binary.BigEndian.AppendUint32(append(d.pending, table), uint32(c.ID))
+		d.add(value)
+	}
+}
+
+// add adds a value. Long lists are hashed in pieces.
+func (d *Digester) add(value any) {
+	switch v := value.(type) {
+	case *[]int64:
+		addNumbers(d, *v, appendIntegers)
+	case []int64:
+		addNumbers(d, v, appendIntegers)
+	case *[]float64:
+		addNumbers(d, *v, appendReals)
+	case []float64:
+		addNumbers(d, v, appendReals)
+	case *map[string]string:
+		addMap(d, *v, appendText)
+	case *map[string]float64:
+		addMap(d, *v, appendReal)
+	default:
+		d.pending = appendValue(d.pending, value)
+	}
 }
 
 func (d *Digester) sum() string {
@@ -121,89 +151,10 @@ func (d *Digester) sum() string {
 	return hex.EncodeToString(d.hash.Sum(nil)[:16])
 }
 
-// next goes on to the next column, and begins its value if it counts.
-func (d *Digester) next() (counts bool) {
-	c := d.columns[0]
-	d.columns = d.columns[1:]
-	if c.Derived && !d.derived {
-		return false
-	}
-	if len(d.pending) >= digestPiece {
-		d.flush()
-	}
-	d.pending = binary.BigEndian.AppendUint32(append(d.pending, d.table), uint32(c.ID))
-	return true
-}
-
 // flush hashes what was added.
 func (d *Digester) flush() {
 	d.hash.Write(d.pending)
 	d.pending = d.pending[:0]
-}
-
-// Null is left out.
-func (d *Digester) Null() { d.columns = d.columns[1:] }
-
-// Text adds a text.
-func (d *Digester) Text(value string) {
-	if d.next() {
-		d.pending = appendText(d.pending, value)
-	}
-}
-
-// Integer adds an integer.
-func (d *Digester) Integer(value int64) {
-	if d.next() {
-		d.pending = appendInteger(d.pending, value)
-	}
-}
-
-// Real adds a real number.
-func (d *Digester) Real(value float64) {
-	if d.next() {
-		d.pending = appendReal(d.pending, value)
-	}
-}
-
-// Boolean adds a truth value.
-func (d *Digester) Boolean(value bool) {
-	if d.next() {
-		d.pending = appendBoolean(d.pending, value)
-	}
-}
-
-// Time adds an instant.
-func (d *Digester) Time(value time.Time) {
-	if d.next() {
-		d.pending = appendTime(d.pending, value)
-	}
-}
-
-// Texts adds a list, unless it has the warnings, which are not measured.
-func (d *Digester) Texts(list []string) {
-	if d.table == digestRuns && d.columns[0].Name == "warnings" {
-		d.Null()
-		return
-	}
-	if d.next() {
-		d.pending = appendList(d.pending, list, appendText)
-	}
-}
-
-// Integers adds a list, which may be the samples.
-func (d *Digester) Integers(list []int64) {
-	d.raw()
-	if d.next() {
-		addNumbers(d, list, appendIntegers)
-	}
-}
-
-// Reals adds a list, which may be the samples.
-func (d *Digester) Reals(list []float64) {
-	d.raw()
-	if d.next() {
-		addNumbers(d, list, appendReals)
-	}
 }
 
 // addNumbers adds a list of numbers, which may be long.
@@ -215,41 +166,29 @@ func addNumbers[T any](d *Digester, list []T, add func([]byte, []T) []byte) {
 	}
 }
 
-// raw notices that the metric has samples.
-func (d *Digester) raw() {
-	if name := d.columns[0].Name; name == "ticks" || name == "reals" {
-		d.derived = false
-	}
-}
-
-// TextMap adds a map.
-func (d *Digester) TextMap(entries map[string]string) { addMap(d, entries, appendText) }
-
-// RealMap adds a map.
-func (d *Digester) RealMap(entries map[string]float64) { addMap(d, entries, appendReal) }
-
-// Structs adds a list of structs.
-func (d *Digester) Structs(list [][]any) {
-	if d.next() {
-		d.pending = appendStructs(d.pending, list)
-	}
-}
-
-// appendValue adds the kind byte of a value, then its content.
+// appendValue adds the kind byte of a value, or of the value that a pointer points to, then its content.
 func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case nil:
 		return append(b, 'n')
 	case string:
 		return appendText(b, v)
+	case *string:
+		return appendText(b, *v)
 	case int64:
 		return appendInteger(b, v)
+	case *int64:
+		return appendInteger(b, *v)
 	case float64:
 		return appendReal(b, v)
+	case *float64:
+		return appendReal(b, *v)
 	case bool:
 		return appendBoolean(b, v)
 	case time.Time:
 		return appendTime(b, v)
+	case *time.Time:
+		return appendTime(b, *v)
 	case []string:
 		return appendList(b, v, appendText)
 	case []int64:
@@ -258,6 +197,8 @@ func appendValue(b []byte, value any) []byte {
 		return appendReals(appendLength(b, len(v)), v)
 	case [][]any:
 		return appendStructs(b, v)
+	case *bool, *[]string, *[][]any:
+		return appendValue(b, plain(v))
 	case map[string]string:
 		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendText)
 	case map[string]float64:
@@ -321,9 +262,6 @@ func appendLength(b []byte, n int) []byte {
 }
 
 func addMap[V any](d *Digester, m map[string]V, add func([]byte, V) []byte) {
-	if !d.next() {
-		return
-	}
 	d.keys = d.keys[:0]
 	for key := range m {
 		d.keys = append(d.keys, key)

@@ -1,276 +1,204 @@
 package schema
 
 import (
-	"fmt"
+	"iter"
 	"time"
 )
 
-// RowValues takes the values of a row one by one, in the order of the columns of its table.
-type RowValues interface {
-	Null()
-	Text(value string)
-	Integer(value int64)
-	Real(value float64)
-	Boolean(value bool)
-	Time(value time.Time)
-	Texts(list []string)
-	Integers(list []int64)
-	Reals(list []float64)
-	TextMap(entries map[string]string)
-	RealMap(entries map[string]float64)
-	Structs(list [][]any) // each has the values of its fields
-}
-
-// PutRun gives the values of a run, in the order of Runs.Columns. digest is that of DigestOf.
-func PutRun(to RowValues, r *Run, digest string) {
-	putIdentity(to, r, digest)
-	putMeasured(to, r)
-	putOutcome(to, r)
-	putEnv(to, &r.Env)
-	primary := r.Metric(r.Primary)
-	if primary == nil {
-		for range runsOfPrimary {
-			to.Null()
-		}
-		return
+// RunValues gives the values of a run, in the order of Runs.Columns: pointers to its fields, and nil for NULL. So nothing is copied.
+// digest is the result of DigestOf.
+func RunValues(r *Run, digest string) iter.Seq[any] {
+	row := &runRow{Run: r, digest: digest, primary: r.Metric(r.Primary)}
+	if row.primary == nil {
+		row.primary = &Metric{}
 	}
-	putTexts(to, primary.Name, primary.Unit, string(primary.Better), string(primary.Level), primary.Clock)
-	putSummary(to, &primary.Summary)
+	return runColumns.values(row)
 }
 
-// runsOfPrimary is the number of columns of runs that are about its primary metric.
-var runsOfPrimary = len(Runs.Columns) - Runs.Place("metric")
+// MetricValues gives the values of a metric as RunValues does, in the order of Samples.Columns, without run_id.
+func MetricValues(m *Metric) iter.Seq[any] { return sampleColumns[1:].values(m) }
 
-func putIdentity(to RowValues, r *Run, digest string) {
-	putTexts(to, r.RunID, r.SessionID, r.PointID)
-	putIntegers(to, r.RepeatIndex, r.BlockIndex, r.PositionIndex)
-	putTexts(to, r.Side, r.Resumes, string(r.Purpose), r.Source, digest)
-}
+// OpValues gives the values of an op as RunValues does, in the order of Ops.Columns, without run_id.
+func OpValues(o *Op) iter.Seq[any] { return opColumns[1:].values(o) }
 
-func putMeasured(to RowValues, r *Run) {
-	putTexts(to, r.Suite, r.Benchmark, r.Variant, string(r.Executor), r.Backend, r.BackendVersion, r.Model, r.ModelSHA256, r.Precision)
-	putIntegers(to, r.BatchSize, r.SeqLen)
-	putTextMaps(to, r.Params, r.Applied, r.Tags)
-	putIntegers(to, r.Work.Bytes)
-	putReals(to, r.Work.Flops, r.Work.Items)
-}
-
-func putOutcome(to RowValues, r *Run) {
-	if r.StartedAt.IsZero() {
-		to.Null()
-	} else {
-		to.Time(r.StartedAt.UTC())
-	}
-	putTexts(to, string(r.TimeSource))
-	s := &r.Stages
-	putIntegers(to, s.Build, s.Setup, s.Warmup, s.Measure, s.Validate, s.Teardown, s.Profile)
-	putTexts(to, string(r.Status), string(r.Stage), r.ErrorKind, r.Error)
-	putIntegers(to, r.ExitCode)
-	putTexts(to, r.Signal)
-	putTextList(to, r.Warnings)
-	if r.Artifacts == nil {
-		to.Null()
-	} else {
-		to.Structs(artifactRows(r.Artifacts))
-	}
-}
-
-func putEnv(to RowValues, e *Env) {
-	putTexts(to, e.HostID, e.Machine, e.Hostname, e.OS, e.OSKernel, e.CPUModel)
-	putIntegers(to, e.CPUCount, e.MemoryBytes)
-	putTexts(to, e.GPUName)
-	putIntegers(to, e.GPUCount)
-	putTexts(to, e.DriverVersion, e.CUDAVersion, e.PythonVersion, e.GitCommit, e.GitBranch)
-	if e.GitDirty == nil {
-		to.Null()
-	} else {
-		to.Boolean(*e.GitDirty)
-	}
-	putTextMaps(to, e.Facts, e.Missing)
-}
-
-// PutMetric gives the values of a metric, in the order of Samples.Columns, without run_id.
-func PutMetric(to RowValues, m *Metric) {
-	putTexts(to, m.Name, m.Unit, string(m.Better), m.Clock, string(m.Level))
-	if m.Tick == 0 {
-		to.Null()
-	} else {
-		to.Real(m.Tick)
-	}
-	putIntegerList(to, m.Ticks)
-	putRealList(to, m.Reals)
-	putIntegerList(to, m.WarmupTicks)
-	putRealList(to, m.WarmupReals)
-	putIntegerList(to, m.AtNS)
-	putIntegerList(to, m.IterationsPerSample)
-	putSummary(to, &m.Summary)
-}
-
-// PutOp gives the values of an op, in the order of Ops.Columns, without run_id.
-func PutOp(to RowValues, o *Op) {
-	to.Integer(o.Index)
-	putTexts(to, o.Name, o.Type, o.Device)
-	putIntegers(to, o.StartNS, o.DurationNS, o.Count)
-	putTextList(to, o.Kernels)
-	if o.Counters == nil {
-		to.Null()
-	} else {
-		to.RealMap(o.Counters)
-	}
-}
-
-func putSummary(to RowValues, s *Summary) {
-	putIntegers(to, s.N)
-	putReals(to, s.Min, s.Max, s.Mean, s.StdDev, s.P25, s.P50, s.P75, s.P90, s.P95, s.P99, s.MAD, s.LogMedian, s.First)
-	putIntegers(to, s.SteadyIndex, s.Version)
-}
-
-// putTexts gives texts, of which an empty one is NULL.
-func putTexts(to RowValues, texts ...string) {
-	for _, text := range texts {
-		if text == "" {
-			to.Null()
-		} else {
-			to.Text(text)
-		}
-	}
-}
-
-func putIntegers(to RowValues, numbers ...*int64) {
-	for _, n := range numbers {
-		if n == nil {
-			to.Null()
-		} else {
-			to.Integer(*n)
-		}
-	}
-}
-
-func putReals(to RowValues, numbers ...*float64) {
-	for _, n := range numbers {
-		if n == nil {
-			to.Null()
-		} else {
-			to.Real(*n)
-		}
-	}
-}
-
-func putTextMaps(to RowValues, maps ...map[string]string) {
-	for _, m := range maps {
-		if m == nil {
-			to.Null()
-		} else {
-			to.TextMap(m)
-		}
-	}
-}
-
-// putTextList gives a list, of which nil is NULL and an empty one is not.
-func putTextList(to RowValues, list []string) {
-	if list == nil {
-		to.Null()
-	} else {
-		to.Texts(list)
-	}
-}
-
-func putIntegerList(to RowValues, list []int64) {
-	if list == nil {
-		to.Null()
-	} else {
-		to.Integers(list)
-	}
-}
-
-func putRealList(to RowValues, list []float64) {
-	if list == nil {
-		to.Null()
-	} else {
-		to.Reals(list)
-	}
-}
-
-func artifactRows(all []Artifact) [][]any {
-	rows := make([][]any, len(all))
-	for i, a := range all {
-		row := make(anyRow, 0, 4)
-		putTexts(&row, a.Kind, a.Path, a.SHA256)
-		putIntegers(&row, a.Bytes)
-		rows[i] = row
-	}
-	return rows
-}
-
-// RunRow gives the values of a run in the order of Runs.Columns. digest is that of DigestOf.
-func RunRow(r *Run, digest string) []any {
-	row := make(anyRow, 0, len(Runs.Columns))
-	PutRun(&row, r, digest)
-	return row
-}
+// RunRow gives the values of a run in the order of Runs.Columns. digest is the result of DigestOf.
+func RunRow(r *Run, digest string) []any { return rowOf(RunValues(r, digest), len(runColumns)) }
 
 // MetricRow gives the values of a metric in the order of Samples.Columns, without run_id.
-func MetricRow(m *Metric) []any {
-	row := make(anyRow, 0, len(Samples.Columns))
-	PutMetric(&row, m)
-	return row
-}
+func MetricRow(m *Metric) []any { return rowOf(MetricValues(m), len(sampleColumns)-1) }
 
 // OpRow gives the values of an op in the order of Ops.Columns, without run_id.
-func OpRow(o *Op) []any {
-	row := make(anyRow, 0, len(Ops.Columns))
-	PutOp(&row, o)
+func OpRow(o *Op) []any { return rowOf(OpValues(o), len(opColumns)-1) }
+
+// RunOf is the inverse of RunRow: it gives the run of a row of runs, without metrics and ops. Derived values are left
+// out: the digest and the summary, except the name of the primary metric.
+func RunOf(row []any) Run {
+	r, _ := StoredRunOf(row)
+	r.Metrics = nil
+	return r
+}
+
+// StoredRunOf is RunOf with the derived values: the digest and, as the only metric of the run, the primary one with its
+// summary and without samples.
+func StoredRunOf(row []any) (r Run, digest string) {
+	var m Metric
+	stored := runRow{Run: &r, primary: &m}
+	runColumns.set(&stored, row)
+	r.Primary = m.Name
+	if m.Name != "" || m.Summary != (Summary{}) {
+		r.Metrics = []Metric{m}
+	}
+	return r, stored.digest
+}
+
+// MetricOf is the inverse of MetricRow.
+func MetricOf(row []any) (m Metric) { sampleColumns[1:].set(&m, row); return m }
+
+// OpOf is the inverse of OpRow.
+func OpOf(row []any) (o Op) { opColumns[1:].set(&o, row); return o }
+
+func (all columns[T]) values(t *T) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, c := range all {
+			if !yield(valueIn(c.field(t))) {
+				return
+			}
+		}
+	}
+}
+
+func (all columns[T]) set(t *T, row []any) {
+	for i, c := range all {
+		setField(c.field(t), row[i])
+	}
+}
+
+// rowOf gives a row of n values, each with the type that Kind names.
+func rowOf(values iter.Seq[any], n int) []any {
+	row := make([]any, 0, n)
+	for value := range values {
+		row = append(row, plain(value))
+	}
 	return row
 }
 
-// anyRow is a row of which each value has the type that Kind names.
-type anyRow []any
+// valueIn gives the pointer to the value in a field, or nil if the value is NULL. Empty texts, nil and the zero time are NULL; so is a tick of 0.
+func valueIn(field any) any {
+	switch f := field.(type) {
+	case *string:
+		return orNull(f, *f == "")
+	case **int64:
+		return orNull(*f, *f == nil)
+	case **float64:
+		return orNull(*f, *f == nil)
+	case *float64:
+		return orNull(f, *f == 0)
+	case **bool:
+		return orNull(*f, *f == nil)
+	case *time.Time:
+		return orNull(f, f.IsZero())
+	case *[]string:
+		return orNull(f, *f == nil)
+	case *[]int64:
+		return orNull(f, *f == nil)
+	case *[]float64:
+		return orNull(f, *f == nil)
+	case *map[string]string:
+		return orNull(f, *f == nil)
+	case *map[string]float64:
+		return orNull(f, *f == nil)
+	case *[]Artifact:
+		if *f == nil {
+			return nil
+		}
+		rows := make([][]any, len(*f))
+		for i := range rows {
+			rows[i] = rowOf(artifactColumns.values(&(*f)[i]), len(artifactColumns))
+		}
+		return &rows
+	}
+	return field
+}
 
-func (r *anyRow) add(value any) { *r = append(*r, value) }
+func orNull[T any](value *T, null bool) any {
+	if null {
+		return nil
+	}
+	return value
+}
 
-func (r *anyRow) Null()                              { r.add(nil) }
-func (r *anyRow) Text(value string)                  { r.add(value) }
-func (r *anyRow) Integer(value int64)                { r.add(value) }
-func (r *anyRow) Real(value float64)                 { r.add(value) }
-func (r *anyRow) Boolean(value bool)                 { r.add(value) }
-func (r *anyRow) Time(value time.Time)               { r.add(value) }
-func (r *anyRow) Texts(list []string)                { r.add(list) }
-func (r *anyRow) Integers(list []int64)              { r.add(list) }
-func (r *anyRow) Reals(list []float64)               { r.add(list) }
-func (r *anyRow) TextMap(entries map[string]string)  { r.add(entries) }
-func (r *anyRow) RealMap(entries map[string]float64) { r.add(entries) }
-func (r *anyRow) Structs(list [][]any)               { r.add(list) }
+// plain gives a value in place of the pointer to it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case *string:
+		return *v
+	case *int64:
+		return *v
+	case *float64:
+		return *v
+	case *bool:
+		return *v
+	case *time.Time:
+		return v.UTC()
+	case *[]string:
+		return *v
+	case *[]int64:
+		return *v
+	case *[]float64:
+		return *v
+	case *map[string]string:
+		return *v
+	case *map[string]float64:
+		return *v
+	case *[][]any:
+		return *v
+	}
+	return value
+}
 
-// putRow gives the values of a row that has one of the types that Kind names for each.
-func putRow(to RowValues, row []any) {
-	for _, value := range row {
-		switch v := value.(type) {
-		case nil:
-			to.Null()
-		case string:
-			to.Text(v)
-		case int64:
-			to.Integer(v)
-		case float64:
-			to.Real(v)
-		case bool:
-			to.Boolean(v)
-		case time.Time:
-			to.Time(v)
-		case []string:
-			to.Texts(v)
-		case []int64:
-			to.Integers(v)
-		case []float64:
-			to.Reals(v)
-		case map[string]string:
-			to.TextMap(v)
-		case map[string]float64:
-			to.RealMap(v)
-		case [][]any:
-			to.Structs(v)
-		default: // readers of files make rows of these types alone
-			panic(fmt.Sprintf("a row with a %T", value))
+// setField sets a field to a value of a row, or leaves it as it is if the value is NULL.
+func setField(field, value any) {
+	if value == nil {
+		return
+	}
+	switch f := field.(type) {
+	case *string:
+		*f, _ = value.(string)
+	case *int64:
+		*f, _ = value.(int64)
+	case *float64:
+		*f, _ = value.(float64)
+	case **int64:
+		*f = optional[int64](value)
+	case **float64:
+		*f = optional[float64](value)
+	case **bool:
+		*f = optional[bool](value)
+	case *time.Time:
+		*f, _ = value.(time.Time)
+	case *[]string:
+		*f, _ = value.([]string)
+	case *[]int64:
+		*f, _ = value.([]int64)
+	case *[]float64:
+		*f, _ = value.([]float64)
+	case *map[string]string:
+		*f, _ = value.(map[string]string)
+	case *map[string]float64:
+		*f, _ = value.(map[string]float64)
+	case *[]Artifact:
+		rows, _ := value.([][]any)
+		*f = make([]Artifact, len(rows))
+		for i, row := range rows {
+			artifactColumns.set(&(*f)[i], row)
 		}
 	}
+}
+
+// optional points to a value, if it has the type.
+func optional[T any](value any) *T {
+	if v, ok := value.(T); ok {
+		return &v
+	}
+	return nil
 }

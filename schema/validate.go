@@ -2,7 +2,7 @@ package schema
 
 import (
 	"fmt"
-	"time"
+	"iter"
 	"unicode/utf8"
 )
 
@@ -171,98 +171,72 @@ func validateArtifacts(r *Run) error {
 // validateText returns an error for text that a Parquet string cannot store.
 func validateText(r *Run) error {
 	check := textCheck{bytes: runBeside}
-	if err := check.row(Runs.Columns, func() { PutRun(&check, r, "") }); err != nil {
+	if err := check.row(Runs.Columns, RunValues(r, "")); err != nil {
 		return err
 	}
 	if check.bytes > maxRunText {
 		return fmt.Errorf("its texts take %d bytes, and may take %d", check.bytes, maxRunText)
 	}
 	for i := range r.Metrics {
-		if err := check.row(Samples.Columns[1:], func() { PutMetric(&check, &r.Metrics[i]) }); err != nil {
+		if err := check.row(Samples.Columns[1:], MetricValues(&r.Metrics[i])); err != nil {
 			return err
 		}
 	}
 	for i := range r.Ops {
-		if err := check.row(Ops.Columns[1:], func() { PutOp(&check, &r.Ops[i]) }); err != nil {
+		if err := check.row(Ops.Columns[1:], OpValues(&r.Ops[i])); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// textCheck looks for text in a row that is not UTF-8.
+// textCheck looks for text in rows that is not UTF-8.
 type textCheck struct {
-	next  int // index of the next value
-	wrong int // index of the first wrong one; -1 if there is none
-	bytes int // that the row takes in a file: see maxRunText
+	bytes int // that the rows take in a file: see maxRunText
 }
 
-// row checks the row that put gives it.
-func (t *textCheck) row(columns []*Column, put func()) error {
-	t.next, t.wrong = 0, -1
-	put()
-	if t.wrong < 0 {
-		return nil
-	}
-	return fmt.Errorf("column %s is not UTF-8", columns[t.wrong].Name)
-}
-
-// value goes on to the next column after one that is valid or not.
-func (t *textCheck) value(valid bool) {
-	if !valid && t.wrong < 0 {
-		t.wrong = t.next
-	}
-	t.next++
-}
-
-func (t *textCheck) Null()            { t.next++ }
-func (t *textCheck) Integer(int64)    { t.next++ }
-func (t *textCheck) Real(float64)     { t.next++ }
-func (t *textCheck) Boolean(bool)     { t.next++ }
-func (t *textCheck) Time(time.Time)   { t.next++ }
-func (t *textCheck) Integers([]int64) { t.next++ }
-func (t *textCheck) Reals([]float64)  { t.next++ }
-
-func (t *textCheck) Text(value string)  { t.value(t.text(value)) }
-func (t *textCheck) Texts(all []string) { t.value(t.texts(all)) }
-
-func (t *textCheck) TextMap(entries map[string]string) {
-	valid := true
-	for key, text := range entries {
-		valid = t.text(key) && t.text(text) && valid
-	}
-	t.value(valid)
-}
-
-func (t *textCheck) RealMap(entries map[string]float64) {
-	valid := true
-	for key := range entries {
-		valid = t.text(key) && valid
-	}
-	t.value(valid)
-}
-
-func (t *textCheck) Structs(list [][]any) {
-	valid := true
-	for _, fields := range list {
-		for _, field := range fields {
-			text, _ := field.(string) // other fields take no more than an empty text
-			valid = t.text(text) && valid
+// row checks a row.
+func (t *textCheck) row(columns []*Column, values iter.Seq[any]) error {
+	i := 0
+	for value := range values {
+		if !t.value(value) {
+			return fmt.Errorf("column %s is not UTF-8", columns[i].Name)
 		}
+		i++
 	}
-	t.value(valid)
+	return nil
 }
 
-// text counts a text, and reports whether it is UTF-8.
-func (t *textCheck) text(value string) bool {
-	t.bytes += len(value) + textBeside
-	return utf8.ValidString(value)
-}
-
-func (t *textCheck) texts(all []string) bool {
+// value counts the texts in a value, and reports whether they are UTF-8.
+func (t *textCheck) value(value any) bool {
 	valid := true
-	for _, text := range all {
-		valid = t.text(text) && valid
+	count := func(text string) {
+		t.bytes += len(text) + textBeside
+		valid = valid && utf8.ValidString(text)
+	}
+	switch v := value.(type) {
+	case *string:
+		count(*v)
+	case *[]string:
+		for _, text := range *v {
+			count(text)
+		}
+	case *map[string]string:
+		for key, text := range *v {
+			count(key)
+			count(text)
+		}
+	case *map[string]float64:
+		for key := range *v {
+			count(key)
+		}
+	case *[][]any:
+		for _, fields := range *v {
+			for _, field := range fields {
+				text, _ := field.(string) // other fields take no more than an empty text
+				count(text)
+			}
+		}
 	}
 	return valid
 }

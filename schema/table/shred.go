@@ -30,7 +30,7 @@ type leafValues interface {
 	reals(leaf int, list []float64, l level)
 }
 
-// put adds the value of a column, which has one of the types that schema.Kind names.
+// put adds the value of a column, which has one of the types that schema.Kind names, or a pointer to it.
 func put(to leafValues, f *field, value any, l level) {
 	if value == nil {
 		putNull(to, f, l)
@@ -49,27 +49,55 @@ func put(to leafValues, f *field, value any, l level) {
 			put(to, part, value[part.place], l)
 		}
 	case [][]any:
-		putEntries(to, f, len(value), l, func(i int, l level) { put(to, f.fields[0], value[i], l) })
+		putStructs(to, f, value, l)
+	case *[][]any:
+		putStructs(to, f, *value, l)
 	case []string:
-		putEntries(to, f, len(value), l, func(i int, l level) { putText(to, f.fields[0], value[i], l) })
+		putTexts(to, f, value, l)
+	case *[]string:
+		putTexts(to, f, *value, l)
 	case []int64:
-		if first, ok := putList(to, f, len(value), l); ok {
-			to.integers(f.leaf, value, first)
-		}
+		putIntegers(to, f, value, l)
+	case *[]int64:
+		putIntegers(to, f, *value, l)
 	case []float64:
-		if first, ok := putList(to, f, len(value), l); ok {
-			to.reals(f.leaf, value, first)
-		}
+		putReals(to, f, value, l)
+	case *[]float64:
+		putReals(to, f, *value, l)
 	case map[string]string:
-		putMap(to, f, value, slices.Sorted(maps.Keys(value)), l, putText)
+		putMap(to, f, value, l, putText)
+	case *map[string]string:
+		putMap(to, f, *value, l, putText)
 	case map[string]float64:
-		putMap(to, f, value, slices.Sorted(maps.Keys(value)), l, putReal)
+		putMap(to, f, value, l, putReal)
+	case *map[string]float64:
+		putMap(to, f, *value, l, putReal)
 	}
 }
 
-// putList begins a list of n numbers, which its caller adds at once, and gives the level of the first one. An empty list
+func putStructs(to leafValues, f *field, rows [][]any, l level) {
+	putEntries(to, f, len(rows), l, func(i int, l level) { put(to, f.fields[0], rows[i], l) })
+}
+
+func putTexts(to leafValues, f *field, list []string, l level) {
+	putEntries(to, f, len(list), l, func(i int, l level) { putText(to, f.fields[0], list[i], l) })
+}
+
+func putIntegers(to leafValues, f *field, list []int64, l level) {
+	if first, ok := beginList(to, f, len(list), l); ok {
+		to.integers(f.leaf, list, first)
+	}
+}
+
+func putReals(to leafValues, f *field, list []float64, l level) {
+	if first, ok := beginList(to, f, len(list), l); ok {
+		to.reals(f.leaf, list, first)
+	}
+}
+
+// beginList begins a list of n numbers, which its caller adds at once, and gives the level of the first one. An empty list
 // is complete.
-func putList(to leafValues, f *field, n int, l level) (first level, ok bool) {
+func beginList(to leafValues, f *field, n int, l level) (first level, ok bool) {
 	if n == 0 {
 		putNull(to, f, l)
 		return level{}, false
@@ -78,7 +106,9 @@ func putList(to leafValues, f *field, n int, l level) (first level, ok bool) {
 }
 
 // putMap adds the entries in order of their keys, so that equal runs give equal files.
-func putMap[T any](to leafValues, f *field, m map[string]T, keys []string, l level, add func(leafValues, *field, T, level)) {
+func putMap[T any](to leafValues, f *field, m map[string]T, l level, add func(leafValues, *field, T, level)) {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
 	putEntries(to, f, len(keys), l, func(i int, l level) {
 		putText(to, f.fields[0], keys[i], l)
 		add(to, f.fields[1], m[keys[i]], l)
@@ -102,13 +132,23 @@ func putLeaf(to leafValues, f *field, value any, l level) {
 	switch value := value.(type) {
 	case string:
 		putText(to, f, value, l)
+	case *string:
+		putText(to, f, *value, l)
 	case int64:
 		to.integer(f.leaf, value, f.present(l))
+	case *int64:
+		to.integer(f.leaf, *value, f.present(l))
 	case float64:
 		putReal(to, f, value, l)
+	case *float64:
+		putReal(to, f, *value, l)
 	case bool:
 		to.boolean(f.leaf, value, f.present(l))
+	case *bool:
+		to.boolean(f.leaf, *value, f.present(l))
 	case time.Time:
+		to.integer(f.leaf, value.UnixMicro(), f.present(l))
+	case *time.Time:
 		to.integer(f.leaf, value.UnixMicro(), f.present(l))
 	}
 }

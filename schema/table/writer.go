@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"iter"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -32,8 +34,7 @@ type Writer struct {
 	table   *schema.Table
 	fields  []*field
 	leaves  leaves // of the rows of the batch
-	row     rowLeaves
-	values  int // number of values in the batch
+	values  int    // number of values in the batch
 	out     *hashedOutput
 	options []parquet.WriterOption
 	writer  *parquet.GenericWriter[any] // nil until the first batch is complete
@@ -54,7 +55,7 @@ func NewWriter(out io.Writer, t *schema.Table, version string, covers []schema.U
 	}
 	leaves := newLeaves(fields)
 	return &Writer{
-		table: t, fields: fields, leaves: leaves, row: rowLeaves{to: leaves}, out: &hashedOutput{out: out, hash: sha256.New()}, options: options,
+		table: t, fields: fields, leaves: leaves, out: &hashedOutput{out: out, hash: sha256.New()}, options: options,
 	}
 }
 
@@ -94,8 +95,32 @@ func (w *Writer) Write(row []any) error {
 	if len(row) != len(w.table.Columns) {
 		return fmt.Errorf("writing a row of %s: it has %d values, want %d", w.table.Name, len(row), len(w.table.Columns))
 	}
-	for _, f := range w.fields {
-		put(&w.leaves, f, row[f.place], level{})
+	return w.write(w.fields, slices.Values(row))
+}
+
+// WriteRun adds the row of a run to a file of runs.
+func (w *Writer) WriteRun(r *schema.Run, digest string) error {
+	return w.write(w.fields, schema.RunValues(r, digest))
+}
+
+// WriteMetric adds the row of a metric of a run to a file of samples.
+func (w *Writer) WriteMetric(runID string, m *schema.Metric) error {
+	put(&w.leaves, w.fields[0], &runID, level{})
+	return w.write(w.fields[1:], schema.MetricValues(m))
+}
+
+// WriteOp adds the row of an op of a run to a file of ops.
+func (w *Writer) WriteOp(runID string, o *schema.Op) error {
+	put(&w.leaves, w.fields[0], &runID, level{})
+	return w.write(w.fields[1:], schema.OpValues(o))
+}
+
+// write adds the values of fields, which are the last ones of a row.
+func (w *Writer) write(fields []*field, values iter.Seq[any]) error {
+	i := 0
+	for value := range values {
+		put(&w.leaves, fields[i], value, level{})
+		i++
 	}
 	return w.added()
 }
