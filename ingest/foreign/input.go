@@ -104,13 +104,14 @@ func (in *Input) Close() error {
 func (in *Input) Text() io.Reader { return in.text }
 
 // JSON reads the content as JSON, from where the JSON begins.
-func (in *Input) JSON() (*JSON, error) {
+func (in *Input) JSON() *JSON {
+	var text io.Reader = in.text
 	if _, err := in.text.Discard(max(in.Head.JSONAt, 0)); err != nil {
-		return nil, err
+		text = failing{err}
 	}
-	j := newJSON(in.text)
+	j := newJSON(text)
 	j.in, in.json = in, j
-	return j, nil
+	return j
 }
 
 // further skips the JSON documents after the last one that was read, and gives their number.
@@ -142,6 +143,19 @@ func (in *Input) Lines() iter.Seq2[int, Line] {
 			}
 		}
 	}
+}
+
+// EachLine calls read with each of the Lines and its number, until the first error.
+func (in *Input) EachLine(read func(n int, text string) error) error {
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if err := read(n, line.Text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // line reads a line. io.EOF comes together with a last line without a line break.

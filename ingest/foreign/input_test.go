@@ -104,11 +104,8 @@ func TestEndless(t *testing.T) {
 			return nil
 		},
 		"json": func(in *Input) error {
-			j, err := in.JSON()
-			if err != nil {
-				return err
-			}
-			_, err = j.Value()
+			j := in.JSON()
+			_, err := j.Value()
 			return err
 		},
 	} {
@@ -158,10 +155,7 @@ func TestManyValues(t *testing.T) {
 		read      func(in *Input) error
 	}{
 		"json": {`{"a": [`, ',', func(in *Input) error {
-			j, err := in.JSON()
-			if err != nil {
-				return err
-			}
+			j := in.JSON()
 			return j.Members(func(string) error {
 				var numbers []Number
 				return j.Decode(&numbers)
@@ -217,10 +211,7 @@ func TestLongString(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.JSON()
 	err = j.Members(func(string) error { return j.Skip() })
 	if err == nil || !strings.Contains(err.Error(), "a record of more than") {
 		t.Errorf("got %v", err)
@@ -242,10 +233,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.JSON()
 	var seen []string
 	err = j.Members(func(name string) error {
 		err := j.Elements(func(i int) error {
@@ -283,10 +271,7 @@ func TestTruncated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.JSON()
 	n := 0
 	err = j.Elements(func(int) error {
 		var v struct{ A int }
@@ -309,10 +294,7 @@ func TestBreaksOffInLongValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.JSON()
 	err = inWords(j.Members(func(string) error { return j.Elements(func(int) error { _, err := j.Value(); return err }) }))
 	if want := "it is cut off in /a/0"; err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "//") {
 		t.Errorf("got %v, want %s", err, want)
@@ -325,10 +307,7 @@ func TestDeep(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j, err := in.JSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := in.JSON()
 		if _, err := j.Value(); err == nil {
 			t.Error("no error")
 		}

@@ -168,6 +168,16 @@ func SetStart(r *schema.Run, at time.Time, source schema.TimeSource) {
 	r.StartedAt, r.TimeSource = at.UTC().Truncate(time.Microsecond), source
 }
 
+// SetStart sets when a run began to a time of the file with one of the layouts, which are ISO by default. A text that is not a time sets nothing.
+func (in *Input) SetStart(r *schema.Run, text string, layouts ...string) {
+	if len(layouts) == 0 {
+		layouts = ISO
+	}
+	if at, source, err := in.Time(text, layouts...); err == nil {
+		SetStart(r, at, source)
+	}
+}
+
 // Time parses a time with the first layout that fits. A time without a zone is in the zone that the user named, or else
 // is read as UTC and marked as naive.
 func (in *Input) Time(text string, layouts ...string) (time.Time, schema.TimeSource, error) {

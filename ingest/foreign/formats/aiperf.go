@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -201,10 +200,7 @@ func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 }
 
 func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	text, err := j.Value()
 	if err != nil {
 		return err
@@ -223,7 +219,7 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	s.point(&r)
 	s.addMetrics(&r, out)
 	sourceNames(&r)
-	s.start(in, &r)
+	in.SetStart(&r, s.Start)
 	s.outcome(&r)
 	whole := s.whole()
 	return out.RunWith("", r, func(r *schema.Run) {
@@ -253,24 +249,16 @@ func (s *aiperfSummary) point(r *schema.Run) {
 	put("endpoint_type", c.Endpoint.Type)
 	put("streaming", foreign.TextOf(c.Endpoint.Streaming))
 	put("input_tokens", string(c.Input.Prompt.Input.Mean))
-	put("output_tokens", moreThanNone(c.Input.Prompt.Output.Mean))
+	put("output_tokens", string(nonZero(c.Input.Prompt.Output.Mean)))
 	put("input_tokens_stddev", string(c.Input.Prompt.Input.StdDev))
 	put("output_tokens_stddev", string(c.Input.Prompt.Output.StdDev))
 	put("batch_size", cmp.Or(foreign.TextOf(c.Input.Prompt.Batch), foreign.TextOf(c.Input.Batch)))
 	put("dataset", foreign.TextOf(c.Input.Dataset)+foreign.TextOf(c.Input.Public))
-	put("input_file", fileName(string(c.Input.File)))
-	put("conversations", cmp.Or(foreign.TextOf(c.Input.Conversation.Num), moreThanNone(c.Input.Sessions.Num)))
+	put("input_file", baseName(string(c.Input.File)))
+	put("conversations", cmp.Or(foreign.TextOf(c.Input.Conversation.Num), string(nonZero(c.Input.Sessions.Num))))
 	for _, name := range aiperfLoad {
 		put(name, foreign.TextOf(c.Load[name]))
 	}
-}
-
-// moreThanNone is a number of the configuration, in which zero means that it was not set.
-func moreThanNone(n foreign.Number) string {
-	if v := n.Float64(); v != nil && *v == 0 {
-		return ""
-	}
-	return string(n)
 }
 
 // addMetrics adds the aggregates of metrics without samples.
@@ -400,12 +388,6 @@ func anyCompleted(r *schema.Run, failed *int64) {
 	}
 }
 
-func (s *aiperfSummary) start(in *foreign.Input, r *schema.Run) {
-	if started, source, err := in.Time(s.Start, foreign.ISO...); err == nil {
-		foreign.SetStart(r, started, source)
-	}
-}
-
 // aiperfRequestsOf is the name of the file of requests that belongs to a summary, by the summary's name.
 func aiperfRequestsOf(name string) string {
 	for _, end := range []string{"_aiperf.json", "_aiperf.csv", ".json", ".csv"} {
@@ -511,14 +493,9 @@ func (p *aiperfPlan) measuredPhases() []map[string]jsontext.Value {
 
 // point says what was measured.
 func (p *aiperfPlan) point(r *schema.Run) {
-	put := func(name, text string) { foreign.SetParam(r, name, text) }
 	r.Model = modelNames(p.models())
-	put("endpoint_type", p.Endpoint.Type)
-	streaming := foreign.TextOf(p.Endpoint.Streaming)
-	if streaming == "" {
-		streaming = "false"
-	}
-	put("streaming", streaming)
+	foreign.SetParam(r, "endpoint_type", p.Endpoint.Type)
+	foreign.SetParam(r, "streaming", cmp.Or(foreign.TextOf(p.Endpoint.Streaming), "false"))
 	values := map[string][]string{}
 	add := func(name, text string) {
 		if text != "" && !slices.Contains(values[name], text) {
@@ -549,14 +526,14 @@ func (p *aiperfPlan) point(r *schema.Run) {
 		add("output_tokens_stddev", d.Prompts.Output.deviation)
 		add("batch_size", foreign.TextOf(d.Prompts.Batch))
 		add("dataset", foreign.TextOf(d.Format)+foreign.TextOf(d.Public))
-		add("input_file", fileName(string(d.Path)))
+		add("input_file", baseName(string(d.Path)))
 		add("prefix_prompt_length", foreign.TextOf(d.Prefix.Length))
 		add("num_prefix_prompts", foreign.TextOf(d.Prefix.Pool))
 		add("turns", d.Turns.mean)
 		add("turns_stddev", d.Turns.deviation)
 	}
 	for name, texts := range values {
-		put(name, strings.Join(texts, ","))
+		foreign.SetParam(r, name, strings.Join(texts, ","))
 	}
 }
 
@@ -568,21 +545,13 @@ func (p *aiperfPlan) models() []string {
 		} `json:"items"`
 	}
 	if p.Models.Kind() != jsontext.KindBeginObject || foreign.Decode(p.Models, &of) != nil {
-		return genaiTextsOf(p.Models)
+		return textsOrText(p.Models)
 	}
 	names := make([]string, len(of.Items))
 	for i := range of.Items {
 		names[i] = of.Items[i].Name
 	}
 	return names
-}
-
-// fileName is the last part of a path; empty of none.
-func fileName(text string) string {
-	if text == "" {
-		return ""
-	}
-	return path.Base(strings.ReplaceAll(text, `\`, "/"))
 }
 
 // aiperfRequest is a line of profile_export.jsonl. Ids and texts are not read.
@@ -620,18 +589,12 @@ type aiperfRun struct {
 
 func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 	run := &aiperfRun{series: map[string]*foreign.Series{}, lists: map[string]bool{}, starts: map[string][]int64{}, first: math.MaxInt64}
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if strings.TrimSpace(line.Text) == "" {
-			continue
-		}
-		var request aiperfRequest
-		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(line.Text), &request) {
-			continue
-		}
-		run.add(out, n, &request)
+	err := eachJSONLine(in, out, func(where string, request *aiperfRequest) error {
+		run.add(out, where, request)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	r := schema.Run{Benchmark: "aiperf"}
 	summary := aiperfSummaryBeside(in, out)
@@ -647,7 +610,7 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 			summary.addMetrics(&r, out)
 		}
 		if r.StartedAt.IsZero() {
-			summary.start(in, &r)
+			in.SetStart(&r, summary.Start)
 		}
 		out.Version(summary.Version)
 	}
@@ -687,7 +650,7 @@ func aiperfSummaryBeside(in *foreign.Input, out *foreign.Output) *aiperfSummary 
 }
 
 // add takes the metrics of a request.
-func (a *aiperfRun) add(out *foreign.Output, n int, q *aiperfRequest) {
+func (a *aiperfRun) add(out *foreign.Output, where string, q *aiperfRequest) {
 	switch {
 	case q.Metadata.Phase+q.Metadata.OldPhase == "warmup":
 		out.LeaveOut("warm-up requests", 1)
@@ -717,7 +680,7 @@ func (a *aiperfRun) add(out *foreign.Output, n int, q *aiperfRequest) {
 				err = fmt.Errorf("unit %q after %q", metric.Unit, a.series[m.name].Given)
 			}
 			if err != nil {
-				out.Refuse(fmt.Sprintf("line %d/metrics/%s", n, name), err)
+				out.Refuse(where+"/metrics/"+name, err)
 				continue
 			}
 			s.Given = metric.Unit
@@ -824,31 +787,23 @@ type gpuRun struct {
 func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
 	all := map[string]*gpuRun{}
 	var order []*gpuRun
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if strings.TrimSpace(line.Text) == "" {
-			continue
-		}
-		var reading aiperfReading
-		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(line.Text), &reading) {
-			continue
-		}
+	err := eachJSONLine(in, out, func(where string, reading *aiperfReading) error {
 		at := reading.At.Int64()
 		if at == nil {
-			out.Refuse(fmt.Sprintf("line %d/timestamp_ns", n), fmt.Errorf("%q is not a time", string(reading.At)))
-			continue
+			out.Refuse(where+"/timestamp_ns", fmt.Errorf("%q is not a time", string(reading.At)))
+			return nil
 		}
-		if reading.Endpoint == "" {
-			reading.Endpoint = reading.Source
-		}
+		reading.Endpoint = cmp.Or(reading.Endpoint, reading.Source)
 		key := reading.Endpoint + " " + string(reading.GPU)
 		if all[key] == nil {
-			all[key] = newGPURun(&reading, *at)
+			all[key] = newGPURun(reading, *at)
 			order = append(order, all[key])
 		}
-		all[key].add(&reading, *at)
+		all[key].add(reading, *at)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, g := range order {
 		if err := g.emit(out); err != nil {

@@ -85,10 +85,7 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 	if err := file.readSides(in); err != nil {
 		out.Refuse("side files", err)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	return j.Members(func(name string) error {
 		if name != "results" {
 			return j.Skip()
@@ -106,21 +103,15 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 // asvHeader reads everything except the results, which are in between. Errors in the text are reported when those are
 // read.
 func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
-	j, err := in.JSON()
-	if err != nil {
-		return nil, err
-	}
+	j := in.JSON()
 	f := &asvFile{}
 	fields := map[string]any{
 		"commit_hash": &f.CommitHash, "env_name": &f.Environment, "date": &f.Date, "params": &f.Params, "requirements": &f.Requirements,
 		"env_vars": &f.Variables, "result_columns": &f.Columns, "version": &f.Version, "started_at": &f.StartedAt,
 		"benchmark_version": &f.BenchmarkVersion,
 	}
-	err = j.Members(func(name string) error {
-		if field, ok := fields[name]; ok {
-			return out.RefuseMismatch(j.Decode(field))
-		}
-		return j.Skip()
+	err := j.Members(func(name string) error {
+		return out.RefuseMismatch(decodeMember(j, name, fields))
 	})
 	var m *foreign.Mismatch
 	if errors.As(err, &m) {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -196,9 +197,7 @@ func (m *harnessManifest) environment(in *foreign.Input, r *schema.Run) {
 	}
 	setNumbers(r, "seed.", m.Seeds)
 	setNumbers(r, "config.", m.Config)
-	if at, source, err := in.Time(m.StartTime, foreign.ISO...); err == nil {
-		foreign.SetStart(r, at, source)
-	}
+	in.SetStart(r, m.StartTime)
 }
 
 // setNumbers keeps numbers and booleans as facts. Texts could be anything, so they are left out.
@@ -255,58 +254,34 @@ type watchdog map[string]struct {
 
 // readHarnessResult reads a BenchmarkResult that stands alone.
 func readHarnessResult(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	for j.More() {
-		var h harnessResult
-		if err := j.Decode(&h); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
+	j := in.JSON()
+	return eachDocument(j, out, func(_ string, h *harnessResult) error {
 		out.Version(string(h.SchemaVersion))
-		if err := h.emit("/", out, schema.Run{}); err != nil {
-			return err
-		}
-	}
-	return nil
+		return h.emit("/", out, schema.Run{})
+	})
 }
 
-// readHarnessRun reads a BenchmarkRun: a result with its manifest.
+// harnessRun is a BenchmarkRun: a result with its manifest.
+type harnessRun struct {
+	Manifest      harnessManifest `json:"manifest"`
+	Result        harnessResult   `json:"result"`
+	RunID         string          `json:"run_id"`
+	Timestamp     string          `json:"timestamp"`
+	SchemaVersion foreign.Text    `json:"schemaVersion"`
+}
+
 func readHarnessRun(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	for j.More() {
-		var d struct {
-			Manifest      harnessManifest `json:"manifest"`
-			Result        harnessResult   `json:"result"`
-			RunID         string          `json:"run_id"`
-			Timestamp     string          `json:"timestamp"`
-			SchemaVersion foreign.Text    `json:"schemaVersion"`
-		}
-		if err := j.Decode(&d); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
+	j := in.JSON()
+	return eachDocument(j, out, func(_ string, d *harnessRun) error {
 		out.Version(string(d.SchemaVersion))
 		var r schema.Run
 		d.Manifest.environment(in, &r)
-		if at, source, err := in.Time(d.Timestamp, foreign.ISO...); err == nil && r.StartedAt.IsZero() {
-			foreign.SetStart(&r, at, source)
+		if r.StartedAt.IsZero() {
+			in.SetStart(&r, d.Timestamp)
 		}
 		nameByID(&r, d.RunID)
-		if err := d.Result.emit("run "+d.RunID, out, r); err != nil {
-			return err
-		}
-	}
-	return nil
+		return d.Result.emit("run "+d.RunID, out, r)
+	})
 }
 
 var (
@@ -331,14 +306,7 @@ func nameByID(r *schema.Run, id string) {
 
 // emit makes a run from a result. r has what is known about where and when it ran.
 func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) error {
-	switch {
-	case r.Benchmark != "":
-	case h.Name != "":
-		r.Benchmark = h.Name
-	default:
-		r.Benchmark = "benchmark"
-	}
-	r.Backend = "torch"
+	r.Benchmark, r.Backend = cmp.Or(r.Benchmark, h.Name, "benchmark"), "torch"
 	if h.Device != "" && !strings.HasPrefix(h.Device, "cuda") {
 		foreign.SetParam(&r, "device", h.Device)
 	}
@@ -512,10 +480,7 @@ type suite struct {
 // readSuite reads a results file as a stream. If the chapters come before the time, as in a file with sorted keys, they
 // are read once it is known.
 func readSuite(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	s := &suite{in: in, out: out}
 	for j.More() {
 		var kept []jsontext.Value
@@ -529,21 +494,13 @@ func readSuite(in *foreign.Input, out *foreign.Output) error {
 			case s.time == "":
 				return out.RefuseMismatch(j.Decode(&kept))
 			}
-			return out.RefuseMismatch(j.Elements(func(i int) error {
-				text, err := j.Value()
-				if err != nil {
-					return err
-				}
-				return s.chapter(fmt.Sprintf("/results/%d", i), text)
-			}))
+			return eachElement(j, out, s.chapter)
 		})
 		if err := out.RefuseMismatch(err); err != nil {
 			return err
 		}
-		for i, text := range kept {
-			if err := s.chapter(fmt.Sprintf("/results/%d", i), text); err != nil {
-				return err
-			}
+		if err := eachText(kept, "/results", out, s.chapter); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -556,31 +513,14 @@ type suiteChapter struct {
 	Manifests  []jsontext.Value `json:"manifests"`
 }
 
-func (s *suite) chapter(where string, text jsontext.Value) error {
-	var c suiteChapter
-	if err := foreign.DecodeAt(where, text, &c); err != nil {
-		return s.out.RefuseMismatch(err)
-	}
+func (s *suite) chapter(where string, c *suiteChapter) error {
 	if len(c.Benchmarks) == 0 {
 		s.out.LeaveOut("chapter without benchmarks", 1)
 	}
 	if len(c.Manifests) > 0 {
 		s.out.LeaveOut("manifest of a benchmark", len(c.Manifests))
 	}
-	for i, text := range c.Benchmarks {
-		var p suitePair
-		where := fmt.Sprintf("%s/benchmarks/%d", where, i)
-		if err := foreign.DecodeAt(where, text, &p); err != nil {
-			if err := s.out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.pair(where, c.Chapter, &p); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachText(c.Benchmarks, where+"/benchmarks", s.out, func(where string, p *suitePair) error { return s.pair(where, c.Chapter, p) })
 }
 
 // suitePair is a baseline and what it is compared with.
@@ -655,9 +595,7 @@ func (s *suite) point(chapter string, p *suitePair) schema.Run {
 	if stem := strings.TrimSuffix(p.BaselineFile, path.Ext(p.BaselineFile)); stem != "baseline_"+p.Example {
 		foreign.SetParam(&r, "baseline_file", p.BaselineFile)
 	}
-	if at, source, err := s.in.Time(s.time, foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	s.in.SetStart(&r, s.time)
 	r.Env.Machine = p.Expectation.HardwareKey
 	return r
 }
@@ -701,10 +639,7 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 	base := measuredRun{
 		time: p.TimeMS, p75: p.P75MS, p90: p.P90MS, memory: p.MemoryMB, percentiles: p.Percentiles,
 		throughput: p.Throughput, custom: p.Custom, gpu: p.GPU, traces: [4]string{p.Nsys, p.Ncu, p.Torch}, profiler: p.Profiler,
-		word: p.Status, why: string(p.Error),
-	}
-	if base.why == "" {
-		base.why = string(p.SkipReason)
+		word: p.Status, why: string(cmp.Or(p.Error, p.SkipReason)),
 	}
 	if len(p.Optimizations) > 0 && p.TimeMS != "" || p.Status != "failed_verification" && positive(p.TimeMS) != "" {
 		base.word, base.why = "", "" // the status of the pair is that of its optimizations
@@ -720,20 +655,9 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 	}
 	regressed := (p.Status == regression || p.Expectation.Regressed) && !slices.ContainsFunc(p.Optimizations, saysRegression)
 	taken := map[string]bool{baselineVariant: true, "": true}
-	for i, text := range p.Optimizations {
-		var o suiteOptimization
-		where := fmt.Sprintf("%s/optimizations/%d", where, i)
-		if err := foreign.DecodeAt(where, text, &o); err != nil {
-			if err := s.out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
+	return eachText(p.Optimizations, where+"/optimizations", s.out, func(where string, o *suiteOptimization) error {
 		if listed, err := s.runs(where, o.Runs); listed {
-			if err != nil {
-				return err
-			}
-			continue
+			return err
 		}
 		r := s.point(chapter, p)
 		r.Variant = variantOf(p.Example, o.Technique)
@@ -743,11 +667,8 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 		taken[r.Variant] = true
 		m := o.measured()
 		m.regressed = regressed
-		if err := m.emit(where, s.out, r); err != nil {
-			return err
-		}
-	}
-	return nil
+		return m.emit(where, s.out, r)
+	})
 }
 
 // regression is the status of a variant that is slower than expected.
@@ -761,13 +682,9 @@ func saysRegression(optimization jsontext.Value) bool {
 }
 
 func (o *suiteOptimization) measured() *measuredRun {
-	m := &measuredRun{
+	return &measuredRun{
 		time: o.TimeMS, p75: o.P75MS, p90: o.P90MS, memory: o.MemoryMB,
 		throughput: o.Throughput, custom: o.Custom, gpu: o.GPU, traces: [4]string{o.Nsys, o.Ncu, o.Torch}, profiler: o.Profiler,
-		word: o.Status, why: string(o.Error),
+		word: o.Status, why: string(cmp.Or(o.Error, o.SkipReason)),
 	}
-	if m.why == "" {
-		m.why = string(o.SkipReason)
-	}
-	return m
 }

@@ -50,18 +50,12 @@ const ratcheted = "ratcheted: each value is the best one ever measured, and no s
 
 // readExpectations reads the whole file at once: it covers one chapter, and the machine is at its end.
 func readExpectations(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var e expectations
 	if err := j.Decode(&e); err != nil {
 		return out.RefuseMismatch(err)
 	}
-	if e.SchemaVersion == "" {
-		e.SchemaVersion = "1"
-	}
-	out.Version(string(e.SchemaVersion))
+	out.Version(cmp.Or(string(e.SchemaVersion), "1"))
 	for _, key := range slices.Sorted(maps.Keys(e.Examples)) {
 		var x expectedExample
 		where := "/examples/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
@@ -106,13 +100,7 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 		r.Backend = "torch"
 	}
 	setTags(&r, map[string]foreign.Text{"expectation": "true"})
-	r.Env.GitCommit, r.Env.Machine = x.Provenance.Commit, x.Provenance.HardwareKey
-	if r.Env.GitCommit == "" {
-		r.Env.GitCommit = x.Metadata.Commit
-	}
-	if r.Env.Machine == "" {
-		r.Env.Machine = machine
-	}
+	r.Env.GitCommit, r.Env.Machine = cmp.Or(x.Provenance.Commit, x.Metadata.Commit), cmp.Or(x.Provenance.HardwareKey, machine)
 	if m := gpusOfKey.FindStringSubmatch(r.Env.Machine); m != nil {
 		n, _ := strconv.ParseInt(m[1], 10, 64) // it has only digits
 		r.Env.GPUCount = &n
@@ -121,8 +109,8 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 	foreign.SetFact(&r, "config.warmup_iterations", string(x.Provenance.Warmup))
 	foreign.SetFact(&r, "optimization_goal", x.Metadata.Goal)
 	for _, text := range []string{x.Provenance.Timestamp, x.Metadata.UpdatedAt} {
-		if at, source, err := in.Time(text, foreign.ISO...); err == nil && r.StartedAt.IsZero() {
-			foreign.SetStart(&r, at, source)
+		if r.StartedAt.IsZero() {
+			in.SetStart(&r, text)
 		}
 	}
 	base, best = r, r
@@ -176,10 +164,7 @@ type peaks struct {
 
 // readPeaks reads the whole file: it holds a dozen probes.
 func readPeaks(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var all values
 	if err := j.Decode(&all); err != nil {
 		return out.RefuseMismatch(err)
@@ -188,9 +173,7 @@ func readPeaks(in *foreign.Input, out *foreign.Output) error {
 	r := &p.run
 	r.BackendVersion = foreign.TextOf(all["pytorch_version"])
 	r.Env.GPUName, r.Env.CUDAVersion = foreign.TextOf(all["gpu_name"]), foreign.TextOf(all["cuda_version"])
-	if at, source, err := in.Time(foreign.TextOf(all["timestamp"]), foreign.ISO...); err == nil {
-		foreign.SetStart(r, at, source)
-	}
+	in.SetStart(r, foreign.TextOf(all["timestamp"]))
 	var hardware values
 	if foreign.Decode(all["gpu_hardware"], &hardware) == nil {
 		for fact, key := range map[string]string{
@@ -318,10 +301,7 @@ type continuousJob struct {
 // readContinuous reads benchmark_run_*.json: commands by name, each run once. It reads the whole file at once, because it
 // has few jobs.
 func readContinuous(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var d struct {
 		Tag        foreign.Text     `json:"tag"`
 		Timestamp  foreign.Text     `json:"timestamp"`
@@ -337,33 +317,19 @@ func readContinuous(in *foreign.Input, out *foreign.Output) error {
 	if at, err := time.Parse("20060102_150405", string(d.Timestamp)); err == nil { // the end, in UTC
 		foreign.SetStart(&common, at, schema.TimeFile)
 	}
-	for i, text := range d.Benchmarks {
-		var job continuousJob
-		where := fmt.Sprintf("/benchmarks/%d", i)
-		if err := foreign.DecodeAt(where, text, &job); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
+	return eachText(d.Benchmarks, "/benchmarks", out, func(where string, job *continuousJob) error {
 		if job.Output != nil {
 			out.LeaveOut("file that a job wrote", 1)
 		}
-		if err := out.Run(where, job.run(common)); err != nil {
-			return err
-		}
-	}
-	return nil
+		return out.Run(where, job.run(common))
+	})
 }
 
 // signals are the names of the signals that most often end a process.
 var signals = map[int64]string{4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
 
 func (c *continuousJob) run(r schema.Run) schema.Run {
-	r.Benchmark = c.Name
-	if r.Benchmark == "" {
-		r.Benchmark = "benchmark"
-	}
+	r.Benchmark = cmp.Or(c.Name, "benchmark")
 	code := c.ReturnCode.Int64()
 	switch {
 	case c.Timeout:

@@ -111,23 +111,8 @@ func addLatency(r *schema.Run, s schema.Summary) {
 // setPercentiles takes percentiles in ms whose keys are numbers: "75.0".
 func setPercentiles(s *schema.Summary, percentiles map[string]foreign.Number) {
 	for key, n := range percentiles {
-		v := n.Finite("ms")
-		if v == nil {
-			continue
-		}
-		switch strings.TrimSuffix(key, ".0") {
-		case "25":
-			s.P25 = v
-		case "50":
-			s.P50 = v
-		case "75":
-			s.P75 = v
-		case "90":
-			s.P90 = v
-		case "95":
-			s.P95 = v
-		case "99":
-			s.P99 = v
+		if field, v := statistic(s, "p"+strings.TrimSuffix(key, ".0")), n.Finite("ms"); field != nil && v != nil {
+			*field = v
 		}
 	}
 }
@@ -354,33 +339,4 @@ func addMean(r *schema.Run, q harnessQuantity, key string, n foreign.Number) {
 	if mean := n.Finite(q.unit); mean != nil {
 		q.metric(r, foreign.Aggregate(q.name, q.unit, schema.Summary{Mean: mean}), key)
 	}
-}
-
-// numberOf is the number in a JSON value, or empty for anything else.
-func numberOf(value jsontext.Value) foreign.Number {
-	var n foreign.Number
-	if value.Kind() == jsontext.KindString && strings.Trim(string(value), `"`) == "" {
-		return ""
-	}
-	if foreign.Decode(value, &n) != nil {
-		return ""
-	}
-	return n
-}
-
-// positive is a number, or empty if it is not positive: these tools write such numbers for unknown values.
-func positive(n foreign.Number) foreign.Number {
-	if v := n.Float64(); v != nil && *v <= 0 {
-		return ""
-	}
-	return n
-}
-
-// lone is the summary of one value.
-func lone(n foreign.Number, unit string) schema.Summary {
-	v := n.Finite(unit)
-	if v == nil {
-		return schema.Summary{}
-	}
-	return schema.Summary{N: new(int64(1)), Min: v, Max: v, Mean: v, P50: v}
 }

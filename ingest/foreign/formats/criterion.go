@@ -85,15 +85,13 @@ type criterionThroughput struct {
 }
 
 func readCriterion(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	if older(in) {
 		out.LeaveOut("copies of an earlier run, next to new/", 1)
 		return j.Skip()
 	}
 	var sample criterionSample
+	var err error
 	if j.Kind() == '[' {
 		var arrays [2][]foreign.Number
 		err = j.Decode(&arrays)
@@ -234,28 +232,21 @@ type criterionMessage struct {
 }
 
 func readCriterionMessages(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for n := 1; j.More(); n++ {
-		var message criterionMessage
-		if err := j.Decode(&message); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
+		err := readNext(j, out, func(_ string, message *criterionMessage) error {
+			if message.Reason != "benchmark-complete" {
+				return nil
 			}
-			continue
-		}
-		if message.Reason != "benchmark-complete" {
-			continue
-		}
-		where := fmt.Sprintf("message %d", n)
-		r, err := message.run()
+			where := fmt.Sprintf("message %d", n)
+			r, err := message.run()
+			if err != nil {
+				out.Refuse(where, err)
+				return nil
+			}
+			return out.Run(where, r)
+		})
 		if err != nil {
-			out.Refuse(where, err)
-			continue
-		}
-		if err := out.Run(where, r); err != nil {
 			return err
 		}
 	}

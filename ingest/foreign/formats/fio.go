@@ -315,7 +315,7 @@ func (job *fioJob) ran() (longest time.Duration) {
 		if s == nil {
 			continue
 		}
-		if ns := milliseconds(s.Runtime); ns != nil && *ns < int64(1e9*time.Second) {
+		if ns := nanoseconds(s.Runtime, "ms"); ns != nil && *ns < int64(1e9*time.Second) {
 			longest = max(longest, time.Duration(*ns))
 		}
 	}
@@ -336,14 +336,14 @@ func fioValueOf(n foreign.Number) float64 {
 
 // fill gives a run what was measured.
 func (s *fioSection) fill(r *schema.Run) {
-	if ns := milliseconds(s.Runtime); ns != nil {
+	if ns := nanoseconds(s.Runtime, "ms"); ns != nil {
 		r.Stages.Measure = ns
 	}
-	addMore(r, "iops", s.IOPS.Finite("1/s"), "1/s")
-	if bandwidth := s.BWBytes.Finite("B/s"); bandwidth != nil {
-		addMore(r, "bandwidth", bandwidth, "B/s")
+	addMore(r, "iops", s.IOPS, "1/s")
+	if s.BWBytes.Finite("B/s") != nil {
+		addMore(r, "bandwidth", s.BWBytes, "B/s")
 	} else {
-		addMore(r, "bandwidth", s.BW.Finite("KiB/s"), "KiB/s")
+		addMore(r, "bandwidth", s.BW, "KiB/s")
 	}
 	for _, l := range []struct {
 		name string
@@ -361,19 +361,16 @@ func (s *fioSection) fill(r *schema.Run) {
 
 // intervals adds fio's aggregates of the rates, which it samples twice a second.
 func (s *fioSection) intervals(r *schema.Run) {
-	if n := s.IOSamples.Int64(); n != nil && *n > 0 {
-		m := foreign.Aggregate("iops_interval", "1/s", schema.Summary{
-			N: n, Min: s.IOMin.Finite("1/s"), Max: s.IOMax.Finite("1/s"), Mean: s.IOMean.Finite("1/s"), StdDev: s.IODev.Finite("1/s"),
-		})
+	add := func(name, unit string, a servingAggregates) {
+		m := foreign.Aggregate(name, unit, a.summary(unit))
 		m.Better, m.Level = schema.BetterHigher, schema.LevelInterval
-		foreign.Add(r, m, "1/s")
+		foreign.Add(r, m, unit)
+	}
+	if n := s.IOSamples.Int64(); n != nil && *n > 0 {
+		add("iops_interval", "1/s", servingAggregates{Count: s.IOSamples, Min: s.IOMin, Max: s.IOMax, Avg: s.IOMean, Std: s.IODev})
 	}
 	if n := s.BWSamples.Int64(); s.BWMean != "" && (n == nil && fioValueOf(s.BWMean) > 0 || n != nil && *n > 0) {
-		m := foreign.Aggregate("bandwidth_interval", "KiB/s", schema.Summary{
-			N: n, Min: s.BWMin.Finite("KiB/s"), Max: s.BWMax.Finite("KiB/s"), Mean: s.BWMean.Finite("KiB/s"), StdDev: s.BWDev.Finite("KiB/s"),
-		})
-		m.Better, m.Level = schema.BetterHigher, schema.LevelInterval
-		foreign.Add(r, m, "KiB/s")
+		add("bandwidth_interval", "KiB/s", servingAggregates{Count: s.BWSamples, Min: s.BWMin, Max: s.BWMax, Avg: s.BWMean, Std: s.BWDev})
 	}
 }
 
@@ -385,23 +382,10 @@ func (l *fioLatency) add(r *schema.Run, name, unit string) {
 	}
 	s := schema.Summary{N: n, Min: l.Min.Finite(unit), Max: l.Max.Finite(unit), Mean: l.Mean.Finite(unit), StdDev: l.StdDev.Finite(unit)}
 	for text, value := range l.Percentiles {
-		p := foreign.Number(text).Float64()
-		if p == nil {
-			continue
-		}
-		switch *p {
-		case 25:
-			s.P25 = value.Finite(unit)
-		case 50:
-			s.P50 = value.Finite(unit)
-		case 75:
-			s.P75 = value.Finite(unit)
-		case 90:
-			s.P90 = value.Finite(unit)
-		case 95:
-			s.P95 = value.Finite(unit)
-		case 99:
-			s.P99 = value.Finite(unit)
+		if p := foreign.Number(text).Float64(); p != nil {
+			if field := statistic(&s, fmt.Sprintf("p%g", *p)); field != nil {
+				*field = value.Finite(unit)
+			}
 		}
 	}
 	m := foreign.Aggregate(name, unit, s)
@@ -411,8 +395,8 @@ func (l *fioLatency) add(r *schema.Run, name, unit string) {
 
 // cpu adds the share of its time in which a job used the processor.
 func (job *fioJob) cpu(r *schema.Run) {
-	addLess(r, "usr_cpu", job.UserCPU.Finite("%"), "%")
-	addLess(r, "sys_cpu", job.SysCPU.Finite("%"), "%")
+	addLess(r, "usr_cpu", job.UserCPU, "%")
+	addLess(r, "sys_cpu", job.SysCPU, "%")
 }
 
 var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)
@@ -421,13 +405,13 @@ var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)
 // between and after the reports is skipped.
 func fioJSON(in *foreign.Input) (*foreign.JSON, error) {
 	if !in.Head.Matches(fioOpening) {
-		return in.JSON()
+		return in.JSON(), nil
 	}
 	reports, err := foreign.FromReader(&fioReports{lines: bufio.NewReaderSize(in.Text(), 64<<10), begins: true}, in.Name, in.Location)
 	if err != nil {
 		return nil, err
 	}
-	return reports.JSON()
+	return reports.JSON(), nil
 }
 
 // fioReports passes on the lines from { to }.

@@ -29,10 +29,7 @@ func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for i := 0; i == 0 || another(j); i++ {
 		g := gbenchGroup{context: headerAt(contexts, i), in: in, out: out}
 		if err := out.RefuseMismatch(g.read(j, i < len(contexts))); err != nil {
@@ -160,9 +157,7 @@ func (c *gbenchContext) run(in *foreign.Input) schema.Run {
 	} {
 		foreign.SetFact(&r, name, string(text))
 	}
-	if at, source, err := in.Time(string(c.Date), foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, string(c.Date))
 	return r
 }
 
@@ -285,7 +280,7 @@ func (g *gbenchGroup) add(row *gbenchRow) error {
 		g.out.LeaveOut("aggregates of repetitions", 1)
 		return nil
 	}
-	if row.aggregate != "" && !known(row.aggregate) {
+	if row.aggregate != "" && !slices.Contains(gbenchAggregates, row.aggregate) {
 		g.out.LeaveOut("aggregates without a column: "+row.aggregate, 1)
 		return nil
 	}
@@ -340,37 +335,12 @@ func (m *gbenchMetric) add(v gbenchValue, row *gbenchRow) {
 		}
 		return
 	}
-	if column := aggregateColumn(&m.summary, row.aggregate); column != nil {
-		*column = v.number.Finite(v.unit)
-		m.summary.N = row.iterations // of an aggregate: repetitions
-	}
+	*statistic(&m.summary, row.aggregate) = v.number.Finite(v.unit)
+	m.summary.N = row.iterations // of an aggregate: repetitions
 }
 
-// aggregateColumn is where a summary has the aggregate of a name; nil if it has none.
-func aggregateColumn(s *schema.Summary, name string) **float64 {
-	switch name {
-	case "mean":
-		return &s.Mean
-	case "median", "p50":
-		return &s.P50
-	case "stddev":
-		return &s.StdDev
-	case "min":
-		return &s.Min
-	case "max":
-		return &s.Max
-	case "p90":
-		return &s.P90
-	case "p95":
-		return &s.P95
-	case "p99":
-		return &s.P99
-	}
-	return nil
-}
-
-// known reports whether a summary has the aggregate of a name.
-func known(aggregate string) bool { return aggregateColumn(&schema.Summary{}, aggregate) != nil }
+// gbenchAggregates are the aggregates that are read. Users can add others, such as the statistic of a quartile.
+var gbenchAggregates = []string{"mean", "median", "p50", "stddev", "min", "max", "p90", "p95", "p99"}
 
 // flush yields the run of the rows, and forgets them.
 func (g *gbenchGroup) flush() error {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -57,39 +58,39 @@ type genaiConfig struct {
 	Backend      string         `json:"backend"`
 	EndpointType string         `json:"endpoint_type"`
 	ServiceKind  string         `json:"service_kind"`
-	Streaming    jsontext.Value `json:"streaming"`
-	BatchSize    jsontext.Value `json:"batch_size"`
-	BatchText    jsontext.Value `json:"batch_size_text"`
-	Concurrency  jsontext.Value `json:"concurrency"`
-	RequestRate  jsontext.Value `json:"request_rate"`
-	NumPrompts   jsontext.Value `json:"num_prompts"`
-	Input        jsontext.Value `json:"synthetic_input_tokens_mean"`
-	InputStdDev  jsontext.Value `json:"synthetic_input_tokens_stddev"`
-	Output       jsontext.Value `json:"output_tokens_mean"`
-	OutputStdDev jsontext.Value `json:"output_tokens_stddev"`
+	Streaming    foreign.Text   `json:"streaming"`
+	BatchSize    foreign.Text   `json:"batch_size"`
+	BatchText    foreign.Text   `json:"batch_size_text"`
+	Concurrency  foreign.Text   `json:"concurrency"`
+	RequestRate  foreign.Text   `json:"request_rate"`
+	NumPrompts   foreign.Text   `json:"num_prompts"`
+	Input        foreign.Text   `json:"synthetic_input_tokens_mean"`
+	InputStdDev  foreign.Text   `json:"synthetic_input_tokens_stddev"`
+	Output       foreign.Text   `json:"output_tokens_mean"`
+	OutputStdDev foreign.Text   `json:"output_tokens_stddev"`
 	ExportFile   string         `json:"profile_export_file"`
-	Source       jsontext.Value `json:"prompt_source"`
+	Source       foreign.Text   `json:"prompt_source"`
 }
 
 // genaiNested is the configuration of later versions, where it has parts.
 type genaiNested struct {
 	Endpoint struct {
-		Type        string         `json:"type"`
-		Backend     string         `json:"backend"`
-		ServiceKind string         `json:"service_kind"`
-		Streaming   jsontext.Value `json:"streaming"`
+		Type        string       `json:"type"`
+		Backend     string       `json:"backend"`
+		ServiceKind string       `json:"service_kind"`
+		Streaming   foreign.Text `json:"streaming"`
 	} `json:"endpoint"`
 	Analyzer struct {
 		Stimulus struct {
-			Concurrency jsontext.Value `json:"concurrency"`
-			RequestRate jsontext.Value `json:"request_rate"`
+			Concurrency foreign.Text `json:"concurrency"`
+			RequestRate foreign.Text `json:"request_rate"`
 		} `json:"stimulus"`
 	} `json:"perf_analyzer"`
 	Input struct {
-		BatchSize jsontext.Value `json:"batch_size"`
-		Source    jsontext.Value `json:"prompt_source"`
-		Synthetic aiperfMean     `json:"synthetic_tokens"`
-		Output    aiperfMean     `json:"output_tokens"`
+		BatchSize foreign.Text `json:"batch_size"`
+		Source    foreign.Text `json:"prompt_source"`
+		Synthetic aiperfMean   `json:"synthetic_tokens"`
+		Output    aiperfMean   `json:"output_tokens"`
 	} `json:"input"`
 	Output struct {
 		ExportFile string `json:"profile_export_file"`
@@ -101,8 +102,8 @@ func (c *genaiConfig) flatten(n *genaiNested) {
 	c.EndpointType, c.Backend, c.ServiceKind, c.Streaming = n.Endpoint.Type, n.Endpoint.Backend, n.Endpoint.ServiceKind, n.Endpoint.Streaming
 	c.Concurrency, c.RequestRate = n.Analyzer.Stimulus.Concurrency, n.Analyzer.Stimulus.RequestRate
 	c.BatchSize, c.Source, c.ExportFile = n.Input.BatchSize, n.Input.Source, n.Output.ExportFile
-	c.Input, c.InputStdDev = jsontext.Value(n.Input.Synthetic.Mean), jsontext.Value(n.Input.Synthetic.StdDev)
-	c.Output, c.OutputStdDev = jsontext.Value(n.Input.Output.Mean), jsontext.Value(n.Input.Output.StdDev)
+	c.Input, c.InputStdDev = foreign.Text(n.Input.Synthetic.Mean), foreign.Text(n.Input.Synthetic.StdDev)
+	c.Output, c.OutputStdDev = foreign.Text(n.Input.Output.Mean), foreign.Text(n.Input.Output.StdDev)
 }
 
 // parseGenAI reads a summary.
@@ -130,11 +131,8 @@ func parseGenAI(text jsontext.Value) (*genaiSummary, error) {
 	return s, nil
 }
 
-// nameOf is the one name, or the names, of a text or a list of texts.
-func nameOf(value jsontext.Value) string { return strings.Join(genaiTextsOf(value), ",") }
-
-// genaiTextsOf are the texts of a text or a list of texts.
-func genaiTextsOf(value jsontext.Value) []string {
+// textsOrText are the texts of a text or a list of texts.
+func textsOrText(value jsontext.Value) []string {
 	if value.Kind() != jsontext.KindBeginArray {
 		return []string{foreign.TextOf(value)}
 	}
@@ -152,10 +150,7 @@ func genaiTextsOf(value jsontext.Value) []string {
 // point says what was measured.
 func (s *genaiSummary) point(r *schema.Run) {
 	c := &s.config
-	r.Model, r.Backend = modelNames(genaiTextsOf(c.Model)), c.Backend
-	if r.Model == "" {
-		r.Model = modelNames(genaiTextsOf(c.Models))
-	}
+	r.Model, r.Backend = cmp.Or(modelNames(textsOrText(c.Model)), modelNames(textsOrText(c.Models))), c.Backend
 	put := func(name, text string) {
 		if text != "" && (r.Params == nil || r.Params[name] == "") {
 			foreign.SetParam(r, name, text)
@@ -163,16 +158,16 @@ func (s *genaiSummary) point(r *schema.Run) {
 	}
 	put("endpoint_type", c.EndpointType)
 	put("service_kind", c.ServiceKind)
-	put("streaming", foreign.TextOf(c.Streaming))
-	put("batch_size", foreign.TextOf(c.BatchSize)+foreign.TextOf(c.BatchText))
-	put("concurrency", foreign.TextOf(c.Concurrency))
-	put("request_rate", foreign.TextOf(c.RequestRate))
-	put("num_prompts", foreign.TextOf(c.NumPrompts))
-	put("input_tokens", foreign.TextOf(c.Input))
-	put("input_tokens_stddev", foreign.TextOf(c.InputStdDev))
-	put("output_tokens", foreign.TextOf(c.Output))
-	put("output_tokens_stddev", foreign.TextOf(c.OutputStdDev))
-	put("prompt_source", foreign.TextOf(c.Source))
+	put("streaming", string(c.Streaming))
+	put("batch_size", string(c.BatchSize)+string(c.BatchText))
+	put("concurrency", string(c.Concurrency))
+	put("request_rate", string(c.RequestRate))
+	put("num_prompts", string(c.NumPrompts))
+	put("input_tokens", string(c.Input))
+	put("input_tokens_stddev", string(c.InputStdDev))
+	put("output_tokens", string(c.Output))
+	put("output_tokens_stddev", string(c.OutputStdDev))
+	put("prompt_source", string(c.Source))
 }
 
 // genaiStem is the name of a file of genai-perf without what its summaries end in.
@@ -182,10 +177,7 @@ func genaiStem(name string) string {
 }
 
 func readGenAISummary(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	text, err := j.Value()
 	if err != nil {
 		return err
@@ -241,14 +233,11 @@ type genaiFile struct {
 }
 
 func readGenAIRequests(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var file genaiFile
 	var loads []*genaiLoad
 	texts := map[string]*string{"version": &file.version, "service_kind": &file.service, "endpoint": &file.endpoint}
-	err = j.Members(func(name string) error {
+	err := j.Members(func(name string) error {
 		if name == "experiments" {
 			return out.RefuseMismatch(j.Elements(func(int) error {
 				load := &genaiLoad{}
@@ -316,14 +305,10 @@ func (l *genaiLoad) read(j *foreign.JSON, out *foreign.Output) error {
 			l.mode, l.value = load.Mode, string(load.Value)
 			return out.RefuseMismatch(err)
 		case "requests":
-			return out.RefuseMismatch(j.Elements(func(int) error {
-				var request genaiRequest
-				if err := j.Decode(&request); err != nil {
-					return out.RefuseMismatch(err)
-				}
-				l.add(&request)
+			return eachElement(j, out, func(_ string, request *genaiRequest) error {
+				l.add(request)
 				return nil
-			}))
+			})
 		}
 		return j.Skip()
 	})
@@ -369,7 +354,7 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 	foreign.SetFact(&r, "endpoint", file.endpoint)
 	if summary != nil {
 		if l.mode != "" { // of several loads the summary has one
-			summary.config.Concurrency, summary.config.RequestRate = nil, nil
+			summary.config.Concurrency, summary.config.RequestRate = "", ""
 		}
 		summary.point(&r)
 	}

@@ -196,12 +196,8 @@ func (p *goParser) setEnv(r *schema.Run, at string) {
 		}
 	}
 	for _, text := range []string{at, h["runstamp"], h["date"]} {
-		if text == "" {
-			continue
-		}
-		if t, source, err := p.in.Time(text, goTimes...); err == nil {
-			foreign.SetStart(r, t, source)
-			return
+		if r.StartedAt.IsZero() {
+			p.in.SetStart(r, text, goTimes...)
 		}
 	}
 }

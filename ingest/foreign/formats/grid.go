@@ -26,23 +26,20 @@ func operationGrid() foreign.Format {
 			case in.Head.JSONAt < 0:
 				return readGridCSV(in, out)
 			case in.Head.HasAny("[].implementation", "implementation"):
-				return readGridJSON(in, out, readGridRow)
+				return readGridJSON(in, out, func(where string, row *gridRow) error { return row.read(where, out) })
 			}
-			return readGridJSON(in, out, gridComparison)
+			return readGridJSON(in, out, func(where string, row *gridComparison) error { return row.read(where, out) })
 		},
 	}
 }
 
 // readGridJSON reads an array of records, or one.
-func readGridJSON(in *foreign.Input, out *foreign.Output, record func(*foreign.JSON, *foreign.Output) error) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+func readGridJSON[T any](in *foreign.Input, out *foreign.Output, read func(where string, record *T) error) error {
+	j := in.JSON()
 	if j.Kind() == '{' {
-		return record(j, out)
+		return readNext(j, out, read)
 	}
-	return out.RefuseMismatch(j.Elements(func(int) error { return record(j, out) }))
+	return eachElement(j, out, read)
 }
 
 // gridRow is the result of an operation at one size by one implementation.
@@ -60,13 +57,9 @@ type gridRow struct {
 	Own            *layoutRun     `json:"neurolens"`
 }
 
-func readGridRow(j *foreign.JSON, out *foreign.Output) error {
-	var row gridRow
-	if err := j.Decode(&row); err != nil {
-		return out.RefuseMismatch(err)
-	}
+func (row *gridRow) read(where string, out *foreign.Output) error {
 	if row.Operation == "" || row.Implementation == "" {
-		out.Refuse(j.Where(), fmt.Errorf("a result without operation or implementation"))
+		out.Refuse(where, fmt.Errorf("a result without operation or implementation"))
 		return nil
 	}
 	r := gridRun(row.Operation, row.Implementation)
@@ -74,21 +67,21 @@ func readGridRow(j *foreign.JSON, out *foreign.Output) error {
 	foreign.SetParam(&r, "sequence_length", string(row.Sequence))
 	foreign.SetParam(&r, "tensor_dimension", string(row.Dimension))
 	if row.Own = row.Own.known(); row.Own != nil {
-		return row.own(j, out, r)
+		return row.own(where, out, r)
 	}
 	timed := gridLatency(&r, row.Time, "cuda_event")
 	single(&r, "device_memory_peak", row.Memory, "MiB")
 	if !timed {
-		return out.Run(j.Where(), r)
+		return out.Run(where, r)
 	}
-	gridMean(&r, "inference_speed", row.Speed, "1/s")
+	addMore(&r, "inference_speed", row.Speed, "1/s")
 	row.rates(&r, "memory_throughput")
-	return out.Run(j.Where(), r)
+	return out.Run(where, r)
 }
 
 // rates adds the GPU efficiency and the throughput. moved names the metric of throughput_gbps.
 func (row *gridRow) rates(r *schema.Run, moved string) {
-	gridMean(r, "gpu_efficiency", row.Efficiency, "%")
+	addMore(r, "gpu_efficiency", row.Efficiency, "%")
 	if v := row.Throughput.Finite("GiB"); v != nil { // memory_mb / 1024 in a second
 		m := foreign.Aggregate(moved, "B/s", schema.Summary{Mean: v})
 		m.Better = schema.BetterHigher
@@ -97,17 +90,17 @@ func (row *gridRow) rates(r *schema.Run, moved string) {
 }
 
 // own makes a run from a row that NeuroLens wrote. In such a row zero is a time, and the speed is computed from it.
-func (row *gridRow) own(j *foreign.JSON, out *foreign.Output, r schema.Run) error {
+func (row *gridRow) own(where string, out *foreign.Output, r schema.Run) error {
 	row.Own.identify(&r)
 	foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", schema.Summary{Mean: row.Time.Finite("ms")}), "ms")
 	if err := row.Own.time(&r, "time_ms"); err != nil {
-		out.Refuse(j.Where(), err)
+		out.Refuse(where, err)
 		return nil
 	}
 	single(&r, "device_memory_peak", row.Memory, "MiB")
 	row.rates(&r, row.Own.metric("throughput_gbps", "memory_throughput"))
 	row.Own.values(&r)
-	return out.Run(j.Where(), r)
+	return out.Run(where, r)
 }
 
 // gridRun is a run of an operation by an implementation.
@@ -133,13 +126,6 @@ func gridLatency(r *schema.Run, time foreign.Number, clock string) bool {
 	return true
 }
 
-// gridMean adds a mean for which higher is better.
-func gridMean(r *schema.Run, name string, value foreign.Number, unit string) {
-	m := foreign.Aggregate(name, unit, schema.Summary{Mean: value.Finite(unit)})
-	m.Better = schema.BetterHigher
-	foreign.Add(r, m, unit)
-}
-
 type gridResult struct {
 	Time        foreign.Number `json:"time_ms"`
 	Speedup     foreign.Number `json:"speedup"`
@@ -149,18 +135,17 @@ type gridResult struct {
 // gridPoint is how a comparison names a point: LayerNorm_16_256_512.
 var gridPoint = regexp.MustCompile(`^(.+)_([0-9]+)_([0-9]+)_([0-9]+)$`)
 
-func gridComparison(j *foreign.JSON, out *foreign.Output) error {
-	var row struct {
-		Operation string      `json:"operation"`
-		PyTorch   *gridResult `json:"pytorch"`
-		CUDA      *gridResult `json:"cuda"`
-		Triton    *gridResult `json:"triton"`
-	}
-	if err := j.Decode(&row); err != nil {
-		return out.RefuseMismatch(err)
-	}
+// gridComparison compares the implementations of an operation at one size.
+type gridComparison struct {
+	Operation string      `json:"operation"`
+	PyTorch   *gridResult `json:"pytorch"`
+	CUDA      *gridResult `json:"cuda"`
+	Triton    *gridResult `json:"triton"`
+}
+
+func (row *gridComparison) read(where string, out *foreign.Output) error {
 	if row.Operation == "" {
-		out.Refuse(j.Where(), fmt.Errorf("a result without operation"))
+		out.Refuse(where, fmt.Errorf("a result without operation"))
 		return nil
 	}
 	for _, i := range []struct {
@@ -179,10 +164,10 @@ func gridComparison(j *foreign.JSON, out *foreign.Output) error {
 			foreign.SetParam(&r, "tensor_dimension", m[4])
 		}
 		if gridLatency(&r, i.result.Time, "") {
-			gridMean(&r, "speedup", i.result.Speedup, "ratio")
+			addMore(&r, "speedup", i.result.Speedup, "ratio")
 		}
 		i.result.validate(&r)
-		if err := out.Run(j.Where(), r); err != nil {
+		if err := out.Run(where, r); err != nil {
 			return err
 		}
 	}
@@ -259,9 +244,9 @@ func gridCells(r *schema.Run, header, record []string) error {
 		case "avg memory (mb)":
 			foreign.Add(r, foreign.Aggregate("device_memory_peak", "MiB", schema.Summary{Mean: n.Finite("MiB")}), "MiB")
 		case "avg inference speed":
-			gridMean(r, "inference_speed", n, "1/s")
+			addMore(r, "inference_speed", n, "1/s")
 		case "avg gpu efficiency":
-			gridMean(r, "gpu_efficiency", n, "%")
+			addMore(r, "gpu_efficiency", n, "%")
 		}
 	}
 	return nil

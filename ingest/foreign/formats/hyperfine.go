@@ -24,10 +24,7 @@ func hyperfine() foreign.Format {
 }
 
 func readHyperfine(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for first := true; first || another(j); first = false {
 		if err := out.RefuseMismatch(readHyperfineResults(j, out)); err != nil {
 			return err
@@ -42,18 +39,14 @@ func readHyperfineResults(j *foreign.JSON, out *foreign.Output) error {
 		if name != "results" {
 			return j.Skip()
 		}
-		return out.RefuseMismatch(j.Elements(func(int) error {
-			var result hyperfineResult
-			if err := j.Decode(&result); err != nil {
-				return out.RefuseMismatch(err)
-			}
+		return eachElement(j, out, func(where string, result *hyperfineResult) error {
 			r, err := result.run()
 			if err != nil {
-				out.Refuse(j.Where(), err)
+				out.Refuse(where, err)
 				return nil
 			}
-			return out.Run(j.Where(), r)
-		}))
+			return out.Run(where, r)
+		})
 	})
 }
 

@@ -79,16 +79,14 @@ func readJMH(in *foreign.Input, out *foreign.Output) error {
 	if at := jmhStart(in.Head); at >= 0 {
 		in.Head.JSONAt = at
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for first := true; first || j.Kind() == '[' || another(j); first = false {
-		read := func(int) error { return readJMHResult(j, out) }
+		read := func(where string, result *jmhResult) error { return result.read(where, out) }
+		var err error
 		if j.Kind() == '[' {
-			err = j.Elements(read)
+			err = eachElement(j, out, read)
 		} else {
-			err = read(0)
+			err = readNext(j, out, read)
 		}
 		if err != nil {
 			return err
@@ -97,22 +95,18 @@ func readJMH(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-func readJMHResult(j *foreign.JSON, out *foreign.Output) error {
-	var result jmhResult
-	if err := j.Decode(&result); err != nil {
-		return out.RefuseMismatch(err)
-	}
+// read yields the runs of a result: one for each fork, or one for all if there are only aggregates.
+func (result *jmhResult) read(where string, out *foreign.Output) error {
 	out.Version(result.JMHVersion)
-	where := j.Where()
 	if result.Benchmark == "" {
 		out.Refuse(where, fmt.Errorf("a result without the name of a benchmark"))
 		return nil
 	}
 	if result.Primary.forks() == 0 {
-		return yieldJMHScore(&result, where, out)
+		return yieldJMHScore(result, where, out)
 	}
 	for fork := range result.Primary.forks() {
-		if err := yieldJMHFork(&result, fork, where, out); err != nil {
+		if err := yieldJMHFork(result, fork, where, out); err != nil {
 			return err
 		}
 	}

@@ -47,10 +47,7 @@ func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j 
 		return nil, err
 	}
 	defer ahead.Close()
-	j, err := ahead.JSON()
-	if err != nil {
-		return nil, err
-	}
+	j := ahead.JSON()
 	var all []*T
 	for len(all) == 0 || another(j) {
 		h := new(T)
@@ -81,6 +78,68 @@ func headerAt[T any](all []*T, i int) *T {
 		return all[i]
 	}
 	return new(T)
+}
+
+// decodeMember decodes the value of a member into the field for its name, and skips a member without a field.
+func decodeMember(j *foreign.JSON, name string, fields map[string]any) error {
+	if field, ok := fields[name]; ok {
+		return j.Decode(field)
+	}
+	return j.Skip()
+}
+
+// readNext decodes the next value and gives it to read, with its JSON pointer. A value that does not fit is refused alone.
+func readNext[T any](j *foreign.JSON, out *foreign.Output, read func(where string, value *T) error) error {
+	var value T
+	if err := j.Decode(&value); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	return read(j.Where(), &value)
+}
+
+// eachElement is readNext for each element of the next array.
+func eachElement[T any](j *foreign.JSON, out *foreign.Output, read func(where string, element *T) error) error {
+	return out.RefuseMismatch(j.Elements(func(int) error { return readNext(j, out, read) }))
+}
+
+// eachDocument is readNext for each of the JSON documents of a file.
+func eachDocument[T any](j *foreign.JSON, out *foreign.Output, read func(where string, document *T) error) error {
+	for j.More() {
+		if err := readNext(j, out, read); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachJSONLine decodes the lines of a file that are not empty, each of which is a JSON text.
+func eachJSONLine[T any](in *foreign.Input, out *foreign.Output, read func(where string, line *T) error) error {
+	return in.EachLine(func(n int, text string) error {
+		var line T
+		where := fmt.Sprintf("line %d", n)
+		if strings.TrimSpace(text) == "" || !decode(out, where, jsontext.Value(text), &line) {
+			return nil
+		}
+		return read(where, &line)
+	})
+}
+
+// eachText is readNext for the texts of the elements of an array.
+func eachText[T any](texts []jsontext.Value, array string, out *foreign.Output, read func(where string, element *T) error) error {
+	for i, text := range texts {
+		var element T
+		where := fmt.Sprintf("%s/%d", array, i)
+		err := foreign.DecodeAt(where, text, &element)
+		if err != nil {
+			err = out.RefuseMismatch(err)
+		} else {
+			err = read(where, &element)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // jsonMember is a member of a JSON object.

@@ -35,10 +35,7 @@ func isRunLine(h *foreign.Head) bool {
 }
 
 func readRunLines(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	j.Strict()
 	for n := 1; j.More(); n++ {
 		text, err := j.Value()

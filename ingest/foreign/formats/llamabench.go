@@ -39,10 +39,7 @@ func readLlamaBench(in *foreign.Input, out *foreign.Output) error {
 	if bytes.HasPrefix(in.Head.Bytes[max(in.Head.JSONAt, 0):], []byte("{")) {
 		return readLlamaLines(in, out)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for j.More() {
 		err := j.Elements(func(int) error {
 			text, err := j.Value()
@@ -62,19 +59,13 @@ func readLlamaBench(in *foreign.Input, out *foreign.Output) error {
 // one is read over.
 func readLlamaLines(in *foreign.Input, out *foreign.Output) error {
 	began := false
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
+	return in.EachLine(func(n int, text string) error {
+		text = strings.TrimSpace(text)
+		if began = began || strings.HasPrefix(text, "{"); text == "" || !began {
+			return nil
 		}
-		text := strings.TrimSpace(line.Text)
-		began = began || strings.HasPrefix(text, "{")
-		if text != "" && began {
-			if err := llamaRecord(in, out, fmt.Sprintf("line %d", n), jsontext.Value(text)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		return llamaRecord(in, out, fmt.Sprintf("line %d", n), jsontext.Value(text))
+	})
 }
 
 // llamaSamples are the samples of a record.
@@ -209,9 +200,7 @@ func (l llamaRow) place(in *foreign.Input, r *schema.Run) {
 	foreign.SetFact(r, "model.type", l["model_type"])
 	foreign.SetFact(r, "model.size", l["model_size"])
 	foreign.SetFact(r, "model.parameters", l["model_n_params"])
-	if started, source, err := in.Time(l["test_time"], time.RFC3339); err == nil {
-		foreign.SetStart(r, started, source)
-	}
+	in.SetStart(r, l["test_time"], time.RFC3339)
 }
 
 // test is the name of the test as llama-bench prints it.
@@ -295,28 +284,20 @@ var (
 )
 
 func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
-	c := in.CSV()
-	var names []string
-	for record, err := range c.Records() {
-		switch {
-		case err != nil:
-			return err
-		case record[0] == "build_commit": // again where several outputs follow one another
-			names = append(names[:0], record...)
-		case names == nil:
-		case len(record) != len(names):
-			out.Refuse(fmt.Sprintf("line %d", c.Line()), fmt.Errorf("%d fields for %d columns", len(record), len(names)))
-		default:
+	return tables{
+		heading: func(_, record []string) bool { return record[0] == "build_commit" },
+		fits:    func(names, record []string) bool { return names == nil || len(record) == len(names) },
+		row: func(out *foreign.Output, where string, names, record []string) error {
+			if names == nil { // what the program says before the table
+				return nil
+			}
 			row := llamaRow{}
 			for i, name := range names {
 				row[name] = record[i]
 			}
-			if err := row.emit(in, out, fmt.Sprintf("line %d", c.Line())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+			return row.emit(in, out, where)
+		},
+	}.read(in, out)
 }
 
 // emit yields the run of a row that has aggregates only.

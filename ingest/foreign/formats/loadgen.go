@@ -200,26 +200,15 @@ var detailRates = map[string]string{
 
 func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
 	t, read := newLoadgenTest(), false
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		text, ok := strings.CutPrefix(line.Text, ":::MLLOG ")
-		if !ok {
-			continue
-		}
+	err := in.EachLine(func(n int, text string) (err error) {
+		text, ok := strings.CutPrefix(text, ":::MLLOG ")
 		var entry loadgenEntry
-		if !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(text), &entry) {
-			continue
-		}
-		if entry.Namespace != "mlperf::logging" { // the accelerator's own
-			continue
+		if !ok || !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(text), &entry) || entry.Namespace != "mlperf::logging" { // the accelerator's own
+			return nil
 		}
 		if entry.Key == "loadgen_version" {
 			if t.begun {
-				if err := t.emit(out); err != nil {
-					return err
-				}
+				err = t.emit(out)
 				t = newLoadgenTest()
 				t.where = fmt.Sprintf("line %d", n)
 			}
@@ -227,6 +216,10 @@ func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
 		}
 		read = true
 		t.entry(in, out, &entry)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if !read {
 		out.Refuse("", errors.New("no line of LoadGen: their namespace is mlperf::logging"))
@@ -245,7 +238,7 @@ func (t *loadgenTest) entry(in *foreign.Input, out *foreign.Output, e *loadgenEn
 	case "loadgen_version":
 		t.version(out, text)
 	case "test_datetime":
-		t.start(in, text)
+		in.SetStart(&t.run, text)
 	case "sut_name":
 		foreign.SetParam(&t.run, "sut", text)
 	case "requested_scenario", "effective_scenario":
@@ -366,23 +359,22 @@ func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
 	}
 	t := newLoadgenTest()
 	titled := false
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if loadgenTitle.MatchString(line.Text) {
+	err := in.EachLine(func(n int, text string) (err error) {
+		if loadgenTitle.MatchString(text) {
 			if titled {
-				if err := t.emit(out); err != nil {
-					return err
-				}
+				err = t.emit(out)
 				t = newLoadgenTest()
 				t.where = fmt.Sprintf("line %d", n)
 			}
 			titled = true
 		}
-		if m := summaryLine.FindStringSubmatch(line.Text); m != nil && titled {
+		if m := summaryLine.FindStringSubmatch(text); m != nil && titled {
 			t.take(m[1], m[2])
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if !titled {
 		out.LeaveOut("accuracy tests: they measure no performance", 1)
@@ -400,16 +392,10 @@ var (
 // oldDetail takes the time and the version of the log of 2019 that stands beside a summary.
 func (t *loadgenTest) oldDetail(in *foreign.Input, out *foreign.Output, log string) {
 	if m := oldDate.FindStringSubmatch(log); m != nil {
-		t.start(in, m[1])
+		in.SetStart(&t.run, m[1])
 	}
 	if m := oldVersion.FindStringSubmatch(log); m != nil {
 		t.version(out, strings.TrimSpace(m[1]))
-	}
-}
-
-func (t *loadgenTest) start(in *foreign.Input, text string) {
-	if started, source, err := in.Time(text, foreign.ISO...); err == nil {
-		foreign.SetStart(&t.run, started, source)
 	}
 }
 

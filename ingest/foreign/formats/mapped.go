@@ -114,10 +114,7 @@ func (m *mapping) heading(head *foreign.Head) string {
 }
 
 func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	t := newMappedTable(m, in, out)
 	j.Strict()
 	for n := 1; j.More(); n++ {
@@ -710,11 +707,7 @@ func (v *mappedValues) add(m mappedMetric, text string) {
 		v.summary.N = number.Int64()
 		return
 	}
-	s := &v.summary
-	*map[string]**float64{
-		"mean": &s.Mean, "median": &s.P50, "stddev": &s.StdDev, "min": &s.Min, "max": &s.Max,
-		"p25": &s.P25, "p75": &s.P75, "p90": &s.P90, "p95": &s.P95, "p99": &s.P99,
-	}[m.As] = number.Finite(v.unit())
+	*statistic(&v.summary, m.As) = number.Finite(v.unit())
 }
 
 // unit is the one of the values.

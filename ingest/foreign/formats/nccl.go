@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -129,8 +130,8 @@ func (n *ncclResult) fill(r *schema.Run, iters foreign.Number) {
 		foreign.Add(r, m, "us")
 		r.Primary = m.Name
 	}
-	n.bandwidth(r, "busbw", n.BusBW)
-	n.bandwidth(r, "algbw", n.AlgBW)
+	addMore(r, "busbw", nonZero(n.BusBW), "GB/s")
+	addMore(r, "algbw", nonZero(n.AlgBW), "GB/s")
 	if n.maxError != "" {
 		foreign.Add(r, foreign.Aggregate("max_error", "", schema.Summary{Max: n.maxError.Finite("")}), "")
 	}
@@ -140,16 +141,6 @@ func (n *ncclResult) fill(r *schema.Run, iters foreign.Number) {
 	if r.Metric(r.Primary) == nil {
 		r.Primary = ""
 	}
-}
-
-func (n *ncclResult) bandwidth(r *schema.Run, name string, value foreign.Number) {
-	v := value.Finite("GB/s")
-	if v == nil || *v == 0 {
-		return
-	}
-	m := foreign.Aggregate(name, "GB/s", schema.Summary{Mean: v})
-	m.Better = schema.BetterHigher
-	foreign.Add(r, m, "GB/s")
 }
 
 // fail marks a result that is wrong; its times stay.
@@ -220,12 +211,9 @@ type ncclFile struct {
 }
 
 func readNCCLJSON(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	f := &ncclFile{}
-	err = j.Members(func(name string) error {
+	return out.RefuseMismatch(j.Members(func(name string) error {
 		switch name {
 		case "version":
 			var version foreign.Text
@@ -254,11 +242,10 @@ func readNCCLJSON(in *foreign.Input, out *foreign.Output) error {
 		case "config":
 			return out.RefuseMismatch(f.config(j))
 		case "results":
-			return out.RefuseMismatch(j.Elements(func(int) error { return f.row(in, out, j) }))
+			return eachElement(j, out, func(where string, row *ncclRow) error { return f.row(in, out, where, row) })
 		}
 		return j.Skip()
-	})
-	return out.RefuseMismatch(err)
+	}))
 }
 
 func (f *ncclFile) config(j *foreign.JSON) error {
@@ -299,12 +286,7 @@ func (f *ncclFile) config(j *foreign.JSON) error {
 }
 
 // row makes the runs of a size.
-func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, j *foreign.JSON) error {
-	var row ncclRow
-	if err := j.Decode(&row); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	where := j.Where()
+func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, where string, row *ncclRow) error {
 	if row.OutOfPlace == nil && row.InPlace == nil {
 		out.Refuse(where, errors.New("it has neither out_of_place nor in_place"))
 		return nil
@@ -324,14 +306,8 @@ func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, j *foreign.JSON) 
 		ncclAxis(&r, "root", string(row.Root))
 		foreign.SetParam(&r, "experiment", row.Experiment)
 		foreign.SetParam(&r, "place", half.place)
-		if at, source, err := in.Time(f.started, "2006-01-02 15:04:05"); err == nil {
-			foreign.SetStart(&r, at, source)
-		}
-		iters := row.Iterations
-		if iters == "" {
-			iters = f.launch.iters
-		}
-		half.result.fill(&r, iters)
+		in.SetStart(&r, f.started, "2006-01-02 15:04:05")
+		half.result.fill(&r, cmp.Or(row.Iterations, f.launch.iters))
 		if err := half.iters.fill(&r); err != nil {
 			out.Refuse(where, err)
 			continue
@@ -405,13 +381,11 @@ type placed struct {
 
 func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 	n := &ncclReader{in: in, out: out}
-	for number, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if err := n.line(fmt.Sprintf("line %d", number), foreign.Unlaunched(line.Text)); err != nil {
-			return err
-		}
+	err := in.EachLine(func(number int, text string) error {
+		return n.line(fmt.Sprintf("line %d", number), foreign.Unlaunched(text))
+	})
+	if err != nil {
+		return err
 	}
 	if err := n.flush(""); err != nil {
 		return err
@@ -583,9 +557,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 	m := foreign.Aggregate("iteration_time", "us", schema.Summary{Min: iteration["i_min"], Max: iteration["i_max"], P99: iteration["i_p99"]})
 	m.Better, m.Clock = schema.BetterLower, "cuda_event"
 	foreign.Add(&r, m, "us")
-	if at, source, err := n.in.Time(h.started, "2006-01-02 15:04:05"); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	n.in.SetStart(&r, h.started, "2006-01-02 15:04:05")
 	n.waiting = append(n.waiting, placed{h.where, r})
 	if len(n.waiting) < maxTableRuns {
 		return nil

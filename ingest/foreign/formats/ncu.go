@@ -211,9 +211,7 @@ func (r *ncuReader) find(key ncuKey, cells []string, line int) (*ncuKernel, erro
 	}
 	if k.line == 0 {
 		k.line, k.host, k.capability = line, t.cell(cells, "Host Name"), t.cell(cells, "CC")
-		if at, source, err := r.in.Time(t.cell(cells, "Kernel Time"), "2006-Jan-02 15:04:05", "2006-01-02 15:04:05"); err == nil {
-			k.began, k.source = at, source
-		}
+		k.began, k.source, _ = r.in.Time(t.cell(cells, "Kernel Time"), "2006-Jan-02 15:04:05", "2006-01-02 15:04:05")
 	}
 	if launch := t.cell(cells, "ID"); launch != k.launch {
 		k.launch, k.seen = launch, map[string]string{}

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -108,10 +109,7 @@ type neurolensPoint struct {
 
 // run makes a run of the point. A size that is not positive is unknown.
 func (p *neurolensPoint) run() schema.Run {
-	r := schema.Run{Benchmark: knownText(p.model), Model: knownText(p.model), Backend: p.backend}
-	if r.Benchmark == "" {
-		r.Benchmark = "bench" // as the command that measured it
-	}
+	r := schema.Run{Benchmark: cmp.Or(knownText(p.model), "bench"), Model: knownText(p.model), Backend: p.backend} // bench: the command that measured it
 	foreign.SetParam(&r, "precision", knownText(p.precision))
 	foreign.SetParam(&r, "batch_size", string(positive(p.batch)))
 	foreign.SetParam(&r, "seq_len", string(positive(p.seq)))
@@ -171,19 +169,16 @@ type runDocument struct {
 }
 
 func readRunDocuments(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for j.More() {
 		var d runDocument
-		if err := d.read(j, out); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
+		err := d.read(j, out)
+		if err != nil {
+			err = out.RefuseMismatch(err)
+		} else {
+			err = d.emit(in, out)
 		}
-		if err := d.emit(in, out); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -208,56 +203,31 @@ func (d *runDocument) read(j *foreign.JSON, out *foreign.Output) error {
 }
 
 func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) error {
-	switch name {
-	case "run_id":
-		return j.Decode(&d.runID)
-	case "created_at":
-		return j.Decode(&d.createdAt)
-	case "hardware":
-		return j.Decode(&d.hardware)
-	case "software":
-		return j.Decode(&d.software)
-	case "model":
-		return j.Decode(&d.model)
-	case "meta":
-		return j.Decode(&d.meta)
-	case "summary":
-		return j.Decode(&d.summary)
-	case "timeline":
+	if name == "timeline" {
 		return j.Elements(func(i int) error {
-			var o neurolensOp
-			if err := j.Decode(&o); err != nil {
-				return out.RefuseMismatch(err)
-			}
-			d.ops = append(d.ops, o.op(i))
-			return nil
+			return readNext(j, out, func(_ string, o *neurolensOp) error {
+				d.ops = append(d.ops, o.op(i))
+				return nil
+			})
 		})
 	}
-	return j.Skip()
+	return decodeMember(j, name, map[string]any{
+		"run_id": &d.runID, "created_at": &d.createdAt, "hardware": &d.hardware, "software": &d.software, "model": &d.model, "meta": &d.meta,
+		"summary": &d.summary,
+	})
 }
 
 func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
 	c := &d.meta.Config
 	p := neurolensPoint{
-		model: d.model.Name, backend: d.software.Backend, precision: c.Precision,
-		batch: c.BatchSize, seq: c.SequenceLength,
-	}
-	if p.precision == "" {
-		p.precision = d.software.Precision
-	}
-	if p.batch == "" {
-		p.batch = d.model.BatchSize
-	}
-	if p.seq == "" {
-		p.seq = c.SeqLen
+		model: d.model.Name, backend: d.software.Backend, precision: cmp.Or(c.Precision, d.software.Precision),
+		batch: cmp.Or(c.BatchSize, d.model.BatchSize), seq: cmp.Or(c.SequenceLength, c.SeqLen),
 	}
 	r := p.run()
 	r.BackendVersion = knownText(d.software.Version)
 	r.RepeatIndex = c.Repeat.Int64()
 	setTags(&r, d.meta.Tags)
-	if at, source, err := in.Time(d.createdAt, foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, d.createdAt)
 	r.Ops = numbered(d.ops)
 	d.environment(&r)
 	d.metrics(&r)
@@ -271,11 +241,8 @@ func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
 
 // metrics adds the one time of a run and values derived from counters. The adapters write a zero for an unknown value.
 func (d *runDocument) metrics(r *schema.Run) {
-	latency := d.summary.TotalDurationMS
-	if latency == "" {
-		latency = d.summary.TotalLatencyMS
-	}
-	addSample(r, harnessQuantity{name: schema.PrimaryMetric, unit: "ms"}, "", positive(latency), schema.LevelIteration)
+	latency := positive(cmp.Or(d.summary.TotalDurationMS, d.summary.TotalLatencyMS))
+	addSample(r, harnessQuantity{name: schema.PrimaryMetric, unit: "ms"}, "", latency, schema.LevelIteration)
 	m := &d.summary.Metrics
 	addMean(r, harnessQuantity{"gpu_utilization", "ratio", schema.BetterHigher}, "", positive(m.GPUUtilization))
 	addMean(r, harnessQuantity{"sm_efficiency", "ratio", schema.BetterHigher}, "", positive(m.SMEfficiency))
@@ -318,11 +285,7 @@ func (d *runDocument) environment(r *schema.Run) {
 		}
 		return
 	}
-	r.Env.GPUName = knownText(h.GPUModel)
-	if r.Env.GPUName == "" {
-		r.Env.GPUName = knownText(e.GPUName)
-	}
-	r.Env.GPUCount = h.GPUCount.Int64()
+	r.Env.GPUName, r.Env.GPUCount = cmp.Or(knownText(h.GPUModel), knownText(e.GPUName)), h.GPUCount.Int64()
 	foreign.SetFact(r, "gpu.vendor", knownText(h.Vendor))
 	if knownText(h.GPUModel) != "" { // it writes 1.0 for an unknown GPU
 		foreign.SetFact(r, "gpu.memory_gb", string(positive(h.MemoryGB)))
@@ -368,10 +331,7 @@ type failedDocument struct {
 
 // readFailedDocument reads the document of a run that is not ok. Its point is computed as for run documents.
 func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var d failedDocument
 	if err := j.Decode(&d); err != nil {
 		return out.RefuseMismatch(err)
@@ -383,9 +343,7 @@ func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
 	r.Status, r.Stage, r.ErrorKind = schema.Status(d.Status), schema.Stage(d.Error.Stage), d.Error.Kind
 	r.Error, r.Signal, r.ExitCode, r.RepeatIndex = d.Error.Message, d.Error.Signal, d.Error.ExitCode.Int64(), c.Repeat.Int64()
 	setTags(&r, d.Meta.Tags)
-	if at, source, err := in.Time(d.CreatedAt, foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, d.CreatedAt)
 	foreign.SetFact(&r, "source.run_id", d.RunID)
 	if own := ownTagsOf(d.Meta.Tags); own != nil {
 		return out.RunWith("run "+d.RunID, r, own.describe)
@@ -475,15 +433,8 @@ func (k *neurolensKernel) count(c counters) {
 	c.add("sm_efficiency", k.SMEff.Finite(""))
 	c.add("gpu_utilization", k.Utilization.Finite(""))
 	c.add("l2_hit_rate", k.L2Hit.Finite(""))
-	read, write := k.ReadBytes.Finite("B"), k.WriteBytes.Finite("B")
-	if read == nil {
-		read = k.ReadGB.Finite("GB")
-	}
-	if write == nil {
-		write = k.WriteGB.Finite("GB")
-	}
-	c.add("dram_read_bytes", read)
-	c.add("dram_write_bytes", write)
+	c.add("dram_read_bytes", cmp.Or(k.ReadBytes.Finite("B"), k.ReadGB.Finite("GB")))
+	c.add("dram_write_bytes", cmp.Or(k.WriteBytes.Finite("B"), k.WriteGB.Finite("GB")))
 }
 
 func setCounter(op *schema.Op, name string, value float64) {
@@ -606,9 +557,7 @@ func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags, 
 	own.describe(&profile)
 	d.measured(own, &profile)
 	profile.StartedAt, profile.TimeSource, profile.Ops = time.Time{}, "", d.operators(own)
-	if at, source, err := in.Time(own.profileAt, foreign.ISO...); err == nil {
-		foreign.SetStart(&profile, at, source)
-	}
+	in.SetStart(&profile, own.profileAt)
 	return out.Run("run "+own.runID, profile)
 }
 

@@ -105,9 +105,7 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 	neurolensAggregates(&r, numbers[2], numbers[3])
 	r.Env.GPUName = knownText(s.text("gpu_name"))
 	stamp, _, _ := strings.Cut(id, "-")
-	if at, source, err := in.Time(stamp+"Z", runStampLayout); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, stamp+"Z", runStampLayout)
 	foreign.SetFact(&r, "source.run_id", id)
 	if status := schema.Status(s.text("status")); status != "" { // a column of later versions
 		r.Status = status
@@ -181,34 +179,14 @@ func readLedger(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	}
 	l := ledger{in, out, map[string]bool{}}
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if strings.TrimSpace(line.Text) == "" {
-			continue
-		}
-		if err := l.row(fmt.Sprintf("line %d", n), []byte(line.Text)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachJSONLine(in, out, l.row)
 }
 
 // readListing reads what ls --json prints of a run store: the rows of its ledger in an array.
 func readListing(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	l := ledger{in, out, map[string]bool{}}
-	return out.RefuseMismatch(j.Elements(func(i int) error {
-		text, err := j.Value()
-		if err != nil {
-			return err
-		}
-		return l.row(fmt.Sprintf("/%d", i), text)
-	}))
+	return eachElement(j, out, l.row)
 }
 
 // ledger is a ledger that is read.
@@ -218,11 +196,7 @@ type ledger struct {
 	seen map[string]bool // ids
 }
 
-func (l *ledger) row(where string, text jsontext.Value) error {
-	var row ledgerRow
-	if err := foreign.DecodeAt(where, text, &row); err != nil {
-		return l.out.RefuseMismatch(err)
-	}
+func (l *ledger) row(where string, row *ledgerRow) error {
 	switch {
 	case row.Path != "" && l.in.Beside(row.Path):
 		l.out.LeaveTo(row.Path, inDocument, 1)
@@ -239,9 +213,7 @@ func (row *ledgerRow) run(in *foreign.Input) schema.Run {
 	p := neurolensPoint{row.Model, row.Backend, row.Precision, row.BatchSize, row.SeqLen}
 	r := p.run()
 	neurolensAggregates(&r, row.Latency, row.Utilization)
-	if at, source, err := in.Time(row.CreatedAt, foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, row.CreatedAt)
 	r.Env.GPUName = knownText(row.GPUName)
 	r.Env.DriverVersion = knownText(row.Driver)
 	if m := cudaVersionOf.FindStringSubmatch(strings.TrimSpace(row.CUDA)); m != nil {
@@ -287,10 +259,7 @@ const fingerprintEnding = ".fp.json"
 
 // readFingerprint leaves the fingerprint to its run document, if that exists. Otherwise the fingerprint is a profile.
 func readFingerprint(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var f fingerprint
 	if err := j.Decode(&f); err != nil {
 		return out.RefuseMismatch(err)
@@ -302,9 +271,7 @@ func readFingerprint(in *foreign.Input, out *foreign.Output) error {
 	r := schema.Run{Benchmark: "fingerprint", Purpose: schema.PurposeProfile}
 	foreign.SetParam(&r, "run_id", f.RunID)
 	foreign.SetFact(&r, "source.run_sha", f.SourceSHA)
-	if at, source, err := in.Time(f.CreatedAt, foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, f.CreatedAt)
 	total := positive(f.Summary.TotalLatencyMS)
 	foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", lone(total, "ms")), "ms")
 	for i, text := range f.Ops {

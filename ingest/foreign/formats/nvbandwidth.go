@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -134,19 +135,14 @@ type nvbReader struct {
 
 func readNVBandwidthText(in *foreign.Input, out *foreign.Output) error {
 	n := &nvbReader{out: out}
-	for number, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		text := strings.TrimSpace(foreign.Unlaunched(line.Text))
-		if err := n.line(fmt.Sprintf("line %d", number), text); err != nil {
-			return err
-		}
+	return in.EachLine(func(number int, text string) error {
+		text = strings.TrimSpace(foreign.Unlaunched(text))
+		err := n.line(fmt.Sprintf("line %d", number), text)
 		if text != "" {
 			n.last = text
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 func (n *nvbReader) line(where, text string) error {
@@ -241,25 +237,21 @@ type nvbTest struct {
 // readNVBandwidthJSON reads JSON, whose members are sorted by name: devices and CUDA versions come before the tests, and
 // the version of the tool after them.
 func readNVBandwidthJSON(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var n nvbMachine
-	err = j.Members(func(name string) error {
+	return out.RefuseMismatch(j.Members(func(name string) error {
 		if name != "nvbandwidth" {
 			return j.Skip()
 		}
 		return out.RefuseMismatch(j.Members(func(name string) error { return out.RefuseMismatch(n.member(name, j, out)) }))
-	})
-	return out.RefuseMismatch(err)
+	}))
 }
 
 func (n *nvbMachine) member(name string, j *foreign.JSON, out *foreign.Output) error {
 	var text foreign.Text
 	switch name {
 	case "testcases":
-		return j.Elements(func(int) error { return n.test(j, out) })
+		return eachElement(j, out, func(where string, t *nvbTest) error { return n.test(where, t, out) })
 	case "GPU Device list", "GPU Device info":
 		var devices []string
 		err := j.Decode(&devices)
@@ -287,12 +279,7 @@ func (n *nvbMachine) member(name string, j *foreign.JSON, out *foreign.Output) e
 	return j.Skip()
 }
 
-func (n *nvbMachine) test(j *foreign.JSON, out *foreign.Output) error {
-	var t nvbTest
-	if err := j.Decode(&t); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	where := j.Where()
+func (n *nvbMachine) test(where string, t *nvbTest, out *foreign.Output) error {
 	r := n.run(t.Name)
 	switch {
 	case t.Name == "":
@@ -302,13 +289,10 @@ func (n *nvbMachine) test(j *foreign.JSON, out *foreign.Output) error {
 		r.Status = schema.StatusUnsupported
 		return out.Run(where, r)
 	case t.Error != "" || len(t.Matrix) == 0:
-		r.Status, r.Error = schema.StatusError, t.Error
-		if r.Error == "" {
-			r.Error = t.Status
-		}
+		r.Status, r.Error = schema.StatusError, cmp.Or(t.Error, t.Status)
 		return out.Run(where, r)
 	}
-	return n.matrix(&t, where, out)
+	return n.matrix(t, where, out)
 }
 
 // matrix yields the cells of a test. A test that copies in both directions has three matrices, one below the other; the

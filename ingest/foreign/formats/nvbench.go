@@ -79,10 +79,7 @@ func readNVBench(in *foreign.Input, out *foreign.Output) error {
 	if err := f.readAhead(); err != nil {
 		return err
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	f.j = j
 	for first := true; first || j.Kind() == '{'; first = false {
 		if err := out.RefuseMismatch(f.read()); err != nil {
@@ -103,10 +100,7 @@ func (f *nvbenchFile) readAhead() error {
 		return err
 	}
 	defer ahead.Close()
-	j, err := ahead.JSON()
-	if err != nil {
-		return err
-	}
+	j := ahead.JSON()
 	f.known = true
 	_ = j.Members(func(name string) error { return f.readHeader(j, name) }) // errors are reported when the benchmarks are read
 	return nil
@@ -148,7 +142,7 @@ func (f *nvbenchFile) readBenchmark() error {
 			if f.j.Kind() == 'n' {
 				return f.j.Skip()
 			}
-			return f.out.RefuseMismatch(f.j.Elements(func(int) error { return f.readState(benchmark) }))
+			return eachElement(f.j, f.out, func(where string, state *nvbenchState) error { return f.readState(benchmark, where, state) })
 		}
 		return f.j.Skip()
 	})
@@ -169,17 +163,12 @@ type nvbenchValue struct {
 	Value foreign.Text `json:"value"`
 }
 
-func (f *nvbenchFile) readState(benchmark string) error {
-	var state nvbenchState
-	if err := f.j.Decode(&state); err != nil {
-		return f.out.RefuseMismatch(err)
-	}
-	where := f.j.Where()
+func (f *nvbenchFile) readState(benchmark, where string, state *nvbenchState) error {
 	if benchmark == "" {
 		f.out.Refuse(where, fmt.Errorf("the benchmark has no name"))
 		return nil
 	}
-	r := f.run(benchmark, &state)
+	r := f.run(benchmark, state)
 	if state.IsSkipped {
 		r.Status, r.Error = schema.StatusSkipped, state.SkipReason
 		return f.out.Run(where, r)
@@ -482,14 +471,12 @@ func (f *nvbenchFile) addMeasured(r *schema.Run, summaries nvbenchSummaries) {
 }
 
 // set sets a statistic.
-func (t *nvbenchTimes) set(statistic string, n foreign.Number) {
-	if statistic == "stdev/relative" {
+func (t *nvbenchTimes) set(name string, n foreign.Number) {
+	if name == "stdev/relative" {
 		t.relative = n.Finite("")
 		return
 	}
-	*map[string]**float64{
-		"mean": &t.Mean, "median": &t.P50, "min": &t.Min, "max": &t.Max, "q1": &t.P25, "q3": &t.P75, "stdev/absolute": &t.StdDev,
-	}[statistic] = n.Finite("s")
+	*statistic(&t.Summary, strings.TrimSuffix(name, "/absolute")) = n.Finite("s")
 }
 
 func (t *nvbenchTimes) metric(name string, n *int64) schema.Metric {

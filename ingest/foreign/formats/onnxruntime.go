@@ -45,12 +45,9 @@ type ortSession struct {
 }
 
 func readORT(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	s := &ortSession{ops: newOps(), began: math.MaxInt64, providers: map[string]bool{}}
-	err = j.Elements(func(int) error {
+	err := j.Elements(func(int) error {
 		text, err := j.Value()
 		if err != nil {
 			return err

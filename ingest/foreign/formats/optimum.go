@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -70,10 +71,7 @@ type optimumEnergy struct {
 }
 
 func readOptimum(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	if whole := strings.Replace(in.Head.Name, "_report.json", ".json", 1); isOptimumReport(in.Head) && beside(in, whole) != "" {
 		out.LeaveTo(whole, "a report that "+whole+" has as well", 1)
 		return nil
@@ -213,23 +211,23 @@ func (e *optimumEnergy) add(r *schema.Run) {
 // optimumConfig is what tells launches apart of what was asked for.
 type optimumConfig struct {
 	Backend struct {
-		Name         string         `json:"name"`
-		Version      string         `json:"version"`
-		Task         string         `json:"task"`
-		Model        string         `json:"model"`
-		Device       string         `json:"device"`
-		TorchDType   string         `json:"torch_dtype"`
-		DType        string         `json:"dtype"`
-		Precision    string         `json:"precision"`
-		Quantization string         `json:"quantization_scheme"`
-		Attention    string         `json:"attn_implementation"`
-		Compile      jsontext.Value `json:"torch_compile"`
-		Provider     string         `json:"provider"`
-		TP           jsontext.Value `json:"tp"`
-		NumShard     jsontext.Value `json:"num_shard"`
-		IntraOp      jsontext.Value `json:"intra_op_num_threads"`
-		InterOp      jsontext.Value `json:"inter_op_num_threads"`
-		NoWeights    jsontext.Value `json:"no_weights"`
+		Name         string       `json:"name"`
+		Version      string       `json:"version"`
+		Task         string       `json:"task"`
+		Model        string       `json:"model"`
+		Device       string       `json:"device"`
+		TorchDType   string       `json:"torch_dtype"`
+		DType        string       `json:"dtype"`
+		Precision    string       `json:"precision"`
+		Quantization string       `json:"quantization_scheme"`
+		Attention    string       `json:"attn_implementation"`
+		Compile      foreign.Text `json:"torch_compile"`
+		Provider     string       `json:"provider"`
+		TP           foreign.Text `json:"tp"`
+		NumShard     foreign.Text `json:"num_shard"`
+		IntraOp      foreign.Text `json:"intra_op_num_threads"`
+		InterOp      foreign.Text `json:"inter_op_num_threads"`
+		NoWeights    foreign.Text `json:"no_weights"`
 	} `json:"backend"`
 	Scenario    optimumScenario    `json:"scenario"`
 	Benchmark   optimumScenario    `json:"benchmark"` // what the scenario was called before
@@ -237,12 +235,12 @@ type optimumConfig struct {
 }
 
 type optimumScenario struct {
-	Name      string                    `json:"name"`
-	Shapes    map[string]jsontext.Value `json:"input_shapes"`
-	NewTokens jsontext.Value            `json:"new_tokens"`
+	Name      string                  `json:"name"`
+	Shapes    map[string]foreign.Text `json:"input_shapes"`
+	NewTokens foreign.Text            `json:"new_tokens"`
 	Generate  struct {
-		Most  jsontext.Value `json:"max_new_tokens"`
-		Least jsontext.Value `json:"min_new_tokens"`
+		Most  foreign.Text `json:"max_new_tokens"`
+		Least foreign.Text `json:"min_new_tokens"`
 	} `json:"generate_kwargs"`
 }
 
@@ -262,32 +260,24 @@ type optimumEnvironment struct {
 func (c *optimumConfig) point(r *schema.Run) {
 	b := &c.Backend
 	r.Model, r.Backend, r.BackendVersion = modelName(b.Model), b.Name, b.Version
-	put := func(name, text string) { foreign.SetParam(r, name, text) }
-	put("task", b.Task)
-	put("device", b.Device)
-	for _, precision := range []string{b.TorchDType, b.DType, b.Precision} {
-		if precision != "" {
-			foreign.SetAxis(r, "dtype", precision)
-			break
-		}
+	if precision := cmp.Or(b.TorchDType, b.DType, b.Precision); precision != "" {
+		foreign.SetAxis(r, "dtype", precision)
 	}
-	put("quantization", b.Quantization)
-	put("attn_implementation", b.Attention)
-	put("torch_compile", foreign.TextOf(b.Compile))
-	put("provider", b.Provider)
-	put("tp", foreign.TextOf(b.TP))
-	put("num_shard", foreign.TextOf(b.NumShard))
-	put("intra_op_num_threads", foreign.TextOf(b.IntraOp))
-	put("inter_op_num_threads", foreign.TextOf(b.InterOp))
-	put("no_weights", foreign.TextOf(b.NoWeights))
+	for name, text := range map[string]string{
+		"task": b.Task, "device": b.Device, "quantization": b.Quantization, "attn_implementation": b.Attention, "torch_compile": string(b.Compile), "provider": b.Provider,
+		"tp": string(b.TP), "num_shard": string(b.NumShard), "intra_op_num_threads": string(b.IntraOp), "inter_op_num_threads": string(b.InterOp),
+		"no_weights": string(b.NoWeights),
+	} {
+		foreign.SetParam(r, name, text)
+	}
 	for _, s := range []*optimumScenario{&c.Scenario, &c.Benchmark} {
-		put("scenario", s.Name)
+		foreign.SetParam(r, "scenario", s.Name)
 		for _, name := range slices.Sorted(maps.Keys(s.Shapes)) {
-			put(name, foreign.TextOf(s.Shapes[name]))
+			foreign.SetParam(r, name, string(s.Shapes[name]))
 		}
-		put("new_tokens", foreign.TextOf(s.NewTokens))
-		put("max_new_tokens", foreign.TextOf(s.Generate.Most))
-		put("min_new_tokens", foreign.TextOf(s.Generate.Least))
+		foreign.SetParam(r, "new_tokens", string(s.NewTokens))
+		foreign.SetParam(r, "max_new_tokens", string(s.Generate.Most))
+		foreign.SetParam(r, "min_new_tokens", string(s.Generate.Least))
 	}
 }
 
@@ -298,7 +288,7 @@ func (e *optimumEnvironment) set(r *schema.Run) {
 	if v := e.RAM.Finite("MB"); v != nil && *v > 0 && *v < 1e18 {
 		r.Env.MemoryBytes = new(int64(*v))
 	}
-	if list := nameOf(e.GPU); list != "" {
+	if list := strings.Join(textsOrText(e.GPU), ","); list != "" {
 		gpus(&r.Env, list)
 	}
 	if n := e.GPUs.Int64(); n != nil && *n > 0 {

@@ -131,27 +131,20 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 	var current *perfRun
 	model := "" // of a command whose settings are still to come
 	table, rows := false, 0
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if table = perfTable.MatchString(line.Text) || table && perfCells.MatchString(line.Text); table && perfCells.MatchString(line.Text) {
+	err := in.EachLine(func(n int, text string) (err error) {
+		if table = perfTable.MatchString(text) || table && perfCells.MatchString(text); table && perfCells.MatchString(text) {
 			rows++
 		}
-		command := perfModel.FindStringSubmatch(line.Text)
-		switch load := perfLoad.FindStringSubmatch(line.Text); {
-		case command != nil || strings.HasPrefix(line.Text, perfSettings): // the next launch, although this one has no end
-			if err := current.emit(out); err != nil {
-				return err
-			}
+		command := perfModel.FindStringSubmatch(text)
+		switch load := perfLoad.FindStringSubmatch(text); {
+		case command != nil || strings.HasPrefix(text, perfSettings): // the next launch, although this one has no end
+			err = current.emit(out)
 			current, base = nil, schema.Run{Model: model}
 			if model = ""; command != nil {
 				model, base.Model = command[1], command[1]
 			}
 		case load != nil:
-			if err := current.emit(out); err != nil {
-				return err
-			}
+			err = current.emit(out)
 			current = &perfRun{run: schema.Run{Benchmark: "perf_analyzer", Model: base.Model}, where: fmt.Sprintf("line %d", n)}
 			if base.BatchSize != nil {
 				current.run.BatchSize = new(*base.BatchSize)
@@ -165,28 +158,24 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 			}
 			foreign.SetParam(&current.run, name, load[2])
 		case current == nil:
-			perfSetting(&base, line.Text)
-		case strings.HasPrefix(line.Text, "Inferences/Second vs."):
-			err := current.emit(out)
-			current, base = nil, schema.Run{}
-			if err != nil {
-				return err
+			if m := perfOption.FindStringSubmatch(text); m != nil {
+				foreign.SetParam(&base, strings.ReplaceAll(strings.ToLower(m[1]), " ", "_"), strings.TrimSpace(m[2]))
 			}
+		case strings.HasPrefix(text, "Inferences/Second vs."):
+			err = current.emit(out)
+			current, base = nil, schema.Run{}
 		default:
-			current.take(line.Text)
+			current.take(text)
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if rows > 0 {
 		out.LeaveOut("rows of a table of CSV after the printed results, which is read from a file of its own", rows)
 	}
 	return current.emit(out)
-}
-
-// perfSetting reads what stands before the first load.
-func perfSetting(base *schema.Run, line string) {
-	if m := perfOption.FindStringSubmatch(line); m != nil {
-		foreign.SetParam(base, strings.ReplaceAll(strings.ToLower(m[1]), " ", "_"), strings.TrimSpace(m[2]))
-	}
 }
 
 // take reads a line of a load.
@@ -260,7 +249,6 @@ var analyzerAxes = map[string]string{
 func readModelAnalyzer(in *foreign.Input, out *foreign.Output) error {
 	return tables{
 		heading: func(_, record []string) bool { return record[0] == "Model" },
-		fits:    func(names, record []string) bool { return len(record) == len(names) },
 		row:     analyzerRow,
 	}.read(in, out)
 }

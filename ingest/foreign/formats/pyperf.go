@@ -55,16 +55,13 @@ func readPyperf(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for i := range suites {
 		err := j.Members(func(name string) error {
 			if name != "benchmarks" {
 				return j.Skip()
 			}
-			return out.RefuseMismatch(j.Elements(func(int) error { return readPyperfBenchmark(in, j, suites[i], out) }))
+			return eachElement(j, out, func(where string, b *pyperfBenchmark) error { return b.read(in, out, suites[i], where) })
 		})
 		if err := out.RefuseMismatch(err); err != nil {
 			return err
@@ -76,10 +73,7 @@ func readPyperf(in *foreign.Input, out *foreign.Output) error {
 // pyperfSuites reads what is known of the suites of a file, up to where it cannot be read on: what is wrong there is said
 // when the benchmarks are read.
 func pyperfSuites(in *foreign.Input, out *foreign.Output) ([]pyperfSuite, error) {
-	j, err := in.JSON()
-	if err != nil {
-		return nil, err
-	}
+	j := in.JSON()
 	var suites []pyperfSuite
 	for len(suites) == 0 || another(j) {
 		var s pyperfSuite
@@ -118,29 +112,15 @@ type pyperfRun struct {
 	raw      bool               // a warm-up's value is that of all its loops
 }
 
-func readPyperfBenchmark(in *foreign.Input, j *foreign.JSON, suite pyperfSuite, out *foreign.Output) error {
-	var b pyperfBenchmark
-	if err := j.Decode(&b); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	where := j.Where()
+// read yields the runs of a benchmark.
+func (b *pyperfBenchmark) read(in *foreign.Input, out *foreign.Output, suite pyperfSuite, where string) error {
 	common := b.Metadata.over(b.CommonMetadata).over(suite.metadata)
-	for i, text := range b.Runs {
-		at := fmt.Sprintf("%s/runs/%d", where, i)
-		run := pyperfRun{raw: suite.version == "5" || suite.version == "6"}
-		if err := foreign.DecodeAt(at, text, &run); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
+	return eachText(b.Runs, where+"/runs", out, func(at string, run *pyperfRun) error {
+		run.raw = suite.version == "5" || suite.version == "6"
 		run.Metadata = run.Metadata.over(common)
 		run.Values = slices.Concat(run.Values, run.Samples)
-		if err := yieldPyperf(in, &run, at, out); err != nil {
-			return err
-		}
-	}
-	return nil
+		return yieldPyperf(in, run, at, out)
+	})
 }
 
 // yieldPyperf yields the run of a process.
@@ -157,9 +137,7 @@ func yieldPyperf(in *foreign.Input, run *pyperfRun, where string, out *foreign.O
 	}
 	setPyperfStatement(&r, meta)
 	setPyperfEnv(&r, meta)
-	if at, source, err := in.Time(string(meta["date"]), foreign.ISO...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, string(meta["date"]))
 	m, unit, err := pyperfMetric(run)
 	if err != nil {
 		out.Refuse(where, err)

@@ -27,10 +27,7 @@ func readPytest(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for i := 0; i == 0 || another(j); i++ {
 		r := pytestReader{headerAt(all, i), i < len(all), in, out}
 		if err := out.RefuseMismatch(r.read(j)); err != nil {
@@ -53,13 +50,7 @@ func (r *pytestReader) read(j *foreign.JSON) error {
 	return j.Members(func(name string) error {
 		switch {
 		case name == "benchmarks":
-			return r.out.RefuseMismatch(j.Elements(func(int) error {
-				var b pytestResult
-				if err := j.Decode(&b); err != nil {
-					return r.out.RefuseMismatch(err)
-				}
-				return b.yield(r.header.run(r.in), j.Where(), r.out)
-			}))
+			return eachElement(j, r.out, func(where string, b *pytestResult) error { return b.yield(r.header.run(r.in), where, r.out) })
 		case r.known:
 			return j.Skip()
 		}
@@ -98,17 +89,7 @@ type pytestCommit struct {
 }
 
 func (h *pytestHeader) member(j *foreign.JSON, name string) error {
-	switch name {
-	case "machine_info":
-		return j.Decode(&h.machine)
-	case "commit_info":
-		return j.Decode(&h.commit)
-	case "datetime":
-		return j.Decode(&h.datetime)
-	case "version":
-		return j.Decode(&h.version)
-	}
-	return j.Skip()
+	return decodeMember(j, name, map[string]any{"machine_info": &h.machine, "commit_info": &h.commit, "datetime": &h.datetime, "version": &h.version})
 }
 
 // run is a run with what holds for all of a file.
@@ -135,9 +116,7 @@ func (h *pytestHeader) run(in *foreign.Input) schema.Run {
 	foreign.SetFact(&r, "project", string(h.commit.Project))
 	// Versions before 5 write the time of UTC without a zone.
 	for _, text := range []string{string(h.datetime), string(h.datetime) + "Z"} {
-		if at, source, err := in.Time(text, foreign.ISO[0]); err == nil {
-			foreign.SetStart(&r, at, source)
-		}
+		in.SetStart(&r, text, foreign.ISO[0])
 	}
 	return r
 }

@@ -122,12 +122,9 @@ func readQuasim(in *foreign.Input, out *foreign.Output) error {
 	if in.Head.Has("kernel_name") {
 		return readQuasimKernel(in, out)
 	}
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var env schema.Env
-	err = j.Members(func(name string) error {
+	return out.RefuseMismatch(j.Members(func(name string) error {
 		switch name {
 		case "timestamp": // the commit that was measured
 			var commit foreign.Text
@@ -148,29 +145,17 @@ func readQuasim(in *foreign.Input, out *foreign.Output) error {
 			}
 			return nil
 		case "results":
-			return out.RefuseMismatch(j.Elements(func(int) error { return quasimElement(j, out, &env) }))
+			return eachElement(j, out, func(where string, q *quasimResult) error { return q.emit(where, out, &env) })
 		}
 		return j.Skip()
-	})
-	return out.RefuseMismatch(err)
+	}))
 }
 
 var gitCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-func quasimElement(j *foreign.JSON, out *foreign.Output, env *schema.Env) error {
-	var q quasimResult
-	if err := j.Decode(&q); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	return q.emit(j.Where(), out, env)
-}
-
 // readQuasimKernel reads a file with one result.
 func readQuasimKernel(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	text, err := j.Value()
 	if err != nil {
 		return err
@@ -234,7 +219,7 @@ func sideJSON(in *foreign.Input, name string) (*foreign.JSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	return side.JSON()
+	return side.JSON(), nil
 }
 
 func (e *quasimEnv) env() schema.Env {
@@ -416,20 +401,4 @@ func (q *quasimResult) others(r *schema.Run) {
 		single(r, q.Own.metric("relative_error", "relative_error"), a.Relative, "ratio")
 		single(r, "determinism_std", a.Determinism, "")
 	}
-}
-
-// single adds a metric with one value per run. Lower is better, unless higher is known to be.
-func single(r *schema.Run, name string, value foreign.Number, unit string) {
-	if value == "" {
-		return
-	}
-	s, err := foreign.SeriesOf([]foreign.Number{value}, unit)
-	if err != nil {
-		return // what is no number is no value
-	}
-	m := s.Metric(name, schema.LevelProcess)
-	if m.Better == "" {
-		m.Better = schema.BetterLower
-	}
-	foreign.Add(r, m, unit)
 }

@@ -79,12 +79,9 @@ type reframeSession struct {
 }
 
 func readReframe(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	var session reframeSession
-	err = j.Members(func(name string) error {
+	return out.RefuseMismatch(j.Members(func(name string) error {
 		switch name {
 		case "session_info":
 			err := j.Decode(&session)
@@ -96,21 +93,16 @@ func readReframe(in *foreign.Input, out *foreign.Output) error {
 					if name != "testcases" {
 						return j.Skip()
 					}
-					return out.RefuseMismatch(j.Elements(func(int) error { return reframeTestcase(j, out, &session, index) }))
+					return eachElement(j, out, func(where string, c *reframeCase) error { return c.read(where, out, &session, index) })
 				}))
 			}))
 		}
 		return j.Skip()
-	})
-	return out.RefuseMismatch(err)
+	}))
 }
 
-func reframeTestcase(j *foreign.JSON, out *foreign.Output, session *reframeSession, index int) error {
-	var c reframeCase
-	if err := j.Decode(&c); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	where := j.Where()
+// read yields the run of a test case.
+func (c *reframeCase) read(where string, out *foreign.Output, session *reframeSession, index int) error {
 	variables, err := c.variables(where + "/perfvalues")
 	if err != nil {
 		return out.RefuseMismatch(err)
@@ -360,16 +352,14 @@ type perflogReader struct {
 
 func readPerflog(in *foreign.Input, out *foreign.Output) error {
 	p := &perflogReader{in: in, out: out}
-	for number, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
+	err := in.EachLine(func(n int, text string) error {
+		if strings.TrimSpace(text) == "" {
+			return nil
 		}
-		if strings.TrimSpace(line.Text) == "" {
-			continue
-		}
-		if err := p.line(fmt.Sprintf("line %d", number), line.Text); err != nil {
-			return err
-		}
+		return p.line(fmt.Sprintf("line %d", n), text)
+	})
+	if err != nil {
+		return err
 	}
 	return p.flush()
 }
@@ -448,15 +438,8 @@ func (p *perflogReader) begin(where, key string, fields []string) bool {
 	p.out.Version(version)
 	reframeName(&p.run, m[1])
 	reframePlace(&p.run, m[2], m[3], m[4]+m[5])
-	p.start(fields[0])
+	p.in.SetStart(&p.run, fields[0]) // the end: no log says when a test case began
 	return true
-}
-
-// start sets when a test case ended, because no log says when it began.
-func (p *perflogReader) start(text string) {
-	if at, source, err := p.in.Time(text, foreign.ISO...); err == nil {
-		foreign.SetStart(&p.run, at, source)
-	}
 }
 
 // add adds a variable. A name or a value of null is a test that failed.
@@ -533,7 +516,7 @@ func (p *perflogReader) row(where string, fields []string) error {
 		reframeStart(&p.run, foreign.Number(at))
 	}
 	if p.run.StartedAt.IsZero() {
-		p.start(value["job_completion_time"])
+		p.in.SetStart(&p.run, value["job_completion_time"])
 	}
 	p.run.ExitCode = foreign.Number(value["job_exitcode"]).Int64()
 	if result, ok := value["result"]; ok {

@@ -3,12 +3,14 @@ package formats
 import (
 	"cmp"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // param is a parameter in a name.
@@ -38,27 +40,104 @@ func setText(r *schema.Run, name, text string) {
 	foreign.SetParam(r, name, text)
 }
 
-// meanOf is a metric of which a file has only the mean, in the stored unit; unit is that of the file.
-func meanOf(name string, value *float64, unit string) schema.Metric {
-	return foreign.Aggregate(name, unit, schema.Summary{Mean: value})
+// statistic is the field of a summary for a statistic by one of the names that tools give it; nil if a summary does not have the statistic.
+func statistic(s *schema.Summary, name string) **float64 {
+	switch name {
+	case "mean", "avg":
+		return &s.Mean
+	case "median", "p50":
+		return &s.P50
+	case "stddev", "stdev":
+		return &s.StdDev
+	case "min":
+		return &s.Min
+	case "max":
+		return &s.Max
+	case "p25", "q1":
+		return &s.P25
+	case "p75", "q3":
+		return &s.P75
+	case "p90":
+		return &s.P90
+	case "p95":
+		return &s.P95
+	case "p99":
+		return &s.P99
+	}
+	return nil
 }
 
-// addMore adds a mean for which higher is better.
-func addMore(r *schema.Run, name string, value *float64, unit string) {
-	m := meanOf(name, value, unit)
-	m.Better = schema.BetterHigher
+// numberOf is the number in a JSON value, or empty for anything else.
+func numberOf(value jsontext.Value) foreign.Number {
+	var n foreign.Number
+	if value.Kind() == jsontext.KindString && strings.Trim(string(value), `"`) == "" {
+		return ""
+	}
+	if foreign.Decode(value, &n) != nil {
+		return ""
+	}
+	return n
+}
+
+// positive is a number, or empty if it is not positive: these tools write such numbers for unknown values.
+func positive(n foreign.Number) foreign.Number {
+	if v := n.Float64(); v != nil && *v <= 0 {
+		return ""
+	}
+	return n
+}
+
+// lone is the summary of one value.
+func lone(n foreign.Number, unit string) schema.Summary {
+	v := n.Finite(unit)
+	if v == nil {
+		return schema.Summary{}
+	}
+	return schema.Summary{N: new(int64(1)), Min: v, Max: v, Mean: v, P50: v}
+}
+
+// baseName is the name of a file without its folders; empty for none.
+func baseName(file string) string {
+	if file == "" {
+		return ""
+	}
+	return path.Base(strings.ReplaceAll(file, `\`, "/"))
+}
+
+// nonZero is a number, or empty if it is zero, which some tools write for an unknown value.
+func nonZero(n foreign.Number) foreign.Number {
+	if v := n.Float64(); v != nil && *v == 0 {
+		return ""
+	}
+	return n
+}
+
+// addMore adds a metric of which a file has only the mean, and for which higher is better.
+func addMore(r *schema.Run, name string, mean foreign.Number, unit string) {
+	addBetter(r, name, mean, unit, schema.BetterHigher)
+}
+
+// addLess is addMore for a metric for which lower is better.
+func addLess(r *schema.Run, name string, mean foreign.Number, unit string) {
+	addBetter(r, name, mean, unit, schema.BetterLower)
+}
+
+func addBetter(r *schema.Run, name string, mean foreign.Number, unit string, better schema.Better) {
+	m := foreign.Aggregate(name, unit, schema.Summary{Mean: mean.Finite(unit)})
+	m.Better = better
 	foreign.Add(r, m, unit)
 }
 
-// addLess adds a mean for which lower is better.
-func addLess(r *schema.Run, name string, value *float64, unit string) {
-	m := meanOf(name, value, unit)
-	m.Better = schema.BetterLower
+// single adds a metric with one value per run. Lower is better, unless higher is known to be.
+func single(r *schema.Run, name string, value foreign.Number, unit string) {
+	s, err := foreign.SeriesOf([]foreign.Number{value}, unit)
+	if err != nil {
+		return // what is no number is no value
+	}
+	m := s.Metric(name, schema.LevelProcess)
+	m.Better = cmp.Or(m.Better, schema.BetterLower)
 	foreign.Add(r, m, unit)
 }
-
-// milliseconds converts milliseconds to nanoseconds. It is nil if it is not a time.
-func milliseconds(n foreign.Number) *int64 { return nanoseconds(n, "ms") }
 
 // nanoseconds gives a time in nanoseconds, or nil if it is not a time.
 func nanoseconds(n foreign.Number, unit string) *int64 {

@@ -62,10 +62,7 @@ func (s *served) failed(i int) bool { return i < len(s.errors) && s.errors[i] }
 
 // eachServed reads the results that follow one another in a file, from the first, which is 1.
 func eachServed(in *foreign.Input, out *foreign.Output, each func(n int, s *served) error) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	for n := 1; j.More(); n++ {
 		s, ok, err := readServed(j, out, n)
 		if ok {
@@ -116,7 +113,14 @@ func (s *served) read(j *foreign.JSON, out *foreign.Output, name string) error {
 		})
 	case "server_info":
 		s.server = &sglangServer{}
-		return j.Decode(s.server)
+		text, err := j.Value()
+		if err != nil {
+			return err
+		}
+		if err := foreign.DecodeAt(j.Where(), text, &s.server.options); err != nil {
+			return err
+		}
+		return foreign.DecodeAt(j.Where(), text, s.server)
 	}
 	switch kind := j.Kind(); kind {
 	case jsontext.KindBeginArray:
@@ -363,30 +367,25 @@ type servedReader struct {
 
 func readServedText(in *foreign.Input, out *foreign.Output) error {
 	r := &servedReader{out: out}
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		text := foreign.Unlaunched(line.Text)
+	err := in.EachLine(func(n int, text string) (err error) {
+		text = foreign.Unlaunched(text)
 		switch arguments := servedArgs.FindStringSubmatch(text); {
 		case servedTitle.MatchString(text):
-			if err := r.emit(); err != nil {
-				return err
-			}
+			err = r.emit()
 			r.result = &served{where: fmt.Sprintf("line %d", n)}
 		case arguments != nil: // of the next launch, although the result has no end
-			if err := r.emit(); err != nil {
-				return err
-			}
+			err = r.emit()
 			r.arguments = argumentsOf(arguments[1])
 		case r.result == nil:
 		case servedEnd.MatchString(text):
-			if err := r.emit(); err != nil {
-				return err
-			}
+			err = r.emit()
 		default:
 			r.take(text)
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return r.emit()
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -25,47 +26,32 @@ func sglang() foreign.Format {
 
 // sglangServer is what the server says of itself, as far as it tells results apart. It says much more, paths and keys among it.
 type sglangServer struct {
-	ModelPath            string         `json:"model_path"`
-	ServedModelName      string         `json:"served_model_name"`
-	Version              string         `json:"version"`
-	DType                string         `json:"dtype"`
-	TPSize               jsontext.Value `json:"tp_size"`
-	PPSize               jsontext.Value `json:"pp_size"`
-	DPSize               jsontext.Value `json:"dp_size"`
-	EPSize               jsontext.Value `json:"ep_size"`
-	Quantization         jsontext.Value `json:"quantization"`
-	KVCacheDType         jsontext.Value `json:"kv_cache_dtype"`
-	AttentionBackend     jsontext.Value `json:"attention_backend"`
-	SpeculativeAlgorithm jsontext.Value `json:"speculative_algorithm"`
-	ChunkedPrefillSize   jsontext.Value `json:"chunked_prefill_size"`
-	MaxRunningRequests   jsontext.Value `json:"max_running_requests"`
-	MemFractionStatic    jsontext.Value `json:"mem_fraction_static"`
-	DisableRadixCache    jsontext.Value `json:"disable_radix_cache"`
-	DisableCUDAGraph     jsontext.Value `json:"disable_cuda_graph"`
-	EnableTorchCompile   jsontext.Value `json:"enable_torch_compile"`
+	ModelPath       string `json:"model_path"`
+	ServedModelName string `json:"served_model_name"`
+	Version         string `json:"version"`
+	DType           string `json:"dtype"`
+
+	options map[string]jsontext.Value
+}
+
+// sglangOptions are the options of a server that are parameters.
+var sglangOptions = []string{
+	"tp_size", "pp_size", "dp_size", "ep_size", "quantization", "kv_cache_dtype", "attention_backend", "speculative_algorithm", "chunked_prefill_size",
+	"max_running_requests", "disable_radix_cache", "disable_cuda_graph", "enable_torch_compile",
 }
 
 // point says which model was served, and how.
 func (s *sglangServer) point(r *schema.Run) {
-	r.Model = s.ServedModelName
-	if r.Model == "" {
-		r.Model = s.ModelPath
-	}
-	r.Model, r.BackendVersion = modelName(r.Model), s.Version
+	r.Model, r.BackendVersion = modelName(cmp.Or(s.ServedModelName, s.ModelPath)), s.Version
 	if s.DType != "" {
 		foreign.SetAxis(r, "dtype", s.DType)
 	}
-	for name, value := range map[string]jsontext.Value{
-		"tp_size": s.TPSize, "pp_size": s.PPSize, "dp_size": s.DPSize, "ep_size": s.EPSize, "quantization": s.Quantization,
-		"kv_cache_dtype": s.KVCacheDType, "attention_backend": s.AttentionBackend, "speculative_algorithm": s.SpeculativeAlgorithm,
-		"chunked_prefill_size": s.ChunkedPrefillSize, "max_running_requests": s.MaxRunningRequests,
-		"disable_radix_cache": s.DisableRadixCache, "disable_cuda_graph": s.DisableCUDAGraph, "enable_torch_compile": s.EnableTorchCompile,
-	} {
-		if text := foreign.TextOf(value); text != "" {
+	for _, name := range sglangOptions {
+		if text := foreign.TextOf(s.options[name]); text != "" {
 			foreign.SetAxis(r, name, text)
 		}
 	}
-	if text := foreign.TextOf(s.MemFractionStatic); text != "" { // the server chooses it by the GPU
+	if text := foreign.TextOf(s.options["mem_fraction_static"]); text != "" { // the server chooses it by the GPU
 		r.Applied = map[string]string{"mem_fraction_static": text}
 	}
 }

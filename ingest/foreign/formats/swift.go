@@ -60,19 +60,14 @@ type swiftRow struct {
 }
 
 func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	var f swiftFile
-	if err := j.Decode(&f); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	r := schema.Run{Benchmark: f.Executable}
-	for name, text := range f.Config {
-		setSwift(&r, name, string(text))
-	}
-	return f.row().emit(in, out, "/", r)
+	j := in.JSON()
+	return readNext(j, out, func(_ string, f *swiftFile) error {
+		r := schema.Run{Benchmark: f.Executable}
+		for name, text := range f.Config {
+			setSwift(&r, name, string(text))
+		}
+		return f.row().emit(in, out, "/", r)
+	})
 }
 
 // setSwift sets a value of a configuration. The seed is a fact, as for NeuroLens's own runs: it says how a point was run,
@@ -95,9 +90,7 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 	if s.Compiled {
 		foreign.SetParam(&r, "compiled", "true")
 	}
-	if at, source, err := in.Time(s.Timestamp, append([]string{"20060102_150405"}, foreign.ISO...)...); err == nil {
-		foreign.SetStart(&r, at, source)
-	}
+	in.SetStart(&r, s.Timestamp, append([]string{"20060102_150405"}, foreign.ISO...)...)
 	if s.Own.shown("training_time_seconds") {
 		single(&r, "training_time", s.Time, "s")
 	}
@@ -116,14 +109,11 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 // there. A report does not have the hidden size, and its notes apply to its first result: two results that differ in
 // nothing else are distinguished by their order.
 func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	known := swiftKnown(in) // by what they say: their files
 	var config map[string]foreign.Text
 	seen := map[swiftRow]int{}
-	err = j.Members(func(name string) error {
+	return out.RefuseMismatch(j.Members(func(name string) error {
 		switch name {
 		case "summary":
 			var summary struct {
@@ -133,13 +123,9 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 			config = summary.Config
 			return out.RefuseMismatch(err)
 		case "results", "failed":
-			return out.RefuseMismatch(j.Elements(func(int) error {
-				var s swiftRow
-				if err := j.Decode(&s); err != nil {
-					return out.RefuseMismatch(err)
-				}
+			return eachElement(j, out, func(where string, s *swiftRow) error {
 				s.Own = s.Own.known()
-				kind := s
+				kind := *s
 				kind.swiftMetrics, kind.Own = swiftMetrics{}, nil
 				seen[kind]++
 				if file := known[s.key()]; file != "" {
@@ -154,12 +140,11 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 					setSwift(&r, name, string(config[name]))
 				}
 				foreign.SetParam(&r, "row", fmt.Sprint(seen[kind]))
-				return s.emit(in, out, j.Where(), r)
-			}))
+				return s.emit(in, out, where, r)
+			})
 		}
 		return j.Skip()
-	})
-	return out.RefuseMismatch(err)
+	}))
 }
 
 // warnHiddenSize is the warning for results of a report, which does not have their hidden size.

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,13 +50,9 @@ type sysbenchReader struct {
 
 func readSysbench(in *foreign.Input, out *foreign.Output) error {
 	s := &sysbenchReader{out: out}
-	for number, line := range in.Lines() {
-		if line.Err != nil {
-			return line.Err
-		}
-		if err := s.line(fmt.Sprintf("line %d", number), line.Text); err != nil {
-			return err
-		}
+	err := in.EachLine(func(n int, text string) error { return s.line(fmt.Sprintf("line %d", n), text) })
+	if err != nil {
+		return err
 	}
 	return s.flush()
 }
@@ -187,11 +184,7 @@ func (s *sysbenchReader) flush() error {
 	}
 	s.intervals.fill(&r)
 	s.addLatency(&r)
-	if m, err := foreign.SeriesOf([]foreign.Number{s.total}, "s"); err == nil {
-		metric := m.Metric("total_time", schema.LevelProcess)
-		metric.Better = schema.BetterLower
-		foreign.Add(&r, metric, "s")
-	}
+	single(&r, "total_time", s.total, "s")
 	if len(r.Metrics) == 0 && r.Status == "" {
 		s.out.LeaveOutNamed("commands that measure nothing", r.Benchmark)
 		return nil
@@ -256,11 +249,13 @@ var (
 func (s *sysbenchReader) result(text string) {
 	switch m := sysbenchValue.FindStringSubmatch(text); {
 	case m != nil && s.inLatency:
-		unit := "ms"
-		if m[4] != "" {
-			unit = m[4]
+		unit := cmp.Or(m[4], "ms")
+		value := foreign.Number(m[3]).Finite(unit)
+		if field := statistic(&s.latency, cmp.Or(m[1], "p"+m[2])); field != nil && m[2] != "25" { // on which no id of a run depends
+			*field = value
+		} else if m[1] == "sum" {
+			s.sum = value
 		}
-		s.latencyValue(m[1]+m[2], foreign.Number(m[3]).Finite(unit))
 		return
 	case sysbenchLatency.MatchString(text):
 		s.inLatency = true
@@ -283,33 +278,10 @@ func (s *sysbenchReader) result(text string) {
 		if value == nil || *value == 0 && rate.metric != "throughput" { // what the test does not do
 			return
 		}
-		metric := meanOf(rate.metric, value, rate.unit)
+		metric := foreign.Aggregate(rate.metric, rate.unit, schema.Summary{Mean: value})
 		metric.Better = schema.BetterHigher
 		s.rates, s.units = append(s.rates, metric), append(s.units, rate.unit)
 		return
-	}
-}
-
-func (s *sysbenchReader) latencyValue(name string, value *float64) {
-	switch name {
-	case "min":
-		s.latency.Min = value
-	case "avg":
-		s.latency.Mean = value
-	case "max":
-		s.latency.Max = value
-	case "sum":
-		s.sum = value
-	case "50":
-		s.latency.P50 = value
-	case "75":
-		s.latency.P75 = value
-	case "90":
-		s.latency.P90 = value
-	case "95":
-		s.latency.P95 = value
-	case "99":
-		s.latency.P99 = value
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // tables are tables of comma-separated values that may follow one another in a file, each below a heading.
 type tables struct {
 	heading func(names, record []string) bool // whether a record is one; names are of the table so far, nil at first
-	fits    func(names, record []string) bool // whether a record has a number of fields that is right
+	fits    func(names, record []string) bool // whether a record has a number of fields that is right; nil: one for each name
 	row     func(out *foreign.Output, where string, names, record []string) error
 }
 
@@ -26,7 +26,7 @@ func (t tables) read(in *foreign.Input, out *foreign.Output) error {
 			continue
 		}
 		where := fmt.Sprintf("line %d", c.Line())
-		if !t.fits(names, record) {
+		if fits := t.fits; fits != nil && !fits(names, record) || fits == nil && len(record) != len(names) {
 			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
 			continue
 		}

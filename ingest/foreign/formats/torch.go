@@ -45,12 +45,9 @@ type kineto struct {
 }
 
 func readTorch(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	k := &kineto{out: out, ops: newOps(), began: math.MaxInt64, nothing: true}
-	err = j.Members(func(name string) error {
+	err := j.Members(func(name string) error {
 		if name != "traceEvents" {
 			return out.RefuseMismatch(k.facts.read(j, name))
 		}
@@ -214,30 +211,15 @@ type kinetoFacts struct {
 		WorldSize foreign.Number `json:"world_size"`
 	}
 	host      string
-	runtime   foreign.Number // of CUDA, that PyTorch came with: 12040
-	driver    foreign.Number // of CUDA, that the driver is for
-	base      foreign.Number // ns since 1970 of the trace's zero
-	version   foreign.Text
+	runtime   foreign.Number    // of CUDA, that PyTorch came with: 12040
+	driver    foreign.Number    // of CUDA, that the driver is for
+	base      foreign.Number    // ns since 1970 of the trace's zero
 	overheads map[string]string // what the profiler recorded, which costs time
 }
 
 // read reads a member of the trace.
 func (f *kinetoFacts) read(j *foreign.JSON, name string) error {
 	switch name {
-	case "schemaVersion":
-		return j.Decode(&f.version)
-	case "deviceProperties":
-		return j.Decode(&f.devices)
-	case "distributedInfo":
-		return j.Decode(&f.distributed)
-	case "host_name":
-		return j.Decode(&f.host)
-	case "cuda_runtime_version":
-		return j.Decode(&f.runtime)
-	case "cuda_driver_version":
-		return j.Decode(&f.driver)
-	case "baseTimeNanoseconds":
-		return j.Decode(&f.base)
 	case "record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules":
 		var text foreign.Text
 		if err := j.Decode(&text); err != nil {
@@ -249,7 +231,10 @@ func (f *kinetoFacts) read(j *foreign.JSON, name string) error {
 		f.overheads[name] = string(text)
 		return nil
 	}
-	return j.Skip()
+	return decodeMember(j, name, map[string]any{
+		"deviceProperties": &f.devices, "distributedInfo": &f.distributed, "host_name": &f.host, "cuda_runtime_version": &f.runtime,
+		"cuda_driver_version": &f.driver, "baseTimeNanoseconds": &f.base,
+	})
 }
 
 // set gives a run what is known.

@@ -67,35 +67,30 @@ type trtSeries struct{ warm, measured []foreign.Number }
 const defaultWarmUp = 200 // ms
 
 func readTimes(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	log, warmUp := logOf(in, "exportTimes"), float64(defaultWarmUp)
 	if log != nil && log.warmUp != nil {
 		warmUp = *log.warmUp
 	}
 	series := make([]trtSeries, len(trtMetrics))
-	err = j.Elements(func(int) error {
-		var q trtQuery
-		if err := j.Decode(&q); err != nil {
-			return out.RefuseMismatch(err)
-		}
-		start := q.Start.Float64()
-		if start == nil || q.Latency == "" {
-			out.Refuse(j.Where(), errors.New("a query without startComputeMs or latencyMs"))
-			return nil
-		}
-		for i, v := range q.values() {
-			switch {
-			case v == "":
-			case *start < warmUp:
-				series[i].warm = append(series[i].warm, v)
-			default:
-				series[i].measured = append(series[i].measured, v)
+	err := j.Elements(func(int) error {
+		return readNext(j, out, func(where string, q *trtQuery) error {
+			start := q.Start.Float64()
+			if start == nil || q.Latency == "" {
+				out.Refuse(where, errors.New("a query without startComputeMs or latencyMs"))
+				return nil
 			}
-		}
-		return nil
+			for i, v := range q.values() {
+				switch {
+				case v == "":
+				case *start < warmUp:
+					series[i].warm = append(series[i].warm, v)
+				default:
+					series[i].measured = append(series[i].measured, v)
+				}
+			}
+			return nil
+		})
 	})
 	if len(series[0].warm)+len(series[0].measured) == 0 {
 		out.Refuse("", errors.New("no queries"))
@@ -178,40 +173,35 @@ type trtLayer struct {
 }
 
 func readLayers(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	r := logOf(in, "exportProfile").point()
 	r.Purpose = schema.PurposeProfile
 	var queries *int64
 	total := 0.0
-	err = j.Elements(func(int) error {
-		var l trtLayer
-		if err := j.Decode(&l); err != nil {
-			return out.RefuseMismatch(err)
-		}
-		if l.Queries != "" && l.Total == "" {
-			queries = l.Queries.Int64()
-			return nil
-		}
-		took := l.Total.Finite("ms")
-		if l.Name == "" || took == nil || *took < 0 || *took > math.MaxInt64/2 {
-			out.Refuse(j.Where(), errors.New("a layer without a name or a time"))
-			return nil
-		}
-		op := schema.Op{Index: int64(len(r.Ops)), Name: l.Name, Type: "layer", DurationNS: new(int64(math.Round(*took))), Count: queries}
-		for name, n := range map[string]foreign.Number{"avg_ns": l.Average, "med_ns": l.Median} {
-			if v := n.Finite("ms"); v != nil {
-				if op.Counters == nil {
-					op.Counters = map[string]float64{}
-				}
-				op.Counters[name] = *v
+	err := j.Elements(func(int) error {
+		return readNext(j, out, func(where string, l *trtLayer) error {
+			if l.Queries != "" && l.Total == "" {
+				queries = l.Queries.Int64()
+				return nil
 			}
-		}
-		total += *took
-		r.Ops = append(r.Ops, op)
-		return nil
+			took := l.Total.Finite("ms")
+			if l.Name == "" || took == nil || *took < 0 || *took > math.MaxInt64/2 {
+				out.Refuse(where, errors.New("a layer without a name or a time"))
+				return nil
+			}
+			op := schema.Op{Index: int64(len(r.Ops)), Name: l.Name, Type: "layer", DurationNS: new(int64(math.Round(*took))), Count: queries}
+			for name, n := range map[string]foreign.Number{"avg_ns": l.Average, "med_ns": l.Median} {
+				if v := n.Finite("ms"); v != nil {
+					if op.Counters == nil {
+						op.Counters = map[string]float64{}
+					}
+					op.Counters[name] = *v
+				}
+			}
+			total += *took
+			r.Ops = append(r.Ops, op)
+			return nil
+		})
 	})
 	if len(r.Ops) == 0 {
 		out.Refuse("", errors.New("no layers"))
@@ -288,7 +278,7 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		averages += l.averages
 		r := l.run()
 		out.Version(r.BackendVersion)
-		if file := path.Base(strings.ReplaceAll(l.flag("exportTimes"), `\`, "/")); file != "." && in.Beside(file) {
+		if file := baseName(l.flag("exportTimes")); in.Beside(file) {
 			out.LeaveTo(file, "summaries of queries whose times are in a file next to it", 1)
 			continue
 		}
@@ -379,9 +369,7 @@ func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 	}
 	l := logs[len(logs)-1]
 	if l.began.IsZero() && at != "" {
-		if began, source, err := in.Time(at, "01/02/2006-15:04:05"); err == nil {
-			l.began, l.source = began, source
-		}
+		l.began, l.source, _ = in.Time(at, "01/02/2006-15:04:05")
 	}
 	switch {
 	case outcome != nil:
@@ -455,6 +443,9 @@ func (l *trtLog) take(body string) {
 	}
 }
 
+// trtPercentiles are the percentiles that are read. Users can choose others, on which no id of a run depends.
+var trtPercentiles = []string{"", "90", "95", "99"}
+
 // trtValue is one number of a summary: min, max, mean, median, or a percentile.
 type trtValue struct{ kind, percent, number, unit string }
 
@@ -468,22 +459,8 @@ func (l *trtLog) set(name string, v trtValue) {
 		at = len(l.metrics)
 		l.metrics = append(l.metrics, schema.Metric{Name: name, Unit: "ns", Better: schema.BetterLower})
 	}
-	s := &l.metrics[at].Summary
-	switch v.kind + v.percent {
-	case "min":
-		s.Min = number
-	case "max":
-		s.Max = number
-	case "mean":
-		s.Mean = number
-	case "median":
-		s.P50 = number
-	case "percentile90":
-		s.P90 = number
-	case "percentile95":
-		s.P95 = number
-	case "percentile99":
-		s.P99 = number
+	if field := statistic(&l.metrics[at].Summary, strings.Replace(v.kind, "percentile", "p", 1)+v.percent); field != nil && slices.Contains(trtPercentiles, v.percent) {
+		*field = number
 	}
 }
 
@@ -665,14 +642,6 @@ func (l *trtLog) setPrecision(r *schema.Run) {
 	foreign.SetParam(r, "precision", strings.Join(words, "+"))
 }
 
-// baseName is the name of a file without its folders; empty for none.
-func baseName(file string) string {
-	if file == "" {
-		return ""
-	}
-	return path.Base(strings.ReplaceAll(file, `\`, "/"))
-}
-
 // trexMetadata are the formats of TREx, which runs trtexec and writes the content of its log into files:
 // X.profile.metadata.json, next to X.timing.json and X.profile.json, and X.build.metadata.json.
 func trexMetadata() []foreign.Format {
@@ -801,20 +770,15 @@ func (l *trtLog) takeNumbers(name string, numbers trexNumbers) {
 }
 
 func readTREx(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	var f trexFile
-	if err := j.Decode(&f); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	stem := strings.TrimSuffix(in.Head.Name, trexProfile)
-	if name := stem + trexTimes; in.Beside(name) {
-		out.LeaveTo(name, "summaries of queries whose times are in a file next to it", 1)
-		return nil
-	}
-	r := f.log(in, stem).run()
-	out.Version(r.BackendVersion)
-	return out.Run("", r)
+	j := in.JSON()
+	return readNext(j, out, func(_ string, f *trexFile) error {
+		stem := strings.TrimSuffix(in.Head.Name, trexProfile)
+		if name := stem + trexTimes; in.Beside(name) {
+			out.LeaveTo(name, "summaries of queries whose times are in a file next to it", 1)
+			return nil
+		}
+		r := f.log(in, stem).run()
+		out.Version(r.BackendVersion)
+		return out.Run("", r)
+	})
 }

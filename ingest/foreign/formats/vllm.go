@@ -75,10 +75,7 @@ func isSortedServe(h *foreign.Head) bool {
 var vllmRunFiles = []string{"run=0.json", "run=1.json"}
 
 func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	rowsAreFiles := beside(in, vllmRunFiles...) != ""
 	for n := 1; j.More(); n++ {
 		if j.Kind() != jsontext.KindBeginArray {
@@ -87,6 +84,7 @@ func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
 			}
 			continue
 		}
+		var err error
 		if rowsAreFiles {
 			err = j.Elements(func(i int) error {
 				out.LeaveTo(fmt.Sprintf("run=%d.json", i), "rows of a sweep whose run=N.json are next to it", 1)
@@ -226,37 +224,25 @@ func sweepFolders(in *foreign.Input) (results []string) {
 }
 
 func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
-	c := in.CSV()
-	var names []string
 	folders := sweepFolders(in)
-	for record, err := range c.Records() {
-		switch {
-		case err != nil:
-			return err
-		case names == nil || slices.Equal(names, record): // again where several tables follow one another
-			names = append(names[:0], record...)
-			continue
-		case len(folders) > 0:
-			for _, name := range folders {
-				out.LeaveTo(name, "", 0)
+	return tables{
+		heading: func(names, record []string) bool { return names == nil || slices.Equal(names, record) },
+		fits:    func(names, record []string) bool { return len(folders) > 0 || len(record) == len(names) },
+		row: func(out *foreign.Output, where string, names, record []string) error {
+			if len(folders) > 0 {
+				for _, name := range folders {
+					out.LeaveTo(name, "", 0)
+				}
+				out.LeaveOut("rows of a sweep whose folders are next to it", 1)
+				return nil
 			}
-			out.LeaveOut("rows of a sweep whose folders are next to it", 1)
-			continue
-		}
-		where := fmt.Sprintf("line %d", c.Line())
-		if len(record) != len(names) {
-			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
-			continue
-		}
-		s := &served{}
-		for i, name := range names {
-			s.addCell(name, record[i])
-		}
-		if err := s.emitVLLM(in, out, where); err != nil {
-			return err
-		}
-	}
-	return nil
+			s := &served{}
+			for i, name := range names {
+				s.addCell(name, record[i])
+			}
+			return s.emitVLLM(in, out, where)
+		},
+	}.read(in, out)
 }
 
 // addCell takes a cell of a table as the value that JSON would have had: empty cells are null.
@@ -278,9 +264,7 @@ func (s *served) addCell(name, text string) {
 func (s *served) emitVLLM(in *foreign.Input, out *foreign.Output, where string) error {
 	r := schema.Run{Benchmark: "vllm/serve"}
 	s.vllmPoint(&r, out)
-	if started, source, err := in.Time(s.get("date"), "20060102-150405"); err == nil {
-		foreign.SetStart(&r, started, source)
-	}
+	in.SetStart(&r, s.get("date"), "20060102-150405")
 	s.addResults(&r, out)
 	requests := s.whole()
 	return out.RunWith(where, r, func(r *schema.Run) {
@@ -405,10 +389,7 @@ var pytorchSuffix = regexp.MustCompile(`\.pytorch\.json(\.gz)?$`)
 
 // readVLLMPyTorch reads the records of a result whose own file is missing: each record has one value of the same run.
 func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
+	j := in.JSON()
 	stem := pytorchSuffix.ReplaceAllString(in.Head.Name, "")
 	if name := beside(in, stem+".json", stem+".jsonl"); name != "" {
 		out.LeaveOut("records that "+name+" has as well", 1)
@@ -416,11 +397,7 @@ func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 	}
 	s := &served{}
 	r := schema.Run{Benchmark: "vllm/serve"}
-	err = j.Elements(func(int) error {
-		var v vllmRecord
-		if err := j.Decode(&v); err != nil {
-			return out.RefuseMismatch(err)
-		}
+	err := eachElement(j, out, func(_ string, v *vllmRecord) error {
 		v.point(&r)
 		switch {
 		case len(v.Metric.Values) == 0:
@@ -438,7 +415,7 @@ func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 		}
 		return nil
 	})
-	if err := out.RefuseMismatch(err); err != nil {
+	if err != nil {
 		return err
 	}
 	s.addTimes(&r, out)
