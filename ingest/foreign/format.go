@@ -43,11 +43,6 @@ func Recognize(formats []Format, head *Head) []*Format {
 	return found
 }
 
-// formatOf is the format of a file. The error says that no format recognises it, or several do.
-func formatOf(formats []Format, head *Head) (*Format, error) {
-	return oneOf(Recognize(formats, head), formats, head)
-}
-
 // oneOf is the only one of the formats that recognise a file. The error says that there is none, or more than one.
 func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 	switch len(found) {
@@ -65,7 +60,7 @@ func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 // lookedAt is the number of bytes of a text in which Format looks for a format. Logs begin with the output of other programs.
 const lookedAt = 4 << 20
 
-// Format finds the format of the file by its beginning, or else by the text after it. It fails as formatOf does.
+// Format finds the format of the file by its beginning, or else by the text after it. The error says that no format recognises it, or several do.
 func (in *Input) Format(formats []Format) (*Format, error) {
 	found := Recognize(formats, in.Head)
 	format, err := oneOf(found, formats, in.Head)

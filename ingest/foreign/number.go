@@ -296,16 +296,20 @@ func Add(r *schema.Run, m schema.Metric, unit string) {
 	r.Metrics = append(r.Metrics, m)
 }
 
+// Put sets an entry of a map, which it makes if there is none.
+func Put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}
+
 // FactVersion is the fact with the version of the measuring tool, if the tool is not the backend.
 const FactVersion = "source.version"
 
 // SetFact sets a fact about the environment of a run, unless the text is empty.
 func SetFact(r *schema.Run, name, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		Put(&r.Env.Facts, name, text)
 	}
-	if r.Env.Facts == nil {
-		r.Env.Facts = map[string]string{}
-	}
-	r.Env.Facts[name] = text
 }

@@ -55,13 +55,9 @@ type Output struct {
 // Also sets a fact of the next run that is no part of its identity: earlier versions did not read it, so with it a file
 // that they read would be another one. An empty text is none.
 func (o *Output) Also(name, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		Put(&o.also, strings.ReplaceAll(name, "\x00", ""), text)
 	}
-	if o.also == nil {
-		o.also = map[string]string{}
-	}
-	o.also[strings.ReplaceAll(name, "\x00", "")] = text
 }
 
 // errStopped ends the reading of a file when no more runs are needed.
@@ -150,10 +146,7 @@ func (o *Output) noteRepeat(where, point string) {
 		}
 		o.Note(o.noted, 1)
 	} else if !known {
-		if o.titles == nil {
-			o.titles = map[string]string{}
-		}
-		o.titles[point] = title
+		Put(&o.titles, point, title)
 	}
 }
 
@@ -174,11 +167,9 @@ func datedSession(r *schema.Run) bool {
 
 // Tag reports tags that a run got after it was stored. They are not a part of the run.
 func (o *Output) Tag(run string, tags map[string]string) {
-	if o.Report.Tags == nil {
-		o.Report.Tags = map[[2]string][]string{}
-	}
 	for key, value := range tags {
-		o.Report.Tags[[2]string{key, value}] = append(o.Report.Tags[[2]string{key, value}], run)
+		tag := [2]string{key, value}
+		Put(&o.Report.Tags, tag, append(o.Report.Tags[tag], run))
 	}
 }
 
@@ -189,10 +180,7 @@ func (e *refusedError) Error() string { return e.cause.Error() }
 
 // count counts a run of a session.
 func (o *Output) count(session string) {
-	if o.Report.RunsOf == nil {
-		o.Report.RunsOf = map[string]int{}
-	}
-	o.Report.RunsOf[session]++
+	Put(&o.Report.RunsOf, session, o.Report.RunsOf[session]+1)
 	if session != "" && o.Report.RunsOf[session] == 1 {
 		o.Report.Sessions++
 	}

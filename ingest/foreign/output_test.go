@@ -196,6 +196,9 @@ func TestAxesBesideOneAnother(t *testing.T) {
 func TestRecognize(t *testing.T) {
 	yes := func(*Head) bool { return true }
 	all := []Format{{Name: "a", Recognize: yes}, {Name: "b", Recognize: func(h *Head) bool { return h.Has("x") }}, {Name: "by name alone"}}
+	formatOf := func(formats []Format, head *Head) (*Format, error) {
+		return oneOf(Recognize(formats, head), formats, head)
+	}
 	if f, err := formatOf(all, newHead("n", []byte("text"), true)); err != nil || f.Name != "a" {
 		t.Errorf("%v, %v", f, err)
 	}

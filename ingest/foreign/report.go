@@ -91,10 +91,7 @@ func (o *Output) Version(version string) {
 
 // LeaveOut counts items of a file that are neither runs nor samples.
 func (o *Output) LeaveOut(why string, n int) {
-	if o.Report.LeftOut == nil {
-		o.Report.LeftOut = map[string]int{}
-	}
-	o.Report.LeftOut[why] += n
+	Put(&o.Report.LeftOut, why, o.Report.LeftOut[why]+n)
 }
 
 // maxLeftOutNames is the number of names that are kept of items which were left out for one reason.
@@ -116,18 +113,12 @@ func (r *Report) name(why string, names []string) {
 			kept = append(kept, name)
 		}
 	}
-	if r.Names == nil {
-		r.Names = map[string][]string{}
-	}
-	r.Names[why] = kept
+	Put(&r.Names, why, kept)
 }
 
 // Note counts runs with missing or changed values, so that nobody takes them for more than they are.
 func (o *Output) Note(what string, n int) {
-	if o.Report.Notes == nil {
-		o.Report.Notes = map[string]int{}
-	}
-	o.Report.Notes[what] += n
+	Put(&o.Report.Notes, what, o.Report.Notes[what]+n)
 }
 
 // LeaveTo leaves out items that another file has with more details. name is its path from this file's folder. If the user
@@ -140,11 +131,8 @@ func (o *Output) LeaveTo(name, why string, n int) {
 		return
 	}
 	full := path.Join(path.Dir(o.in.Path), name)
-	if o.elsewhere == nil {
-		o.elsewhere = map[string]bool{}
-	}
 	if !o.elsewhere[full] {
-		o.elsewhere[full] = true
+		Put(&o.elsewhere, full, true)
 		o.Report.Elsewhere = append(o.Report.Elsewhere, full)
 	}
 }

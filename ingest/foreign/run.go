@@ -17,7 +17,7 @@ import (
 func SetAxis(r *schema.Run, name, text string) {
 	column := schema.CanonicalAlias(name)
 	if !schema.IsAxisColumn(column) {
-		setParam(r, name, text)
+		Put(&r.Params, name, text)
 		return
 	}
 	if fill(r, column, text) {
@@ -26,14 +26,7 @@ func SetAxis(r *schema.Run, name, text string) {
 	if name == column {
 		name = map[string]string{"batch_size": "batch", "seq_len": "seq", "precision": "dtype", "backend": "backend_param", "model": "model_param"}[column]
 	}
-	setParam(r, name, text)
-}
-
-func setParam(r *schema.Run, name, text string) {
-	if r.Params == nil {
-		r.Params = map[string]string{}
-	}
-	r.Params[name] = text
+	Put(&r.Params, name, text)
 }
 
 // fill sets the column of an axis. It returns false if the column cannot have the value, or has another one.

@@ -45,7 +45,9 @@ func aiperfFormats() []foreign.Format {
 			Recognize: func(h *foreign.Head) bool {
 				return strings.HasPrefix(h.FirstLine(), "Metric,avg,min,max,") && !isGenAICSV(h)
 			},
-			Read: readAIPerfCSV,
+			Read: func(in *foreign.Input, out *foreign.Output) error {
+				return readTwoTables(in, out, "aiperf", []string{strings.TrimSuffix(in.Head.Name, ".csv") + ".json", aiperfRequestsOf(in.Head.Name)})
+			},
 		},
 		{
 			Name:      "aiperf-gpu",

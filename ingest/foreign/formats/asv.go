@@ -177,27 +177,15 @@ func (f *asvFile) benchmark(name string) asvBenchmark {
 // env is where the results come from.
 func (f *asvFile) env() schema.Env {
 	p := f.Params
+	system, _, _ := strings.Cut(string(p["os"]), " ") // Linux 6.1, macOS-14
 	return schema.Env{
-		Machine: string(p["machine"]), OS: asvWord(string(p["os"])), CPUModel: string(p["cpu"]),
-		CPUCount: foreign.Number(p["num_cpu"]).Int64(), PythonVersion: asvPython(string(p["python"])), GitCommit: f.CommitHash,
+		Machine: string(p["machine"]), OS: osOf(system), CPUModel: string(p["cpu"]), CPUCount: foreign.Number(p["num_cpu"]).Int64(),
+		PythonVersion: versionText.FindString(string(p["python"])), // an environment that asv did not make has a path in its place
+		GitCommit:     f.CommitHash,
 	}
 }
 
 var versionText = regexp.MustCompile(`^[0-9]+(\.[0-9a-z]+)*$`)
-
-// asvPython is the version of Python; an environment that asv did not make has a path in its place.
-func asvPython(text string) string {
-	if versionText.MatchString(text) {
-		return text
-	}
-	return ""
-}
-
-// asvWord is the operating system of a description of it: "Linux 6.1", "macOS-14".
-func asvWord(description string) string {
-	word, _, _ := strings.Cut(description, " ")
-	return osOf(word)
-}
 
 // run is what all results of a benchmark have in common.
 func (f *asvFile) run(name string) schema.Run {

@@ -3,7 +3,6 @@ package formats
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -178,7 +177,10 @@ func (m *measuredRun) profile(where string, out *foreign.Output, r schema.Run, p
 	r.Params, r.Env.Facts = maps.Clone(r.Params), maps.Clone(r.Env.Facts)
 	profileRun(&r, profiler, numbers)
 	if trace != "" {
-		r.Artifacts = []schema.Artifact{{Kind: profiler, Path: tracePath(trace)}}
+		if below, err := foreign.Below(trace); err != nil || below != trace { // elsewhere than in the folder of the results
+			trace = baseName(trace)
+		}
+		r.Artifacts = []schema.Artifact{{Kind: profiler, Path: trace}}
 	}
 	return out.Run(where, r)
 }
@@ -201,14 +203,6 @@ func profileRun(r *schema.Run, profiler string, numbers values) {
 			}
 		}
 	}
-}
-
-// tracePath is the path of a trace in the folder of the results, or only its name if it is elsewhere.
-func tracePath(trace string) string {
-	if below, err := foreign.Below(trace); err == nil && below == trace {
-		return trace
-	}
-	return path.Base(strings.ReplaceAll(trace, `\`, "/"))
 }
 
 // harnessQuantity is the meaning of a key with a number: "peak_bandwidth_gbs" is peak_bandwidth in GB/s, and higher is better.

@@ -18,11 +18,13 @@ import (
 func criterion() []foreign.Format {
 	return []foreign.Format{
 		{
-			Name:      "criterion",
-			About:     "Criterion.rs: the folder target/criterion; new/sample.json and benchmark.json are read",
-			Level:     "a run is a benchmark of a cargo bench, a sample is the mean of its iterations",
-			Recognize: isCriterionSample,
-			Read:      readCriterion,
+			Name:  "criterion",
+			About: "Criterion.rs: the folder target/criterion; new/sample.json and benchmark.json are read",
+			Level: "a run is a benchmark of a cargo bench, a sample is the mean of its iterations",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("sampling_mode", "iters", "times") || (h.Name == "sample.json" && h.Matches(twoArrays))
+			},
+			Read: readCriterion,
 		},
 		{
 			Name:  "criterion-messages",
@@ -46,10 +48,6 @@ var (
 	twoArrays   = regexp.MustCompile(`^\s*\[\s*\[[-+0-9.eE,\s]+\]\s*,\s*\[[-+0-9.eE,\s]*`)
 	fourNumbers = regexp.MustCompile(`^\s*\[(?:\s*-?[0-9.eE+-]+\s*,){3}\s*-?[0-9.eE+-]+\s*\]\s*$`)
 )
-
-func isCriterionSample(h *foreign.Head) bool {
-	return h.Has("sampling_mode", "iters", "times") || (h.Name == "sample.json" && h.Matches(twoArrays))
-}
 
 func isCriterionSide(h *foreign.Head) bool {
 	return h.Has("group_id", "function_id", "value_str") || h.HasAny("mean.confidence_interval.confidence_level", "Mean.confidence_interval.confidence_level") ||

@@ -41,7 +41,10 @@ func genaiPerfFormats() []foreign.Format {
 			About:     "GenAI-Perf: profile_export_genai_perf.csv; ignored if the JSON file of that name is next to it",
 			Level:     level + "; only aggregates, no samples",
 			Recognize: isGenAICSV,
-			Read:      readGenAICSV,
+			Read: func(in *foreign.Input, out *foreign.Output) error {
+				stem := genaiStem(in.Head.Name)
+				return readTwoTables(in, out, "genai-perf", []string{stem + "_genai_perf.json", stem + ".json"})
+			},
 		},
 	}
 }
@@ -401,16 +404,6 @@ var csvMeasures = map[string]string{
 	"Prefill Throughput Per User": "prefill_throughput", "Benchmark Duration": "benchmark_duration", "Total Token Throughput": "total_token_throughput",
 	"Time to First Output Token": "time_to_first_output_token", "Output Token Count": "output_token_count", "Reasoning Token Count": "reasoning_token_count",
 	"Goodput": "goodput", "Request Goodput": "request_goodput",
-}
-
-func readAIPerfCSV(in *foreign.Input, out *foreign.Output) error {
-	stem := strings.TrimSuffix(in.Head.Name, ".csv")
-	return readTwoTables(in, out, "aiperf", []string{stem + ".json", aiperfRequestsOf(in.Head.Name)})
-}
-
-func readGenAICSV(in *foreign.Input, out *foreign.Output) error {
-	stem := genaiStem(in.Head.Name)
-	return readTwoTables(in, out, "genai-perf", []string{stem + "_genai_perf.json", stem + ".json"})
 }
 
 // readTwoTables reads a table of statistics and one of single values, which follows it.

@@ -437,7 +437,13 @@ func listValue(element *schema.Column, text jsontext.Value) (any, error) {
 	case schema.KindReal:
 		return listAs[float64](element, all)
 	case schema.KindString:
-		return textsOf(all)
+		list := make([]string, len(all))
+		for i, one := range all {
+			if err := foreign.Decode(one, &list[i]); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
 	default:
 		rows := make([][]any, len(all))
 		for i, one := range all {
@@ -461,16 +467,6 @@ func listAs[T any](element *schema.Column, all []jsontext.Value) (any, error) {
 			return nil, err
 		}
 		list[i] = value.(T) // guaranteed by the kind of the column
-	}
-	return list, nil
-}
-
-func textsOf(all []jsontext.Value) (any, error) {
-	list := make([]string, len(all))
-	for i, one := range all {
-		if err := foreign.Decode(one, &list[i]); err != nil {
-			return nil, err
-		}
 	}
 	return list, nil
 }

@@ -538,10 +538,7 @@ func setEntry(r *schema.Run, column, name, text string) {
 		foreign.SetAxis(r, name, foreign.Canonical(text))
 		return
 	}
-	if *into == nil {
-		*into = map[string]string{}
-	}
-	(*into)[name] = text
+	foreign.Put(into, name, text)
 }
 
 // setColumn sets a column of the table of runs.

@@ -66,23 +66,15 @@ func (l *ncclLaunch) add(host, device string) {
 	if l.host == "" {
 		l.host = host
 	}
-	if l.hosts == nil {
-		l.hosts = map[string]bool{}
-	}
 	if len(l.hosts) < maxHosts {
-		l.hosts[host] = true
+		foreign.Put(&l.hosts, host, true)
 	}
 }
 
 const maxHosts = 100_000
 
 // set keeps a parameter of the launch.
-func (l *ncclLaunch) set(name, text string) {
-	if l.params == nil {
-		l.params = map[string]string{}
-	}
-	l.params[name] = text
-}
+func (l *ncclLaunch) set(name, text string) { foreign.Put(&l.params, name, text) }
 
 // run is a run of the launch.
 func (l *ncclLaunch) run() schema.Run {

@@ -56,7 +56,7 @@ type ncuLaunchRows struct {
 }
 
 func readNCU(in *foreign.Input, out *foreign.Output) error {
-	r := &ncuReader{in: in, out: out, kernels: newNCUKernels()}
+	r := &ncuReader{in: in, out: out, kernels: ncuKernels{keys: map[ncuKey]*ncuKernel{}, room: maxNames}}
 	var ended error
 	var record strings.Builder
 	lines, first := 0, 0
@@ -130,7 +130,7 @@ func (r *ncuReader) record(text string, line int) error {
 		return r.metric(kernel, cells)
 	}
 	for i := range t.columns[:len(cells)] {
-		if t.isMetric(i) {
+		if !slices.Contains(ncuLaunch, t.columns[i]) {
 			unit := ""
 			if i < len(t.units) {
 				unit = t.units[i]
@@ -304,8 +304,6 @@ type ncuKernels struct {
 	noRoom int
 }
 
-func newNCUKernels() ncuKernels { return ncuKernels{keys: map[ncuKey]*ncuKernel{}, room: maxNames} }
-
 // find gives the kernel of a key, nil if there is no room for another one.
 func (n *ncuKernels) find(key ncuKey) *ncuKernel {
 	if k := n.keys[key]; k != nil {
@@ -449,10 +447,7 @@ func (k *ncuKernel) run() schema.Run {
 	foreign.SetFact(&r, "gpu.compute_capability", k.capability)
 	foreign.SetStart(&r, k.began, k.source)
 	for name, n := range k.lacking {
-		if r.Env.Missing == nil {
-			r.Env.Missing = map[string]string{}
-		}
-		r.Env.Missing[name] = fmt.Sprintf("the profiler printed n/a for %d of its launches", n)
+		foreign.Put(&r.Env.Missing, name, fmt.Sprintf("the profiler printed n/a for %d of its launches", n))
 	}
 	for _, m := range k.metrics {
 		metric := foreign.Aggregate(m.name, m.unit, m.summary)
@@ -463,8 +458,12 @@ func (k *ncuKernel) run() schema.Run {
 			}
 			metric = series.Metric(m.name, schema.LevelIteration)
 		}
-		if metric.Better == "" {
-			metric.Better = ncuBetter(m.name)
+		switch {
+		case metric.Better != "":
+		case ncuHigher.MatchString(m.name):
+			metric.Better = schema.BetterHigher
+		case ncuLower.MatchString(m.name):
+			metric.Better = schema.BetterLower
 		}
 		foreign.Add(&r, metric, m.given)
 		if m.name == "latency" {
@@ -521,16 +520,6 @@ var (
 	ncuLower  = regexp.MustCompile(`cycles|duration|stall|conflict|spill|latency`)
 )
 
-func ncuBetter(name string) schema.Better {
-	switch {
-	case ncuHigher.MatchString(name):
-		return schema.BetterHigher
-	case ncuLower.MatchString(name):
-		return schema.BetterLower
-	}
-	return ""
-}
-
 var (
 	thousands = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+(\.\d+)?$`)
 	european  = regexp.MustCompile(`^-?\d{1,3}(\.\d{3})+(,\d+)?$|^-?\d+,\d+$`)
@@ -575,9 +564,6 @@ func newNCUTable(header []string) *ncuTable {
 	t.raw = t.index["Metric Name"] == 0
 	return t
 }
-
-// isMetric reports whether a column of a raw page is a metric.
-func (t *ncuTable) isMetric(i int) bool { return !slices.Contains(ncuLaunch, t.columns[i]) }
 
 // cell is the cell of a column; empty if there is none.
 func (t *ncuTable) cell(cells []string, column string) string {

@@ -47,32 +47,26 @@ func neurolensReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) erro
 	case h.Has("run_id", "path_run_json", "total_latency_ms"):
 		return readLedger
 	case h.Has("bundled_at", "files[].sha256"):
-		return readBundleManifest
+		return func(_ *foreign.Input, out *foreign.Output) error {
+			out.LeaveOut("list of the files of a bundle", 1)
+			return nil
+		}
 	case h.Has("[].run_id", "[].path_run_json", "[].total_latency_ms"):
 		return readListing
-	case isSummary(h.FirstLine()):
+	case containsAll(strings.Split(h.FirstLine(), ","), summaryColumns):
 		return readSummary
 	case bytes.HasPrefix(h.Bytes, []byte("PAR1")) && h.Name == "_index.parquet":
 		return readParquetIndex
 	case bytes.HasPrefix(h.Bytes, []byte("PK")) && strings.HasSuffix(h.Name, ".bundle.zip"):
-		return readBundle
+		return func(*foreign.Input, *foreign.Output) error {
+			return errors.New("a bundle is not read: unpack it and ingest the folder")
+		}
 	}
 	return nil
 }
 
 // summaryColumns are the columns that summary.csv has in all versions.
 var summaryColumns = []string{"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization"}
-
-// isSummary reports whether a line is the header of summary.csv.
-func isSummary(line string) bool {
-	columns := strings.Split(line, ",")
-	for _, c := range summaryColumns {
-		if !slices.Contains(columns, c) {
-			return false
-		}
-	}
-	return true
-}
 
 // readParquetIndex leaves the index of a run store to its ledger, which has the same values.
 func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
@@ -81,15 +75,6 @@ func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	}
 	return errors.New("an index in Parquet is not read: ingest the run documents that it lists, or " + ledgerFile)
-}
-
-func readBundle(*foreign.Input, *foreign.Output) error {
-	return errors.New("a bundle is not read: unpack it and ingest the folder")
-}
-
-func readBundleManifest(_ *foreign.Input, out *foreign.Output) error {
-	out.LeaveOut("list of the files of a bundle", 1)
-	return nil
 }
 
 // knownText is a text of the tool, or empty for "unknown".
@@ -390,10 +375,10 @@ func (o *neurolensOp) op(i int) schema.Op {
 		o.Kernels[i].count(counted)
 	}
 	for name, values := range counted {
-		setCounter(&op, name, values.value(name))
+		foreign.Put(&op.Counters, name, values.value(name))
 	}
 	if v := positive(o.LaunchMS).Finite("ms"); v != nil {
-		setCounter(&op, "api_launch_overhead_ns", *v)
+		foreign.Put(&op.Counters, "api_launch_overhead_ns", *v)
 	}
 	return op
 }
@@ -435,13 +420,6 @@ func (k *neurolensKernel) count(c counters) {
 	c.add("l2_hit_rate", k.L2Hit.Finite(""))
 	c.add("dram_read_bytes", cmp.Or(k.ReadBytes.Finite("B"), k.ReadGB.Finite("GB")))
 	c.add("dram_write_bytes", cmp.Or(k.WriteBytes.Finite("B"), k.WriteGB.Finite("GB")))
-}
-
-func setCounter(op *schema.Op, name string, value float64) {
-	if op.Counters == nil {
-		op.Counters = map[string]float64{}
-	}
-	op.Counters[name] = value
 }
 
 // numbered gives the ops by their index, or by their position if two have the same index.

@@ -229,10 +229,7 @@ func (row *ledgerRow) run(in *foreign.Input) schema.Run {
 
 func setTags(r *schema.Run, tags map[string]foreign.Text) {
 	for name, text := range tags {
-		if r.Tags == nil {
-			r.Tags = map[string]string{}
-		}
-		r.Tags[name] = string(text)
+		foreign.Put(&r.Tags, name, string(text))
 	}
 }
 
@@ -305,7 +302,7 @@ func (f *fingerprint) op(i int, o *fingerprintOp, total foreign.Number) schema.O
 func (f *fingerprint) count(o *fingerprintOp, op *schema.Op) {
 	for i, name := range f.VectorSpec[:min(len(f.VectorSpec), len(o.Vector))] {
 		if v := positive(o.Vector[i]).Finite(""); v != nil {
-			setCounter(op, name, *v)
+			foreign.Put(&op.Counters, name, *v)
 		}
 	}
 }
@@ -318,14 +315,10 @@ func runBeside(in *foreign.Input, runID string) string {
 		return ""
 	}
 	for _, folder := range []string{"", "../runs/"} {
-		text, err := in.Side(folder + stem + ".json")
-		if err != nil {
-			continue
-		}
 		var d struct {
-			RunID string `json:"run_id"`
+			RunID *string `json:"run_id"`
 		}
-		if foreign.Decode(text, &d) == nil && d.RunID == runID {
+		if side(in, folder+stem+".json", &d) == nil && d.RunID != nil && *d.RunID == runID {
 			return folder + stem + ".json"
 		}
 	}
@@ -336,8 +329,8 @@ func runBeside(in *foreign.Input, runID string) string {
 func enrich(in *foreign.Input, runID string, r *schema.Run) {
 	stem := strings.TrimSuffix(path.Base(in.Path), ".json")
 	for _, folder := range []string{"", "../fp/", "../fingerprints/"} {
-		f, err := sideFingerprint(in, folder+stem+fingerprintEnding)
-		if err != nil || f.RunID != runID {
+		var f fingerprint
+		if side(in, folder+stem+fingerprintEnding, &f) != nil || f.RunID != runID || f.Ops == nil {
 			continue
 		}
 		places := map[int64]int{}
@@ -359,13 +352,4 @@ func enrich(in *foreign.Input, runID string, r *schema.Run) {
 		}
 		return
 	}
-}
-
-func sideFingerprint(in *foreign.Input, name string) (fingerprint, error) {
-	var f fingerprint
-	text, err := in.Side(name)
-	if err != nil {
-		return f, err
-	}
-	return f, foreign.Decode(text, &f)
 }

@@ -603,11 +603,8 @@ func (d *database) describe() error {
 
 // has reports whether there is a table with all of the columns.
 func (d *database) has(table string, columns ...string) bool {
-	there, ok := d.tables[table]
-	for _, c := range columns {
-		ok = ok && slices.Contains(there, c)
-	}
-	return ok
+	known, ok := d.tables[table]
+	return ok && containsAll(known, columns)
 }
 
 // first is the first of the columns that a table has, quoted for SQL; NULL if it has none of them.

@@ -271,7 +271,12 @@ func (f *statsFile) run() schema.Run {
 		op := schema.Op{Index: int64(i), Name: o.name, Type: o.kind, Counters: o.counters, Count: &o.count}
 		if o.timed && o.duration < math.MaxInt64 {
 			op.DurationNS = new(int64(math.Round(o.duration)))
-			sums[sumOf(o.kind)] += o.duration
+			switch o.kind {
+			case "kernel":
+				sums[kernelTime] += o.duration
+			case "memcpy", "memset":
+				sums[memoryTime] += o.duration
+			}
 		}
 		r.Ops = append(r.Ops, op)
 	}
@@ -283,17 +288,6 @@ func (f *statsFile) run() schema.Run {
 		}
 	}
 	return r
-}
-
-// sumOf is the metric that the times of a kind of operators add up to.
-func sumOf(kind string) string {
-	switch kind {
-	case "kernel":
-		return kernelTime
-	case "memcpy", "memset":
-		return memoryTime
-	}
-	return ""
 }
 
 // statsTable is a table of a summary: what its columns are.

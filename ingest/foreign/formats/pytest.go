@@ -314,10 +314,7 @@ func pytestEscaped(word string) string {
 func (b *pytestResult) setApplied(r *schema.Run) {
 	for name, text := range map[string]foreign.Text{"disable_gc": b.Options.DisableGC, "warmup": b.Options.Warmup} {
 		if text != "" {
-			if r.Applied == nil {
-				r.Applied = map[string]string{}
-			}
-			r.Applied[name] = string(text)
+			foreign.Put(&r.Applied, name, string(text))
 		}
 	}
 }
@@ -340,10 +337,7 @@ func (b *pytestResult) setTags(r *schema.Run) {
 			continue
 		}
 		if text := foreign.TextOf(m.value); text != "" && len(text) <= maxTagLength {
-			if r.Tags == nil {
-				r.Tags = map[string]string{}
-			}
-			r.Tags[m.name] = text
+			foreign.Put(&r.Tags, m.name, text)
 		}
 	}
 }

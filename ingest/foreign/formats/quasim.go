@@ -298,10 +298,7 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 	for name, text := range q.Metadata {
 		switch name {
 		case "iterations", "warmup", "seed":
-			if r.Applied == nil {
-				r.Applied = map[string]string{}
-			}
-			r.Applied[name] = string(text)
+			foreign.Put(&r.Applied, name, string(text))
 		}
 	}
 	if q.Success != nil && !*q.Success {

@@ -26,7 +26,8 @@ func reframe() []foreign.Format {
 		},
 		{
 			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case, with one value of each variable",
-			Recognize: isPerflog, Read: readPerflog,
+			Recognize: func(h *foreign.Head) bool { return h.Matches(perflogLine) || h.Matches(perflogHeader) },
+			Read:      readPerflog,
 		},
 	}
 }
@@ -331,10 +332,6 @@ var (
 	perflogTag    = regexp.MustCompile(`^[A-Za-z_][\w.+-]*$`)
 	perflogPair   = regexp.MustCompile(`^([A-Za-z_]\w*)=(\S+)$`)
 )
-
-func isPerflog(h *foreign.Head) bool {
-	return h.Matches(perflogLine) || h.Matches(perflogHeader)
-}
 
 // perflogReader reads lines. The lines of one test case are consecutive, one for each variable.
 type perflogReader struct {

@@ -329,13 +329,10 @@ func (s *sysbenchIntervals) put(name string, value *float64) {
 	if value == nil {
 		return
 	}
-	if s.values == nil {
-		s.values = map[string][]float64{}
-	}
 	if s.values[name] == nil {
 		s.names = append(s.names, name)
 	}
-	s.values[name] = append(s.values[name], *value)
+	foreign.Put(&s.values, name, append(s.values[name], *value))
 }
 
 // fill adds the samples. The spread of intervals is different from that of whole commands, so no metric has both.

@@ -2,9 +2,15 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
+
+// containsAll reports whether a table has all of some columns.
+func containsAll(columns, wanted []string) bool {
+	return !slices.ContainsFunc(wanted, func(name string) bool { return !slices.Contains(columns, name) })
+}
 
 // tables are tables of comma-separated values that may follow one another in a file, each below a heading.
 type tables struct {

@@ -225,10 +225,7 @@ func (f *kinetoFacts) read(j *foreign.JSON, name string) error {
 		if err := j.Decode(&text); err != nil {
 			return err
 		}
-		if f.overheads == nil {
-			f.overheads = map[string]string{}
-		}
-		f.overheads[name] = string(text)
+		foreign.Put(&f.overheads, name, string(text))
 		return nil
 	}
 	return decodeMember(j, name, map[string]any{

@@ -192,10 +192,7 @@ func readLayers(in *foreign.Input, out *foreign.Output) error {
 			op := schema.Op{Index: int64(len(r.Ops)), Name: l.Name, Type: "layer", DurationNS: new(int64(math.Round(*took))), Count: queries}
 			for name, n := range map[string]foreign.Number{"avg_ns": l.Average, "med_ns": l.Median} {
 				if v := n.Finite("ms"); v != nil {
-					if op.Counters == nil {
-						op.Counters = map[string]float64{}
-					}
-					op.Counters[name] = *v
+					foreign.Put(&op.Counters, name, *v)
 				}
 			}
 			total += *took

@@ -183,13 +183,9 @@ func (s *served) setParam(r *schema.Run, v scalar) {
 
 // tag keeps the name that a user gave a run. It is not a part of what was measured.
 func (s *served) tag(r *schema.Run, name, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		foreign.Put(&r.Tags, name, text)
 	}
-	if r.Tags == nil {
-		r.Tags = map[string]string{}
-	}
-	r.Tags[name] = text
 }
 
 // vllmSweepTable reads the table of all runs that a sweep writes at its end.
@@ -199,8 +195,7 @@ func vllmSweepTable() foreign.Format {
 		About: "vLLM: the summary.csv of vllm bench sweep; ignored if the folders of its runs are next to it",
 		Level: "a run is a row, one benchmark of a server; only aggregates, no samples",
 		Recognize: func(h *foreign.Head) bool {
-			names := strings.Split(h.FirstLine(), ",")
-			return slices.Contains(names, "model_id") && slices.Contains(names, "request_throughput") && slices.Contains(names, "run_number")
+			return containsAll(strings.Split(h.FirstLine(), ","), []string{"model_id", "request_throughput", "run_number"})
 		},
 		Read: readVLLMSweep,
 	}
