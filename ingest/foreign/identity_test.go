@@ -48,10 +48,7 @@ func (s runsOf) add(t *testing.T, f func(file string) *Format, files ...string) 
 	t.Helper()
 	reader, all := NewReader(Added{}, s), []schema.Run{}
 	for _, file := range files {
-		in, err := FromReader(strings.NewReader(file), "x", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := opened(t, file)
 		report, err := reader.Read(in, f(file), func(valid schema.Valid) bool { all = append(all, valid.Run()); return true })
 		if err != nil {
 			t.Fatal(err)
@@ -233,10 +230,7 @@ func TestPartIsNamed(t *testing.T) {
 				if !atOnce {
 					reader = NewReader(Added{}, store)
 				}
-				in, err := FromReader(strings.NewReader(file), "x", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				in := opened(t, file)
 				report, err := reader.Read(in, countedWords(file), func(valid schema.Valid) bool {
 					r := valid.Run()
 					id, err := schema.ParseULID(r.RunID)

@@ -17,6 +17,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// opened is a text as an input.
+func opened(t *testing.T, text string) *Input {
+	t.Helper()
+	in, err := FromReader(strings.NewReader(text), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
 func zipped(t *testing.T, content []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -185,10 +195,7 @@ func TestManyValues(t *testing.T) {
 		}
 	}
 	line := strings.Repeat("1 ", maxValues+1)
-	in, err := FromReader(strings.NewReader(line+"\n"), "line", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, line+"\n")
 	for _, line := range in.Lines() {
 		if line.Err == nil || !strings.Contains(line.Err.Error(), "line 1: a record of more than 8388608 values") {
 			t.Errorf("%d bytes, %v", len(line.Text), line.Err)
@@ -229,13 +236,10 @@ func (l letters) Read(p []byte) (int, error) {
 }
 
 func TestJSON(t *testing.T) {
-	in, err := FromReader(strings.NewReader("fio: terminating on signal 2\n[x\n{\"a\": [1, {\"b\": NaN}, \"c\"], \"a\": 7}{\"d\": null}"), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, "fio: terminating on signal 2\n[x\n{\"a\": [1, {\"b\": NaN}, \"c\"], \"a\": 7}{\"d\": null}")
 	j := in.JSON()
 	var seen []string
-	err = j.Members(func(name string) error {
+	err := j.Members(func(name string) error {
 		err := j.Elements(func(i int) error {
 			var n int
 			err := j.Decode(&n)
@@ -267,13 +271,10 @@ func TestJSON(t *testing.T) {
 
 // TestTruncated: what stands before the place where a file breaks off was read.
 func TestTruncated(t *testing.T) {
-	in, err := FromReader(strings.NewReader(`[{"a": 1}, {"a": 2}, {"a": `), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, `[{"a": 1}, {"a": 2}, {"a": `)
 	j := in.JSON()
 	n := 0
-	err = j.Elements(func(int) error {
+	err := j.Elements(func(int) error {
 		var v struct{ A int }
 		if err := j.Decode(&v); err != nil {
 			return err
@@ -290,12 +291,9 @@ func TestTruncated(t *testing.T) {
 // TestBreaksOffInLongValue: where a file breaks off is said as far as it is known, and not with names that are empty.
 func TestBreaksOffInLongValue(t *testing.T) {
 	text := `{"a": [{"b": {` + strings.Repeat(" ", 40) + `"c": [` + strings.Repeat("1.5,\n            ", 1<<15)
-	in, err := FromReader(strings.NewReader(text), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, text)
 	j := in.JSON()
-	err = inWords(j.Members(func(string) error { return j.Elements(func(int) error { _, err := j.Value(); return err }) }))
+	err := inWords(j.Members(func(string) error { return j.Elements(func(int) error { _, err := j.Value(); return err }) }))
 	if want := "it is cut off in /a/0"; err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "//") {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -303,10 +301,7 @@ func TestBreaksOffInLongValue(t *testing.T) {
 
 func TestDeep(t *testing.T) {
 	for _, text := range []string{strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<20)} {
-		in, err := FromReader(strings.NewReader(text), "deep", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := opened(t, text)
 		j := in.JSON()
 		if _, err := j.Value(); err == nil {
 			t.Error("no error")

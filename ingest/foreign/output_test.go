@@ -1,11 +1,15 @@
 package foreign
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -25,10 +29,7 @@ func fake(runs ...schema.Run) *Format {
 
 func readAll(t *testing.T, f *Format, added Added) ([]schema.Run, Report) {
 	t.Helper()
-	in, err := FromReader(strings.NewReader("x"), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, "x")
 	var runs []schema.Run
 	report, err := NewReader(added, nil).Read(in, f, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
 	if err != nil {
@@ -145,10 +146,7 @@ func TestRefusedAlike(t *testing.T) {
 
 // TestStopped: when nobody wants more, the reader ends, and that is no error.
 func TestStopped(t *testing.T) {
-	in, err := FromReader(strings.NewReader("x"), "x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, "x")
 	n := 0
 	report, err := NewReader(Added{}, nil).Read(in, fake(measured("a", 1), measured("b", 1)), func(schema.Valid) bool { n++; return false })
 	if n != 1 || report.Runs != 1 || err != nil {
@@ -273,5 +271,71 @@ func TestPlaces(t *testing.T) {
 		if id := chain.id(r.StartedAt).String(); id != r.RunID {
 			t.Errorf("%s: the id is %s, without its place %s", r.Benchmark, r.RunID, id)
 		}
+	}
+}
+
+// TestPath: the path of a file is a fact of its runs and makes parameters, and the same file of another path has the same
+// ids. Runs that share their facts go on sharing them, and the reader's stay as they are.
+func TestPath(t *testing.T) {
+	facts := map[string]string{"k": "v"}
+	read := func(path string, added Added) []schema.Run {
+		t.Helper()
+		in, err := Open(context.Background(), fstest.MapFS{"x": {Data: []byte("x")}}, "x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Given = path
+		a, b, c := measured("a", 1), measured("b", 1), measured("c", 1)
+		a.Env.Facts, b.Env.Facts = facts, facts
+		b.Params = map[string]string{"isl": "7"}
+		var runs []schema.Run
+		if _, err := NewReader(added, nil).Read(in, fake(a, b, c), func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true }); err != nil {
+			t.Fatal(err)
+		}
+		return runs
+	}
+	here, there := read("m1/isl128/r.json", Added{}), read("\xff.json", Added{})
+	for i := range here {
+		if here[i].RunID != there[i].RunID || here[i].SessionID != there[i].SessionID {
+			t.Errorf("run %d: the path is of what it is", i)
+		}
+		if here[i].Env.Facts[schema.FactPath] != "m1/isl128/r.json" || there[i].Env.Facts[schema.FactPath] != "\ufffd.json" {
+			t.Errorf("run %d: %v, %v", i, here[i].Env.Facts, there[i].Env.Facts)
+		}
+	}
+	if len(facts) != 1 || here[1].Env.Facts["k"] != "v" || here[2].Env.Facts["k"] != "" {
+		t.Errorf("%v, %v, %v", facts, here[1].Env.Facts, here[2].Env.Facts)
+	}
+	expression := regexp.MustCompile(`(?P<model>[^/]+)/isl(?P<isl>[0-9]+)`)
+	params := read("m1/isl0128/r.json", Added{FromPath: expression, Params: map[string]string{"isl": "5", "osl": "6"}})
+	if r := params[0]; r.Model != "m1" || r.Params["isl"] != "0128" || r.Params["osl"] != "6" {
+		t.Errorf("%s %v", r.Model, r.Params)
+	}
+	if params[1].Params["isl"] != "7" {
+		t.Errorf("the file says it itself: %v", params[1].Params)
+	}
+}
+
+// TestNULRemoved: a name with a NUL character, which nobody can type, loses it, and that is said. Other characters stay.
+func TestNULRemoved(t *testing.T) {
+	t.Parallel()
+	format := &Format{Name: "x", Read: func(_ *Input, out *Output) error {
+		r := schema.Run{Benchmark: "SUT\x00\x00", Params: map[string]string{"scenario\x00": "ser\x00ver", "plain": "a\tb"}, Env: schema.Env{Machine: "lab3\x00"}}
+		return out.Run("", r)
+	}}
+	in := opened(t, "text")
+	var got schema.Run
+	report, err := NewReader(Added{}, nil).Read(in, format, func(valid schema.Valid) bool { got = valid.Run(); return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Benchmark != "SUT" || got.Params["scenario"] != "server" || got.Params["plain"] != "a\tb" || got.Env.Machine != "lab3" || len(got.Params) != 2 {
+		t.Errorf("the run is %q %q %q", got.Benchmark, got.Params, got.Env.Machine)
+	}
+	if !slices.Contains(got.Warnings, nulRemoved) || report.Notes[nulRemoved] != 1 {
+		t.Errorf("the warnings are %q, the notes %v", got.Warnings, report.Notes)
+	}
+	if got.PointID != schema.PointID(&got) {
+		t.Error("the point is that of the names with NUL characters")
 	}
 }

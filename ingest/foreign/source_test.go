@@ -102,10 +102,7 @@ func TestLinks(t *testing.T) {
 // TestLines: ends of lines of all kinds, and lines longer than every buffer.
 func TestLines(t *testing.T) {
 	long := strings.Repeat("x", 3*headBytes+7)
-	in, err := FromReader(strings.NewReader("a\r\n\n"+long+"\r\n"+long+"\nlast"), "text", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := opened(t, "a\r\n\n"+long+"\r\n"+long+"\nlast")
 	want := []string{"a", "", long, long, "last"}
 	for n, line := range in.Lines() {
 		if n > len(want) || line.Err != nil || line.Text != want[n-1] {

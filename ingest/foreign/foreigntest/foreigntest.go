@@ -105,6 +105,26 @@ func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string)
 	return b.String(), read
 }
 
+// Input is a text as a file that stands alone.
+func Input(tb testing.TB, name, text string) *foreign.Input {
+	tb.Helper()
+	in, err := foreign.FromReader(strings.NewReader(text), name, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return in
+}
+
+// Read reads a file with a format.
+func Read(in *foreign.Input, format foreign.Format) (foreign.Report, []schema.Run, error) {
+	var runs []schema.Run
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		runs = append(runs, valid.Run())
+		return true
+	})
+	return report, runs, err
+}
+
 // One reads a file of a folder. format is nil unless exactly one format recognises it.
 func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, foreign.Report, []schema.Run, error) {
 	in, err := foreign.Open(context.Background(), folder, name, nil)
@@ -116,12 +136,7 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 	if err != nil || format.Read == nil {
 		return format, foreign.Report{}, nil, err
 	}
-	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(valid schema.Valid) bool {
-		r := valid.Run()
-		runs = append(runs, r)
-		return true
-	})
+	report, runs, err := Read(in, *format)
 	return format, report, runs, err
 }
 

@@ -1,10 +1,12 @@
 package formats
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
 )
 
 func FuzzGoBench(f *testing.F) { foreigntest.Fuzz(f, goBench(), root, "go-bench") }
@@ -60,6 +62,152 @@ func TestGoShared(t *testing.T) {
 		}
 		if removed := strings.Contains(strings.Join(r.Warnings, " "), "NUL"); removed != (w.builder == "b") {
 			t.Errorf("run %d: warnings %q", i, r.Warnings)
+		}
+	}
+}
+
+// TestGoProcs: which number at the end of a name is GOMAXPROCS.
+func TestGoProcs(t *testing.T) {
+	for _, test := range []struct{ what, names, want string }{
+		{"one number on all names", "A/n=1-8 A/n=2-8", "A n=1 8|A n=2 8"},
+		{"functions decide", "A/k=f-16 B", "A k=f-16 |B  "},
+		{"functions decide, on 1 and 2", "A/k=f-16 A/k=f-16-2 B B-2", "A k=f-16 |A k=f-16 2|B  |B  2"},
+		{"a function has no - in its name", "B-4", "B  4"},
+		{"with and without", "A/k=f-16 A/k=f-16-2 A/k=g A/k=g-2", "A k=f-16 |A k=f-16 2|A k=g |A k=g 2"},
+		{"without, and never with the same", "A/k=f-16 A/k=g", "A k=f-16 |A k=g "},
+		{"1 is never printed", "A-1", "A-1  "},
+		{"no leading zeros", "A/k=f-08", "A k=f-08 "},
+	} {
+		names := map[string]bool{}
+		for _, name := range strings.Fields(test.names) {
+			names["Benchmark"+name] = true
+		}
+		procs := goProcsOf(names)
+		var got []string
+		for _, name := range strings.Fields(test.names) {
+			base, number := procs.split("Benchmark" + name)
+			name, axis, _ := strings.Cut(strings.TrimPrefix(base, "Benchmark"), "/")
+			got = append(got, name+" "+axis+" "+number)
+		}
+		if text := strings.Join(got, "|"); text != test.want {
+			t.Errorf("%s: got %s, want %s", test.what, text, test.want)
+		}
+	}
+}
+
+// TestGoProcesses: what is one process, and so one run of a benchmark.
+func TestGoProcesses(t *testing.T) {
+	head := "goos: linux\ngoarch: amd64\npkg: vec\n"
+	line := "BenchmarkX-2 10 5 ns/op\n"
+	for _, test := range []struct {
+		what, text string
+		samples    []int
+	}{
+		{"repetitions", head + line + line, []int{2}},
+		{"two processes", head + line + "PASS\nok  \tvec\t1s\n" + head + line + line, []int{1, 2}},
+		{"two processes of which the end was cut off", head + line + head + line, []int{1, 1}},
+		{"results only", line + line, []int{2}},
+		{"another one between", line + "BenchmarkY 1 1 ns/op\n" + line, []int{1, 1, 1}},
+		{"a panic that was caught", head + line + "panic: caught\nPASS\n", []int{1}},
+		{"what it prints between", "BenchmarkX-2   \thello\n  10\t 5 ns/op\n" + line, []int{2}},
+	} {
+		runs, report := readText(t, goBench(), test.text)
+		var got []int
+		for _, r := range runs {
+			got = append(got, len(r.Metrics[0].Ticks))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(test.samples) || report.Refused > 0 {
+			t.Errorf("%s: got runs of %v samples, %d refused; want %v", test.what, got, report.Refused, test.samples)
+		}
+	}
+}
+
+// TestGoHeaderEnds: a package that says nothing of itself has not got what the one before said.
+func TestGoHeaderEnds(t *testing.T) {
+	runs, _ := readText(t, goBench(), "goos: linux\npkg: a\ncpu: X\nBenchmarkX-2 1 1 ns/op\nPASS\ngoos: plan9\nBenchmarkX-2 1 1 ns/op\n")
+	if got, want := points(runs), "a/X param.gomaxprocs=2\nX param.gomaxprocs=2\n"; got != want || runs[1].Env.CPUModel != "" || runs[1].Env.OS != "plan9" {
+		t.Errorf("got %s with %+v, want %s", got, runs[1].Env, want)
+	}
+}
+
+// TestGoFailures: how a process ended that told of no benchmark that failed.
+func TestGoFailures(t *testing.T) {
+	for _, test := range []struct {
+		what, text, point string
+		status            schema.Status
+	}{
+		{"a panic", "BenchmarkX   \tpanic: boom\n\tx.go:3\nexit status 2\nFAIL\tvec\t1s\n", "X", schema.StatusCrashed},
+		{"a panic of a program of its own", "BenchmarkX   \tpanic: boom\n", "X", schema.StatusCrashed},
+		{"a time-out", "pkg: vec\nBenchmarkX-2   \tpanic: test timed out after 1s\nFAIL\tvec\t1s\n", "vec/X param.gomaxprocs=2", schema.StatusTimeout},
+		{"os.Exit", "BenchmarkY 1 1 ns/op\nexit status 3\nFAIL\tvec\t1s\n", "vec", schema.StatusError},
+		{"no build", "BenchmarkY 1 1 ns/op\nPASS\nFAIL\tvec [build failed]\n", "vec", schema.StatusError},
+		{"skipped", "--- SKIP: BenchmarkX/k=1\n    x_test.go:3: no GPU\n", "X param.k=1", schema.StatusSkipped},
+	} {
+		runs, _ := readText(t, goBench(), test.text)
+		if len(runs) == 0 {
+			t.Errorf("%s: no run", test.what)
+			continue
+		}
+		last := runs[len(runs)-1]
+		if got := foreigntest.Point(&last); got != test.point || last.Status != test.status || len(last.Metrics) > 0 {
+			t.Errorf("%s: got %s, %s with %d metrics; want %s, %s", test.what, got, last.Status, len(last.Metrics), test.point, test.status)
+		}
+	}
+}
+
+// TestGoNumber: numbers of all spellings are what the general reader of numbers makes of them.
+func TestGoNumber(t *testing.T) {
+	for _, unit := range []string{"ns/op", "MB/s", "sec/op", "rows", "KiB", "min", "%"} {
+		u := goUnitOf(unit)
+		for _, text := range []string{
+			"0", "5", "44.6", "0.0000002", "1401.05", "123456789012345", "1234567890123456", "12345678901234567890", "0.1", "5.", ".5",
+			"1e3", "1.5e-7", "-3", "+4.25", "NaN", "+Inf", "-Inf", "9007199254740993", "1e400", "0.30000000000000004", "999999999999.999",
+		} {
+			want, ok := goAnyNumber([]byte(text), &u)
+			got, gotOK := goNumber([]byte(text), &u)
+			if !ok || !gotOK || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s %s: got %v %v, want %v %v", text, unit, got, gotOK, want, ok)
+			}
+		}
+		for _, text := range []string{"", ".", "-", "1.2.3", "1e", "0x10", "1_0", "nan", "1,5", "Infinity"} {
+			if got, ok := goNumber([]byte(text), &u); ok {
+				t.Errorf("%q is read as %v", text, got)
+			}
+		}
+	}
+}
+
+// TestGoLongLine: a line that is too long is refused by its number, and those after it are read.
+func TestGoLongLine(t *testing.T) {
+	text := "BenchmarkX-2 10 5 ns/op\nBenchmarkX-2 10 " + strings.Repeat("1 u ", 100_000) + "\nBenchmarkX-2 10 6 ns/op\n"
+	runs, report := readText(t, goBench(), text)
+	if len(runs) != 1 || len(runs[0].Metrics[0].Ticks) != 2 || report.Refused != 1 || report.Refusals[0].Where != "line 2" {
+		t.Errorf("got %d runs, %+v", len(runs), report)
+	}
+}
+
+// TestGoPackagesAtOnce: lines of packages that are tested at the same time, in pieces.
+func TestGoPackagesAtOnce(t *testing.T) {
+	event := func(pkg, test, output string) string {
+		return fmt.Sprintf(`{"Time":"2026-01-02T03:04:05Z","Action":"output","Package":%q,"Test":%q,"Output":%q}`+"\n", pkg, test, output)
+	}
+	text := event("a", "", "pkg: a\n") + event("b", "", "pkg: b\n") + event("a", "BenchmarkX", "BenchmarkX-2  \t") + event("b", "BenchmarkX", "BenchmarkX-2 \t") +
+		event("a", "BenchmarkX", "10\t5 ns/op\n") + event("b", "BenchmarkX", "20\t6 ns/op\n") + "not an event\n{\"Action\":7}\n"
+	runs, report := readText(t, goBench(), text)
+	if got, want := points(runs), "a/X param.gomaxprocs=2\nb/X param.gomaxprocs=2\n"; got != want || report.Refused != 1 {
+		t.Errorf("got %s and %+v, want %s", got, report, want)
+	}
+}
+
+// TestGoSource: results that stand in the source of a program are none.
+func TestGoSource(t *testing.T) {
+	const result = "BenchmarkX-4 100 5 ns/op\n"
+	for text, want := range map[string]bool{
+		result: true, "package vec\n\n/*\n" + result + "*/\n": false, "package vec: 3 benchmarks\n" + result: true,
+	} {
+		in := foreigntest.Input(t, "results", text)
+		if got := goBench().Recognize(in.Head); got != want {
+			t.Errorf("%q: recognised %t, want %t", text, got, want)
 		}
 	}
 }

@@ -31,10 +31,7 @@ func TestMapped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		format, err := Mapped(table, mapping)
-		if err != nil {
-			t.Fatal(err)
-		}
+		format := mappedFormat(t, table, mapping)
 		runs, report, err := read(t, format, string(content))
 		b.WriteString("# " + name + "\n" + foreigntest.Report(report, err))
 		for i := range runs {
@@ -92,10 +89,7 @@ func TestMappingRefused(t *testing.T) {
 
 // TestForgottenColumn: a column that the mapping does not name may be an axis: nothing is read.
 func TestForgottenColumn(t *testing.T) {
-	format, err := Mapped(CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	format := mappedFormat(t, CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}"))
 	runs, _, err := read(t, format, "t,size\n1,2\n")
 	if len(runs) != 0 || err == nil || !strings.Contains(err.Error(), `"size"`) {
 		t.Errorf("%d runs, %v", len(runs), err)
@@ -129,10 +123,7 @@ func TestMappedRefuses(t *testing.T) {
 		{"long: {metric: m, value: v, unit: u}\nfields: {n: batch_size}\nbenchmark: b\n", "n,m,v,u\n1,x,oops,ms\n1,x,,s\n1,x,5,us\n1,x,7,us\n1,x,7,ms\n", 1, 2, []int{2}},
 		{"long: {metric: m, value: v}\nfields: {n: batch_size}\nbenchmark: b\n", "n,m,v\n1,x,oops\n1,y,2\n2,x,oops\n", 1, 2, []int{1}},
 	} {
-		format, err := Mapped(CSV, []byte(test.mapping))
-		if err != nil {
-			t.Fatal(err)
-		}
+		format := mappedFormat(t, CSV, []byte(test.mapping))
 		runs, report, err := read(t, format, test.table)
 		if err != nil || len(runs) != test.runs || report.Refused != test.refused {
 			t.Errorf("%s%s: %d runs, %d refused, %v; want %d, %d", test.mapping, test.table, len(runs), report.Refused, err, test.runs, test.refused)
@@ -153,10 +144,7 @@ func TestMappedRefuses(t *testing.T) {
 
 // TestMappedLists: lists have the unit of their column, also where the row has no value in another one, and two units in one run are refused.
 func TestMappedLists(t *testing.T) {
-	format, err := Mapped(jsonl, []byte("metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size}\nbenchmark: b\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	format := mappedFormat(t, jsonl, []byte("metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size}\nbenchmark: b\n"))
 	runs, report, err := read(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n")
 	if err != nil || len(runs) != 2 || report.Refused != 1 || runs[0].Metrics[0].Values()[0] != 3e6 || runs[1].Metrics[0].Values()[0] != 2e6 {
 		t.Errorf("%+v, %+v, %v", runs, report, err)
@@ -165,10 +153,7 @@ func TestMappedLists(t *testing.T) {
 
 // TestManyColumns: a million columns are a header like any other.
 func TestManyColumns(t *testing.T) {
-	format, err := Mapped(CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	format := mappedFormat(t, CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']"))
 	var header, values strings.Builder
 	header.WriteString("t")
 	values.WriteString("1")
@@ -193,10 +178,7 @@ func FuzzMapped(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		format, err := Mapped(table, mapping)
-		if err != nil {
-			f.Fatal(err)
-		}
+		format := mappedFormat(f, table, mapping)
 		all = append(all, format)
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
@@ -325,10 +307,7 @@ func TestLayouts(t *testing.T) {
 		{"%b %d %Y %I:%M:%S %p", "Apr 24 2026 04:02:12 PM", "2026-04-24T16:02:12Z"},
 		{"02/01/2006 15:04 -0700", "24/04/2026 16:02 +0200", "2026-04-24T14:02:00Z"},
 	} {
-		format, err := Mapped(CSV, []byte("benchmark: b\ntime: \""+c.layout+"\"\nfields: {at: started_at}\nmetrics: {t: {metric: latency, unit: us}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		format := mappedFormat(t, CSV, []byte("benchmark: b\ntime: \""+c.layout+"\"\nfields: {at: started_at}\nmetrics: {t: {metric: latency, unit: us}}\n"))
 		runs, report, err := read(t, format, "at;t\n"+c.text+";1\n")
 		if err != nil || len(runs) != 1 || runs[0].StartedAt.Format("2006-01-02T15:04:05.999999999Z07:00") != c.want {
 			t.Errorf("%s: %v %v %+v", c.text, runs, err, report)

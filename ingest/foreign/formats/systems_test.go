@@ -91,10 +91,7 @@ func TestSystemsHostile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in, err := foreign.FromReader(strings.NewReader(tt.text), "results", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := foreigntest.Input(t, "results", tt.text)
 			n := 0
 			report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &tt.format, func(schema.Valid) bool { n++; return true })
 			if n != tt.runs {

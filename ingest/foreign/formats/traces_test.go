@@ -1,11 +1,20 @@
 package formats
 
 import (
+	"bytes"
+	"compress/gzip"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
@@ -130,5 +139,224 @@ func TestRoom(t *testing.T) {
 	}
 	if kept != 6 || len(o.all) != 3 {
 		t.Errorf("%d calls of %d operators are kept, want 6 of 3", kept, len(o.all))
+	}
+}
+
+// longTrace is a trace of about so many bytes: steps of operators, with their shapes, launches and kernels.
+func longTrace(size int) []byte {
+	var b bytes.Buffer
+	b.Grow(size + 4<<10)
+	b.WriteString(`{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "Lab GPU"}], "baseTimeNanoseconds": 1790000000000000000, "traceEvents": [`)
+	at := 4203669600000.125
+	for i := 0; b.Len() < size; i++ {
+		if i%1000 == 0 {
+			fmt.Fprintf(&b, "\n  {\n    \"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#%d\", \"pid\": 9001, \"tid\": 9001,\n"+
+				"    \"ts\": %.3f, \"dur\": 9000.250,\n    \"args\": {\n      \"External id\": 1,\"Record function id\": 0, \"Ev Idx\": %d\n    }\n  },", i/1000, at, i)
+		}
+		fmt.Fprintf(&b, "\n  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::op_%d\", \"pid\": 9001, \"tid\": 9001,\n"+
+			"    \"ts\": %.3f, \"dur\": 34.024,\n    \"args\": {\n      \"External id\": %d,\"Record function id\": 0, \"Sequence number\": %d, "+
+			"\"Input Dims\": [[64, 128], [128, 256], []], \"Input type\": [\"float\", \"float\", \"Scalar\"], \"Ev Idx\": %d\n    }\n  },", i%300, at, i, i, i)
+		fmt.Fprintf(&b, "\n  {\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 9001, \"tid\": 9001,\n"+
+			"    \"ts\": %.3f, \"dur\": 6.204,\n    \"args\": {\n      \"External id\": %d, \"cbid\": 211, \"correlation\": %d\n    }\n  },", at+10, i, i)
+		fmt.Fprintf(&b, "\n  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void gemm_%d<float, 128, 4>(float const*, float*, int)\", \"pid\": 0, \"tid\": 7,\n"+
+			"    \"ts\": %.3f, \"dur\": 12.5,\n    \"args\": {\n      \"External id\": %d, \"queued\": 0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": %d, "+
+			"\"registers per thread\": 27, \"shared memory\": 0, \"blocks per SM\": 22.222221, \"grid\": [2400, 1, 1], \"block\": [256, 1, 1], "+
+			"\"est. achieved occupancy %%\": 100\n    }\n  },", i%80, at+20, i, i)
+		fmt.Fprintf(&b, "\n  {\n    \"ph\": \"s\", \"id\": %d, \"pid\": 9001, \"tid\": 9001, \"ts\": %.3f,\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  },", i, at)
+		at += 40.125
+	}
+	b.Truncate(b.Len() - 1)
+	b.WriteString("\n  ], \"traceName\": \"trace.json\"}\n")
+	return b.Bytes()
+}
+
+// readAll reads a trace as ingest does, and gives its runs.
+func readAll(tb testing.TB, r io.Reader) []schema.Run {
+	tb.Helper()
+	in, err := foreign.FromReader(r, "trace.json", nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	format := torchProfiler()
+	if !format.Recognize(in.Head) {
+		tb.Fatal("the trace is not recognised")
+	}
+	var runs []schema.Run
+	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		r := valid.Run()
+		runs = append(runs, r)
+		return true
+	}); err != nil {
+		tb.Fatal(err)
+	}
+	return runs
+}
+
+// BenchmarkTorchTrace reads a trace of 200 MB. ratio is its time to that of encoding/json, decoding the same bytes into
+// an any.
+func BenchmarkTorchTrace(b *testing.B) {
+	trace := longTrace(200 << 20)
+	b.SetBytes(int64(len(trace)))
+	var ours, bare time.Duration
+	for b.Loop() {
+		began := time.Now()
+		runs := readAll(b, bytes.NewReader(trace))
+		ours += time.Since(began)
+		if len(runs) != 1 || len(runs[0].Ops) != 381 {
+			b.Fatalf("%d runs", len(runs))
+		}
+		b.StopTimer()
+		runtime.GC()
+		began = time.Now()
+		var v any
+		if err := json.NewDecoder(bytes.NewReader(trace)).Decode(&v); err != nil {
+			b.Fatal(err)
+		}
+		bare += time.Since(began)
+		v = nil
+		runtime.GC()
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(ours)/float64(bare), "ratio")
+}
+
+// TestTorchTraceMemory: what a trace takes does not grow with it.
+func TestTorchTraceMemory(t *testing.T) {
+	took := func(size int) uint64 {
+		trace := longTrace(size)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		readAll(t, bytes.NewReader(trace))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	small, large := took(2<<20), took(32<<20)
+	if large > small+2<<20 {
+		t.Errorf("a trace of 2 MiB allocates %d bytes, one of 32 MiB %d", small, large)
+	}
+}
+
+// made is a database that SQL makes.
+func made(t *testing.T, statements ...string) []byte {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "made.sqlite")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+const exported = `CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)`
+
+// TestDatabaseAnywhere: a report is the same by whatever name, and where it is compressed; nothing is left of the copy.
+func TestDatabaseAnywhere(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	content, err := os.ReadFile(filepath.Join(root, "fixtures", "results", "nsys", "two_ranks.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, err := readTrace(t, "report.sqlite", content)
+	if err != nil || len(want) != 2 {
+		t.Fatalf("%d runs, %v", len(want), err)
+	}
+	var zipped bytes.Buffer
+	w := gzip.NewWriter(&zipped)
+	if _, err := w.Write(content); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a folder/b?c%20d#e&mode=rwc.sqlite": content, "report.sqlite.gz": zipped.Bytes()} {
+		_, runs, err := readTrace(t, name, content)
+		if err != nil || len(runs) != len(want) {
+			t.Fatalf("%s: %d runs, %v", name, len(runs), err)
+		}
+		for i := range runs {
+			if runs[i].RunID != want[i].RunID {
+				t.Errorf("%s: run %d is %s, want %s", name, i, foreigntest.Run(&runs[i]), foreigntest.Run(&want[i]))
+			}
+		}
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestHostileDatabase: what computes its rows is not asked for them, and a damaged file is an error.
+func TestHostileDatabase(t *testing.T) {
+	endless := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i AS start, i AS "end", i AS demangledName FROM n`
+	events := `CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, "end", demangledName GENERATED ALWAYS AS (17), shortName)`
+	report, runs, err := readTrace(t, "report.sqlite", made(t, exported, `CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET AS `+endless, events,
+		`INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, "end", shortName) VALUES (1, 2, 5), (3, 9, 'axpy'), (3, 4, 1.5), (4, 6, NULL), (-9223372036854775807, 9223372036854775807, 5)`))
+	if err != nil || len(runs) != 1 || report.Refused != 4 {
+		t.Fatalf("%d runs, %d refused %v, %v", len(runs), report.Refused, report.Refusals, err)
+	}
+	if got := runs[0].Metric(kernelTime).Ticks; len(got) != 1 || got[0] != 7 {
+		t.Errorf("kernels take %v ns, want 7", got)
+	}
+	content := made(t, exported, `CREATE TABLE NVTX_EVENTS (start, "end", text, globalTid)`,
+		`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO NVTX_EVENTS SELECT i, i + 5, 'range', 77 FROM n`)
+	for _, cut := range []int{120, 5000, len(content) / 2} {
+		report, runs, err := readTrace(t, "report.sqlite", append(content[:cut:cut], exported...))
+		if err == nil && report.Refused == 0 {
+			t.Errorf("cut at %d: %d runs, nothing refused", cut, len(runs))
+		}
+	}
+}
+
+// TestJournal: a report that was left in another journal's mode is read, too.
+func TestJournal(t *testing.T) {
+	content := made(t, `PRAGMA journal_mode = WAL`, exported, `CREATE TABLE NVTX_EVENTS (start, "end", text)`, `INSERT INTO NVTX_EVENTS VALUES (5, 8, 'step')`)
+	_, runs, err := readTrace(t, "report.sqlite", content)
+	if err != nil || len(runs) != 1 || len(runs[0].Ops) != 1 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+}
+
+func TestNCUNumber(t *testing.T) {
+	for text, want := range map[string]string{
+		"12": "12", "1,234,567": "1234567", "1,234.5": "1234.5", "1.234,5": "1234.5", "12,5": "12.5", "0.74": "0.74", "-3": "-3", "nan": "nan",
+		"508,757": "508757", "1.234.567,0": "1234567.0", "9007199254740993": "9007199254740993",
+	} {
+		if got, ok := ncuNumber(text); !ok || string(got) != want {
+			t.Errorf("%s: %s %v, want %s", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"", "PolicySpread", "(1, 2, 3)", "1 234", "0x10p"} {
+		if got, ok := ncuNumber(text); ok {
+			t.Errorf("%q is read as %s", text, got)
+		}
+	}
+}
+
+// TestNCUProcesses: launches of two processes are two runs of one point, and a row that does not fit is refused.
+func TestNCUProcesses(t *testing.T) {
+	const header = `"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Section Name","Metric Name","Metric Unit","Metric Value"` + "\n"
+	row := func(id, pid, value string) string {
+		return `"` + id + `","` + pid + `","app","lab3","axpy","1","7","SOL","Duration","usecond","` + value + `"` + "\n"
+	}
+	text := header + row("0", "1", "10") + row("1", "1", "11") + "==PROF== Disconnected\n" + header + row("0", "2", "20") + `"0","2"` + "\n" +
+		strings.Repeat(`"x",`, 20) + "\n" + `"an open text` + "\n"
+	report, runs, err := readTrace(t, "ncu.csv", []byte(text))
+	if err != nil || len(runs) != 2 || report.Refused != 2 {
+		t.Fatalf("%d runs, refused %v, %v", len(runs), report.Refusals, err)
+	}
+	if runs[0].PointID != runs[1].PointID || runs[0].RunID == runs[1].RunID {
+		t.Errorf("the runs are %s and %s, of the points %s and %s", runs[0].RunID, runs[1].RunID, runs[0].PointID, runs[1].PointID)
+	}
+	if got := runs[0].Metric("latency").Ticks; len(got) != 2 || got[1] != 11000 {
+		t.Errorf("latencies are %v", got)
 	}
 }

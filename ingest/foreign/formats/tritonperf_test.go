@@ -65,10 +65,7 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 		"N (ms)\n1.5\n":                        false,
 		"":                                     false,
 	} {
-		in, err := foreign.FromReader(strings.NewReader(text), "plot.csv", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := foreigntest.Input(t, "plot.csv", text)
 		if got := tritonPerfReport().Recognize(in.Head); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
@@ -78,10 +75,7 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 // TestTritonPerfReportLong: of a table longer than what formats are recognised by, the line that it is cut in does not count.
 func TestTritonPerfReportLong(t *testing.T) {
 	text := "N,Tr (ms)\n" + strings.Repeat("256.000000,1.500000\n", 20_000)
-	in, err := foreign.FromReader(strings.NewReader(text), "plot.csv", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := foreigntest.Input(t, "plot.csv", text)
 	if !bytes.HasSuffix(in.Head.Bytes, []byte(",1.5")) {
 		t.Fatalf("%d bytes are not cut in a number, which has fewer decimals so", len(in.Head.Bytes))
 	}
@@ -92,16 +86,9 @@ func TestTritonPerfReportLong(t *testing.T) {
 
 // TestTritonPerfReportWhole: a column that names a unit is no axis, also where all its values are whole.
 func TestTritonPerfReportWhole(t *testing.T) {
-	in, err := foreign.FromReader(strings.NewReader("M,N,Triton (GB/s),Torch (GB/s)\n64.0,8.0,12.0,12.5\n128.0,8.0,24.0,24.5\n"), "plot.csv", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	format, got := tritonPerfReport(), []string{}
-	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
-		r := valid.Run()
-		got = append(got, foreigntest.Point(&r))
-		return true
-	})
+	in := foreigntest.Input(t, "plot.csv", "M,N,Triton (GB/s),Torch (GB/s)\n64.0,8.0,12.0,12.5\n128.0,8.0,24.0,24.5\n")
+	_, runs, err := foreigntest.Read(in, tritonPerfReport())
+	got := strings.Split(strings.TrimSpace(points(runs)), "\n")
 	want := []string{
 		"plot backend=Triton param.M=64 param.N=8", "plot backend=Torch param.M=64 param.N=8",
 		"plot backend=Triton param.M=128 param.N=8", "plot backend=Torch param.M=128 param.N=8",

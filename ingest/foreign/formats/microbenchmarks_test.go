@@ -7,7 +7,53 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
 )
+
+// readText reads a text with a format.
+func readText(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report) {
+	t.Helper()
+	in := foreigntest.Input(t, "results", text)
+	if !format.Recognize(in.Head) {
+		t.Fatalf("not recognised: %.60s", text)
+	}
+	report, runs, err := foreigntest.Read(in, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs, report
+}
+
+// points are what runs measured, one a line.
+func points(runs []schema.Run) string {
+	var b strings.Builder
+	for i := range runs {
+		b.WriteString(foreigntest.Point(&runs[i]) + "\n")
+	}
+	return b.String()
+}
+
+// TestHostileMicrobenchmarks: what no tool writes is refused, not taken for something else, and does not stop what stands beside it.
+func TestHostileMicrobenchmarks(t *testing.T) {
+	deep := strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000)
+	for _, test := range []struct {
+		format        foreign.Format
+		text          string
+		runs, refused int
+	}{
+		{googleBenchmark(), `{"context": 5, "benchmarks": [{"name": "BM_x", "real_time": 1, "x": ` + deep + `}, {"name": "BM_y", "real_time": 1}]}`, 1, 2},
+		{googleBenchmark(), "{\"context\": {\"host_name\": \"\xff\"}, \"benchmarks\": [{\"name\": \"\xff\", \"real_time\": 1e999}, {\"real_time\": []}]}", 1, 1},
+		{pytestBenchmark(), `{"machine_info": [], "commit_info": {"dirty": "yes"}, "benchmarks": [[], {"fullname": "t", "stats": {"data": [[1], []]}, "params": {"a": null, "a": 1}, "param": "-"}]}`, 1, 3},
+		{hyperfine(), `{"results": [{"command": "x", "times": [1], "exit_codes": ["0"]}, {"command": "y", "mean": 1e999}, {"command": "z", "times": {}}, {"command": "v", "times": [1]}]}`, 1, 3},
+		{goBench(), "BenchmarkX 99999999999999999999 1 ns/op\nBenchmark\xff 1 1 \xff\nBenchmarkX 1 1 ns/op\nkey: \xff\nBenchmarkY 1 1 %a 2 $a\n", 2, 1},
+	} {
+		runs, report := readText(t, test.format, test.text)
+		if len(runs) != test.runs || report.Refused != test.refused {
+			t.Errorf("%.60s: got %d runs and %+v, want %d and %d refused", test.text, len(runs), report, test.runs, test.refused)
+		}
+	}
+}
 
 // TestAppended: results that were appended to one another are all read, and what is printed behind them is not.
 func TestAppended(t *testing.T) {

@@ -3,27 +3,55 @@ package formats
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// readMachine reads a text as one format and gives the runs.
-func readMachine(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report, error) {
-	t.Helper()
-	in, err := foreign.FromReader(strings.NewReader(text), "results", nil)
-	if err != nil {
-		t.Fatal(err)
+func FuzzFIO(f *testing.F) { foreigntest.Fuzz(f, fio(), root, "fio") }
+
+// TestFIOFailedAtOnce: a job that moved nothing before it failed has no rates of 0.
+func TestFIOFailedAtOnce(t *testing.T) {
+	const text = `{"fio version":"fio-3.33","jobs":[{"jobname":"z","error":25,"job options":{"rw":"trim"},
+		"trim":{"io_bytes":0,"total_ios":1,"iops":0.0,"bw_bytes":0,"bw":0,"runtime":1}}]}`
+	runs, report, err := read(t, fio(), text)
+	if err != nil || len(runs) != 1 || runs[0].Status != schema.StatusError || len(runs[0].Metrics) > 0 {
+		t.Errorf("%+v, %+v, %v", runs, report, err)
 	}
-	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
-		r := valid.Run()
-		runs = append(runs, r)
-		return true
-	})
-	return runs, report, err
 }
+
+// TestEnds: where a file says when a job or a test ended, the run began as long before as it took.
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"fio of a client": {`{"fio version": "fio-3.36", "timestamp": 1700000000, "client_stats": [{"jobname": "w", "error": 0, "hostname": "lab3", ` +
+			`"read": {"io_bytes": 4096, "iops": 1.0, "runtime": 4000, "total_ios": 1}, "write": {"io_bytes": 4096, "iops": 1.0, "runtime": 10250, "total_ios": 1}}]}`, "2023-11-14T22:13:09.75Z"},
+		"fio that says how much time has elapsed": {`{"fio version": "fio-3.36", "timestamp": 1700000000, "jobs": [{"jobname": "w", "error": 0, "elapsed": 11, ` +
+			`"write": {"io_bytes": 4096, "iops": 1.0, "runtime": 10250, "total_ios": 1}}]}`, "2023-11-14T22:13:09Z"},
+		"fio without a runtime": {`{"fio version": "fio-3.36", "timestamp": 1700000000, "client_stats": [{"jobname": "w", "error": 0, ` +
+			`"write": {"io_bytes": 4096, "iops": 1.0, "total_ios": 1}}]}`, "2023-11-14T22:13:20Z"},
+		"ReFrame without the time of submission": {`{"session_info": {"data_version": "3.0", "version": "4.0.0"}, "runs": [{"testcases": [{"name": "T", "system": "s:p", "environment": "gnu", ` +
+			`"result": "success", "job_completion_time_unix": 1700000000, "time_run": 20.25, "perfvars": [{"name": "x", "value": 2, "unit": "s"}]}]}]}`, "2023-11-14T22:12:59.75Z"},
+	} {
+		_, _, runs, err := foreigntest.One(All(), fstest.MapFS{"x.json": {Data: []byte(c.text)}}, "x.json")
+		if err != nil || len(runs) == 0 {
+			t.Errorf("%s: %d runs, %v", name, len(runs), err)
+			continue
+		}
+		for _, r := range runs {
+			if got := r.StartedAt.Format(time.RFC3339Nano); got != c.want {
+				t.Errorf("%s: began at %s, want %s", name, got, c.want)
+			}
+		}
+	}
+}
+
+func FuzzSysbench(f *testing.F) { foreigntest.Fuzz(f, sysbench(), root, "sysbench") }
+
+func FuzzReframe(f *testing.F)        { foreigntest.Fuzz(f, reframe()[0], root, "reframe") }
+func FuzzReframePerflog(f *testing.F) { foreigntest.Fuzz(f, reframe()[1], root, "reframe") }
 
 // TestHostile: what no tool writes is refused or left away; it takes neither long nor much memory.
 func TestHostile(t *testing.T) {
@@ -50,7 +78,7 @@ func TestHostile(t *testing.T) {
 		"perflog: params": {reframe()[1], "2024-01-02T03:04:05|reframe 4|x" + strings.Repeat(" %a=1", 20_000) + " on a:b using c|jobid=1|v=1|s", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs, report, err := readMachine(t, tt.format, tt.text)
+			runs, report, err := read(t, tt.format, tt.text)
 			if len(runs) != tt.runs {
 				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, foreigntest.Report(report, err))
 			}
@@ -60,7 +88,7 @@ func TestHostile(t *testing.T) {
 
 // TestNCCLEnvironment: the environment of the process, which the JSON has, is nowhere in its runs.
 func TestNCCLEnvironment(t *testing.T) {
-	runs, _, err := readMachine(t, ncclTests(), `{"env":["TOKEN=do-not-store"],"nccl_version":22903,"config":{"nthreads":1,"ngpus":1},
+	runs, _, err := read(t, ncclTests(), `{"env":["TOKEN=do-not-store"],"nccl_version":22903,"config":{"nthreads":1,"ngpus":1},
 		"results":[{"size":8,"type":"float","in_place":{"time":1.5}}]}`)
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
@@ -86,7 +114,7 @@ func TestFIOConcatenated(t *testing.T) {
 		"text between":  {"starting\n" + report("10", "5", "100"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs, r, err := readMachine(t, fio(), tt.text)
+			runs, r, err := read(t, fio(), tt.text)
 			if err != nil || len(runs) != tt.runs {
 				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, foreigntest.Report(r, err))
 			}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,21 +16,23 @@ func FuzzJSONLines(f *testing.F) { foreigntest.Fuzz(f, jsonLines(), root, "jsonl
 // read reads a text of a format.
 func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report, error) {
 	t.Helper()
-	in, err := foreign.FromReader(strings.NewReader(text), "text", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
+	report, runs, err := foreigntest.Read(foreigntest.Input(t, "text", text), format)
 	return runs, report, err
+}
+
+// mappedFormat is the format of a mapping.
+func mappedFormat(tb testing.TB, table string, mapping []byte) foreign.Format {
+	tb.Helper()
+	format, err := Mapped(table, mapping)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return format
 }
 
 // TestMisspeltColumn: a mapping that names a column which the table has not is no mapping of that table.
 func TestMisspeltColumn(t *testing.T) {
-	format, err := Mapped(CSV, []byte("benchmark: b\nfields: {bacth: batch_size}\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	format := mappedFormat(t, CSV, []byte("benchmark: b\nfields: {bacth: batch_size}\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']\n"))
 	runs, _, err := read(t, format, "batch,t\n1,2\n")
 	if len(runs) > 0 || err == nil || !strings.Contains(err.Error(), `did you mean "batch"?`) {
 		t.Errorf("%+v, %v", runs, err)
@@ -58,10 +61,7 @@ func TestOwnID(t *testing.T) {
 func TestExample(t *testing.T) {
 	const run = `{"benchmark": "b", "samples": [{"metric": "latency", "unit": "us", "values": [1]}]}` + "\n"
 	for text, want := range map[string]bool{run: true, "\ufeff\n " + run: true, "# Title\n\nOne run a line:\n" + run: false} {
-		in, err := foreign.FromReader(strings.NewReader(text), "README.md", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := foreigntest.Input(t, "README.md", text)
 		if got := isRunLine(in.Head); got != want {
 			t.Errorf("%q: recognised %t", text, got)
 		}
@@ -108,4 +108,97 @@ func TestManyMembers(t *testing.T) {
 			t.Errorf("%.80s: %v, want %q", text, err, want)
 		}
 	}
+}
+
+// TestJSONSchema: the schema that is published is that of the columns.
+func TestJSONSchema(t *testing.T) {
+	want, err := json.MarshalIndent(runSchemaOf(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreigntest.Compare(t, "run.schema.json", string(want)+"\n")
+}
+
+type object = map[string]any
+
+func runSchemaOf() object {
+	properties := propertiesOf(schema.Runs.Columns)
+	samples := propertiesOf(schema.Samples.Columns[1:])
+	samples["values"] = object{
+		"description": "samples in the given unit (any that NeuroLens knows, such as us, ms, s, KiB, GB/s, %), instead of ticks and reals",
+		"type":        "array", "items": number(),
+	}
+	properties[sessionMember] = object{
+		"description": "the session of the run: a ULID, or any name, which means the same session within this file. Without it, the runs of one day (UTC) on one machine " +
+			"are one session. Without started_at as well, the run belongs to no session and gets no verdict.",
+		"type": []string{"string", "number", "null"},
+	}
+	properties[samplesMember] = object{
+		"description": "the metrics of the run", "type": []string{"array", "null"},
+		"items": object{"type": "object", "properties": samples, "required": []string{"metric"}, "additionalProperties": false},
+	}
+	properties[opsMember] = object{
+		"description": "the operators and kernels of a profiled run", "type": []string{"array", "null"},
+		"items": object{"type": "object", "properties": propertiesOf(schema.Ops.Columns[1:]), "additionalProperties": false},
+	}
+	return object{
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "NeuroLens run",
+		"description": "One line of the format jsonl. Unknown values are null or left out. Leave out run_id: it is computed from the content. " +
+			"Digest, summary and warnings are computed again from the samples; a metric without samples keeps its summary.",
+		"type": "object", "properties": properties, "required": []string{"benchmark"}, "additionalProperties": false,
+	}
+}
+
+func propertiesOf(columns []*schema.Column) object {
+	properties := object{}
+	for _, c := range columns {
+		p := typeOf(c)
+		p["description"] = c.Doc
+		if c.Unit != "" && c.Unit != schema.UnitOfRow {
+			p["description"] = c.Doc + " [" + c.Unit + "]"
+		}
+		properties[c.Name] = p
+	}
+	return properties
+}
+
+func number() object {
+	return object{"anyOf": []any{object{"type": "number"}, object{"enum": []string{"NaN", "Infinity", "-Infinity"}}}}
+}
+
+func typeOf(c *schema.Column) object {
+	switch c.Kind {
+	case schema.KindInt:
+		return object{"type": []string{"integer", "null"}}
+	case schema.KindReal:
+		n := number()
+		n["anyOf"] = append(n["anyOf"].([]any), object{"type": "null"})
+		return n
+	case schema.KindBool:
+		return object{"type": []string{"boolean", "null"}}
+	case schema.KindTime:
+		return object{"type": []string{"string", "null"}, "format": "date-time"}
+	case schema.KindList:
+		return object{"type": []string{"array", "null"}, "items": elementOf(c.Children[0])}
+	case schema.KindMap:
+		values := object{"type": []string{"string", "number", "boolean", "null"}}
+		if c.Children[1].Kind == schema.KindReal {
+			values = number()
+		}
+		return object{"type": []string{"object", "null"}, "additionalProperties": values}
+	}
+	return object{"type": []string{"string", "null"}}
+}
+
+func elementOf(c *schema.Column) object {
+	switch c.Kind {
+	case schema.KindReal:
+		return number()
+	case schema.KindInt:
+		return object{"type": "integer"}
+	case schema.KindStruct:
+		return object{"type": "object", "properties": propertiesOf(c.Children), "additionalProperties": false}
+	}
+	return object{"type": "string"}
 }
