@@ -104,7 +104,7 @@ var archives = []struct{ begins, name string }{
 	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
 }
 
-// unknownWhy says what is wrong with a file of an unknown format.
+// unknownWhy describes a file that no format recognises.
 func unknownWhy(head *Head) string {
 	switch {
 	case len(head.Bytes) == 0:

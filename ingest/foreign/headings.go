@@ -22,7 +22,7 @@ type headings struct {
 	under map[string]string // during find: the last heading of each point; otherwise nil
 }
 
-// titles are lines of a text, each of which holds up to the next one.
+// titles are lines of a text, each of which applies up to the next one.
 type titles struct {
 	lines []int    // ascending, from 1
 	texts []string // of the lines; an empty text ends the title before
@@ -74,7 +74,7 @@ func headingText(text string) string {
 	return clipped(strings.TrimPrefix(text, "- "), maxHeadingLength)
 }
 
-// bannerLevel is the level of a heading that is not Markdown: it stands below all that are.
+// bannerLevel is the level of a heading that is not Markdown, below all that are.
 const bannerLevel = 7
 
 // headingsOf finds the headings of a text. own matches the lines of the tool that look like headings. It returns nil if
@@ -164,7 +164,7 @@ func (o *Output) Heading(line int) string {
 	return ""
 }
 
-// note sets apart if a point stands under a second heading.
+// note sets apart if a point is below a second heading.
 func (h *headings) note(where, point string) {
 	if h == nil || h.under == nil {
 		return
@@ -176,7 +176,7 @@ func (h *headings) note(where, point string) {
 	h.under[point] = text
 }
 
-// find reads a file to set apart. It stores nothing, and ends at the first point that stands under a second heading.
+// find reads a file to set apart. It stores nothing, and ends at the first point below a second heading.
 func (h *headings) find(in *Input, format *Format) {
 	if len(h.real.lines) == 0 {
 		return

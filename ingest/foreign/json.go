@@ -211,7 +211,7 @@ func DecodeAt(where string, text jsontext.Value, v any) error {
 	return nil
 }
 
-// misfit describes a value that does not fit in its own words, because those of package json differ from process to
+// misfit describes a value that does not fit in its own words, because the errors of package json differ from process to
 // process.
 func misfit(where string, err error) *Mismatch {
 	var semantic *jsontext.SemanticError
@@ -291,7 +291,7 @@ type quoted struct {
 
 func newQuoted(r io.Reader) *quoted { return &quoted{r: r, buffer: make([]byte, 64<<10)} }
 
-// nonFinite are the words and their replacements. A longer word comes before one that it begins with.
+// nonFinite are the words and their replacements. A longer word precedes its own prefixes.
 var nonFinite = []struct{ word, quoted []byte }{
 	{[]byte("-Infinity"), []byte(`"-Infinity"`)},
 	{[]byte("Infinity"), []byte(`"Infinity"`)},
@@ -303,7 +303,7 @@ var nonFinite = []struct{ word, quoted []byte }{
 	{[]byte("nan"), []byte(`"NaN"`)},
 }
 
-// unread is what was not given away, and all that follows.
+// unread reads what Read has not returned yet, and the rest of the text.
 func (q *quoted) unread() io.Reader {
 	rest := q.r
 	if q.err != nil {

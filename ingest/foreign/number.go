@@ -194,7 +194,7 @@ func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 	return s, nil
 }
 
-// endOf is where the value that begins at i ends. A string of digits has no quote inside; one that has is no number anyway.
+// endOf is the end of the value that begins at i. A string with a quote inside is not a number anyway.
 func endOf(text jsontext.Value, i int) int {
 	if text[i] == '"' {
 		if n := bytes.IndexByte(text[i+1:], '"'); n >= 0 {

@@ -173,7 +173,7 @@ func (o *Output) Tag(run string, tags map[string]string) {
 	}
 }
 
-// refusedError means that a run is not one that a store takes.
+// refusedError means that a store does not take a run.
 type refusedError struct{ cause error }
 
 func (e *refusedError) Error() string { return e.cause.Error() }

@@ -170,7 +170,7 @@ type LeftOut struct {
 
 func (l LeftOut) String() string { return fmt.Sprintf("%d left out: %s", l.N, l.Why) }
 
-// LeftOuts says what was left out of files, sorted by reason.
+// LeftOuts lists the items that were left out of files, sorted by reason.
 func LeftOuts(files ...*Report) (all []LeftOut) {
 	const shown = 5
 	sum := Report{LeftOut: map[string]int{}}

@@ -142,7 +142,7 @@ func MetricName(text string) string {
 	return name
 }
 
-// Secret reports whether a name that a user chose looks like that of a secret.
+// Secret reports whether a name that a user chose looks like the name of a secret.
 func Secret(name string) bool {
 	name = strings.ToLower(name)
 	for _, end := range []string{"key", "_token", "secret", "password", "passwd", "auth", "authorization", "credential", "credentials"} {

@@ -15,7 +15,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// Start gives the runs of a file a start, for those runs of which the file says none.
+// Start gives a start to the runs of a file that have none.
 type Start func(in *Input) RunStart
 
 // RunStart gives a run of a file its start. Its error says why there is none; the run is then refused.
@@ -30,7 +30,7 @@ func same(at time.Time, err error) RunStart {
 func StartAt(at time.Time) Start { return func(*Input) RunStart { return same(at, nil) } }
 
 // StartOfName is the date in the name of the file, with its time of day if it has one: 2026-10-01, 20261001 or
-// 2026-10-01T12:00:00Z. A time without a zone is in that of the input, or UTC.
+// 2026-10-01T12:00:00Z. A time without a zone is in the zone of the input, or UTC.
 func StartOfName(in *Input) RunStart {
 	name := path.Base(filepath.ToSlash(in.Name))
 	at, err := dateIn(name, in.Location)
@@ -74,7 +74,7 @@ func StartOfChange(in *Input) RunStart {
 var dated = regexp.MustCompile(`([0-9]{4})(?:-([0-9]{2})-([0-9]{2})|_([0-9]{2})_([0-9]{2})|\.([0-9]{2})\.([0-9]{2})|([0-9]{2})([0-9]{2}))` +
 	`(?:[T_ -]?([0-9]{2})[:.h_-]?([0-9]{2})(?:[:.m_-]?([0-9]{2})(?:\.[0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}|\+[0-9]{4})?)?`)
 
-// Groups of dated. Each way to write a month and a day has two, of which one pair matches.
+// Groups of dated. Each way to write a month and a day has two groups; one pair matches.
 const (
 	yearGroup       = 1
 	firstMonthGroup = 2

@@ -59,7 +59,7 @@ func aiperfFormats() []foreign.Format {
 	}
 }
 
-// isAIPerf distinguishes the flat layout from that of genai-perf.
+// isAIPerf reports whether a summary with the flat layout is from AIPerf rather than genai-perf.
 func isAIPerf(h *foreign.Head) bool {
 	return h.HasAny("aiperf_version", "schema_version", "was_cancelled", "error_summary", "input_config.loadgen", "input_config.cli_command", "benchmark_duration")
 }
@@ -118,7 +118,7 @@ type aiperfErrors struct {
 	Count   foreign.Number `json:"count"`
 }
 
-// isCancellation reports whether an error is that of a request which AIPerf cancelled on purpose (request_cancellation_rate). Such a request did
+// isCancellation reports whether an error belongs to a request that AIPerf cancelled on purpose (request_cancellation_rate). Such a request did
 // not fail.
 func isCancellation(details jsontext.Value) bool {
 	var e struct {
@@ -238,7 +238,7 @@ func aiperfTag(head string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(words))
 }
 
-// point sets what was measured.
+// point sets the model and the parameters of a run.
 func (s *aiperfSummary) point(r *schema.Run) {
 	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
 	if s.plan != nil {
@@ -290,7 +290,7 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 	s.leaveOut(out)
 }
 
-// leaveOut counts the metrics that addMetrics does not know: totals, and those of newer versions.
+// leaveOut counts the metrics that addMetrics does not know: totals, and metrics of newer versions.
 func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 	known := map[string]bool{}
 	for _, m := range requestMeasures {
@@ -493,7 +493,7 @@ func (p *aiperfPlan) measuredPhases() []map[string]jsontext.Value {
 	})
 }
 
-// point says what was measured.
+// point sets the model and the parameters of a run.
 func (p *aiperfPlan) point(r *schema.Run) {
 	r.Model = modelNames(p.models())
 	foreign.SetParam(r, "endpoint_type", p.Endpoint.Type)
@@ -540,18 +540,18 @@ func (p *aiperfPlan) point(r *schema.Run) {
 }
 
 // models are the names of the models.
-func (p *aiperfPlan) models() []string {
+func (p *aiperfPlan) models() (names oneOrMany[foreign.Text]) {
 	var of struct {
 		Items []struct {
 			Name string `json:"name"`
 		} `json:"items"`
 	}
 	if p.Models.Kind() != jsontext.KindBeginObject || foreign.Decode(p.Models, &of) != nil {
-		return textsOrText(p.Models)
+		_ = foreign.Decode(p.Models, &names) // any value is a text
+		return names
 	}
-	names := make([]string, len(of.Items))
 	for i := range of.Items {
-		names[i] = of.Items[i].Name
+		names = append(names, foreign.Text(of.Items[i].Name))
 	}
 	return names
 }
@@ -631,13 +631,13 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// aiperfSummariesOf are the names of the summary of requests, by that of their file.
+// aiperfSummariesOf gives the names that the summary of a file of requests may have.
 func aiperfSummariesOf(name string) []string {
 	stem := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".jsonl")
 	return []string{stem + "_aiperf.json", stem + ".json"}
 }
 
-// aiperfSummaryBeside reads the summary that stands beside the requests; nil if there is none.
+// aiperfSummaryBeside reads the summary next to the requests; nil if there is none.
 func aiperfSummaryBeside(in *foreign.Input, out *foreign.Output) *aiperfSummary {
 	name := beside(in, aiperfSummariesOf(in.Head.Name)...)
 	if name == "" {
@@ -763,7 +763,7 @@ type aiperfReading struct {
 	Data     map[string]foreign.Number `json:"telemetry_data"`
 }
 
-// gpuMeasures are what is read of a GPU.
+// gpuMeasures are the metrics of a GPU.
 var gpuMeasures = []struct {
 	measure
 	keys []string // since 0.11 they begin with the maker's name

@@ -142,7 +142,7 @@ func (f *asvFile) readSides(in *foreign.Input) error {
 	return err
 }
 
-// asvTypes are the types of benchmarks by the beginnings of their names, as in asv itself.
+// asvTypes are the types of benchmarks by the prefixes of their names, as in asv itself.
 var asvTypes = []struct{ prefix, kind, unit string }{
 	{"timeraw_", "time", "seconds"},
 	{"time_", "time", "seconds"},
@@ -156,7 +156,7 @@ var asvTypes = []struct{ prefix, kind, unit string }{
 	{"Track", "track", "unit"},
 }
 
-// benchmark is what is known of a benchmark: by benchmarks.json, else by its name.
+// benchmark describes a benchmark: by benchmarks.json if it is there, otherwise by the name.
 func (f *asvFile) benchmark(name string) asvBenchmark {
 	var b asvBenchmark
 	if text, ok := f.benchmarks[name]; ok && foreign.Decode(text, &b) == nil && b.Type != "" {
@@ -206,7 +206,7 @@ func (f *asvFile) run(name string) schema.Run {
 // noBenchmarks is the note for results without benchmarks.json.
 const noBenchmarks = "benchmarks.json is not next to the results: units and names of parameters are unknown, unless the names of benchmarks show them"
 
-// lack notes what is unknown about a run without benchmarks.json: the unit, and the names of its parameters.
+// lack notes that the unit and the names of the parameters are unknown for a run without benchmarks.json.
 func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.Output) {
 	if !f.alone || b.Unit != "" && b.Unit != "unit" && params == 0 {
 		return
@@ -239,7 +239,7 @@ func (f *asvFile) setMatrix(r *schema.Run) {
 	}
 }
 
-// asvPlace is a result: the name of the benchmark, and where it stands.
+// asvPlace is the name of a benchmark and the JSON pointer of its result.
 type asvPlace struct{ name, where string }
 
 func (p asvPlace) at(i, of int) string {
@@ -358,51 +358,30 @@ func (result *asvResult) decodeColumns(where string, columns []string, text json
 // decodeObject reads a result of version 1.
 func (result *asvResult) decodeObject(where string, text jsontext.Value) error {
 	var object struct {
-		Result  jsontext.Value `json:"result"`
-		Params  [][]string     `json:"params"`
-		Samples jsontext.Value `json:"samples"`
-		Stats   jsontext.Value `json:"stats"`
+		Result  oneOrMany[foreign.Number]   `json:"result"`
+		Params  [][]string                  `json:"params"`
+		Samples oneOrMany[[]foreign.Number] `json:"samples"`
+		Stats   oneOrMany[struct {
+			Q25    foreign.Number `json:"q_25"`
+			Q75    foreign.Number `json:"q_75"`
+			Number foreign.Number `json:"number"`
+			Repeat foreign.Number `json:"repeat"`
+		}] `json:"stats"`
 	}
 	if err := foreign.DecodeAt(where, text, &object); err != nil {
 		return err
 	}
-	result.Params = object.Params
-	var stats []struct {
-		Q25    foreign.Number `json:"q_25"`
-		Q75    foreign.Number `json:"q_75"`
-		Number foreign.Number `json:"number"`
-		Repeat foreign.Number `json:"repeat"`
-	}
-	for _, list := range []struct {
-		text jsontext.Value
-		into any
-		name string
-	}{{object.Result, &result.Result, "/result"}, {object.Samples, &result.Samples, "/samples"}, {object.Stats, &stats, "/stats"}} {
-		if err := foreign.DecodeAt(where+list.name, asvListOf(list.text), list.into); err != nil {
-			return err
-		}
-	}
-	for _, s := range stats {
+	result.Result, result.Params, result.Samples = object.Result, object.Params, object.Samples
+	for _, s := range object.Stats {
 		result.Q25, result.Q75 = append(result.Q25, s.Q25), append(result.Q75, s.Q75)
 		result.Number, result.Repeat = append(result.Number, s.Number), append(result.Repeat, s.Repeat)
 	}
 	return nil
 }
 
-// asvListOf is a value as a list of one, unless it is a list or null.
-func asvListOf(text jsontext.Value) jsontext.Value {
-	switch text.Kind() {
-	case jsontext.KindInvalid:
-		return jsontext.Value("null")
-	case jsontext.KindBeginArray, jsontext.KindNull:
-		return text
-	}
-	return slices.Concat(jsontext.Value("["), text, jsontext.Value("]"))
-}
-
 var reprs = regexp.MustCompile(`^(?:u?'(.+)'|<class '(.+)'>)$`)
 
-// choices are the values of the parameters as asv shows them: text without quotation marks, unless only these distinguish
+// choices are the values of the parameters as asv shows them: text without quotation marks, unless only the marks distinguish
 // two values.
 func (result *asvResult) choices() [][]string {
 	choices := make([][]string, len(result.Params))

@@ -17,13 +17,11 @@ import (
 
 func benchmarkHarness() foreign.Format {
 	return foreign.Format{
-		Name:  "benchmark-harness",
-		Log:   true,
-		About: "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
-		Level: "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have only means",
-		Recognize: func(h *foreign.Head) bool {
-			return harnessReader(h) != nil
-		},
+		Name:      "benchmark-harness",
+		Log:       true,
+		About:     "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
+		Level:     "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have only means",
+		Recognize: func(h *foreign.Head) bool { return harnessReader(h) != nil },
 		Read: func(in *foreign.Input, out *foreign.Output) error {
 			read := harnessReader(in.Head)
 			if read == nil {
@@ -252,7 +250,7 @@ type watchdog map[string]struct {
 	Duration foreign.Number `json:"duration"`
 }
 
-// readHarnessResult reads a BenchmarkResult that stands alone.
+// readHarnessResult reads a file with one BenchmarkResult.
 func readHarnessResult(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	return eachDocument(j, out, func(_ string, h *harnessResult) error {
@@ -304,7 +302,7 @@ func nameByID(r *schema.Run, id string) {
 	}
 }
 
-// emit makes a run from a result. r has what is known about where and when it ran.
+// emit makes a run from a result. r has the environment and the start of the run.
 func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) error {
 	r.Benchmark, r.Backend = cmp.Or(r.Benchmark, h.Name, "benchmark"), "torch"
 	if h.Device != "" && !strings.HasPrefix(h.Device, "cuda") {
@@ -410,7 +408,7 @@ func (h *harnessResult) clock() string {
 	return ""
 }
 
-// latency adds the times of a run: those of all iterations, or else their aggregates.
+// latency adds the times of all iterations of a run, or else their aggregates.
 func (h *harnessResult) latency(r *schema.Run) error {
 	t := &h.Timing
 	s, err := foreign.ReadSeries(t.RawMS, "ms")

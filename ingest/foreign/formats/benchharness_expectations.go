@@ -89,7 +89,7 @@ func chapterOfPath(file string) string {
 	return ""
 }
 
-// runs are what is expected of the baseline, and of its best optimization.
+// runs are the expected values of the baseline and of its best optimization.
 func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, best schema.Run) {
 	r := schema.Run{Benchmark: x.Example, Backend: x.Type}
 	if key != x.Example && key != x.Example+"_"+x.Type || x.Example == "" {
@@ -376,7 +376,7 @@ func readNsysPairs(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("line 1", r)
 }
 
-// readNcuPairs reads counters and values, one a line. A counter stands there again for each kernel.
+// readNcuPairs reads counters and values, one a line. A counter is repeated for each kernel.
 func readNcuPairs(in *foreign.Input, out *foreign.Output) error {
 	r := schema.Run{Benchmark: "profile", Purpose: schema.PurposeProfile}
 	foreign.SetParam(&r, "profiler", profilers[1])

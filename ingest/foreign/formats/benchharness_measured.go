@@ -28,7 +28,7 @@ type measuredRun struct {
 // profilers are the names of the profilers.
 var profilers = [4]string{"nsys", "ncu", "torch", "proton"}
 
-// emit makes a run from what was measured, and one for each profiler.
+// emit makes a run from the measured values, and one for each profiler.
 func (m *measuredRun) emit(where string, out *foreign.Output, r schema.Run) error {
 	profiled := r
 	v := m.time.Float64()
@@ -328,7 +328,7 @@ func addSample(r *schema.Run, q harnessQuantity, key string, n foreign.Number, l
 	q.metric(r, s.Metric(q.name, level), key)
 }
 
-// addMean adds a metric of which the file has only the mean.
+// addMean adds a metric for which the file has only the mean.
 func addMean(r *schema.Run, q harnessQuantity, key string, n foreign.Number) {
 	if mean := n.Finite(q.unit); mean != nil {
 		q.metric(r, foreign.Aggregate(q.name, q.unit, schema.Summary{Mean: mean}), key)

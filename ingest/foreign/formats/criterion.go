@@ -27,13 +27,11 @@ func criterion() []foreign.Format {
 			Read: readCriterion,
 		},
 		{
-			Name:  "criterion-messages",
-			About: "cargo-criterion: its messages (--message-format=json)",
-			Level: "a run is a benchmark of a cargo criterion, a sample is the mean of its iterations",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("reason", "id", "iteration_count", "measured_values")
-			},
-			Read: readCriterionMessages,
+			Name:      "criterion-messages",
+			About:     "cargo-criterion: its messages (--message-format=json)",
+			Level:     "a run is a benchmark of a cargo criterion, a sample is the mean of its iterations",
+			Recognize: func(h *foreign.Head) bool { return h.Has("reason", "id", "iteration_count", "measured_values") },
+			Read:      readCriterionMessages,
 		},
 		{
 			Name:      "criterion-tree",
@@ -129,7 +127,7 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 	return out.Run("/", r)
 }
 
-// older reports whether a file comes from an earlier run that is kept next to the new one: base/, or a baseline with
+// older reports whether a file is from an earlier run that Criterion keeps next to the new one: base/, or a baseline with
 // another name.
 func older(in *foreign.Input) bool {
 	switch path.Base(path.Dir(in.Path)) {

@@ -19,11 +19,9 @@ import (
 func fio() foreign.Format {
 	return foreign.Format{
 		Name: "fio", About: "fio --output-format=json, json+ or normal,json",
-		Level: "a run is one job and one direction: read, write, trim or sync; the files have only aggregates",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("fio version") && h.HasAny("jobs", "client_stats")
-		},
-		Read: readFIO,
+		Level:     "a run is one job and one direction: read, write, trim or sync; the files have only aggregates",
+		Recognize: func(h *foreign.Head) bool { return h.Has("fio version") && h.HasAny("jobs", "client_stats") },
+		Read:      readFIO,
 	}
 }
 
@@ -236,7 +234,7 @@ type fioLatency struct {
 	Percentiles map[string]foreign.Number `json:"percentile"` // "99.000000"
 }
 
-// fioAxes are the options that say what is measured. All others, such as paths, times and output options, are left out.
+// fioAxes are the options that become parameters. All others, such as paths, times and output options, are left out.
 var fioAxes = []string{
 	"rw", "bsrange", "bssplit", "blockalign", "ioengine", "iodepth", "iodepth_batch", "iodepth_batch_submit",
 	"iodepth_batch_complete", "iodepth_batch_complete_min", "iodepth_batch_complete_max", "iodepth_low", "numjobs", "direct", "buffered",
@@ -334,7 +332,7 @@ func fioValueOf(n foreign.Number) float64 {
 	return 0
 }
 
-// fill gives a run what was measured.
+// fill adds the metrics of a direction to a run.
 func (s *fioSection) fill(r *schema.Run) {
 	if ns := nanoseconds(s.Runtime, "ms"); ns != nil {
 		r.Stages.Measure = ns
@@ -438,7 +436,7 @@ func (f *fioReports) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pass processes a line, or a piece of a long one.
+// pass passes on a line, or a part of a long line.
 func (f *fioReports) pass(line []byte) {
 	text := bytes.TrimRight(line, " \r\n")
 	if f.begins && string(text) == "{" {

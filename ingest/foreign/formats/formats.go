@@ -1,4 +1,4 @@
-// Package formats reads the result files of other tools. All lists the formats; each stands in the file that is named after its tool.
+// Package formats reads the result files of other tools. All lists the formats; each is in the file named after its tool.
 // CSV tables of any program are read with a mapping that the user writes (Mapped).
 package formats
 

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -161,15 +160,6 @@ func (c *gbenchContext) run(in *foreign.Input) schema.Run {
 	return r
 }
 
-// program is the name of the executable, without its folder.
-func (c *gbenchContext) program() string {
-	name := path.Base(strings.ReplaceAll(string(c.Executable), `\`, "/"))
-	if name == "." || name == "/" {
-		return ""
-	}
-	return strings.TrimSuffix(name, ".exe")
-}
-
 // gbenchSuffixes are what Google Benchmark itself adds to a name.
 var gbenchSuffixes = map[string]bool{"real_time": true, "manual_time": true, "process_time": true}
 
@@ -201,7 +191,7 @@ func (c *gbenchContext) setName(r *schema.Run, name string) {
 	if !setParams(r, params) {
 		r.Benchmark = name
 	}
-	if program := c.program(); program != "" {
+	if program := programName(string(c.Executable)); program != "" {
 		r.Benchmark = program + "/" + r.Benchmark
 	}
 }
@@ -271,7 +261,7 @@ func (g *gbenchGroup) add(row *gbenchRow) error {
 		g.out.LeaveOut("complexity fits", 1)
 		return nil
 	}
-	if g.first != nil && !g.goesOn(row) {
+	if g.first != nil && !g.continues(row) {
 		if err := g.flush(); err != nil {
 			return err
 		}
@@ -308,8 +298,8 @@ func (b *gbenchRun) setOutcome(row *gbenchRow) {
 	}
 }
 
-// goesOn reports whether a row belongs to the same benchmark as the rows before.
-func (g *gbenchGroup) goesOn(row *gbenchRow) bool {
+// continues reports whether a row belongs to the same benchmark as the rows before.
+func (g *gbenchGroup) continues(row *gbenchRow) bool {
 	if row.key != g.last.key || row.aggregate == "" && g.last.aggregate != "" {
 		return false
 	}
@@ -533,7 +523,7 @@ func (row *gbenchRow) setAggregate() {
 	}
 }
 
-// runName is the name of the benchmark, without that of an aggregate.
+// runName is the name of the benchmark, without the suffix of an aggregate.
 func (row *gbenchRow) runName() string {
 	if name := string(row.text["run_name"]); name != "" {
 		return name

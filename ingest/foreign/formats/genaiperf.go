@@ -49,30 +49,30 @@ func genaiPerfFormats() []foreign.Format {
 	}
 }
 
-// genaiSummary is the summary file. Its metrics are those of AIPerf.
+// genaiSummary is the summary file. It has the same metrics as AIPerf's.
 type genaiSummary struct {
 	aiperfSummary
 	config genaiConfig
 }
 
 type genaiConfig struct {
-	Model        jsontext.Value `json:"model"` // a list; in later versions model_names, a name or a list
-	Models       jsontext.Value `json:"model_names"`
-	Backend      string         `json:"backend"`
-	EndpointType string         `json:"endpoint_type"`
-	ServiceKind  string         `json:"service_kind"`
-	Streaming    foreign.Text   `json:"streaming"`
-	BatchSize    foreign.Text   `json:"batch_size"`
-	BatchText    foreign.Text   `json:"batch_size_text"`
-	Concurrency  foreign.Text   `json:"concurrency"`
-	RequestRate  foreign.Text   `json:"request_rate"`
-	NumPrompts   foreign.Text   `json:"num_prompts"`
-	Input        foreign.Text   `json:"synthetic_input_tokens_mean"`
-	InputStdDev  foreign.Text   `json:"synthetic_input_tokens_stddev"`
-	Output       foreign.Text   `json:"output_tokens_mean"`
-	OutputStdDev foreign.Text   `json:"output_tokens_stddev"`
-	ExportFile   string         `json:"profile_export_file"`
-	Source       foreign.Text   `json:"prompt_source"`
+	Model        oneOrMany[foreign.Text] `json:"model"` // a list; in later versions model_names, a name or a list
+	Models       oneOrMany[foreign.Text] `json:"model_names"`
+	Backend      string                  `json:"backend"`
+	EndpointType string                  `json:"endpoint_type"`
+	ServiceKind  string                  `json:"service_kind"`
+	Streaming    foreign.Text            `json:"streaming"`
+	BatchSize    foreign.Text            `json:"batch_size"`
+	BatchText    foreign.Text            `json:"batch_size_text"`
+	Concurrency  foreign.Text            `json:"concurrency"`
+	RequestRate  foreign.Text            `json:"request_rate"`
+	NumPrompts   foreign.Text            `json:"num_prompts"`
+	Input        foreign.Text            `json:"synthetic_input_tokens_mean"`
+	InputStdDev  foreign.Text            `json:"synthetic_input_tokens_stddev"`
+	Output       foreign.Text            `json:"output_tokens_mean"`
+	OutputStdDev foreign.Text            `json:"output_tokens_stddev"`
+	ExportFile   string                  `json:"profile_export_file"`
+	Source       foreign.Text            `json:"prompt_source"`
 }
 
 // genaiNested is the configuration of later versions, where it has parts.
@@ -134,26 +134,10 @@ func parseGenAI(text jsontext.Value) (*genaiSummary, error) {
 	return s, nil
 }
 
-// textsOrText are the texts of a text or a list of texts.
-func textsOrText(value jsontext.Value) []string {
-	if value.Kind() != jsontext.KindBeginArray {
-		return []string{foreign.TextOf(value)}
-	}
-	var names []foreign.Text
-	if foreign.Decode(value, &names) != nil {
-		return nil
-	}
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = string(name)
-	}
-	return texts
-}
-
-// point says what was measured.
+// point sets the model and the parameters of a run.
 func (s *genaiSummary) point(r *schema.Run) {
 	c := &s.config
-	r.Model, r.Backend = cmp.Or(modelNames(textsOrText(c.Model)), modelNames(textsOrText(c.Models))), c.Backend
+	r.Model, r.Backend = cmp.Or(modelNames(c.Model), modelNames(c.Models)), c.Backend
 	put := func(name, text string) {
 		if text != "" && (r.Params == nil || r.Params[name] == "") {
 			foreign.SetParam(r, name, text)
@@ -190,8 +174,8 @@ func readGenAISummary(in *foreign.Input, out *foreign.Output) error {
 		refuse(out, "", err)
 		return nil
 	}
-	raw := path.Base(strings.ReplaceAll(s.config.ExportFile, `\`, "/"))
-	if raw == "." || strings.HasSuffix(raw, "_genai_perf.json") {
+	raw := baseName(s.config.ExportFile)
+	if strings.HasSuffix(raw, "_genai_perf.json") {
 		raw = ""
 	}
 	if name := beside(in, raw, genaiStem(in.Head.Name)+".json"); name != "" {
@@ -229,7 +213,7 @@ type genaiLoad struct {
 	failed, total       int64
 }
 
-// genaiFile is what a profile_export.json says beside its loads. It stands behind them.
+// genaiFile has the members of a profile_export.json that follow the loads.
 type genaiFile struct {
 	version, service, endpoint string
 	loads                      int
@@ -270,12 +254,12 @@ func readGenAIRequests(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// genaiSummariesOf are the names that the summary of requests may have, by that of their file.
+// genaiSummariesOf gives the names that the summary of a file of requests may have.
 func genaiSummariesOf(name string) []string {
 	return []string{genaiStem(name) + "_genai_perf.json", "profile_export_genai_perf.json"}
 }
 
-// genaiSummaryBeside reads the summary of this file that stands beside it; nil if there is none.
+// genaiSummaryBeside reads the summary next to this file; nil if there is none.
 func genaiSummaryBeside(in *foreign.Input, out *foreign.Output) *genaiSummary {
 	names := genaiSummariesOf(in.Head.Name)
 	for _, name := range names {
@@ -389,7 +373,7 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 	return out.RunWith("load "+l.value, r, whole.add)
 }
 
-// isGenAICSV tells the table of genai-perf, whose percentiles fall, from that of AIPerf, whose percentiles rise.
+// isGenAICSV reports whether a table is from genai-perf, which lists percentiles in descending order; AIPerf's are ascending.
 func isGenAICSV(h *foreign.Head) bool {
 	return strings.HasPrefix(h.FirstLine(), "Metric,avg,min,max,p99,")
 }

@@ -182,7 +182,7 @@ func (p *goParser) benchmark(name, rest []byte) error {
 	return p.other(printed)
 }
 
-// indented takes a line that begins with a space or a number: a log, or a result whose name stands before.
+// indented reads a line that begins with a space or a number: a log, or a result whose name was on an earlier line.
 func (p *goParser) indented(line []byte) error {
 	if len(p.pending) > 0 && bytes.IndexByte(line, '\t') > 0 {
 		if result, err := p.result(p.pending, line); result || err != nil {
@@ -202,7 +202,7 @@ func (p *goParser) indented(line []byte) error {
 // maxGoLog is how much is kept of what a benchmark logs before it fails.
 const maxGoLog = 4 << 10
 
-// other takes a line of which the beginning says what it is.
+// other reads a line whose first word says what it is.
 func (p *goParser) other(line string) error {
 	p.run.failing = false
 	first, rest, _ := strings.Cut(line, " ")
@@ -349,7 +349,7 @@ func (p *goParser) endFailed(text string) error {
 	return p.end()
 }
 
-// yieldProcess yields the run of a process of which only is known that it failed.
+// yieldProcess yields a run for a process that failed without a failed benchmark.
 func (p *goParser) yieldProcess(text, panics string) error {
 	pkg, _, _ := strings.Cut(strings.ReplaceAll(text, "\t", " "), " ")
 	r := schema.Run{Status: schema.StatusError, Stage: schema.StageMeasure, Error: panics}
@@ -600,7 +600,7 @@ type goTestEvent struct {
 	Output  string
 }
 
-// goEvents reads events. Packages are tested by a process each, whose events may stand between those of others.
+// goEvents reads events. Each package is tested by its own process, and the events of several processes may be interleaved.
 type goEvents struct {
 	in       *foreign.Input
 	out      *foreign.Output
@@ -647,7 +647,7 @@ func readGoEvents(in *foreign.Input, lines *goLines, out *foreign.Output) error 
 	}
 }
 
-// Bounds of what is held of packages that have not ended.
+// Limits of the state of packages that have not ended.
 const (
 	maxGoPackages = 1000
 	maxGoPartial  = 1000

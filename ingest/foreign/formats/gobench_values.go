@@ -183,7 +183,7 @@ func isGoStamp(key, value string) bool {
 // goOnlyColumns are the keys of the header that are columns, or about who stored a file: no facts.
 var goOnlyColumns = []string{"goos", "pkg", "cpu", "commit", "branch", "machine", "hostname", "by", "upload", "upload-file", "upload-part"}
 
-// setEnv gives a run what is known of where it ran.
+// setEnv sets the environment and the start of a run.
 func (p *goParser) setEnv(r *schema.Run, at string) {
 	h := p.header
 	r.Env = schema.Env{
@@ -207,7 +207,7 @@ var goTimes = append([]string{"20060102T150405", "2006-01-02"}, foreign.ISO...)
 // goSides are the parts in a comparison, by what the line toolchain calls them, and how their keys begin.
 var goSides = map[string]string{"Tip": "numerator_", "Base": "denominator_", "experiment": "experiment-", "baseline": "baseline-"}
 
-// commit is the commit that a process measured: its own, or that of its part in a comparison.
+// commit is the commit that a process measured: its own, or the one of its role in a comparison.
 func (p *goParser) commit() string {
 	if commit := p.header["commit"]; commit != "" {
 		return commit
@@ -243,7 +243,7 @@ type goShared struct {
 	timeSource schema.TimeSource
 }
 
-// fits reports whether it is that of a run, too.
+// fits reports whether a run has the same start and units, so that it can share the environment.
 func (s *goShared) fits(b *goRun) bool {
 	return s.kept && len(s.units) == b.used && s.at == b.at &&
 		!slices.ContainsFunc(b.metrics[:b.used], func(m goMetric) bool { return !slices.Contains(s.units, m.unit) })
@@ -290,7 +290,7 @@ func (p *goParser) unit(name string) *goUnit {
 	return &u
 }
 
-// knows reports whether a unit is one that go test itself prints, or came before.
+// knows reports whether go test itself prints a unit, or the text had it before.
 func (p *goParser) knows(unit []byte) bool {
 	switch string(unit) {
 	case "ns/op", "MB/s", "B/op", "allocs/op":
@@ -435,7 +435,7 @@ func goAnyNumber(word []byte, u *goUnit) (goValue, bool) {
 	return realValue(*value), true
 }
 
-// isGoNumber reports whether a word is a decimal number, or one of those that Go prints for what is not finite.
+// isGoNumber reports whether a word is a decimal number, or a word that Go prints for NaN or infinity.
 func isGoNumber(word []byte) bool {
 	i := 0
 	digits := func() bool {

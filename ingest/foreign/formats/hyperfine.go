@@ -50,7 +50,7 @@ func readHyperfineResults(j *foreign.JSON, out *foreign.Output) error {
 	})
 }
 
-// hyperfineResult is a result of a file. Times are in seconds, those of the user and the system are means.
+// hyperfineResult is a result. Times are in seconds; user and system times are means.
 type hyperfineResult struct {
 	Command    string                  `json:"command"`
 	Mean       foreign.Number          `json:"mean"`
@@ -98,7 +98,7 @@ func (h *hyperfineResult) run() (schema.Run, error) {
 	return r, nil
 }
 
-// template is the command as it was given to hyperfine, with the names of its parameters instead of their values: make -j
+// template is the command as the user gave it to hyperfine, with the names of the parameters instead of their values: make -j
 // {threads}. A value that is only a part of a word stays, unless it follows the letter of a flag: make -j{threads}.
 func template(command string, params map[string]string) string {
 	isWord := func(c byte) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -16,6 +17,19 @@ import (
 func base(name string) string {
 	name, _, _ = strings.Cut(path.Base(name), ".")
 	return name
+}
+
+// entriesOf lists a folder by its path from the folder of a file. There are none in a folder that cannot be read.
+func entriesOf(in *foreign.Input, dir string) []fs.DirEntry {
+	full := path.Join(path.Dir(in.Path), dir)
+	if in.Folder == nil || !fs.ValidPath(full) {
+		return nil
+	}
+	entries, err := fs.ReadDir(in.Folder, full)
+	if err != nil {
+		return nil
+	}
+	return entries
 }
 
 // side reads a side file into what v points to. One that is absent leaves v as it is.
@@ -60,9 +74,9 @@ func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j 
 	return all, nil
 }
 
-// aheadOf is what is read for headers: the beginning, where it has the members.
+// aheadOf is the input to read headers from: only the beginning of the file if that has all paths.
 func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
-	if in.Head.Has(paths...) {
+	if len(paths) > 0 && in.Head.Has(paths...) {
 		return foreign.FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
 	}
 	return in.Ahead()
@@ -78,6 +92,19 @@ func headerAt[T any](all []*T, i int) *T {
 		return all[i]
 	}
 	return new(T)
+}
+
+// oneOrMany is a list in JSON, or a single value in its place. A null is an empty list.
+type oneOrMany[T any] []T
+
+// UnmarshalJSON takes both.
+func (m *oneOrMany[T]) UnmarshalJSON(text []byte) error {
+	switch jsontext.Value(text).Kind() {
+	case jsontext.KindBeginArray, jsontext.KindNull:
+	default:
+		text = slices.Concat([]byte("["), text, []byte("]"))
+	}
+	return foreign.Decode(text, (*[]T)(m))
 }
 
 // decodeMember decodes the value of a member into the field for its name, and skips a member without a field.
@@ -148,7 +175,7 @@ type jsonMember struct {
 	value jsontext.Value
 }
 
-// jsonMembersOf are the members of an object in their order, with the names that stand twice.
+// jsonMembersOf are the members of an object in their order, including duplicate names.
 func jsonMembersOf(object jsontext.Value) ([]jsonMember, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(object))
 	if _, err := d.ReadToken(); err != nil {

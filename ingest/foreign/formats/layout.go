@@ -141,7 +141,7 @@ func (l *layoutRun) values(r *schema.Run) {
 	}
 }
 
-// time sets the name and the samples of the time, of which a member of the harness has the mean.
+// time sets the name and the samples of the time. The member of the harness has only their mean.
 func (l *layoutRun) time(r *schema.Run, member string) error {
 	m := r.Metric(schema.PrimaryMetric)
 	if m == nil {

@@ -2,9 +2,9 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -20,14 +20,12 @@ const llamaLevel = "a run is one test of one configuration, named as llama-bench
 // llamaBench reads the JSON forms, which have the samples.
 func llamaBench() foreign.Format {
 	return foreign.Format{
-		Name:  "llama-bench",
-		Log:   true,
-		About: "llama.cpp: llama-bench -o json and -o jsonl",
-		Level: llamaLevel + "; a sample is one repetition",
-		Recognize: func(h *foreign.Head) bool {
-			return isLlama(h, "[].") || isLlama(h, "")
-		},
-		Read: readLlamaBench,
+		Name:      "llama-bench",
+		Log:       true,
+		About:     "llama.cpp: llama-bench -o json and -o jsonl",
+		Level:     llamaLevel + "; a sample is one repetition",
+		Recognize: func(h *foreign.Head) bool { return isLlama(h, "[].") || isLlama(h, "") },
+		Read:      readLlamaBench,
 	}
 }
 
@@ -135,12 +133,9 @@ var llamaDefaults = map[string]string{
 // llamaLoadModes are the ways to load a model by what they were called until 2026: use_mmap.
 var llamaLoadModes = map[string]string{"none": "0", "mmap": "1"}
 
-// run says what was measured, and where. Whatever is no result is configuration: builds add and drop fields.
+// run makes a run of a record. Every field that is not a result is configuration: builds add and drop fields.
 func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
-	r := schema.Run{Benchmark: l.test(), Model: path.Base(strings.ReplaceAll(l["model_filename"], `\`, "/")), Backend: l["backends"]}
-	if l["model_filename"] == "" {
-		r.Model = l["model_type"]
-	}
+	r := schema.Run{Benchmark: l.test(), Model: cmp.Or(baseName(l["model_filename"]), l["model_type"]), Backend: l["backends"]}
 	if commit := l["build_commit"]; commit != "" {
 		r.BackendVersion = fmt.Sprintf("%s (%s)", commit, l["build_number"])
 		out.Version(r.BackendVersion)
@@ -221,7 +216,7 @@ func (l llamaRow) test() string {
 	return name
 }
 
-// aggregates adds what the record says of metrics without samples. A test of which nothing is known failed.
+// aggregates adds the metrics without samples. A test without any metric failed.
 func (l llamaRow) aggregates(r *schema.Run) {
 	number := func(name string) foreign.Number {
 		var n foreign.Number
@@ -251,14 +246,12 @@ var llamaTest = regexp.MustCompile(`^(?:pp(\d+))?\+?(?:tg(\d+))?(?: ?@ ?d(\d+))?
 // llamaBenchTable reads the CSV form.
 func llamaBenchTable() foreign.Format {
 	return foreign.Format{
-		Name:  "llama-bench-csv",
-		Log:   true,
-		About: "llama.cpp: llama-bench -o csv",
-		Level: llamaLevel + "; only aggregates, no samples",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(llamaColumnsLine)
-		},
-		Read: readLlamaCSV,
+		Name:      "llama-bench-csv",
+		Log:       true,
+		About:     "llama.cpp: llama-bench -o csv",
+		Level:     llamaLevel + "; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool { return h.Matches(llamaColumnsLine) },
+		Read:      readLlamaCSV,
 	}
 }
 
@@ -270,10 +263,8 @@ func llamaBenchText() foreign.Format {
 		About:       "llama.cpp: llama-bench -o md and -o sql",
 		Level:       llamaLevel + "; only aggregates, no samples",
 		OwnHeadings: regexp.MustCompile(`^ggml_|^llama_`),
-		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(llamaHeader) || h.Matches(llamaInsert)
-		},
-		Read: readLlamaText,
+		Recognize:   func(h *foreign.Head) bool { return h.Matches(llamaHeader) || h.Matches(llamaInsert) },
+		Read:        readLlamaText,
 	}
 }
 

@@ -29,13 +29,11 @@ func loadgenSummary() foreign.Format {
 // loadgenDetail reads the log of LoadGen since it is JSON.
 func loadgenDetail() foreign.Format {
 	return foreign.Format{
-		Name:  "mlperf",
-		About: "MLPerf LoadGen: mlperf_log_detail.txt since v0.7",
-		Level: loadgenLevel,
-		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(loadgenLog)
-		},
-		Read: readLoadgenDetail,
+		Name:      "mlperf",
+		About:     "MLPerf LoadGen: mlperf_log_detail.txt since v0.7",
+		Level:     loadgenLevel,
+		Recognize: func(h *foreign.Head) bool { return h.Matches(loadgenLog) },
+		Read:      readLoadgenDetail,
 	}
 }
 
@@ -389,7 +387,7 @@ var (
 	oldVersion = regexp.MustCompile(`(?m)ns : version : (.+)$`)
 )
 
-// oldDetail takes the time and the version of the log of 2019 that stands beside a summary.
+// oldDetail sets the start and the version from the log of 2019 next to a summary.
 func (t *loadgenTest) oldDetail(in *foreign.Input, out *foreign.Output, log string) {
 	if m := oldDate.FindStringSubmatch(log); m != nil {
 		in.SetStart(&t.run, m[1])

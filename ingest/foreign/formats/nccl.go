@@ -165,18 +165,6 @@ func programOf(file string) string {
 	return ""
 }
 
-// ncclVersion is the version of the library from its number: 22703 is 2.27.3, 2804 was 2.8.4.
-func ncclVersion(code foreign.Number) string {
-	n := code.Int64()
-	switch {
-	case n == nil || *n <= 0:
-		return ""
-	case *n < 10_000:
-		return fmt.Sprintf("%d.%d.%d", *n/1000, *n/100%10, *n%100)
-	}
-	return fmt.Sprintf("%d.%d.%d", *n/10_000, *n/100%100, *n%100)
-}
-
 // ncclIterations are the times of the iterations of a result, with -I.
 type ncclIterations struct {
 	Skipped foreign.Number `json:"skipped_iterations"`
@@ -229,7 +217,7 @@ func readNCCLJSON(in *foreign.Input, out *foreign.Output) error {
 		case "nccl_version":
 			var code foreign.Number
 			err := j.Decode(&code)
-			f.launch.version = ncclVersion(code)
+			f.launch.version = dottedVersion(code)
 			return out.RefuseMismatch(err)
 		case "config":
 			return out.RefuseMismatch(f.config(j))
@@ -402,7 +390,7 @@ func (n *ncclReader) line(where, text string) error {
 	if m := ncclTool.FindStringSubmatch(text); m != nil { // the first line of a launch
 		err := n.flush("")
 		n.out.Version(m[1])
-		n.library, n.printed = ncclVersion(foreign.Number(m[2])), true
+		n.library, n.printed = dottedVersion(foreign.Number(m[2])), true
 		return err
 	}
 	if m := ncclStarting.FindStringSubmatch(text); m != nil { // before the line of its options
@@ -523,7 +511,7 @@ func (n *ncclReader) withBlankRedop(fields []string, first int) []string {
 
 func isNCCLTime(name string) bool { return name == "time" || name == "cputime" }
 
-// ncclHalf is one half of a row, with what stands before both.
+// ncclHalf is one half of a row, with the columns before both halves.
 type ncclHalf struct {
 	where, place, started string
 	lead, values          []string
@@ -557,7 +545,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 	return n.emit("")
 }
 
-// values gives the numbers of a half and, if the version prints them, those of its iterations.
+// values gives the numbers of a half and, if the version prints them, the statistics of its iterations.
 func (n *ncclReader) values(h ncclHalf) (result ncclResult, iteration map[string]*float64, err error) {
 	iteration = map[string]*float64{}
 	for i, text := range h.values {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -16,13 +15,11 @@ import (
 
 func ncuCSV() foreign.Format {
 	return foreign.Format{
-		Name:  "ncu",
-		About: "Nsight Compute: CSV of the details page, single metrics, the raw page or summaries, also inside a log",
-		Level: "a run is a kernel with its grid, block and device, in one process; a sample is one launch of it, serialised and at fixed clocks",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(ncuHeader) || h.Matches(ncuLog)
-		},
-		Read: readNCU,
+		Name:      "ncu",
+		About:     "Nsight Compute: CSV of the details page, single metrics, the raw page or summaries, also inside a log",
+		Level:     "a run is a kernel with its grid, block and device, in one process; a sample is one launch of it, serialised and at fixed clocks",
+		Recognize: func(h *foreign.Head) bool { return h.Matches(ncuHeader) || h.Matches(ncuLog) },
+		Read:      readNCU,
 	}
 }
 
@@ -271,7 +268,7 @@ func (r *ncuReader) finish() error {
 // ncuKey distinguishes the kernels of a report.
 type ncuKey struct{ pid, process, name, grid, block, device string }
 
-// ncuKernel is what is known of a kernel: its metrics, with a sample of each launch.
+// ncuKernel has the metrics of a kernel, with a sample for each launch.
 type ncuKernel struct {
 	ncuKey
 	line             int // where it came first
@@ -431,7 +428,7 @@ func rescaled(n foreign.Number, from, to string) (foreign.Number, bool) {
 
 func (k *ncuKernel) run() schema.Run {
 	benchmark := k.name
-	if process := path.Base(strings.ReplaceAll(k.process, `\`, "/")); k.process != "" {
+	if process := baseName(k.process); process != "" {
 		benchmark = process + "/" + k.name
 	}
 	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: benchmark, Backend: "cuda", Applied: k.applied}
@@ -547,7 +544,7 @@ type ncuTable struct {
 	plain   bool           // cells have no quotation marks, once another program wrote the table
 }
 
-// ncuLaunch are the columns that say of which launch a row is.
+// ncuLaunch are the columns that identify the launch of a row.
 var ncuLaunch = []string{
 	"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream", "Block Size", "Grid Size", "Device",
 	"CC", "Invocations", "Section Name", "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg",

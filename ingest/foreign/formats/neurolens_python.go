@@ -18,13 +18,11 @@ import (
 
 func neurolens() foreign.Format {
 	return foreign.Format{
-		Name:  "neurolens-json",
-		Log:   true,
-		About: "NeuroLens for Python: run documents, fingerprints, summary.csv, the ledger of a run store",
-		Level: "a run is a run document, a sample is the time of its one inference; a row of a table is a run with that time as an aggregate",
-		Recognize: func(h *foreign.Head) bool {
-			return neurolensReader(h) != nil
-		},
+		Name:      "neurolens-json",
+		Log:       true,
+		About:     "NeuroLens for Python: run documents, fingerprints, summary.csv, the ledger of a run store",
+		Level:     "a run is a run document, a sample is the time of its one inference; a row of a table is a run with that time as an aggregate",
+		Recognize: func(h *foreign.Head) bool { return neurolensReader(h) != nil },
 		Read: func(in *foreign.Input, out *foreign.Output) error {
 			read := neurolensReader(in.Head)
 			if read == nil {
@@ -559,7 +557,7 @@ func (d *runDocument) measured(own *ownTags, r *schema.Run) {
 	}
 }
 
-// median adds a metric of which the document has the median.
+// median adds a metric for which the document has the median.
 func (d *runDocument) median(r *schema.Run, name, unit string, v *float64) {
 	m := foreign.Aggregate(name, unit, schema.Summary{P50: v})
 	foreign.Add(r, m, unit)

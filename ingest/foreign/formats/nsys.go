@@ -37,7 +37,7 @@ func nsysSQLite() foreign.Format {
 // nsysTables are tables of a report.
 var nsysTables = regexp.MustCompile(`TARGET_INFO_SYSTEM_ENV|TARGET_INFO_SESSION_START|CUPTI_ACTIVITY_KIND_|META_DATA_EXPORT|EXPORT_META_DATA`)
 
-// nsysReport is what is read of a report.
+// nsysReport reads a report.
 type nsysReport struct {
 	*database
 	out       *foreign.Output
@@ -141,7 +141,7 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 	return nil
 }
 
-// devices are those that the operators of a process ran on.
+// devices are the devices on which the operators of a process ran.
 func (p *nsysProcess) devices() []int64 {
 	var list []int64
 	for _, t := range p.ops.all {
@@ -333,7 +333,7 @@ func (n *nsysReport) add(s *nsysSource, e *nsysEvent, names map[int64][]*opTotal
 	return total.add(e.start, took, 1)
 }
 
-// lookUp gives totals the names that their ids stand for.
+// lookUp names the totals by their ids in StringIds.
 func (n *nsysReport) lookUp(s *nsysSource, names map[int64][]*opTotal) error {
 	if len(names) == 0 {
 		return nil
@@ -452,7 +452,7 @@ func (t *nsysTarget) readGPUs(n *nsysReport) error {
 	})
 }
 
-// readCommand finds what was launched: the program, and the Python scripts among its arguments. Other arguments are not
+// readCommand finds the launched program, and the Python scripts among its arguments. Other arguments are not
 // kept.
 func (t *nsysTarget) readCommand(n *nsysReport) error {
 	const table = "META_DATA_CAPTURE"
@@ -480,7 +480,7 @@ func (t *nsysTarget) script(program string) string {
 	return program
 }
 
-// set gives a run what is known of the machine, and of the devices it used.
+// set sets the environment of a run that used some devices.
 func (t *nsysTarget) set(r *schema.Run, devices []int64) {
 	e := &r.Env
 	e.Hostname, e.OS, e.OSKernel = t.facts["Hostname"], t.facts["OsDescription"], t.facts["SoftwareReleaseVersion"]
@@ -646,7 +646,7 @@ func (d *database) each(query string, f func(row []any) error) error {
 	return rows.Err()
 }
 
-// text is a value that was cast to BLOB, or is a text; what is no UTF-8 is replaced.
+// text is the text of a value that was cast to BLOB. Invalid UTF-8 is replaced.
 func text(value any) string {
 	switch v := value.(type) {
 	case []byte:

@@ -38,7 +38,7 @@ var (
 	statsHeading = regexp.MustCompile(`(?m)^Processing \[[^\]\n]+\] with \[[^\]\n]+\]`)
 )
 
-// statsFile is what is read of one profiled report.
+// statsFile is a profiled report.
 type statsFile struct {
 	path   string          // of the file that was summarised
 	report string          // the name of that file, or its path if another file has the name; empty if no table names it
@@ -336,7 +336,7 @@ func newStatsTable(line string) *statsTable {
 	return t
 }
 
-// understood reports whether the rows of the table are what was added up by name.
+// understood reports whether the rows of the table are totals by name.
 func (t *statsTable) understood() bool {
 	return t.isTrace() || t.numbers > 0 && t.column("Name", "Range", "Operation") >= 0 && t.column(statsCounts...) >= 0 &&
 		(t.column("Total Time") >= 0 || t.column("Total") >= 0)
@@ -367,7 +367,7 @@ func csvCells(line string) ([]string, error) {
 	return r.Read()
 }
 
-// cells splits a row. In text, numbers have commas between thousands, and texts stand last.
+// cells splits a row. In text, numbers have commas between thousands, and columns of text come last.
 func (t *statsTable) cells(line string) ([]string, error) {
 	if t.csv {
 		return csvCells(line)

@@ -3,7 +3,6 @@ package formats
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -73,13 +72,6 @@ func (n *nvbMachine) host(name string) {
 	n.env.Hostname = name
 	if name != "localhost" {
 		n.env.Machine = name
-	}
-}
-
-// cuda is the version that a number stands for: 12040 is 12.4.
-func (n *nvbMachine) cuda(code string) {
-	if v, err := strconv.Atoi(code); err == nil && v > 0 {
-		n.env.CUDAVersion = fmt.Sprintf("%d.%d", v/1000, v%1000/10)
 	}
 }
 
@@ -202,7 +194,7 @@ func (n *nvbReader) fact(text string) {
 		return
 	}
 	if code, ok := strings.CutPrefix(text, "CUDA Runtime Version: "); ok {
-		n.cuda(code)
+		n.env.CUDAVersion = cudaVersion(foreign.Number(code))
 	} else if version, ok := strings.CutPrefix(text, "Driver Version: "); ok {
 		n.env.DriverVersion = version
 	}
@@ -261,7 +253,7 @@ func (n *nvbMachine) member(name string, j *foreign.JSON, out *foreign.Output) e
 		return err
 	case "CUDA Runtime Version":
 		err := j.Decode(&text)
-		n.cuda(string(text))
+		n.env.CUDAVersion = cudaVersion(foreign.Number(text))
 		return err
 	case "Driver Version":
 		err := j.Decode(&text)

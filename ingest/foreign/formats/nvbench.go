@@ -182,8 +182,7 @@ func (f *nvbenchFile) readState(benchmark, where string, state *nvbenchState) er
 func (f *nvbenchFile) run(benchmark string, state *nvbenchState) schema.Run {
 	r := schema.Run{Benchmark: benchmark}
 	if len(f.meta.Argv) > 0 {
-		program := path.Base(strings.ReplaceAll(f.meta.Argv[0], `\`, "/"))
-		if program = strings.TrimSuffix(program, ".exe"); program != "." && program != "/" {
+		if program := programName(f.meta.Argv[0]); program != "" {
 			r.Benchmark = program + "/" + benchmark
 		}
 	}

@@ -34,7 +34,7 @@ var ortEvents = regexp.MustCompile(`"name"\s*:\s*"(?:model_run|session_initializ
 // _fence_before, _fence_after.
 const nodeTime = "_kernel_time"
 
-// ortSession is what is read of a profile.
+// ortSession is the session of a profile.
 type ortSession struct {
 	ops       *ops
 	began     int64
@@ -76,7 +76,7 @@ func readORT(in *foreign.Input, out *foreign.Output) error {
 	return err
 }
 
-// take adds an event to what is known of the session.
+// take adds an event to the session.
 func (s *ortSession) take(e *event) error {
 	if string(e.phase) != `"X"` {
 		return nil

@@ -36,7 +36,7 @@ func isOptimumReport(h *foreign.Head) bool {
 // optimumPhases are the phases in the order of a launch. A file may have others.
 var optimumPhases = []string{"load", "load_model", "load_weights", "first_forward", "forward", "preprocess", "prefill", "first_generate", "decode", "per_token", "per_step", "generate", "call", "first_call", "overall", "warmup", "train", "first_train", "train_step"}
 
-// optimumPhase is what is read of a phase.
+// optimumPhase has the metrics of a phase.
 type optimumPhase struct {
 	Memory     map[string]jsontext.Value `json:"memory"`
 	Latency    *optimumLatency           `json:"latency"`
@@ -107,7 +107,7 @@ func readOptimum(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// optimumOrder are the phases of a report in the order of a launch, then those that are not known.
+// optimumOrder are the phases of a report in the order of a launch, then unknown phases.
 func optimumOrder(report map[string]jsontext.Value) []string {
 	rank := func(name string) int {
 		if i := slices.Index(optimumPhases, name); i >= 0 {
@@ -208,7 +208,7 @@ func (e *optimumEnergy) add(r *schema.Run) {
 	}
 }
 
-// optimumConfig is what tells launches apart of what was asked for.
+// optimumConfig is the part of the configuration that distinguishes launches.
 type optimumConfig struct {
 	Backend struct {
 		Name         string       `json:"name"`
@@ -245,18 +245,18 @@ type optimumScenario struct {
 }
 
 type optimumEnvironment struct {
-	CPU      string         `json:"cpu"`
-	CPUs     foreign.Number `json:"cpu_count"`
-	RAM      foreign.Number `json:"cpu_ram_mb"`
-	System   string         `json:"system"`
-	Platform string         `json:"platform"`
-	Python   string         `json:"python_version"`
-	GPU      jsontext.Value `json:"gpu"`
-	GPUs     foreign.Number `json:"gpu_count"`
-	Version  string         `json:"optimum_benchmark_version"`
+	CPU      string                  `json:"cpu"`
+	CPUs     foreign.Number          `json:"cpu_count"`
+	RAM      foreign.Number          `json:"cpu_ram_mb"`
+	System   string                  `json:"system"`
+	Platform string                  `json:"platform"`
+	Python   string                  `json:"python_version"`
+	GPU      oneOrMany[foreign.Text] `json:"gpu"`
+	GPUs     foreign.Number          `json:"gpu_count"`
+	Version  string                  `json:"optimum_benchmark_version"`
 }
 
-// point says what was measured.
+// point sets the model and the parameters of a run.
 func (c *optimumConfig) point(r *schema.Run) {
 	b := &c.Backend
 	r.Model, r.Backend, r.BackendVersion = modelName(b.Model), b.Name, b.Version
@@ -288,9 +288,11 @@ func (e *optimumEnvironment) set(r *schema.Run) {
 	if v := e.RAM.Finite("MB"); v != nil && *v > 0 && *v < 1e18 {
 		r.Env.MemoryBytes = new(int64(*v))
 	}
-	if list := strings.Join(textsOrText(e.GPU), ","); list != "" {
-		gpus(&r.Env, list)
+	var names []string
+	for _, name := range e.GPU {
+		names = append(names, string(name))
 	}
+	gpus(&r.Env, strings.Join(names, ","))
 	if n := e.GPUs.Int64(); n != nil && *n > 0 {
 		r.Env.GPUCount = n
 	}

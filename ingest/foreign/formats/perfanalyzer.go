@@ -92,10 +92,8 @@ func perfAnalyzerText() foreign.Format {
 		About:       "Triton perf_analyzer: its printed output",
 		Level:       perfLevel,
 		OwnHeadings: regexp.MustCompile(`^\*\*\* Measurement Settings`),
-		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(perfHeading) && h.Matches(perfClient)
-		},
-		Read: readPerfText,
+		Recognize:   func(h *foreign.Head) bool { return h.Matches(perfHeading) && h.Matches(perfClient) },
+		Read:        readPerfText,
 	}
 }
 
@@ -114,7 +112,7 @@ var (
 	perfOption  = regexp.MustCompile(`^  (Batch size|Service Kind): (.+)$`)
 )
 
-// perfSettings stands above the settings of a launch.
+// perfSettings is the line above the settings of a launch.
 const perfSettings = "*** Measurement Settings ***"
 
 // perfRun is the load that is being read.

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +27,7 @@ func pyperf() foreign.Format {
 // level above.
 type pyperfMetadata map[string]foreign.Text
 
-// over merges the metadata of a level with those of the levels above it.
+// over merges the metadata of a level with the levels above it.
 func (m pyperfMetadata) over(above pyperfMetadata) pyperfMetadata {
 	all := maps.Clone(above)
 	if all == nil {
@@ -38,20 +37,19 @@ func (m pyperfMetadata) over(above pyperfMetadata) pyperfMetadata {
 	return all
 }
 
-// pyperfSuite is what stands at the end of a file, behind the benchmarks.
+// pyperfSuite is what a file says of all its benchmarks, after them.
 type pyperfSuite struct {
-	version  string
+	version  foreign.Text
 	metadata pyperfMetadata
+}
+
+func (s *pyperfSuite) member(j *foreign.JSON, name string) error {
+	return decodeMember(j, name, map[string]any{"version": &s.version, "metadata": &s.metadata})
 }
 
 // readPyperf reads a suite, or the suites of several lines.
 func readPyperf(in *foreign.Input, out *foreign.Output) error {
-	ahead, err := in.Ahead()
-	if err != nil {
-		return err
-	}
-	defer ahead.Close()
-	suites, err := pyperfSuites(ahead, out)
+	suites, err := headers(in, out, (*pyperfSuite).member)
 	if err != nil {
 		return err
 	}
@@ -70,34 +68,6 @@ func readPyperf(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// pyperfSuites reads what is known of the suites of a file, up to where it cannot be read on: what is wrong there is said
-// when the benchmarks are read.
-func pyperfSuites(in *foreign.Input, out *foreign.Output) ([]pyperfSuite, error) {
-	j := in.JSON()
-	var suites []pyperfSuite
-	for len(suites) == 0 || another(j) {
-		var s pyperfSuite
-		err := j.Members(func(name string) error {
-			switch name {
-			case "version":
-				var version foreign.Text
-				err := j.Decode(&version)
-				s.version = string(version)
-				return err
-			case "metadata":
-				return out.RefuseMismatch(j.Decode(&s.metadata))
-			}
-			return j.Skip()
-		})
-		suites = append(suites, s)
-		var m *foreign.Mismatch
-		if err != nil && !errors.As(err, &m) {
-			break
-		}
-	}
-	return suites, nil
-}
-
 type pyperfBenchmark struct {
 	Metadata       pyperfMetadata   `json:"metadata"`
 	CommonMetadata pyperfMetadata   `json:"common_metadata"` // of format 5
@@ -113,7 +83,7 @@ type pyperfRun struct {
 }
 
 // read yields the runs of a benchmark.
-func (b *pyperfBenchmark) read(in *foreign.Input, out *foreign.Output, suite pyperfSuite, where string) error {
+func (b *pyperfBenchmark) read(in *foreign.Input, out *foreign.Output, suite *pyperfSuite, where string) error {
 	common := b.Metadata.over(b.CommonMetadata).over(suite.metadata)
 	return eachText(b.Runs, where+"/runs", out, func(at string, run *pyperfRun) error {
 		run.raw = suite.version == "5" || suite.version == "6"
@@ -193,7 +163,7 @@ func pyperfMetric(run *pyperfRun) (schema.Metric, string, error) {
 	return m, u.unit, err
 }
 
-// warmups are the values before those that count, in ns.
+// warmups are the values of the warm-up, in ns.
 func (run *pyperfRun) warmups(inner float64) ([]float64, error) {
 	var values []float64
 	for i, w := range run.Warmups {
@@ -234,7 +204,7 @@ func statement(text string) string {
 	return text[1 : len(text)-1]
 }
 
-// pyperfFacts are what is kept of the metadata as it is.
+// pyperfFacts are the metadata that become facts.
 var pyperfFacts = []string{
 	"aslr", "cpu_affinity", "cpu_config", "cpu_freq", "cpu_machine", "cpu_temp", "load_avg_1min", "perf_version", "performance_version", "platform",
 	"python_compiler", "python_gc", "python_hash_seed", "python_implementation", "runnable_threads", "tags", "timer",

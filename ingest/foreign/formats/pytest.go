@@ -58,7 +58,7 @@ func (r *pytestReader) read(j *foreign.JSON) error {
 	})
 }
 
-// pytestHeader is what is known of all benchmarks of a file. Some of it stands behind them.
+// pytestHeader has the members that apply to all benchmarks of a file. Some follow the benchmarks.
 type pytestHeader struct {
 	machine  pytestMachine
 	commit   pytestCommit

@@ -45,7 +45,7 @@ func quasim() []foreign.Format {
 	}
 }
 
-// quasimResult is what is read of one result.
+// quasimResult is a result.
 type quasimResult struct {
 	Kernel      string                    `json:"kernel_name"`
 	Backend     string                    `json:"backend"`
@@ -76,7 +76,7 @@ type quasimResult struct {
 	run *quasimRun // the one of Runs that is read
 }
 
-// quasimRun is a run of a point. If it is the only one, its timing and metadata are those of the point.
+// quasimRun is a run of a point. If it is the only one, the point has its timing and metadata.
 type quasimRun struct {
 	Timing      *quasimTiming           `json:"timing"`
 	Metadata    map[string]foreign.Text `json:"metadata"`
@@ -370,7 +370,7 @@ func (q *quasimResult) latency(r *schema.Run) error {
 	return nil
 }
 
-// sampleDeviation is the sample standard deviation of n values of which the population's is known.
+// sampleDeviation converts the population standard deviation of n values to the sample standard deviation.
 func sampleDeviation(population *float64, n *int64) *float64 {
 	if population == nil || n == nil || *n < 2 {
 		return nil

@@ -303,7 +303,7 @@ var reframeUnits = map[string]string{
 	"percent": "%", "us": "us", "ms": "ms", "ns": "ns", "b/s": "B/s",
 }
 
-// better is the direction: the one that is left open if only one bound is set, or else that of the unit.
+// better is the direction: away from the bound if only one is set, otherwise the usual one of the unit.
 func (v *reframeVariable) better(unit string) schema.Better {
 	lower, upper := bound(v.Lower), bound(v.Upper)
 	switch {

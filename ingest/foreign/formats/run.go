@@ -2,6 +2,7 @@ package formats
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"path"
 	"slices"
@@ -96,12 +97,37 @@ func lone(n foreign.Number, unit string) schema.Summary {
 	return schema.Summary{N: new(int64(1)), Min: v, Max: v, Mean: v, P50: v}
 }
 
-// baseName is the name of a file without its folders; empty for none.
+// baseName is the name of a file without its folders, of any system; empty for a path without one.
 func baseName(file string) string {
-	if file == "" {
+	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
+	if name == "." || name == "/" {
 		return ""
 	}
-	return path.Base(strings.ReplaceAll(file, `\`, "/"))
+	return name
+}
+
+// programName is the name of an executable, by its path.
+func programName(file string) string { return strings.TrimSuffix(baseName(file), ".exe") }
+
+// dottedVersion is the version of a library of NVIDIA by its number: 22703 is 2.27.3, 100300 is 10.3.0, and 8601, in fewer digits, is 8.6.1.
+func dottedVersion(number foreign.Number) string {
+	n := number.Int64()
+	switch {
+	case n == nil || *n <= 0:
+		return ""
+	case *n < 10_000:
+		return fmt.Sprintf("%d.%d.%d", *n/1000, *n/100%10, *n%100)
+	}
+	return fmt.Sprintf("%d.%d.%d", *n/10_000, *n/100%100, *n%100)
+}
+
+// cudaVersion is the version of CUDA by its number: 12040 is 12.4.
+func cudaVersion(n foreign.Number) string {
+	v := n.Int64()
+	if v == nil || *v < 1000 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%s", *v/1000, strconv.FormatInt(*v%1000/10, 10))
 }
 
 // nonZero is a number, or empty if it is zero, which some tools write for an unknown value.
@@ -182,7 +208,7 @@ func (q *requests) add(r *schema.Run) {
 	}
 }
 
-// setWhole sets a metric of the run as a whole, of which it has one sample, in place of the aggregate.
+// setWhole replaces the aggregate of a metric of the run as a whole by one sample.
 func setWhole(r *schema.Run, name string, s foreign.Series) {
 	r.Metrics = slices.DeleteFunc(r.Metrics, func(m schema.Metric) bool { return m.Name == name })
 	foreign.Add(r, s.Metric(name, schema.LevelProcess), s.Given)

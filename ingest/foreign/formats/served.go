@@ -195,7 +195,7 @@ var servedCounts = map[string]string{
 	"total_input_sequences": "sequences.input", "max_concurrent_requests": "requests.concurrent_peak", "concurrency": "requests.concurrent_mean",
 }
 
-// addResults adds what was measured: samples of requests if there are any, otherwise aggregates.
+// addResults adds the metrics: samples of requests if there are any, otherwise aggregates.
 func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 	s.addSamples(r, out)
 	s.addTimes(r, out)
@@ -252,7 +252,7 @@ func (s *served) failures() (n int) {
 	return n
 }
 
-// addSamples adds what was measured per request and per chunk.
+// addSamples adds the samples per request and per chunk.
 func (s *served) addSamples(r *schema.Run, out *foreign.Output) {
 	for _, array := range []struct{ name, metric string }{{"latencies", "latency"}, {"ttfts", "ttft"}} {
 		numbers := s.requests[array.name]
@@ -289,7 +289,7 @@ func (s *served) gapsOfCompleted() foreign.Series {
 	return kept
 }
 
-// addTimes adds the aggregates of times of which there are no samples.
+// addTimes adds the aggregates of times without samples.
 func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
 	found := map[string]*servingAggregates{}
 	var unkept []string

@@ -72,7 +72,7 @@ func (a *servingAggregates) nothing() bool {
 	return true
 }
 
-// addAggregates adds a metric of which only statistics are known. given is the unit in the file.
+// addAggregates adds a metric without samples. given is the unit in the file.
 func addAggregates(r *schema.Run, m measure, a *servingAggregates, given string) {
 	if r.Metric(m.name) != nil {
 		return
@@ -229,10 +229,10 @@ func modelName(text string) string {
 }
 
 // modelNames are the names of several models in one.
-func modelNames(names []string) string {
+func modelNames[T ~string](names []T) string {
 	short := make([]string, len(names))
 	for i, name := range names {
-		short[i] = modelName(name)
+		short[i] = modelName(string(name))
 	}
 	return strings.Join(short, ",")
 }

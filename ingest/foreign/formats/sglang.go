@@ -70,7 +70,7 @@ func readSGLang(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// sglangPoint says what was measured: what the file has that is neither a result nor known to be something else.
+// sglangPoint sets the model and the parameters of a run.
 func (s *served) sglangPoint(r *schema.Run) {
 	if s.server != nil {
 		s.server.point(r)
@@ -133,7 +133,7 @@ var offlineMeasures = []struct {
 	{measure{"cache_hit_rate", higher}, []string{"cache_hit_rate"}, "ratio", "mean"},
 }
 
-// offlineCounts are kept as facts: what was done, not how well.
+// offlineCounts are kept as facts: the amount of work, not how fast it was.
 var offlineCounts = map[string]string{
 	"successful_requests": "requests.completed", "total_input_tokens": "tokens.input", "total_output_tokens": "tokens.output",
 }
@@ -152,7 +152,7 @@ func readSGLangOffline(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// offlineRun is the run of a line. The name of a run is the user's, and no part of what was measured.
+// offlineRun is the run of a line. The name that the user gave it is a tag, not a parameter.
 func (s *served) offlineRun() schema.Run {
 	r := schema.Run{Benchmark: "sglang/bench_one_batch"}
 	switch {

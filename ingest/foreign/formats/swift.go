@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"io/fs"
 	"path"
 	"strings"
 
@@ -84,7 +83,7 @@ func (f *swiftFile) row() *swiftRow {
 	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics, f.Own.known()}
 }
 
-// emit makes a run from a result; r says what was measured besides model and backend.
+// emit makes a run from a result; r has the parameters besides model and backend.
 func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r schema.Run) error {
 	r.Model, r.Backend = s.Model, s.Backend
 	if s.Compiled {
@@ -186,18 +185,8 @@ var swiftFolders = []string{
 // swiftKnown gives the results that have a file of their own near the report, with its path.
 func swiftKnown(in *foreign.Input) map[swiftRow]string {
 	known := map[swiftRow]string{}
-	if in.Folder == nil {
-		return known
-	}
 	for _, dir := range swiftFolders {
-		full := path.Join(path.Dir(in.Path), dir)
-		if !fs.ValidPath(full) {
-			continue
-		}
-		entries, err := fs.ReadDir(in.Folder, full)
-		if err != nil {
-			continue // there is no such folder
-		}
+		entries := entriesOf(in, dir)
 		for _, e := range entries[:min(len(entries), maxSwiftFiles)] {
 			info, err := e.Info()
 			if err != nil || !info.Mode().IsRegular() || info.Size() > swiftFileBytes || !strings.HasSuffix(e.Name(), ".json") {

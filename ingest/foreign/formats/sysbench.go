@@ -135,7 +135,7 @@ var sysbenchSettings = []struct {
 	{regexp.MustCompile(`^(?:SQL|OLTP test) statistics:`), "oltp", ""},
 }
 
-// sysbenchModes are the values of options that the output spells differently: --file-test-mode and those of OLTP.
+// sysbenchModes are the values of options that the output spells differently: of --file-test-mode and of OLTP.
 var sysbenchModes = map[string]string{
 	"sequential write (creation)": "seqwr", "sequential rewrite": "seqrewr", "sequential read": "seqrd", "random read": "rndrd",
 	"random write": "rndwr", "random r/w": "rndrw",
@@ -143,7 +143,7 @@ var sysbenchModes = map[string]string{
 	"Special": "special", "Uniform": "uniform", "Gaussian": "gaussian", "Pareto": "pareto",
 }
 
-// setting takes a line that says what is done.
+// setting reads a line that describes the test.
 func (s *sysbenchReader) setting(text string) {
 	for _, setting := range sysbenchSettings {
 		m := setting.line.FindStringSubmatch(text)
@@ -335,7 +335,7 @@ func (s *sysbenchIntervals) put(name string, value *float64) {
 	foreign.Put(&s.values, name, append(s.values[name], *value))
 }
 
-// fill adds the samples. The spread of intervals is different from that of whole commands, so no metric has both.
+// fill adds the samples. Intervals and whole commands have different spreads, so no metric has both.
 func (s *sysbenchIntervals) fill(r *schema.Run) {
 	for _, name := range s.names {
 		m := schema.Metric{Name: name + "_interval", Level: schema.LevelInterval, Reals: s.values[name]}

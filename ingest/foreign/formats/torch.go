@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ func torchProfiler() foreign.Format {
 	}
 }
 
-// kineto is what is read of a trace.
+// kineto reads a trace.
 type kineto struct {
 	out   *foreign.Output
 	facts kinetoFacts
@@ -88,7 +87,7 @@ func readTorch(in *foreign.Input, out *foreign.Output) error {
 // noMeasure is the note for a trace that has only operators.
 const noMeasure = "the trace has neither steps (ProfilerStep) nor kernels: operators alone, and no metric"
 
-// take adds an event to what is known of the trace.
+// take adds an event to the trace.
 func (k *kineto) take(text []byte) error {
 	e, err := scanEvent(text)
 	if err != nil || string(e.phase) != `"X"` || len(e.category) == 0 {
@@ -199,7 +198,7 @@ func (k *kineto) run() schema.Run {
 	return r
 }
 
-// kinetoFacts is what a trace says besides its events.
+// kinetoFacts are the members of a trace besides its events.
 type kinetoFacts struct {
 	devices []struct {
 		Name           string         `json:"name"`
@@ -234,7 +233,7 @@ func (f *kinetoFacts) read(j *foreign.JSON, name string) error {
 	})
 }
 
-// set gives a run what is known.
+// set sets the environment and the parameters of a run.
 func (f *kinetoFacts) set(r *schema.Run) {
 	r.Env.Hostname, r.Env.Machine = f.host, f.host
 	if len(f.devices) > 0 {
@@ -267,13 +266,4 @@ func (f *kinetoFacts) start(first int64) (int64, bool) {
 		return first, true
 	}
 	return 0, false
-}
-
-// cudaVersion is how people write the number of a version of CUDA: 12040 is 12.4.
-func cudaVersion(n foreign.Number) string {
-	v := n.Int64()
-	if v == nil || *v < 1000 {
-		return ""
-	}
-	return fmt.Sprintf("%d.%s", *v/1000, strconv.FormatInt(*v%1000/10, 10))
 }

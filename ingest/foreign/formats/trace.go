@@ -126,7 +126,7 @@ func traceScalar(text []byte) int {
 	return len(text)
 }
 
-// unquoted is the text of a JSON string; what is no string is empty.
+// unquoted is the text of a JSON string; empty for any other value.
 func unquoted(text []byte) string {
 	if len(text) == 0 || text[0] != '"' {
 		return ""

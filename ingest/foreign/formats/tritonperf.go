@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -67,7 +66,7 @@ var tritonUnits = map[string]struct{ metric, unit string }{
 // tritonLabel gives the spelling of a label in tritonUnits.
 func tritonLabel(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
 
-// hasTritonUnit reports whether the name of a column has a unit, which that of an axis never has.
+// hasTritonUnit reports whether the name of a column has a unit. The name of an axis never has one.
 func hasTritonUnit(name string) bool {
 	m := tritonUnit.FindStringSubmatch(name)
 	if m == nil {
@@ -153,8 +152,7 @@ func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 	if t == nil {
 		return fmt.Errorf("reading %s: want a header, and rows of axes and decimal numbers below it", in.Name)
 	}
-	t.plot = strings.TrimSuffix(path.Base(strings.ReplaceAll(in.Name, `\`, "/")), ".gz")
-	t.plot = strings.TrimSuffix(t.plot, ".csv")
+	t.plot = strings.TrimSuffix(strings.TrimSuffix(baseName(in.Name), ".gz"), ".csv")
 	r := in.CSV()
 	columns := 0
 	for record, err := range r.Records() {

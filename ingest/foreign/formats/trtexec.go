@@ -6,12 +6,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,13 +20,11 @@ import (
 
 func trtexecTimes() foreign.Format {
 	return foreign.Format{
-		Name:  "trtexec",
-		About: "TensorRT's trtexec: times of every query (--exportTimes); parameters come from its log, if that is next to it",
-		Level: "a run is a launch of trtexec; a sample is one query; warm-up queries are stored separately",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("[].startComputeMs", "[].computeMs", "[].latencyMs")
-		},
-		Read: readTimes,
+		Name:      "trtexec",
+		About:     "TensorRT's trtexec: times of every query (--exportTimes); parameters come from its log, if that is next to it",
+		Level:     "a run is a launch of trtexec; a sample is one query; warm-up queries are stored separately",
+		Recognize: func(h *foreign.Head) bool { return h.Has("[].startComputeMs", "[].computeMs", "[].latencyMs") },
+		Read:      readTimes,
 	}
 }
 
@@ -60,7 +56,7 @@ func (q *trtQuery) values() []foreign.Number {
 
 var trtMetrics = []string{"latency", trtCompute, trtH2D, trtD2H, trtEndToEnd}
 
-// trtSeries is a metric of the queries: those of the warm-up, and the measured ones.
+// trtSeries has the values of a metric for the queries of the warm-up and for the measured queries.
 type trtSeries struct{ warm, measured []foreign.Number }
 
 // defaultWarmUp is the default duration of trtexec's warm-up.
@@ -303,16 +299,9 @@ func logOf(in *foreign.Input, flag string) *trtLog {
 }
 
 func logBeside(in *foreign.Input, flag string) *trtLog {
-	if in.Folder == nil {
-		return nil
-	}
-	entries, err := fs.ReadDir(in.Folder, path.Dir(in.Path))
-	if err != nil {
-		return nil
-	}
 	const maxLogs, maxBytes = 50, 8 << 20
 	read := 0
-	for _, e := range entries {
+	for _, e := range entriesOf(in, ".") {
 		if ext := path.Ext(e.Name()); ext != ".log" && ext != ".txt" && ext != ".out" {
 			continue
 		}
@@ -371,7 +360,7 @@ func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 	switch {
 	case outcome != nil:
 		l.outcome, l.command = outcome[1], strings.Fields(outcome[3])
-		l.version = cmp.Or(trtVersion(outcome[2]), l.version)
+		l.version = cmp.Or(dottedVersion(foreign.Number(outcome[2])), l.version)
 	case section != nil:
 		l.section, l.metric = section[1], ""
 	case level == "E" || level == "F":
@@ -384,18 +373,6 @@ func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
 		l.take(body)
 	}
 	return logs
-}
-
-// trtVersion is a version as people write it: 8601 is 8.6.1, 100300 is 10.3.0.
-func trtVersion(digits string) string {
-	n, err := strconv.Atoi(digits)
-	switch {
-	case err != nil:
-		return ""
-	case n >= 10_000:
-		return fmt.Sprintf("%d.%d.%d", n/10_000, n/100%100, n%100)
-	}
-	return fmt.Sprintf("%d.%d.%d", n/1000, n/100%10, n%100)
 }
 
 // trtTitles are the metrics by their names in the log, in all layouts.
@@ -461,7 +438,7 @@ func (l *trtLog) set(name string, v trtValue) {
 	}
 }
 
-// trtFlags are the flags that say what is measured, and become parameters. Others are about files, reports, and the
+// trtFlags are the flags that become parameters. Others are about files, reports, and the
 // duration.
 var trtFlags = []string{
 	"shapes", "optShapes", "minShapes", "maxShapes", "maxBatch", "streams", "infStreams", "threads", "useCudaGraph", "useSpinWait",
@@ -540,7 +517,7 @@ func trtGiven(metric string) string {
 	return "ms"
 }
 
-// point is what was launched. Without a log, only the program is known.
+// point makes a run with the parameters of the launch. Without a log, only the program is known.
 func (l *trtLog) point() schema.Run {
 	r := schema.Run{Benchmark: "trtexec", Backend: "tensorrt"}
 	if l == nil {
@@ -665,28 +642,11 @@ func trexMetadata() []foreign.Format {
 
 // trexFile is one of these files.
 type trexFile struct {
-	Summary   map[string]trexNumbers  `json:"performance_summary"`
-	Model     map[string]foreign.Text `json:"model_options"`
-	Build     map[string]foreign.Text `json:"build_options"`
-	Inference map[string]foreign.Text `json:"inference_options"`
-	Device    map[string]foreign.Text `json:"device_information"`
-}
-
-// trexNumbers is a number, or a list of them.
-type trexNumbers []foreign.Number
-
-// UnmarshalJSON takes both.
-func (n *trexNumbers) UnmarshalJSON(text []byte) error {
-	var list []foreign.Number
-	if len(text) > 0 && text[0] != '[' {
-		list = make([]foreign.Number, 1)
-		err := foreign.Decode(text, &list[0])
-		*n = list
-		return err
-	}
-	err := foreign.Decode(text, &list)
-	*n = list
-	return err
+	Summary   map[string]oneOrMany[foreign.Number] `json:"performance_summary"`
+	Model     map[string]foreign.Text              `json:"model_options"`
+	Build     map[string]foreign.Text              `json:"build_options"`
+	Inference map[string]foreign.Text              `json:"inference_options"`
+	Device    map[string]foreign.Text              `json:"device_information"`
 }
 
 // Ends of the names of the files of an engine.
@@ -716,7 +676,7 @@ func trexLog(in *foreign.Input) *trtLog {
 	return nil
 }
 
-// log gives the content of the log, with that of the file about the engine.
+// log gives the content of the log, and of the file about the engine.
 func (f *trexFile) log(in *foreign.Input, stem string) *trtLog {
 	l := &trtLog{options: map[string]string{}}
 	var build trexFile
@@ -751,7 +711,7 @@ var trexStatistics = map[int][][2]string{
 }
 
 // takeNumbers reads a line of the summary. If all its numbers are zero, the metric was switched off.
-func (l *trtLog) takeNumbers(name string, numbers trexNumbers) {
+func (l *trtLog) takeNumbers(name string, numbers oneOrMany[foreign.Number]) {
 	if len(numbers) == 1 {
 		l.take(name + ": " + string(numbers[0]) + map[string]string{"Throughput": " qps", "Total Host Walltime": " s"}[name])
 		return

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
@@ -82,7 +83,7 @@ func TestTrtexecStamped(t *testing.T) {
 
 func TestTrtexecVersion(t *testing.T) {
 	for digits, want := range map[string]string{"8601": "8.6.1", "8003": "8.0.3", "7203": "7.2.3", "100300": "10.3.0", "101303": "10.13.3", "": "", "8.6": ""} {
-		if got := trtVersion(digits); got != want {
+		if got := dottedVersion(foreign.Number(digits)); got != want {
 			t.Errorf("%s: %s, want %s", digits, got, want)
 		}
 	}

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"io/fs"
 	"math"
 	"path"
 	"slices"
@@ -18,14 +17,12 @@ import (
 func vllmFormats() []foreign.Format {
 	return []foreign.Format{
 		{
-			Name:  "vllm",
-			Log:   true,
-			About: "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py; a sweep's summary.json is ignored if its run=N.json are next to it",
-			Level: "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, otherwise only aggregates",
-			Recognize: func(h *foreign.Head) bool {
-				return isServe(h, "") || isServe(h, "[].") || isSortedServe(h)
-			},
-			Read: readVLLMServe,
+			Name:      "vllm",
+			Log:       true,
+			About:     "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py; a sweep's summary.json is ignored if its run=N.json are next to it",
+			Level:     "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, otherwise only aggregates",
+			Recognize: func(h *foreign.Head) bool { return isServe(h, "") || isServe(h, "[].") || isSortedServe(h) },
+			Read:      readVLLMServe,
 		},
 		{
 			Name:  "vllm-latency",
@@ -66,12 +63,12 @@ func isServe(h *foreign.Head, at string) bool {
 // vllmRecordName is how vLLM calls itself in records of a layout that others write, too.
 var vllmRecordName = regexp.MustCompile(`"name": *"vLLM benchmark"`)
 
-// isSortedServe knows a result whose members were sorted, so that the samples stand before the name of the model.
+// isSortedServe recognises a result with sorted members, in which the samples precede the name of the model.
 func isSortedServe(h *foreign.Head) bool {
 	return h.Has("backend", "completed", "date", "duration") && h.HasAny("burstiness", "best_of", "endpoint_type") && !h.Has("dataset_name")
 }
 
-// vllmRunFiles are the first results of a sweep, next to which the summary of them stands.
+// vllmRunFiles are the first results of a sweep, next to its summary.
 var vllmRunFiles = []string{"run=0.json", "run=1.json"}
 
 func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
@@ -164,7 +161,7 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 // maxAxisLength is the maximum length of a number that a user chose; results have more digits.
 const maxAxisLength = 6
 
-// isSortedSweep reports whether the result is one of a sweep whose members were sorted: what stands where says nothing then.
+// isSortedSweep reports whether the result is part of a sweep and its members are sorted: then their order has no meaning.
 func (s *served) isSortedSweep() bool {
 	return s.get("run_number") != "" && slices.IsSortedFunc(s.scalars, func(a, b scalar) int { return strings.Compare(a.name, b.name) })
 }
@@ -181,7 +178,7 @@ func (s *served) setParam(r *schema.Run, v scalar) {
 	foreign.SetParam(r, v.name, text)
 }
 
-// tag keeps the name that a user gave a run. It is not a part of what was measured.
+// tag keeps the name that a user gave a run. It is not a parameter.
 func (s *served) tag(r *schema.Run, name, text string) {
 	if text != "" {
 		foreign.Put(&r.Tags, name, text)
@@ -203,14 +200,7 @@ func vllmSweepTable() foreign.Format {
 
 // sweepFolders are the results in folders next to the table, one of each.
 func sweepFolders(in *foreign.Input) (results []string) {
-	if in.Folder == nil {
-		return nil
-	}
-	entries, err := fs.ReadDir(in.Folder, path.Dir(in.Path))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
+	for _, e := range entriesOf(in, ".") {
 		if name := beside(in, e.Name()+"/summary.json", e.Name()+"/run=0.json"); e.IsDir() && name != "" {
 			results = append(results, name)
 		}
@@ -274,7 +264,7 @@ const (
 	servedEnded = "benchmark_end_time_unix"
 )
 
-// setStart sets when the benchmark began. The date, which the run has as its start so far, is that of the end.
+// setStart sets when the benchmark began. The date, which is the start of the run so far, is when it ended.
 func (s *served) setStart(r *schema.Run) {
 	for _, name := range []string{servedBegan, servedEnded} { // where members are sorted, earlier versions took them for parameters
 		delete(r.Params, name)
@@ -312,7 +302,7 @@ var vllmArguments = []string{
 	"enable_chunked_prefill", "enable_prefix_caching", "enforce_eager", "gpu_memory_utilization", "async_engine", "use_beam_search",
 }
 
-// point says what was measured by the arguments of a record.
+// point sets the model and the parameters from the arguments of a record.
 func (v *vllmRecord) point(r *schema.Run) {
 	if r.Model == "" {
 		r.Model = modelName(v.Model.Name)
@@ -324,7 +314,7 @@ func (v *vllmRecord) point(r *schema.Run) {
 	}
 }
 
-// vllmRecordsOf is the name of the records of a result, by that of its file.
+// vllmRecordsOf is the name of the file with the records of a result.
 func vllmRecordsOf(name string) []string {
 	return []string{strings.TrimSuffix(name, path.Ext(name)) + ".pytorch.json"}
 }
