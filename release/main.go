@@ -1,5 +1,11 @@
 // Command release packs a built program for people who do not compile: into an archive with completions, manual pages, and the licences
 // of everything that is linked. `.ci/release` builds the program and calls it.
+//
+// Everything is asked of the program: its version, platform and commit, the modules that are linked into it, its completions and its
+// manual. So an archive cannot say something else than the program in it. The same program gives the same bytes.
+//
+// It refuses a program with a linked module that has no licence, one that cannot find a GPU, and, given a tag, one that was not built
+// from it.
 package main
 
 import (
@@ -8,19 +14,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/neurolens/neurolens/release/bundle"
 )
 
 func main() {
-	o, out := bundle.Options{}, ""
+	o, out := options{}, ""
 	flag.StringVar(&o.Program, "program", "", "pack this program `FILE`")
 	flag.StringVar(&out, "out", "dist", "write the archive into `DIR`")
 	flag.StringVar(&o.Stage, "stage", "", "put the files of the archive into `DIR`, and leave them there")
 	flag.StringVar(&o.Tag, "tag", "", "refuse a program that was not built from this `TAG`")
 	flag.StringVar(&o.DuckDB, "duckdb", "", "take the licences of DuckDB's own libraries from its source in `DIR`")
 	flag.Parse()
-	b, err := bundle.Stage(o)
+	b, err := stage(o)
 	archive := filepath.Join(out, b.Name+".tar.gz")
 	if err == nil {
 		err = pack(b, archive)
@@ -33,7 +37,7 @@ func main() {
 }
 
 // pack writes the archive, and its folder where there is none. It replaces an older one.
-func pack(b bundle.Bundle, to string) error {
+func pack(b bundle, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 		return err
 	}
@@ -41,5 +45,5 @@ func pack(b bundle.Bundle, to string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(b.Write(file), file.Close())
+	return errors.Join(b.write(file), file.Close())
 }

@@ -1,11 +1,4 @@
-// Package bundle makes the archive of a release from a program that was built already.
-//
-// Everything is asked of the program: its version, platform and commit, the modules that are linked into it, its completions and its
-// manual. So an archive cannot say something else than the program in it. The same program gives the same bytes.
-//
-// It refuses a program with a linked module that has no licence, one that cannot find a GPU, and, given a tag, one that was not built
-// from it.
-package bundle
+package main
 
 import (
 	"debug/buildinfo"
@@ -16,38 +9,38 @@ import (
 	"time"
 )
 
-// Options say what is packed.
-type Options struct {
+// options say what is packed.
+type options struct {
 	Program string // the file of the program, which has to run on this machine
 	Stage   string // the folder of the files, which must not exist
 	Tag     string // empty, or the tag of the release, v0.1.0
 	DuckDB  string // empty, or a clone of DuckDB's source of the linked version
 }
 
-// Bundle is the staged files of an archive.
-type Bundle struct {
+// bundle is the staged files of an archive.
+type bundle struct {
 	Name string    // neurolens-0.1.0-linux-amd64: of the archive, and of the folder in it
 	Dir  string    // the folder where they are staged
 	Date time.Time // of every file in the archive: the commit's
 }
 
-// Stage puts the files of an archive into a folder.
-func Stage(o Options) (Bundle, error) {
+// stage puts the files of an archive into a folder.
+func stage(o options) (bundle, error) {
 	info, err := buildinfo.ReadFile(o.Program)
 	if err != nil {
-		return Bundle{}, fmt.Errorf("reading %s: %w", o.Program, err)
+		return bundle{}, fmt.Errorf("reading %s: %w", o.Program, err)
 	}
 	facts, err := ask(o.Program)
 	if err != nil {
-		return Bundle{}, err
+		return bundle{}, err
 	}
 	if err := facts.check(o.Tag); err != nil {
-		return Bundle{}, err
+		return bundle{}, err
 	}
 	if err := os.Mkdir(o.Stage, 0o755); err != nil {
-		return Bundle{}, err
+		return bundle{}, err
 	}
-	b := Bundle{Name: facts.name(), Dir: o.Stage, Date: facts.date()}
+	b := bundle{Name: facts.name(), Dir: o.Stage, Date: facts.date()}
 	program := filepath.Join(o.Stage, "neurolens")
 	for _, step := range []func() error{
 		func() error { return copyFile(o.Program, program, 0o755) },
@@ -57,7 +50,7 @@ func Stage(o Options) (Bundle, error) {
 		func() error { return licenses(info, facts, o.DuckDB, filepath.Join(o.Stage, "licenses")) },
 	} {
 		if err := step(); err != nil {
-			return Bundle{}, err
+			return bundle{}, err
 		}
 	}
 	return b, nil

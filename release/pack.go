@@ -1,4 +1,4 @@
-package bundle
+package main
 
 import (
 	"archive/tar"
@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// Write writes the archive, a tar file compressed by gzip: files in the order of their names, of user 0, with one date and no other trace of
+// write writes the archive, a tar file compressed by gzip: files in the order of their names, of user 0, with one date and no other trace of
 // the machine.
-func (b Bundle) Write(to io.Writer) error {
+func (b bundle) write(to io.Writer) error {
 	zipped, err := gzip.NewWriterLevel(to, gzip.BestCompression)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (b Bundle) Write(to io.Writer) error {
 }
 
 // add adds a file or a folder.
-func (b Bundle) add(archive *tar.Writer, name string, d fs.DirEntry) error {
+func (b bundle) add(archive *tar.Writer, name string, d fs.DirEntry) error {
 	rel, err := filepath.Rel(b.Dir, name)
 	if err != nil {
 		return err

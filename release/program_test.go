@@ -1,6 +1,13 @@
-package bundle
+package main
 
-import "testing"
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
 
 // TestCheckTag: a tag has to be the program's version, and the program built from it, with nothing changed.
 func TestCheckTag(t *testing.T) {
@@ -28,5 +35,23 @@ func TestCheckTag(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
+	}
+}
+
+// TestWrite: the same files give the same bytes, whatever their dates and modes are.
+func TestWrite(t *testing.T) {
+	b := bundle{Name: "neurolens-1", Dir: tree(t, "LICENSE", "README.md"), Date: time.Unix(1e9, 0)}
+	var archives [2]bytes.Buffer
+	for i := range archives {
+		if err := b.write(&archives[i]); err != nil {
+			t.Fatal(err)
+		}
+		later := b.Date.AddDate(40, 0, 0)
+		if err := errors.Join(os.Chtimes(filepath.Join(b.Dir, "LICENSE"), later, later), os.Chmod(filepath.Join(b.Dir, "README.md"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(archives[0].Bytes(), archives[1].Bytes()) {
+		t.Error("packing twice gives other bytes")
 	}
 }

@@ -1,4 +1,4 @@
-package bundle
+package main
 
 import (
 	"errors"
