@@ -171,27 +171,16 @@ func TestNotebookHostileNames(t *testing.T) {
 	programtest.NeedsLong(t)
 	t.Parallel()
 	dir := t.TempDir()
-	store := filepath.Join(dir, "runs_store")
-	if err := ingest.Init(store); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ingest.Open(store, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	var runs []schema.Run
 	random, at := rand.New(rand.NewPCG(6, 7)), time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 4 * len(hostile) {
 		r := programtest.MadeUpRun(random, at.Add(time.Duration(i)*time.Hour), schema.NewULID(at).String(), schema.Env{Machine: hostile[2], Facts: map[string]string{"os.name": hostile[3]}}, 0, 20)
 		r.Variant, r.Benchmark, r.SessionID = hostile[i%len(hostile)], hostile[1], schema.NewULID(at.Add(time.Duration(i/12)*time.Hour)).String()
 		r.Params = map[string]string{hostile[0]: []string{"1", "2"}[i/len(hostile)%2]}
 		r.PointID = schema.PointID(&r)
-		if err := s.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		runs = append(runs, r)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewStore(t, filepath.Join(dir, "runs_store"), runs...)
 	g := runGenerated(t, dir)
 	if len(g.Runs) != 24 || len(g.Charts) != 3 || len(g.Charts[0].Bars) != 12 {
 		t.Fatalf("%d runs, %d charts: %+v", len(g.Runs), len(g.Charts), g.Charts)

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
-	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,27 +66,16 @@ func TestNotebooks(t *testing.T) {
 func TestNotebooksWithoutBatchSize(t *testing.T) {
 	t.Parallel()
 	programtest.NeedsLong(t)
-	dir := t.TempDir()
-	store := filepath.Join(dir, "runs_store")
-	if err := ingest.Init(store); err != nil {
-		t.Fatal(err)
-	}
-	s := programtest.Must(ingest.Open(store, "test"))
+	store := filepath.Join(t.TempDir(), "runs_store")
+	var runs []schema.Run
 	random, at := rand.New(rand.NewPCG(5, 6)), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 8 {
 		r := programtest.MadeUpRun(random, at.Add(time.Duration(i)*time.Second), schema.NewULID(at).String(), schema.Env{Machine: "lab3"}, i, 20)
 		r.BatchSize = nil
 		r.PointID = schema.PointID(&r)
-		if err := s.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		runs = append(runs, r)
 	}
-	if _, err := s.Seal(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewSealedStore(t, store, runs...)
 	for name, modules := range notebookModules {
 		t.Run(name, func(t *testing.T) {
 			python := programtest.PythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, "+modules)
@@ -126,13 +113,7 @@ func notebookEnviron(t *testing.T) []string {
 // no measurements: a failed one and a pass of a profiler.
 func notebookStore(t *testing.T, store string) {
 	t.Helper()
-	if err := ingest.Init(store); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ingest.Open(store, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	var runs []schema.Run
 	random, at := rand.New(rand.NewPCG(3, 4)), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	add := func(session string, machine, i int, change func(r *schema.Run)) {
 		at = at.Add(time.Second)
@@ -141,9 +122,7 @@ func notebookStore(t *testing.T, store string) {
 		r.Backend = []string{"builtin", "torch"}[i/32%2]
 		r.PointID = schema.PointID(&r)
 		change(&r)
-		if err := s.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		runs = append(runs, r)
 	}
 	for n := range 3 {
 		session := schema.NewULID(at).String()
@@ -156,12 +135,7 @@ func notebookStore(t *testing.T, store string) {
 		r.Status, r.Stage, r.Error = schema.StatusTimeout, schema.StageMeasure, "it took too long"
 	})
 	add("", 1, 0, func(r *schema.Run) { r.Purpose = schema.PurposeProfile })
-	if _, err := s.Seal(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewSealedStore(t, store, runs...)
 }
 
 // notebookAnswers are what the tables and charts of the notebooks have to show.

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
-	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -26,18 +25,7 @@ func samplesView() []*schema.Column {
 // `neurolens query` prints, to the bit, and of the same type. Some runs are sealed and some are live.
 func TestArrowPipe(t *testing.T) {
 	dir := programtest.SealedStore(t)
-	s, err := ingest.Open(filepath.Join(dir, "runs_store"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		if err := s.Append(runtest.Full()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewStore(t, filepath.Join(dir, "runs_store"), runtest.Full(), runtest.Full(), runtest.Full())
 	samplesLong := []*schema.Column{
 		{Name: "run_id", Kind: schema.KindString},
 		{Name: "metric", Kind: schema.KindString},

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
-	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -88,14 +87,7 @@ func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 	t.Helper()
 	dir = t.TempDir()
 	for _, name := range []string{"runs_store", "damaged"} {
-		if err := ingest.Init(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := ingest.Open(filepath.Join(dir, name), "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		made := runtest.NewSweep(1, 10)
+		made, runs := runtest.NewSweep(1, 10), []schema.Run{}
 		for i := range 24 {
 			r := made.Next()
 			if i < 3 {
@@ -107,13 +99,9 @@ func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 				r.PointID = schema.PointID(&r)
 				names = strings.NewReplacer("RUN", r.RunID, "PREFIX", r.RunID[:16], "SESSION", r.SessionID)
 			}
-			if err := s.Append(r); err != nil {
-				t.Fatal(err)
-			}
+			runs = append(runs, r)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		programtest.NewStore(t, filepath.Join(dir, name), runs...)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "damaged", "runs", "*", "*.parquet"))
 	if err != nil || len(files) == 0 {
@@ -128,9 +116,7 @@ func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 		"sweep.yaml":  "command: [sort, \"{size}\"]\ngrid: {size: [10, 20, 100]}\npresets: {quick: {repeats: 1}, thorough: {repeats: 30}}\n",
 		"broken.yaml": "command: [sort\ngrid: {size: [1",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		programtest.WriteFile(t, dir, name, text)
 	}
 	return dir, names
 }

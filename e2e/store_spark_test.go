@@ -279,9 +279,6 @@ func spelled(value any) any {
 // sparkStore makes the store of TestSparkAnswers, or one of the same runs that has sealed ones alone.
 func sparkStore(t *testing.T, path string, sealed bool) {
 	t.Helper()
-	if err := ingest.Init(path); err != nil {
-		t.Fatal(err)
-	}
 	random, at := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 2, 1, 0, 0, 0, 123_456_000, time.UTC)
 	session, env := schema.NewULID(at).String(), schema.Env{Facts: map[string]string{"os.name": "linux"}, Missing: map[string]string{"gpu": "absent"}}
 	var runs []schema.Run
@@ -302,16 +299,16 @@ func sparkStore(t *testing.T, path string, sealed bool) {
 	}
 	runs = append(runs, runtest.Full(), runtest.Small())
 	first, live := slices.Concat(runs[:20], runs[28:29]), slices.Concat(runs[20:28], runs[29:])
-	store, err := ingest.Open(path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	appendAll(t, store, first)
+	store := programtest.OpenStore(t, path, first...)
 	if n, err := store.Seal(context.Background()); n != len(first) || err != nil { // in the claim these are live as well
 		t.Fatalf("sealed %d runs: %v", n, err)
 	}
 	copyOfSamples(t, path)
-	appendAll(t, store, live[:7]) // fewer than are sealed when a writer ends
+	for _, r := range live[:7] { // fewer than are sealed when a writer ends
+		if err := store.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
 	liveTwice(t, path)
 	if sealed {
 		if n, err := store.Seal(context.Background()); n != 7 || err != nil {
@@ -338,15 +335,6 @@ func sparkStore(t *testing.T, path string, sealed bool) {
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func appendAll(t *testing.T, store *ingest.Store, runs []schema.Run) {
-	t.Helper()
-	for _, r := range runs {
-		if err := store.Append(r); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -31,16 +30,8 @@ func TestStoreViewsPython(t *testing.T) {
 	t.Parallel()
 	python := programtest.PythonWith(t, "duckdb", "duckdb, pytz")
 	dir := programtest.SealedStore(t)
-	store, err := ingest.Open(filepath.Join(dir, "runs_store"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
 	runs := []schema.Run{runtest.Full(), runtest.Small(), runtest.Small()}
-	for _, run := range runs {
-		if err := store.Append(run); err != nil {
-			t.Fatal(err)
-		}
-	}
+	store := programtest.OpenStore(t, filepath.Join(dir, "runs_store"), runs...)
 	for _, a := range []ingest.Annotation{
 		{Kind: schema.EventRemove, Runs: []string{runs[1].RunID}},
 		{Kind: schema.EventTag, Runs: []string{runs[0].RunID, runs[2].RunID}, Key: "it's", Value: "a 'value'"},
@@ -53,15 +44,9 @@ func TestStoreViewsPython(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	program := func(args ...string) string {
-		cmd := exec.Command(programtest.Binary(t), args...)
-		cmd.Dir, cmd.Env = dir, programtest.Environ(t)
-		return ends(t, cmd)
-	}
+	program := func(args ...string) string { return strings.TrimSpace(programtest.Output(t, dir, args...)) }
 	views := filepath.Join(dir, "views.sql")
-	if err := os.WriteFile(views, []byte(program("store", "views")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	programtest.WriteFile(t, dir, "views.sql", program("store", "views"))
 	for table, rows := range map[string]int{"runs": 162, "samples": 180, "samples_long": 2000, "ops": 12} {
 		text := "SELECT to_json(t)::VARCHAR AS row FROM " + table + " t ORDER BY 1"
 		cmd := exec.Command(python, "-c", loadViews, views, text)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
@@ -86,7 +85,7 @@ func TestChartsOnATerminal(t *testing.T) {
 // checkFits checks that no line of a chart is wider than the terminal, which shows it as it was written.
 func checkFits(t *testing.T, shown string, columns int, alone bool) {
 	t.Helper()
-	m := &termtest.Terminal{Columns: columns, Rows: 60}
+	m := &programtest.Terminal{Columns: columns, Rows: 60}
 	for line := range strings.Lines(shown) {
 		_, _ = m.Write([]byte(line))
 		if n := ansi.StringWidth(strings.TrimRight(line, "\n")); n > columns {

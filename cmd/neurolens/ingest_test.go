@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/runtest"
@@ -59,21 +59,7 @@ func TestWholeRunsAgain(t *testing.T) {
 // wholeRuns makes a store of runs and gives what export writes of it.
 func wholeRuns(t *testing.T, dir string, runs []schema.Run) string {
 	t.Helper()
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range runs {
-		if err := store.Append(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewStore(t, dir, runs...)
 	db, err := query.Open(t.Context(), []string{dir}, query.Options{})
 	if err != nil {
 		t.Fatal(err)

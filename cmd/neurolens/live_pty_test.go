@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
@@ -32,7 +31,7 @@ func TestLiveOnATerminal(t *testing.T) {
 		"kill":      {end: "kill -KILL $pid", want: "code 137", view: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := &termtest.Terminal{Columns: 80, Rows: 30}
+			m := &programtest.Terminal{Columns: 80, Rows: 30}
 			for line := range strings.SplitSeq(onTerminal(t, c.end), "\n") {
 				_, _ = m.Write([]byte(strings.TrimSuffix(line, "\r") + "\n"))
 			}
@@ -62,7 +61,7 @@ func TestLiveResized(t *testing.T) {
 	if len(parts) != 4 {
 		t.Fatalf("the terminal had %d sizes", len(parts))
 	}
-	m := &termtest.Terminal{Columns: 80, Rows: 30}
+	m := &programtest.Terminal{Columns: 80, Rows: 30}
 	for i, columns := range []int{80, 40, 12, 100} {
 		if columns < m.Columns {
 			m.Narrow(columns)
@@ -105,7 +104,7 @@ echo "code $?"; stty -g >after
 cmp before during && cmp before after && echo same
 `,
 	})
-	m := &termtest.Terminal{Columns: 80, Rows: 30}
+	m := &programtest.Terminal{Columns: 80, Rows: 30}
 	for line := range strings.SplitSeq(sent, "\r\n") {
 		_, _ = m.Write([]byte(line + "\n"))
 	}

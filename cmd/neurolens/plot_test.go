@@ -18,10 +18,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
-	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
@@ -60,7 +58,7 @@ func TestHostileNames(t *testing.T) {
 func hostileRuns() (runs []schema.Run) {
 	began := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 	for session := range 2 {
-		for i, text := range termtest.Hostile() {
+		for i, text := range programtest.Hostile() {
 			started := began.AddDate(0, 0, session).Add(time.Duration(i) * time.Second)
 			id := func(n int) string { return schema.ULIDFrom(started, [10]byte{byte(n), 1: byte(i)}).String() }
 			r := schema.Run{
@@ -93,19 +91,7 @@ func hostileRuns() (runs []schema.Run) {
 func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	t.Helper()
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "runs_store")
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.AppendAll(runtest.Each(hostileRuns()...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewStore(t, dir, hostileRuns()...)
 	db, err := query.Open(ctx, []string{dir}, query.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
-	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -17,14 +16,7 @@ import (
 func TestSQLPage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path := filepath.Join(dir, "runs_store")
-	if err := ingest.Init(path); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	var runs []schema.Run
 	random, at := rand.New(rand.NewPCG(1, 2)), time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	env := schema.Env{Facts: map[string]string{"os.name": "linux"}}
 	for i := range 8 {
@@ -36,13 +28,9 @@ func TestSQLPage(t *testing.T) {
 			r.Warnings = []string{stat.WarnDrift}
 			r.Ops = []schema.Op{{Name: "MatMul", DurationNS: new(int64(1000)), Count: new(int64(1))}}
 		}
-		if err := store.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		runs = append(runs, r)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	programtest.NewStore(t, filepath.Join(dir, "runs_store"), runs...)
 	examples := regexp.MustCompile(`neurolens query "([^"]+)"`).FindAllStringSubmatch(programtest.RepositoryFile(t, "docs/sql.md"), -1)
 	for _, example := range examples {
 		if got := rows(t, dir, example[1]); got == "" {

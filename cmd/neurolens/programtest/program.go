@@ -1,5 +1,5 @@
-// Package programtest runs the program in tests, and makes what they give to it: repositories and stores. The tests of package main and
-// those of e2e share it.
+// Package programtest runs the program in tests, and makes what they give to it: repositories, stores, terminals, hostile texts. The tests of
+// the command and those of e2e share it.
 package programtest
 
 import (

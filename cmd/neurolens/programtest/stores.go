@@ -27,7 +27,7 @@ func FillStore(t testing.TB, dir string, runs, samples int) {
 	for i := range all {
 		all[i] = MadeUpRun(random, start.Add(time.Duration(i)*time.Second), session, env, i, samples)
 	}
-	appendAll(t, dir, all, false)
+	NewStore(t, dir, all...)
 }
 
 // MadeUpRun returns the i-th run of a sweep over precisions, batch sizes, lengths and a parameter, with made-up samples.
@@ -64,13 +64,33 @@ func SealedStore(t testing.TB) string {
 		for range 30 {
 			runs = append(runs, sweep.Next())
 		}
-		appendAll(t, filepath.Join(dir, "runs_store"), runs, true)
+		NewSealedStore(t, filepath.Join(dir, "runs_store"), runs...)
 	}
 	return dir
 }
 
-// appendAll appends runs to a store, which it makes where there is none, and may seal them.
-func appendAll(t testing.TB, dir string, runs []schema.Run, seal bool) {
+// NewStore makes a store where there is none and appends runs.
+func NewStore(t testing.TB, dir string, runs ...schema.Run) {
+	t.Helper()
+	if err := OpenStore(t, dir, runs...).Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// NewSealedStore makes a store where there is none, appends runs and seals them.
+func NewSealedStore(t testing.TB, dir string, runs ...schema.Run) {
+	t.Helper()
+	store := OpenStore(t, dir, runs...)
+	if n, err := store.Seal(context.Background()); n == 0 || err != nil {
+		t.Fatalf("sealed %d runs: %v", n, err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// OpenStore makes a store where there is none, appends runs, and leaves it open.
+func OpenStore(t testing.TB, dir string, runs ...schema.Run) *ingest.Store {
 	t.Helper()
 	if err := ingest.Init(dir); err != nil {
 		t.Fatal(err)
@@ -84,12 +104,5 @@ func appendAll(t testing.TB, dir string, runs []schema.Run, seal bool) {
 			t.Fatal(err)
 		}
 	}
-	if seal {
-		if n, err := store.Seal(context.Background()); n != len(runs) || err != nil {
-			t.Fatalf("sealed %d runs: %v", n, err)
-		}
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	return store
 }

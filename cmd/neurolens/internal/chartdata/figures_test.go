@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
-	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
@@ -66,29 +64,7 @@ func fail(r schema.Run) schema.Run {
 }
 
 // stored are runs in a store.
-func stored(t *testing.T, runs ...schema.Run) *query.DB {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "runs_store")
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.AppendAll(runtest.Each(runs...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := query.Open(ctx, []string{dir}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
+func stored(t *testing.T, runs ...schema.Run) *query.DB { return annotated(t, runs) }
 
 // twelve are twelve sessions of two points, of which one gets slower with the eighth and fails in the eleventh; of the fifth one run fails.
 func twelve() (runs []schema.Run) {

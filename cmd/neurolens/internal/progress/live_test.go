@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -88,7 +88,7 @@ func TestClockText(t *testing.T) {
 
 // TestLiveSession: failures stay, the view is gone at the end, and the cursor is where it can be typed.
 func TestLiveSession(t *testing.T) {
-	m := &termtest.Terminal{Columns: 60, Rows: 24}
+	m := &programtest.Terminal{Columns: 60, Rows: 24}
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
 	c := Console{W: m, Screen: term.NewScreen(m, func() (int, int) { return m.Columns, m.Rows }), Color: true, Now: clock.time}
 	s := parsed(t, progressSweep)

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // standIn draws a figure as a row of circles.
@@ -102,7 +102,7 @@ func TestPageGolden(t *testing.T) {
 
 // hostile are names that would do something if they were not escaped.
 func hostile() []string {
-	return append(termtest.Nasty(),
+	return append(programtest.Nasty(),
 		`"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, "</script><script>alert(1)</script>", "</style><style>*{display:none}</style>", "</title><b>", "<!--", "]]>", "--><svg onload=alert(1)>",
 		"javascript:alert(1)", "{{.Policy}}", "${alert(1)}", "\x00", "\xff\xfe", strings.Repeat("x", 10_000), strings.Repeat("<b>", 3_000), "a;b;c", "x onclick=alert(1) y", "`onclick=alert(1)`", "=1 autofocus")
 }

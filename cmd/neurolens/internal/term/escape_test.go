@@ -6,13 +6,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestMarkdownSaysNothing: what is measured makes no element, link or mention of a comment to a pull request.
 func TestMarkdownSaysNothing(t *testing.T) {
 	t.Parallel()
-	for _, text := range termtest.Nasty() {
+	for _, text := range programtest.Nasty() {
 		got := MarkdownText(text)
 		for _, forbidden := range []string{"<", "@n", "@S", "://", "www.", "#1"} {
 			if strings.Contains(got, forbidden) {
@@ -33,7 +33,7 @@ func TestMarkdownSaysNothing(t *testing.T) {
 
 // FuzzEscaper writes a text in two parts: it comes out in one piece, and as it was where nothing steers.
 func FuzzEscaper(f *testing.F) {
-	for i, text := range termtest.Nasty() {
+	for i, text := range programtest.Nasty() {
 		f.Add(text, i)
 	}
 	f.Fuzz(func(t *testing.T, text string, at int) {

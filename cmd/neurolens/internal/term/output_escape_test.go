@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
 func nastyTable() answer.Table {
 	t := answer.Table{Columns: []answer.Column{{Name: "a\nb\tc\x1b[1m", Type: answer.TypeText}, {Name: "=1+1", Type: answer.TypeText}}}
-	for _, text := range termtest.Nasty() {
+	for _, text := range programtest.Nasty() {
 		t.Rows = append(t.Rows, []any{text, map[string]any{text: text}})
 	}
 	return t
@@ -35,7 +35,7 @@ func TestNothingSteers(t *testing.T) {
 				break
 			}
 		}
-		if format == FormatPlain && strings.Count(out.String(), "\n") != len(termtest.Nasty())+1 {
+		if format == FormatPlain && strings.Count(out.String(), "\n") != len(programtest.Nasty())+1 {
 			t.Errorf("plain has other lines than rows:\n%s", out.String())
 		}
 	}
@@ -51,10 +51,10 @@ func TestPipesKeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(&out).ReadAll()
-		if err != nil || len(records) != len(termtest.Nasty())+1 {
+		if err != nil || len(records) != len(programtest.Nasty())+1 {
 			t.Fatalf("%d records: %v", len(records), err)
 		}
-		for i, text := range termtest.Nasty() {
+		for i, text := range programtest.Nasty() {
 			want := strings.ReplaceAll(text, "\r", "\n") // as encoding/csv reads it
 			if strings.Contains(text, "\r") {
 				continue
@@ -76,7 +76,7 @@ func TestPipesKeep(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &objects); err != nil {
 		t.Fatal(err)
 	}
-	for i, text := range termtest.Nasty() {
+	for i, text := range programtest.Nasty() {
 		if got := objects[i]["a\nb\tc\x1b[1m"]; got != text {
 			t.Errorf("%q became %q", text, got)
 		}

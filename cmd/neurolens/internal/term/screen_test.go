@@ -8,12 +8,12 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
+	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 )
 
 // TestScreen: what stands above the block is kept, whatever becomes of the terminal's size, and nothing is left below.
 func TestScreen(t *testing.T) {
-	m := &termtest.Terminal{Columns: 30, Rows: 8}
+	m := &programtest.Terminal{Columns: 30, Rows: 8}
 	s := NewScreen(m, func() (int, int) { return m.Columns, m.Rows })
 	block := func(lines ...string) func(int) []string {
 		return func(columns int) []string {

@@ -1,5 +1,4 @@
-// Package termtest has a terminal for tests, and texts that try to control one.
-package termtest
+package programtest
 
 import (
 	"fmt"
