@@ -80,7 +80,7 @@ func (k AnnotationKind) rank() int { return slices.Index([]AnnotationKind{Releas
 
 // sessions reads the sessions of the matching runs with their annotations.
 func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, error) {
-	if err := r.ChangeAll(ctx); err != nil { // tags are those of the row as events changed them
+	if err := r.ApplyEvents(ctx); err != nil { // tags are those of the row as events changed them
 		return nil, err
 	}
 	sel, err := r.Selected(ctx, scan.Question{Filter: filter})

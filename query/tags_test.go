@@ -114,7 +114,7 @@ func TestTagsThatFiltersRead(t *testing.T) {
 				}
 			}
 		}
-		if err := r.ChangeAll(t.Context()); err != nil {
+		if err := r.ApplyEvents(t.Context()); err != nil {
 			return err
 		}
 		for i, want := range []string{"[8] <nil>", "[4] <nil>", "[8] <nil>"} {

@@ -21,11 +21,11 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 	r := &scan.Reader{Conn: x.Conn, Src: x.src}
 	switch table {
 	case "runs":
-		err = r.ChangeAll(ctx)
+		err = r.ApplyEvents(ctx)
 	case "samples", "samples_long":
 		err = r.CheckSamples(ctx)
 	case wholeTable:
-		if err = r.ChangeAll(ctx); err == nil {
+		if err = r.ApplyEvents(ctx); err == nil {
 			err = r.CheckSamples(ctx)
 		}
 	}

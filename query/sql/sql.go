@@ -123,14 +123,13 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, sel checked, oth
 		return err
 	}
 	r := &scan.Reader{Conn: c, Src: s}
-	if err := r.Deduplicate(ctx); err != nil {
+	if err := r.Overlay(ctx); err != nil {
 		return err
 	}
-	change := r.ChangeAll
 	if sel.tags != nil {
-		change = func(ctx context.Context) error { return r.ChangeAllBut(ctx, noTags) }
+		s.TagsSQL = noTags
 	}
-	if err := change(ctx); err != nil {
+	if err := r.ApplyEvents(ctx); err != nil {
 		return err
 	}
 	if sel.mayRead("samples", "samples_long") {

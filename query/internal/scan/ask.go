@@ -75,7 +75,7 @@ func (s *Stores) askBy(ctx context.Context, c *duck.Conn, list func() (*Sources,
 	defer func() { _ = c.Close() }() // in memory: an error loses nothing
 	return retry(ctx, list, func(src *Sources) error {
 		r := &Reader{Conn: c, Src: src}
-		if err := r.Deduplicate(ctx); err != nil {
+		if err := r.Overlay(ctx); err != nil {
 			return err
 		}
 		err := do(r)
@@ -109,7 +109,7 @@ func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, besid
 	}
 	return s.ask(ctx, list, func(r *Reader) error {
 		beside := &Reader{Conn: r.Conn, Src: r.Src.beside}
-		if err := beside.Deduplicate(ctx); err != nil {
+		if err := beside.Overlay(ctx); err != nil {
 			return err
 		}
 		return do(r, beside)

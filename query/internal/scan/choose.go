@@ -56,7 +56,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 			return Selection{}, answer.InputError("filter: %s: %v", answer.Brief(re), err)
 		}
 	}
-	if err := r.changeFor(ctx, &cond); err != nil {
+	if err := r.applyEventsFor(ctx, &cond); err != nil {
 		return Selection{}, err
 	}
 	sel := Selection{cond, order, r.Src.Within(q.Bounds), q.Bounds != (Period{})}

@@ -62,7 +62,7 @@ func (r *Reader) missing(ctx context.Context, session string, counted []schema.U
 		return nil
 	}
 	of := r.Src.Of(counted)
-	of.chosen = r.Src.chosen // some may have been removed
+	of.removed = r.Src.removed // some may have been removed
 	q := of.scanSome(counted, []*schema.Column{schema.RunColumn("run_id")})
 	q.SQL = "SELECT DISTINCT run_id FROM (" + q.SQL + ")"
 	there, err := r.texts(ctx, q)

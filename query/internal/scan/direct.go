@@ -83,7 +83,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if len(s.sealed) == 0 {
 		lists[1] = s.Read // of Parts
 	}
-	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.noTags != "" || len(s.doubled) > 0 {
+	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 {
 		return answer.Table{}, false, nil
 	}
 	var files []DirectFile
@@ -157,7 +157,7 @@ func DirectRows(files []DirectFile, ids []schema.ULID, columns []*schema.Column,
 		names[i] = c.Name
 	}
 	t := answer.Table{Columns: answer.ColumnsNamed(names...), Rows: slices.Concat(read...)}
-	return t, change(&t, events)
+	return t, applyOverlay(&t, events)
 }
 
 // wantedColumns reports whether a run is wanted, by the text of its id; nil: all are.

@@ -47,7 +47,7 @@ func TestDirect(t *testing.T) {
 					t.Errorf("%s: not read", name)
 					return nil
 				}
-				if err := r.ChangeAll(t.Context()); err != nil {
+				if err := r.ApplyEvents(t.Context()); err != nil {
 					return err
 				}
 				want, err := r.Conn.Table(t.Context(), duck.Statement{SQL: r.Src.RunsSQL()})

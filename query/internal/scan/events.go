@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// change drops the rows of removed runs, and changes the others, by what events say.
-func change(t *answer.Table, events *EventIndex) error {
+// applyOverlay does in Go what the SQL of overlay does: it drops the rows of removed runs, and applies events to tags and env_missing.
+func applyOverlay(t *answer.Table, events *EventIndex) error {
 	byID := make(map[schema.ULID][][]any, len(t.Rows))
 	for _, row := range t.Rows {
 		id, err := idOf(t, row)

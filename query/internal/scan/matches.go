@@ -26,7 +26,7 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 		results = append(results, "count(*) FILTER ("+c.SQL+")")
 	}
 	few, columns := sel.Src.Runs() < ManyRuns, sel.Columns
-	looks := few || sel.Src.hides != ""
+	looks := few || sel.Src.removed != ""
 	if !few {
 		since, err := sel.Src.sinceNewest(ManyRuns)
 		if err != nil {

@@ -49,7 +49,7 @@ func (r *Reader) fillMetricTable(ctx context.Context, short, metric, value strin
 		rows := fmt.Sprintf("SELECT run_id AS of_run, %s AS \"value\", unit FROM %s WHERE metric = $%d::VARCHAR", value, part.Src.Nested(schema.Samples, part.SQL), len(args))
 		var err error
 		if i == 0 {
-			err = r.tables().Table(ctx, short, "AS "+rows, args...)
+			err = r.table(ctx, short, "AS "+rows, args...)
 		} else {
 			_, err = r.Conn.Exec(ctx, "INSERT INTO "+r.Src.Tables+short+" "+rows, args...)
 		}

@@ -136,7 +136,7 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 // Count is the number of runs where events may remove runs that are in no file: that by names, less the removed runs that the files have.
 func (r *Reader) Count(ctx context.Context) (int, error) {
 	s := r.Src
-	all := s.Counted - s.hidden
+	all := s.Counted - s.removedLive
 	removed, err := s.Said.Removed.In(s.reach())
 	if err != nil || len(removed) == 0 {
 		return all, err

@@ -28,7 +28,7 @@ func (r *Reader) rowsOf(ctx context.Context, ids []schema.ULID, columns []*schem
 	if t, ok, err := r.Src.direct(ids, columns); ok || err != nil {
 		return t, err
 	}
-	if err := r.changeOf(ctx, columns); err != nil {
+	if err := r.applyEvents(ctx, columns); err != nil {
 		return answer.Table{}, err
 	}
 	return r.Conn.Table(ctx, r.Src.scanSome(ids, columns))
@@ -37,7 +37,7 @@ func (r *Reader) rowsOf(ctx context.Context, ids []schema.ULID, columns []*schem
 // Some is the statement that reads columns of runs, in any order.
 func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (duck.Statement, error) {
 	some := &Reader{r.Conn, r.Src.Of(ids)}
-	if err := some.changeOf(ctx, columns); err != nil {
+	if err := some.applyEvents(ctx, columns); err != nil {
 		return duck.Statement{}, err
 	}
 	return some.Src.scanSome(ids, columns), nil

@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -29,30 +28,11 @@ func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	if len(parts) == 0 {
 		return "(FROM " + EmptyRows(columns) + whereText(where) + ")"
 	}
-	from := "(FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
+	from := "(FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.removed + ")"
 	if replaced != "" {
 		from = "(SELECT * REPLACE (" + replaced + ") FROM " + from + joined + ")" + whereText(where)
 	}
 	return "(SELECT " + ColumnNames(columns) + " FROM " + from + ")"
-}
-
-// changes are the SQL of columns that events change, and the necessary joins; empty if events change nothing.
-func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == name })
-	}
-	var values []string
-	if s.noTags != "" && has("tags") {
-		values = append(values, s.noTags+"(run_id) AS tags")
-	} else if s.tagged && has("tags") {
-		values = append(values, TagsSQL+" AS tags")
-		joined += s.joinTags
-	}
-	if s.lossy && has("env_missing") {
-		values = append(values, EnvMissingSQL+" AS env_missing")
-		joined += " LEFT JOIN " + s.Tables + "lost_rows USING (run_id)"
-	}
-	return strings.Join(values, ", "), joined
 }
 
 func whereText(where string) string {
@@ -60,14 +40,6 @@ func whereText(where string) string {
 		return ""
 	}
 	return " WHERE " + where
-}
-
-// withoutRemoved follows a subquery and leaves out the runs that events removed.
-func (s *Sources) withoutRemoved() string {
-	if s.chosen {
-		return ""
-	}
-	return s.hides
 }
 
 // scanLive is the SQL over live files. It raises an error for a row that is not the only one of its file, is not the run of the file's
@@ -94,7 +66,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 			return []string{"FROM " + NullRow(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
 		}
 		group := -1
-		if s.doubled[f.store] {
+		if s.duplicates[f.store] {
 			group = f.store
 		}
 		groups[group] = append(groups[group], f)
@@ -102,10 +74,7 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 	var texts []string
 	for _, store := range slices.Sorted(maps.Keys(groups)) {
 		text := "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(groups[store]), columns)
-		if store >= 0 {
-			text += fmt.Sprintf(" ANTI JOIN (SELECT run_id FROM %sdoubles WHERE store = %d) USING (run_id)", s.Tables, store)
-		}
-		texts = append(texts, text+whereText(where))
+		texts = append(texts, text+s.withoutDuplicates(store)+whereText(where))
 	}
 	return texts
 }

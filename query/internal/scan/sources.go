@@ -27,7 +27,7 @@ func (f *file) span() (first, last int64) {
 	return f.sealed.First, f.sealed.Last
 }
 
-// Sources are the files for a question, from one listing of the stores. A run that is in several of them counts once: see Deduplicate.
+// Sources are the files for a question, from one listing of the stores. A run that is in several of them counts once: see overlay.
 type Sources struct {
 	Stores   []store
 	Listings []*schema.Listing // of the stores; in the later ones sealed files that an earlier store has are left out
@@ -36,17 +36,8 @@ type Sources struct {
 	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
 	Counted  int               // number of runs by file names, including removed ones
 	Said     *EventIndex
-	MayLack  bool         // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
-	Tables   string       // prefix of the tables that leave out or change runs
-	doubled  map[int]bool // stores that have sealed runs which are left out because an earlier store has them
-	hidden   int          // live runs that are left out because events removed them
-	hides    string       // the SQL that follows a subquery and leaves out the runs that events removed; empty: none
-	chosen   bool         // removed runs have been left out already
-	tagged   bool         // there is a table tag_changes
-	tagKeys  []string     // the keys of tags that the table has; nil: all, or there is no table
-	joinTags string       // the SQL that joins it
-	noTags   string       // an SQL function of run_id that stands in for tags; empty: none
-	lossy    bool         // there is a table lost_rows
+	MayLack  bool // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
+	overlay
 
 	counted      map[string][]string // see Reader.counted
 	lastSessions []string            // ids of the newest sessions, newest first, as far as they were asked for
@@ -181,7 +172,7 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 		at, _ := slices.BinarySearch(times, first)
 		return at < len(times) && times[at] <= last
 	})
-	narrow.chosen = true
+	narrow.removed = ""
 	return narrow
 }
 

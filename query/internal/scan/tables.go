@@ -51,7 +51,7 @@ func (s *Sources) Nested(t *schema.Table, where string) string {
 	if len(parts) == 0 {
 		return "(FROM " + EmptyRows(t.Columns) + whereText(where) + ")" // where has the parameters of the statement
 	}
-	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
+	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.removed + ")"
 }
 
 // Beside are the files of a table that belong to the sealed files of runs. A missing file has no rows.

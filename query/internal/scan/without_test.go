@@ -35,7 +35,7 @@ func readBothWays(t testing.TB, dir string) bothWays {
 			return errors.Join(errors.New("not read"), err)
 		}
 		ours := &scan.Reader{Conn: both.conn, Src: r.Src}
-		if err := ours.ChangeAll(context.Background()); err != nil {
+		if err := ours.ApplyEvents(context.Background()); err != nil {
 			return err
 		}
 		_, err = both.conn.Exec(context.Background(), "CREATE TABLE same AS "+r.Src.RunsSQL())
