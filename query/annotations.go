@@ -50,7 +50,7 @@ type session struct {
 // tags, then notes. Runs without a session are left out.
 func Annotations(ctx context.Context, db *DB, filter string) ([]Annotation, error) {
 	var all []session
-	err := db.Stores().Ask(ctx, func(r *scan.Reader) (err error) {
+	err := db.Stores().Query(ctx, func(r *scan.Reader) (err error) {
 		all, err = sessions(ctx, r, filter)
 		return err
 	})

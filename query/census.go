@@ -32,7 +32,7 @@ func (db *DB) Census(ctx context.Context) (Census, error) {
 		return Census{}, err
 	}
 	var found Census
-	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
+	err = db.stores.Query(ctx, func(r *scan.Reader) error {
 		found = Census{Listings: r.Src.Listings}
 		machines, oldest := map[string]bool{}, "NULL"
 		if slices.ContainsFunc(found.Listings, undated) {

@@ -34,12 +34,12 @@ func Open(ctx context.Context, dirs []string, opts Options) (*DB, error) {
 	return &DB{stores}, nil
 }
 
-// Quiet is the same DB without remarks, for questions that the user did not ask.
-func (db *DB) Quiet() *DB { return &DB{db.stores.Quiet()} }
+// WithoutWarnings is the same DB without remarks, for questions that the user did not ask.
+func (db *DB) WithoutWarnings() *DB { return &DB{db.stores.WithoutWarnings()} }
 
-// Kept is the same DB with a fixed list of files: that of its first question. So a few answers in a row are consistent, but do not
+// Snapshot is the same DB with a fixed list of files: that of its first question. So a few answers in a row are consistent, but do not
 // see later runs.
-func (db *DB) Kept() *DB { return &DB{db.stores.Kept()} }
+func (db *DB) Snapshot() *DB { return &DB{db.stores.Snapshot()} }
 
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (db *DB) Close() error { return db.stores.Close() }

@@ -58,7 +58,7 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 	if strings.TrimSpace(req.Filter) == "" {
 		since = req.Since
 	}
-	err = db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return g.group(ctx, r) })
+	err = db.stores.QueryScope(ctx, scan.Scope{Since: since}, func(r *scan.Reader) error { return g.group(ctx, r) })
 	if err != nil {
 		return Grouping{}, err
 	}
@@ -275,7 +275,7 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	if g.found.Runs == 0 {
 		sel.PossibleTypos = slices.DeleteFunc(sel.PossibleTypos, func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are no words of the filter
-		if err := r.Nothing(ctx, sel); err != nil {
+		if err := r.ExplainEmpty(ctx, sel); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 func TestKept(t *testing.T) {
 	dir := querytest.LiveStore(t, querytest.NewRun(1, 1000, nil), querytest.NewRun(2, 1001, nil))
 	db := querytest.Open(t, dir)
-	kept := db.Kept()
+	kept := db.Snapshot()
 	want := func(of *query.DB, runs ...int) {
 		t.Helper()
 		got := querytest.IDs(t, of, query.ListRequest{})
@@ -24,7 +24,7 @@ func TestKept(t *testing.T) {
 	want(kept, 1, 2)
 	querytest.Append(t, dir, querytest.NewRun(3, 1002, nil))
 	want(kept, 1, 2)
-	want(kept.Quiet(), 1, 2)
+	want(kept.WithoutWarnings(), 1, 2)
 	want(db, 1, 2, 3)
 	if err := os.Remove(querytest.LiveFiles(t, dir)[0]); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ var fromLast = regexp.MustCompile(`(^|[\s(])` + filter.KeySession + `=(last(?:~[
 // are added. A filter with quotes, and session= with several values, are left unchanged.
 func (db *DB) Lasting(ctx context.Context, text string) (string, error) {
 	return lasting(text, func(session string) (string, error) {
-		run, err := db.Quiet().newest(ctx, ListRequest{Filter: filter.KeySession + "=" + session}, "session_id")
+		run, err := db.WithoutWarnings().newest(ctx, ListRequest{Filter: filter.KeySession + "=" + session}, "session_id")
 		if err != nil || run == nil {
 			return "", err
 		}

@@ -53,7 +53,7 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 	if strings.TrimSpace(l.req.Filter) == "" {
 		since = l.req.Since
 	}
-	err = db.stores.AskRuns(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
+	err = db.stores.QueryScope(ctx, scan.Scope{Since: since, Lazy: true}, func(r *scan.Reader) error { return l.list(ctx, r) })
 	if err == nil && len(l.ids) == 0 {
 		err = db.noneWithin(ctx, l.req)
 	}
@@ -66,7 +66,7 @@ func (db *DB) newestPages(ctx context.Context, l lister) error {
 	if l.counts {
 		l.names = db.stores.CountNames()
 	}
-	return db.stores.AskNewest(ctx, l.req.Limit, l.counts, func(r *scan.Reader) error { return l.list(ctx, r) })
+	return db.stores.QueryScope(ctx, scan.Scope{Newest: l.req.Limit, Count: l.counts}, func(r *scan.Reader) error { return l.list(ctx, r) })
 }
 
 // errCountUnknown means that the number of runs cannot be computed from the names of files.
@@ -173,21 +173,7 @@ func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error)
 	if err != nil {
 		return scan.Chosen{}, err
 	}
-	if found, ok, err := r.WithoutDuckDB(ctx, sel, l.req.Limit); ok || err != nil {
-		return found, err
-	}
-	if len(sel.Order) == 0 && l.req.Limit > 0 && l.req.Limit <= scan.PageRows {
-		if l.counts || len(sel.NotNumbers) > 0 || r.Src.Runs() < scan.ManyRuns {
-			return r.NewestOf(ctx, sel, l.req.Limit)
-		}
-		return r.NewestAlone(ctx, sel, l.req.Limit)
-	}
-	found, err := r.Find(ctx, sel)
-	if err != nil {
-		return scan.Chosen{}, err
-	}
-	found.IDs, err = r.ListFound(ctx, sel, l.req.Limit)
-	return found, err
+	return r.Choose(ctx, sel, l.req.Limit, l.counts)
 }
 
 // read reads the rows of the next ids, up to end. If they are not in the order of the files, the rows of the next few pages are read

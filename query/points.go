@@ -51,7 +51,7 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 	}
 	own := scan.SessionRuns(session, counted)
 	var points []SessionPoint
-	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
+	err = db.stores.Query(ctx, func(r *scan.Reader) error {
 		sel, err := r.Selected(ctx, scan.Question{})
 		if err != nil {
 			return err
@@ -187,7 +187,7 @@ type PointMetric struct {
 // AddMetrics adds metrics to the points that SessionPoints returned for the same session and counted runs.
 func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session string, counted, metrics []string) (Absent, error) {
 	var absent Absent
-	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
+	err := db.stores.Query(ctx, func(r *scan.Reader) error {
 		sides, ids, err := okSides(ctx, r, session, counted)
 		if err != nil {
 			return err

@@ -110,7 +110,7 @@ func (f *SampledRuns) addWarnings(ctx context.Context, db *DB) error {
 		return err
 	}
 	columns := []*schema.Column{schema.RunColumn("warnings")}
-	return db.Stores().Ask(ctx, func(r *scan.Reader) error {
+	return db.Stores().Query(ctx, func(r *scan.Reader) error {
 		t, err := r.Rows(ctx, ids, columns)
 		if err != nil {
 			return err
@@ -167,9 +167,9 @@ func (f *SampledRuns) source(ctx context.Context, r *scan.Reader, more []int64) 
 	}}, nil
 }
 
-// ask is Stores.Ask with enough memory for samples.
+// ask is Stores.Query with enough memory for samples.
 func ask(ctx context.Context, db *DB, do func(r *scan.Reader) error) error {
-	return db.Stores().Ask(ctx, func(r *scan.Reader) error {
+	return db.Stores().Query(ctx, func(r *scan.Reader) error {
 		if err := r.Conn.Raise(ctx, memory); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (d *Detail) Table() answer.Table {
 // that is ambiguous, is an ErrInput.
 func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	var d Detail
-	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
+	err := db.stores.Query(ctx, func(r *scan.Reader) error {
 		like, err := r.RunsLike(ctx, id)
 		switch {
 		case errors.Is(err, answer.ErrInput):

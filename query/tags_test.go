@@ -96,7 +96,7 @@ func TestTagsOfFilters(t *testing.T) {
 func TestTagsThatFiltersRead(t *testing.T) {
 	t.Parallel()
 	_, dir := taggedStores(t)
-	err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+	err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 		count := func(from string, args []any) string {
 			row, err := r.Conn.One(t.Context(), duck.Statement{SQL: "SELECT count(*) FROM " + from, Args: args})
 			return fmt.Sprint(row, err)

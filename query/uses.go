@@ -17,7 +17,7 @@ func ArtifactsKeptSince(ctx context.Context, db *DB, since time.Time) (map[strin
 		return nil, err
 	}
 	kept := map[string]bool{}
-	err = db.Stores().WithRemoved().Ask(ctx, func(r *scan.Reader) error {
+	err = db.Stores().WithRemoved().Query(ctx, func(r *scan.Reader) error {
 		clear(kept)
 		for _, part := range r.Src.Parts() {
 			text := "SELECT DISTINCT a.sha256 FROM (SELECT unnest(artifacts) AS a, started_at FROM " + part.Scan(columns, "") + ") " +

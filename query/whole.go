@@ -42,7 +42,7 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 		}
 	}
 	w := whole{each: each}
-	return db.stores.Ask(ctx, func(r *scan.Reader) error {
+	return db.stores.Query(ctx, func(r *scan.Reader) error {
 		for start := w.handed; start < len(runs); start = w.handed {
 			some := runs[start:min(start+wholePage, len(runs))]
 			t, err := r.Rows(ctx, some, schema.Runs.Columns)
@@ -63,7 +63,7 @@ func (db *DB) SetOperators(ctx context.Context, run *schema.Run) error {
 	if err != nil {
 		return answer.InputError("run: %v", err)
 	}
-	return db.stores.Ask(ctx, func(r *scan.Reader) error {
+	return db.stores.Query(ctx, func(r *scan.Reader) error {
 		ids := []schema.ULID{id}
 		t, err := r.Conn.Table(ctx, duck.Statement{
 			SQL:  "SELECT " + scan.ColumnNames(schema.Ops.Columns) + " FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op",

@@ -299,12 +299,12 @@ func runLike(a *app, cmd *cobra.Command, o lsOptions) error {
 		o.limit = lsTableLimit
 	}
 	return a.queryStores(cmd, func(db *query.DB, format string) error {
-		db = db.Kept()
+		db = db.Snapshot()
 		id, err := runNamed(cmd.Context(), db, o.like)
 		if err != nil {
 			return err
 		}
-		detail, err := db.Quiet().Show(cmd.Context(), id)
+		detail, err := db.WithoutWarnings().Show(cmd.Context(), id)
 		if err != nil {
 			return err
 		}

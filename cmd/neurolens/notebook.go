@@ -178,7 +178,7 @@ func (a *app) readNotebook(ctx context.Context, db *query.DB, args []string, met
 		s.sampled = s.sampled || all[i].SamplesMax != nil && *all[i].SamplesMax > 0
 	}
 	s.points = len(ids)
-	groups, err := db.Quiet().Groups(ctx, query.GroupRequest{Filter: text, By: []string{"session_id"}, Limit: 1})
+	groups, err := db.WithoutWarnings().Groups(ctx, query.GroupRequest{Filter: text, By: []string{"session_id"}, Limit: 1})
 	if err != nil {
 		return nil, err
 	}

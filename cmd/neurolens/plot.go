@@ -265,7 +265,7 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 			}
 			a.reportNotNumbers(notNumbers)
 			req.All = all
-			if req.Sessions, err = sessionsOf(cmd.Context(), db.Quiet(), req.Filter); err != nil {
+			if req.Sessions, err = sessionsOf(cmd.Context(), db.WithoutWarnings(), req.Filter); err != nil {
 				return err
 			}
 			f, err := made(d.maker(), req)
@@ -279,7 +279,7 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 
 // queryCharts opens the stores for a chart, as they are when it begins.
 func (a *app) queryCharts(cmd *cobra.Command, answer func(db *query.DB) error) error {
-	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db.Kept()) })
+	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db.Snapshot()) })
 }
 
 // queryChartSides opens the stores of a comparison for a chart.
@@ -709,7 +709,7 @@ func ofRun(a *app, cmd *cobra.Command, args []string) ([]string, error) {
 	}
 	var filter []string
 	err := a.queryCharts(cmd, func(db *query.DB) error {
-		id, err := db.Quiet().Newest(cmd.Context())
+		id, err := db.WithoutWarnings().Newest(cmd.Context())
 		filter = []string{"run=" + id}
 		return err
 	})

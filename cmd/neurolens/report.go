@@ -104,7 +104,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		return a.writeLayout(cmd, f, &asked, req)
 	}
 	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
-		db = db.Kept()
+		db = db.Snapshot()
 		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err
 		}

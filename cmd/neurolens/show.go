@@ -69,7 +69,7 @@ func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
 	if id != lastRun {
 		return id, nil
 	}
-	newest, err := db.Quiet().Newest(ctx)
+	newest, err := db.WithoutWarnings().Newest(ctx)
 	if err == nil && newest == "" {
 		err = usageErrorf("run: %s", views.NoRuns)
 	}
@@ -78,7 +78,7 @@ func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
 
 func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 	return a.queryStores(cmd, func(db *query.DB, format string) error {
-		db = db.Quiet().Kept()
+		db = db.WithoutWarnings().Snapshot()
 		id, err := runNamed(cmd.Context(), db, id)
 		if err != nil {
 			return err

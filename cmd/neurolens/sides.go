@@ -33,7 +33,7 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 		req.Usual = a.project.Usual(cmd.Name())
 	}
 	o := a.sides(cmd)
-	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Kept(), format) })
+	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Snapshot(), format) })
 }
 
 // queryBase is queryStoresWithin for runs and a base, which may be a file.

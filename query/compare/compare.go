@@ -122,7 +122,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 		return c, err
 	}
 	raised := false
-	err = db.Stores().AskBeside(ctx, m.req.BaseDB.Beside(db), func(r, base *scan.Reader) error {
+	err = db.Stores().QueryTwo(ctx, m.req.BaseDB.Beside(db), func(r, base *scan.Reader) error {
 		m.Reader, m.ofBase, m.chosen, m.names, m.absent, m.allOK = r, base, nil, nil, query.Absent{}, map[int64]map[string]any{}
 		if !raised { // the next time there is more
 			if err := m.Conn.Raise(ctx, groupMemory); err != nil {

@@ -37,7 +37,7 @@ type startedRun struct {
 // contrasts searches facts that distinguish slow from fast runs of the same side.
 func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	var read []startedRun
-	err := x.db.Stores().AskBeside(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
+	err := x.db.Stores().QueryTwo(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
 		readers := [2]*scan.Reader{base, head}
 		read = nil
 		for i, filter := range filters {

@@ -23,7 +23,7 @@ const everything = 1 << 40
 // ask asks the runs of a store with a step.
 func ask(t testing.TB, store string, step int, do func(ctx context.Context, q *historyQuery) error) error {
 	t.Helper()
-	return querytest.Open(t, store).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+	return querytest.Open(t, store).Stores().Query(t.Context(), func(r *scan.Reader) error {
 		q := newHistoryQuery(r)
 		q.step = step
 		return do(t.Context(), q)

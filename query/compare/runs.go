@@ -31,7 +31,7 @@ var explainedStages = []schema.Stage{schema.StageSetup, schema.StageWarmup, sche
 // details reads the runs of both sides. A filter is empty if the side does not have the point.
 func (x *explaining) details(ctx context.Context, filters ...string) ([2]sideOfPoint, error) {
 	var sides [2]sideOfPoint
-	err := x.db.Stores().AskBeside(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
+	err := x.db.Stores().QueryTwo(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
 		readers := [2]*scan.Reader{base, head}
 		for i, filter := range filters {
 			sides[i] = sideOfPoint{statuses: map[string]int{}, warnings: map[string]int{}, stages: map[string][]float64{}, ops: map[opKey][]float64{}}

@@ -134,7 +134,7 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 		if profiles, err := r.OnlyProfiles(ctx, s.Sel); err != nil || profiles {
 			return nil, cmp.Or(err, answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(m.fileOf(r), nameOf(name, filter))))
 		}
-		why, err := r.Reasons(ctx, s.Sel)
+		why, err := r.EmptyReasons(ctx, s.Sel)
 		return nil, cmp.Or(err, answer.InputError("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
 	}
 	return s, nil

@@ -34,7 +34,7 @@ func TestSelectNarrows(t *testing.T) {
 		{"session=" + querytest.SessionID(3) + " not dim>5", 5, 40}, // values that are not numbers are counted in all files
 	}
 	for _, test := range tests {
-		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 			s, err := selectSide(t.Context(), r, test.filter)
 			if err != nil {
 				return err

@@ -21,6 +21,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -76,7 +77,7 @@ func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 		return Result{}, err
 	}
 	var done Result
-	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
+	err := db.Stores().Query(ctx, func(r *scan.Reader) error {
 		x := &exporter{Reader: r, temp: db.Stores().TempDir, src: r.Src, runs: -1, req: req}
 		var err error
 		switch {
@@ -193,11 +194,12 @@ func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err e
 	if err != nil {
 		return nil, err
 	}
-	found, err := x.Find(ctx, sel)
+	found, err := x.Sorted(ctx, sel, 0)
 	if err != nil {
 		return nil, err
 	}
-	return found.NotNumbers, x.listFound(ctx, sel)
+	x.setFound(found.IDs)
+	return found.NotNumbers, nil
 }
 
 // chooseSession finds the runs of the session and the counted runs. A filter with all their ids may be too long.
@@ -207,22 +209,23 @@ func (x *exporter) chooseSession(ctx context.Context) error {
 	if _, err := x.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text); err != nil {
 		return err
 	}
-	return x.listFound(ctx, scan.Selection{})
-}
-
-// listFound chooses the runs that match in the table found.
-func (x *exporter) listFound(ctx context.Context, sel scan.Selection) (err error) {
-	if x.ids, err = x.ListFound(ctx, sel, 0); err != nil {
+	ids, err := x.ListIDs(ctx, duck.Statement{SQL: "SELECT run_id FROM found ORDER BY run_id DESC"})
+	if err != nil {
 		return err
 	}
-	x.src, x.runs = x.Reader.Src.Of(x.ids), len(x.ids)
-	x.among = " SEMI JOIN (SELECT run_id FROM found WHERE matches) USING (run_id)"
+	x.setFound(ids)
 	return nil
+}
+
+// setFound chooses runs: those that match in the table found.
+func (x *exporter) setFound(ids []schema.ULID) {
+	x.ids, x.src, x.runs = ids, x.Reader.Src.Of(ids), len(ids)
+	x.among = " SEMI JOIN (SELECT run_id FROM found WHERE matches) USING (run_id)"
 }
 
 // chooseAll lists all runs.
 func (x *exporter) chooseAll(ctx context.Context) error {
-	found, err := x.Newest(ctx, 0)
+	found, _, err := x.NewestRows(ctx, 0, nil)
 	x.ids, x.runs = found.IDs, len(found.IDs)
 	return err
 }

@@ -127,7 +127,7 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 		return History{}, answer.InputError("history: unknown method %q: want %s or %s", answer.Brief(string(req.Method)), SBS, Otava)
 	}
 	var h *historian
-	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
+	err := db.Stores().Query(ctx, func(r *scan.Reader) error {
 		h = newHistorian(req, window)
 		return h.find(ctx, r)
 	})
@@ -182,7 +182,7 @@ func (h *historian) find(ctx context.Context, r *scan.Reader) error {
 		return err
 	}
 	if runs == 0 {
-		if err := r.Nothing(ctx, sel); err != nil {
+		if err := r.ExplainEmpty(ctx, sel); err != nil {
 			return err
 		}
 	}

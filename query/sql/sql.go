@@ -70,9 +70,9 @@ var errTags = errors.New("the text reads tags")
 // answered calls answer with the sources of the stores. The tags of very many runs are costly, and few texts read them. So they are not
 // made, and if the answer depends on them, answer is called once more, with the tags.
 func answered(ctx context.Context, db *query.DB, answer func(s *scan.Sources, tags bool) error) error {
-	err := db.Stores().Elsewhere(ctx, func(s *scan.Sources) error { return answer(s, false) })
+	err := db.Stores().WithSources(ctx, func(s *scan.Sources) error { return answer(s, false) })
 	if errors.Is(err, errTags) {
-		err = db.Stores().Elsewhere(ctx, func(s *scan.Sources) error { return answer(s, true) })
+		err = db.Stores().WithSources(ctx, func(s *scan.Sources) error { return answer(s, true) })
 	}
 	return err
 }

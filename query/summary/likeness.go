@@ -60,7 +60,7 @@ type OperatorDifference struct {
 // FindSimilar finds the most similar runs. It is an ErrInput if neither the run nor another run of its point in its session has operators.
 func FindSimilar(ctx context.Context, db *query.DB, req SimilarRequest) (Similar, error) {
 	var found Similar
-	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
+	err := db.Stores().Query(ctx, func(r *scan.Reader) error {
 		n := nearest{reader: r, req: req, window: runsPerWindow}
 		err := n.find(ctx)
 		found = n.found
@@ -204,7 +204,7 @@ func (n *nearest) compare(ctx context.Context) error {
 	if matched > 0 {
 		return nil
 	}
-	return n.reader.Nothing(ctx, sel)
+	return n.reader.ExplainEmpty(ctx, sel)
 }
 
 // makeTo makes the table like_to with the mix that the others are compared with, and the empty table like_found.

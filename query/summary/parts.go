@@ -30,8 +30,8 @@ func OperatorMixes(ctx context.Context, db *query.DB, runs []string) (map[string
 		}
 	}
 	var all map[string][]MixPart
-	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		all = map[string][]MixPart{} // Ask may call this again
+	err := db.Stores().Query(ctx, func(r *scan.Reader) error {
+		all = map[string][]MixPart{} // Query may call this again
 		q := duck.Statement{SQL: partsSQL(r.Src.Of(ids).Nested(schema.Ops, "")), Args: []any{scan.IDTexts(ids)}}
 		return r.Conn.Query(ctx, q, func(row []driver.Value) error {
 			p := MixPart{Operator: strings.Clone(duck.Text(row[1])), DurationNS: duck.Integer(row[2])}

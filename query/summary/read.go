@@ -39,7 +39,7 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	if err := query.CheckKeys(r.req.By); err != nil {
 		return nil, nil, err
 	}
-	if err := db.Stores().Ask(ctx, func(s *scan.Reader) error { return r.read(ctx, s) }); err != nil {
+	if err := db.Stores().Query(ctx, func(s *scan.Reader) error { return r.read(ctx, s) }); err != nil {
 		return nil, nil, err
 	}
 	r.knowMetrics()
@@ -61,7 +61,7 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 // comparisons. A selection without runs is an ErrInput that begins with asker, the name of the command.
 func Points(ctx context.Context, db *query.DB, asker, selection string) (points []Point, notNumbers map[string]int, err error) {
 	r := &reading{req: Request{Filter: selection}, asker: asker}
-	err = db.Stores().Ask(ctx, func(s *scan.Reader) error {
+	err = db.Stores().Query(ctx, func(s *scan.Reader) error {
 		if err := r.gather(ctx, s); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (r *reading) knowMetrics() {
 func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string) error {
 	words := r.sel
 	words.PossibleTypos = slices.DeleteFunc(slices.Clone(words.PossibleTypos), func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are not part of the filter
-	if err := s.Nothing(ctx, words); err != nil {
+	if err := s.ExplainEmpty(ctx, words); err != nil {
 		return err
 	}
 	if strings.TrimSpace(selection) == "" {

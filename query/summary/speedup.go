@@ -97,7 +97,7 @@ type Pair struct {
 func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) error {
 	r.report.Comparisons = []Comparison{}
 	for _, b := range chosen {
-		c, err := r.against(ctx, db.Quiet(), b)
+		c, err := r.against(ctx, db.WithoutWarnings(), b)
 		if err != nil {
 			return err
 		}

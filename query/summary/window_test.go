@@ -30,7 +30,7 @@ func TestWindows(t *testing.T) {
 	db := querytest.Open(t, dir)
 	answer := func(window int) string {
 		n := nearest{req: SimilarRequest{Run: &runs[5], Filter: "batch_size>=2"}, window: window}
-		err := db.Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		err := db.Stores().Query(t.Context(), func(r *scan.Reader) error {
 			n.reader = r
 			return n.find(t.Context())
 		})

@@ -28,39 +28,44 @@ type Reader struct {
 	Src  *Sources
 }
 
-// Ask lists the files of all runs and calls do with a Reader of them. It does so again if a file disappeared meanwhile.
-func (s *Stores) Ask(ctx context.Context, do func(r *Reader) error) error {
-	return s.AskSince(ctx, time.Time{}, do)
-}
-
-// AskSince is Ask for the runs that started since a time; the zero time: all. The sources may have older runs too.
-func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reader) error) error {
-	return s.ask(ctx, s.lister(since), do)
-}
-
-// AskRuns is AskSince for a question that stores of few files may answer without DuckDB, which is then only started if it is needed.
-func (s *Stores) AskRuns(ctx context.Context, since time.Time, do func(r *Reader) error) error {
-	for _, st := range s.dirs {
-		if dir := schema.Dir(st.path); !schema.HasFewFiles(dir, schema.LiveDir, directLive) || !schema.HasFewFiles(dir, schema.RunsDir, fewFiles) {
-			return s.AskSince(ctx, since, do)
-		}
-	}
-	return s.askBy(ctx, s.connection(), s.lister(since), do)
+// Scope limits a question to some runs. Its zero value has all runs.
+type Scope struct {
+	Since  time.Time // runs that started at this time or later; the sources may have older runs too
+	Newest int       // the newest so many runs of the only store, or all if it is 0: the sources only have the files that may have them
+	Count  bool      // with Newest, the sources also have the files to count all runs that Stores.CountNames cannot count
+	Lazy   bool      // DuckDB starts with its first statement, because the runs of few files may be read without it
 }
 
 // newestRuns is the number of the newest runs up to which DuckDB is not started to list them.
 const newestRuns = 1024
 
-// AskNewest is Ask for the newest n runs of the only store. The sources have only the files that may have these runs, and to count all runs
-// those that CountNames cannot count. For few runs, DuckDB is only started if it is needed.
-func (s *Stores) AskNewest(ctx context.Context, n int, count bool, do func(r *Reader) error) error {
-	list := func() (*Sources, error) { return s.listNewest(n, count) }
-	if n > newestRuns {
-		return s.ask(ctx, list, do)
-	}
-	return s.askBy(ctx, s.connection(), list, do)
+// Query lists the files of all runs and calls do with a Reader of them. It does so again if a file disappeared meanwhile.
+func (s *Stores) Query(ctx context.Context, do func(r *Reader) error) error {
+	return s.QueryScope(ctx, Scope{}, do)
 }
 
+// QueryScope is Query for the runs of a scope.
+func (s *Stores) QueryScope(ctx context.Context, scope Scope, do func(r *Reader) error) error {
+	list, lazy := s.lister(scope.Since), scope.Lazy && s.hasFewFiles()
+	if scope.Newest > 0 {
+		list = func() (*Sources, error) { return s.listNewest(scope.Newest, scope.Count) }
+		lazy = scope.Newest <= newestRuns
+	}
+	if lazy {
+		return s.askBy(ctx, s.connection(), list, do)
+	}
+	return s.ask(ctx, list, do)
+}
+
+// hasFewFiles reports whether each store has so few files that their runs may be read without DuckDB.
+func (s *Stores) hasFewFiles() bool {
+	return !slices.ContainsFunc(s.dirs, func(st store) bool {
+		dir := schema.Dir(st.path)
+		return !schema.HasFewFiles(dir, schema.LiveDir, directLive) || !schema.HasFewFiles(dir, schema.RunsDir, fewFiles)
+	})
+}
+
+// ask lists files while DuckDB starts.
 func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func(r *Reader) error) error {
 	list = ahead(list)
 	c := s.connection()
@@ -70,7 +75,7 @@ func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func
 	return s.askBy(ctx, c, list, do)
 }
 
-// askBy asks by a connection, and closes it.
+// askBy answers a question with a connection, and closes it.
 func (s *Stores) askBy(ctx context.Context, c *duck.Conn, list func() (*Sources, error), do func(r *Reader) error) error {
 	defer func() { _ = c.Close() }() // in memory: an error loses nothing
 	return retry(ctx, list, func(src *Sources) error {
@@ -86,14 +91,11 @@ func (s *Stores) askBy(ctx context.Context, c *duck.Conn, list func() (*Sources,
 	})
 }
 
-// besideTables is the prefix of the tables of the other stores, if two groups of stores are read for one question.
-const besideTables = "beside_"
-
-// AskBeside is Ask for the runs of these stores and, separately, of others. A run that both have counts in each. If others is nil, both
+// QueryTwo is Query for the runs of these stores and, separately, of others. A run that both have counts in each. If others is nil, both
 // readers are the same.
-func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, beside *Reader) error) error {
+func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other *Reader) error) error {
 	if others == nil {
-		return s.Ask(ctx, func(r *Reader) error { return do(r, r) })
+		return s.Query(ctx, func(r *Reader) error { return do(r, r) })
 	}
 	own := s.lister(time.Time{})
 	list := func() (*Sources, error) {
@@ -104,20 +106,20 @@ func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, besid
 		if src.beside, err = others.list(time.Time{}); err != nil {
 			return nil, err
 		}
-		src.beside.Tables = besideTables
+		src.beside.Tables = "beside_" // tables of the same connection
 		return src, nil
 	}
 	return s.ask(ctx, list, func(r *Reader) error {
-		beside := &Reader{Conn: r.Conn, Src: r.Src.beside}
-		if err := beside.Overlay(ctx); err != nil {
+		other := &Reader{Conn: r.Conn, Src: r.Src.beside}
+		if err := other.Overlay(ctx); err != nil {
 			return err
 		}
-		return do(r, beside)
+		return do(r, other)
 	})
 }
 
-// Elsewhere is Ask for a question that has its own engine: it calls do only with the sources.
-func (s *Stores) Elsewhere(ctx context.Context, do func(src *Sources) error) error {
+// WithSources is Query for a question that has its own engine: do only gets the sources.
+func (s *Stores) WithSources(ctx context.Context, do func(src *Sources) error) error {
 	return retry(ctx, ahead(s.lister(time.Time{})), do)
 }
 
@@ -141,7 +143,7 @@ func ahead(list func() (*Sources, error)) func() (*Sources, error) {
 	}
 }
 
-// connection is one for statements of this module.
+// connection returns a connection for statements of this module.
 func (s *Stores) connection() *duck.Conn {
 	c := duck.Later(s.engine)
 	c.Remark = s.Remark

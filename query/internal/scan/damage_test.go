@@ -40,7 +40,7 @@ func TestDamagedUnderPack(t *testing.T) {
 	if err := os.WriteFile(broken, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err = querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+	err = querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 		if len(r.Src.Read) != 1 {
 			t.Errorf("%d files are read in place of the pack", len(r.Src.Read))
 		}

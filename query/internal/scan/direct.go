@@ -34,9 +34,9 @@ func readsSooner(live, sealed, runs, columns int) bool {
 	return live <= directLive && sealed <= directSealed && (runs-runsOfFile*(live+sealed))*(columns+valuesOfRow) <= values
 }
 
-// WithoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. It is not ok if the question has an order or
+// withoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. It is not ok if the question has an order or
 // conditions that need DuckDB, or if it reads the files sooner.
-func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found Chosen, ok bool, err error) {
+func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found Chosen, ok bool, err error) {
 	if sel.OnlySQL || len(sel.Order) > 0 || len(sel.Src.sealed) > fewFiles {
 		return Chosen{}, false, nil
 	}
@@ -54,7 +54,7 @@ func (r *Reader) WithoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	}
 	found.keep(0) // before its number is known: a run may be in two files
 	if found.keep(n); found.Total == 0 {
-		err = r.Nothing(ctx, sel)
+		err = r.ExplainEmpty(ctx, sel)
 	}
 	return found, true, err
 }

@@ -41,7 +41,7 @@ func TestDirect(t *testing.T) {
 	dirs := map[string]string{"events": directStore(t), "every value": querytest.MixedStore(t)}
 	for name, dir := range dirs {
 		for _, stores := range []*scan.Stores{querytest.Open(t, dir).Stores(), querytest.Open(t, dir).Stores().WithRemoved()} {
-			err := stores.Ask(t.Context(), func(r *scan.Reader) error {
+			err := stores.Query(t.Context(), func(r *scan.Reader) error {
 				got, ok, _ := scan.Direct(r.Src, nil, schema.Runs.Columns)
 				if !ok {
 					t.Errorf("%s: not read", name)
@@ -140,7 +140,7 @@ func TestDirectRefuses(t *testing.T) {
 	for name, damage := range tests {
 		dir := directStore(t)
 		damage(t, dir)
-		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 			if _, ok, _ := scan.Direct(r.Src, nil, schema.Runs.Columns); ok {
 				t.Errorf("%s: read", name)
 			}
@@ -192,7 +192,7 @@ func TestDirectDamaged(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = querytest.Open(t, dir).Stores().Elsewhere(t.Context(), func(src *scan.Sources) error {
+			err = querytest.Open(t, dir).Stores().WithSources(t.Context(), func(src *scan.Sources) error {
 				_, ok, err := scan.Direct(src, nil, schema.Runs.Columns)
 				if ok {
 					t.Errorf("%s is read although byte %d is changed", path, at)
@@ -221,7 +221,7 @@ func TestNewestStartsNoDuckDB(t *testing.T) {
 	querytest.Seal(t, dir, querytest.VariousRuns()[40:50]...) // they are live too
 	db := querytest.Open(t, dir)
 	db.Stores().StartBy(func() (*duck.Engine, error) { return nil, errors.New("DuckDB is started") })
-	err := db.Stores().AskNewest(t.Context(), 20, true, func(r *scan.Reader) error {
+	err := db.Stores().QueryScope(t.Context(), scan.Scope{Newest: 20, Count: true}, func(r *scan.Reader) error {
 		found, rows, err := r.NewestRows(t.Context(), 20, schema.Runs.Columns)
 		if err == nil && (len(found.IDs) != 20 || len(rows.Rows) != 20) {
 			t.Errorf("%d runs, %d rows", len(found.IDs), len(rows.Rows))
@@ -252,7 +252,7 @@ func TestDirectBytes(t *testing.T) {
 	}
 	for n, read := range map[int]bool{3: true, 12: false} {
 		dir := querytest.LiveStore(t, runs[:n]...)
-		err := querytest.Open(t, dir).Stores().Elsewhere(t.Context(), func(src *scan.Sources) error {
+		err := querytest.Open(t, dir).Stores().WithSources(t.Context(), func(src *scan.Sources) error {
 			_, ok, err := scan.Direct(src, nil, []*schema.Column{schema.RunColumn("run_id")})
 			if ok != read {
 				t.Errorf("%d runs of 3 MB are read: %t", n, ok)

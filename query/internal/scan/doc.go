@@ -1,8 +1,8 @@
 // Package scan reads stores with SQL: it chooses the files that may have the requested runs, and makes the statements that read them.
 //
-// A question has these steps. Stores.Ask lists the files (Sources), opens a connection, removes duplicate and removed runs
-// (Reader.Deduplicate), and provides a Reader. The Reader compiles a filter to a condition (Reader.Selected, a Selection), finds the ids
-// of the matching runs (Newest, NewestOf, Find: Chosen), and reads columns of these runs (Rows). Sources.Scan is the subquery over the
+// A question has these steps. Stores.Query lists the files (Sources), opens a connection, builds what leaves out duplicate and removed
+// runs and applies events (overlay), and provides a Reader. The Reader compiles a filter to a condition (Reader.Selected, a Selection), finds the ids
+// of the matching runs (Choose, or NewestRows without a condition: Chosen), and reads columns of these runs (Rows). Sources.Scan is the subquery over the
 // rows of runs on which every other query is based; Sources.Nested is the one over their samples and ops. If a file disappears
 // meanwhile, because its runs were sealed into another file, the question is repeated with a new listing.
 //

@@ -25,3 +25,6 @@ const FewFiles = fewFiles
 
 // IDs is ids.
 var IDs = (*Reader).ids
+
+// WithoutDuckDB is withoutDuckDB.
+var WithoutDuckDB = (*Reader).withoutDuckDB

@@ -13,21 +13,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Nothing explains why a selection is empty: with an error if the filter probably has a typo, otherwise with remarks on the conditions
+// ExplainEmpty explains why a selection is empty: with an error if the filter probably has a typo, otherwise with remarks on the conditions
 // that match no run. It reads all runs, so it is only called for empty selections.
-func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
+func (r *Reader) ExplainEmpty(ctx context.Context, sel Selection) error {
 	if r.Conn.Remark == nil {
 		return r.Check(ctx, sel.PossibleTypos)
 	}
-	reasons, err := r.Reasons(ctx, sel)
+	reasons, err := r.EmptyReasons(ctx, sel)
 	for _, text := range reasons {
 		r.Conn.Remark(text)
 	}
 	return err
 }
 
-// Reasons are the remarks of Nothing.
-func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, err error) {
+// EmptyReasons returns the remarks of ExplainEmpty.
+func (r *Reader) EmptyReasons(ctx context.Context, sel Selection) (reasons []string, err error) {
 	if err := r.Check(ctx, sel.PossibleTypos); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r *Reader) Reasons(ctx context.Context, sel Selection) (reasons []string, 
 
 // remarkAbsent remarks on values that no run has in conditions that do not make the answer empty: one value of a short list, and
 // everything in a condition that excludes values, is one of several alternatives, or asks for NULL. A parameter that no run has is an
-// error here too. Conditions that make the answer empty are handled by Nothing.
+// error here too. Conditions that make the answer empty are handled by ExplainEmpty.
 func (r *Reader) remarkAbsent(ctx context.Context, cond filter.Condition) error {
 	if len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 		return nil

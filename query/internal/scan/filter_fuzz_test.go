@@ -47,7 +47,7 @@ func FuzzFilter(f *testing.F) {
 			}
 		}
 		r := &scan.Reader{Conn: c, Src: &scan.Sources{}}
-		if _, err := r.Find(ctx, scan.Selection{Condition: cond, Src: r.Src}); err != nil {
+		if _, err := r.Sorted(ctx, scan.Selection{Condition: cond, Src: r.Src}, 0); err != nil {
 			t.Fatalf("%q: %v\n%s", text, err, fmt.Sprint(cond))
 		}
 		if !cond.OnlySQL {

@@ -65,7 +65,7 @@ func TestNewestSessions(t *testing.T) {
 		slices.Sort(want)
 		want = slices.Compact(want)
 		slices.Reverse(want)
-		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 			for _, step := range []int{1, 2, 5, 20, 1 << 40} {
 				for n := 1; n < len(want)+7; n += 7 {
 					got, err := scan.NewestSessions(r, t.Context(), n, step)
@@ -129,7 +129,7 @@ func TestSameIDs(t *testing.T) {
 	for _, v := range values {
 		var texts [2]string
 		for i, dir := range []string{few, many} {
-			err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+			err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 				ids, err := scan.IDs(r, t.Context(), v[0], v[1])
 				texts[i] = fmt.Sprint(ids, err)
 				found += len(ids)

@@ -6,29 +6,29 @@ import (
 	"time"
 )
 
-// kept is a listing that several questions share.
-type kept struct {
+// snapshot is a listing that several questions share.
+type snapshot struct {
 	mu  sync.Mutex
 	src *Sources // the listing; nil before the first question
 }
 
-// Kept are the same stores with a fixed list of files: that of the first question. So the answers of several questions are consistent,
+// Snapshot returns the same stores with a fixed list of files: that of the first question. So the answers of several questions are consistent,
 // and stores with very many files are listed once. If a file disappears, the files are listed again, for later questions too.
-// AskNewest does not use the list.
-func (s *Stores) Kept() *Stores {
+// Scope.Newest does not use the list.
+func (s *Stores) Snapshot() *Stores {
 	same := *s
-	same.kept = &kept{}
+	same.snapshot = &snapshot{}
 	return &same
 }
 
-// lister lists the files for one question: the kept list first, and a new one if the question is repeated.
+// lister lists the files for one question: the snapshot first, and a new one if the question is repeated.
 func (s *Stores) lister(since time.Time) func() (*Sources, error) {
-	if s.kept == nil {
+	if s.snapshot == nil {
 		return func() (*Sources, error) { return s.list(since) }
 	}
 	repeated := false
 	return func() (*Sources, error) {
-		k := s.kept
+		k := s.snapshot
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.src == nil || repeated {

@@ -11,12 +11,30 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ManyRuns is the number of runs from which on reading all their ids takes longer than a second query for a part of them.
-const ManyRuns = 50_000
+// Choose finds the first matching runs of a selection in its order, at most limit (0: all). It always counts all matching runs if count is set, if
+// there is an order or no limit, and if it reads all runs anyway.
+func (r *Reader) Choose(ctx context.Context, sel Selection, limit int, count bool) (Chosen, error) {
+	found, ok, err := r.withoutDuckDB(ctx, sel, limit)
+	switch {
+	case ok || err != nil:
+		return found, err
+	case len(sel.Order) > 0 || limit == 0 || limit > PageRows:
+		return r.Sorted(ctx, sel, limit)
+	case count || len(sel.NotNumbers) > 0 || r.Src.Runs() < manyRuns:
+		return r.newestCounted(ctx, sel, limit)
+	}
+	if found.IDs, err = r.newestAmong(ctx, sel, limit, manyRuns); err == nil && len(found.IDs) == 0 {
+		err = r.ExplainEmpty(ctx, sel)
+	}
+	return found, err
+}
 
-// NewestOf finds the newest n matching runs, and counts all. If there are few runs, both are done in one query. If there are many, that
+// manyRuns is the number of runs from which on reading all their ids takes longer than a second query for a part of them.
+const manyRuns = 50_000
+
+// newestCounted finds the newest n matching runs, and counts all. If there are few runs, both are done in one query. If there are many, that
 // query looks for the newest ones only if it reads the ids anyway.
-func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, error) {
+func (r *Reader) newestCounted(ctx context.Context, sel Selection, n int) (Chosen, error) {
 	conditions := []string{"true"} // of the aggregates
 	if len(sel.NotNumbers) > 0 {   // the scan also returns rows that do not match
 		conditions = []string{sel.Matches()}
@@ -25,10 +43,10 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 	for _, c := range sel.NotNumbers {
 		results = append(results, "count(*) FILTER ("+c.SQL+")")
 	}
-	few, columns := sel.Src.Runs() < ManyRuns, sel.Columns
+	few, columns := sel.Src.Runs() < manyRuns, sel.Columns
 	looks := few || sel.Src.removed != ""
 	if !few {
-		since, err := sel.Src.sinceNewest(ManyRuns)
+		since, err := sel.Src.sinceNewest(manyRuns)
 		if err != nil {
 			return Chosen{}, err
 		}
@@ -46,7 +64,7 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 	}
 	found := sel.tally(row[0], row[1:])
 	if found.Total == 0 {
-		return found, r.Nothing(ctx, sel)
+		return found, r.ExplainEmpty(ctx, sel)
 	}
 	n = min(n, found.Total)
 	if looks {
@@ -56,15 +74,6 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 		found.IDs, err = r.newestAmong(ctx, sel, n, 4*max(n*sel.Src.Runs()/found.Total, 1000))
 	}
 	return found, err
-}
-
-// NewestAlone is NewestOf without the count.
-func (r *Reader) NewestAlone(ctx context.Context, sel Selection, n int) (Chosen, error) {
-	ids, err := r.newestAmong(ctx, sel, n, ManyRuns)
-	if err == nil && len(ids) == 0 {
-		err = r.Nothing(ctx, sel)
-	}
-	return Chosen{IDs: ids}, err
 }
 
 // newestAmong finds the newest n matching runs, first among the newest look runs, then among more.
@@ -112,8 +121,9 @@ func idsOf(list any) (ids []schema.ULID, err error) {
 	return slices.Compact(ids), nil
 }
 
-// Find makes the temporary table found with the columns run_id, matches, and the values of the sort keys.
-func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
+// Sorted finds and counts the matching runs, and lists the first ones in the order of the selection; limit 0: all. It makes the temporary table
+// found with the columns run_id, matches, and the values of the sort keys.
+func (r *Reader) Sorted(ctx context.Context, sel Selection, limit int) (Chosen, error) {
 	results := []string{"run_id", sel.Matches() + " AS matches"}
 	counts := []string{"count(*) FILTER (matches)"}
 	for i, n := range sel.NotNumbers {
@@ -133,23 +143,21 @@ func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
 		return Chosen{}, err
 	}
 	found := sel.tally(row[0], row[1:])
-	keyed := row[1+len(sel.NotNumbers):]
-	switch {
+	switch keyed := row[1+len(sel.NotNumbers):]; {
 	case found.Total == 0:
-		err = r.Nothing(ctx, sel)
+		err = r.ExplainEmpty(ctx, sel)
 	case slices.Contains(keyed, driver.Value(int64(0))):
 		err = r.Check(ctx, sel.PossibleTypos)
 	}
-	return found, err
-}
-
-// ListFound reads the ids of the matching runs from the table found, in the order of the question; limit 0: no limit.
-func (r *Reader) ListFound(ctx context.Context, sel Selection, limit int) ([]schema.ULID, error) {
-	text := "SELECT run_id FROM found WHERE matches ORDER BY " + sel.foundOrder()
-	if limit > 0 {
-		text += fmt.Sprintf(" LIMIT %d", limit)
+	if err != nil {
+		return found, err
 	}
-	return r.ListIDs(ctx, duck.Statement{SQL: text})
+	list := "SELECT run_id FROM found WHERE matches ORDER BY " + sel.foundOrder()
+	if limit > 0 {
+		list += fmt.Sprintf(" LIMIT %d", limit)
+	}
+	found.IDs, err = r.ListIDs(ctx, duck.Statement{SQL: list})
+	return found, err
 }
 
 // foundOrder are the terms of ORDER BY for the table found.

@@ -36,7 +36,7 @@ func TestMetricsOfNewest(t *testing.T) {
 		20: {"accuracy", "first", "loss", "power", "second", "third"},
 		99: {"accuracy", "first", "loss", "power", "second", "third"},
 	} {
-		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 			got, err := scan.Newest(r, n).Metrics(t.Context())
 			if !slices.Equal(got, want) {
 				t.Errorf("of the newest %d: %q, want %q", n, got, want)
@@ -64,7 +64,7 @@ func TestMetricTable(t *testing.T) {
 	removed := []string{runs[5].RunID, runs[50].RunID}
 	querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: removed})
 	want := querytest.IDsWhere(runs, func(r *schema.Run) bool { return r.Metric("loss") != nil && !slices.Contains(removed, r.RunID) })
-	err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+	err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 		for _, atOnce := range []int{1, 10, 20, 1 << 40} {
 			if err := scan.FillMetricTable(r, t.Context(), "filled", "loss", "n_samples", atOnce); err != nil {
 				return err

@@ -106,8 +106,8 @@ func timeOf(id string) int64 {
 	return run.Time().UnixMilli()
 }
 
-// Newest finds the newest n runs, or all if n is 0. Total is computed from file names: see Sources.MayLack.
-func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
+// newestIDs finds the newest n runs, or all if n is 0. Total is computed from file names: see Sources.MayLack.
+func (r *Reader) newestIDs(ctx context.Context, n int) (Chosen, error) {
 	s := r.Src
 	narrow, found, whole, err := s.sinceSome(n)
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
 	if found.keep(n); len(found.IDs) == n || whole {
 		return found, nil
 	}
-	if found, err = r.Newest(ctx, 0); err == nil { // several stores have the same runs
+	if found, err = r.newestIDs(ctx, 0); err == nil { // several stores have the same runs
 		found.keep(n)
 	}
 	return found, err
@@ -181,7 +181,7 @@ func (c *Chosen) keep(n int) {
 	c.IDs = c.IDs[:n]
 }
 
-// NewestRows is Newest plus the rows of these runs, if they are in so few files that they can be read completely. Then the files need
+// NewestRows is newestIDs plus the rows of these runs, if they are in so few files that they can be read completely. Then the files need
 // not be opened twice.
 func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column) (Chosen, *answer.Table, error) {
 	narrow, found, whole, err := r.Src.sinceSome(n)
@@ -189,7 +189,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		return Chosen{}, nil, err
 	}
 	if n == 0 || narrow.Runs() > PageRows {
-		found, err = r.Newest(ctx, n)
+		found, err = r.newestIDs(ctx, n)
 		return found, nil, err
 	}
 	read := WithRunID(columns)
@@ -203,7 +203,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 		}
 	}
 	if found.keep(n); len(found.IDs) < n && !whole {
-		found, err = r.Newest(ctx, n)
+		found, err = r.newestIDs(ctx, n)
 		return found, nil, err
 	}
 	t, err = ArrangeRows(&t, found.IDs, columns)

@@ -29,8 +29,8 @@ type Stores struct {
 	engine      func() (*duck.Engine, error) // for statements of this program, started at first use
 	closed      func() error
 	closing     *closing
-	withRemoved bool  // removed runs are included
-	kept        *kept // a listing for several questions; nil: each question lists
+	withRemoved bool      // removed runs are included
+	snapshot    *snapshot // a listing for several questions; nil: each question lists
 }
 
 // store is a directory: dir as the user gave it, path absolute and without symbolic links.
@@ -81,8 +81,8 @@ func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
 	return all, nil
 }
 
-// Quiet are the same stores without remarks.
-func (s *Stores) Quiet() *Stores {
+// WithoutWarnings returns the same stores without remarks.
+func (s *Stores) WithoutWarnings() *Stores {
 	quiet := *s
 	quiet.Remark = nil
 	return &quiet
@@ -91,7 +91,7 @@ func (s *Stores) Quiet() *Stores {
 // WithRemoved are the same stores including removed runs.
 func (s *Stores) WithRemoved() *Stores {
 	all := *s
-	all.withRemoved, all.kept = true, nil // the kept listing lacks removed runs
+	all.withRemoved, all.snapshot = true, nil // a snapshot lacks removed runs
 	return &all
 }
 

@@ -40,7 +40,7 @@ func TestWindows(t *testing.T) {
 		{"seq_len=99", 0, 6, 1, 0},
 	}
 	for _, test := range tests {
-		err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 			sel, err := r.Selected(t.Context(), scan.Question{Filter: test.filter})
 			if err != nil {
 				return err

@@ -28,7 +28,7 @@ type bothWays struct {
 func readBothWays(t testing.TB, dir string) bothWays {
 	t.Helper()
 	both := bothWays{conn: querytest.Connect(t)}
-	err := querytest.Open(t, dir).Stores().Ask(context.Background(), func(r *scan.Reader) error {
+	err := querytest.Open(t, dir).Stores().Query(context.Background(), func(r *scan.Reader) error {
 		var ok bool
 		var err error
 		if both.rows, ok, err = scan.Direct(r.Src, nil, schema.Runs.Columns); !ok {
@@ -179,13 +179,10 @@ func TestWithoutDuckDB(t *testing.T) {
 	} {
 		for _, limit := range []int{0, 3, 1000} {
 			var want, got scan.Chosen
-			err := querytest.Open(t, dir).Stores().Ask(t.Context(), func(r *scan.Reader) error {
+			err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
 				sel, err := r.Selected(t.Context(), q)
 				if err == nil {
-					want, err = r.Find(t.Context(), sel)
-				}
-				if err == nil {
-					want.IDs, err = r.ListFound(t.Context(), sel, limit)
+					want, err = r.Sorted(t.Context(), sel, limit)
 				}
 				return err
 			})
@@ -196,13 +193,13 @@ func TestWithoutDuckDB(t *testing.T) {
 			if !strings.HasPrefix(q.Filter, "tag.") {
 				stores.StartBy(func() (*duck.Engine, error) { return nil, errors.New("DuckDB is started") })
 			}
-			err = stores.AskRuns(t.Context(), time.Time{}, func(r *scan.Reader) error {
+			err = stores.QueryScope(t.Context(), scan.Scope{Lazy: true}, func(r *scan.Reader) error {
 				sel, err := r.Selected(t.Context(), q)
 				if err != nil {
 					return err
 				}
 				var ok bool
-				if got, ok, err = r.WithoutDuckDB(t.Context(), sel, limit); !ok {
+				if got, ok, err = scan.WithoutDuckDB(r, t.Context(), sel, limit); !ok {
 					t.Errorf("%v: needs DuckDB", q)
 				}
 				return err
@@ -224,13 +221,13 @@ func TestDoubledWithoutDuckDB(t *testing.T) {
 	dir := querytest.LiveStore(t, querytest.FullRun(300))
 	querytest.Seal(t, dir, runs...)
 	querytest.Seal(t, dir, runs[5:]...)
-	err := querytest.Open(t, dir).Stores().AskRuns(t.Context(), time.Time{}, func(r *scan.Reader) error {
+	err := querytest.Open(t, dir).Stores().QueryScope(t.Context(), scan.Scope{Lazy: true}, func(r *scan.Reader) error {
 		sel, err := r.Selected(t.Context(), scan.Question{Filter: "batch_size>0"})
 		if err != nil {
 			return err
 		}
 		for limit, listed := range map[int]int{0: 11, 3: 3, 11: 11, 50: 11} {
-			if found, ok, err := r.WithoutDuckDB(t.Context(), sel, limit); !ok || err != nil || found.Total != 11 || len(found.IDs) != listed {
+			if found, ok, err := scan.WithoutDuckDB(r, t.Context(), sel, limit); !ok || err != nil || found.Total != 11 || len(found.IDs) != listed {
 				t.Errorf("at most %d: %d of %d runs, %t, %v", limit, len(found.IDs), found.Total, ok, err)
 			}
 		}
@@ -256,12 +253,12 @@ func TestNeedsDuckDB(t *testing.T) {
 		{directStore(t), scan.Question{Filter: "status!=error"}},
 		{many, scan.Question{Filter: "status=ok"}},
 	} {
-		err := querytest.Open(t, test.dir).Stores().AskRuns(t.Context(), time.Time{}, func(r *scan.Reader) error {
+		err := querytest.Open(t, test.dir).Stores().QueryScope(t.Context(), scan.Scope{Lazy: true}, func(r *scan.Reader) error {
 			sel, err := r.Selected(t.Context(), test.q)
 			if err != nil {
 				return err
 			}
-			if _, ok, err := r.WithoutDuckDB(t.Context(), sel, 0); ok || err != nil {
+			if _, ok, err := scan.WithoutDuckDB(r, t.Context(), sel, 0); ok || err != nil {
 				t.Errorf("%v: answered, %v", test.q, err)
 			}
 			return nil

@@ -79,7 +79,7 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 		notes = append(notes, shown(maxPanels, len(trends), "series", chosenFor(trends)))
 		trends = trends[:maxPanels]
 	}
-	if trends, err = withRows(ctx, db.Quiet(), req, trends); err != nil {
+	if trends, err = withRows(ctx, db.WithoutWarnings(), req, trends); err != nil {
 		return nil, nil, err
 	}
 	if len(trends) == 0 {
@@ -87,11 +87,11 @@ func (m Maker) History(ctx context.Context, db *query.DB, req history.Request) (
 	}
 	var failed []schema.Run
 	if h.Failed > 0 {
-		if failed, err = failedRuns(ctx, db.Quiet(), req); err != nil {
+		if failed, err = failedRuns(ctx, db.WithoutWarnings(), req); err != nil {
 			return nil, nil, err
 		}
 	}
-	said, err := query.Annotations(ctx, db.Quiet(), req.Filter)
+	said, err := query.Annotations(ctx, db.WithoutWarnings(), req.Filter)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -56,7 +56,7 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 	if p.Path == "" {
 		return nil
 	}
-	a := &artist{db: db.Quiet(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
+	a := &artist{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
 	pictures := Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
 	pictures.History, pictures.Trends = a.history(ctx)
 	pictures.Outputs = a.outputs(ctx)

@@ -209,7 +209,7 @@ func (c contest) byProcessor(ctx context.Context, db *query.DB, req compare.Requ
 		return nil, nil
 	}
 	req.Metrics = []string{cpuUser}
-	second, err := compare.Compare(ctx, db.Quiet(), req)
+	second, err := compare.Compare(ctx, db.WithoutWarnings(), req)
 	if errors.Is(err, query.ErrInput) { // no run has it
 		return nil, nil
 	}

@@ -54,7 +54,7 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (Won, error) {
 		req.Axis, req.Reference, req.Paired = axis, filter.QuoteFor(axis, value), true
 		names = alongAxis(axis, value)
 	}
-	c, err := compare.Compare(ctx, db.Quiet(), req)
+	c, err := compare.Compare(ctx, db.WithoutWarnings(), req)
 	if errors.Is(err, query.ErrInput) {
 		line := []string{notCompared(names.reference, err)}
 		return Won{Lines: line, Notes: line}, nil
