@@ -176,7 +176,7 @@ func buildError(command []string, o task.Outcome, limit time.Duration) error {
 	return fmt.Errorf("build %s: %s", strings.Join(mask.Arguments(command), " "), text)
 }
 
-// Bounds of what is looked at to see what a build has made.
+// Limits of the search for files that a build has changed.
 const (
 	maxTreeFiles  = 200_000   // files of a tree that are looked at; the rest is not
 	maxBefore     = 16 << 20  // B: a larger file counts as changed if it was written, though it may hold what it held
@@ -191,7 +191,7 @@ type tree struct {
 	outputs worktree.Outputs // no products of a build
 }
 
-// fileState is what a file is known by.
+// fileState identifies the content of a file.
 type fileState struct {
 	size     int64
 	modified time.Time

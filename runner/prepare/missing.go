@@ -69,7 +69,7 @@ func (t *Targets) lacksEverywhere(p *sweep.Point) bool {
 	return true
 }
 
-// missing collects what is missing.
+// missing collects the things that targets lack.
 type missing struct {
 	targets *Targets
 	lacks   []lack
@@ -97,7 +97,7 @@ type need struct {
 	targets     []*Target
 }
 
-// add notes what a target of a side lacks.
+// add records something that a target lacks on a side.
 func (m *missing) add(t *Target, side int, at location, text string) {
 	if at.line > 0 {
 		text = fmt.Sprintf("%s:%d: %s", at.file, at.line, text)
@@ -136,7 +136,7 @@ func (m *missing) unsharedAdvice(t *Target, path string) string {
 	return m.targets.unsharedAdvice(t.Point.Dir, path)
 }
 
-// checkCommand notes what is missing of a command. A setup may make it.
+// checkCommand records the files that a command lacks. With a setup, which may make them, only the setup itself is checked.
 func (m *missing) checkCommand(t *Target, side int) {
 	hooks := [][]string{t.Spec.Hooks.Setup}
 	if hooks[0] == nil {
@@ -187,7 +187,7 @@ func checkOutput(s *task.Spec) error {
 	return nil
 }
 
-// need notes what a target needs from its interpreter.
+// need records the requirements of a target on its interpreter.
 func (m *missing) need(t *Target, side int) {
 	environ := slices.Concat(os.Environ(), t.Spec.Env)
 	key := interpreterNeed{t.Python.Path, t.Spec.Dir, t.Point.Env["PYTHONPATH"]}

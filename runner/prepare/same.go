@@ -20,7 +20,7 @@ import (
 // span is a time, as files are stamped, both ends included.
 type span struct{ from, to time.Time }
 
-// stamp is the time that a file gets if it is written now. The clock of files lags behind that of processes.
+// stamp returns the modification time of a file that is written now. The clock of a file system lags behind the clock of the system.
 func stamp() time.Time {
 	f, err := os.CreateTemp("", "neurolens-*")
 	if err != nil {
@@ -270,7 +270,7 @@ func (t *Targets) usedAny() bool {
 		case base == nil || head == nil:
 			return true // it is not known yet
 		case len(p.Build) > 0 && (len(base) == 0 || len(head) == 0):
-			return true // nobody could watch
+			return true // nothing could be watched
 		}
 		for side, files := range []map[task.File]bool{base, head} {
 			for f := range files {
@@ -302,7 +302,7 @@ func (t *Targets) checkForeign(sub Subject, f task.File) error {
 	return nil
 }
 
-// verb is what was done with a file.
+// verb returns one of two verbs: for a file that was executed, or one that was read.
 func verb(f task.File, executed, read string) string {
 	if f.Executed {
 		return executed

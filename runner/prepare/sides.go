@@ -50,7 +50,7 @@ func (t *Targets) nothingUsed() error {
 	return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same: name a file of it, by a relative path", t.Sweep.Name)
 }
 
-// pathText is a text of a point, and where it stands; of a word of the command, nothing.
+// pathText is a text of a point, with the key that it is from; empty for words of the command.
 type pathText struct{ what, text string }
 
 // textsOf lists the texts of a point in which there may be paths.
@@ -131,7 +131,7 @@ func (t *Targets) usesTree(p *sweep.Point) bool {
 // interpreters run the file that is their first argument without a dash.
 var interpreters = lazyregexp.MustCompile(`^(sh|ash|bash|dash|ksh|zsh|fish|python[0-9.]*|pypy[0-9.]*|perl|ruby|node|php|lua|Rscript|julia)$`)
 
-// scriptOf is the script that a command has an interpreter run; empty: there is none.
+// scriptOf returns the script that a command passes to an interpreter; empty: there is none.
 func (t *Targets) scriptOf(p *sweep.Point) string {
 	if len(p.Command) == 0 || !interpreters.MatchString(filepath.Base(p.Command[0])) || p.Hooks.Setup != nil {
 		return ""
@@ -243,7 +243,7 @@ func (s Side) replacePaths(text string, replace func(tree, below string) string)
 	return replaced.String()
 }
 
-// treeAt is the name of the user's working tree that begins at an index of a text; empty: there is none.
+// treeAt returns the name of the user's working tree that begins at an index of a text; empty: none begins there.
 func (s Side) treeAt(text string, i int) string {
 	for _, name := range s.Trees {
 		rest, ok := strings.CutPrefix(text[i:], name)
@@ -255,7 +255,7 @@ func (s Side) treeAt(text string, i int) string {
 	return ""
 }
 
-// environ is the environment of a point on a side, as what is added to that of this process. A path of the user's working tree in a
+// environ returns the variables to add to the environment of this process for a point on a side. A path of the user's working tree in a
 // variable becomes the path on the side, because builds and programs may write there. Search paths, environments and temporary folders
 // stay if only the user's tree has them, because git ignores them: code that is loaded from there is found when it is read. In PATH, the
 // folder on the side comes first, because a build may make it.
@@ -283,7 +283,7 @@ func (t *Targets) environ(on int, variables map[string]string) []string {
 	return append(moved, environOf(variables)...)
 }
 
-// onlyUserHadBefore is what users reported the first time, before any build.
+// onlyUserHadBefore is the first result of onlyUserHas, from before any build.
 func (t *Targets) onlyUserHadBefore(tree, below string) bool {
 	only, known := t.ignored[tree+below]
 	if !known {

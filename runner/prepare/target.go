@@ -44,7 +44,7 @@ type Target struct {
 	launched  bool
 }
 
-// kindForeign is the kind of error of a program that is in another tree than that of its side.
+// kindForeign is the kind of error of a program outside the tree of its side.
 const kindForeign = "not_applied"
 
 // kindFault is the kind of error of a point with a mistake in its settings, or without a benchmark in its file.
@@ -133,7 +133,7 @@ func (t *Targets) BesideOf(format, output string) []string {
 	return names
 }
 
-// newTarget is what a sweep says of a point.
+// newTarget returns a target with the settings of its point, before anything is looked up.
 func newTarget(file string, p *sweep.Point, side Side) *Target {
 	t := &Target{
 		Point: p, Facts: requested(p), file: file,
@@ -188,7 +188,7 @@ func outputOf(p *sweep.Point) string {
 // at is a line of the sweep file.
 func (t *Target) at(line int) location { return location{t.file, line} }
 
-// environOf is what is added to the environment.
+// environOf returns variables as KEY=VALUE, sorted.
 func environOf(variables map[string]string) []string {
 	var env []string
 	for _, key := range slices.Sorted(maps.Keys(variables)) {

@@ -46,7 +46,7 @@ type Targets struct {
 	described    map[string]onnx.Description // of model files, by their hashes
 	conversions  map[string]converted        // by conversion.key
 	builds       builds
-	lacks        map[Subject]string             // what is missing of each: see CheckThere
+	lacks        map[Subject]string             // what each subject lacks: see CheckThere
 	uses         bool                           // the sweep names a file of a side
 	files        map[Subject]map[task.File]bool // that a process of each has read
 	ignored      map[string]bool                // folders of PATH: whether no side had them before the builds
@@ -58,7 +58,7 @@ type Subject struct {
 	Side  int
 }
 
-// hash is that of a file, and what the file was then.
+// hash is the hash of a file, with the state of the file when it was read.
 type hash struct {
 	text string
 	err  error
@@ -85,7 +85,7 @@ func New(o Options) *Targets {
 // Points is the hash by which sessions with the same points are recognised.
 func (t *Targets) Points() string { return t.points }
 
-// run are all points that are run: those of the sweep, and those whose outputs others are compared with.
+// run lists all points that run: the points of the sweep, and the references of their outputs.
 func (t *Targets) run() (all []*sweep.Point) {
 	for i := range t.Sweep.Points {
 		all = append(all, &t.Sweep.Points[i])
@@ -191,7 +191,7 @@ func (t *Targets) forgetChanged() bool {
 	return changed
 }
 
-// infoOf is what is known of a file without reading it; nil if it is not there.
+// infoOf is os.Stat; nil if the file does not exist.
 func infoOf(path string) fs.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -141,14 +141,14 @@ func (e *expansion) addPoints(p *section) error {
 	return nil
 }
 
-// extent is how far an expansion is.
+// extent is the state of an expansion that restore goes back to.
 type extent struct{ points, skipped, blocks, ids, less, size int }
 
 func (e *expansion) mark(size int) extent {
 	return extent{len(e.points), len(e.skipped), len(e.blocks), len(e.ids), len(e.takers.ids), size}
 }
 
-// restore takes back the points since a mark.
+// restore removes the points since a mark.
 func (e *expansion) restore(to extent) {
 	e.points, e.of = e.points[:to.points], e.of[:to.points]
 	e.skipped, e.ofSkipped = e.skipped[:to.skipped], e.ofSkipped[:to.skipped]
@@ -444,7 +444,7 @@ func (e *expansion) targeted(p *Point, also []string) bool {
 	return found
 }
 
-// targetNames are what a target may call a point.
+// targetNames lists the names by which a target may select a point.
 func (p *Point) targetNames(also []string) []string {
 	names := []string{p.Suite, p.Benchmark}
 	benchmarks := append([]string{p.Benchmark}, also...)
@@ -559,7 +559,7 @@ func (e *expansion) checkTaken() error {
 	return nil
 }
 
-// has reports whether a section has points, skipped ones included.
+// has reports whether a section has points, including skipped ones.
 func (e *expansion) has(p *section) bool {
 	return slices.Contains(e.of, p) || slices.Contains(e.ofSkipped, p)
 }
@@ -581,7 +581,7 @@ func (of *section) takes(r request) bool {
 		slices.ContainsFunc(of.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) })
 }
 
-// tool is the profiler that is meant, with a space; of every other key it is empty.
+// tool is the profiler of a request for profile, with a space; empty for other keys.
 func (r request) tool() string {
 	if _, tool, found := strings.Cut(r.key, " "); found {
 		return tool + " "
@@ -589,7 +589,7 @@ func (r request) tool() string {
 	return ""
 }
 
-// takers lists what a key, or a profiler of the key profile, can be used with.
+// takers names the executors that use a key, or a profiler of the key profile.
 func takers(key string) string {
 	words := executorNames(executorsOf(key))
 	if key == "seed" || key == "reproducible" {
@@ -641,7 +641,7 @@ type axesOf struct {
 	function functionName
 }
 
-// axisUse is who takes an axis.
+// axisUse records which functions take an axis.
 type axisUse struct {
 	at      field
 	typed   string   // its name as it was written
@@ -909,7 +909,7 @@ func readControl(sections []*section, f field) (control, error) {
 	return c, err
 }
 
-// controlled reports whether a point is one of the controls, and notes which of them chooses it.
+// controlled reports whether a point is a control, and notes which entries match.
 func (e *expansion) controlled(p *Point) bool {
 	is := false
 	for i := range e.controls {
@@ -925,7 +925,7 @@ func (e *expansion) controlled(p *Point) bool {
 	return is
 }
 
-// textOf is the canonical text that a point has of an axis.
+// textOf returns the canonical text of an axis at the point.
 func (p *Point) textOf(axis string) string {
 	number := func(n *int64) string {
 		if n == nil {
@@ -952,7 +952,7 @@ func (p *Point) textOf(axis string) string {
 	return p.Params[axis]
 }
 
-// checkControls refuses what chooses no point.
+// checkControls refuses an entry of control that matches no point.
 func (e *expansion) checkControls() error {
 	for _, c := range e.controls {
 		if c.matched || c.lenient || e.partial {
@@ -998,7 +998,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 	return places, nil
 }
 
-// noteCalibration has what chooses a point of calibrate count as used.
+// noteCalibration marks the targets and controls that match a point of calibrate as used.
 func (e *expansion) noteCalibration(p *Point) {
 	e.targeted(p, nil)
 	for i := range e.controls {

@@ -31,15 +31,15 @@ var identityKinds = map[string]expression.Kind{
 	"precision": expression.Text, "batch_size": expression.Number, "seq_len": expression.Number, "seed": expression.Number,
 }
 
-// exprEnv is what the expressions of a sweep may name, with the values that this has at one point after the other. param.NAME is
-// always the parameter. The name of a parameter and a fact alone is refused: which of them is meant?
+// exprEnv is the environment of the expressions of a sweep: the names that they may use, and the values of these at the current point.
+// param.NAME is always the parameter. A name that both a parameter and a fact have is refused as ambiguous.
 type exprEnv struct {
 	scope  expression.Scope
 	facts  *expression.Machine
 	seed   *int64
 	params map[string]string // the parameter of a name
 	values map[string]any    // of facts that were read, and of the point
-	data   map[[2]string]any // what datum gave: a text is that of many points
+	data   map[[2]string]any // cache of datum: many points share a text
 	// results are values of metrics by the names that they have in an expression; nil where none may be named.
 	results map[string]any
 	point   *Point
@@ -56,7 +56,7 @@ type formula struct {
 	env   *exprEnv
 }
 
-// exprEnv returns the language of the document's expressions, which is created for the first of them.
+// exprEnv returns the environment of the document's expressions, which is created for the first of them.
 func (d *document) exprEnv(g *grid, seed *int64) *exprEnv {
 	if d.env == nil {
 		d.env = newExprEnv(g, d.over.Facts, seed, d.otherAxes)
@@ -64,8 +64,7 @@ func (d *document) exprEnv(g *grid, seed *int64) *exprEnv {
 	return d.env
 }
 
-// newExprEnv collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
-// has not, are NULL.
+// newExprEnv collects the names. It reads no fact. Axes that only other benchmarks or variants of the file have are NULL.
 func newExprEnv(g *grid, machine *expression.Machine, seed *int64, elsewhere map[string]bool) *exprEnv {
 	l := &exprEnv{facts: machine, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
 	names, facts, unclear := map[string]expression.Kind{}, map[string]expression.Kind{}, map[string]string{}
@@ -109,12 +108,12 @@ var canonicalTexts = map[string]func(string) string{
 	},
 }
 
-// interpreter is that of the point.
+// interpreter returns the Python interpreter of the point.
 func (l *exprEnv) interpreter() (name string, is bool) {
 	return l.point.Python, slices.Contains(pythonRun, l.point.Executor)
 }
 
-// kindOf is the kind that all values of an axis have; Any where they have several.
+// kindOf is the common kind of all values of an axis; Any if they differ.
 func (g *grid) kindOf(axis int) expression.Kind {
 	values := slices.Clone(g.axes[axis].values)
 	for _, e := range g.include {
@@ -129,8 +128,8 @@ func (g *grid) kindOf(axis int) expression.Kind {
 	return kind
 }
 
-// datum is the value of a parameter in an expression, of its canonical text and, where that does not say all, its JSON: a
-// number, true or false, or text. Lists and maps are their canonical text.
+// datum converts a parameter for an expression, from its canonical text and its JSON, if that differs: to a number, a boolean or a text.
+// Lists and maps are their canonical text.
 func datum(text, typed string) any {
 	if strings.HasPrefix(typed, `"`) {
 		return text
@@ -149,7 +148,7 @@ func datum(text, typed string) any {
 	return text
 }
 
-// datum is that of a text, which is looked at once.
+// datum is the function datum with a cache.
 func (l *exprEnv) datum(text, typed string) any {
 	value, known := l.data[[2]string{text, typed}]
 	if !known {
@@ -159,7 +158,7 @@ func (l *exprEnv) datum(text, typed string) any {
 	return value
 }
 
-// compile reads an expression whose value is to be of a kind. Numbers and switches of YAML are expressions too.
+// compile compiles an expression with a value of a kind. Numbers and booleans of YAML are expressions too.
 func (l *exprEnv) compile(f field, gives expression.Kind) (*formula, error) {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
 		return nil, f.want("an expression")
@@ -171,7 +170,7 @@ func (l *exprEnv) compile(f field, gives expression.Kind) (*formula, error) {
 	return formula, nil
 }
 
-// parse reads an expression. Its error does not say where in the file it is.
+// parse is compile with errors that do not name the line of the file.
 func (l *exprEnv) parse(f field, gives expression.Kind) (*formula, error) {
 	e, err := expression.Compile(f.Value, l.scope, gives)
 	if err != nil {
@@ -214,7 +213,7 @@ func (l *exprEnv) explain(null *expression.NullError) string {
 	return null.Error() + ": write (... ?? VALUE) for a default"
 }
 
-// isFact reports whether a name is that of a fact.
+// isFact reports whether a name means a fact.
 func (l *exprEnv) isFact(name string) bool {
 	_, identity := identityKinds[name]
 	_, param := l.params[name]
@@ -222,7 +221,7 @@ func (l *exprEnv) isFact(name string) bool {
 	return known && !identity && !param
 }
 
-// value is that of a name at the point, nil where it is NULL.
+// value returns the value of a name at the point; nil: NULL.
 func (l *exprEnv) value(name string) any {
 	if value, is := l.results[name]; is {
 		return value
@@ -309,7 +308,7 @@ func (r *Result) Eval(p *Point, metrics map[string]Measured) (any, error) {
 	return rounded(number * r.scale), nil
 }
 
-// rounded has the 15 digits that a float64 has for certain: the way from ns to s and back leaves a trace in the last ones.
+// rounded rounds to the 15 decimal digits that every float64 preserves: converting ns to s and back disturbs the last ones.
 func rounded(v float64) float64 {
 	const digits = 15
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
@@ -382,7 +381,7 @@ func (p *program) readResults(d *document, g *grid) error {
 	return nil
 }
 
-// metricNames are the metrics that expressions may name: those with a fixed meaning, and those that the sweep makes.
+// metricNames lists the metrics that expressions may name: those with a fixed meaning, and those that the sweep defines.
 func (p *program) metricNames(derived []member) map[string]bool {
 	names := map[string]bool{}
 	for _, k := range schema.MetricKinds {
@@ -443,7 +442,7 @@ func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) error {
 	return nil
 }
 
-// refuseName takes the name of a metric out of a scope in which it is something else too.
+// refuseName makes the name of a metric ambiguous in a scope in which it has another meaning too.
 func (s *metricEnv) refuseName(scope *expression.Scope, name string) {
 	if _, identity := identityKinds[name]; identity {
 		return // a metric of that name is reached by metric.NAME alone
@@ -488,7 +487,7 @@ func (s *metricEnv) readDerived(m member) (*Result, error) {
 	return r, s.compile(r, values["expr"], expression.Number)
 }
 
-// checkDerivedName refuses names that are no metric's, or that are measured.
+// checkDerivedName refuses invalid names, and names of metrics that NeuroLens measures.
 func checkDerivedName(m member) error {
 	if !axisName.MatchString(m.key) {
 		return m.value.errorf("want a name made of letters, digits, _ and -")
@@ -527,7 +526,7 @@ func (r *Result) readUnit(entry, f field) error {
 	return nil
 }
 
-// orderDerived puts metrics before those that are derived of them.
+// orderDerived sorts derived metrics topologically: each comes after the metrics that it uses.
 func (p *program) orderDerived(f field) error {
 	var ordered []*Result
 	left := p.derived
@@ -570,7 +569,7 @@ const metricPrefix = "metric."
 // measured are the metrics that runs have in any case, as far as the system tells them.
 var measured = []string{schema.PrimaryMetric, "cpu_user", "cpu_system", "peak_memory"}
 
-// readPrimary reads which metric a point is about.
+// readPrimary reads the main metric of a point.
 func (s *settings) readPrimary(_ *document, f field) error {
 	err := s.read("primary", f)
 	s.point.Primary = strings.TrimPrefix(s.point.Primary, metricPrefix)
@@ -598,8 +597,7 @@ func (p *program) checkPrimary(d *document) error {
 	return nil
 }
 
-// nearMetric is the metric, of those that are named, that another name probably means; empty where it is known, or probably
-// means none of them.
+// nearMetric returns the metric among own that a name probably misspells; empty: the name is known, or resembles none.
 func nearMetric(name string, own []string) string {
 	if _, known := schema.KindOfMetric(name); known || slices.Contains(own, name) || strings.HasPrefix(name, metricPrefix) {
 		return ""
@@ -708,7 +706,7 @@ func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
 	return f.known(f.what+".", keys)
 }
 
-// skip reports why a point is not to be run; nil: it is. fault is why that is not known; empty: it is.
+// skip returns why a point is skipped; nil: it runs. fault is the reason why that cannot be decided; empty: it was decided.
 func (of *section) skip(p *Point) (skip *Skip, fault string, err error) {
 	for _, rule := range of.skips {
 		holds, err := rule.when.eval(p)
@@ -745,7 +743,7 @@ var keysOfAmounts = []Key{
 	{Name: "flops", Value: expressionValue, Doc: "Floating-point operations. The metric compute is operations per second."},
 }
 
-// work says how much work an iteration is.
+// work holds the amounts of work of an iteration.
 type work struct{ items, bytes, flops *formula }
 
 // readWork reads work; nil where it is not given.
@@ -769,7 +767,7 @@ func (d *document) readWork(g *grid, seed *int64) (*work, error) {
 	return w, nil
 }
 
-// at is the work of an iteration at a point. What needs something that is NULL there is NULL too.
+// at computes the work of an iteration at a point. An amount that depends on a NULL is NULL.
 func (w *work) at(p *Point) (*schema.Work, error) {
 	items, err := w.items.amount(p)
 	if err != nil {
@@ -789,7 +787,7 @@ func (w *work) at(p *Point) (*schema.Work, error) {
 	return &schema.Work{Items: items, Flops: flops, Bytes: new(int64(math.Round(*bytes)))}, nil
 }
 
-// amount is the value of a formula, which may not be negative; nil where it is NULL or there is no formula.
+// amount is the value of a formula, which must not be negative; nil: NULL, or no formula.
 func (f *formula) amount(p *Point) (*float64, error) {
 	if f == nil {
 		return nil, nil
@@ -828,13 +826,13 @@ func workText(p *Point) string {
 	return text
 }
 
-// counted is a key whose value an expression says point by point.
+// counted is a key whose value is computed at each point by an expression.
 type counted struct {
 	Key
 	formula *formula
 }
 
-// orExpression is a value in whose place an expression of a number may stand: of a time, in seconds.
+// orExpression also accepts an expression that gives a number; for a time, in seconds.
 func orExpression(v Value) Value {
 	v.Expression = true
 	return v
@@ -871,7 +869,7 @@ func (d *document) readCounted(g *grid, seed *int64) ([]counted, error) {
 	return all, nil
 }
 
-// plain is what may stand for a key in place of an expression.
+// plain describes the values of a key that are not expressions.
 func (k Key) plain() string {
 	if k.Value.Kind == Duration {
 		return "a time with its unit (500ms, 15s, 10m)"
@@ -879,7 +877,7 @@ func (k Key) plain() string {
 	return "a number"
 }
 
-// set works the key out for a point. A count is rounded down.
+// set computes the key for a point. A count is rounded down.
 func (c counted) set(p *Point) error {
 	value, err := c.formula.eval(p)
 	if err != nil {
@@ -910,7 +908,7 @@ func exact(number float64) string {
 	return schema.CanonicalFloat(number)
 }
 
-// count sets what expressions say of how long a point runs.
+// count computes the counts and the budget of a point that are given by expressions.
 func (of *section) count(p *Point) error {
 	for _, c := range of.counted {
 		if err := c.set(p); err != nil {

@@ -21,7 +21,7 @@ import (
 // keys is the table of the keys of a sweep file.
 var keys = slices.Concat(keysOfWork, keysOfPrograms, keysOfPoints, keysOfChecks, keysOfResults, keysOfRuns, keysOfTime, keysOfRepeats, keysOfPython, keysOfModels)
 
-// keysOfWork say what runs.
+// keysOfWork define what runs.
 var keysOfWork = []Key{
 	{
 		Name: "suite", Value: textValue, Option: "store runs under the suite `NAME` instead of the sweep's", Reproduce: true,
@@ -87,16 +87,16 @@ var keysOfWork = []Key{
 	},
 }
 
-// modelValue names a model, or several.
+// modelValue is a model, or a list of models.
 var modelValue = oneOrMany(1, eitherOf(textValue, Value{Kind: Object, Keys: []Key{
 	{Name: "name", Value: textValue, Doc: "The name that is stored. Default: the name of the file."},
 	{Name: "path", Value: textValue, Doc: "The model file."},
 }}))
 
-// axisValue is a value of an axis, or what stands for arguments.
+// axisValue is a value of an axis, or a list of values.
 var axisValue = eitherOf(scalarValue, listOf(1, anyValue))
 
-// argumentsValue are values, each with the arguments of a command that it stands for.
+// argumentsValue is a map from values to the arguments of a command that replace them.
 var argumentsValue = mapOf(1, eitherOf(nothingValue, wordsValue.Among[0], listOf(0, scalarValue)))
 
 // gridColumns are the axes of grid whose values are of a kind.
@@ -126,7 +126,7 @@ func axisColumns(many bool) []Key {
 	}
 }
 
-// keysOfPoints say which points there are.
+// keysOfPoints define the points.
 var keysOfPoints = []Key{
 	{
 		Name: "grid", Value: mapOf(0, eitherOf(axisValue, argumentsValue), append(
@@ -190,7 +190,7 @@ func wordsText(list []string) string {
 // withOutput are the executors whose outputs can be compared.
 var withOutput = []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython, schema.ExecutorONNXRT, schema.ExecutorTorch}
 
-// keysOfChecks say what a right result is.
+// keysOfChecks define correct results.
 var keysOfChecks = []Key{
 	{
 		Name: "output", Value: eitherOf(nothingValue, textValue, Value{Kind: Object, Keys: outputKeys}), Stored: true, text: outputText,
@@ -209,7 +209,7 @@ var keysOfChecks = []Key{
 	},
 }
 
-// keysOfResults say what is made of metrics.
+// keysOfResults are about metrics.
 var keysOfResults = []Key{
 	{
 		Name: "derived", Value: mapOf(1, Value{Kind: Object, Keys: derivedKeys}), Stored: true, text: derivedText,
@@ -277,7 +277,7 @@ func referenceText(p *Point) string {
 
 var commandAlone = []schema.Executor{schema.ExecutorCommand}
 
-// hookValue is a program with its arguments: a list, or a text that is taken apart as that of a command line.
+// hookValue is a program with its arguments: a list, or a text that is split like a command line.
 var hookValue = eitherOf(scalarValue, listOf(1, scalarValue))
 
 // fileOrNull is a file, or null for none.
@@ -286,7 +286,7 @@ var fileOrNull = eitherOf(nothingValue, scalarValue)
 // exitValue is an exit status other than 0.
 var exitValue = Value{Kind: Integer, Min: 1, Max: 255}
 
-// keysOfPrograms say what is around the processes of a command. Nothing of it is timed.
+// keysOfPrograms are about the environment of the processes of a command. None of it is timed.
 var keysOfPrograms = []Key{
 	{
 		Name: "shell", Value: eitherOf(switchValue, textValue), Executors: commandAlone, Stored: true, Verbatim: true, Reproduce: true,
@@ -349,7 +349,7 @@ func ignoredText(p *Point) string {
 	return strings.Join(words, ",")
 }
 
-// verbatim is the value of a key whose option has one text, as a file has it.
+// verbatim returns the text of an option as the value that a file would have.
 func (k Key) verbatim(text string) *yaml.Node {
 	switch {
 	case k.Name == "output":
@@ -434,7 +434,7 @@ const (
 	timingTorchTimer = "torch_timer"
 )
 
-// keysOfPython say how a Python worker runs a point. Those with a field of Worker are told to it under that field's name.
+// keysOfPython define how a Python worker runs a point. The worker receives those with a field of Worker, under the field's name.
 var keysOfPython = []Key{
 	{
 		Name: "python", Value: scalarValue, Executors: pythonRun, Option: "Python `INTERPRETER` for benchmarks and backends (or NEUROLENS_PYTHON)",
@@ -492,7 +492,7 @@ var keysOfPython = []Key{
 	},
 }
 
-// keysOfModels say what a model gets, and how it is loaded.
+// keysOfModels define the inputs of a model, and how it is loaded.
 var keysOfModels = []Key{
 	{
 		Name: "inputs", Executors: modelRun, Stored: true, text: func(p *Point) string { return asJSON(p.Inputs) },
@@ -508,7 +508,7 @@ var keysOfModels = []Key{
 	},
 }
 
-// keysOfRuns say what a run is.
+// keysOfRuns define a run.
 var keysOfRuns = []Key{
 	{
 		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "profile each point in an extra pass with `TOOL`: ort, torch; empty: none",
@@ -559,7 +559,7 @@ var keysOfTime = []Key{
 	},
 }
 
-// keysOfRepeats say how many runs a point has.
+// keysOfRepeats define the number of runs per point.
 var keysOfRepeats = []Key{
 	{
 		Name: "repeats", Value: countOf(1), Option: "`N` runs per point (1; command: 10)",
@@ -607,7 +607,7 @@ func deadline(stage schema.Stage, of, standard string, at func(*Point) any) Key 
 	return Key{Name: string(stage), Value: durationValue, Default: standard, Doc: "The deadline of " + of + ".", point: at}
 }
 
-// warmupText says also whether there is a warm-up before the first run of a session alone.
+// warmupText also tells whether only the first run of a session has a warm-up.
 func warmupText(p *Point) string {
 	if p.WarmupOnce {
 		return strconv.Itoa(p.Warmup) + " per session"

@@ -466,11 +466,10 @@ func shareAxes(documents []*document) {
 // hasAxis reports whether an axis that the command line or an entry names belongs to the document, or to no document.
 func (d *document) hasAxis(name string) bool { return !d.otherAxes[schema.CanonicalAlias(name)] }
 
-// settingFlags are the options for what may stand in grid and is no axis.
+// settingFlags are the options of the settings that are allowed in grid although they are not axes.
 var settingFlags = map[string]string{"repeats": "--repeats", "tags": "--tag"}
 
-// exclusiveKeys are keys that say the same in another way: what a layer says of one takes the place of what those below it say
-// of the others.
+// exclusiveKeys are alternatives: a layer that sets a key removes its alternatives from the layers below.
 var exclusiveKeys = map[string][]string{
 	"command":    {"file"},
 	"file":       {"command", "wrapper"},
@@ -487,8 +486,8 @@ var modelBackends = []string{
 // axisKeys are the maps whose keys are axes.
 var axisKeys = []string{"params", "grid", "scale"}
 
-// mergeLayers is a layer with another one on top: maps are merged, lists and single values are replaced. An axis is replaced as a whole, however
-// and wherever it is written.
+// mergeLayers puts a layer over another one: maps are merged, lists and single values are replaced. An axis is replaced as a whole, wherever
+// it is defined.
 func mergeLayers(base, over *yaml.Node) *yaml.Node {
 	for pair := range slices.Chunk(over.Content, 2) {
 		for _, rival := range exclusiveKeys[pair[0].Value] {
@@ -521,7 +520,7 @@ func mergeLayers(base, over *yaml.Node) *yaml.Node {
 	return mergeMaps(base, over, "")
 }
 
-// mergeMaps merges maps, and those in them but for axes. key is the one that they are the values of.
+// mergeMaps merges maps recursively, except for axes. key is the key of the maps.
 func mergeMaps(base, over *yaml.Node, key string) *yaml.Node {
 	out := *base
 	out.Content = slices.Clone(base.Content)
@@ -547,7 +546,7 @@ func mergeMaps(base, over *yaml.Node, key string) *yaml.Node {
 	return &out
 }
 
-// withoutReading is an entry of metrics without how it is read, if another one says that over it.
+// withoutReading removes the extraction method from an entry of metrics if the layer over it has one.
 func withoutReading(entry, over *yaml.Node) *yaml.Node {
 	if !slices.ContainsFunc(readings, func(key string) bool { return memberOf(over, key) != nil }) {
 		return entry
@@ -558,7 +557,7 @@ func withoutReading(entry, over *yaml.Node) *yaml.Node {
 	return entry
 }
 
-// withoutContent is an entry of inputs without what the input holds, as far as another one says that in another way over it.
+// withoutContent removes the content from an entry of inputs if the layer over it defines it by other keys.
 func withoutContent(entry, over *yaml.Node) *yaml.Node {
 	says := func(keys []string) bool {
 		return slices.ContainsFunc(keys, func(key string) bool { return memberOf(over, key) != nil })
@@ -577,7 +576,7 @@ func withoutContent(entry, over *yaml.Node) *yaml.Node {
 	return entry
 }
 
-// axisAt is an axis of a layer, by its column or name, and where it stands.
+// axisAt is an axis of a layer, by its column or name, with its path of keys.
 type axisAt struct {
 	column string
 	path   []string
@@ -602,7 +601,7 @@ func axesIn(layer *yaml.Node) (axes []axisAt) {
 	return axes
 }
 
-// flattenLayer is a layer with the settings that stand in its grid at its top, where they win over those that it has there.
+// flattenLayer moves the settings in the grid of a layer to its top level, where they take precedence.
 func flattenLayer(layer *yaml.Node) *yaml.Node {
 	for setting := range settingFlags {
 		grid := memberOf(layer, "grid")
@@ -619,7 +618,7 @@ func flattenLayer(layer *yaml.Node) *yaml.Node {
 	return layer
 }
 
-// indexOf is the place of a key in the content of a map, -1 where it is not there.
+// indexOf returns the index of a key in the content of a map; -1: it is missing.
 func indexOf(n *yaml.Node, key string) int {
 	if n.Kind == yaml.MappingNode {
 		for at := 0; at < len(n.Content); at += 2 {
@@ -631,7 +630,7 @@ func indexOf(n *yaml.Node, key string) int {
 	return -1
 }
 
-// memberOf is the value of a key of a map, nil where it is not there.
+// memberOf returns the value of a key of a map; nil: it is missing.
 func memberOf(n *yaml.Node, key string) *yaml.Node {
 	if at := indexOf(n, key); at >= 0 {
 		return n.Content[at+1]
@@ -639,7 +638,7 @@ func memberOf(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// without is a map without what stands at a path of keys; the map itself stays as it is.
+// without returns a copy of a map without the value at a path of keys.
 func without(n *yaml.Node, path ...string) *yaml.Node {
 	out := *n
 	out.Content = slices.Clone(n.Content)
@@ -661,7 +660,7 @@ func runsModel(layer *yaml.Node) bool {
 		memberOf(layer, "model") != nil && memberOf(layer, "command") == nil && memberOf(layer, "file") == nil
 }
 
-// referenceKinds are the keys of reference that say what is compared with.
+// referenceKinds lists the keys of a reference that define the correct output, without tolerances.
 func referenceKinds(reference *yaml.Node) (keys []string) {
 	if reference == nil || reference.Kind != yaml.MappingNode {
 		return nil
@@ -674,8 +673,8 @@ func referenceKinds(reference *yaml.Node) (keys []string) {
 	return keys
 }
 
-// layerOf is the layer that a key comes from; empty: nothing says it. Of a map whose values come from several it is the
-// topmost one.
+// layerOf returns the layer that a key comes from; empty: it is not set. For a map whose values come from several layers, it is the topmost
+// one.
 func (d *document) layerOf(key string) string {
 	_, replaced := d.over.Params[key]
 	if replaced || d.option(key).given() || d.optionItems(key) != nil {
@@ -688,7 +687,7 @@ func (d *document) layerOf(key string) string {
 	return topmost(d.from, f.Node)
 }
 
-// topmost is the highest of the layers of a value and of what is in it.
+// topmost returns the highest layer of a value and of the values inside it.
 func topmost(from map[*yaml.Node]string, n *yaml.Node) string {
 	highest := from[n]
 	if highest == "" {
@@ -727,7 +726,7 @@ func Thresholds(name string, n *yaml.Node) (map[string]string, error) {
 	return field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds()
 }
 
-// addDefaults puts defaults under the sweep, the first of them lowest.
+// addDefaults merges the defaults below the sweep, the first of them lowest.
 func (l *layered) addDefaults(all []Defaults) {
 	under := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, d := range all {
@@ -741,7 +740,7 @@ func (l *layered) addDefaults(all []Defaults) {
 	}
 }
 
-// dropWarmupDefaults takes out the default warm-up and iterations of a project where the sweep has a cold start: the keys of the sweep itself win.
+// dropWarmupDefaults removes a project's default warm-up and iterations if the sweep has a cold start: the keys of the sweep itself win.
 func (d *document) dropWarmupDefaults() {
 	cold := d.keys["cold_start"]
 	if !cold.given() {

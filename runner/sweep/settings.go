@@ -36,7 +36,7 @@ const (
 	defaultRepeatsAgainst = 6
 )
 
-// settings are what the keys say of launching.
+// settings are the values of the keys about launching.
 type settings struct {
 	sweep       Sweep    // without points
 	point       Point    // how each is launched, whatever its executor
@@ -246,7 +246,7 @@ const (
 	defaultMinRunTime = 200 * time.Millisecond
 )
 
-// readSwitches reads what is either so or not.
+// readSwitches reads the boolean keys.
 func (s *settings) readSwitches(d *document) error {
 	for _, k := range keys {
 		if k.Value.Kind != Switch || k.point == nil {
@@ -355,7 +355,7 @@ func (s *settings) readProfiler(d *document, f field) error {
 	return err
 }
 
-// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has one iteration,
+// readFixed notes the settings from the command line, a preset or a variant, which no benchmark may change. A cold start has one iteration,
 // and no warm-up unless the file itself asks for one.
 func (s *settings) readFixed(d *document) error {
 	given := func(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) } // in a layer that overrides get_config
@@ -437,7 +437,7 @@ func option(name, tag, text string) field {
 	return field{&yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}, origin{name: name}, "", 0}
 }
 
-// optionItems are the values of an option that takes a list; nil: the option is not set.
+// optionItems returns the values of an option that takes a list; nil: the option is not set.
 func (d *document) optionItems(key string) []field {
 	text, given := d.over.Given[key]
 	if !given {
@@ -847,7 +847,7 @@ func givenTimeouts(d *document) (map[string]field, error) {
 	return given, nil
 }
 
-// room is what the deadline of measure leaves a budget.
+// room relates the deadline of measure to the budget.
 type room struct {
 	measure    field // the deadline; not given: it makes room
 	budgetSet  bool  // the budget is set
@@ -871,7 +871,7 @@ func (r room) fit(p *Point) error {
 	return r.measure.errorf("%s is not longer than the budget of %s: raise it, or lower the budget", limit, p.Budget)
 }
 
-// multiplied is at least a nanosecond: 0 would be no deadline.
+// multiplied is at least a nanosecond, because 0 would mean no deadline.
 func multiplied(d time.Duration, multiplier float64) time.Duration {
 	return time.Duration(math.Ceil(float64(d) * multiplier))
 }

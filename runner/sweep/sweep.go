@@ -35,7 +35,7 @@ type Sweep struct {
 	Share      []string                     // paths ignored by git that both sides of a comparison of two commits need
 	Points     []Point                      // points that run, in expansion order, those of calibrate last; each point_id once; must not move once there are launches
 	Skipped    []Point                      // points that skip_if skips, in expansion order; must not move either
-	Notes      []string                     // what is worth a word before the sweep runs
+	Notes      []string                     // hints to show before the sweep runs
 	Left       []discover.Left              // files that discover looked at and that are not benchmarks, with paths from the working directory
 	Found      map[string]map[string]string // facts about the files that discover took, by path from the working directory
 

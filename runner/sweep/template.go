@@ -42,7 +42,7 @@ func (f field) template(s *scope) (template, error) {
 	return f.parse(text, s)
 }
 
-// parse reads a text that f has.
+// parse parses a text of f.
 func (f field) parse(text string, s *scope) (template, error) {
 	t, whole := template{at: f}, text
 	var literal strings.Builder
@@ -109,7 +109,7 @@ func tooLong(texts []template, row []*value) bool {
 	return false
 }
 
-// staticTemplate is a template for a value that is needed before a run begins.
+// staticTemplate reads a template for a value that is needed before a run begins: it cannot contain {run_dir}.
 func (f field) staticTemplate(s *scope) (template, error) {
 	t, err := f.template(s)
 	if err == nil && t.hasRunDir() {
@@ -178,7 +178,7 @@ func (t template) fill(row []*value) string {
 	return text.String()
 }
 
-// texts are a list of templates whose texts all points share where no axis stands in it.
+// texts is a list of templates. Without an axis in it, all points share the filled-in texts.
 type texts struct {
 	templates []template
 	shared    []string

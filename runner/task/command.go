@@ -20,7 +20,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// floorMargin is how far, in B, a peak reported by wait4 must be above that of the supervisor to belong to the process, because the
+// floorMargin is how far, in B, a peak reported by wait4 must exceed the supervisor's own to belong to the process, because the
 // kernel's counters of resident memory are approximate.
 const floorMargin = 1 << 20
 
@@ -44,7 +44,7 @@ type command struct {
 // process is an ended process, as a failure names it.
 type process struct {
 	what, path string
-	hook       bool // it is none of those that are measured
+	hook       bool // it is not measured
 }
 
 // iteration is what one process took.
@@ -105,7 +105,7 @@ func (s *supervisor) runCommand() {
 	s.sender.hold(event{Event: eventResult, At: s.sender.now()})
 }
 
-// close lets go of what only the run of a command needs. A supervisor may go on to another run.
+// close frees the resources of the run. The supervisor may serve another one.
 func (c *command) close() {
 	if c.samples != nil {
 		c.samples.close()
@@ -158,7 +158,7 @@ func (c *command) run() *event {
 // could clean up after it.
 func (c *command) canTrace() bool { return len(c.job.Hooks.Cleanup) == 0 }
 
-// fitting are the numbers of the processes in a measurement: up to limit or, with a budget, until the clock says that it is spent, or stop
+// fitting yields the numbers of the processes in a measurement: up to limit or, with a budget, until the clock says that it is spent, or stop
 // returns true. There is at least one.
 func fitting(limit int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
@@ -214,7 +214,7 @@ func (c *command) iterate(row, index int) *event {
 	return nil
 }
 
-// prepare prepares a process: it says what is to be said before, runs the hook and empties the output.
+// prepare prepares a process: it sends the held events, runs the hook and empties the output.
 func (c *command) prepare() *event {
 	c.sender.flush()
 	if len(c.job.Hooks.Prepare) > 0 {
@@ -273,7 +273,7 @@ func (c *command) failure(p process, status syscall.WaitStatus, err error) *even
 }
 
 // trace runs an iteration that is not measured under ptrace, for the files of Spec.Watch. It returns whether that worked; if not, a warm-up
-// iteration must be repeated. The event is of a failure before it.
+// iteration must be repeated. The event is a failure before the process started.
 func (c *command) trace() (bool, *event) {
 	c.followed = true
 	if failed := c.prepare(); failed != nil {
@@ -361,7 +361,7 @@ func (c *command) measureStart() *event {
 	return nil
 }
 
-// startOfShell is the measured start; false: nothing is to be subtracted, or the start is not known.
+// startOfShell returns the measured start; false: there is nothing to subtract, or the start is not known.
 func (r *run) startOfShell() (s start, known bool) {
 	median, err := strconv.ParseInt(r.facts[factStart], 10, 64)
 	if err != nil || len(r.spec.Start) == 0 {
@@ -430,7 +430,7 @@ const (
 	hookCleanup = "cleanup"
 )
 
-// cleanupFile has the standard error of the cleanup: stderr is that of the last process.
+// cleanupFile holds the standard error of the cleanup. The file stderr holds the last process's.
 const cleanupFile = "cleanup"
 
 // hookAttr is how hooks are started: as the command, but for its standard input, its output and its events.
@@ -444,8 +444,7 @@ func (s *supervisor) hookAttr() *syscall.ProcAttr {
 	return &attr
 }
 
-// hook runs a program around the processes, and gives the event of one that did not end well. What it writes is gone when
-// the next process begins.
+// hook runs a program around the processes, and returns an event if it failed. Its output is discarded when the next process begins.
 func (c *command) hook(name string, argv []string) *event {
 	if len(argv) == 0 {
 		return nil
@@ -530,7 +529,7 @@ func (s *supervisor) cleanUp() {
 	}
 }
 
-// openStdin opens the file that the next process reads, from its first byte on, and gives how to close it.
+// openStdin opens the standard input of the next process, and returns a function that closes it.
 func (c *command) openStdin() (done func(), err error) {
 	if c.job.Stdin == "" {
 		return func() {}, nil
@@ -555,7 +554,7 @@ func InDir(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// openOutput opens the file that takes the standard output of the processes, in place of the one that the run has for that.
+// openOutput opens the file for the standard output of the processes, if the job names one.
 func (c *command) openOutput() error {
 	if c.job.Stdout == "" {
 		return nil

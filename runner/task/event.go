@@ -54,7 +54,7 @@ type event struct {
 	Op                  *eventOp                       `json:"op,omitempty"`
 }
 
-// eventMetric is a metric besides those in the file of samples, or what is to be known of latency.
+// eventMetric describes a metric that is not in the file of samples, or adds attributes to latency.
 type eventMetric struct {
 	Name   string        `json:"name"`
 	Unit   string        `json:"unit"`
@@ -145,7 +145,7 @@ func (s *sender) hold(e event) {
 	s.mu.Unlock()
 }
 
-// flush writes what is held. Whoever holds events calls it before anything that may take long.
+// flush writes the held events. It has to be called before anything that may take long.
 func (s *sender) flush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +169,7 @@ func cut(text string, limit int) string {
 	return text[:limit]
 }
 
-// parseEvent reads one line. What is not an object with an event is an error; an event that nobody knows is not.
+// parseEvent reads one line. A line that is no object with an event is an error; an unknown event is not.
 func parseEvent(line []byte) (event, error) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {
@@ -197,7 +197,7 @@ func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) 
 	return 0, nil, nil
 }
 
-// readEvents hands each event to handle until the end of r. It stops at the first line that is none.
+// readEvents passes each event to handle until the end of r. It stops at the first line that is not an event.
 func readEvents(r io.Reader, handle func(event)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
@@ -215,7 +215,7 @@ func readEvents(r io.Reader, handle func(event)) error {
 	return nil // a read error is the end of the pipe, and what that means the caller knows
 }
 
-// stageNumber is the number of a stage in the file of samples; 0 if it is none.
+// stageNumber is the number of a stage in the file of samples; 0: no such stage.
 func stageNumber(stage schema.Stage) int64 {
 	for i, s := range schema.StageNames {
 		if s == stage {
@@ -228,7 +228,7 @@ func stageNumber(stage schema.Stage) int64 {
 // maxOps bounds the operators of one run.
 const maxOps = 1 << 20
 
-// reports is what a worker reports about a run, apart from the file of samples.
+// reports collects the reports of a worker that are not in the file of samples.
 type reports struct {
 	latency  schema.Metric   // attributes alone: clock, level, tick, iterations per sample
 	metrics  []schema.Metric // in the order of their first event

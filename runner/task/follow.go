@@ -68,7 +68,7 @@ func (r *run) follow(ctx context.Context) {
 	r.finish()
 }
 
-// finish reads the samples of a run that nobody had to end.
+// finish closes the last stage, and counts the samples unless stop did.
 func (r *run) finish() {
 	r.catchUp()
 	r.closeStage(now())
@@ -82,7 +82,7 @@ func (r *run) finish() {
 	}
 }
 
-// handle takes in what a stream brought.
+// handle processes a message of a stream.
 func (r *run) handle(m message) {
 	if m.end {
 		r.ended[m.from] = true
@@ -138,7 +138,7 @@ func (r *run) handle(m message) {
 	}
 }
 
-// protocolError ends a run whose worker does not keep to the protocol.
+// protocolError ends a run whose worker violates the protocol.
 func (r *run) protocolError(err error) {
 	r.protocolErr = fmt.Errorf("reading events: %w", err)
 	r.stop(cause{status: schema.StatusError, kind: kindProtocol, text: r.protocolErr.Error()})
@@ -212,8 +212,8 @@ func (r *run) poll() {
 	}
 }
 
-// checkEnough asks whether the samples will do, where that is asked, each time there are a quarter more of them: asking
-// takes time from the machine that measures, and an answer among many is yes by chance.
+// checkEnough calls Spec.Enough each time there are a quarter more samples: a call takes time from the machine that measures, and of many
+// answers some are yes by chance.
 func (r *run) checkEnough(measured int) {
 	if r.spec.Enough == nil || r.stage != schema.StageMeasure || measured < r.enough+r.enough/4+1 {
 		return
@@ -258,7 +258,7 @@ func sizeOf(f *os.File) int64 {
 	return info.Size()
 }
 
-// stop ends a run. The samples are counted before anything is killed: what a dying loop adds is none.
+// stop ends a run. The samples are counted before anything is killed, because a loop that dies may still add rows.
 func (r *run) stop(c cause) {
 	if r.phase != phaseRunning || r.cause != nil {
 		return
@@ -278,7 +278,7 @@ func (r *run) stop(c cause) {
 	r.kill()
 }
 
-// kill has the supervisor kill everything.
+// kill orders the supervisor to kill everything.
 func (r *run) kill() {
 	r.phase = phaseKilling
 	wait := r.job.KillWait / 2
@@ -289,7 +289,7 @@ func (r *run) kill() {
 	r.order(orderKill)
 }
 
-// awaitDump orders the kill when the stack is there and grows no more.
+// awaitDump orders the kill once the stack is written completely.
 func (r *run) awaitDump() {
 	size := r.stackSize()
 	if size > 0 && size == r.dumped || time.Now().After(r.dumpBy) {
@@ -325,7 +325,7 @@ func (r *run) drained() {
 // arm sets the timer to the deadline.
 func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
 
-// deadline is that of the stage. The supervisor ends a cleanup itself, as the run may have ended already.
+// deadline is the deadline of the stage. The supervisor enforces the deadline of a cleanup itself, because the run may have ended by then.
 func (r *run) deadline() time.Time {
 	limit := *r.spec.Deadlines.of(r.stage)
 	if r.stage == schema.StageTeardown && r.hasCleanup() {

@@ -52,7 +52,7 @@ func CheckInterpreter(path, dir string, env []string) error {
 	return nil
 }
 
-// firstLine returns what stands behind the #! of a script; false: it is none.
+// firstLine returns the rest of a script's first line after #!; false: the file is not a script.
 func firstLine(path string) (string, bool) {
 	file, err := os.Open(path)
 	if err != nil {

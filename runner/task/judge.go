@@ -112,7 +112,7 @@ func (r *run) judge(o *Outcome) {
 	}
 }
 
-// killed reports whether somebody else killed the benchmark, or, as a shell says it, a part of it.
+// killed reports whether another process killed the benchmark or, by the exit status of a shell, a part of it.
 func killed(o *Outcome) bool {
 	switch o.ErrorKind {
 	case kindSignal:
@@ -123,7 +123,7 @@ func killed(o *Outcome) bool {
 	return false
 }
 
-// judgeFailure judges a run of which somebody said what failed.
+// judgeFailure judges a run in which the worker or the supervisor reported a failure.
 func (r *run) judgeFailure(o *Outcome, e *event) {
 	o.Status, o.ErrorKind, o.Error = schema.StatusError, e.Kind, e.Message
 	if e.Stage != "" {
@@ -291,13 +291,13 @@ func isIndented(line string) bool { return line != "" && (line[0] == ' ' || line
 // skipWords begin the line with which a benchmark says that it cannot run here. worker.py of package python has them too.
 var skipWords = []string{"SKIPPED:", "HARDWARE/SOFTWARE LIMITATION:"}
 
-// skipReason is what the last line of the output says of a benchmark that cannot run here, or that of standard error;
-// empty where neither says so.
+// skipReason returns the reason why a benchmark cannot run here, from the last line of standard output or of standard error; empty: it gave
+// none.
 func (r *run) skipReason() string {
 	return cmp.Or(skipOf(lastLine(r.stdout)), skipOf(lastLine(r.stderr)))
 }
 
-// skipOfFailure is that of a process that failed: what it wrote on standard error, if anything, says why it did.
+// skipOfFailure is skipReason for a process that failed: standard error, if there is any, takes precedence.
 func (r *run) skipOfFailure() string {
 	return skipOf(cmp.Or(lastLine(r.stderr), lastLine(r.stdout)))
 }
@@ -307,7 +307,7 @@ func lastLine(f *os.File) string {
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// skipOf is the reason in a line that says that a benchmark cannot run here; empty: it does not say so.
+// skipOf returns the reason in a line that marks a run as skipped; empty: the line has no such mark.
 func skipOf(line string) string {
 	for _, word := range skipWords {
 		if reason, is := strings.CutPrefix(line, word); is {

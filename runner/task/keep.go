@@ -18,10 +18,10 @@ import (
 // Output is an output that a Spec may keep: the file in which a worker writes the output of its benchmark, in the format of numpy.save.
 const Output = "output.npy"
 
-// keptLimit bounds what is kept of all processes of a run, in B.
+// keptLimit bounds the kept outputs of all processes of a run together, in B.
 const keptLimit = 512 << 20
 
-// keptHeader is the size of what stands before each output that is kept; PROTOCOL.md has the layout.
+// keptHeader is the size of the header before each kept output; PROTOCOL.md has the layout.
 const keptHeader = 32
 
 // bufferSize is how much of an output, in B, is copied at once.
@@ -74,7 +74,7 @@ func newKeeper(dir string, j *job) (*keeper, error) {
 	return k, nil
 }
 
-// outputOf is the output of a name.
+// outputOf returns the output with a name of Spec.Keep.
 func (j *job) outputOf(dir, name string) keptOutput {
 	if name == stdoutFile || name == stderrFile || name == Output {
 		return keptOutput{path: j.path(dir, name)}
@@ -82,7 +82,7 @@ func (j *job) outputOf(dir, name string) keptOutput {
 	return keptOutput{path: InDir(j.Dir, name), own: true}
 }
 
-// mark notes what files are there before a process starts. The clock of a file system is too coarse to tell two writes of
+// mark records the state of the files before a process starts. The clock of a file system is too coarse to distinguish two writes by
 // quick processes apart, so a file is given a time that is long ago.
 func (k *keeper) mark() {
 	for i := range k.outputs {
@@ -100,7 +100,7 @@ func (o *keptOutput) mark() {
 	}
 	o.before, o.time = info, info.ModTime()
 	if os.Chtimes(o.path, time.Time{}, longAgo) != nil {
-		return // it is somebody else's; then its size and its time have to tell
+		return // another user owns it: its size and time have to do
 	}
 	if info, err = os.Stat(o.path); err == nil {
 		o.before, o.marked = info, true
@@ -128,7 +128,7 @@ func (k *keeper) keep(row int) error {
 	return nil
 }
 
-// keepOne writes the header with what is known of the output, and the output.
+// keepOne writes the header of an output, and the output.
 func (k *keeper) keepOne(row, output int) error {
 	o := &k.outputs[output]
 	f, size, state := o.open()
@@ -155,7 +155,7 @@ func (k *keeper) keepOne(row, output int) error {
 	return k.copy(f, size)
 }
 
-// open opens the output, without waiting for anybody, and tells its size, or why there is none.
+// open opens the output without blocking, and returns its size, or the state that says why there is none.
 func (o *keptOutput) open() (f *os.File, size int64, state int) {
 	f, err := os.OpenFile(o.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if os.IsNotExist(err) {
@@ -176,7 +176,7 @@ func (o *keptOutput) open() (f *os.File, size int64, state int) {
 	return f, info.Size(), keptThere
 }
 
-// copy copies as many bytes as the header says; where somebody took some away meanwhile, zeros stand for them.
+// copy copies as many bytes as the header says. If the file has become shorter since, zeros replace the missing bytes.
 func (k *keeper) copy(f *os.File, size int64) error {
 	if k.buffer == nil && size > 0 {
 		k.buffer = make([]byte, bufferSize)

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// run is the runner's side of one run.
+// run is the state of one run in the runner process.
 type run struct {
 	pool   *Pool
 	spec   Spec
@@ -122,7 +122,7 @@ func (r *run) prepareSamples() (err error) {
 // inMemory reports whether the samples are in the memory that the supervisor has for them.
 func (r *run) inMemory() bool { return r.reused != nil && r.job.shape().size() <= maxSharedSamples }
 
-// maxOrder is the length, in B, up to which a job is a part of the order to start. A pipe has room for that, so nobody waits.
+// maxOrder is the length, in B, up to which a job is a part of the order to start. It fits into the buffer of a pipe, so writing never blocks.
 const maxOrder = 16 << 10
 
 // prepareJob writes the job down, unless it is short and the supervisor alone needs it.
@@ -244,7 +244,7 @@ type Left struct {
 // runDirVariable is the environment variable with the directory of the run.
 const runDirVariable = "NEUROLENS_RUN_DIR"
 
-// profileFile is where a worker leaves what a profiler recorded, in the directory of the run.
+// profileFile is the file in the directory of the run to which a worker writes the recording of a profiler.
 const profileFile = "profile.json"
 
 // ownDir is the directory for the benchmark in the directory of the run.

@@ -12,7 +12,7 @@ import (
 // selfPath is the file to start again.
 func selfPath() (string, error) { return os.Executable() }
 
-// becomeSubreaper: there is none here; a process that leaves its group survives.
+// becomeSubreaper does nothing: only Linux has subreapers, and elsewhere a process that leaves its group survives.
 func becomeSubreaper() error { return nil }
 
 // killBelow kills the process group of the process that was started last, and reaps that process.
@@ -30,7 +30,7 @@ func killBelow(leader leader, _ time.Duration, before func()) (killed, left int)
 // sweepOrphans finds none: orphans go to process 1 here.
 func sweepOrphans(map[int]bool, time.Duration) (left int) { return 0 }
 
-// peakMemory of another process is not to be had; that of this one is getrusage's.
+// peakMemory is known for this process alone, from getrusage.
 func peakMemory(process string) (int64, bool) {
 	var usage syscall.Rusage
 	if process != "self" || syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
@@ -54,7 +54,7 @@ func newShared() *shared { return nil }
 
 func (s *shared) renew() error { return nil }
 
-// newOrders is what orders go through: what is written on one side is read on the other one.
+// newOrders makes the channel for orders.
 func newOrders() (read, write *os.File, err error) { return os.Pipe() }
 
 func (s *shared) send(*os.File) error { return nil }

@@ -88,7 +88,7 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	return o, nil
 }
 
-// supervisor is the supervisor for a run, and its folder: that of an earlier one, or a new one. It never leaves an idle one beside a run.
+// supervisor returns a supervisor for a run, with its folder. It reuses the idle one if it can, and otherwise ends it and starts a new one.
 func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
 	if l := p.takeIdle(); l != nil {
 		if l.canContinue() && spec.perProcess() {
@@ -110,7 +110,7 @@ func (p *Pool) supervisor(spec Spec) (*link, *folder, error) {
 	return l, f, nil
 }
 
-// takeIdle is the supervisor that waits for another run; nil: there is none.
+// takeIdle removes the supervisor that waits for another run from the pool and returns it, or nil.
 func (p *Pool) takeIdle() *link {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *Pool) takeIdle() *link {
 	return l
 }
 
-// dismiss lets a supervisor go that has made another folder.
+// dismiss ends an idle supervisor and removes the folder that was made for its next run.
 func (p *Pool) dismiss(l *link) {
 	l.release(false, p.killWait)
 	l.nextFolder.remove()
@@ -157,7 +157,7 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// start starts a supervisor.
+// start starts the process of a supervisor.
 func (p *Pool) start(cmd *exec.Cmd) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +168,7 @@ func (p *Pool) start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// wait reaps a supervisor and gives how it ended.
+// wait reaps a supervisor and returns how it ended.
 func (p *Pool) wait(cmd *exec.Cmd) syscall.WaitStatus {
 	err := cmd.Wait()
 	p.mu.Lock()
@@ -180,14 +180,14 @@ func (p *Pool) wait(cmd *exec.Cmd) syscall.WaitStatus {
 	return 0
 }
 
-// sweep kills and reaps orphans and gives how many survive that.
+// sweep kills and reaps orphans, and returns how many survive.
 func (p *Pool) sweep() (left int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return sweepOrphans(p.known, p.killWait/2)
 }
 
-// link is the runner's side of a supervisor: its life line, and what it says. It serves one run after the other.
+// link is the connection of the runner to a supervisor: orders in one direction, events in the other. It serves one run after the other.
 type link struct {
 	cmd      *exec.Cmd
 	orders   *os.File                // the life line
@@ -211,7 +211,7 @@ const (
 	streams
 )
 
-// message is what a stream brought: an event, or its end with the reason if it was not the proper one.
+// message is an event of a stream, or its end, with the error that ended it.
 type message struct {
 	from  int
 	event event
@@ -219,14 +219,14 @@ type message struct {
 	err   error
 }
 
-// inheritance is what a supervisor gets from the runner, for comparisons.
+// inheritance is the state that a supervisor inherits from the runner, for comparisons.
 type inheritance struct {
 	environ []string
 	dir     string
 	rest    inherited
 }
 
-// inheritanceNow is what a supervisor that started now would get.
+// inheritanceNow returns the state that a supervisor would inherit if it were started now.
 func inheritanceNow() (i inheritance) {
 	i.environ = os.Environ()
 	i.dir, _ = os.Getwd()
@@ -295,14 +295,14 @@ func (l *link) listen(p *Pool) {
 	go func() { l.exited <- p.wait(l.cmd) }()
 }
 
-// order tells the supervisor something. It fails if the supervisor is gone, which exited tells too.
+// order sends an order. It fails silently if the supervisor is gone, which exited reports.
 func (l *link) order(word string) { _, _ = l.orders.WriteString(word + "\n") }
 
 // readyWait is how long a supervisor may take to say whether it can serve another run. It is a matter of microseconds, and of more
 // where other work has the processors.
 const readyWait = 10 * time.Second
 
-// errSpent is that a supervisor serves no other run.
+// errSpent: the supervisor cannot serve another run.
 var errSpent = errors.New("the supervisor serves no other run")
 
 // prepareNext has the supervisor take another run and makes its directory, while the runner is busy with what the last one has left.
@@ -360,7 +360,7 @@ func (l *link) canContinue() bool {
 	}
 }
 
-// note takes in that the supervisor is ready.
+// note records that the supervisor is ready.
 func (l *link) note(e event) {
 	if e.Event == eventReady {
 		l.ready = &e

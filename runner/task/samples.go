@@ -36,7 +36,7 @@ const (
 
 	textSize = offBegins - offText
 
-	// unset is the value of a row, the floor and the peak that nobody measured.
+	// unset is the value of a row, the floor and the peak before they are measured.
 	unset = math.MinInt64
 
 	// progressShift puts the number of the stage above the time in the progress word, so that both change at once.
@@ -147,7 +147,7 @@ func unsetRows(size int64) []byte {
 	return rows
 }
 
-// renewSamples does the same in memory that earlier samples may have had.
+// renewSamples is createSamples for a file that earlier samples may have used.
 func renewSamples(f *os.File, s shape) (*sampleReader, error) {
 	if _, err := f.WriteAt(append(s.header(), unsetRows(s.size()-offRows)...), 0); err != nil {
 		return nil, err
@@ -167,14 +167,14 @@ type sampleReader struct {
 
 func (r *sampleReader) close() error { return r.f.(io.Closer).Close() }
 
-// stop asks whoever measures to end well after the iteration that runs.
+// stop asks the measuring loop to end normally after the current iteration.
 func (r *sampleReader) stop() {
 	if w, ok := r.f.(io.WriterAt); ok {
 		_, _ = w.WriteAt([]byte{1}, offStop) // where it cannot be written, the budget ends the measurement
 	}
 }
 
-// word is the int64 at an offset; unset where there is none.
+// word returns the int64 at an offset; unset if it cannot be read.
 func (r *sampleReader) word(offset int64) int64 {
 	var b [8]byte
 	if _, err := r.f.ReadAt(b[:], offset); err != nil {
@@ -266,7 +266,7 @@ func (r *sampleReader) end() ending {
 	return e
 }
 
-// sampleMap is the side of whoever measures: the file of samples as memory.
+// sampleMap is the file of samples, mapped into the memory of the measuring process.
 type sampleMap struct {
 	shape shape
 	bytes []byte
@@ -334,7 +334,7 @@ func (m *sampleMap) begin(stage schema.Stage, at int64) {
 	m.set(offProgress, number<<progressShift|at)
 }
 
-// finish notes how the benchmark ended in the stage that runs; kind and message are those of an error.
+// finish records how the benchmark ended in the current stage; kind and message describe an error.
 func (m *sampleMap) finish(state int, kind, message string) {
 	text := cut(kind+"\n"+message, textSize)
 	copy(m.bytes[offText:offBegins], text)

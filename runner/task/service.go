@@ -101,7 +101,7 @@ func (s *service) take(dir string, r *supervisor) {
 	s.dir, s.run = dir, r
 }
 
-// end kills all processes of the run, if there is one, without a word of that, removes its directory and ends this process.
+// end kills all processes of the run, if there is one, without reporting it, removes its directory and ends this process.
 func (s *service) end(code int) {
 	s.mu.Lock() // for good: no other run begins
 	if s.run != nil {
@@ -117,7 +117,7 @@ const collectAfter = 512 << 10
 // maxGrowth is how far, in B, the peak memory of a supervisor may grow after its first run. Some growth is the collector's own memory.
 const maxGrowth = 4 << 20
 
-// rest lets go of a run that has ended by itself, and says whether another one can follow.
+// rest closes a run that has ended by itself, and reports whether another one can follow.
 func (s *service) rest(r *supervisor) {
 	r.close()
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
@@ -130,8 +130,9 @@ func (s *service) rest(r *supervisor) {
 	r.sender.send(event{Event: eventReady, Spent: !fit})
 }
 
-// canServeAgain reports whether the processes of another run would get what those of the first one got. A process may have changed what this one
-// passes on, such as its priority, its processors or its limits. And where there is no spawner, the peak memory of this one is the floor of theirs.
+// canServeAgain reports whether the processes of another run would inherit the same as those of the first one. A process may have
+// changed what this one passes on, such as its priority, its processors or its limits. And where there is no spawner, the peak memory of this
+// process is the floor of theirs.
 func (s *service) canServeAgain() bool {
 	now, ok := readInherited(0)
 	peak, known := peakMemory("self")

@@ -38,7 +38,7 @@ func newShared() *shared {
 
 func (s *shared) written() [written]*os.File { return [written]*os.File{s.stdout, s.stderr, s.events} }
 
-// condition is what a process can change of a file that it may write, besides its content.
+// condition is the state of a file, besides its content, that a process which may write to it can change.
 type condition struct {
 	mode, uid, gid uint32
 	links          uint64
@@ -79,7 +79,7 @@ func (s *shared) renew() error {
 	return empty(s.kept)
 }
 
-// alone fails if the file is open anywhere else for writing, or mapped. The kernel grants a lease for writing to nobody but the only one.
+// alone fails if the file is open elsewhere or mapped: the kernel grants a write lease (fcntl F_SETLEASE) only to the sole opener.
 func alone(f *os.File) error {
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
 		if errors.Is(err, unix.EAGAIN) {
@@ -100,10 +100,10 @@ func empty(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// sharing is what a supervisor is sent first, with the files that it is given, if there are any.
+// sharing is the first message to a supervisor. The shared files, if there are any, travel with it (SCM_RIGHTS).
 const sharing = "\n"
 
-// newOrders is what orders go through: what is written on one side is read on the other one. Files can be sent with it, so that they take no
+// newOrders makes the channel for orders, a pair of sockets. Files can be sent through it, so that they take no
 // number in the supervisor that a process of a command has from the runner's own parent.
 func newOrders() (read, write *os.File, err error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -66,7 +66,7 @@ type leader struct {
 	alive bool // not reaped
 }
 
-// serve runs everything and says that it is done. The error is why it could not begin.
+// serve performs the run and reports its end. The error is the reason why it could not begin.
 func (s *supervisor) serve() error {
 	if err := becomeSubreaper(); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *supervisor) serve() error {
 	return nil
 }
 
-// readJob reads what is to be done.
+// readJob reads the job, from the order or from the run directory.
 func (s *supervisor) readJob() (j *job, err error) {
 	if s.order == "" {
 		j, err = loadJob(s.dir)
@@ -121,7 +121,7 @@ func (s *supervisor) dump() {
 	}
 }
 
-// finish kills what is left, once, and says so.
+// finish kills the remaining processes, once, and reports it.
 func (s *supervisor) finish() {
 	s.once.Do(func() {
 		killed, left := s.killAll()
@@ -185,7 +185,7 @@ func (s *supervisor) reaped() {
 	s.mu.Unlock()
 }
 
-// runWorker starts the worker and says how it ended.
+// runWorker starts the worker and reports how it ended.
 func (s *supervisor) runWorker() {
 	path, argv, err := s.workerProgram()
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *supervisor) runWorker() {
 	s.sender.send(ended)
 }
 
-// workerProgram is what the worker is and its arguments without the run directory.
+// workerProgram returns the program of the worker, and its arguments without the run directory.
 func (s *supervisor) workerProgram() (path string, argv []string, err error) {
 	if len(s.job.Program) > 0 {
 		return s.job.Program[0], s.job.Program, nil
@@ -216,7 +216,7 @@ func (s *supervisor) workerProgram() (path string, argv []string, err error) {
 	return path, []string{os.Args[0], roleWorker}, err
 }
 
-// startError says why a program could not be started. The kernel gives one error for a missing program, for its missing
+// startError explains why a program could not be started. The kernel gives one error for a missing program, for its missing
 // interpreter and for a missing working directory.
 func startError(what, path string, attr *syscall.ProcAttr, err error) error {
 	dir := attr.Dir

@@ -43,7 +43,7 @@ func children() []int {
 	return pids
 }
 
-// pause lets the kernel finish what a kill began.
+// pause is the time between two looks at processes that are being killed.
 const pause = 200 * time.Microsecond
 
 // killBelow kills and reaps everything below this process, which must be a subreaper and must not start anything
@@ -153,7 +153,7 @@ func parsePeak(status []byte) (int64, bool) {
 // maxRSS is what wait4 says about the peak, in B.
 func maxRSS(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }
 
-// inherited is what a child of this process inherits and another process can change, for comparisons.
+// inherited is the state that a child of this process inherits and that another process can change, for comparisons.
 type inherited struct {
 	self, thread scheduling // of the whole process, or its first thread, and of the thread that starts children
 	limits       [unix.RLIMIT_RTTIME + 1]unix.Rlimit
