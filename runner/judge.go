@@ -230,11 +230,11 @@ func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, 
 		return
 	}
 	if len(got) == 0 {
-		fail(o, schema.KindOutput, noOutput)
+		o.Fail(schema.StageValidate, schema.KindOutput, noOutput)
 	}
 	for i := range got {
 		if got[i].problem != "" {
-			fail(o, schema.KindOutput, got[i].problem+inProcess(i, len(got)))
+			o.Fail(schema.StageValidate, schema.KindOutput, got[i].problem+inProcess(i, len(got)))
 		}
 	}
 	if o.Status == schema.StatusOK && l.Point.Deterministic {
@@ -259,7 +259,7 @@ func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
 	for i := range got {
 		if got[i].hash != c.first[sub] {
 			const digits = 12 // tell hashes apart
-			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output differs from that of the first run: sha256 %.*s, not %.*s%s",
+			o.Fail(schema.StageValidate, schema.KindNotDeterministic, fmt.Sprintf("the output differs from that of the first run: sha256 %.*s, not %.*s%s",
 				digits, got[i].hash, digits, c.first[sub], inProcess(i, len(got))))
 		}
 	}
@@ -271,10 +271,10 @@ func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed)
 	for i := range got {
 		switch {
 		case got[i].shape != want.shape:
-			fail(o, schema.KindOutput, fmt.Sprintf("the output has shape %s, the reference %s%s", got[i].shape, want.shape, inProcess(i, len(got))))
+			o.Fail(schema.StageValidate, schema.KindOutput, fmt.Sprintf("the output has shape %s, the reference %s%s", got[i].shape, want.shape, inProcess(i, len(got))))
 			return
 		case got[i].differs != "":
-			fail(o, schema.KindOutput, got[i].differs+inProcess(i, len(got)))
+			o.Fail(schema.StageValidate, schema.KindOutput, got[i].differs+inProcess(i, len(got)))
 			return
 		}
 	}
@@ -292,7 +292,7 @@ func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed)
 	}
 	for i := range got {
 		if text := tooFar(&got[i], want, p); text != "" {
-			fail(o, schema.KindOutput, text+inProcess(i, len(got)))
+			o.Fail(schema.StageValidate, schema.KindOutput, text+inProcess(i, len(got)))
 		}
 	}
 }
@@ -490,11 +490,4 @@ func inProcess(i, of int) string {
 		return ""
 	}
 	return fmt.Sprintf(" in process %d of %d", i+1, of)
-}
-
-// fail turns a run that was ok into an error of the stage validate.
-func fail(o *task.Outcome, kind, text string) {
-	if o.Status == schema.StatusOK {
-		o.Status, o.Stage, o.ErrorKind, o.Error = schema.StatusError, schema.StageValidate, kind, text
-	}
 }

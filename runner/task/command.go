@@ -408,9 +408,8 @@ func (r *run) withoutStart(o *Outcome) {
 		return
 	}
 	o.Missing[schema.PrimaryMetric] = "within the start of the shell"
-	if o.Status == schema.StatusOK && len(wall.Ticks) > 0 {
-		o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindStartNoise
-		o.Error = fmt.Sprintf("takes less time than the start of %s varies: measure it without --shell", r.spec.Start[0])
+	if len(wall.Ticks) > 0 {
+		o.Fail(schema.StageValidate, kindStartNoise, fmt.Sprintf("takes less time than the start of %s varies: measure it without --shell", r.spec.Start[0]))
 	}
 }
 

@@ -156,6 +156,9 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 // says the essential.
 func (r *run) judgeEnd(o *Outcome) {
 	end := r.samples.end()
+	failed := map[int]schema.Status{
+		stateError: schema.StatusError, stateUnsupported: schema.StatusUnsupported, stateSkipped: schema.StatusSkipped,
+	}[end.state]
 	if r.exit != nil {
 		o.ExitCode, o.Signal = r.exit.ExitCode, r.exit.Signal
 	}
@@ -163,14 +166,8 @@ func (r *run) judgeEnd(o *Outcome) {
 	switch {
 	case o.Signal != "":
 		o.Status, o.ErrorKind, o.Error = schema.StatusCrashed, kindSignal, "killed by "+o.Signal
-	case end.state == stateError && r.result == nil:
-		o.Status, o.ErrorKind, o.Error = schema.StatusError, end.kind, end.message
-		o.Stage = cmp.Or(end.stage, o.Stage)
-	case end.state == stateUnsupported && r.result == nil:
-		o.Status, o.ErrorKind, o.Error = schema.StatusUnsupported, end.kind, end.message
-		o.Stage = cmp.Or(end.stage, o.Stage)
-	case end.state == stateSkipped && r.result == nil:
-		o.Status, o.ErrorKind, o.Error = schema.StatusSkipped, end.kind, end.message
+	case failed != "" && r.result == nil:
+		o.Status, o.ErrorKind, o.Error = failed, end.kind, end.message
 		o.Stage = cmp.Or(end.stage, o.Stage)
 	case clean && r.output() > r.job.OutputLimit:
 		o.Status, o.ErrorKind = schema.StatusOutputLimit, kindOutputLimit

@@ -294,8 +294,8 @@ func (r *run) readOutputs(o *Outcome, kept Kept) {
 		o.Status, o.Stage, o.ErrorKind = schema.StatusCancelled, schema.StageValidate, string(schema.StatusCancelled)
 		o.Error = cancelledText
 	}
-	if reading.Error != "" && o.Status == schema.StatusOK {
-		o.Status, o.Stage, o.ErrorKind, o.Error = schema.StatusError, schema.StageValidate, kindMetric, reading.Error
+	if reading.Error != "" {
+		o.Fail(schema.StageValidate, kindMetric, reading.Error)
 	}
 }
 
@@ -305,9 +305,8 @@ const maxReported = 1 << 20
 // receiveEvents takes in what the processes of a command told on their descriptor for events.
 func (r *run) receiveEvents(o *Outcome, events []KeptOutput, processes int) {
 	for _, output := range events {
-		if err := r.receiveProcess(output); err != nil && o.Status == schema.StatusOK {
-			o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageValidate, kindProtocol
-			o.Error = fmt.Sprintf("events of process %d: %v", output.Process+1, err)
+		if err := r.receiveProcess(output); err != nil {
+			o.Fail(schema.StageValidate, kindProtocol, fmt.Sprintf("events of process %d: %v", output.Process+1, err))
 		}
 	}
 	for i := range r.reports.metrics {

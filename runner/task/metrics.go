@@ -73,12 +73,11 @@ func (r *run) reportedMetrics(o *Outcome) {
 		if m.Ticks == nil && m.Tick > 0 {
 			m.Ticks = []int64{}
 		}
-		if err := m.Validate(); err == nil {
-			o.Metrics = append(o.Metrics, m)
-		} else if o.Status == schema.StatusOK {
-			o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageMeasure, kindProtocol
-			o.Error = fmt.Sprintf("metric %q: %v", m.Name, err)
+		if err := m.Validate(); err != nil {
+			o.Fail(schema.StageMeasure, kindProtocol, fmt.Sprintf("metric %q: %v", m.Name, err))
+			continue
 		}
+		o.Metrics = append(o.Metrics, m)
 	}
 }
 

@@ -241,6 +241,13 @@ type Outcome struct {
 	StderrTail string
 }
 
+// Fail makes an outcome that is ok an error in a stage.
+func (o *Outcome) Fail(stage schema.Stage, kind, text string) {
+	if o.Status == schema.StatusOK {
+		o.Status, o.Stage, o.ErrorKind, o.Error = schema.StatusError, stage, kind, text
+	}
+}
+
 // File is a file or a folder that was opened for reading, or a file from which code was executed: a program or a shared library. Path is
 // absolute and without symbolic links.
 type File struct {
