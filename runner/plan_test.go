@@ -2,11 +2,13 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -233,5 +235,203 @@ func TestSecretNames(t *testing.T) {
 	got := secretNames(s.Launches(sweep.LaunchOptions{}))
 	if want := []string{"api-key=<hidden>", "text=a <hidden>"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestPast: which of the earlier sessions is gone on from. Each is written as its name, the session that it resumes, the
+// launches that it has, and whether its points are others and its code is older.
+func TestPast(t *testing.T) {
+	_, launches := launchesOf(t)
+	type session struct {
+		name, resumes string
+		launches      []int
+		others, older bool
+	}
+	elsewhere := launches[0]
+	elsewhere.Repeat = 7
+	for name, c := range map[string]struct {
+		sessions []session
+		want     string
+		done     string
+	}{
+		"a variation of other points": {
+			[]session{{"C", "", []int{-1}, true, false}, {"A", "", []int{0, 1}, false, false}}, "A", "done; done; not measured yet; not measured yet",
+		},
+		"a variation that has a point in common": {
+			[]session{{"C", "", []int{0}, true, false}, {"A", "", []int{0, 1}, false, false}}, "A", "done; done; not measured yet; not measured yet",
+		},
+		"the newest of the same points": {
+			[]session{{"B", "", []int{3}, false, false}, {"A", "", []int{0, 1}, false, false}}, "B", "not measured yet; not measured yet; not measured yet; done",
+		},
+		"some of the points, where there is no better": {
+			[]session{{"C", "", []int{0}, true, false}}, "C", "done; not measured yet; not measured yet; not measured yet",
+		},
+		"an older one whose runs count": {
+			[]session{{"B", "", []int{3}, false, true}, {"A", "", []int{0}, false, false}}, "A", "done; not measured yet; not measured yet; not measured yet",
+		},
+		"some of the points of this code before all of other code": {
+			[]session{{"B", "", []int{3}, false, true}, {"A", "", []int{0}, true, false}}, "A", "done; not measured yet; not measured yet; not measured yet",
+		},
+		"with those that it went on from": {
+			[]session{{"B", "A", []int{3}, false, false}, {"A", "", []int{0}, false, false}}, "B", "done; not measured yet; not measured yet; done",
+		},
+		"that two went on from": {
+			[]session{{"C", "A", []int{2}, false, false}, {"B", "A", []int{3}, false, false}, {"A", "", []int{0}, false, false}},
+			"C", "done; not measured yet; done; not measured yet",
+		},
+		"one that a variation went on from": {
+			[]session{{"C", "B", []int{2}, true, false}, {"B", "", []int{0}, false, false}, {"A", "", []int{0, 1, 2, 3}, false, false}},
+			"B", "done; not measured yet; not measured yet; not measured yet",
+		},
+		"in a circle": {
+			[]session{{"B", "A", []int{3}, false, false}, {"A", "B", []int{0}, false, false}}, "B", "done; not measured yet; not measured yet; done",
+		},
+	} {
+		var done []schema.Run
+		for _, s := range c.sessions {
+			for _, i := range s.launches {
+				l := elsewhere
+				if i >= 0 {
+					l = launches[i]
+				}
+				done = append(done, doneRun(l, s.name, func(r *schema.Run) {
+					r.Resumes, r.Env.Facts[prepare.FactPoints] = s.resumes, "these"
+					if s.others {
+						r.Env.Facts[prepare.FactPoints] = "others"
+					}
+					if s.older {
+						r.Env.GitCommit = "old"
+					}
+				}))
+			}
+		}
+		if p := planned(launches, done, rules{}); p.Resumes != c.want || reasons(p) != c.done {
+			t.Errorf("%s: goes on from %q: %s; want %q: %s", name, p.Resumes, reasons(p), c.want, c.done)
+		}
+	}
+}
+
+// TestIdentity: each of these keeps a run from counting, and says its name.
+func TestIdentity(t *testing.T) {
+	_, launches := launchesOf(t)
+	before := doneRun(launches[0], "A", func(r *schema.Run) { r.Env.Facts["command.sha256.b.sh"] = "5" })
+	for what, edit := range map[string]func(*schema.Run){
+		"machine":                func(r *schema.Run) { r.Env.Machine = "lab4" },
+		"driver_version":         func(r *schema.Run) { r.Env.DriverVersion = "575" },
+		"git_commit":             func(r *schema.Run) { r.Env.GitCommit = "def" },
+		"git.tree":               func(r *schema.Run) { r.Env.Facts["git.tree"] = "1" },
+		"model_sha256":           func(r *schema.Run) { r.ModelSHA256 = "2" },
+		"benchmark.sha256":       func(r *schema.Run) { r.Env.Facts["benchmark.sha256"] = "3" },
+		"command.sha256":         func(r *schema.Run) { r.Env.Facts["command.sha256"] = "4" },
+		"command.sha256.b.sh":    func(r *schema.Run) { r.Env.Facts["command.sha256.b.sh"] = "6" },
+		"build.sha256":           func(r *schema.Run) { r.Env.Facts["build.sha256"] = "7" },
+		"python_version":         func(r *schema.Run) { r.Env.PythonVersion = "3.12" },
+		"python.installed.torch": func(r *schema.Run) { r.Env.Facts["python.installed.torch"] = "2.16" },
+		"runner.config_sha256":   func(r *schema.Run) { r.Env.Facts["runner.config_sha256"] = "5" },
+		"backend_version":        func(r *schema.Run) { r.Executor, r.BackendVersion = schema.ExecutorBuiltin, "2" },
+	} {
+		after := before
+		after.Env.Facts = maps.Clone(before.Env.Facts)
+		edit(&after)
+		if got := differences(identityOf(&before), identityOf(&after), nil); len(got) != 1 || got[0].What != what {
+			t.Errorf("after a change of %s: %v", what, got)
+		}
+	}
+}
+
+// TestAfterOutOfMemory: what is skipped once batch_size 8 with n 64 ran out of memory. More of a parameter is larger
+// only where less of it ran.
+func TestAfterOutOfMemory(t *testing.T) {
+	parse := func(src string) *sweep.Point {
+		s, err := sweep.Read("x.yaml", strings.NewReader("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &s.Points[0]
+	}
+	const base, head = 0, 1
+	failed := parse("grid: {bs: 8, n: 64}")
+	for src, want := range map[string]struct{ alone, lessRan bool }{
+		"grid: {bs: 16, n: 64}":                   {true, true},
+		"grid: {bs: 16, n: 128}":                  {false, true},
+		"grid: {bs: 8, n: 128}":                   {false, true},
+		"grid: {bs: 8, n: 64}":                    {false, false}, // it has its own launches
+		"grid: {bs: 16, n: 32}":                   {false, false},
+		"grid: {bs: 4, n: 64}":                    {false, false},
+		"grid: {bs: 16, n: x}":                    {false, false},
+		"grid: {bs: 16, n: 64}\nbenchmark: other": {false, false},
+	} {
+		var o outOfMemory
+		larger := parse(src)
+		o.note(subject{Point: failed, Side: base}, schema.StatusOOM)
+		o.note(subject{Point: failed, Side: base}, schema.StatusOOM) // its second repeat
+		o.note(subject{Point: parse("grid: {bs: 4, n: 32}"), Side: base}, schema.StatusOK)
+		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: head}, schema.StatusOK)
+		o.note(subject{Point: parse("grid: {bs: 8, n: 16}"), Side: base}, schema.StatusTimeout)
+		if got := o.smaller(subject{Point: larger, Side: base}) == failed; got != want.alone {
+			t.Errorf("%s is skipped: %v", src, got)
+		}
+		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: base}, schema.StatusOK)
+		if got := o.smaller(subject{Point: larger, Side: base}) == failed; got != want.lessRan {
+			t.Errorf("%s is skipped where less of n ran: %v", src, got)
+		}
+		if o.smaller(subject{Point: larger, Side: head}) != nil {
+			t.Errorf("%s is skipped on the other side", src)
+		}
+	}
+	if got := describeSizes(failed); got != "echo batch_size=8 n=64" {
+		t.Errorf("described as %q", got)
+	}
+}
+
+// TestPointThresholds: each run has the thresholds of its own benchmark; points of calibrate have those of all.
+func TestPointThresholds(t *testing.T) {
+	k := &shelf{}
+	k.bench(t, parse(t, `
+command: [sh, -c, ':']
+repeats: 1
+warmup: 0
+iterations: 1
+calibrate: true
+thresholds: {latency: 5%, cpu_user: 7%}
+benchmarks:
+  plain:
+  loose: {thresholds: {latency: 30%, peak_memory: {abs: 64 KiB}}}
+`), 5, nil)
+	for _, r := range k.runs {
+		want := map[string]string{"latency": "5%", "cpu_user": "7%", "peak_memory": ""}
+		switch r.Benchmark {
+		case "loose":
+			want = map[string]string{"latency": "30%", "cpu_user": "7%", "peak_memory": "65536 B"}
+		case "calibration":
+			want["latency"] = ""
+		}
+		for metric, text := range want {
+			if got := r.Env.Facts["runner.threshold."+metric]; got != text {
+				t.Errorf("%s: the threshold of %s is %q, want %q", r.Benchmark, metric, got, text)
+			}
+		}
+	}
+}
+
+// TestThresholds: what a sweep calls no difference is a fact of each run, and no setting: a session goes on from one that
+// had other thresholds.
+func TestThresholds(t *testing.T) {
+	const text = "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\niterations: 1\n"
+	k := &shelf{}
+	k.bench(t, parse(t, text+"thresholds: {latency: 5%}\n"), 1, nil)
+	result := k.bench(t, parse(t, text+"thresholds: {latency: 10%, peak_memory: {abs: 64 KiB}}\n"), 0, nil)
+	if result.Plan.Resumes != k.runs[0].SessionID || result.Plan.Done != 1 || len(k.runs) != 2 {
+		t.Fatalf("resumes %q, %d done, %d runs", result.Plan.Resumes, result.Plan.Done, len(k.runs))
+	}
+	for i, want := range []map[string]string{
+		{"runner.threshold.latency": "5%", "runner.threshold.peak_memory": ""},
+		{"runner.threshold.latency": "10%", "runner.threshold.peak_memory": "65536 B"},
+	} {
+		for fact, text := range want {
+			if got := k.runs[i].Env.Facts[fact]; got != text {
+				t.Errorf("run %d: %s is %q, want %q", i, fact, got, text)
+			}
+		}
 	}
 }

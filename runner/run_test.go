@@ -298,3 +298,173 @@ func factsInCode(t *testing.T) (names []string) {
 	}
 	return names
 }
+
+// TestBuildOnce: a command runs once for all points at which it reads the same, whatever env says of their axes. It
+// sees the variables without one.
+func TestBuildOnce(t *testing.T) {
+	s := parse(t, `benchmark: b
+build:
+  - [sh, -c, 'test "$FLAGS $N" = "-O2 none"']
+  - [echo, "{n}"]
+command: [sh, -c, 'test "$FLAGS $N" = "-O2 {k}"']
+env: {FLAGS: -O2, N: "{k}"}
+grid: {n: [1, 2], k: [3, 4]}
+repeats: 1
+warmup: 0
+iterations: 1
+`)
+	t.Setenv("N", "none")
+	var built []string
+	result, err := Run(t.Context(), s, Options{Locks: t.TempDir(), Observe: func(e Event) {
+		if e.Build != nil {
+			built = append(built, e.Build[len(e.Build)-1])
+		}
+	}}, func(r schema.Run) error {
+		if r.Status != schema.StatusOK {
+			t.Errorf("%s: %s", r.Status, r.Error)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{`test "$FLAGS $N" = "-O2 none"`, "1", "2"}; !slices.Equal(built, want) || result.Runs() != 4 {
+		t.Errorf("built %q, want %q; %d runs", built, want, result.Runs())
+	}
+}
+
+// TestOptionalBuild: where the program of a build is not there, an optional point is skipped; one that fails is an error all the same.
+func TestOptionalBuild(t *testing.T) {
+	for text, want := range map[string]schema.Status{
+		"build: [[no-such-compiler]]\noptional: true": schema.StatusSkipped,
+		"build: [[no-such-compiler]]":                 schema.StatusError,
+		"build: [['false']]\noptional: true":          schema.StatusError,
+	} {
+		s := parse(t, "command: ['true']\nrepeats: 1\nwarmup: 0\niterations: 1\n"+text+"\n")
+		_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+			if r.Status != want || r.Stage != schema.StageBuild && want == schema.StatusError {
+				t.Errorf("%s: %s in %s: %s", text, r.Status, r.Stage, r.Error)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCommandWarmsUpOnce: the first run of a point of a session has a warm-up process, the others have none, unless
+// warmup says how many each has. What iterations says is exact.
+func TestCommandWarmsUpOnce(t *testing.T) {
+	t.Parallel()
+	const text = "command: [sleep, '0.04']\nrepeats: 3\niterations: 1\n"
+	for _, c := range []struct {
+		more string
+		want string // whether each run of a point had a warm-up
+		fact string
+	}{{"", "yes no no ", "1 per session"}, {"warmup: 1\n", "yes yes yes ", "1"}, {"warmup: 0\n", "no no no ", "0"}, {"cold_start: true\n", "no no no ", "0"}} {
+		warm := map[string]string{}
+		_, err := Run(t.Context(), parse(t, text+c.more), Options{Locks: t.TempDir()}, func(r schema.Run) error {
+			if r.Stages.Warmup != nil {
+				warm[r.PointID] += "yes "
+			} else {
+				warm[r.PointID] += "no "
+			}
+			if n := len(r.Metric("latency").Ticks); n != 1 || r.Env.Facts["runner.warmup"] != c.fact {
+				t.Errorf("%q: %d samples, runner.warmup is %q", c.more, n, r.Env.Facts["runner.warmup"])
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for point, got := range warm {
+			if got != c.want {
+				t.Errorf("%q: warm-ups of point %s: %s, want %s", c.more, point, got, c.want)
+			}
+		}
+	}
+}
+
+// TestCommandDefaultsResume: a session that was interrupted within the 10 repeats of a command goes on with the others, of
+// which the first one warms up again.
+func TestCommandDefaultsResume(t *testing.T) {
+	const text = "command: ['true', '{n}']\ngrid: {n: [1]}\nbudget: 1ns\n"
+	k := &shelf{}
+	k.bench(t, parse(t, text), 4, nil)
+	result := k.bench(t, parse(t, text), 0, nil)
+	if len(k.runs) != 10 || result.Plan.Done != 4 || result.Plan.Resumes != k.runs[0].SessionID {
+		t.Fatalf("%d runs, %d done, resumes %q", len(k.runs), result.Plan.Done, result.Plan.Resumes)
+	}
+	warm := ""
+	for _, r := range k.runs {
+		warm += strconv.FormatBool(r.Stages.Warmup != nil) + " "
+	}
+	if want := "true false false false true false false false false false "; warm != want {
+		t.Errorf("warm-ups %s, want %s", warm, want)
+	}
+}
+
+// TestPassAfterFailure: a profiler pass is not launched for a point whose measurement failed, in this session or an earlier one. It is
+// for one whose result is wrong, and for one that was measured at least once.
+func TestPassAfterFailure(t *testing.T) {
+	path := pythonWith(t, "os")
+	dir := t.TempDir()
+	const text = `
+import os
+class Bench:
+    def __init__(self, case): self.case = case
+    def setup(self):
+        with open("calls.txt", "a") as f: f.write(self.case + "\n")
+        if self.case == "setup" or self.case == "once" and open("calls.txt").read().count("once") == 1: raise ValueError(self.case)
+        if self.case == "skip": raise RuntimeError("SKIPPED: no TMA")
+    def benchmark_fn(self):
+        if self.case == "crash": os.abort()
+    def validate_result(self): return self.case != "wrong"
+`
+	if err := os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\npython: "+path+
+		"\ngrid: {case: [ok, setup, crash, skip, wrong, once]}\nrepeats: 2\nwarmup: 0\niterations: 1\nprofile: torch\norder: sequential\n"), sweep.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &shelf{}
+	result := k.bench(t, s, 0, nil)
+	passes := map[string]string{}
+	for _, r := range k.runs {
+		if r.Purpose == schema.PurposeProfile {
+			passes[r.Params["case"]] = string(r.Status) + " " + r.ErrorKind + " " + r.Error
+		}
+	}
+	calls, err := os.ReadFile(filepath.Join(dir, "calls.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]struct {
+		calls int
+		pass  string
+	}{
+		"ok": {3, "unsupported not_applied profiler torch"}, "wrong": {3, "unsupported not_applied profiler torch"}, "once": {3, "unsupported not_applied profiler torch"},
+		"setup": {2, "skipped after_failure the measurement ended with error: ValueError: setup"}, "skip": {1, "skipped skip no TMA"},
+		"crash": {2, "skipped after_failure the measurement ended with crashed: killed by SIGABRT"},
+	} {
+		if n := strings.Count(string(calls), name+"\n"); n != want.calls || !strings.HasPrefix(passes[name], want.pass) {
+			t.Errorf("%s: set up %d times, its pass is %q; want %d, %q", name, n, passes[name], want.calls, want.pass)
+		}
+	}
+	if want := 2 + 2 + 2 + 1; result.Failed() != want {
+		t.Errorf("%d failed, want %d: %v", result.Failed(), want, result.Statuses)
+	}
+	left := k.runs[:0]
+	for _, r := range k.runs { // a session that ended before its passes
+		if r.Purpose != schema.PurposeProfile {
+			left = append(left, r)
+		}
+	}
+	k.runs = left
+	if more := k.bench(t, s, 0, nil); more.Plan.Done != 12 || more.Statuses[schema.StatusSkipped] != 3 || more.Failed() != 0 {
+		t.Errorf("continued: %d done, %v", more.Plan.Done, more.Statuses)
+	}
+}

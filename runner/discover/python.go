@@ -492,7 +492,7 @@ func dotted(tokens []token) string {
 
 // No maintained Go parser of current Python works without cgo or the grammars of a hundred languages, and little is
 // needed here: names at the top level of a file, and imports. So this scanner knows the lexical structure of Python (strings
-// with fields, comments, brackets, continued lines, indentation), and python.go and python.go the statements that matter. They are
+// with fields, comments, brackets, continued lines, indentation), and the rest of this file the statements that matter. They are
 // tolerant: unknown syntax passes, and the interpreter decides when the file is run.
 
 // kind is what a token is.

@@ -1,7 +1,10 @@
 package prepare
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -96,5 +99,119 @@ func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
 		if o.Status != c.want || (o.Metrics == nil) != (c.want != schema.StatusOK) || (o.Ops == nil) != (o.Metrics == nil) {
 			t.Errorf("%s: %s (%s), %d metrics, %d operators", name, o.Status, o.Error, len(o.Metrics), len(o.Ops))
 		}
+	}
+}
+
+// TestCachedBytecode: Python writes its cache anew whenever it likes, so that only its source says whether a build has written the code.
+func TestCachedBytecode(t *testing.T) {
+	dir := t.TempDir()
+	source, cached := filepath.Join(dir, "m.py"), filepath.Join(dir, "__pycache__", "m.cpython-312.pyc")
+	if err := os.Mkdir(filepath.Dir(cached), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{source, cached} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{Root: t.TempDir()}, {Root: t.TempDir()}}})
+	around := time.Now()
+	targets.builds.times[1] = []span{{around.Add(-time.Hour), around.Add(time.Hour)}}
+	sub, read := Subject{&sweep.Point{}, 0}, task.File{Path: cached}
+	if !targets.isOverwritten(sub, read) {
+		t.Error("bytecode whose source a build has written is not overwritten")
+	}
+	if err := os.Remove(source); err != nil {
+		t.Fatal(err)
+	}
+	if targets.isOverwritten(sub, read) {
+		t.Error("bytecode whose source no build has written is overwritten")
+	}
+}
+
+// TestCheckOutput: a file that would be emptied before it is read is refused, by any of its names, and one without a folder.
+func TestCheckOutput(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		stdin, stdout string
+		setup         []string
+		want          string
+	}{
+		{"a", "b", nil, ""},
+		{"", "a", nil, ""},
+		{"a", "./a", nil, "is also the file of stdin"},
+		{"a", "link", nil, "is also the file of stdin"},
+		{"gone", "gone", []string{"x"}, "is also the file of stdin"},
+		{os.DevNull, os.DevNull, nil, ""},
+		{"", "gone/x", nil, "the folder of output gone/x"},
+		{"", "gone/x", []string{"mkdir", "gone"}, ""},
+		{"", ".", nil, "is a folder"},
+	} {
+		err := checkOutput(&task.Spec{Launch: task.Launch{Dir: dir, Stdin: c.stdin, Stdout: c.stdout, Hooks: task.Hooks{Setup: c.setup}}})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// TestSameFile: a file that is replaced, written or removed is another one; one that is read is not.
+func TestSameFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	h := New(Options{Sweep: &sweep.Sweep{}})
+	write := func(text string) func() error {
+		return func() error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	for _, c := range []struct {
+		name    string
+		do      func() error
+		changed bool
+	}{
+		{"made", write("one"), true},
+		{"read", func() error { _, err := os.ReadFile(path); return err }, false},
+		{"longer", write("four"), true},
+		{"replaced", func() error {
+			info := infoOf(path)
+			if err := os.Rename(path, path+".old"); err != nil {
+				return err
+			}
+			if err := write("FOUR")(); err != nil {
+				return err
+			}
+			return os.Chtimes(path, info.ModTime(), info.ModTime())
+		}, true},
+		{"removed", func() error { return os.Remove(path) }, true},
+	} {
+		if _, err := h.sha256(path); (err == nil) != (infoOf(path) != nil) {
+			t.Fatal(err)
+		}
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		if changed := h.forgetChanged(); changed != c.changed {
+			t.Errorf("%s: changed %v", c.name, changed)
+		}
+	}
+}
+
+// TestHashFile: a pipe is not waited for, and a device without an end is not read.
+func TestHashFile(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
+		if hash, err := hashFile(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %q, %v", path, hash, err)
+		}
+	}
+	if hash, err := hashFile(os.Args[0]); err != nil || len(hash) != 64 {
+		t.Errorf("%q, %v", hash, err)
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -404,6 +406,371 @@ presets: {quick: {repeats: 1}, long: {repeats: 30}}
 	for _, broken := range []string{"", "grid: [", "- a", "\x00"} {
 		if got, _ := OutlineOf("s.yaml", []byte(broken)); !reflect.DeepEqual(got, Outline{}) {
 			t.Errorf("%q: got %+v, want nothing", broken, got)
+		}
+	}
+}
+
+// grids are sweeps of as many points; %s are the values of their axes. most is how many allocations a point may cost. Without
+// any of the language a grid once took 35: three times as many are all that the whole language may.
+var grids = map[string]struct {
+	limit float64
+	text  string
+}{
+	"plain": {15, "file: x.py\ngrid: {bs: [%s], seq_len: [%s], dim: [%s]}\n"},
+	"skip_if": {25, "file: x.py\ngrid: {bs: [%s], seq_len: [%s], dim: [%s]}\n" +
+		"skip_if: [{when: batch_size * seq_len * dim > 5e4, reason: large}, {when: 'benchmark contains \"tma\" and (gpu.count ?? 0) < 10'}]\n"},
+	"language": {105, `suite: all
+benchmarks: {add: , mul: {iterations: 7}}
+variants:
+  plain: {file: "plain.py:{benchmark}"}
+  fused: {file: "fused.py:{benchmark}", warmup: 3, env: {TILE: "{dim}"}}
+grid: {bs: [%s], seq_len: [%s], dim: [%s]}
+params: {layout: row}
+scale: {size: {base: 4096, by: 7, steps: {4: 0.5, 0: 0.1}}}
+iterations: "max(10, 1e6 / dim)"
+warmup: "dim < 10 ? 10 : 2"
+skip_if: {when: batch_size * seq_len * dim > 5e4, reason: large}
+work: {items: batch_size, bytes: 8 * batch_size * dim, flops: 2 * batch_size * dim ** 2}
+metrics: {loss: {regex: "loss (.*)", optional: true}}
+derived: {lost: {expr: loss / batch_size, unit: ratio}}
+check: [loss < 3, (loss ?? 0) >= 0]
+reference: {variant: plain}
+thresholds: {latency: 5%%}
+baseline: variant=plain
+presets: {more: {warmup: 5}}
+`},
+}
+
+// gridOf has so many values of each axis; in the sweep language, a fourth of the last, for there are four implementations.
+func gridOf(name string, bs, seq, dim int) []byte {
+	if name == "language" {
+		dim /= 4
+	}
+	return fmt.Appendf(nil, grids[name].text, numbers(bs), numbers(seq), numbers(dim))
+}
+
+func numbers(n int) string {
+	var words []string
+	for i := range n {
+		words = append(words, fmt.Sprint(i+1))
+	}
+	return strings.Join(words, ", ")
+}
+
+// BenchmarkPlan plans 100,000 points.
+func BenchmarkPlan(b *testing.B) {
+	for name := range grids {
+		src := gridOf(name, 50, 50, 40)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if s, err := readText("sweep.yaml", src, Overrides{}); err != nil || len(s.Planned()) != 100_000 {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestPlanCost: what is written for a sweep costs its plan no more than is allowed, in allocations, which no load on the machine
+// changes. BenchmarkPlan has the times.
+func TestPlanCost(t *testing.T) {
+	const points = 1200
+	for name, grid := range grids {
+		src := gridOf(name, 10, 10, 12)
+		all := testing.AllocsPerRun(3, func() {
+			if s, err := readText("sweep.yaml", src, Overrides{}); err != nil || len(s.Planned()) != points {
+				t.Fatal(err)
+			}
+		})
+		if all/points > grid.limit {
+			t.Errorf("%s: %.1f allocations a point, want at most %.0f", name, all/points, grid.limit)
+		}
+	}
+}
+
+// TestRepeat: the words that choose the point of a run, and those that it was made with. That they do is tried in the command.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	file := map[string]string{"sweep.file": "a sweep.yaml"}
+	with := func(more ...string) map[string]string {
+		facts := map[string]string{"sweep.file": "s.yaml"}
+		for i := 0; i < len(more); i += 2 {
+			facts[more[i]] = more[i+1]
+		}
+		return facts
+	}
+	for name, c := range map[string]struct {
+		run  schema.Run
+		want string
+	}{
+		"no file": {schema.Run{Benchmark: "b"}, ""},
+		"a command": {
+			schema.Run{Executor: schema.ExecutorCommand, Benchmark: "b", Variant: "label", Params: map[string]string{"z": "1", "n": "007", "e": ""}, Env: schema.Env{Facts: file}},
+			`bench|a sweep.yaml|--targets|b|-P|e=""|-P|n="007"|-P|z=1`,
+		},
+		"a target that is a pattern": {schema.Run{Executor: schema.ExecutorCommand, Benchmark: "a*", Env: schema.Env{Facts: file}}, "bench|a sweep.yaml"},
+		"axes of columns": {
+			schema.Run{
+				Executor: schema.ExecutorPython, Benchmark: "b.py:{f}", Backend: "no", BatchSize: new(int64(8)), SeqLen: new(int64(128)), Precision: "fp16",
+				Params: map[string]string{"x": "2"}, Env: schema.Env{Facts: with("runner.axis.x", "2.0")},
+			},
+			`bench|s.yaml|-P|benchmark="b.py:{{f}}"|-P|backend="no"|-P|batch_size=8|-P|seq_len=128|-P|precision=fp16|-P|x=2.0`,
+		},
+		"a model by its path": {
+			schema.Run{Executor: schema.ExecutorONNXRT, Model: "one.onnx", Env: schema.Env{Facts: with("runner.model", "./one.onnx", "runner.profile", "ort")}},
+			`bench|s.yaml|-P|model="./one.onnx"|--profile|ort|--against|abc`,
+		},
+		"a model of another name": {schema.Run{Executor: schema.ExecutorONNXRT, Model: "mine", Env: schema.Env{Facts: with("runner.model", "./one.onnx")}}, "bench|s.yaml"},
+		"a calibration": {
+			schema.Run{Executor: schema.ExecutorBuiltin, Benchmark: "calibration", Variant: "fma", Env: schema.Env{Facts: with("runner.control", "true")}},
+			"bench|s.yaml|--targets|calibration",
+		},
+		"options": {
+			schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("runner.flags", `{"python":"p","cold-start":"true","iterations":"4","seed":"7"}`, "runner.cold_start", "true", "python.executable", "q")}},
+			"bench|s.yaml|--python|p|--iterations=4|--cold-start",
+		},
+		"a variant with keys of its own, and layers": {
+			schema.Run{
+				Executor: schema.ExecutorCommand, Benchmark: "b", Variant: "v",
+				Env: schema.Env{Facts: with("runner.axis.variant", "v", "runner.flags", `{"preset":"quick","set":"[\"warmup=0\",\"env.A=b,c\"]"}`)},
+			},
+			"bench|s.yaml|--targets|b|-P|variant=v|--preset|quick|--set|warmup=0|--set|env.A=b,c",
+		},
+		"a shell and an input, of keys": {
+			schema.Run{
+				Executor: schema.ExecutorCommand, Params: map[string]string{"shell": "sh", "stdin": "a", "n": "1"},
+				Env: schema.Env{Facts: with("runner.shell", "sh", "runner.stdin", "a", "runner.flags", `{"shell":"true"}`)},
+			},
+			"bench|s.yaml|-P|n=1|--shell",
+		},
+		"a shell of an axis": {
+			schema.Run{
+				Executor: schema.ExecutorCommand, Params: map[string]string{"shell": "sh", "stdin": "a"},
+				Env: schema.Env{Facts: with("runner.shell", "sh", "runner.axis.shell", "sh")},
+			},
+			"bench|s.yaml|-P|shell=sh|-P|stdin=a",
+		},
+		"hooks that are called true": {
+			schema.Run{
+				Executor: schema.ExecutorCommand,
+				Env: schema.Env{Facts: with("runner.prepare", "x", "runner.cleanup", "x", "runner.ignore_exit", "true",
+					"runner.flags", `{"prepare":"true","cleanup":"true","ignore-exit":"true","no-skip-after-oom":"true"}`)},
+			},
+			"bench|s.yaml|--no-skip-after-oom|--prepare=true|--cleanup=true|--ignore-exit",
+		},
+		"the interpreter":              {schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, "bench|s.yaml|--python|/v/bin/python"},
+		"one that a parameter chooses": {schema.Run{Executor: schema.ExecutorCommand, Params: map[string]string{"py": "v/bin/python"}, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, `bench|s.yaml|-P|py=v/bin/python`},
+	} {
+		against := ""
+		if strings.Contains(c.want, "--against") {
+			against = "abc"
+		}
+		line, program := Repeat(&c.run, against)
+		if program != nil {
+			line = append(append(line, "--"), program...)
+		}
+		if got := strings.Join(line, "|"); got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// TestChoosesPython: an axis that names the interpreter needs no option.
+func TestChoosesPython(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
+		if got := choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}
+
+// TestRepeated: what is stored of the layers of a command line is what is typed again, and the variant of a sweep is known
+// for one of several.
+func TestRepeated(t *testing.T) {
+	given := Overrides{Presets: []string{"a", "b"}, Set: []string{"warmup=0"}, Given: map[string]string{"python": "p", "seed": "1"}}.Repeated()
+	equal(t, given, map[string]string{"python": "p", "preset": "a,b", "set": `["warmup=0"]`})
+	p := parse(t, operations, Overrides{}).Points[0]
+	equal(t, []string{p.Written["variant"], p.Written["benchmark"]}, []string{p.Variant, p.Benchmark})
+	equal(t, parse(t, "command: [a]\nvariant: b\n", Overrides{}).Points[0].Written["variant"], "")
+}
+
+// TestShellOfAxis: a parameter that is an axis and a key is said to be an axis; one of a key alone is not.
+func TestShellOfAxis(t *testing.T) {
+	p := parse(t, "command: a {shell}\nshell: '{shell}'\nstdin: b\ngrid: {shell: [sh, bash]}\n", Overrides{}).Points[0]
+	equal(t, []string{p.Written["shell"], p.Written["stdin"]}, []string{"sh", ""})
+}
+
+// What would take for ever is refused by counting. That the counts stand in the message shows that nothing was made
+// first; points and rows of these sizes would not fit in memory.
+// TestFilledTexts: what is filled in at each point counts towards what all points may take.
+func TestFilledTexts(t *testing.T) {
+	t.Parallel()
+	var values strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&values, "%d, ", i)
+	}
+	src := "command: [a, '{n}']\nrepeats: 1\nbenchmark: '" + strings.Repeat("x", 200_000) + "{n}'\ngrid: {n: [" + values.String() + "]}"
+	if _, err := readText("sweep.yaml", []byte(src), Overrides{}); err == nil || !strings.Contains(err.Error(), "the points take more than 128 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBombs(t *testing.T) {
+	check := func(src, want string) {
+		t.Helper()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := readText("sweep.yaml", []byte(src), Overrides{})
+		runtime.ReadMemStats(&after)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if n := after.Mallocs - before.Mallocs; n > 4*maxNodes {
+			t.Errorf("%d allocations for %s", n, want)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 3*maxText {
+			t.Errorf("%d bytes for %s", n, want)
+		}
+	}
+	numbers := func(n int) string {
+		var list strings.Builder
+		for i := range n {
+			fmt.Fprintf(&list, "%d,", i+1)
+		}
+		return "[" + list.String() + "]"
+	}
+	thousand := numbers(1000)
+	check(tiny+"grid: {a: "+thousand+", b: "+thousand+", c: "+thousand+"}",
+		"sweep.yaml:3: 1000000000 runs (points x repeats): want at most 100000")
+	check(tiny+"grid: {a: "+thousand+"}\nrepeats: 101",
+		"sweep.yaml:3: 101000 runs (points x repeats): want at most 100000")
+	check(tiny+"grid: {a: "+thousand+", b: "+numbers(60)+"}\ninclude: [{a: 0}, {b: "+numbers(41)+"}]",
+		"sweep.yaml:3: 101060 runs (points x repeats): want at most 100000")
+	var grid strings.Builder
+	for i := range maxAxes - 2 { // backend and model are two
+		fmt.Fprintf(&grid, "  a%d: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n", i)
+	}
+	check(tiny+"grid:\n"+grid.String(), "sweep.yaml:3: 1e+62 runs (points x repeats): want at most 100000")
+	check(tiny+"grid:\n"+grid.String()+"  more: 1",
+		fmt.Sprintf("sweep.yaml:%d: axis more: more than 64 axes and parameters", 2+maxAxes))
+
+	bomb := "a: &a [x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c <= 'i'; c++ {
+		refs := strings.Repeat(fmt.Sprintf("*%c, ", c-1), 9)
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, refs)
+	}
+	check(bomb, "sweep.yaml:1: more than 300000 values after aliases are expanded")
+	check("a: &x [*x]", "sweep.yaml:1: nested deeper than 64 levels, or an alias that contains itself")
+	check("a: &x [*x, *x]", "sweep.yaml:1: nested deeper than 64 levels, or an alias that contains itself")
+	check(strings.Repeat("[", 100)+strings.Repeat("]", 100),
+		"sweep.yaml:1: nested deeper than 64 levels, or an alias that contains itself")
+	check(strings.Repeat("#", maxFile+1), "sweep.yaml: larger than 16384 KiB")
+	check("a: ["+strings.Repeat("1,", maxNodes)+"]", "sweep.yaml:1: more than 300000 values after aliases are expanded")
+	check(tiny+"exclude: ["+strings.Repeat("{a: 1},", maxEntries+1)+"]", "sweep.yaml:3: exclude: more than 1000 entries")
+	check("command: [a, '{k}', "+strings.Repeat("x,", 50_000)+"]\ngrid: {k: "+thousand+"}",
+		"sweep.yaml:1: the points take more than 128 MiB of memory: use fewer points or shorter texts")
+	long := "'" + strings.Repeat("x", 10_000) + "'"
+	check("command: [a, '{n}']\nbenchmark: '"+strings.Repeat("{n}", 100_000)+"'\ngrid: {n: "+long+"}",
+		"sweep.yaml:2: benchmark: the points take more than 128 MiB of memory: use fewer points or shorter texts")
+	for _, src := range []string{ // a point would take gigabytes
+		"command: [a, '" + strings.Repeat("{n}", 100_000) + "']\ngrid: {n: " + long + "}",
+		"command: [a, " + strings.Repeat("'"+strings.Repeat("{n}", 1000)+"', ", 100) + "]\ngrid: {n: " + long + "}",
+		"command: [a]\nenv: {A: '" + strings.Repeat("{n}", 100_000) + "'}\ngrid: {n: " + long + "}",
+		"benchmark: '" + strings.Repeat("{n}", 1000) + "'\ncommand: [a, '{n}" + strings.Repeat("{benchmark}", 1000) + "']\ngrid: {n: " + long + "}",
+		"command: [a, '" + strings.Repeat("{n}", 100_000) + "']\ngrid: {n: 1}\ninclude: [{n: " + long + "}]",
+	} {
+		check(src, "sweep.yaml:1: the points take more than 128 MiB of memory: use fewer points or shorter texts")
+	}
+}
+
+// The largest sweep that is taken.
+func TestLargest(t *testing.T) {
+	var list strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&list, "%d,", i+1)
+	}
+	src := "command: [prog, '{a}', '{b}', x]\nrepeats: 10\ngrid:\n  b: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n  a: [" + list.String() + "]"
+	s := parse(t, src, Overrides{})
+	if n := len(s.Launches(LaunchOptions{})); n != maxLaunches {
+		t.Errorf("%d launches, want %d", n, maxLaunches)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{
+		tiny,
+		tiny + "grid: {bs: [1, 2], k: [x, 1.0, [1, {a: b}]]}\nzip: [bs, k]",
+		tiny + "variant: [a, b]\ngrid: {k: &a [1, 2], j: *a}\ninclude: [{k: 3}]\nexclude: [{k: 1, j: 2}]\nrepeats: 3",
+		"command: [a, '{k}', '{{}}']\nwrapper: [n, '{j}']\n" +
+			"grid: {k: [1, 2], j: 3}\nenv: {A: '{k}'}\ncwd: /x/{j}\ntags: {a: 1}",
+		tiny + "warmup: 1\niterations: 2\nbudget: 1s\ntimeout: 2s\ntimeouts: {setup: 1m}\ntimeout_multiplier: 1e-3",
+		"backend: torch\nmodel: [a.pt, {name: x, path: y}]\nparams: {p: 007}\nbaseline: model=x",
+		"file: \"{k}.py:N\"\ngrid: {k: [a, b], threads: 2}\nbuild: [[make, '{k}'], [x]]\nshare: [data]\nprofile: torch\nseed: 1",
+		net + "provider: '{p}EP'\ndevice: cpu\nthreads: 3\npython: p\nparams: {p: C}\norder: random\nrel_error: 1%\nmax_repeats: 9",
+		net + "timing: torch_timer\nmin_run_time: 1s\nreproducible: true\ncold_start: true\nflush_l2: false\nprofile: [ort, torch]",
+		net + "grid: {provider: [A, B], device: [cpu, 'cuda:1'], threads: [1, 2]}\norder: sequential\nrepeats: 2",
+		"command: [a, '{k}']\ngrid: {k: [1, x]}\ncalibrate: true\ncontrol: k=x\nrepeats: 2\norder: random",
+		tiny + "variant: [a, b]\ncontrol: [variant=a, benchmark=calibration]\ncalibrate: true\nrel_error: 1%\norder: sequential",
+		"command: [a, '{k}']\ngrid: {k: 1}\nskip_exit: 77\noptional: true\nmetrics: {m: {from: 'o-{k}', regex: 'x (.*)', unit: '%', take: last, optional: true}, n: {jq: .a}, r: {read: fio}}",
+		"command: [a, '{seed}']\nseed: 7\nbuild: make\nrel_error: 0.01\norder: interleaved",
+		"command: [a, '{k}', '{n}']\ngrid: {k: {x: [], y: [--y, 1]}, n: 2}\nparams: {s: [1, 2]}\npresets: {quick: {grid: {k: y}}}",
+		operations, operations + "exclude: [{loss: mse}]\ninclude: [{variant: CUDA, batch_size: 9, tile: 3}]",
+		"command: [a, '{k}']\ngrid: {k: [1, x, [2]], kv-h: 3}\nskip_if: [{when: 'k == 1 and gpu.count ?? 0 > 1', reason: r}, {when: param[\"kv-h\"] > 3}]",
+		"command: [a, '{k}', '{j}']\nscale: {k: {base: 100, by: memory ?? 1, steps: {1GiB: 0.29, 0: 2}}, j: {base: 0.5, by: 3, steps: {2: 1}}}",
+		"command: [a, '{k}']\ngrid: {k: [1, 2]}\nwork: {items: k, bytes: 8 * k ** 2, flops: batch_size}",
+		"file: b.py\ngrid: {k: [1, 2]}\niterations: max(10, 100 / k)\nwarmup: k ** 2\nbudget: 0.1 * k\ntimeout: 3s",
+		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
+	} {
+		f.Add([]byte(src), "k", "5,'6'")
+	}
+	f.Fuzz(func(t *testing.T, src []byte, axis, values string) {
+		for _, o := range []Overrides{
+			{},
+			{Params: map[string]string{axis: values}},
+			{Targets: []string{axis}, Given: map[string]string{"provider": values, "reproducible": "true"}, Against: true},
+			{Presets: []string{"quick"}, Set: []string{axis + "=" + values}},
+			{Given: map[string]string{"profile": axis, "timing": values, "cold_start": "true", "rel_error": "1%"}},
+		} {
+			s, err := readText("sweep.yaml", src, o)
+			if err != nil {
+				text, given := err.Error(), string(src)+axis+values
+				if strings.Contains(text, "\n") || strings.Contains(text, "%!") && !strings.Contains(given, "%!") {
+					t.Errorf("error %q is no line, or has a format gone wrong", text)
+				}
+				continue
+			}
+			checkSchema(t, string(src), o)
+			if n := len(s.Points)*s.Repeats + len(s.Skipped); n == 0 || n > maxLaunches {
+				t.Fatalf("%d launches", n)
+			}
+			if len(s.Points)*s.Repeats <= 1000 { // the rest would take its time for nothing new
+				checkSweep(t, s)
+			}
+			for i := range s.Points {
+				checkText(t, &s.Points[i])
+			}
+		}
+	})
+}
+
+// checkText checks that a store takes what a point says and a kernel its arguments.
+func checkText(t *testing.T, p *Point) {
+	t.Helper()
+	texts := append([]string{p.Benchmark, p.Variant, p.Backend, p.Model, p.ModelPath, p.Dir, p.File, p.Object}, p.Command...)
+	texts = append(texts, slices.Concat(p.Build...)...)
+	for name, text := range p.Params {
+		texts = append(texts, name, text)
+		if schema.IsAxisColumn(name) {
+			t.Errorf("parameter %q has a column of its own", name)
+		}
+	}
+	for name, text := range p.Env {
+		texts = append(texts, name, text)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			t.Errorf("text %q", text)
 		}
 	}
 }

@@ -180,3 +180,59 @@ func BenchmarkStart(b *testing.B) {
 		})
 	}
 }
+
+func FuzzParsePeak(f *testing.F) {
+	f.Add([]byte("Name:\tx\nVmPeak:\t  100 kB\nVmHWM:\t    1176 kB\nVmRSS:\t 9 kB\n"))
+	f.Add([]byte("\nVmHWM:-1 kB\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if peak, ok := parsePeak(text); ok && peak < 0 {
+			t.Errorf("%q: %d", text, peak)
+		}
+	})
+}
+
+func TestParsePeak(t *testing.T) {
+	for text, want := range map[string]int64{
+		"Name:\tx\nVmHWM:\t    1176 kB\nVmRSS:\t 9 kB\n": 1176 << 10,
+		"Name:\tkthread\n":  -1,
+		"\nVmHWM:\t-1 kB\n": -1,
+		"\nVmHWM:\t12 MB\n": -1,
+	} {
+		got, ok := parsePeak([]byte(text))
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q: %d %t, want %d", text, got, ok, want)
+		}
+	}
+}
+
+// TestTraceOfShortThreads: a thread whose end is seen before the stop in which another one started it is not waited for. A thread that gets
+// its number later is.
+func TestTraceOfShortThreads(t *testing.T) {
+	const parent, child = 7, 8
+	r := &tracer{pid: parent, live: map[int]bool{parent: true}, early: map[int]bool{}}
+	want := func(step string, live ...int) {
+		t.Helper()
+		for _, pid := range live {
+			if _, is := r.live[pid]; !is {
+				t.Errorf("%s: %d is not waited for", step, pid)
+			}
+		}
+		if len(r.live) != len(live) {
+			t.Errorf("%s: live %v, want %v", step, r.live, live)
+		}
+	}
+	r.seen(child)
+	want("it stops", parent, child)
+	r.ended(child)
+	r.began(child)
+	want("its parent stops after its end", parent)
+	r.began(child)
+	want("another one begins", parent, child)
+	r.seen(child)
+	r.ended(child)
+	r.began(child)
+	want("a third one begins", parent, child)
+	r.ended(child)
+	r.ended(parent)
+	want("all end")
+}

@@ -158,7 +158,7 @@ func TestSkipIf(t *testing.T) {
 		{"grid: {k: [1, 2]}\nskip_if: {when: benchmark == \"x.py\" and k == 1, reason: program}", "k", "k=1: program"},
 		{"grid: {backend: [cpu, cuda]}\nskip_if: {when: backend == \"cuda\" and gpu.count == 0, reason: no GPU}", "backend", "backend=cuda: no GPU"},
 		{"grid: {k: [1, 2]}\nskip_if: {when: k > 1 and gpu.memory == nil, reason: no GPU}", "k", "k=2: no GPU"},
-		{"grid: {k: [1, 2]}\nskip_if: {when: not exists(\"results_test.go\") or k == 2, reason: two}", "k", "k=2: two"},
+		{"grid: {k: [1, 2]}\nskip_if: {when: not exists(\"expressions_test.go\") or k == 2, reason: two}", "k", "k=2: two"},
 		{"python: '{p}'\ngrid: {p: [.venv/python, other]}\nskip_if: {when: 'version(\"torch\") == nil', reason: no torch}", "p", "p=other: no torch"},
 		{"grid: {k: [1, 2, 3]}\nexclude: [{k: 2}]\nskip_if: {when: k > 1, reason: large}", "k", "k=3: large"},
 		{"grid: {k: [1, 2]}\ninclude: [{k: 9}]\nskip_if: {when: k > 1, reason: large}", "k", "k=2: large, k=9: large"},
@@ -395,4 +395,67 @@ func TestErrorsOfCounted(t *testing.T) {
 	check("budget: gpu.memory", "3: budget: gpu.memory is not known here (unsupported): write (gpu.memory ?? VALUE) for a default, or give --fact gpu.memory=VALUE")
 	check("budget: 3 * k\ntimeout: 5s", "4: timeout: 5s is not longer than the budget of 6s: raise it, or lower the budget")
 	check("rel_error: 1%\niterations: k", "3: rel_error: cannot be combined with iterations (line 4), which is an exact number: use one of them")
+}
+
+// checkSweep holds for every sweep that Read accepts.
+func checkSweep(t *testing.T, s *Sweep) {
+	t.Helper()
+	ids := map[string]bool{}
+	for i := range s.Points {
+		p := &s.Points[i]
+		var run schema.Run
+		p.Fill(&run)
+		if want := schema.PointID(&run); p.PointID != want {
+			t.Errorf("point %d has the id %s, its fields give %s", i, p.PointID, want)
+		}
+		if ids[p.PointID] {
+			t.Errorf("point_id %s appears twice", p.PointID)
+		}
+		ids[p.PointID] = true
+		command, file := p.Executor == schema.ExecutorCommand, p.Executor == schema.ExecutorPython
+		if p.Benchmark == "" || p.Executor == "" || command != (len(p.Command) > 0) || file != (p.File != "") {
+			t.Errorf("point %d cannot be launched: %+v", i, p)
+		}
+	}
+	checkLaunches(t, s, LaunchOptions{})
+	checkLaunches(t, s, LaunchOptions{Sides: 2, Seed: 3})
+}
+
+// checkLaunches checks that every point is launched as often as it is to be, and that the members of a block are
+// neighbours.
+func checkLaunches(t *testing.T, s *Sweep, o LaunchOptions) {
+	t.Helper()
+	type subject struct {
+		point   *Point
+		side    int
+		profile string
+	}
+	launched := map[subject]int{}
+	blocks := map[int]bool{}
+	launches := s.Launches(o)
+	for i, l := range launches {
+		launched[subject{l.Point, l.Side, l.Profile}]++
+		switch {
+		case l.Position == 0 && blocks[l.Block]:
+			t.Errorf("launch %d begins block %d again", i, l.Block)
+		case l.Position > 0 && (l.Block != launches[i-1].Block || l.Position != launches[i-1].Position+1):
+			t.Errorf("launch %d is at %d:%d after %+v", i, l.Block, l.Position, launches[i-1])
+		}
+		blocks[l.Block] = true
+	}
+	for i := range s.Points {
+		for side := range o.sides() {
+			if n := launched[subject{&s.Points[i], side, ""}]; n != s.Points[i].Repeats {
+				t.Errorf("point %d is launched %d times on side %d, want %d", i, n, side, s.Points[i].Repeats)
+			}
+		}
+		for _, tool := range s.Points[i].Profile {
+			if n := launched[subject{&s.Points[i], 0, tool}]; n != 1 {
+				t.Errorf("%d passes of %s for point %d", n, tool, i)
+			}
+		}
+	}
+	if s.MaxRepeats < s.Repeats {
+		t.Errorf("at most %d repeats of %d", s.MaxRepeats, s.Repeats)
+	}
 }
