@@ -49,23 +49,14 @@ func readGoBench(in *foreign.Input, out *foreign.Output) error {
 		return readGoEvents(in, lines, out)
 	}
 	p := &goParser{in: in, out: out, procs: goProcsOf(goNames(in.Head.Bytes))}
-	for {
-		line, err := lines.next()
-		if errors.Is(err, io.EOF) {
-			return p.end()
-		}
-		if errors.Is(err, errLongGoLine) {
-			out.Refuse(lines.where(), err)
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	err := lines.each(out, func(line []byte) error {
 		p.open = lines.open
-		if err := p.line(lines.n, line); err != nil {
-			return err
-		}
+		return p.line(lines.n, line)
+	})
+	if err != nil {
+		return err
 	}
+	return p.end()
 }
 
 // maxGoLine bounds a line of text, or an event.
@@ -81,6 +72,25 @@ type goLines struct {
 }
 
 func (l *goLines) where() string { return fmt.Sprintf("line %d", l.n) }
+
+// each calls read for each line. A line that is too long is refused.
+func (l *goLines) each(out *foreign.Output, read func(line []byte) error) error {
+	for {
+		line, err := l.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLongGoLine):
+			out.Refuse(l.where(), err)
+			continue
+		case err == nil:
+			err = read(line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
 
 // next is the next line, valid until the one after it; io.EOF at the end. One that is too long is errLongGoLine.
 func (l *goLines) next() ([]byte, error) {
@@ -616,35 +626,22 @@ type goPackage struct {
 
 func readGoEvents(in *foreign.Input, lines *goLines, out *foreign.Output) error {
 	g := goEvents{in: in, out: out, procs: goProcsOf(goEventNames(in.Head.Bytes)), packages: map[string]*goPackage{}}
-	for {
-		line, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			for _, name := range slices.Sorted(maps.Keys(g.packages)) {
-				if err := g.end(name); err != nil {
-					return err
-				}
-			}
-			return nil
-		case errors.Is(err, errLongGoLine):
-			out.Refuse(lines.where(), err)
-			continue
-		case err != nil:
-			return err
-		case !bytes.HasPrefix(line, []byte("{")):
-			continue // what the compiler printed
-		}
+	err := lines.each(out, func(line []byte) error {
 		var e goTestEvent
-		if err := foreign.DecodeAt(lines.where(), line, &e); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
+		if !bytes.HasPrefix(line, []byte("{")) || !decode(out, lines.where(), line, &e) { // output of the compiler is no event
+			return nil
 		}
-		if err := g.event(lines.n, &e); err != nil {
+		return g.event(lines.n, &e)
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.packages)) {
+		if err := g.end(name); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Limits of the state of packages that have not ended.

@@ -13,12 +13,6 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// base is the name of a file without its folder and ending.
-func base(name string) string {
-	name, _, _ = strings.Cut(path.Base(name), ".")
-	return name
-}
-
 // entriesOf lists a folder by its path from the folder of a file. There are none in a folder that cannot be read.
 func entriesOf(in *foreign.Input, dir string) []fs.DirEntry {
 	full := path.Join(path.Dir(in.Path), dir)

@@ -54,32 +54,28 @@ type ncuLaunchRows struct {
 
 func readNCU(in *foreign.Input, out *foreign.Output) error {
 	r := &ncuReader{in: in, out: out, kernels: ncuKernels{keys: map[ncuKey]*ncuKernel{}, room: maxNames}}
-	var ended error
 	var record strings.Builder
 	lines, first := 0, 0
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			ended = line.Err
-			break
-		}
+	ended := in.EachLine(func(n int, text string) error {
 		if lines == 0 {
-			if !r.begins(line.Text) {
-				continue
+			if !r.begins(text) {
+				return nil
 			}
 			first = n
 		}
-		record.WriteString(line.Text)
+		record.WriteString(text)
 		lines++
 		if strings.Count(record.String(), `"`)%2 == 1 && lines < maxJoined && record.Len() < 1<<20 { // a text with line ends in it
 			record.WriteByte('\n')
-			continue
+			return nil
 		}
 		if err := r.record(record.String(), first); err != nil {
 			out.Refuse(fmt.Sprintf("line %d", first), err)
 		}
 		record.Reset()
 		lines = 0
-	}
+		return nil
+	})
 	return errors.Join(r.finish(), ended)
 }
 

@@ -72,17 +72,13 @@ type statsReader struct {
 
 func readStats(in *foreign.Input, out *foreign.Output) error {
 	s := &statsReader{out: out, room: maxNames}
-	var ended error
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			ended = line.Err
-			break
-		}
+	ended := in.EachLine(func(n int, text string) error {
 		s.line = n
-		if err := s.take(line.Text); err != nil {
+		if err := s.take(text); err != nil {
 			out.Refuse(fmt.Sprintf("line %d", n), err)
 		}
-	}
+		return nil
+	})
 	if s.room < 0 {
 		out.LeaveOut("rows after the first 64 MiB of names", 1)
 	}

@@ -3,6 +3,7 @@ package formats
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -103,7 +104,7 @@ func yieldPyperf(in *foreign.Input, run *pyperfRun, where string, out *foreign.O
 	}
 	r := schema.Run{Benchmark: string(meta["name"])}
 	if r.Benchmark == "" {
-		r.Benchmark = base(in.Name)
+		r.Benchmark, _, _ = strings.Cut(path.Base(in.Name), ".")
 	}
 	setPyperfStatement(&r, meta)
 	setPyperfEnv(&r, meta)

@@ -255,14 +255,10 @@ const maxTRTWarnings = 10
 
 func readLog(in *foreign.Input, out *foreign.Output) error {
 	var logs []*trtLog
-	var ended error
-	for n, line := range in.Lines() {
-		if line.Err != nil {
-			ended = line.Err
-			break
-		}
-		logs = takeLine(in, logs, n, line.Text)
-	}
+	ended := in.EachLine(func(n int, text string) error {
+		logs = takeLine(in, logs, n, text)
+		return nil
+	})
 	if len(logs) == 0 && ended == nil {
 		out.Refuse("", errors.New("no launch of trtexec found: no line begins as trtexec writes it"))
 	}
