@@ -127,7 +127,7 @@ func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
 	return h, nil
 }
 
-// at is the title that holds at a record, given as in Output.Run; empty if the record is not a line.
+// at is the title that applies to a record, given as in Output.Run; empty if the record is not a line.
 func (t *titles) at(where string) string {
 	line, err := strconv.Atoi(strings.TrimPrefix(where, "line "))
 	if err != nil {
@@ -136,7 +136,7 @@ func (t *titles) at(where string) string {
 	return t.atLine(line)
 }
 
-// atLine is the title that holds at a line.
+// atLine is the title that applies to a line.
 func (t *titles) atLine(line int) string {
 	i, found := slices.BinarySearch(t.lines, line)
 	if !found {

@@ -365,7 +365,7 @@ func (q *quoted) fill() {
 	q.in = q.in[i:]
 }
 
-// string is where a string that goes on at i ends, or end and more where it goes on behind that.
+// string is the end of a string that continues at i; at least end if the string continues after end.
 func (q *quoted) string(i, end int) int {
 	for ; i < end; i++ {
 		switch q.in[i] {

@@ -71,18 +71,18 @@ func (s stored) add(all []foreign.Format, files []file) {
 	}
 }
 
-// records are what the runs say, without their ids, in ascending order.
+// records are the digests of the runs without their ids, in ascending order.
 func (s stored) records() []string {
 	var all []string
 	for _, r := range s {
-		all = append(all, said(r))
+		all = append(all, contentDigest(r))
 	}
 	slices.Sort(all)
 	return all
 }
 
-// said is what a run says, wherever it was read.
-func said(r schema.Run) string {
+// contentDigest is the digest of a run without its ids.
+func contentDigest(r schema.Run) string {
 	r.RunID, r.SessionID = "", ""
 	return schema.DigestOf(&r)
 }
@@ -187,15 +187,15 @@ func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
 
 // record is a run in a file.
 type record struct {
-	said, point, source string
-	samples             int
+	digest, point, source string
+	samples               int
 }
 
 // recordsOf are the runs of a file that nobody has read before, in order.
 func recordsOf(all []foreign.Format, f file) (records []record) {
 	read(foreign.NewReader(foreign.Added{}, nil), all, f, func(valid schema.Valid) bool {
 		r := valid.Run()
-		one := record{said: said(r), point: r.PointID, source: r.Source}
+		one := record{digest: contentDigest(r), point: r.PointID, source: r.Source}
 		if m := r.Metric(r.Primary); m != nil {
 			one.samples = max(len(m.Ticks), len(m.Reals))
 		}
@@ -233,10 +233,10 @@ func union(files [][]record) (all []string) {
 		switch {
 		case len(f) == 0 || slices.ContainsFunc(distinct, begins):
 		case slices.ContainsFunc(distinct, broke):
-			all = append(all, f[last].said)
+			all = append(all, f[last].digest)
 		default:
 			for _, r := range f {
-				all = append(all, r.said)
+				all = append(all, r.digest)
 			}
 		}
 	}

@@ -340,7 +340,7 @@ func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
 	return a.Avg, a.Unit
 }
 
-// whole is what the file says of its requests.
+// whole gives the totals of the requests of the file.
 func (s *aiperfSummary) whole() requests {
 	completed, _ := s.value("request_count")
 	q := requests{completed: completed.Int64()}

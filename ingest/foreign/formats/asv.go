@@ -187,7 +187,7 @@ func (f *asvFile) env() schema.Env {
 
 var versionText = regexp.MustCompile(`^[0-9]+(\.[0-9a-z]+)*$`)
 
-// run is what all results of a benchmark have in common.
+// run is a run with the values that all results of a benchmark share.
 func (f *asvFile) run(name string) schema.Run {
 	r := schema.Run{Benchmark: name, Env: f.env()}
 	for _, fact := range []string{"arch", "os", "ram"} {
@@ -403,7 +403,7 @@ func (result *asvResult) choices() [][]string {
 	return choices
 }
 
-// asvMetrics are what the types of benchmarks measure.
+// asvMetrics are the metrics of the types of benchmarks.
 var asvMetrics = map[string]string{"time": schema.PrimaryMetric, "timeraw": schema.PrimaryMetric, "memory": "memory", "peakmemory": "peak_memory"}
 
 // asvUnits are the units that asv spells out.

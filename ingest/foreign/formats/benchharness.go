@@ -64,7 +64,7 @@ func harnessReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error 
 	return nil
 }
 
-// readHarnessReport leaves a report to the results file that it was made from, which says more.
+// readHarnessReport leaves a report to the results file that it was made from, which has more details.
 func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 	stem := strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path))
 	for _, folder := range []string{"", "../results/"} {

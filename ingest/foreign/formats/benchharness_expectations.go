@@ -156,10 +156,10 @@ func (x *expectedExample) side(r *schema.Run, prefix string) {
 	}
 }
 
-// peaks reads benchmark_peak_results_*.json: what the machine can do at most, by probe.
+// peaks reads benchmark_peak_results_*.json: the peak performance of the machine, by probe.
 type peaks struct {
 	out *foreign.Output
-	run schema.Run // what all probes have in common
+	run schema.Run // the values that all probes share
 }
 
 // readPeaks reads the whole file: it holds a dozen probes.

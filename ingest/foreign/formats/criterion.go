@@ -68,7 +68,7 @@ type criterionBenchmark struct {
 	Throughput jsontext.Value `json:"throughput"`
 }
 
-// criterionThroughput is what an iteration processes.
+// criterionThroughput is the work of an iteration.
 type criterionThroughput struct {
 	Bytes        foreign.Number
 	BytesDecimal foreign.Number

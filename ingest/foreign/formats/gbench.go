@@ -42,7 +42,7 @@ func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// read reads what a process wrote. Its context may be known already.
+// read reads the output of a process. Its context may be known already.
 func (g *gbenchGroup) read(j *foreign.JSON, known bool) error {
 	g.out.Version(g.context.version())
 	err := j.Members(func(name string) error {
@@ -66,7 +66,7 @@ func (g *gbenchGroup) read(j *foreign.JSON, known bool) error {
 	return err
 }
 
-// gbenchContext is what holds for all benchmarks of a file.
+// gbenchContext is the context of all benchmarks of a file.
 type gbenchContext struct {
 	Date         foreign.Text   `json:"date"`
 	Host         foreign.Text   `json:"host_name"`
@@ -94,7 +94,7 @@ var gbenchMembers = []string{
 	"library_build_type", "json_schema_version",
 }
 
-// Limits of what users add to the context.
+// Limits of the members that users add to the context.
 const (
 	maxOwnFacts      = 100
 	maxOwnFactLength = 1000
@@ -145,7 +145,7 @@ func (c *gbenchContext) version() string {
 	return string(c.Library)
 }
 
-// run is a run with what holds for all of a file.
+// run is a run with the values that all benchmarks of a file share.
 func (c *gbenchContext) run(in *foreign.Input) schema.Run {
 	r := schema.Run{Env: schema.Env{
 		Machine: string(c.Host), Hostname: string(c.Host), CPUCount: c.CPUs.Int64(),
@@ -237,7 +237,7 @@ type gbenchGroup struct {
 	gbenchRun
 }
 
-// gbenchRun is what the rows of a benchmark give.
+// gbenchRun has the values of the rows of a benchmark.
 type gbenchRun struct {
 	first   *gbenchRow
 	last    *gbenchRow // but for its values
@@ -247,7 +247,7 @@ type gbenchRun struct {
 	message string
 }
 
-// gbenchMetric is what the rows have of a metric.
+// gbenchMetric has the values of a metric in the rows.
 type gbenchMetric struct {
 	gbenchValue
 	numbers    []foreign.Number
@@ -306,7 +306,7 @@ func (g *gbenchGroup) continues(row *gbenchRow) bool {
 	return row.index == nil || g.last.index == nil || *row.index > *g.last.index
 }
 
-// metric is the metric of a value; a new one where the rows had none yet.
+// metric is the metric of a value. It is added if the run does not have it.
 func (g *gbenchGroup) metric(v gbenchValue) *gbenchMetric {
 	for i := range g.metrics {
 		if g.metrics[i].metric == v.metric {
@@ -499,7 +499,7 @@ func gbenchCounter(m jsonMember) (gbenchValue, error) {
 	return c, err
 }
 
-// gbenchReserved reports whether a metric is what Google Benchmark itself measures, which a counter of that name is not.
+// gbenchReserved reports whether Google Benchmark itself measures a metric. A counter with that name is another one.
 func gbenchReserved(metric string) bool {
 	for _, c := range gbenchCounters {
 		if c.metric == metric {
@@ -509,7 +509,7 @@ func gbenchReserved(metric string) bool {
 	return metric == schema.PrimaryMetric || metric == "cpu_time"
 }
 
-// setAggregate tells what a row is an aggregate of repetitions by. Old versions only say so in the name.
+// setAggregate sets the kind of aggregate of a row. Old versions have it only in the name.
 func (row *gbenchRow) setAggregate() {
 	kind := row.text["run_type"]
 	row.aggregate = string(row.text["aggregate_name"])

@@ -100,7 +100,7 @@ type genaiNested struct {
 	} `json:"output"`
 }
 
-// flatten fills in what a nested configuration says elsewhere.
+// flatten takes the values of a nested configuration.
 func (c *genaiConfig) flatten(n *genaiNested) {
 	c.EndpointType, c.Backend, c.ServiceKind, c.Streaming = n.Endpoint.Type, n.Endpoint.Backend, n.Endpoint.ServiceKind, n.Endpoint.Streaming
 	c.Concurrency, c.RequestRate = n.Analyzer.Stimulus.Concurrency, n.Analyzer.Stimulus.RequestRate
@@ -424,7 +424,7 @@ func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, oth
 	return t.emit(out)
 }
 
-// twoTables is what the tables of a result have.
+// twoTables has the values of the tables of a result.
 type twoTables struct {
 	where   string
 	run     schema.Run

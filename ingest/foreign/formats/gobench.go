@@ -150,7 +150,7 @@ type goField struct {
 	unit  *goUnit
 }
 
-// line takes the next line, which has a number.
+// line reads a line, given its number.
 func (p *goParser) line(n int, line []byte) error {
 	p.number = n
 	if len(line) == 0 {
@@ -175,7 +175,7 @@ func (p *goParser) line(n int, line []byte) error {
 	return p.other(string(line))
 }
 
-// benchmark takes a line that begins with a name: a result, or the name alone, whose result comes after what the
+// benchmark reads a line that begins with a name: a result, or the name alone, whose result follows the output of the
 // benchmark prints.
 func (p *goParser) benchmark(name, rest []byte) error {
 	p.logs = p.logs[:0]
@@ -209,7 +209,7 @@ func (p *goParser) indented(line []byte) error {
 	return nil
 }
 
-// maxGoLog is how much is kept of what a benchmark logs before it fails.
+// maxGoLog limits the log of a benchmark that is kept for the error of a failure.
 const maxGoLog = 4 << 10
 
 // other reads a line whose first word says what it is.
@@ -260,7 +260,7 @@ func goConfig(line []byte) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// goHeader are the keys that say where and of what a process ran, not what it measured. The first ones go test prints.
+// goHeader are the keys for the environment of a process, which are not parameters. go test prints the first ones.
 var goHeader = map[string]bool{
 	"goos": true, "goarch": true, "pkg": true, "cpu": true, "commit": true, "commit-time": true, "branch": true, "goversion": true,
 	"go-version": true, "machine": true, "hostname": true, "builder_id": true, "builder_type": true,
@@ -272,7 +272,7 @@ var goHeader = map[string]bool{
 // maxGoConfig bounds the lines of the form key: value that are kept.
 const maxGoConfig = 100
 
-// setConfig takes a line of the form key: value, which holds for the results after it.
+// setConfig reads a line of the form key: value, which applies to the results after it.
 func (p *goParser) setConfig(key, value string) error {
 	if err := p.flush(); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (p *goParser) setConfig(key, value string) error {
 
 func (p *goParser) where() string { return "line " + strconv.Itoa(p.number) }
 
-// end takes the end of a process, or of the text.
+// end ends a process at its last line, or at the end of the text.
 func (p *goParser) end() error {
 	if p.process.panics != "" && !p.process.failed {
 		return p.endFailed("")
@@ -314,7 +314,7 @@ func (p *goParser) end() error {
 	return p.flush()
 }
 
-// failed takes the line that says which benchmark failed or was skipped.
+// failed reads a line that names a benchmark that failed or was skipped.
 func (p *goParser) failed(text string, status schema.Status) error {
 	text, _, _ = strings.Cut(text, " (")
 	name, _ := goName([]byte(text))
@@ -343,7 +343,7 @@ func (p *goParser) failed(text string, status schema.Status) error {
 	return nil
 }
 
-// endFailed takes the line that says that a process failed: a package, and perhaps why. Where no benchmark is known to
+// endFailed reads the line for a failed process: its package, and perhaps the reason. If no benchmark is known to
 // have failed, it was the one that ran last, or the package did not compile.
 func (p *goParser) endFailed(text string) error {
 	process := p.process
@@ -404,7 +404,7 @@ type goRun struct {
 	message []byte
 }
 
-// goMetric is what the lines have of a metric.
+// goMetric has the values of a metric in the lines.
 type goMetric struct {
 	name       []byte // of the unit
 	unit       *goUnit
@@ -517,7 +517,7 @@ func goInteger(word []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// metric is the metric of a field, which most lines have at the same place; a new one where the lines had none yet.
+// metric is the metric of a field. Most lines have it at the same index i. It is added if the run does not have it.
 func (r *goRun) metric(i int, f *goField) *goMetric {
 	if i < r.used && r.metrics[i].unit == f.unit {
 		return &r.metrics[i]
@@ -547,7 +547,7 @@ func (p *goParser) begin(name []byte) error {
 	return nil
 }
 
-// flush yields the run whose lines were read, and clears it.
+// flush yields the current run, and clears it.
 func (p *goParser) flush() error {
 	b := &p.run
 	if len(b.name) == 0 {
@@ -650,7 +650,7 @@ const (
 	maxGoPartial  = 1000
 )
 
-// event handles an event, which is on one line.
+// event handles an event.
 func (g *goEvents) event(n int, e *goTestEvent) error {
 	p := g.packages[e.Package]
 	if p == nil {
@@ -687,7 +687,7 @@ func (g *goEvents) end(name string) error {
 	return p.parser.end()
 }
 
-// output takes what a test printed: lines, or pieces of them.
+// output reads the output of a test: lines, or parts of lines.
 func (p *goPackage) output(n int, e *goTestEvent) error {
 	text := append(p.partial[e.Test], e.Output...)
 	for {

@@ -47,7 +47,7 @@ func goNames(text []byte) map[string]bool {
 	return names
 }
 
-// goProcs tells which numbers at the end of names are GOMAXPROCS: X-8 ran on 8. X that ran on 1 has no number, and then
+// goProcs knows which numbers at the end of names are GOMAXPROCS: X-8 ran on 8. X that ran on 1 has no number, and then
 // kind=f-16 may be a name as it is.
 type goProcs struct {
 	one    bool            // some ran on 1
@@ -106,7 +106,7 @@ func (p *goProcs) split(name string) (base, number string) {
 	return name, ""
 }
 
-// cutProcs cuts off the number that may be GOMAXPROCS, which 1 is not.
+// cutProcs cuts off the number that may be GOMAXPROCS. go test never prints 1.
 func cutProcs(name string) (base, number string) {
 	at := strings.LastIndexByte(name, '-')
 	if at < 0 {
@@ -162,7 +162,7 @@ func (p *goParser) addParam(r *schema.Run, name, text string) {
 	foreign.SetParam(r, name, text)
 }
 
-// goStampWords end the keys that say which commits a process is of, and when it ran: numerator_hash, experiment-commit-time.
+// goStampWords are the last words of keys for the commit and the time of a process: numerator_hash, experiment-commit-time.
 var goStampWords = []string{"hash", "stamp", "commit", "branch", "date"}
 
 // goRoles are the keys that name the commit of a process by its part in a comparison, where their values are commits.
@@ -170,7 +170,7 @@ var goRoles = []string{"tip", "base", "experiment", "baseline"}
 
 var goCommit = regexp.MustCompile(`^[0-9a-f]{7,64}$`)
 
-// isGoStamp reports whether a line of the form key: value says of which commit and when, and no axis: as a parameter it would
+// isGoStamp reports whether a line of the form key: value is about the commit or the time of a process: as a parameter it would
 // make every commit another point.
 func isGoStamp(key, value string) bool {
 	if slices.Contains(goRoles, key) {
@@ -204,7 +204,7 @@ func (p *goParser) setEnv(r *schema.Run, at string) {
 
 var goTimes = append([]string{"20060102T150405", "2006-01-02"}, foreign.ISO...)
 
-// goSides are the parts in a comparison, by what the line toolchain calls them, and how their keys begin.
+// goSides are the prefixes of the keys of the roles in a comparison, by the value of the line toolchain.
 var goSides = map[string]string{"Tip": "numerator_", "Base": "denominator_", "experiment": "experiment-", "baseline": "baseline-"}
 
 // commit is the commit that a process measured: its own, or the one of its role in a comparison.
@@ -233,7 +233,7 @@ func (p *goParser) branch() string {
 	return ""
 }
 
-// goShared is what the runs of a process share: where they ran, with the facts about their units.
+// goShared has the environment that the runs of a process share, with the facts about their units.
 type goShared struct {
 	kept       bool
 	at         string
@@ -249,7 +249,7 @@ func (s *goShared) fits(b *goRun) bool {
 		!slices.ContainsFunc(b.metrics[:b.used], func(m goMetric) bool { return !slices.Contains(s.units, m.unit) })
 }
 
-// share keeps what the following runs share with this one. A text with NUL characters is not kept, because they are
+// share keeps the values that the following runs share with this one. A text with NUL characters is not kept, because they are
 // removed from it, and each run says so.
 func (p *goParser) share(r *schema.Run, b *goRun) {
 	p.shared = goShared{}
@@ -264,7 +264,7 @@ func (p *goParser) share(r *schema.Run, b *goRun) {
 	}
 }
 
-// goUnit is what a unit of Go benchmarks measures.
+// goUnit is the metric of a unit of Go benchmarks.
 type goUnit struct {
 	metric  string
 	unit    string // as NeuroLens knows it
@@ -277,7 +277,7 @@ type goUnit struct {
 // maxGoKnownUnits is how many units are remembered.
 const maxGoKnownUnits = 10_000
 
-// unit is what a unit measures.
+// unit is the metric of a unit.
 func (p *goParser) unit(name string) *goUnit {
 	if u := p.units[name]; u != nil {
 		return u
@@ -344,7 +344,7 @@ func goBaseUnit(name string) string {
 	return name
 }
 
-// setUnit takes a line that says more of a unit: Unit text-bytes better=lower assume=exact.
+// setUnit reads a line about a unit: Unit text-bytes better=lower assume=exact.
 func (p *goParser) setUnit(text string) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -367,14 +367,14 @@ type goValue struct {
 	real    float64
 }
 
-// exactInteger is up to where a float64 holds every integer.
+// exactInteger is the limit up to which a float64 represents every integer.
 const exactInteger = 1 << 53
 
 var powersOf10 = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// goNumber reads a decimal number of a unit, or a word for what is not finite. Numbers of up to 15 digits, which is what
+// goNumber reads a decimal number in a unit, or a word for NaN or infinity. Numbers of up to 15 digits, which is what
 // go test prints, are read here: their digits and the power of ten are exact, and so is the rounding.
 func goNumber(word []byte, u *goUnit) (goValue, bool) {
 	var digits int64

@@ -33,7 +33,7 @@ func readHyperfine(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// readHyperfineResults reads what a launch of hyperfine wrote.
+// readHyperfineResults reads the results of a launch of hyperfine.
 func readHyperfineResults(j *foreign.JSON, out *foreign.Output) error {
 	return j.Members(func(name string) error {
 		if name != "results" {

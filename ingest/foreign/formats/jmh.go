@@ -113,7 +113,7 @@ func (result *jmhResult) read(where string, out *foreign.Output) error {
 	return nil
 }
 
-// run is what all forks of a result have in common.
+// run is a run with the values that all forks of a result share.
 func (result *jmhResult) run() schema.Run {
 	r := schema.Run{Benchmark: result.Benchmark}
 	for _, name := range slices.Sorted(maps.Keys(result.Params)) {
@@ -143,7 +143,7 @@ func (result *jmhResult) run() schema.Run {
 	return r
 }
 
-// jmhPercentile is what the percentiles of an iteration's samples are called.
+// jmhPercentile matches the names of the percentiles of an iteration's samples.
 var jmhPercentile = regexp.MustCompile(`(^|·)p[01]\.[0-9]+$`)
 
 // yieldJMHFork yields the run of a fork.
@@ -205,7 +205,7 @@ func yieldJMHScore(result *jmhResult, where string, out *foreign.Output) error {
 	return out.Run(where, r)
 }
 
-// quantity is what a JMH score measures, by its unit.
+// quantity is the metric of a JMH score, by its unit.
 type quantity struct {
 	metric string
 	stored string  // unit

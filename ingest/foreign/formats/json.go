@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// entriesOf lists a folder by its path from the folder of a file. There are none in a folder that cannot be read.
+// entriesOf lists a folder, given its path from the folder of the input. A folder that cannot be read has no entries.
 func entriesOf(in *foreign.Input, dir string) []fs.DirEntry {
 	full := path.Join(path.Dir(in.Path), dir)
 	if in.Folder == nil || !fs.ValidPath(full) {
@@ -133,7 +133,7 @@ func eachDocument[T any](j *foreign.JSON, out *foreign.Output, read func(where s
 	return nil
 }
 
-// eachJSONLine decodes the lines of a file that are not empty, each of which is a JSON text.
+// eachJSONLine is readNext for each line that is not empty.
 func eachJSONLine[T any](in *foreign.Input, out *foreign.Output, read func(where string, line *T) error) error {
 	return in.EachLine(func(n int, text string) error {
 		var line T

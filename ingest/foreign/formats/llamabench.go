@@ -113,7 +113,7 @@ var llamaResults = []string{
 	"test_time", "avg_ns", "stddev_ns", "avg_ts", "stddev_ts", "samples_ns", "samples_ts",
 }
 
-// llamaBackends are the fields by which earlier builds said what they were built for.
+// llamaBackends are the fields in which earlier builds named their backends.
 var llamaBackends = []string{"cuda", "opencl", "vulkan", "kompute", "metal", "sycl", "rpc", "gpu_blas", "blas"}
 
 // llamaAxes are the options that every build has, by their defaults: parameters whatever their value is. A table for people
@@ -130,7 +130,7 @@ var llamaDefaults = map[string]string{
 	"mul_mat_q": "1", "f16_kv": "1", "load_mode": "auto", "lazy_mode": "auto", "repack": "1",
 }
 
-// llamaLoadModes are the ways to load a model by what they were called until 2026: use_mmap.
+// llamaLoadModes translates load_mode to use_mmap, its name until 2026.
 var llamaLoadModes = map[string]string{"none": "0", "mmap": "1"}
 
 // run makes a run of a record. Every field that is not a result is configuration: builds add and drop fields.
@@ -179,7 +179,7 @@ func (l llamaRow) point(r *schema.Run) {
 	}
 }
 
-// place says where a run was measured, of what and when.
+// place sets the backend, the environment and the start of a run.
 func (l llamaRow) place(in *foreign.Input, r *schema.Run) {
 	var built []string
 	for _, name := range llamaBackends {
@@ -270,7 +270,7 @@ func llamaBenchText() foreign.Format {
 
 var (
 	llamaHeader      = regexp.MustCompile(`(?m)^\| *model *\|(?:.*\|)? *backend *\|(?:.*\|)? *test *\| *t/s *\|`)
-	llamaColumnsLine = regexp.MustCompile(`(?m)^build_commit,build_number,.*,avg_ts`) // what the program says may stand before it
+	llamaColumnsLine = regexp.MustCompile(`(?m)^build_commit,build_number,.*,avg_ts`) // the program may print text before it
 	llamaInsert      = regexp.MustCompile(`(?m)^INSERT INTO (?:llama_bench|test) \((build_commit,[^)]*)\) VALUES \((.*)\);`)
 )
 
@@ -279,7 +279,7 @@ func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
 		heading: func(_, record []string) bool { return record[0] == "build_commit" },
 		fits:    func(names, record []string) bool { return names == nil || len(record) == len(names) },
 		row: func(out *foreign.Output, where string, names, record []string) error {
-			if names == nil { // what the program says before the table
+			if names == nil { // text that the program prints before the table
 				return nil
 			}
 			row := llamaRow{}

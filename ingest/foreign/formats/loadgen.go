@@ -55,7 +55,7 @@ var (
 	loadgenOld      = regexp.MustCompile(`^"pid": \d+, "tid": \d+, "ts": +\d+ns : `)
 )
 
-// loadgenTest collects what a log says of a test.
+// loadgenTest collects the values of a test in a log.
 type loadgenTest struct {
 	where    string // its first line, in a file of several
 	begun    bool   // it has named its version, as each does first

@@ -43,7 +43,7 @@ var ncclLaunched = regexp.MustCompile(`(?m)^.{0,40}# nThreads? \d+ +nGpus \d+ +m
 
 var ncclColumns = regexp.MustCompile(`\b(?:size +count|bytes +N) +type\b.*`)
 
-// ncclLaunch has what all results of a launch have in common.
+// ncclLaunch has the values that all results of a launch share.
 type ncclLaunch struct {
 	program string // all_reduce_perf
 	version string // of the library

@@ -518,7 +518,7 @@ var (
 	european  = regexp.MustCompile(`^-?\d{1,3}(\.\d{3})+(,\d+)?$|^-?\d+,\d+$`)
 )
 
-// ncuNumber reads a number, which may have separators between thousands, as the user's language has them.
+// ncuNumber reads a number that may have thousands separators, in the style of the user's language.
 func ncuNumber(text string) (foreign.Number, bool) {
 	switch {
 	case thousands.MatchString(text):

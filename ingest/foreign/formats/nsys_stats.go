@@ -160,7 +160,7 @@ func (s *statsReader) take(line string) error {
 	return s.row(line)
 }
 
-// begin makes the report of a file the current one, which is the last of files. The file may have come before, with another summary.
+// begin makes the report of a file the current one: the last of files. An earlier summary may have had the same file.
 func (s *statsReader) begin(file string) {
 	for at := len(s.files) - 1; at >= 0; at-- {
 		if known := s.files[at]; known.path == file {
@@ -188,7 +188,7 @@ func (s *statsReader) add(file string) {
 	s.files = append(s.files, &statsFile{path: file, report: report, line: s.line, tables: map[string]bool{}, byName: map[statsKey]*statsOp{}})
 }
 
-// heading says which report the next table is: cuda_gpu_kern_sum, with the path of its script and its arguments or not.
+// heading sets the report of the next table: cuda_gpu_kern_sum. The path and the arguments of its script are cut off.
 func (s *statsReader) heading(report string) {
 	s.table = nil
 	s.kind, _, _ = strings.Cut(strings.TrimSuffix(path.Base(strings.ReplaceAll(report, `\`, "/")), ".py"), ".")
@@ -297,7 +297,7 @@ type statsTable struct {
 	begun   bool   // a row was read
 }
 
-// Columns of text, which come last.
+// Columns of text; they are the last columns.
 var statsTexts = []string{"Name", "Range", "Style", "Operation", "Category", "GridXYZ", "BlockXYZ", "Type", "Kernel Name"}
 
 var (
@@ -306,7 +306,7 @@ var (
 	statsTop  = regexp.MustCompile(`^\s*"?(?:Time ?\(%\)|Total(?: \([kKMG]?i?B\))?|Start \([^)]+\)|Duration \([^)]+\)|PID)"?(?:,|\s{2,})`)
 )
 
-// newStatsTable makes a table of its header; nil if a line is none.
+// newStatsTable makes a table of its header; nil if a line is not a header.
 func newStatsTable(line string) *statsTable {
 	if !statsTop.MatchString(line) {
 		return nil
@@ -479,7 +479,7 @@ func (t *statsTable) times(o *statsOp, total int, cells []string) error {
 	return nil
 }
 
-// sizeUnit is the unit of a size; older versions say none, and mean KiB.
+// sizeUnit is the unit of a size. Older versions do not print it, and mean KiB.
 func sizeUnit(unit string) string {
 	if unit == "" {
 		return "KiB"
@@ -487,7 +487,7 @@ func sizeUnit(unit string) string {
 	return unit
 }
 
-// kindOf is what the rows of a report are: by its name, which changed with versions, else by its columns.
+// kindOf is the kind of the rows of a report: by its name, which changed with versions, otherwise by its columns.
 func (t *statsTable) kindOf(report, category, name string) string {
 	switch {
 	case t.isTrace() && strings.HasPrefix(name, "[CUDA mem"):

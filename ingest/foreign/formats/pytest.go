@@ -92,7 +92,7 @@ func (h *pytestHeader) member(j *foreign.JSON, name string) error {
 	return decodeMember(j, name, map[string]any{"machine_info": &h.machine, "commit_info": &h.commit, "datetime": &h.datetime, "version": &h.version})
 }
 
-// run is a run with what holds for all of a file.
+// run is a run with the values that all benchmarks of a file share.
 func (h *pytestHeader) run(in *foreign.Input) schema.Run {
 	r := schema.Run{Env: schema.Env{
 		Machine: string(h.machine.Node), Hostname: string(h.machine.Node),
@@ -148,7 +148,7 @@ type pytestResult struct {
 	} `json:"stats"`
 }
 
-// yield yields the run of a benchmark; r has what holds for all of them.
+// yield yields the run of a benchmark. r has the values that all benchmarks share.
 func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) error {
 	name := b.FullName
 	if name == "" {
@@ -261,7 +261,7 @@ func (b *pytestResult) setParams(r *schema.Run) error {
 	return nil
 }
 
-// pytestText is a parameter as people write it in a test.
+// pytestText is a parameter as a test writes it.
 func pytestText(value jsontext.Value) string {
 	if value.Kind() == jsontext.KindNull {
 		return "None"
@@ -310,7 +310,7 @@ func pytestEscaped(word string) string {
 	return b.String()
 }
 
-// setApplied keeps how the rounds were made.
+// setApplied sets the options of the rounds.
 func (b *pytestResult) setApplied(r *schema.Run) {
 	for name, text := range map[string]foreign.Text{"disable_gc": b.Options.DisableGC, "warmup": b.Options.Warmup} {
 		if text != "" {
@@ -319,10 +319,10 @@ func (b *pytestResult) setApplied(r *schema.Run) {
 	}
 }
 
-// maxTagLength is how long a text may be that a test says of itself: longer ones may be a prompt or a log.
+// maxTagLength limits the texts in extra_info: longer ones may be a prompt or a log.
 const maxTagLength = 64
 
-// setTags keeps the values that a test attached to itself, if they are numbers or short words.
+// setTags keeps the values of extra_info that are numbers or short words as tags.
 func (b *pytestResult) setTags(r *schema.Run) {
 	if b.Extra.Kind() != jsontext.KindBeginObject {
 		return

@@ -17,7 +17,7 @@ import (
 // param is a parameter in a name.
 type param struct{ name, text string }
 
-// setParams gives a run all of the parameters, or none where two of them are the same axis: bs and batch_size, n and n.
+// setParams sets all parameters of a run, or none if two of them are the same axis: bs and batch_size, n and n.
 func setParams(r *schema.Run, params []param) bool {
 	for i, p := range params {
 		for _, other := range params[:i] {
@@ -32,7 +32,7 @@ func setParams(r *schema.Run, params []param) bool {
 	return true
 }
 
-// setText is foreign.SetParam, but for words, which are most of the texts in names, without the attempt at a number.
+// setText is foreign.SetParam without parsing a word as a number. Most texts in names are words.
 func setText(r *schema.Run, name, text string) {
 	if text != "" && !strings.ContainsRune("+-.0123456789", rune(text[0])) {
 		foreign.SetAxis(r, name, text)
@@ -174,7 +174,7 @@ func nanoseconds(n foreign.Number, unit string) *int64 {
 	return new(int64(math.Round(*v)))
 }
 
-// requests are the totals that a file has of the requests of a run. A number below zero is none.
+// requests are the totals of the requests of a run. A number below zero is unknown.
 type requests struct {
 	completed, failed *int64         // nil: the file does not say
 	duration          foreign.Number // of the benchmark; empty: the file does not say

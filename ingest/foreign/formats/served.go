@@ -228,7 +228,7 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 	}
 }
 
-// whole is what the file says of its requests. Versions that do not say how many failed say how many were sent.
+// whole gives the totals of the requests of the file. Versions that do not say how many failed say how many were sent.
 func (s *served) whole() requests {
 	q := requests{completed: s.number("completed").Int64(), failed: s.count("failed").Int64(), duration: s.number("duration")}
 	switch {

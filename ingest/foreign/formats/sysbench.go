@@ -245,7 +245,7 @@ var (
 	sysbenchValue   = regexp.MustCompile(`^(?:(min|avg|max|sum)|(?:approx\. +)?(\d+)(?:th|st|nd|rd)? percentile): +([\d.]+)(ms|s)?$`)
 )
 
-// result takes a line of the results at the end.
+// result reads a line of the results at the end.
 func (s *sysbenchReader) result(text string) {
 	switch m := sysbenchValue.FindStringSubmatch(text); {
 	case m != nil && s.inLatency:
@@ -308,7 +308,7 @@ var (
 	sysbenchPercentile = regexp.MustCompile(`\blat(?:ency)? \(ms, ?(\d+)%\): ([\d.]+)|\bresponse time: ([\d.]+)ms \((\d+)%\)`)
 )
 
-// add takes a line where it is a report.
+// add reads a line if it is a report.
 func (s *sysbenchIntervals) add(text string) bool {
 	m := sysbenchInterval.FindStringSubmatch(text)
 	if m == nil {

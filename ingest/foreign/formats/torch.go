@@ -153,7 +153,7 @@ func (k *kineto) op(e *event, start, took int64) error {
 	return total.add(start, took, 1)
 }
 
-// A place is where an event was.
+// A place is where an event happened.
 type place int
 
 const (
@@ -163,7 +163,7 @@ const (
 	placeNotes  // on a device, which do no work
 )
 
-// placeOf is where the events of a category are. Traces of older versions have other words.
+// placeOf is the place of the events of a category. Older versions use other words.
 func placeOf(category []byte) place {
 	switch string(category) {
 	case `"kernel"`, `"Kernel"`:

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// errNoEvents means that there is no event to make a run from.
+// errNoEvents means that a trace has no event to make a run from.
 var errNoEvents = errors.New("no event has a duration")
 
 // event is one event of a trace in Chrome's format. Its fields are the texts of the JSON values, strings with their
@@ -45,7 +45,7 @@ func scanEvent(text jsontext.Value) (event, error) {
 	return e, err
 }
 
-// traceMember is the text of a member of a JSON object, nil if it has none of that name, or is no object.
+// traceMember is the text of a member of a JSON object; nil if there is no such member, or no object.
 func traceMember(object []byte, name string) []byte {
 	var found []byte
 	_ = scanObject(object, func(n, value []byte) { // what is no object has no members
