@@ -50,7 +50,7 @@ func (f *Files) count(v *leaving, run *schema.Run) {
 	}
 }
 
-// patterns are those of all points of a session, and whether a run has left a matching file.
+// patterns records the artifact patterns of all points of a session, and whether any run has left a matching file.
 type patterns struct {
 	order   []string
 	matched map[string]bool

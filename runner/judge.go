@@ -297,7 +297,7 @@ func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed)
 	}
 }
 
-// tooFar describes what is wrong with an output; empty: nothing.
+// tooFar describes how an output differs too much from its reference; empty: it does not.
 func tooFar(got *checked, want *computed, p *sweep.Point) string {
 	switch e, t := got.errors, p.Reference.Tolerance; {
 	case e.NotFinite+e.Reference > 0:
@@ -367,7 +367,7 @@ const (
 	factInfinite = "output.infinite"
 )
 
-// oddOf returns the counts that a worker reported for its whole output, or those of the sample.
+// oddOf returns the counts that a worker reported for its whole output, else the counts of the sample.
 func oddOf(facts map[string]string, known output.Odd) output.Odd {
 	for fact, to := range map[string]*int{factNaN: &known.NaN, factInfinite: &known.Infinite} {
 		if n, err := strconv.Atoi(facts[fact]); err == nil {

@@ -57,7 +57,7 @@ func (l *limits) noteMeasured(sub subject, run *schema.Run) {
 }
 
 // afterFailure is the outcome of a profiler pass of a point that was not measured: it would end in the same way, and a benchmark that
-// hangs would take its deadline once more. nil: it was measured, or nobody has tried.
+// hangs would take its deadline once more. nil: it was measured, or not tried yet.
 func (l *limits) afterFailure(launch sweep.Launch) *task.Outcome {
 	run, known := l.unmeasured[subjectOf(launch)]
 	switch {

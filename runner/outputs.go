@@ -119,7 +119,7 @@ func jobOf(rules []output.ExtractRule, kept task.Kept) output.ExtractJob {
 	return job
 }
 
-// readingOf converts the results into those of a run. The first required metric that cannot be read makes the run an error.
+// readingOf converts the results for a run. The first required metric that cannot be read makes the run an error.
 func readingOf(rules []output.ExtractRule, found []output.Extracted) task.Reading {
 	reading := task.Reading{Missing: map[string]string{}}
 	for i := range rules {

@@ -194,7 +194,7 @@ func (p *Plan) resume(from *past, certain int) (resumes bool) {
 	return p.Resumes != ""
 }
 
-// startAnew turns the plan into that of a session that continues no other.
+// startAnew makes the plan the plan of a session that continues no other.
 func (p *Plan) startAnew(certain int) {
 	p.Done, p.Launches = 0, p.Launches[:certain]
 	for i := range p.Launches {
@@ -256,7 +256,7 @@ func (s *session) order() sweep.LaunchOptions {
 	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: s.assembler.orderSeed}
 }
 
-// plan decides what is launched, and reports it.
+// plan decides which launches run, and reports the plan.
 func (s *session) plan(ctx context.Context) error {
 	var earlier, done []schema.Run
 	if s.options.Done != nil {

@@ -377,7 +377,7 @@ func canonical(value any) string {
 
 // the page
 
-// StoredPage is the page that says what is stored about a machine and a command.
+// StoredPage is the page that lists the stored facts about a machine and a command.
 //
 //go:embed STORED.md
 var StoredPage string

@@ -84,7 +84,7 @@ func (s *Session) advance() {
 type Finding struct {
 	Result Result
 	Commit worktree.Commit
-	Step   Step // what is known of it; the zero step where it was not tested
+	Step   Step // its measurements; the zero step if it was not tested
 }
 
 // Result is the word for a finding.

@@ -28,7 +28,7 @@ const maxBytes = 1 << 30
 type Operation struct {
 	// Iterate does the work once. It allocates nothing, uses one goroutine and reads the same input each time.
 	Iterate func()
-	// Applied is what is really measured, under the keys of the configuration, defaults filled in; operation
+	// Applied is the configuration that is really measured, under the keys of the configuration, defaults filled in; operation
 	// and compute (the precision that intermediate values have) come on top.
 	Applied map[string]string
 	// Work is what one iteration processes; its formulas stand with the operations.
@@ -144,7 +144,7 @@ type reader struct {
 	err             error
 }
 
-// operation finds what is to be measured.
+// operation finds the operation to measure.
 func (r *reader) operation() (operation, error) {
 	name := r.config["benchmark"]
 	if model := r.config["model"]; model != "" {
@@ -236,7 +236,7 @@ func (r *reader) allApplied(op operation) error {
 // shape is the size of the input: batch x seq tokens of dim numbers each.
 type shape struct{ batch, seq, dim int64 }
 
-// Counts are reals, because sizes that nobody can allocate have to be refused before they overflow an integer.
+// Counts are float64, so that sizes which are too large to allocate are refused before an integer overflows.
 func (s shape) tokens() float64   { return float64(s.batch) * float64(s.seq) }
 func (s shape) elements() float64 { return s.tokens() * float64(s.dim) }
 

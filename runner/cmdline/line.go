@@ -26,7 +26,7 @@ import (
 
 // line is what to measure, given on the command line instead of a sweep file.
 type line struct {
-	// texts are what is measured: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
+	// texts are the things to measure: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
 	texts []string
 	// axes are what -P gives: names and their values, {n} in a text stands for the value of n. Other braces stand for themselves.
 	axes  map[string]string

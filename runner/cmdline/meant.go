@@ -50,7 +50,7 @@ var openOptions = []struct {
 	{[]string{"--ignore-exit", "-i"}, func(text string, alone bool) bool { return isNumber(text) || text == "true" && !alone }},
 }
 
-// shells are programs that --shell names. The last one is that of other tools for none.
+// shells are programs that --shell names. Other tools use the last one for "no shell".
 var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash", "busybox", noShell}
 
 const noShell = "none"
@@ -147,7 +147,7 @@ func scriptBeside(program, word, together string) error {
 	return nil
 }
 
-// filledOnce is a word with the first value of each axis that stands in it.
+// filledOnce fills the first value of each axis into a word.
 func filledOnce(word string, axes map[string]string) string {
 	for name, values := range axes {
 		first, _, _ := strings.Cut(values, ",")

@@ -28,7 +28,7 @@ type Source struct {
 	io.ReadCloser
 	Path  string   // of the file; empty: there is none
 	Texts []string // of the line; nil: there is none
-	Note  string   // what is worth a word before it runs; empty: nothing
+	Note  string   // a hint to show before it runs; empty: none
 
 	describeLine func(line int) string
 }
@@ -167,7 +167,7 @@ func (s *Source) Name() string {
 	return sweep.StandardInput
 }
 
-// notKept are options of bench that change what is run, and that a sweep file has no key for.
+// notKept are options of bench that affect the runs and have no key in a sweep file.
 var notKept = []string{"against", "until-conclusive", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
 
 // Keep is the sweep file of a command line, with the other options written into it. given reports whether an option of bench is set.

@@ -68,7 +68,7 @@ func Lock(ctx context.Context, dir string, devices []string, onWait func(device,
 // Release unlocks the devices. The files remain, without their last owner.
 func (h *Held) Release() {
 	for _, file := range h.files {
-		_ = file.Truncate(0) // what is left there names a process that is gone, and no lock
+		_ = file.Truncate(0) // a remaining text names a process that is gone, which holds no lock
 		file.Close()
 	}
 	h.files = nil

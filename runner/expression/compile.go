@@ -54,7 +54,7 @@ type positionError struct {
 	Message      string
 }
 
-// Error is the place within the expression and what is wrong there.
+// Error returns the position within the expression and the problem there.
 func (e *positionError) Error() string {
 	if e.Line == 0 {
 		return e.Message
@@ -470,7 +470,7 @@ type NullError struct {
 	What string // what is NULL, as people read it
 }
 
-// Error names what is NULL.
+// Error names the value that is NULL.
 func (e *NullError) Error() string { return e.What + " is NULL" }
 
 // need returns its second argument, and refuses nil: the first is its name.
@@ -567,7 +567,7 @@ func (c *compilation) may(n ast.Node) (ast.Node, error) {
 	return wrapped(n, try.Name, &ast.ConstantNode{Value: program}, &ast.IdentifierNode{Value: "$env"}), nil
 }
 
-// wrapped is a call that stands in place of a node, and has its kind.
+// wrapped replaces a node by a call of the same kind.
 func wrapped(n ast.Node, function string, args ...ast.Node) ast.Node {
 	call := &ast.CallNode{Callee: at(n, &ast.IdentifierNode{Value: function}), Arguments: args}
 	call.SetLocation(n.Location())

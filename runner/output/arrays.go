@@ -97,7 +97,7 @@ func isHeader(row []string) bool {
 	return !slices.ContainsFunc(row, func(word string) bool { return new(sink).addWord(word) == nil })
 }
 
-// readText reads numbers that stand in a text, with spaces or line breaks between them.
+// readText reads numbers separated by spaces or line breaks.
 func readText(r io.Reader, to *sink) ([]int, error) {
 	words := bufio.NewScanner(r)
 	words.Split(bufio.ScanWords)
@@ -255,7 +255,7 @@ func readNPY(r io.Reader, seed uint64) (Array, error) {
 	return array, err
 }
 
-// npyHeader reads what is before the values.
+// npyHeader reads the header of an .npy file.
 func npyHeader(r io.Reader) (string, error) {
 	start := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r, start); err != nil || string(start[:len(npyMagic)]) != string(npyMagic) {

@@ -213,7 +213,7 @@ func (c *chosen) add(text []byte) (more bool, err error) {
 	return c.matches <= manyMatches, nil
 }
 
-// values are those of the matches that count.
+// values returns the values of the matches that count.
 func (c *chosen) values() ([]float64, error) {
 	only := c.rule.Take == "" || c.rule.Take == TakeOnly
 	switch {
@@ -305,7 +305,7 @@ func (r *ExtractRule) CheckBetter() error {
 	return nil
 }
 
-// unit is that of the numbers in the output.
+// unit is the unit of the numbers in the output.
 func (r *ExtractRule) unit() string {
 	kind, _ := schema.KindOfMetric(r.Name)
 	return cmp.Or(r.Unit, kind.Unit)
@@ -355,7 +355,7 @@ func eachValue(ctx context.Context, output io.Reader, program *gojq.Code, found 
 	}
 }
 
-// textOf is what a program gave as the text of a number; empty for null.
+// textOf returns a result of a jq program as the text of a number; empty for null.
 func textOf(result any) (string, error) {
 	switch v := result.(type) {
 	case nil:

@@ -132,7 +132,7 @@ func judgeBoost(s seen) verdict {
 	return v
 }
 
-// judgeSMT does not believe a virtual machine that has one thread a core: those of the host it cannot see.
+// judgeSMT is unknown in a virtual machine with one thread per core, because it cannot see the host's threads.
 func judgeSMT(s seen) verdict {
 	if s.value == "false" && s.fact("virtualization") != none {
 		return verdict{state: StateUnknown}
@@ -158,7 +158,7 @@ func judgeClocksource(s seen) verdict {
 	return fineIf(slices.Contains(fast, s.value), s.value)
 }
 
-// judgeLoad bears a tenth of the processors being busy, and half a processor on small machines.
+// judgeLoad accepts that a tenth of the processors is busy, and half a processor on small machines.
 func judgeLoad(s seen) verdict {
 	load, known := s.number("load.1m")
 	if !known || s.env.CPUCount == nil {
@@ -168,7 +168,7 @@ func judgeLoad(s seen) verdict {
 	return fineIf(load <= max(0.5, cpus/10), fmt.Sprintf("%s on %s", s.value, processors(cpus)))
 }
 
-// judgePressure bears a twentieth of the time.
+// judgePressure accepts a twentieth of the time.
 func judgePressure(s seen) verdict {
 	const bearable = 5 // percent
 	var waits []string
@@ -182,7 +182,7 @@ func judgePressure(s seen) verdict {
 	return fineIf(fine, strings.Join(waits, ", ")+" of 10 s")
 }
 
-// judgeSwap bears a hundredth of the memory: what is never read again may lie there.
+// judgeSwap accepts a hundredth of the memory, which may hold pages that are never read again.
 func judgeSwap(s seen) verdict {
 	used, known := s.number("memory.swap_used")
 	if !known {
@@ -223,7 +223,7 @@ func judgeMemoryLimit(s seen) verdict {
 	return fineIf(limit >= float64(*s.env.MemoryBytes), schema.ForPeople(limit, "B"))
 }
 
-// judgeAffinity minds being kept from processors only where nobody has told the libraries.
+// judgeAffinity advises if the process may not use all processors and OMP_NUM_THREADS does not tell libraries so.
 func judgeAffinity(s seen) verdict {
 	cpus, err := cpuList(s.value)
 	if err != nil || s.env.CPUCount == nil {
@@ -280,7 +280,7 @@ var deviceChecks = []check{
 	},
 }
 
-// judgeDeviceClocks has no answer: the driver takes a locked clock and does not tell of it.
+// judgeDeviceClocks is always unknown: the driver accepts a locked clock and does not report it.
 func judgeDeviceClocks(s seen) verdict {
 	now, highest := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
 	v := unclear(now + " MHz")

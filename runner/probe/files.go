@@ -174,7 +174,7 @@ func flag(text string) (string, error) {
 	return strconv.FormatBool(text == "1"), nil
 }
 
-// inverted is flag for a file that says what is switched off.
+// inverted is flag for a file that is true if something is switched off.
 func inverted(text string) (string, error) {
 	value, err := flag(text)
 	if err != nil {

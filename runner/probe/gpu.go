@@ -186,7 +186,7 @@ func readAMD(root fs.FS, f *facts) {
 	}
 	delete(f.missing, "gpu")
 	f.set("gpu.count", strconv.Itoa(n))
-	f.put("gpu.driver")(readText(root, amdDriver)) // that of the kernel itself has no version of its own
+	f.put("gpu.driver")(readText(root, amdDriver)) // the driver in the kernel tree has no version of its own
 	f.put("gpu.rocm")(readText(root, rocmVersion))
 }
 
@@ -196,7 +196,7 @@ func indexOf(path string) int {
 	return n
 }
 
-// kfdProperties are what the topology says of a node, or of a memory of it.
+// kfdProperties are the properties of a node of the topology, or of a memory bank of a node.
 type kfdProperties map[string]uint64
 
 func readKFD(root fs.FS, path string) (kfdProperties, error) {
@@ -221,7 +221,7 @@ func parseKFD(text string) (kfdProperties, error) {
 	return p, nil
 }
 
-// read notes the facts of one GPU, under the names that those of NVIDIA's have.
+// read notes the facts of one GPU, under the same names as for GPUs of NVIDIA.
 func (p kfdProperties) read(root fs.FS, node, prefix string, f *facts) {
 	device := fmt.Sprintf("%s/renderD%d/device", drmDevices, p["drm_render_minor"])
 	gfx := p.gfx()

@@ -14,7 +14,7 @@ import (
 //   - a text in the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), anywhere;
 //   - user name and password in a URL (https://name:password@host), and the text after Bearer or Basic;
 //   - the password in name:password after -u or --user, as curl and wget take it, and the text of a header Cookie;
-//   - the value of every environment variable whose name is that of a secret.
+//   - the value of every environment variable with the name of a secret.
 //
 // A token of a language model is not a secret: tokens, max-token, pad_token and the like, and any number. Parameters of a sweep are not
 // checked here, because they identify what was measured.
@@ -54,10 +54,10 @@ func (m Mask) Arguments(list []string) []string {
 	return masked
 }
 
-// assignment matches a name and a value in a text, with what stands between them.
+// assignment matches a name and a value in a text, and the text between them.
 var assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)("?\s*[=:]\s*|\s+)("[^"]*"|'[^']*'|[^\s"',;&]+)`)
 
-// bearer matches what a header of HTTP says who somebody is by.
+// bearer matches the credentials in an Authorization header of HTTP.
 var bearer = regexp.MustCompile(`(?i)\b(bearer|authorization: *basic) +[A-Za-z0-9._~+/=-]{8,}`)
 
 var (
@@ -134,7 +134,7 @@ func namesSecret(name string) bool {
 	return slices.Contains(secretWords, last)
 }
 
-// notSecret matches values that nobody keeps secret: numbers, yes and no, names of what is special to a tokenizer.
+// notSecret matches values that are never secrets: numbers, yes and no, special tokens of a tokenizer.
 var notSecret = regexp.MustCompile(`^(?i:[-+]?[0-9.,_]{1,9}[kmg]?|true|false|yes|no|on|off|none|null|auto|<[^>]*>|\[[A-Z]+\]|</?s>)$`)
 
 func harmless(value string) bool { return value == "" || notSecret.MatchString(value) }
@@ -162,7 +162,7 @@ func readEnviron(environ []string, f *facts) {
 	}
 }
 
-// hidden stands for what looks like a secret.
+// hidden replaces a secret.
 const hidden = "<hidden>"
 
 var (
@@ -173,7 +173,7 @@ var (
 	userInfo = regexp.MustCompile(`://[^/@\s]+@`)
 )
 
-// scrub hides a value whose name, or the parts of it whose form, is that of a secret.
+// scrub hides a value with the name of a secret, and the parts of a value that have the form of one.
 func scrub(name, value string) string {
 	if secretName.MatchString(name) {
 		return hidden

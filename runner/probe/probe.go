@@ -122,7 +122,7 @@ const (
 // longest is the most bytes that a value keeps; the rest says nothing new.
 const longest = 4096
 
-// facts collects what is known and, for the rest, why it is not. A name is in one of the two.
+// facts collects the known facts and, for the others, the reason why they are missing. A name is in one of the two.
 type facts struct{ known, missing map[string]string }
 
 func newFacts() *facts {
@@ -153,7 +153,7 @@ func (f *facts) miss(name, why string) {
 	}
 }
 
-// put returns a function that notes what a reader returns: f.put("name")(read()).
+// put returns a function that notes the result of a reader: f.put("name")(read()).
 func (f *facts) put(name string) func(value string, err error) {
 	return func(value string, err error) {
 		if err != nil {

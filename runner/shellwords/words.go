@@ -135,7 +135,7 @@ func Same(a, b string) bool {
 	return slices.Equal(first, second) && comment(a) == comment(b)
 }
 
-// comment is what stands behind the # of a text.
+// comment returns the comment of a text, after its #.
 func comment(text string) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 	if err != nil {
@@ -151,7 +151,7 @@ func comment(text string) string {
 	return all.String()
 }
 
-// literal reads what stands for itself in a text that was parsed.
+// literal reads the literal parts of a parsed text.
 type literal func(part string) string
 
 // unquoted returns the text of the parts of a word without quotes and backslashes; false: only a shell knows it.

@@ -119,7 +119,7 @@ func (c call) explain(command, says string, err error) error {
 	return &refusal{command, firstError(says), exit.ExitCode()}
 }
 
-// firstError is the first line in which git says what is wrong, else its last line.
+// firstError returns the first line in which git reports an error, else its last line.
 func firstError(says string) string {
 	lines := strings.Split(strings.TrimSpace(says), "\n")
 	for _, line := range lines {

@@ -429,7 +429,7 @@ func (f *folder) objects() string { return filepath.Join(f.scratch(), objectsFol
 // scratch is the folder of a snapshot, which lasts as long as the sides: the head has its objects from there.
 func (f *folder) scratch() string { return filepath.Join(f.path, "scratch") }
 
-// remove takes the sides away, and lets go of the folder. After an error the folder is there and nobody's, for Clean to try again.
+// remove removes the sides, and unlocks the folder. After an error the folder remains without an owner, for Clean to try again.
 func (f *folder) remove() error {
 	defer f.owner.Close()
 	entries, err := os.ReadDir(f.path)
@@ -447,7 +447,7 @@ func (f *folder) remove() error {
 	return os.RemoveAll(f.path)
 }
 
-// removeAll removes path and what is below it, also from folders that were made read-only. It follows no link.
+// removeAll is os.RemoveAll that also empties folders that were made read-only. It follows no link.
 func removeAll(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil
@@ -490,14 +490,14 @@ func Clean(ctx context.Context, root string) (removed int, err error) {
 	return removed, errors.Join(problems...)
 }
 
-// abandoned are the folders in root that nobody owns, and which are owned by the caller now.
+// abandoned lists the folders in root without an owner, and makes the caller their owner.
 func abandoned(root string) ([]*folder, error) {
 	guard, err := lock(filepath.Join(root, lockFile), 0)
 	if err != nil {
 		return nil, err
 	}
 	defer guard.Close()
-	_ = os.Remove(filepath.Join(root, newOwner)) // of who was killed: nobody else makes one now
+	_ = os.Remove(filepath.Join(root, newOwner)) // left by a process that was killed: no other one makes it now
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ const (
 	headSide = "head" // the user's working tree, or another commit
 )
 
-// Options define what is compared, and where.
+// Options define the two versions to compare, and where their trees are made.
 type Options struct {
 	Dir     string   // where the user works, in a working tree of a git repository
 	Against string   // what git calls the base: a branch, a tag, a commit
