@@ -19,6 +19,7 @@ const loadViews = `
 import duckdb, sys
 c = duckdb.connect()
 c.execute("SET TimeZone = 'UTC'")
+c.execute("SET enable_progress_bar = false")
 c.execute(open(sys.argv[1]).read())
 for row in c.execute(sys.argv[2]).fetchall():
     print(row[0])
