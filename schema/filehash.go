@@ -73,7 +73,7 @@ func findFileHash(file io.ReaderAt, size int64) (said string, place int64, err e
 	if err != nil {
 		return "", 0, err
 	}
-	return string(footer[at:][:len(EmptyFileHash)]), size - int64(parquetTailLen+len(footer)) + int64(at), nil
+	return string(footer[at:][:len(EmptyFileHash)]), size - int64(ParquetTail+len(footer)) + int64(at), nil
 }
 
 func compareFileHash(h hash.Hash, said string) error {

@@ -13,7 +13,7 @@ func FuzzFooter(f *testing.F) {
 	f.Add([]byte{0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Fuzz(func(t *testing.T, footer []byte) {
 		content := append(bytes.Clone(footer), byte(len(footer)), byte(len(footer)>>8), byte(len(footer)>>16), byte(len(footer)>>24))
-		content = append(content, parquetMagic...)
+		content = append(content, ParquetMagic...)
 		read, err := ReadFooter(bytes.NewReader(content), int64(len(content)))
 		if err == nil {
 			_ = read.Check(Runs, 1)

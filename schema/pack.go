@@ -20,12 +20,14 @@ const PackCoversKey = "neurolens.covers"
 // KeyValue, type 8).
 const packCoversSlot = PackCoversKey + "\x18"
 
-// The end of a Parquet file: the length of the footer, little-endian, and the magic number.
-const (
-	parquetMagic   = "PAR1"
-	parquetTailLen = 4 + len(parquetMagic)
-	maxFooter      = 256 << 20 // enough for a file of terabytes
-)
+// ParquetMagic begins and ends a Parquet file.
+const ParquetMagic = "PAR1"
+
+// ParquetTail is the number of bytes behind the footer of a Parquet file: its length, little-endian, and the magic bytes.
+const ParquetTail = 4 + len(ParquetMagic)
+
+// maxFooter is enough for a file of terabytes.
+const maxFooter = 256 << 20
 
 // EncodeCovers prints the ids of sealed files, ascending, as the value of PackCoversKey.
 func EncodeCovers(ids []ULID) string {
@@ -67,7 +69,7 @@ func PackCovers(store fs.FS, pack SealedFile) ([]ULID, error) {
 
 // readFooter reads the metadata at the end of a Parquet file, without its length.
 func readFooter(file io.ReaderAt, size int64) ([]byte, error) {
-	tail := make([]byte, parquetTailLen)
+	tail := make([]byte, ParquetTail)
 	if size < int64(len(tail)) {
 		return nil, fmt.Errorf("%w: %d bytes are too few for a Parquet file", ErrDamaged, size)
 	}
@@ -75,7 +77,7 @@ func readFooter(file io.ReaderAt, size int64) ([]byte, error) {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
-	if string(tail[4:]) != parquetMagic || length > min(size-int64(len(tail)), maxFooter) {
+	if string(tail[4:]) != ParquetMagic || length > min(size-int64(len(tail)), maxFooter) {
 		return nil, fmt.Errorf("%w: it does not end like a Parquet file", ErrDamaged)
 	}
 	footer := make([]byte, length)

@@ -15,8 +15,8 @@ func packOf(ids []ULID) []byte {
 	footer := append([]byte("rows that say "+packCoversSlot), packCoversSlot...)
 	footer = append(binary.AppendUvarint(footer, uint64(len(value))), value...)
 	footer = append(footer, 0)
-	b := append([]byte(parquetMagic+"pages"), footer...)
-	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), parquetMagic...)
+	b := append([]byte(ParquetMagic+"pages"), footer...)
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(footer))), ParquetMagic...)
 }
 
 func TestPackCovers(t *testing.T) {

@@ -30,7 +30,7 @@ func leanTail(footer format.FileMetaData, tail []byte, at int64) ([]byte, error)
 // pagesEnd is the offset at which the pages of a file end.
 func pagesEnd(groups []format.RowGroup) int64 {
 	if len(groups) == 0 {
-		return int64(len(magic))
+		return int64(len(schema.ParquetMagic))
 	}
 	last := &groups[len(groups)-1]
 	return last.FileOffset + last.TotalCompressedSize
@@ -107,7 +107,7 @@ func appendFooter(to []byte, footer *format.FileMetaData) ([]byte, error) {
 	}
 	to = append(to, b...)
 	to = binary.LittleEndian.AppendUint32(to, uint32(len(b)))
-	return append(to, magic...), nil
+	return append(to, schema.ParquetMagic...), nil
 }
 
 // bounded reports whether the statistics of a column have its smallest and its largest value. No reader can use them in

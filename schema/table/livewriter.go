@@ -25,12 +25,9 @@ type liveWriter struct {
 	offset, size                      []int  // of each page, with its header
 }
 
-// parquetMagic is at the beginning and at the end of a Parquet file.
-const parquetMagic = "PAR1"
-
 // write writes the file of a run, without its hash. The bytes are valid until the next call.
 func (w *liveWriter) write(l *liveLayout, pages livePages, version string) ([]byte, error) {
-	w.out = append(w.out[:0], parquetMagic...)
+	w.out = append(w.out[:0], schema.ParquetMagic...)
 	w.offset, w.size = w.offset[:0], w.size[:0]
 	for i := range pages {
 		offset := len(w.out)
@@ -42,7 +39,7 @@ func (w *liveWriter) write(l *liveLayout, pages livePages, version string) ([]by
 	footer := len(w.out)
 	w.footer(l, pages, version)
 	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(len(w.out)-footer))
-	w.out = append(w.out, parquetMagic...)
+	w.out = append(w.out, schema.ParquetMagic...)
 	return w.out, nil
 }
 
@@ -150,7 +147,7 @@ func (w *liveWriter) rowGroup(pages livePages) {
 	}
 	w.int64(2, total)
 	w.int64(3, 1) // rows
-	w.int64(5, len(parquetMagic))
+	w.int64(5, len(schema.ParquetMagic))
 	w.int64(6, total) // compressed
 	w.int16(7, 0)     // number of the row group
 	w.close()

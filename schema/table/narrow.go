@@ -1,6 +1,7 @@
 package table
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -12,7 +13,7 @@ import (
 // Narrow gives a file in memory, and its size, as if it had no other columns of a table than these. Opening it takes much less time, because
 // only their part of the footer is decoded. It needs the first column too. The error wraps schema.ErrDamaged.
 func Narrow(content []byte, t *schema.Table, columns ...string) (io.ReaderAt, int64, error) {
-	end := len(content) - tailLength
+	end := len(content) - schema.ParquetTail
 	if end < 0 || binary.LittleEndian.Uint32(content[end:]) > uint32(end) {
 		return nil, 0, fmt.Errorf("%w: it does not end like a Parquet file", schema.ErrDamaged)
 	}
@@ -25,26 +26,6 @@ func Narrow(content []byte, t *schema.Table, columns ...string) (io.ReaderAt, in
 		return nil, 0, err
 	}
 	length := uint32(len(footer))
-	footer = append(binary.LittleEndian.AppendUint32(footer, length), magic...)
-	return &spliced{content[:begin], footer}, int64(begin + len(footer)), nil
-}
-
-// tailLength is the number of bytes behind a footer: its length, and the magic bytes.
-const tailLength = 4 + len(magic)
-
-// spliced is a file of two parts.
-type spliced struct{ first, second []byte }
-
-// ReadAt implements io.ReaderAt.
-func (s *spliced) ReadAt(b []byte, offset int64) (n int, err error) {
-	if offset < int64(len(s.first)) {
-		n = copy(b, s.first[max(offset, 0):])
-	}
-	if at := offset + int64(n) - int64(len(s.first)); n < len(b) && at <= int64(len(s.second)) {
-		n += copy(b[n:], s.second[at:])
-	}
-	if n < len(b) {
-		err = io.EOF
-	}
-	return n, err
+	footer = append(binary.LittleEndian.AppendUint32(footer, length), schema.ParquetMagic...)
+	return &twoParts{bytes.NewReader(content), int64(begin), footer}, int64(begin + len(footer)), nil
 }

@@ -30,7 +30,7 @@ func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete
 		return rebuilt{}, false, err
 	}
 	footer, template := *blank, blank.RowGroups[0].Columns
-	w := &pageWalk{file: file, size: size, at: int64(len(magic))}
+	w := &pageWalk{file: file, size: size, at: int64(len(schema.ParquetMagic))}
 	footer.RowGroups, footer.NumRows = nil, 0
 	var indexes []format.OffsetIndex
 	for {
@@ -55,9 +55,6 @@ func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete
 	tail, err := encodeTail(&footer, indexes, w.end)
 	return rebuilt{&twoParts{file, w.end, tail}, w.end + int64(len(tail))}, complete, err
 }
-
-// magic begins and ends a Parquet file.
-const magic = "PAR1"
 
 // blankFooters are made only once: making one takes longer than reading the pages of a small file.
 var blankFooters = map[*schema.Table]func() (*format.FileMetaData, error){
