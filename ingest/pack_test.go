@@ -308,9 +308,9 @@ func TestPackNames(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
 	later := time.Now().AddDate(0, 2, 0)
-	if runs := sweep(1, 2, 1); len(must(schema.SettledFolders(store.files, later))) > 0 {
-		t.Fatal("an empty store has settled folders")
-	} else if bulkFiles(t, store, 2, runs); len(must(schema.SettledFolders(store.files, later))) == 0 {
+	if runs := sweep(1, 2, 1); len(must(schema.StableFolders(store.files, later))) > 0 {
+		t.Fatal("an empty store has stable folders")
+	} else if bulkFiles(t, store, 2, runs); len(must(schema.StableFolders(store.files, later))) == 0 {
 		t.Skip("the times of folders do not show changes on this file system")
 	}
 	names := func() int {
@@ -374,7 +374,7 @@ func (f *changingFiles) Open(name string) (fs.File, error) {
 	return f.OS.Open(name)
 }
 
-// TestPackNamesRace: a folder that changes after it was listed is not repeated, although it is settled before and after.
+// TestPackNamesRace: a folder that changes after it was listed is not repeated, although it is stable before and after.
 func TestPackNamesRace(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
@@ -466,7 +466,7 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 		t.Fatalf("operation %d: %d sealed files", files.At, n)
 	}
 	sameNames(t, dir)
-	if folders := must(schema.SettledFolders(files.OS, p.Now)); schema.UnknownNames(files.OS, folders, sealedFiles(t, dir)) > 0 {
+	if folders := must(schema.StableFolders(files.OS, p.Now)); schema.UnknownNames(files.OS, folders, sealedFiles(t, dir)) > 0 {
 		t.Fatalf("operation %d: the names in folders are not repeated", files.At)
 	}
 	return files.Hit

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FolderSize is what the files of a folder of sealed files have together.
+// FolderSize is the number and the size of the files in a folder of sealed files.
 type FolderSize struct {
 	Folder string `json:"folder"` // its path in the store
 	FolderTimes
@@ -14,9 +14,9 @@ type FolderSize struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// SettledSizes measures those folders of sealed files that SettledFolders would give, of every table. It leaves out those that have anything
+// StableSizes measures those folders of sealed files that StableFolders would give, of every table. It leaves out those that have anything
 // but sealed files.
-func SettledSizes(store fs.FS, now time.Time) ([]FolderSize, error) {
+func StableSizes(store fs.FS, now time.Time) ([]FolderSize, error) {
 	of, ok := statesOf(store)
 	if !ok {
 		return nil, nil
@@ -30,7 +30,7 @@ func SettledSizes(store fs.FS, now time.Time) ([]FolderSize, error) {
 		for _, month := range folders {
 			folder := path.Join(zone, month)
 			times, ok := of.times(folder)
-			if !ok || !times.settled(month, now) {
+			if !ok || !times.stable(month, now) {
 				continue
 			}
 			size, ok := sizeOf(store, folder)

@@ -28,9 +28,9 @@ type FolderState struct {
 	FolderTimes
 }
 
-// settled is for how long a folder must not have changed before its names are kept. It is much longer than the steps in which a
+// stableAfter is how long a folder must not have changed before its names are kept. It is much longer than the steps in which a
 // file system counts time, so that a later change gives another time.
-const settled = time.Minute
+const stableAfter = time.Minute
 
 // The names in folders.
 const (
@@ -40,7 +40,7 @@ const (
 	maxFolder = 1 << 48   // files and bytes of a folder: their sums do not overflow
 )
 
-// namedFolder is a folder whose names are kept.
+// namedFolder is a folder whose names are in a file of folder names.
 type namedFolder struct {
 	FolderState
 	Count int    `json:"count"` // of names
@@ -48,7 +48,7 @@ type namedFolder struct {
 	folderTotal
 }
 
-// folderTotal is what the names of a folder say together. Earlier writers left it out.
+// folderTotal sums up the names of a folder. Earlier writers left it out.
 type folderTotal struct {
 	Rows  int   `json:"rows,omitempty"`
 	First int64 `json:"first,omitempty"` // the smallest, in Unix milliseconds
@@ -114,14 +114,14 @@ func (s states) times(folder string) (FolderTimes, bool) {
 	return times, ok && device == s.device
 }
 
-// settled reports whether a folder of a month that is over has not changed for a while.
-func (t FolderTimes) settled(month string, now time.Time) bool {
-	return month < MonthOf(now) && now.Sub(time.Unix(0, max(t.Changed, t.Modified))) >= settled
+// stable reports whether a folder of a month that is over has not changed for a while.
+func (t FolderTimes) stable(month string, now time.Time) bool {
+	return month < MonthOf(now) && now.Sub(time.Unix(0, max(t.Changed, t.Modified))) >= stableAfter
 }
 
-// SettledFolders gives the states of those folders of RunsDir, latest first, whose month is over and that have not changed for
+// StableFolders gives the states of those folders of RunsDir, latest first, whose month is over and that have not changed for
 // a while. It gives none on file systems where the times do not show changes.
-func SettledFolders(store fs.FS, now time.Time) ([]FolderState, error) {
+func StableFolders(store fs.FS, now time.Time) ([]FolderState, error) {
 	of, ok := statesOf(store)
 	if !ok {
 		return nil, nil
@@ -132,7 +132,7 @@ func SettledFolders(store fs.FS, now time.Time) ([]FolderState, error) {
 	}
 	var all []FolderState
 	for _, month := range folders {
-		if state, ok := of.of(month); ok && state.settled(month, now) {
+		if state, ok := of.of(month); ok && state.stable(month, now) {
 			all = append(all, state)
 		}
 	}
@@ -215,7 +215,7 @@ func CheckFolderNames(store fs.FS, id ULID) error {
 	return nil
 }
 
-// knownNames are the names in folders that need not be listed. Nil has none.
+// knownNames is an open file of folder names. Nil has none.
 type knownNames struct {
 	states  states
 	file    fs.File
@@ -322,7 +322,7 @@ func (k *knownNames) close() {
 	}
 }
 
-// in gives the names in a folder, newest id first, if they are known and the folder has not changed.
+// in gives the sealed files of a folder, newest id first, if they are known and the folder has not changed.
 func (k *knownNames) in(month string) ([]SealedFile, bool) {
 	f, ok := k.unchanged(month)
 	if !ok {

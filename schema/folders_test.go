@@ -50,9 +50,9 @@ func newNamedStore(t *testing.T) *namedStore {
 			t.Fatal(err)
 		}
 	}
-	s.states = s.settled(time.Now().AddDate(1000, 0, 0))
+	s.states = s.stable(time.Now().AddDate(1000, 0, 0))
 	if len(s.states) != 3 {
-		t.Fatalf("the settled folders are %+v", s.states)
+		t.Fatalf("the stable folders are %+v", s.states)
 	}
 	kept := listed(t, os.DirFS(s.dir))
 	for i := range kept {
@@ -67,9 +67,9 @@ func newNamedStore(t *testing.T) *namedStore {
 	return s
 }
 
-func (s *namedStore) settled(now time.Time) []FolderState {
+func (s *namedStore) stable(now time.Time) []FolderState {
 	s.t.Helper()
-	states, err := SettledFolders(Dir(s.dir), now)
+	states, err := StableFolders(Dir(s.dir), now)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestFolderNames(t *testing.T) {
 				if err := os.Chtimes(filepath.Dir(first(s)), time.Time{}, time.Unix(0, s.states[2].Modified)); err != nil {
 					return err
 				}
-				if now := s.settled(time.Now().AddDate(1000, 0, 0)); now[2].Changed != s.states[2].Changed {
+				if now := s.stable(time.Now().AddDate(1000, 0, 0)); now[2].Changed != s.states[2].Changed {
 					return nil
 				}
 			}
@@ -225,29 +225,29 @@ func TestFolderNamesDamage(t *testing.T) {
 	}
 }
 
-// TestSettledFolders: a folder of this month, or one that changed a moment ago, may change again within a step of the clock.
-func TestSettledFolders(t *testing.T) {
+// TestStableFolders: a folder of this month, or one that changed a moment ago, may change again within a step of the clock.
+func TestStableFolders(t *testing.T) {
 	t.Parallel()
 	s := newNamedStore(t)
 	now := time.Now()
 	s.add(now.AddDate(-1, 0, 0))
 	later := func(d time.Duration) (months []string) {
-		for _, state := range s.settled(now.Add(d)) {
+		for _, state := range s.stable(now.Add(d)) {
 			months = append(months, state.Month)
 		}
 		return months
 	}
 	year := MonthOf(now.AddDate(-1, 0, 0))
-	if got := later(settled / 2); slices.Contains(got, year) {
+	if got := later(stableAfter / 2); slices.Contains(got, year) {
 		t.Errorf("after half the time: %v", got)
 	}
-	if got := later(2 * settled); !slices.Contains(got, year) {
+	if got := later(2 * stableAfter); !slices.Contains(got, year) {
 		t.Errorf("after twice the time: %v", got)
 	}
 	s.add(now)
-	for _, month := range later(2 * settled) {
+	for _, month := range later(2 * stableAfter) {
 		if month >= MonthOf(now) {
-			t.Errorf("the folder of this month, %s, is settled", month)
+			t.Errorf("the folder of this month, %s, is stable", month)
 		}
 	}
 }
@@ -256,12 +256,12 @@ func TestSettledFolders(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	s := newNamedStore(t)
-	states := s.settled(time.Now().AddDate(1000, 0, 0))
+	states := s.stable(time.Now().AddDate(1000, 0, 0))
 	if n := UnknownNames(Dir(s.dir), states, listed(t, Dir(s.dir))); n != 0 {
 		t.Errorf("%d are unknown, want none", n)
 	}
 	s.add(day(9))
-	states = s.settled(time.Now().AddDate(1000, 0, 0))
+	states = s.stable(time.Now().AddDate(1000, 0, 0))
 	if n := UnknownNames(Dir(s.dir), states, listed(t, Dir(s.dir))); n != 5 {
 		t.Errorf("%d are unknown after one was added to four, want 5", n)
 	}
@@ -396,7 +396,7 @@ func BenchmarkFolderNames(b *testing.B) {
 		run := NewULID(at)
 		write(NewSealedFile(NewClaim(at, []ULID{run}), []ULID{run}).Path(RunsDir), nil)
 	}
-	states, err := SettledFolders(Dir(dir), time.Now().AddDate(1000, 0, 0))
+	states, err := StableFolders(Dir(dir), time.Now().AddDate(1000, 0, 0))
 	if err != nil || len(states) == 0 {
 		b.Skip("the times of folders do not show changes on this file system")
 	}
@@ -455,7 +455,7 @@ func TestFolderSizes(t *testing.T) {
 		}
 	}
 	s.write(path.Join(SamplesDir, months[2], "notes.txt"), nil)
-	sizes, err := SettledSizes(Dir(s.dir), later)
+	sizes, err := StableSizes(Dir(s.dir), later)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -492,7 +492,7 @@ func TestFolderSizes(t *testing.T) {
 	check("a new file", all)
 	s.dir = copied(t, s.dir)
 	check("a copy", nil)
-	if sizes, err := SettledSizes(Dir(s.dir), time.Now()); err != nil || len(sizes) > 0 {
+	if sizes, err := StableSizes(Dir(s.dir), time.Now()); err != nil || len(sizes) > 0 {
 		t.Errorf("folders that have just changed have the sizes %+v, %v", sizes, err)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// wideRuns is the number of runs from which on an event is wide: its ids are also kept in a form of which a reader opens
-// only the part that it needs.
+// wideRuns is the number of runs from which on an event is wide: a second file has its ids as a sorted set in blocks, so that
+// a reader reads only the blocks that it needs.
 const wideRuns = 4096
 
 // wideBlock is the number of ids of a block of a wide event. A reader reads whole blocks.
@@ -38,7 +38,7 @@ func canBeWide(kind EventKind) bool {
 	return false
 }
 
-// wideHead is the first line of a wide event: the event without its runs, and what tells where an id is.
+// wideHead is the first line of a wide event: the event without its runs, and an index of the blocks.
 type wideHead struct {
 	EventID string    `json:"event_id"`
 	Kind    EventKind `json:"kind"`
@@ -373,8 +373,8 @@ func DecodeEventRuns(line []byte) (Event, *RunSet, error) {
 	return e, NewRunSet(ids), err
 }
 
-// decodeWide decodes a wide event that is printed as Encode prints it. ok is false for every other line, whatever is the
-// matter with it.
+// decodeWide decodes an event of many runs without an allocation per run. It knows only the layout that Encode writes: ok is
+// false for every other line, valid or not, which json decodes.
 func decodeWide(line []byte) (e Event, ids []ULID, ok bool) {
 	object, said, ok := signedParts(line)
 	if !ok {

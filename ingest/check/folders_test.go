@@ -26,7 +26,7 @@ func TestFolderNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, f := sealedStore(t, smallRun(), smallRun())
-			states := must(schema.SettledFolders(schema.Dir(dir), time.Now().AddDate(0, 2, 0)))
+			states := must(schema.StableFolders(schema.Dir(dir), time.Now().AddDate(0, 2, 0)))
 			if len(states) == 0 {
 				t.Skip("the times of folders do not show changes on this file system")
 			}

@@ -12,7 +12,7 @@ import (
 // names repeats the names in folders that no longer change, if there are many that no file repeats yet. The states of the
 // folders are from before the files were listed.
 func (p *Packer) names(folders []schema.FolderState, sealed []schema.SealedFile) error {
-	after, err := schema.SettledFolders(p.Files, p.Now)
+	after, err := schema.StableFolders(p.Files, p.Now)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (p *Packer) names(folders []schema.FolderState, sealed []schema.SealedFile)
 }
 
 func (p *Packer) writeNames(folders []schema.FolderState, sealed []schema.SealedFile) error {
-	sizes, err := schema.SettledSizes(p.Files, p.Now)
+	sizes, err := schema.StableSizes(p.Files, p.Now)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ type Packer struct {
 func (p *Packer) Pack() error {
 	disk.RemoveOldTemps(p.Files, p.Now)
 	var l schema.Listing
-	settled, err := schema.SettledFolders(p.Files, p.Now) // before they are listed
+	stable, err := schema.StableFolders(p.Files, p.Now) // before they are listed
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *Packer) Pack() error {
 	if l.Packs, err = schema.ListZone(p.Files, schema.PacksDir); err != nil {
 		return err
 	}
-	if err := p.names(settled, l.Sealed); err != nil {
+	if err := p.names(stable, l.Sealed); err != nil {
 		return err
 	}
 	if err := p.runs(&l); err != nil {
