@@ -2,10 +2,12 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -335,7 +337,7 @@ func summaryRow(run *schema.Run, id schema.ULID) []string {
 	}
 	return append([]string{
 		id.String(), run.Backend, integerText(batchSize(run)), integerText(seqLen(run)), precision(run),
-		realText(latency), realText(utilization), run.Model, orUnknownText(run.Env.GPUName),
+		realText(latency), realText(utilization), run.Model, orUnknown(run.Env.GPUName),
 		string(run.Status), ulidAsUUID(id),
 	}, pointOf(run).columns()...)
 }
@@ -369,11 +371,11 @@ func realText(v *float64) string {
 func hardwareOf(run *schema.Run) (hardware, error) {
 	env := &run.Env
 	h := hardware{
-		Vendor: "CPU", GPUModel: orUnknownText(env.CPUModel), GPUCount: 1, DriverVersion: orUnknownText(env.OSKernel),
+		Vendor: "CPU", GPUModel: orUnknown(env.CPUModel), GPUCount: 1, DriverVersion: orUnknown(env.OSKernel),
 	}
 	memory := env.MemoryBytes
 	if env.GPUName != "" && !onCPU(run) {
-		h.Vendor, h.GPUModel, h.DriverVersion = "NVIDIA", env.GPUName, orUnknownText(env.DriverVersion)
+		h.Vendor, h.GPUModel, h.DriverVersion = "NVIDIA", env.GPUName, orUnknown(env.DriverVersion)
 		if env.GPUCount != nil {
 			h.GPUCount = max(*env.GPUCount, 1)
 		}
@@ -396,39 +398,21 @@ func onCPU(run *schema.Run) bool {
 
 func environmentOf(env schema.Env) environment {
 	return environment{
-		CUDAVersion: orUnknownText(env.CUDAVersion), DriverVersion: orUnknownText(env.DriverVersion), GPUName: orUnknownText(env.GPUName),
-		OS: orUnknownText(strings.TrimSpace(env.OS + " " + env.OSKernel)), PythonVersion: orUnknownText(env.PythonVersion),
+		CUDAVersion: orUnknown(env.CUDAVersion), DriverVersion: orUnknown(env.DriverVersion), GPUName: orUnknown(env.GPUName),
+		OS: orUnknown(strings.TrimSpace(env.OS + " " + env.OSKernel)), PythonVersion: orUnknown(env.PythonVersion),
 	}
-}
-
-// unknownText is the harness's word for an unknown text.
-const unknownText = "unknown"
-
-func orUnknownText(text string) string {
-	if text == "" {
-		return unknownText
-	}
-	return text
 }
 
 // nameOf returns the name of what the run measured.
 func nameOf(run *schema.Run) string {
-	if run.Model != "" {
-		return run.Model
-	}
-	return orUnknownText(run.Benchmark)
+	return cmp.Or(run.Model, run.Benchmark, unknown)
 }
 
 // batchSize, seqLen and precision are the requested values, otherwise those that the benchmark reports.
 func batchSize(run *schema.Run) *int64 { return askedOrApplied(run, run.BatchSize, "batch_size") }
 func seqLen(run *schema.Run) *int64    { return askedOrApplied(run, run.SeqLen, "seq_len") }
 
-func precision(run *schema.Run) string {
-	if run.Precision != "" {
-		return run.Precision
-	}
-	return run.Applied["precision"]
-}
+func precision(run *schema.Run) string { return cmp.Or(run.Precision, run.Applied["precision"]) }
 
 func askedOrApplied(run *schema.Run, asked *int64, name string) *int64 {
 	if asked != nil {
@@ -442,11 +426,10 @@ func askedOrApplied(run *schema.Run, asked *int64, name string) *int64 {
 
 // latencyMS returns a quantile of the latency of one iteration, or nil if it was not measured.
 func latencyMS(run *schema.Run, p float64) *float64 {
-	ns := quantile(run, schema.PrimaryMetric, "ns", p)
-	if ns == nil {
-		return nil
+	if ns := quantile(run, schema.PrimaryMetric, "ns", p); ns != nil {
+		return new(toMS(*ns))
 	}
-	return new(toMS(*ns))
+	return nil
 }
 
 // toMS returns a duration in ms without digits that are rounding errors.
@@ -481,4 +464,172 @@ func quantile(run *schema.Run, name, unit string, p float64) *float64 {
 // ulidAsUUID formats the bits of a ULID as a UUID.
 func ulidAsUUID(id schema.ULID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// The table, and the one before it if some of that could not be read.
+const (
+	summaryFile = "summary.csv"
+	oldFile     = "summary.csv.old"
+)
+
+// knownRows returns the rows of an existing summary.csv, and a row for each document that has none there, by run_id. A table of the harness
+// itself, which has fewer columns, counts too. A file with anything else in it is copied.
+func (b *BenchRuns) knownRows() (map[string][]string, error) {
+	known := map[string][]string{}
+	text, err := os.ReadFile(filepath.Join(b.dir, summaryFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the rows of %s: %w", b.dir, err)
+	}
+	if unread := readRows(text, known); unread != nil {
+		if err := b.keepOld(text, unread); err != nil {
+			return nil, err
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(b.dir, runsFolder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the documents of %s: %w", b.dir, err)
+	}
+	for _, e := range entries {
+		id, is := strings.CutSuffix(e.Name(), ".json")
+		if failed, of := strings.CutSuffix(e.Name(), failedSuffix); of {
+			id = failed
+		}
+		if !is || known[id] != nil {
+			continue
+		}
+		if row := documentRow(filepath.Join(b.dir, runsFolder, e.Name()), id); row != nil {
+			known[id] = row
+		}
+	}
+	return known, nil
+}
+
+// keepOld copies a table of which some could not be read, because the new one replaces it.
+func (b *BenchRuns) keepOld(text []byte, unread error) error {
+	old := filepath.Join(b.dir, oldFile)
+	if _, err := os.Lstat(old); err == nil {
+		return fmt.Errorf("reading the rows of %s: %s: %w; move it or %s away", b.dir, summaryFile, unread, oldFile)
+	}
+	b.notes = append(b.notes, fmt.Sprintf("%s was written anew without what cannot be read (%v); %s is the one before", summaryFile, unread, oldFile))
+	return files.Replace(old, text)
+}
+
+// readRows adds the rows of a table, with the columns of summaryHeader. The error is about the first text that is no row.
+func readRows(text []byte, known map[string][]string) error {
+	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // which spreadsheets write
+	reader.FieldsPerRecord = -1
+	header, err := reader.Read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	at := make([]int, len(summaryHeader))
+	for i, name := range summaryHeader {
+		if at[i] = slices.Index(header, name); at[i] < 0 && i < harnessColumns {
+			return fmt.Errorf("it has no column %s", name)
+		}
+	}
+	var unread error
+	for {
+		fields, err := reader.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return unread
+		case err != nil:
+		case !slices.ContainsFunc(fields, func(text string) bool { return text != "" }):
+			continue
+		case len(fields) != len(header):
+			err = fmt.Errorf("%d fields, want %d", len(fields), len(header))
+		case fields[at[0]] == "":
+			err = fmt.Errorf("no %s", summaryHeader[0])
+		default:
+			row := make([]string, len(at))
+			for i, from := range at {
+				if from >= 0 {
+					row[i] = fields[from]
+				}
+			}
+			known[row[0]] = row
+			continue
+		}
+		if unread != nil {
+			continue
+		}
+		if at, is := errors.AsType[*csv.ParseError](err); is {
+			unread = fmt.Errorf("line %d: %w", at.StartLine, at.Err)
+		} else {
+			line, _ := reader.FieldPos(0)
+			unread = fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+// documentRow returns the row of a document, or nil if the file is none. It has what the document says: nothing for a placeholder.
+func documentRow(path, id string) []string {
+	text, err := files.Read(path)
+	if err != nil {
+		return nil
+	}
+	var d struct {
+		RunID    string `json:"run_id"`
+		Status   string `json:"status"` // of a run that is not ok
+		Software *struct{ Backend, Precision string }
+		Model    struct{ Name string }
+		Meta     struct {
+			Config struct {
+				BatchSize *int64 `json:"batch_size"`
+				SeqLen    *int64 `json:"sequence_length"`
+			}
+			Env struct {
+				GPUName string `json:"gpu_name"`
+			}
+			Tags map[string]string
+		}
+		Summary struct {
+			Total   *float64 `json:"total_duration_ms"`
+			Metrics struct {
+				Utilization *float64 `json:"gpu_utilization"`
+			}
+		}
+		Timeline []operation
+	}
+	if json.Unmarshal(text, &d) != nil || d.RunID == "" || d.Software == nil {
+		return nil
+	}
+	placeholders := strings.Split(d.Meta.Tags[tagPlaceholders], ",")
+	known := func(n *int64, path string) string {
+		if slices.Contains(placeholders, path) {
+			return ""
+		}
+		return integerText(n)
+	}
+	latency, utilization := d.Summary.Total, d.Summary.Metrics.Utilization
+	profiled := d.Meta.Tags[tagPurpose] == string(schema.PurposeProfile)
+	if d.Meta.Tags[tagRun] != "" && d.Meta.Tags[tagPoint] == "" { // of an earlier version, in which only profiled runs had operators
+		profiled = hasOperators(d.Timeline) && d.Meta.Tags[tagProfile] == ""
+	}
+	if profiled {
+		latency = nil // it is the sum of the operators
+	}
+	if slices.Contains(placeholders, "summary.metrics.gpu_utilization") {
+		utilization = nil
+	}
+	if d.Meta.Tags[tagRun] == "" { // the harness writes 0 for what it does not know
+		latency, utilization = notZero(latency), notZero(utilization)
+	}
+	var of point
+	_ = json.Unmarshal([]byte(d.Meta.Tags[tagPoint]), &of) // the harness has no such tag
+	return append([]string{
+		id, d.Software.Backend, known(d.Meta.Config.BatchSize, "meta.config.batch_size"), known(d.Meta.Config.SeqLen, "meta.config.sequence_length"),
+		d.Software.Precision, realText(latency), realText(utilization), d.Model.Name, orUnknown(d.Meta.Env.GPUName), cmp.Or(d.Status, string(schema.StatusOK)), d.RunID,
+	}, of.columns()...)
+}
+
+func notZero(v *float64) *float64 {
+	if v == nil || *v == 0 {
+		return nil
+	}
+	return v
 }

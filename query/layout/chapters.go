@@ -467,15 +467,13 @@ func (f *Folder) sideOf(runs []*schema.Run) *side {
 	return s
 }
 
-// sourceFile returns the source file of a benchmark; of an imported one as named in its results file.
+// sourceFile returns the source file of a benchmark; for an imported benchmark, as named in its results file.
 func sourceFile(r *schema.Run) string {
-	if name := r.Env.Facts["runner.file"]; name != "" {
-		return name
-	}
-	if r.Variant == "baseline" {
+	name := r.Env.Facts["runner.file"]
+	if name == "" && r.Variant == "baseline" {
 		return r.Params["baseline_file"]
 	}
-	return ""
+	return name
 }
 
 // rankOf orders statuses: of several runs, the status with the highest rank is the combined one.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -122,8 +123,8 @@ func newDocument(run *schema.Run, id schema.ULID) (*runDocument, error) {
 		CreatedAt: run.StartedAt.UTC().Format(time.RFC3339Nano),
 		RunID:     ulidAsUUID(id),
 		Hardware:  hardware,
-		Software:  software{Backend: run.Backend, Precision: config.Precision, Version: orUnknownText(run.BackendVersion)},
-		Model:     model{BatchSize: config.BatchSize, FrameworkOpset: unknownText, Name: nameOf(run)},
+		Software:  software{Backend: run.Backend, Precision: config.Precision, Version: orUnknown(run.BackendVersion)},
+		Model:     model{BatchSize: config.BatchSize, FrameworkOpset: unknown, Name: nameOf(run)},
 		Timeline:  timeline,
 		Summary:   d.summary(timeline),
 		Meta:      meta{Config: config, Env: environmentOf(run.Env)},
@@ -274,4 +275,183 @@ func (d *runDocument) withTimeline(run *schema.Run, id, first schema.ULID) error
 	d.Meta.Tags[tagProfile], d.Meta.Tags[tagProfileIn] = id.String(), first.String()
 	d.Meta.Tags[tagProfiled] = run.StartedAt.UTC().Format(time.RFC3339Nano)
 	return nil
+}
+
+// failedDocument is the document of a run that is not ok. The harness's schema has no such document, so this is a format of NeuroLens, with
+// those members of a run document that such a run has. Unknown members are null.
+type failedDocument struct {
+	CreatedAt *string        `json:"created_at"` // start of the run, RFC 3339, UTC
+	Error     failure        `json:"error"`
+	Meta      failedMeta     `json:"meta"`
+	Model     failedModel    `json:"model"`
+	RunID     string         `json:"run_id"` // a UUID
+	Software  failedSoftware `json:"software"`
+	Status    string         `json:"status"`
+}
+
+type failure struct {
+	ExitCode *int64  `json:"exit_code"`
+	Kind     *string `json:"kind"`
+	Message  *string `json:"message"`
+	Signal   *string `json:"signal"`
+	Stage    *string `json:"stage"`
+}
+
+type failedMeta struct {
+	Config failedConfig      `json:"config"`
+	Env    environment       `json:"env"`
+	Tags   map[string]string `json:"tags"`
+}
+
+type failedConfig struct {
+	Backend        *string `json:"backend"`
+	BatchSize      *int64  `json:"batch_size"`
+	Precision      *string `json:"precision"`
+	Repeat         *int64  `json:"repeat"` // from 0
+	SequenceLength *int64  `json:"sequence_length"`
+}
+
+type failedModel struct {
+	Name string `json:"name"`
+}
+
+type failedSoftware struct {
+	Backend   *string `json:"backend"`
+	Precision *string `json:"precision"`
+	Version   string  `json:"version"`
+}
+
+func newFailedDocument(run *schema.Run, id schema.ULID) *failedDocument {
+	backend, precision := files.Optional(run.Backend), files.Optional(precision(run))
+	d := &failedDocument{
+		RunID: ulidAsUUID(id), Status: string(run.Status),
+		Error: failure{run.ExitCode, files.Optional(run.ErrorKind), files.Optional(run.Error), files.Optional(run.Signal), files.Optional(string(run.Stage))},
+		Meta: failedMeta{
+			Config: failedConfig{backend, batchSize(run), precision, run.RepeatIndex, seqLen(run)}, Env: environmentOf(run.Env), Tags: ownTags(run, id),
+		},
+		Model: failedModel{nameOf(run)}, Software: failedSoftware{backend, precision, orUnknown(run.BackendVersion)},
+	}
+	if !run.StartedAt.IsZero() {
+		d.CreatedAt = new(run.StartedAt.UTC().Format(time.RFC3339Nano))
+	}
+	return d
+}
+
+type operation struct {
+	DurationMS float64          `json:"duration_ms"`
+	EndMS      float64          `json:"end_ms"`
+	Kernels    []kernel         `json:"kernels"`
+	Metrics    operationMetrics `json:"metrics"`
+	OpIndex    int64            `json:"op_index"`
+	OpName     string           `json:"op_name"`
+	OpType     string           `json:"op_type"`
+	StartMS    float64          `json:"start_ms"`
+}
+
+type operationMetrics struct {
+	LatencyMS      float64  `json:"latency_ms"` // of one call
+	P50MS          *float64 `json:"p50_ms"`
+	P95MS          *float64 `json:"p95_ms"`
+	TotalLatencyMS float64  `json:"total_latency_ms"`
+}
+
+type kernel struct {
+	Occupancy      float64 `json:"achieved_occupancy"`
+	DRAMReadGB     float64 `json:"dram_read_gb"`
+	DRAMWriteGB    float64 `json:"dram_write_gb"`
+	DurationMS     float64 `json:"duration_ms"`
+	L2HitRate      float64 `json:"l2_hit_rate"`
+	Name           string  `json:"name"`
+	StartMS        float64 `json:"start_ms"`
+	WarpEfficiency float64 `json:"warp_execution_efficiency"`
+}
+
+// kernelPlaceholders are the required numbers of a kernel, which are never measured.
+var kernelPlaceholders = []string{
+	"timeline.kernels.achieved_occupancy", "timeline.kernels.dram_read_gb", "timeline.kernels.dram_write_gb",
+	"timeline.kernels.l2_hit_rate", "timeline.kernels.warp_execution_efficiency",
+}
+
+// timeline returns the profiled ops of the run, or one op for the whole iteration.
+func (d *draft) timeline() ([]operation, error) {
+	d.placeholders = append(d.placeholders, kernelPlaceholders...)
+	var ops []operation
+	unplaced, iterations := false, profiledIterations(d.run)
+	for i := range d.run.Ops {
+		op := &d.run.Ops[i]
+		if !expressible(op) {
+			d.leftOut++
+			continue
+		}
+		ops = append(ops, profiled(op, iterations))
+		unplaced = unplaced || op.StartNS == nil
+	}
+	if unplaced {
+		d.placeholders = append(d.placeholders, "timeline.kernels.start_ms", "timeline.start_ms")
+	}
+	if ops != nil {
+		return ops, nil
+	}
+	latency := latencyMS(d.run, .5)
+	if latency == nil || *latency <= 0 {
+		return nil, fmt.Errorf("it has neither a latency above 0 nor a profiled op with a duration")
+	}
+	op := newOperation(nameOf(d.run), iteration, 0, *latency)
+	op.Metrics = operationMetrics{
+		LatencyMS: *latency, TotalLatencyMS: *latency, P50MS: latency, P95MS: latencyMS(d.run, .95),
+	}
+	return []operation{op}, nil
+}
+
+// iteration is the type of the only op of a run without operators.
+const iteration = "iteration"
+
+// hasOperators reports whether a timeline has more than the whole iteration. Only then there is a fingerprint, because those of two runs
+// without operators are equal whatever was run.
+func hasOperators(timeline []operation) bool {
+	return len(timeline) > 1 || len(timeline) == 1 && timeline[0].OpType != iteration
+}
+
+// expressible reports whether the schema can express an op: its duration must be known and above 0.
+func expressible(op *schema.Op) bool {
+	return op.DurationNS != nil && *op.DurationNS > 0 && op.Index >= 0 && (op.StartNS == nil || *op.StartNS >= 0)
+}
+
+// factProfiledIterations is the fact with the number of iterations that the durations of ops are summed over.
+const factProfiledIterations = "profile.iterations"
+
+// profiledIterations returns that number, or 1 if it is unknown, so that the sums stay unchanged.
+func profiledIterations(run *schema.Run) float64 {
+	n, err := strconv.ParseFloat(run.Env.Facts[factProfiledIterations], 64)
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
+}
+
+// profiled is an op per iteration.
+func profiled(op *schema.Op, iterations float64) operation {
+	start := 0.0
+	if op.StartNS != nil {
+		start = float64(*op.StartNS) / 1e6
+	}
+	duration := toMS(float64(*op.DurationNS) / iterations)
+	o := newOperation(orUnknown(op.Name), orUnknown(op.Type), start, duration)
+	o.OpIndex = op.Index
+	if len(op.Kernels) == 1 {
+		o.Kernels[0].Name = op.Kernels[0]
+	}
+	o.Metrics = operationMetrics{LatencyMS: duration, TotalLatencyMS: duration}
+	if op.Count != nil && *op.Count > 0 {
+		o.Metrics.LatencyMS = toMS(float64(*op.DurationNS) / float64(*op.Count))
+	}
+	return o
+}
+
+// newOperation returns an op with one kernel of the same duration.
+func newOperation(name, kind string, start, duration float64) operation {
+	return operation{
+		OpName: name, OpType: kind, StartMS: start, EndMS: start + duration, DurationMS: duration,
+		Kernels: []kernel{{Name: name, StartMS: start, DurationMS: duration}},
+	}
 }

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"bytes"
 	"crypto/sha1" // required by the format: a signature identifies an op and has no security purpose
 	"crypto/sha256"
 	"encoding/hex"
@@ -77,16 +76,14 @@ func newFingerprint(d *runDocument, text []byte) (*fingerprint, error) {
 
 // signature returns the signature of an op of unknown shape.
 func signature(op operation) string {
-	sum := sha1.Sum(fmt.Appendf(nil, "%s|%s|%d", op.OpType, unknownText, op.OpIndex))
+	sum := sha1.Sum(fmt.Appendf(nil, "%s|%s|%d", op.OpType, unknown, op.OpIndex))
 	return hex.EncodeToString(sum[:])
 }
 
 // sourceSHA identifies the content of a run document: the hexadecimal SHA-256 of its canonical text.
 func sourceSHA(text []byte) (string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var v any
-	if err := decoder.Decode(&v); err != nil {
+	v, err := schemaValue(text)
+	if err != nil {
 		return "", fmt.Errorf("reading a run document: %w", err)
 	}
 	sum := sha256.Sum256(appendCanonical(nil, v))

@@ -186,16 +186,6 @@ func (s *kernelSummary) count(status schema.Status) {
 	}
 }
 
-// unknown is what these tools write for an unknown word.
-const unknown = "unknown"
-
-func orUnknown(text string) string {
-	if text == "" {
-		return unknown
-	}
-	return text
-}
-
 func kernelResultOf(p *kernelPoint) *kernelResult {
 	r := p.run
 	k := &kernelResult{

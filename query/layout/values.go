@@ -1,13 +1,21 @@
 package layout
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/neurolens/neurolens/schema"
 )
+
+// unknown is what the systems write for an unknown word.
+const unknown = "unknown"
+
+func orUnknown(text string) string { return cmp.Or(text, unknown) }
 
 // timeOf returns the metric that a layout uses as the time of a run: the latency, otherwise the primary metric if it is a time. It returns
 // nil if the run is not ok, because the time of a failed run does not count.
@@ -33,24 +41,18 @@ func metricOf(r *schema.Run, name, unit string) *schema.Metric {
 
 // middle returns the median of a metric, or its mean if only that is known.
 func middle(m *schema.Metric) *float64 {
-	switch {
-	case m == nil:
+	if m == nil {
 		return nil
-	case m.Summary.P50 != nil:
-		return m.Summary.P50
 	}
-	return m.Summary.Mean
+	return cmp.Or(m.Summary.P50, m.Summary.Mean)
 }
 
 // meanOf returns the mean of a metric, or its median if only that is known.
 func meanOf(m *schema.Metric) *float64 {
-	switch {
-	case m == nil:
+	if m == nil {
 		return nil
-	case m.Summary.Mean != nil:
-		return m.Summary.Mean
 	}
-	return m.Summary.P50
+	return cmp.Or(m.Summary.Mean, m.Summary.P50)
 }
 
 // times returns the samples of a metric in ms, or nil if there are none or one is not finite.
@@ -74,10 +76,7 @@ func meanRate(m *schema.Metric) *float64 {
 	if m == nil {
 		return nil
 	}
-	if rate := harmonic(m.Values()); rate != nil {
-		return rate
-	}
-	return meanOf(m)
+	return cmp.Or(harmonic(m.Values()), meanOf(m))
 }
 
 // harmonic returns the harmonic mean of positive values; nil for none, or if one is not positive.
@@ -130,21 +129,15 @@ func geometric(values []float64) *float64 {
 
 // setting returns a setting of the run by key: the applied value, otherwise the requested one.
 func setting(r *schema.Run, name string) string {
-	if text := r.Applied[name]; text != "" {
-		return text
-	}
-	return r.Env.Facts["runner."+name]
+	return cmp.Or(r.Applied[name], r.Env.Facts["runner."+name])
 }
 
 // why returns in one line why a run is not ok; empty if it is.
 func why(r *schema.Run) string {
-	switch {
-	case r.Status == schema.StatusOK:
+	if r.Status == schema.StatusOK {
 		return ""
-	case r.Error == "":
-		return string(r.Status)
 	}
-	return r.Error
+	return cmp.Or(r.Error, string(r.Status))
 }
 
 // outcome returns the status of a run and why it is not ok. A run in which more requests failed than are allowed counts as an error.
@@ -206,4 +199,136 @@ func wrongPoints(runs []*schema.Run) map[string]bool {
 		}
 	}
 	return wrong
+}
+
+// number is a JSON number in its printed form; empty means null.
+type number string
+
+// MarshalJSON prints the number.
+func (n number) MarshalJSON() ([]byte, error) {
+	if n == "" {
+		return []byte("null"), nil
+	}
+	return []byte(n), nil
+}
+
+// in converts a value from a stored unit to another unit of the same kind. If the units differ by a power of ten, only the decimal
+// point moves, so the value can be read back exactly. A value that is not finite becomes null.
+func in(v *float64, unit string) number {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return ""
+	}
+	_, factor, _ := schema.StoredUnit(unit)
+	if point := math.Round(math.Log10(factor)); math.Pow(10, point) == factor {
+		return plain(strconv.FormatFloat(*v, 'e', -1, 64), -int(point))
+	}
+	return real(*v / factor)
+}
+
+// real returns the value unchanged.
+func real(v float64) number {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return plain(strconv.FormatFloat(v, 'e', -1, 64), 0)
+}
+
+// integer formats a count.
+func integer(n *int64) number {
+	if n == nil {
+		return ""
+	}
+	return number(strconv.FormatInt(*n, 10))
+}
+
+// plain moves the decimal point of a number with an exponent and writes it without exponent where that is short enough. A real number
+// keeps its decimal point, as in Python.
+func plain(digits string, places int) number {
+	mantissa, exponent, _ := strings.Cut(digits, "e")
+	e, err := strconv.Atoi(exponent)
+	if err != nil {
+		return number(digits)
+	}
+	e += places
+	sign := ""
+	if strings.HasPrefix(mantissa, "-") {
+		sign, mantissa = "-", mantissa[1:]
+	}
+	figures := strings.Replace(mantissa, ".", "", 1)
+	if strings.Trim(figures, "0") == "" {
+		return "0.0"
+	}
+	switch {
+	case e < -7 || e > 20:
+		text := sign + figures[:1]
+		if len(figures) > 1 {
+			text += "." + figures[1:]
+		}
+		return number(text + "e" + strconv.Itoa(e))
+	case e < 0:
+		return number(sign + "0." + strings.Repeat("0", -e-1) + figures)
+	case len(figures) <= e+1:
+		return number(sign + figures + strings.Repeat("0", e+1-len(figures)) + ".0")
+	}
+	return number(sign + figures[:e+1] + "." + figures[e+1:])
+}
+
+// float returns the value of a number; 0 for null.
+func (n number) float() float64 {
+	v, err := strconv.ParseFloat(string(n), 64)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// page is a Markdown document under construction.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// header starts a table. Cells have no padding, as in the original systems.
+func (p *page) header(columns ...string) {
+	p.row(columns...)
+	p.line("|%s", strings.Repeat(" --- |", len(columns)))
+}
+
+func (p *page) row(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = cellText(cell)
+	}
+	p.line("| %s |", strings.Join(cells, " | "))
+}
+
+// cellText makes a text usable as one cell of a table: it stays in one line and one column.
+func cellText(text string) string {
+	return strings.ReplaceAll(oneLine(text), "|", `\|`)
+}
+
+// oneLine removes what would end the line, act as Markdown or control a terminal.
+func oneLine(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) && !unicode.IsSpace(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)
+}
+
+// notOK lists the runs that are not ok with their reasons, under a heading.
+func (p *page) notOK(runs []*schema.Run, label func(*schema.Run) string) {
+	first := true
+	for _, r := range runs {
+		if r.Status == schema.StatusOK {
+			continue
+		}
+		if first {
+			p.line("\n## Runs That Are Not OK\n")
+			p.header("Run", "What", "Status", "Reason")
+		}
+		first = false
+		p.row(shortRun(r), label(r), string(r.Status), why(r))
+	}
 }
