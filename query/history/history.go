@@ -21,7 +21,7 @@ import (
 // Method is a way to find change points.
 type Method string
 
-// The methods: that of stat.ChangePoints, and that of Apache Otava with its defaults.
+// The methods: seeded binary segmentation of stat.ChangePoints, and the method of Apache Otava with its defaults.
 const (
 	SBS   Method = "sbs"
 	Otava Method = "otava"
@@ -45,8 +45,8 @@ type Request struct {
 	// Outline keeps only the first and the last session of a series and those with changes, which saves memory if there are
 	// very many rows. Series.Locations still has the values of all sessions.
 	Outline bool
-	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. It must not keep them: their memory is used again. Its
-	// error ends the answer.
+	// Pages receives the rows, at most 1,000 at a time, instead of History.Rows. Its error ends
+	// the answer.
 	Pages func([]Row) error
 }
 
@@ -134,7 +134,7 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 	if err != nil {
 		return History{}, err
 	}
-	err = h.handOut(ctx)
+	err = h.emitRows(ctx)
 	return h.History, err
 }
 

@@ -84,7 +84,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	columns = scan.WithColumns(columns, sel.Columns)
 	all := duck.Statement{SQL: sel.Src.Scan(columns, sel.RestrictedTo(historyChosen+" AND status = 'ok'")), Args: sel.Args}
-	other, err := elsewhere(ctx, r, all, h.req.Metric)
+	other, err := hasOtherPrimary(ctx, r, all, h.req.Metric)
 	if err != nil {
 		return 0, err
 	}
@@ -123,13 +123,13 @@ type part struct {
 	metric  string // to be read from samples; empty: the primary metric of each run
 }
 
-// result is that of a statement.
+// result is the result of a statement.
 type result struct {
 	rows driver.Rows
 	err  error
 }
 
-// results are those of the statements for each of some windows, up to the first that fails.
+// results runs a statement for each window, up to the first that fails.
 func (p part) results(ctx context.Context, c *duck.Conn, windows []scan.Period) iter.Seq[result] {
 	return func(yield func(result) bool) {
 		for _, b := range windows {
@@ -164,8 +164,8 @@ func (p part) within(b scan.Period) duck.Statement {
 // historyChosen is the SQL condition of the runs that count, ok or failed.
 var historyChosen = scan.IsMeasurement + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
-// elsewhere reports whether a metric has to be read from samples, because it is not the primary metric of every run.
-func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {
+// hasOtherPrimary reports whether a metric has to be read from samples, because it is not the primary metric of every run.
+func hasOtherPrimary(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {
 	if metric == "" {
 		return false, nil
 	}

@@ -4,47 +4,70 @@ import (
 	"context"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// historyPage is the largest number of rows that Request.Pages is given at a time.
+// Row is one session of a series, or one commit of a session that measured several. Fields describes each value. A missing
+// value is nil or an empty text.
+type Row struct {
+	PointID string
+	query.Point
+	Metric, Unit string
+	Better       schema.Better
+	Scale        schema.Scale
+
+	SessionID string
+	StartedAt *time.Time // UTC
+	Runs      int
+	Location  float64 // in Unit
+	GitCommit string
+
+	ChangePoint                bool
+	Shift, ShiftLow, ShiftHigh *float64 // new level / old level - 1 or, if Scale is difference, new - old in Unit
+	P, PAdjusted               *float64
+	AfterSession, BySession    string // the change is after the one and not after the other
+	RampSessions               int    // number of sessions over which the level rises or falls; 0: a step
+	Verdict                    judge.Verdict
+	FailedSessions             int
+}
+
+// historyPage is the maximum number of rows that Request.Pages receives at a time.
 const historyPage = 1000
 
-// handOut makes the rows, and keeps them in History.Rows or gives them to Request.Pages: those of the next page are made while it has one.
-func (h *historian) handOut(ctx context.Context) error {
+// emitRows makes the rows, and keeps them in History.Rows or passes them to Request.Pages, which handles a page while the next one is made.
+func (h *historian) emitRows(ctx context.Context) error {
 	if h.req.Pages != nil {
 		return scan.Prefetch(ctx, h.pages(historyPage), h.req.Pages)
 	}
-	for page := range h.pages(h.rowCount()) {
+	all := 0
+	if n := len(h.Series); n > 0 {
+		all = h.Series[n-1].End
+	}
+	for page := range h.pages(all) {
 		h.Rows = page
 	}
 	return nil
 }
 
-// rowCount is the number of rows of all series.
-func (h *historian) rowCount() int {
-	if len(h.Series) == 0 {
-		return 0
-	}
-	return h.Series[len(h.Series)-1].End
-}
-
-// pages makes the rows, so many at a time, each page in the memory of the page before the last. The last page may be empty.
+// pages makes the rows, size at a time. The last page may be empty.
 func (h *historian) pages(size int) iter.Seq[[]Row] {
 	return func(yield func([]Row) bool) {
-		page, last := make([]Row, 0, size), []Row(nil)
+		page := make([]Row, 0, size)
 		for _, l := range h.shown {
 			for i, m := range h.rowsOf(l) {
 				if len(page) == size {
 					if !yield(page) {
 						return
 					}
-					page, last = last[:0], page
+					page = make([]Row, 0, size)
 				}
 				page = append(page, h.row(l, i, m))
 			}
@@ -103,4 +126,66 @@ func (l *line) verdictOf(change stat.ChangePoint) judge.Verdict {
 		return judge.Regressed
 	}
 	return judge.Improved
+}
+
+// Fields are the columns of a history, in their order.
+func Fields() []answer.Field[Row] {
+	return slices.Concat(seriesFields(), sessionFields(), changeFields())
+}
+
+// seriesFields identify the series: all of its rows have the same values.
+func seriesFields() []answer.Field[Row] {
+	point := query.PointFields(func(r *Row) *query.Point { return &r.Point }, append(query.IdentityColumns(), "machine")...)
+	return slices.Concat([]answer.Field[Row]{text("point_id", "id of the point", func(r *Row) string { return r.PointID })}, point, []answer.Field[Row]{
+		text("metric", "name of the metric", func(r *Row) string { return r.Metric }),
+		text("unit", "unit of the metric", func(r *Row) string { return r.Unit }),
+		text("better", "which direction is better: lower or higher; NULL if unknown", func(r *Row) string { return string(r.Better) }),
+		text("scale", "how values are compared: ratio or difference", func(r *Row) string { return string(r.Scale) }),
+	})
+}
+
+// sessionFields are the measurements of a session.
+func sessionFields() []answer.Field[Row] {
+	return []answer.Field[Row]{
+		text("session_id", "id of the session", func(r *Row) string { return r.SessionID }),
+		answer.NewField("started_at", answer.TypeTime, "start of its first run", func(r *Row) any { return answer.Value(r.StartedAt) }),
+		answer.NewField("runs", answer.TypeInteger, "number of its ok runs that have the metric", func(r *Row) any { return int64(r.Runs) }),
+		inUnit(schema.UnitOfRow, real("location", "value of the session: the median of the locations of its ok runs, in the unit, as in compare (base). If scale is ratio, the locations are logarithms: it may lie below the plain median that bench and ls show", func(r *Row) *float64 { return &r.Location })),
+		text("git_commit", "commit that was measured", func(r *Row) string { return r.GitCommit }),
+	}
+}
+
+// changeFields describe the change of level at a session, and whether the series fails.
+func changeFields() []answer.Field[Row] {
+	const effect = "effect size: new level / old level - 1 or, if scale is difference, new level - old level in the unit"
+	return []answer.Field[Row]{
+		answer.NewField("change_point", answer.TypeBoolean, "whether the level changed with this session or, if it rose or fell slowly, until this session", func(r *Row) any { return r.ChangePoint }),
+		real("shift", effect, func(r *Row) *float64 { return r.Shift }),
+		real("shift_low", "lower end of its 95 % confidence interval", func(r *Row) *float64 { return r.ShiftLow }),
+		real("shift_high", "upper end of that interval", func(r *Row) *float64 { return r.ShiftHigh }),
+		real("p", "p-value of the change point", func(r *Row) *float64 { return r.P }),
+		real("p_adjusted", "p-value adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),
+		text("after_session", "id of the last session before the change, with a confidence of 95 %; of a slow change, id of the first session", func(r *Row) string { return r.AfterSession }),
+		text("by_session", "id of the first session after the change, with a confidence of 95 %; of a slow change, id of the last session", func(r *Row) string { return r.BySession }),
+		answer.NewField("ramp_sessions", answer.TypeInteger, "number of sessions over which the level rose or fell slowly; NULL: the change is a step, or there is none",
+			func(r *Row) any { return answer.Positive(r.RampSessions) }),
+		text("verdict", "regressed or improved; changed if it is unknown which direction is better; inconclusive: a step or a slow change that may be chance; "+
+			"spike: only this session deviates; NULL: no change", func(r *Row) string { return string(r.Verdict) }),
+		answer.NewField("failed_sessions", answer.TypeInteger, "number of sessions after the last value in which all runs of the point failed",
+			func(r *Row) any { return int64(r.FailedSessions) }),
+	}
+}
+
+func text(name, meaning string, of func(*Row) string) answer.Field[Row] {
+	return answer.NewField(name, answer.TypeText, meaning, func(r *Row) any { return answer.Text(of(r)) })
+}
+
+// real is a column of computed numbers.
+func real(name, meaning string, of func(*Row) *float64) answer.Field[Row] {
+	return answer.NewField(name, answer.TypeReal, meaning, func(r *Row) any { return answer.ComputedValue(of(r)) })
+}
+
+func inUnit(unit string, f answer.Field[Row]) answer.Field[Row] {
+	f.Unit = unit
+	return f
 }
