@@ -40,7 +40,7 @@ func (g grid) text(name string, session int) error {
 const (
 	compareGoal, csvGoal = .1, .4
 	samplesGoal          = 1.1
-	compareMegabytes     = 300
+	compareMegabytes     = 512
 )
 
 // BenchmarkCompare compares 100,000 points of 10 runs a side, by turns with benchstat on the same values, and with a store

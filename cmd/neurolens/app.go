@@ -47,7 +47,7 @@ type app struct {
 	json   bool
 	csvRaw bool
 
-	temporary files.OwnScratch
+	temporary files.ProcessScratch
 }
 
 // The exit codes, as the README documents them.
@@ -328,10 +328,9 @@ func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *
 
 // How many bytes the heap takes, DuckDB aside, before garbage is collected all the same.
 const (
-	answerMemory     = 64 << 20
-	discoverMemory   = 160 << 20
-	compareMemory    = 190 << 20 // a comparison keeps 145 MB of 100,000 points; with less to spare, collecting takes much of its time
-	everyPointMemory = 210 << 20 // of a comparison that prints all points
+	answerMemory   = 64 << 20
+	discoverMemory = 160 << 20
+	compareMemory  = 320 << 20 // a comparison of 100,000 points keeps up to 200 MB; with less to spare, collecting takes much of its time
 )
 
 func usageErrorf(format string, args ...any) error {

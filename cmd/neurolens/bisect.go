@@ -252,7 +252,7 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 		h.Known = *q.Known
 	}
 	change, like := h.Look(blocks)
-	return bisect.Decision{Change: change, Like: string(like), Nothing: h.Nothing(change), More: h.BlocksFor(change, len(blocks))}
+	return bisect.Decision{Change: change, Like: string(like), Nothing: h.Negligible(change), More: h.BlocksFor(change, len(blocks))}
 }
 
 // thresholdOf is the threshold of a metric at a point: from the command line, else from the sweep, else the usual one.

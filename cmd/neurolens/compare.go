@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -128,7 +127,6 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			req.Limit = views.CompareRows
 		}
 		if !term.ForPeople(format) && len(f.by) == 0 {
-			debug.SetMemoryLimit(everyPointMemory)
 			c, err := a.printCompared(cmd.Context(), db, req, format)
 			if err != nil {
 				return err

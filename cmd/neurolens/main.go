@@ -77,7 +77,7 @@ func (a *app) run(args []string) int {
 		err = nil // the user has seen enough
 	}
 	code := exitCode(err)
-	if errors.Is(err, syscall.EPIPE) && a.temporary.Asked() {
+	if errors.Is(err, syscall.EPIPE) && a.temporary.Used() {
 		code = exitPipe
 	}
 	// What an interrupt brings about is not news, but a run that could not be kept is.

@@ -148,7 +148,7 @@ func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 	}
 	job.Argument = q
 	var done answered
-	swept := files.SweepScratchAside()
+	swept := files.SweepScratchInBackground()
 	err := sandbox.Run(ctx, job, &done)
 	<-swept
 	crash, crashed := errors.AsType[*sandbox.Crash](err)

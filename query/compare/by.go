@@ -28,9 +28,7 @@ var countedVerdicts = []judge.Verdict{judge.Regressed, judge.Improved, judge.Cha
 
 // GroupFields are the columns of groups by keys.
 func GroupFields(keys []string) []answer.Field[Group] {
-	column := func(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {
-		return answer.Field[Group]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
-	}
+	column := answer.NewField[Group]
 	var fields []answer.Field[Group]
 	for i, key := range keys {
 		fields = append(fields, answer.Field[Group]{
@@ -117,22 +115,22 @@ func (c *Comparison) GeometricMean(metric string) (mean float64, points, others 
 // Conditions of MovedAlike: at least minAlike points; shareAlike of them moved in the direction of their median; and half of them moved
 // by the median to within withinAlike of it. Of 8 unchanged points, all are slower or all are faster once in 128 times.
 const (
-	minAlike    = 8
-	shareAlike  = .9
-	withinAlike = .25
+	minMoved       = 8
+	minMovedShare  = .9
+	maxMovedSpread = .25
 )
 
-// MovedAlike reports whether most points changed in the same direction by about the same amount, so that the cause is probably
+// CommonShift reports whether most points changed in the same direction by about the same amount, so that the cause is probably
 // common to all. change is the median change, as head / base - 1; moved of the of points changed in its direction. moved is 0 if they
 // did not move alike.
-func (c *Comparison) MovedAlike() (change float64, moved, of int) {
+func (c *Comparison) CommonShift() (change float64, moved, of int) {
 	var changes []float64
 	for _, p := range c.Points {
 		if p.Ratio && !math.IsNaN(p.Change) {
 			changes = append(changes, p.Change)
 		}
 	}
-	if len(changes) < minAlike {
+	if len(changes) < minMoved {
 		return 0, 0, len(changes)
 	}
 	slices.Sort(changes)
@@ -142,11 +140,11 @@ func (c *Comparison) MovedAlike() (change float64, moved, of int) {
 		if v*middle > 0 {
 			moved++
 		}
-		if math.Abs(v-middle) <= withinAlike*math.Abs(middle) {
+		if math.Abs(v-middle) <= maxMovedSpread*math.Abs(middle) {
 			near++
 		}
 	}
-	if math.Abs(middle) < math.Log1p(judge.DefaultThreshold) || float64(moved) < shareAlike*float64(len(changes)) || 2*near < len(changes) {
+	if math.Abs(middle) < math.Log1p(judge.DefaultThreshold) || float64(moved) < minMovedShare*float64(len(changes)) || 2*near < len(changes) {
 		return 0, 0, len(changes)
 	}
 	return math.Expm1(middle), moved, len(changes)

@@ -57,8 +57,8 @@ func (p *pairing) point() Point {
 	o := p.outcome
 	c := Point{
 		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Size: p.size(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
-		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Warnings: p.warnings(), Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
-		NoValue: p.kind().Name == "", BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
+		SessionSD: o.SessionSD, History: p.knownHistory, Gap: p.gap(), MoreRuns: o.MoreRuns, Warnings: p.warnings(), Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
+		NoValue: p.kind().Name == "", BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
 		LeftOut: p.leftOut, Decides: p.decides,
 	}
 	if p.relative != nil {
@@ -73,9 +73,9 @@ func (p *pairing) point() Point {
 // warnings returns the warnings of the runs of both sides, ascending and without repetition.
 func (p *pairing) warnings() []string {
 	var words []string
-	for _, g := range []*sideGroup{p.base, p.head} {
+	for _, g := range []*runGroup{p.base, p.head} {
 		if g != nil {
-			words = append(words, g.Noted().Warnings...)
+			words = append(words, g.Warnings...)
 		}
 	}
 	slices.Sort(words)
@@ -84,7 +84,7 @@ func (p *pairing) warnings() []string {
 
 // change is the estimate, on the scale on which the point is compared; NaN if a side has no values.
 func (p *pairing) change() float64 {
-	if !p.whole() {
+	if !p.hasBothSides() {
 		return math.NaN()
 	}
 	return p.outcome.Change.Value
@@ -98,14 +98,14 @@ func (p *pairing) size() float64 {
 	if !p.byDifference() || schema.ScaleOf(p.name) == schema.ScaleDifference || !(change > 0) {
 		return change
 	}
-	return math.Log1p(change / min(math.Abs(p.base.Level()), math.Abs(p.head.Level())))
+	return math.Log1p(change / min(math.Abs(p.base.level()), math.Abs(p.head.level())))
 }
 
 // NeitherSupports reports whether neither side could run the point.
 func (p *Point) NeitherSupports() bool { return p.Verdict == Unsupported && !p.BaseOK }
 
-// off is 1 if the point has no metric because neither side supports it, otherwise 0.
-func (p *pairing) off() int {
+// rankOfUnsupported is 1 if the point has no metric because neither side supports it, otherwise 0.
+func (p *pairing) rankOfUnsupported() int {
 	if p.name == "" && p.verdict == Unsupported {
 		return 1
 	}
@@ -113,7 +113,7 @@ func (p *pairing) off() int {
 }
 
 // choose selects the points of a metric that become rows, in their order.
-func (m *comparing) choose(points []*pairing) []*pairing {
+func (m *comparison) choose(points []*pairing) []*pairing {
 	limit := m.req.Limit
 	if limit == 0 {
 		limit = len(points)
@@ -126,33 +126,15 @@ func (m *comparing) choose(points []*pairing) []*pairing {
 
 // firstN are the first limit values in an order. Equal values keep their order.
 func firstN[T any](all []T, limit int, order func(a, b T) int) []T {
-	const few = 100 // up to which inserting is faster than sorting all
-	if limit > few {
-		all = slices.Clone(all)
-		slices.SortStableFunc(all, order)
-		return all[:min(len(all), limit)]
-	}
-	var first []T
-	for _, v := range all {
-		if len(first) == limit {
-			if order(v, first[limit-1]) >= 0 {
-				continue
-			}
-			first = first[:limit-1]
-		}
-		at := len(first)
-		for at > 0 && order(v, first[at-1]) < 0 {
-			at--
-		}
-		first = slices.Insert(first, at, v)
-	}
-	return first
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, order)
+	return all[:min(len(all), limit)]
 }
 
 // common reads the identity of the points that become rows, and returns the fields that are equal in all points.
-func (m *comparing) common(ctx context.Context, families []family) ([]string, error) {
+func (m *comparison) common(ctx context.Context, families []family) ([]string, error) {
 	named := m.chosen
-	if m.memory.few(m.base, m.head) {
+	if m.few() {
 		named = nil
 		for _, f := range families {
 			named = append(named, f.points...)
@@ -189,25 +171,28 @@ func commonFields(points []*pairing) []string {
 }
 
 // commonStrata are the fields that are equal in all runs of both sides according to the strata.
-func (m *comparing) commonStrata() []string {
+func (m *comparison) commonStrata() []string {
 	var fields []string
-	all := slices.Concat(m.base.Strata, m.head.Strata)
-	if !slices.ContainsFunc(all, func(t Stratum) bool { return t.Benchmark != all[0].Benchmark }) {
+	all := slices.Concat(m.base.strata, m.head.strata)
+	if !slices.ContainsFunc(all, func(t stratum) bool { return t.benchmark != all[0].benchmark }) {
 		fields = append(fields, "benchmark")
 	}
-	if !slices.ContainsFunc(all, func(t Stratum) bool { return t.Backend != all[0].Backend }) {
+	if !slices.ContainsFunc(all, func(t stratum) bool { return t.backend != all[0].backend }) {
 		fields = append(fields, "backend")
 	}
 	return fields
 }
 
+// namedAtOnce is the number of points whose identity one query reads.
+const namedAtOnce = 16_384
+
 // name reads the identity of points that do not have it yet.
-func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	unnamed := map[*scan.Reader]sideGroups{}
+func (m *comparison) name(ctx context.Context, all []*pairing) error {
+	unnamed := map[*scan.Reader]runGroups{}
 	for _, p := range all {
-		r := m.Reader
+		r := m.head.Reader
 		if p.head == nil {
-			r = m.ofBase
+			r = m.base.Reader
 		}
 		if g := p.either(); g.Point == nil {
 			unnamed[r] = append(unnamed[r], g)
@@ -215,7 +200,7 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	}
 	shared := newInterner()
 	for r, groups := range unnamed {
-		slices.SortStableFunc(groups, func(a, b *sideGroup) int { return cmp.Compare(a.First, b.First) })
+		slices.SortStableFunc(groups, func(a, b *runGroup) int { return cmp.Compare(a.First, b.First) })
 		for some := range slices.Chunk(groups, namedAtOnce) {
 			if err := errors.Join(nameSome(ctx, r, some, shared), r.Conn.Trim(ctx)); err != nil {
 				return err
@@ -226,8 +211,8 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 }
 
 // nameSome reads the identity of groups, which are sorted by the time of their first run. It only reads runs of those times.
-func nameSome(ctx context.Context, r *scan.Reader, some sideGroups, shared *interner) error {
-	byID := map[string][]*sideGroup{}
+func nameSome(ctx context.Context, r *scan.Reader, some runGroups, shared *interner) error {
+	byID := map[string][]*runGroup{}
 	for _, g := range some {
 		byID[g.PointID] = append(byID[g.PointID], g)
 	}
@@ -246,7 +231,7 @@ func nameSome(ctx context.Context, r *scan.Reader, some sideGroups, shared *inte
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {
-			g.ReadIdentity(row[1:], shared)
+			g.readIdentity(row[1:], shared)
 		}
 		return nil
 	})

@@ -1,16 +1,21 @@
 // Package compare compares two selections of runs, the base and the head, point by point.
 //
-// A comparison has these steps. The sides are selected and their runs grouped by point (side.go, groups.go). Points of the two sides are
-// paired (match.go). It is determined how their runs relate: whether the sides alternated, and whether they are from different
-// sessions (pair.go). Package judge decides (families.go; looks.go for sessions with several looks). The common change of all points
-// is removed (relative.go). The requested points become rows (choose.go, row.go).
+// A comparison has these steps, which the method compare calls in this order:
+//
+//  1. The sides are selected (sides.go), and the facts read in which they differ (facts.go).
+//  2. The runs of each side are grouped by point (groups.go), and points of the two sides are paired (match.go).
+//  3. The scale and the replicates of each pair are chosen (scale.go). It is determined how its runs relate: whether the sides alternated,
+//     and whether they are from different sessions (pair.go). If they are, the earlier sessions are read (history.go).
+//  4. Package judge decides, at the look at which a point had its last run (judge.go), and once more relative to the common change of all
+//     points (relative.go).
+//  5. The requested points are chosen (choose.go) and become rows (row.go).
 //
 // # Explanations
 //
 // Explain shows what else differs at the point where two sides differ most.
 //
-// It compares the sides, chooses the point to explain (explain.go), reads its runs on both sides (runs.go), and collects evidence:
-// facts, other metrics, stages and ops that differ between the sides (evidence.go), and contrasts, which are facts that distinguish slow
+// It compares the sides, chooses the point to explain, reads its runs on both sides, and collects evidence:
+// facts, other metrics, stages and ops that differ between the sides (explain.go), and contrasts, which are facts that distinguish slow
 // from fast runs of the same side (contrasts.go). Verdicts on metrics and stages are corrected for their number. Evidence is ranked by
 // its kind, then by its size. It shows correlations, which need not be causes.
 //
@@ -23,7 +28,7 @@
 // # Sides and history
 //
 // selectSide compiles the filter of a side and finds the sessions, machines, commits and so on of its runs (strata). readSides groups the
-// runs of both sides by point, machine and metric. A sideGroup has the locations of the runs, when and where they ran, and anything
+// runs of both sides by point, machine and metric. A runGroup has the locations of the runs, when and where they ran, and anything
 // unusual about them (notes).
 //
 // historyQuery reads the earlier sessions of points. How much these differ is what a change between two sessions has to exceed.
@@ -36,7 +41,6 @@ package compare
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
@@ -83,7 +87,7 @@ type Request struct {
 	// Inputs adds to each row the numbers that its results are computed from. They double its size.
 	Inputs bool
 	// Pages receives the rows, at most 1,000 at a time, instead of Comparison.Rows, which saves memory if there are very many
-	// points. It must not keep them: their memory is used again. Its error ends the comparison.
+	// points. Its error ends the comparison.
 	Pages func([]Row) error
 }
 
@@ -112,111 +116,103 @@ type Comparison struct {
 // paired, and if BaseDB has runs of a session of Head. If BaseDB has several machines, only those that Head has are compared, if there
 // are any.
 func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
-	return compare(ctx, db, &comparing{req: req, memory: memory{manyCompared}})
+	return compare(ctx, db, req, manyRuns)
 }
 
-func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error) {
+// manyRuns is the number of runs from which on only what the answer needs is read, to save memory: not the order of the runs of a point, nor the
+// identity of points that do not become rows.
+const manyRuns = 200_000
+
+// groupMemory is the number of bytes that DuckDB may use to group runs.
+const groupMemory = 256 << 20
+
+func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparison, error) {
 	var c Comparison
-	var err error
-	if m.axis, err = axisOf(m.req.Axis); err != nil {
+	axis, err := axisOf(req.Axis)
+	if err != nil {
 		return c, err
 	}
-	raised := false
-	err = db.Stores().QueryTwo(ctx, m.req.BaseDB.Beside(db), func(r, base *scan.Reader) error {
-		m.Reader, m.ofBase, m.chosen, m.names, m.absent, m.allOK = r, base, nil, nil, query.Absent{}, map[int64]map[string]any{}
-		if !raised { // the next time there is more
-			if err := m.Conn.Raise(ctx, groupMemory); err != nil {
+	var m *comparison
+	err = db.Stores().QueryTwo(ctx, req.BaseDB.Beside(db), func(head, base *scan.Reader) error {
+		if m == nil { // otherwise the memory was raised already
+			if err := head.Conn.Raise(ctx, groupMemory); err != nil {
 				return err
 			}
-			raised = true
+		}
+		m = &comparison{
+			req: req, axis: axis, many: many, thresholds: judge.ThresholdCombiner{Given: req.Thresholds, Usual: req.Usual}, okStatuses: map[int64]map[string]any{},
 		}
 		var err error
-		c, err = m.compare(ctx)
+		c, err = m.compare(ctx, base, head)
 		return err
 	})
 	if err != nil {
 		return Comparison{}, err
 	}
-	return c, m.handOut(ctx, &c)
-}
-
-// correction is the name of the correction of p for multiple comparisons.
-func (m *comparing) correction() string {
-	if m.req.Rules.Gate {
-		return "holm"
+	if req.Pages == nil {
+		c.Rows = m.rows(m.chosen)
+		return c, nil
 	}
-	return "benjamini_hochberg"
+	return c, scan.Prefetch(ctx, m.pages, req.Pages)
 }
 
-// handOut makes the rows of the chosen points, those of the next page while Request.Pages has one.
-func (m *comparing) handOut(ctx context.Context, c *Comparison) error {
-	if m.req.Pages == nil {
-		c.Rows = m.rows(nil, m.chosen)
-		return nil
-	}
-	return scan.Prefetch(ctx, m.pages(), m.req.Pages)
-}
-
-// pages makes the rows of the chosen points, each page in the memory of the page before the last. Points that have become rows are
-// released.
-func (m *comparing) pages() iter.Seq[[]Row] {
-	return func(yield func([]Row) bool) {
-		var page, last []Row
-		for points := range slices.Chunk(m.chosen, rowsAtOnce) {
-			page, last = m.rows(last[:0], points), page
-			m.memory.letGo(points)
-			if !yield(page) {
-				return
-			}
+// pages makes the rows of the chosen points, a page at a time.
+func (m *comparison) pages(yield func([]Row) bool) {
+	const rowsAtOnce = 1000
+	for points := range slices.Chunk(m.chosen, rowsAtOnce) {
+		if !yield(m.rows(points)) {
+			return
 		}
 	}
 }
 
-// rows adds the rows of points.
-func (m *comparing) rows(to []Row, points []*pairing) []Row {
-	for _, p := range points {
-		to = append(to, m.row(p))
+// rows makes the rows of points.
+func (m *comparison) rows(points []*pairing) []Row {
+	rows := make([]Row, len(points))
+	for i, p := range points {
+		rows[i] = m.row(p)
 	}
-	return to
+	return rows
 }
 
-// comparing is a comparison that is being made.
-type comparing struct {
-	*scan.Reader
-	ofBase     *scan.Reader // reader of the base: the same, unless the base has stores of its own
+// comparison is a comparison that is being made.
+type comparison struct {
 	req        Request
-	memory     memory
 	axis       string // field of Request.Axis
+	many       int    // see manyRuns
 	base, head *selectedSide
-	primary    string                       // metric that was asked for and is the primary one of all runs; empty: none
-	names      []query.FactDifference       // identity fields in which the sides differ
-	plans      plannedLooks                 // of the sessions that both sides have
-	sets       judge.ThresholdCombiner      // thresholds of points
-	said       map[string]map[string]string // thresholds of sweeps, by point
-	absent     query.Absent                 // see Comparison.Absent
-	chosen     []*pairing                   // points that become rows
-	allOK      map[int64]map[string]any     // Measured.Statuses by number of runs, if all are ok
+	primary    string                   // metric that was asked for and is the primary one of all runs; empty: none
+	names      []query.FactDifference   // identity fields in which the sides differ
+	plans      plannedLooks             // of the sessions that both sides have
+	facts      map[string]pointFacts    // of the points of the head, by id
+	thresholds judge.ThresholdCombiner  // combines the thresholds of the request and of points
+	absent     query.Absent             // see Comparison.Absent
+	chosen     []*pairing               // points that become rows
+	okStatuses map[int64]map[string]any // Measured.Statuses by number of runs, if all are ok
 }
 
-func (m *comparing) compare(ctx context.Context) (Comparison, error) {
-	if err := m.sides(ctx); err != nil {
+// few reports whether there are few enough runs to read everything about them.
+func (m *comparison) few() bool { return m.base.Runs+m.head.Runs < m.many }
+
+func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (Comparison, error) {
+	if err := m.sides(ctx, ofBase, ofHead); err != nil {
 		return Comparison{}, err
 	}
 	var c Comparison
-	base, err := m.base.Facts(ctx, m.ofBase)
+	base, err := m.base.facts(ctx)
 	if err != nil {
 		return Comparison{}, err
 	}
-	head, err := m.head.Facts(ctx, m.Reader)
+	head, err := m.head.facts(ctx)
 	if err != nil {
 		return Comparison{}, err
 	}
 	c.Base, c.Head = m.base.Side, m.head.Side
-	c.Differs = base.Differences(head, m.base, m.head)
+	c.Differs = base.differences(head, m.base, m.head)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err
 	}
-	if err := m.readThresholds(ctx, head); err != nil {
+	if m.facts, err = m.head.pointFacts(ctx, head); err != nil {
 		return Comparison{}, err
 	}
 	families, err := m.families(ctx)
@@ -224,10 +220,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	c.Absent = m.absent
-	if err := m.Conn.Trim(ctx); err != nil {
-		return Comparison{}, err
-	}
-	if err := m.nameControls(ctx, families, head); err != nil {
+	if err := m.head.Conn.Trim(ctx); err != nil {
 		return Comparison{}, err
 	}
 	if err := m.judge(families); err != nil {
@@ -247,7 +240,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
 			c.Points = append(c.Points, p.point())
-			for _, id := range p.without {
+			for _, id := range p.leftOutSessions {
 				if at, there := slices.BinarySearch(c.LeftOut, id); !there {
 					c.LeftOut = slices.Insert(c.LeftOut, at, id)
 				}
@@ -256,7 +249,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		m.chosen = append(m.chosen, m.choose(f.points)...)
 	}
 	if m.req.Worst != nil { // without an ok run they have no metric, so they are a family of their own
-		slices.SortStableFunc(m.chosen, func(a, b *pairing) int { return a.off() - b.off() })
+		slices.SortStableFunc(m.chosen, func(a, b *pairing) int { return a.rankOfUnsupported() - b.rankOfUnsupported() })
 	}
 	if c.Common, err = m.common(ctx, families); err != nil {
 		return Comparison{}, err
@@ -271,14 +264,14 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 
 // metrics are the metrics that are compared, without repetition. The primary metric of all runs is given as "", because it can be read
 // from the table runs.
-func (m *comparing) metrics() []string {
+func (m *comparison) metrics() []string {
 	if len(m.req.Metrics) == 0 {
 		return []string{""}
 	}
 	var all []string
 	for _, metric := range m.req.Metrics {
 		other := func(k metricKind) bool { return k.Name != metric }
-		if !slices.ContainsFunc(m.base.Kinds, other) && !slices.ContainsFunc(m.head.Kinds, other) {
+		if !slices.ContainsFunc(m.base.kinds, other) && !slices.ContainsFunc(m.head.kinds, other) {
 			m.primary, metric = metric, ""
 		}
 		if !slices.Contains(all, metric) {
@@ -289,15 +282,19 @@ func (m *comparing) metrics() []string {
 }
 
 // metric reads one metric of all points; "" is the primary metric of each.
-func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, error) {
+func (m *comparison) metric(ctx context.Context, metric string) ([]*pairing, error) {
 	matched, err := m.matched(ctx, metric)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range matched {
 		p.name = cmp.Or(p.kind().Name, metric, m.primary) // if all runs failed, the requested one
+		var facts pointFacts
+		if p.head != nil {
+			facts = m.facts[p.head.PointID]
+		}
+		p.thresholds, p.control = m.thresholds.Of(facts.thresholds), facts.control
 	}
-	m.setThresholds(matched)
 	if err := m.scales(ctx, matched, metric); err != nil {
 		return nil, err
 	}
@@ -313,7 +310,6 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}
-	m.memory.forgetTimes(matched, len(m.plans) > 0)
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
 	}
@@ -323,29 +319,24 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	return matched, m.histories(ctx, matched, metric)
 }
 
-// lacks notes that no run of either side has a metric. It is an error if that is so for all that were asked for.
-func (m *comparing) lacks(ctx context.Context, metric string) error {
-	if m.absent.Metrics = append(m.absent.Metrics, metric); len(m.absent.Metrics) == len(m.metrics()) {
-		return m.NoMetric(ctx, "compare", m.absent.Metrics[0])
-	}
-	return nil
-}
-
 // matched reads and pairs the points of both sides.
-func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
-	everything := m.req.Limit == 0 || m.axis != "" || m.memory.few(m.base, m.head)
-	a := sideColumns{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != "", Shared: newInterner()}
+func (m *comparison) matched(ctx context.Context, metric string) ([]*pairing, error) {
+	everything := m.req.Limit == 0 || m.axis != "" || m.few()
+	a := groupColumns{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != "", Shared: newInterner()}
 	for {
-		base, head, err := readSides(ctx, m.Reader, [2]*selectedSide{m.base, m.head}, a)
+		base, head, err := readSides(ctx, m.base, m.head, a)
 		if err != nil {
 			return nil, err
 		}
 		common := m.axis == "" && inCommon(base, head)
 		if a.Names || common {
-			if base, head = base.With(metric), head.With(metric); !base.Have(metric) && !head.Have(metric) {
-				return nil, m.lacks(ctx, metric)
+			if base, head = base.with(metric), head.with(metric); !base.have(metric) && !head.have(metric) {
+				if m.absent.Metrics = append(m.absent.Metrics, metric); len(m.absent.Metrics) == len(m.metrics()) {
+					return nil, m.head.NoMetric(ctx, "compare", m.absent.Metrics[0])
+				}
+				return nil, nil
 			}
-			if err := m.fileLacks(ctx, metric); err != nil {
+			if err := m.checkBaseFile(ctx, metric); err != nil {
 				return nil, err
 			}
 			by := newMatcher(base, head, m.axis, common)
@@ -359,14 +350,14 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 }
 
 // notNumbers counts the values that < or > in the filters could not compare, over the runs of both sides.
-func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
-	if len(m.base.Sel.NotNumbers)+len(m.head.Sel.NotNumbers) == 0 {
+func (m *comparison) notNumbers(ctx context.Context) (map[string]int, error) {
+	if len(m.base.sel.NotNumbers)+len(m.head.sel.NotNumbers) == 0 {
 		return nil, nil
 	}
-	if m.isBeside() {
+	if m.hasOwnStores() {
 		all := map[string]int{}
 		for _, s := range []*selectedSide{m.base, m.head} {
-			counts, err := m.CountNotNumbers(ctx, s.Sel)
+			counts, err := m.head.CountNotNumbers(ctx, s.sel)
 			if err != nil {
 				return nil, err
 			}
@@ -376,9 +367,9 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 		}
 		return all, nil
 	}
-	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + orAllRuns(m.base.Narrowed) + ") or (" + orAllRuns(m.head.Narrowed) + ")"})
+	sel, err := m.head.Selected(ctx, scan.Question{Filter: "(" + orAllRuns(m.base.Narrowed) + ") or (" + orAllRuns(m.head.Narrowed) + ")"})
 	if err != nil {
 		return nil, err
 	}
-	return m.CountNotNumbers(ctx, sel)
+	return m.head.CountNotNumbers(ctx, sel)
 }

@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -408,4 +409,161 @@ func TestCompareAsMany(t *testing.T) {
 	if err != nil {
 		t.Errorf("points that match by their fields: %v", err)
 	}
+}
+
+// TestPagesEnd: an error of Pages ends a comparison, and so does a context that is cancelled meanwhile.
+func TestPagesEnd(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, twoSides()...))
+	full := errors.New("the disk is full")
+	_, err := compare.Compare(t.Context(), db, compare.Request{Pages: func([]compare.Row) error { return full }})
+	if !errors.Is(err, full) {
+		t.Errorf("%v, want %v", err, full)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err = compare.Compare(ctx, db, compare.Request{Pages: func([]compare.Row) error { cancel(); return nil }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+// TestCompareDirty: the number of runs of a side whose code has uncommitted changes.
+func TestCompareDirty(t *testing.T) {
+	t.Parallel()
+	n := 0
+	code := func(side string, dirty bool) func(*schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) { r.Side, r.Env.GitCommit, r.Env.GitDirty = side, "ab", &dirty })
+	}
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, code("base", false), wobble(1000)...), querytest.RunsOf(&n, 1, code("head", true), wobble(1000)...)))
+	got := mustCompare(t, db, compare.Request{Base: "session=last"})
+	if got.Base.Dirty != 0 || got.Head.Dirty != got.Head.Runs || got.Head.Runs != 7 {
+		t.Errorf("base %d, head %d of %d", got.Base.Dirty, got.Head.Dirty, got.Head.Runs)
+	}
+}
+
+// TestCompareNoSession: runs without a session have no session in common.
+func TestCompareNoSession(t *testing.T) {
+	t.Parallel()
+	n := 0
+	in := func(side, session string) func(*schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) { r.Side, r.SessionID = side, session })
+	}
+	for _, c := range []struct{ what, base, head string }{
+		{"none at all", "", ""}, {"one side alone", "", querytest.SessionID(1)}, {"the other", querytest.SessionID(1), ""},
+	} {
+		runs := slices.Concat(querytest.RunsOf(&n, 1, in("base", c.base), wobble(1000)...), querytest.RunsOf(&n, 1, in("head", c.head), wobble(1500)...))
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "benchmark=tiny_linear"})
+		if v := cellOf(got, 0, "verdict"); v != "inconclusive" {
+			t.Errorf("%s: %s", c.what, v)
+		}
+	}
+	mixed := slices.Concat(querytest.RunsOf(&n, 1, in("base", ""), wobble(1000)...), querytest.RunsOf(&n, 1, in("base", querytest.SessionID(1)), wobble(1000)...),
+		querytest.RunsOf(&n, 1, in("head", querytest.SessionID(1)), wobble(1500)...))
+	if got := mustCompare(t, querytest.SealedRuns(t, mixed), compare.Request{Base: "benchmark=tiny_linear"}); cellOf(got, 0, "verdict") != "inconclusive" {
+		t.Errorf("partly of a session: %s", cellOf(got, 0, "verdict"))
+	}
+}
+
+// TestCompareMixedMetrics: a limit applies to each metric, also if metrics alternate.
+func TestCompareMixedMetrics(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for batch := range int64(6) {
+		for _, side := range []string{"base", "head"} {
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch+1, func(r *schema.Run) {
+				r.Side = side
+				if batch%2 == 1 {
+					r.Metrics, r.Primary = []schema.Metric{querytest.RealMetric("ttft", "ns", r.Metrics[0].Reals...)}, "ttft"
+				}
+			}), wobble(1000)...)...)
+		}
+	}
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last", Limit: 2})
+	if len(got.Rows) != 4 || len(got.Points) != 6 {
+		t.Errorf("%d rows of %d points, want 2 of each metric of 6", len(got.Rows), len(got.Points))
+	}
+}
+
+// TestCompareAxis: only what points differ in is an axis.
+func TestCompareAxis(t *testing.T) {
+	t.Parallel()
+	n := 0
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) { r.Suite = "a" }), wobble(1000)...),
+		querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) { r.Suite = "b" }), wobble(1000)...)))
+	for _, axis := range []string{"suite", "tag.who", "session", "run", "env.governor", "status", "p50"} {
+		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Axis: axis, Reference: "a"})
+		querytest.WantInput(t, err, "compare: "+axis+" is not an axis: want a parameter, or one of benchmark, variant, ")
+	}
+	_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Axis: "tile", Reference: "null"})
+	querytest.WantInput(t, err, "")
+}
+
+// offRuns are a point that neither side supports, and one that is as fast on both.
+func offRuns() (runs []schema.Run) {
+	n := 0
+	for _, side := range []string{"base", "head"} {
+		runs = append(runs, querytest.RunsOf(&n, 1, func(r *schema.Run) {
+			r.Side, r.BatchSize = side, new(int64(1))
+			querytest.Ended(schema.StatusUnsupported)(r)
+		}, 100, 100, 100)...)
+		runs = append(runs, querytest.RunsOf(&n, 1, querytest.On(side, 2), 100, 100, 100)...)
+	}
+	return runs
+}
+
+// TestNeitherSupports: nothing changed at a point that neither side supports, so all others come before it.
+func TestNeitherSupports(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, offRuns()...))
+	c := mustCompare(t, db, compare.Request{Base: "side=base", Head: "side=head", Worst: compare.Verdicts})
+	if first := compare.WorstOf(c.Rows, compare.Verdicts); *c.Rows[0].Identity.BatchSize != 2 || *first.Identity.BatchSize != 2 {
+		t.Errorf("the first row is of batch size %d, the worst of %d", *c.Rows[0].Identity.BatchSize, *first.Identity.BatchSize)
+	}
+	if last := c.Rows[len(c.Rows)-1].Point; last.Verdict != compare.Unsupported || !last.NeitherSupports() {
+		t.Errorf("the last row is %s", last.Verdict)
+	}
+}
+
+// TestUnsupportedHasItsMetric: of several metrics that were asked for, each counts the points without any.
+func TestUnsupportedHasItsMetric(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, offRuns()...))
+	c := mustCompare(t, db, compare.Request{Base: "side=base", Head: "side=head", Metrics: []string{"latency"}})
+	for _, p := range c.Points {
+		if p.Metric != "latency" {
+			t.Errorf("a point is %s in %q", p.Verdict, p.Metric)
+		}
+	}
+}
+
+// TestPointsWithoutValues: a point that was skipped on the only side that has it has no value of any metric that was asked for.
+func TestPointsWithoutValues(t *testing.T) {
+	t.Parallel()
+	for _, side := range []string{"base", "head"} {
+		runs := slices.DeleteFunc(offRuns(), func(r schema.Run) bool { return *r.BatchSize == 1 && r.Side == side })
+		db := querytest.Open(t, querytest.NewStore(t, runs...))
+		c := mustCompare(t, db, compare.Request{Base: "side=base", Head: "side=head", Metrics: []string{"latency"}})
+		if len(c.Points) != 2 {
+			t.Fatalf("%d points, want 2", len(c.Points))
+		}
+		for _, p := range c.Points {
+			if none := p.Verdict == compare.Missing || p.Verdict == compare.Added; p.NoValue != none || none != (p.Better == "") {
+				t.Errorf("%s: no value: %v, better: %q", p.Verdict, p.NoValue, p.Better)
+			}
+		}
+	}
+}
+
+// TestProfilesAreNotCompared: the error of a selection of profiles names them, and does not deny that the runs exist.
+func TestProfilesAreNotCompared(t *testing.T) {
+	t.Parallel()
+	runs := offRuns()
+	for i := range runs {
+		runs[i].Purpose = schema.PurposeProfile
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	_, err := compare.Compare(context.Background(), db, compare.Request{Base: "bs=1", Head: "bs=2"})
+	querytest.WantInput(t, err, "compare: bs=1 matches only runs under a profiler, which are not compared: `neurolens ls --like RUN`")
 }

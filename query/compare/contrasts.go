@@ -35,7 +35,7 @@ type startedRun struct {
 }
 
 // contrasts searches facts that distinguish slow from fast runs of the same side.
-func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
+func (x *explanation) contrasts(ctx context.Context, filters ...string) error {
 	var read []startedRun
 	err := x.db.Stores().QueryTwo(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
 		readers := [2]*scan.Reader{base, head}
@@ -63,13 +63,13 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	point := x.row()
 	c := judge.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: point.Better == string(schema.BetterHigher)}
 	if e := point.Estimates; e != nil {
-		c.DeadZone = e.DeadZone
+		c.Margin = e.Margin
 		if point.Scale == schema.ScaleRatio {
-			c.DeadZone = math.Log1p(e.DeadZone)
+			c.Margin = math.Log1p(e.Margin)
 		}
 	}
 	found := judge.Contrasts(c)
-	x.Facts, x.FewRuns = found.Tested, found.TooFew
+	x.Facts, x.FewRuns = found.Tested, found.Untestable
 	for _, one := range found.All {
 		x.contrast(one)
 	}
@@ -77,7 +77,7 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 }
 
 // contrastNames are the facts to test, most important first.
-func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
+func (x *explanation) contrastNames(runs []judge.ContrastRun) []string {
 	seen := map[string]bool{}
 	for _, r := range runs {
 		for name := range r.Facts {
@@ -100,16 +100,16 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 }
 
 // contrastRuns reads the runs of the point on a side that have a location, with their facts.
-func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
+func (x *explanation) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
 	s, err := selectSide(ctx, r, filter)
 	if err != nil {
 		return nil, err
 	}
-	a := sideColumns{Metric: x.row().Metric}
-	if len(s.Kinds) == 1 && s.Kinds[0].Name == a.Metric {
+	a := groupColumns{Metric: x.row().Metric}
+	if len(s.kinds) == 1 && s.kinds[0].Name == a.Metric {
 		a.Metric = ""
 	}
-	rows, args, err := s.Rows(a)
+	rows, args, err := s.rows(a)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func contrastFacts(ctx context.Context, r *scan.Reader, ids []schema.ULID, runs 
 }
 
 // contrast adds a contrast.
-func (x *explaining) contrast(c judge.Contrast) {
+func (x *explanation) contrast(c judge.Contrast) {
 	tier, point := unranked, x.row()
 	if c.Verdict == judge.Explains || c.Verdict == judge.Opposes {
 		tier = tierContrast
@@ -178,10 +178,10 @@ func (x *explaining) contrast(c judge.Contrast) {
 	change := point.Scale.Change
 	row := ExplainRow{
 		Kind: string(ContrastEvidence), Name: conditionText(c.Condition), Unit: point.Unit, Scale: point.Scale, Share: &c.Part, Verdict: string(c.Verdict),
-		Estimate: &EvidenceEstimate{change(c.Effect.Value), change(c.Effect.Low), change(c.Effect.High)}, P: &c.P, Adjusted: &c.Adjusted, Alike: []string{},
+		Estimate: &EvidenceEstimate{change(c.Effect.Value), change(c.Effect.Low), change(c.Effect.High)}, P: &c.P, Adjusted: &c.Adjusted, ConfoundedWith: []string{},
 	}
-	for _, other := range c.Alike {
-		row.Alike = append(row.Alike, conditionText(other))
+	for _, other := range c.ConfoundedWith {
+		row.ConfoundedWith = append(row.ConfoundedWith, conditionText(other))
 	}
 	if c.Within != "" {
 		row.Base, row.Head, row.Tested = counted(c.Base[0], c.Base[1]), counted(c.Head[0], c.Head[1]), x.Facts

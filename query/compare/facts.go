@@ -5,12 +5,14 @@ import (
 	"database/sql/driver"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -24,8 +26,8 @@ const (
 // sideFacts are the different values of each fact on a side.
 type sideFacts map[string]map[string]bool
 
-// Add adds the facts of a run.
-func (f sideFacts) Add(run map[string]string) {
+// add adds the facts of a run.
+func (f sideFacts) add(run map[string]string) {
 	for name, value := range run {
 		if f[name] == nil {
 			f[name] = map[string]bool{}
@@ -34,17 +36,12 @@ func (f sideFacts) Add(run map[string]string) {
 	}
 }
 
-// Differences are the facts in which two sides differ. A fact that is unknown on a side with only imported runs is not a difference.
-func (f sideFacts) Differences(head sideFacts, of, as *selectedSide) []query.FactDifference {
-	names := map[string]bool{}
-	for name := range f {
-		names[name] = true
-	}
-	for name := range head {
-		names[name] = true
-	}
+// differences are the facts in which two sides differ. A fact that is unknown on a side with only imported runs is not a difference.
+func (f sideFacts) differences(head sideFacts, of, as *selectedSide) []query.FactDifference {
 	var all []query.FactDifference
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(f)), maps.Keys(head))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		base, other := slices.Sorted(maps.Keys(f[name])), slices.Sorted(maps.Keys(head[name]))
 		unknown := len(base) == 0 && of.Imported == of.Runs || len(other) == 0 && as.Imported == as.Runs
 		if !unknown && !slices.Equal(base, other) {
@@ -54,43 +51,43 @@ func (f sideFacts) Differences(head sideFacts, of, as *selectedSide) []query.Fac
 	return all
 }
 
-// Facts reads the facts of the side, and sets FactRuns.
-func (s *selectedSide) Facts(ctx context.Context, r *scan.Reader) (sideFacts, error) {
+// facts reads the facts of the side, and sets FactRuns.
+func (s *selectedSide) facts(ctx context.Context) (sideFacts, error) {
 	found := sideFacts{}
 	if s.Runs <= maxFactRuns {
 		s.FactRuns = s.Runs
-		return found, s.allFacts(ctx, r, found)
+		return found, s.allFacts(ctx, found)
 	}
 	var ids []schema.ULID
-	for _, t := range s.Strata[max(len(s.Strata)-maxStrata, 0):] {
-		id, err := schema.ParseULID(t.FirstRun)
+	for _, t := range s.strata[max(len(s.strata)-maxStrata, 0):] {
+		id, err := schema.ParseULID(t.firstRun)
 		if err != nil {
 			return nil, &duck.Error{Message: err.Error(), Kind: duckdb.ErrorTypeIO}
 		}
 		ids = append(ids, id)
 	}
 	s.FactRuns = len(ids)
-	known, err := query.Facts(ctx, r, ids)
+	known, err := query.Facts(ctx, s.Reader, ids)
 	for _, run := range known {
-		found.Add(run)
+		found.add(run)
 	}
 	return found, err
 }
 
 // allFacts adds the facts of every run of the side. DuckDB finds the different values.
-func (s *selectedSide) allFacts(ctx context.Context, r *scan.Reader, found sideFacts) error {
+func (s *selectedSide) allFacts(ctx context.Context, found sideFacts) error {
 	names := query.FactColumns()
 	columns, err := scan.RunColumns(append(names[:len(names):len(names)], "env", "applied", "purpose"))
 	if err != nil {
 		return err
 	}
-	rows := s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.IsMeasurement)) + " AS r"
-	err = r.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + scan.ColumnNamesOf("r", names) + " FROM " + rows, Args: s.Sel.Args}, func(row []driver.Value) error {
+	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) + " AS r"
+	err = s.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + scan.ColumnNamesOf("r", names) + " FROM " + rows, Args: s.sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
 			query.AddFact(run, names[i], duck.Plain(v))
 		}
-		found.Add(run)
+		found.add(run)
 		return nil
 	})
 	if err != nil {
@@ -100,35 +97,91 @@ func (s *selectedSide) allFacts(ctx context.Context, r *scan.Reader, found sideF
 		return "SELECT '" + column + ".' || e.key AS name, e.value AS value FROM (SELECT unnest(map_entries(r." + column + ")) AS e FROM " + rows + ")"
 	}
 	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
-	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
-		found.Add(map[string]string{duck.Text(row[0]): duck.Text(row[1])})
+	return s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+		found.add(map[string]string{duck.Text(row[0]): duck.Text(row[1])})
 		return nil
 	})
 }
 
-// PointFacts are the values of entries of env, by point id and by name: the value that all runs of the point have that have the entry.
-// An entry with several values is left out.
-func (s *selectedSide) PointFacts(ctx context.Context, r *scan.Reader, names []string) (map[string]map[string]string, error) {
+// pointFacts are the settings that a sweep gives to one of its points.
+type pointFacts struct {
+	thresholds map[string]string // by the name of the fact, if all runs that have the fact have the same value
+	control    bool              // a run is marked as a control
+}
+
+// pointFacts reads the settings of the points of the side, by id; nil if the facts of the side, of which these are some, have none. If there are
+// very many runs, settings are only found if a run whose facts were read has them.
+func (s *selectedSide) pointFacts(ctx context.Context, known sideFacts) (map[string]pointFacts, error) {
+	var names []string
+	for name := range known {
+		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, judge.ThresholdFact) {
+			names = append(names, fact)
+		}
+	}
+	slices.Sort(names)
+	if len(names) == 0 && known["env."+schema.FactControl] == nil {
+		return nil, nil
+	}
 	columns, err := scan.RunColumns([]string{"point_id", "env", "purpose"})
 	if err != nil {
 		return nil, err
 	}
-	text := "SELECT point_id"
+	text := "SELECT point_id, coalesce(bool_or(env[" + duck.Literal(schema.FactControl) + "] = 'true'), false)"
 	for _, name := range names {
 		entry := "env[" + duck.Literal(name) + "]"
 		text += ", CASE WHEN min(" + entry + ") = max(" + entry + ") THEN min(" + entry + ") END"
 	}
-	text += " FROM " + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.IsMeasurement)) + " GROUP BY point_id"
-	found := map[string]map[string]string{}
-	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
-		said := map[string]string{}
+	text += " FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) + " GROUP BY point_id"
+	found := map[string]pointFacts{}
+	return found, s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+		facts := pointFacts{thresholds: map[string]string{}, control: row[1] == true}
 		for i, name := range names {
-			if value := duck.Text(row[1+i]); value != "" {
-				said[name] = value
+			if value := duck.Text(row[2+i]); value != "" {
+				facts.thresholds[name] = value
 			}
 		}
-		found[duck.Text(row[0])] = said
+		found[duck.Text(row[0])] = facts
 		return nil
 	})
-	return found, err
+}
+
+// setSessionThresholds sets the thresholds of the points of one session whose runs are in memory.
+func setSessionThresholds(points []*pairing, runs []schema.Run) {
+	found := map[string]sideFacts{}
+	for i := range runs {
+		r := &runs[i]
+		if r.Side != "head" {
+			continue
+		}
+		if found[r.PointID] == nil {
+			found[r.PointID] = sideFacts{}
+		}
+		for name, value := range r.Env.Facts {
+			if strings.HasPrefix(name, judge.ThresholdFact) {
+				found[r.PointID].add(map[string]string{name: value})
+			}
+		}
+	}
+	sets := judge.ThresholdCombiner{}
+	for _, p := range points {
+		one := map[string]string{}
+		for name, values := range found[p.either().PointID] {
+			if all := slices.Collect(maps.Keys(values)); len(all) == 1 {
+				one[name] = all[0]
+			}
+		}
+		p.thresholds = sets.Of(one)
+	}
+}
+
+// shared is the threshold of the metric if all points have the same one.
+func (f *family) shared() (all judge.Threshold, ok bool) {
+	for i, p := range f.points {
+		if t := p.thresholds.For(f.metric); i == 0 {
+			all = t
+		} else if p.head != nil && t != all {
+			return judge.Threshold{}, false
+		}
+	}
+	return all, true
 }

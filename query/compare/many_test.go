@@ -8,5 +8,5 @@ import (
 
 // CompareAsMany is Compare with the method for very many runs.
 func CompareAsMany(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
-	return compare(ctx, db, &comparing{req: req, memory: memory{many: 0}})
+	return compare(ctx, db, req, 0)
 }

@@ -16,7 +16,7 @@ import (
 
 // pairing is one metric of one point on both sides. A side that does not have the point is nil.
 type pairing struct {
-	base, head *sideGroup
+	base, head *runGroup
 	name       string // of the metric
 	scale      schema.Scale
 	means      bool // the means of the runs are compared: see meansSide
@@ -25,15 +25,15 @@ type pairing struct {
 
 	// How the runs of the sides relate: see relate.
 	blocks              []float64
-	turns               []bool // see judge.Pair
+	sequence            []bool // see judge.Pair
 	ordered, confounded bool
 	leftOut             int      // number of runs that were left out: see leaveOut
-	without             []string // their sessions
+	leftOutSessions     []string // their sessions
 	decides             string   // newest session that can decide alone, if the sides have several; empty: none
-	apart               int64    // in microseconds, or unknown
+	distance            int64    // in microseconds, or unknown
 	history             []float64
-	known               int              // number of earlier sessions in history; unknown: fewer than are needed
-	past                []historySession // earlier sessions from which history is chosen
+	knownHistory        int              // number of earlier sessions in history; unknown: fewer than are needed
+	earlier             []earlierSession // earlier sessions from which history is chosen
 	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last
 	// run (0: it is judged as it is now). See plan.
 	planned, look int
@@ -46,7 +46,7 @@ type pairing struct {
 }
 
 // either is the head's group if the head has the point, otherwise the base's.
-func (p *pairing) either() *sideGroup {
+func (p *pairing) either() *runGroup {
 	if p.head != nil {
 		return p.head
 	}
@@ -54,7 +54,7 @@ func (p *pairing) either() *sideGroup {
 }
 
 // inCommon reports whether some point is on both sides. Then points are paired by id and machine.
-func inCommon(base, head sideGroups) bool {
+func inCommon(base, head runGroups) bool {
 	i := 0
 	for _, g := range head {
 		for i < len(base) && base[i].PointID < g.PointID {
@@ -68,14 +68,14 @@ func inCommon(base, head sideGroups) bool {
 }
 
 // match pairs the groups of two sides. It is an error if no groups can be paired. paired leaves out points that only one side has.
-func (m *matcher) match(base, head sideGroups, paired bool) ([]*pairing, error) {
-	partner := base.InTurn()
+func (m *matcher) match(base, head runGroups, paired bool) ([]*pairing, error) {
+	partner := base.ascendingLookup()
 	if !m.byID || m.skip["machine"] {
-		found := make(map[string]*sideGroup, len(base))
+		found := make(map[string]*runGroup, len(base))
 		for _, g := range base {
 			found[m.key(g)] = g
 		}
-		partner = func(g *sideGroup) *sideGroup { return found[m.key(g)] }
+		partner = func(g *runGroup) *runGroup { return found[m.key(g)] }
 	}
 	pairings := make([]pairing, len(head))
 	all := make([]*pairing, len(head), len(head)+len(base))
@@ -88,7 +88,7 @@ func (m *matcher) match(base, head sideGroups, paired bool) ([]*pairing, error) 
 		}
 	}
 	if !some && len(base) > 0 && len(head) > 0 {
-		return nil, answer.InputError("compare: no point of the base has a counterpart on the head: %s", m.apart(base, head))
+		return nil, answer.InputError("compare: no point of the base has a counterpart on the head: %s", m.whyDisjoint(base, head))
 	}
 	if m.axis != "" && !paired {
 		return append(all, m.absent(base, head)...), nil
@@ -106,10 +106,10 @@ func (m *matcher) match(base, head sideGroups, paired bool) ([]*pairing, error) 
 
 // absent are the points of the base that are missing for some value of the axis. That the axis is not set is a value of it only for a
 // benchmark that has points without it: another one may not take the axis.
-func (m *matcher) absent(base, head sideGroups) (all []*pairing) {
+func (m *matcher) absent(base, head runGroups) (all []*pairing) {
 	there := map[string]bool{}
-	having := map[string]*sideGroup{} // by value of the axis
-	unset := map[string]bool{}        // by benchmark
+	having := map[string]*runGroup{} // by value of the axis
+	unset := map[string]bool{}       // by benchmark
 	for _, g := range head {
 		value := m.value(g, m.axis)
 		if value == "" {
@@ -132,11 +132,11 @@ func (m *matcher) absent(base, head sideGroups) (all []*pairing) {
 }
 
 // standIn is a group without runs: the point of g with the axis value of another group.
-func (m *matcher) standIn(g, having *sideGroup) *sideGroup {
+func (m *matcher) standIn(g, having *runGroup) *runGroup {
 	point := g.Point.With(m.axis, having.Point)
-	absent := &sideGroup{Machine: g.Machine, Metric: &metricKind{}, Absent: true, Point: &point}
+	absent := &runGroup{Machine: g.Machine, Metric: &metricKind{}, Absent: true, Point: &point}
 	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok && point.Parameter(name) == nil {
-		absent.Note().Lacks = name
+		absent.Lacks = name
 	}
 	return absent
 }
@@ -178,13 +178,13 @@ func axisOf(key string) (string, error) {
 	return "", answer.InputError("compare: %s is not an axis: want a parameter, or one of %s", answer.Brief(key), strings.Join(query.Identity, ", "))
 }
 
-func newMatcher(base, head sideGroups, axis string, byID bool) *matcher {
+func newMatcher(base, head runGroups, axis string, byID bool) *matcher {
 	m := &matcher{skip: map[string]bool{}, byID: byID}
 	if m.byID {
 		m.fields = []string{"machine"}
 	} else {
 		names := map[string]bool{}
-		for _, side := range []sideGroups{base, head} {
+		for _, side := range []runGroups{base, head} {
 			for _, g := range side {
 				for name := range g.Point.Params {
 					names[name] = true
@@ -212,14 +212,14 @@ func newMatcher(base, head sideGroups, axis string, byID bool) *matcher {
 
 // skipInStep skips fields that are determined by the axis, such as the backend if each variant has its own: each value of the axis has
 // exactly one value of the field, and these values differ.
-func (m *matcher) skipInStep(base, head sideGroups) {
+func (m *matcher) skipInStep(base, head runGroups) {
 	if m.axis == "" || m.byID {
 		return
 	}
 	all := slices.Concat(base, head)
 	for _, field := range m.fields {
 		of := map[string]string{} // by value of the axis
-		inStep := !slices.ContainsFunc(all, func(g *sideGroup) bool {
+		inStep := !slices.ContainsFunc(all, func(g *runGroup) bool {
 			value, at := m.value(g, field), m.value(g, m.axis)
 			first, known := of[at]
 			of[at] = value
@@ -235,7 +235,7 @@ func (m *matcher) skipInStep(base, head sideGroups) {
 }
 
 // texts are the different values of a field on a side, without NULL.
-func (m *matcher) texts(side sideGroups, field string) (texts []string) {
+func (m *matcher) texts(side runGroups, field string) (texts []string) {
 	for _, value := range m.values(side, field) {
 		texts = append(texts, valuesIn(value)...)
 	}
@@ -243,7 +243,7 @@ func (m *matcher) texts(side sideGroups, field string) (texts []string) {
 }
 
 // constant returns the value of a field if all groups have the same one.
-func (m *matcher) constant(side sideGroups, field string) (value string, ok bool) {
+func (m *matcher) constant(side runGroups, field string) (value string, ok bool) {
 	for i, g := range side {
 		if i > 0 && !m.same(g, side[0], field) {
 			return "", false
@@ -264,7 +264,7 @@ func valuesIn(value string) []string {
 }
 
 // value is the text of a field of a group after "=", or "" for NULL.
-func (m *matcher) value(g *sideGroup, field string) string {
+func (m *matcher) value(g *runGroup, field string) string {
 	v := m.fieldOf(g, field)
 	if v == nil {
 		return ""
@@ -273,7 +273,7 @@ func (m *matcher) value(g *sideGroup, field string) string {
 }
 
 // same reports whether two groups have the same value of a field.
-func (m *matcher) same(a, b *sideGroup, field string) bool {
+func (m *matcher) same(a, b *runGroup, field string) bool {
 	if field == "machine" {
 		return a.Machine == b.Machine
 	}
@@ -281,7 +281,7 @@ func (m *matcher) same(a, b *sideGroup, field string) bool {
 }
 
 // fieldOf is the value of a field of a group: a text, an integer or nil.
-func (m *matcher) fieldOf(g *sideGroup, field string) any {
+func (m *matcher) fieldOf(g *runGroup, field string) any {
 	if field == "machine" {
 		return answer.Text(g.Machine)
 	}
@@ -292,7 +292,7 @@ func (m *matcher) fieldOf(g *sideGroup, field string) any {
 }
 
 // key is equal for groups that are paired.
-func (m *matcher) key(g *sideGroup) string {
+func (m *matcher) key(g *runGroup) string {
 	if m.byID { // the machines differ
 		return g.PointID
 	}
@@ -306,8 +306,8 @@ func (m *matcher) key(g *sideGroup) string {
 	return b.String()
 }
 
-// apart explains why no points can be paired: the first field without a common value of both sides.
-func (m *matcher) apart(base, head sideGroups) string {
+// whyDisjoint explains why no points can be paired: the first field without a common value of both sides.
+func (m *matcher) whyDisjoint(base, head runGroups) string {
 	for _, field := range m.fields {
 		of, as := m.values(base, field), m.values(head, field)
 		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
@@ -318,7 +318,7 @@ func (m *matcher) apart(base, head sideGroups) string {
 }
 
 // values are the different values of a field, as value returns them, ascending.
-func (m *matcher) values(side sideGroups, field string) []string {
+func (m *matcher) values(side runGroups, field string) []string {
 	seen := map[string]bool{}
 	for _, g := range side {
 		seen[m.value(g, field)] = true

@@ -133,7 +133,7 @@ func TestCompareMetrics(t *testing.T) {
 			t.Errorf("%s: change %g, want %g", c.metric, v, c.change)
 		}
 		if v := realOf(t, got, row, "threshold"); math.Abs(v-c.deadZone) > 1e-9 {
-			t.Errorf("%s with %v: dead zone %g, want %g", c.metric, c.thresholds, v, c.deadZone)
+			t.Errorf("%s with %v: equivalence margin %g, want %g", c.metric, c.thresholds, v, c.deadZone)
 		}
 		counts := c.deadZone
 		if given, ok := c.thresholds[c.metric]; ok {
@@ -159,12 +159,12 @@ func TestCompareSweepThresholds(t *testing.T) {
 	}
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, with("base", "1%"), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
 	if got := mustCompare(t, db, compare.Request{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
-		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
+		t.Errorf("%s, equivalence margin %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
 	}
 	for _, metric := range []string{"latency", ""} {
 		given := judge.Thresholds{metric: {Value: .05}}
 		if got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
-			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
+			t.Errorf("with a threshold of %q: %s, equivalence margin %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // kind is the kind of the values of a point: that of the head, if it has ok runs.
 func (p *pairing) kind() metricKind {
-	for _, g := range []*sideGroup{p.head, p.base} {
+	for _, g := range []*runGroup{p.head, p.base} {
 		if g != nil && g.Metric.Name != "" {
 			return *g.Metric
 		}
@@ -21,33 +21,33 @@ func (p *pairing) kind() metricKind {
 	return metricKind{}
 }
 
-// whole reports whether both sides have values.
-func (p *pairing) whole() bool {
+// hasBothSides reports whether both sides have values.
+func (p *pairing) hasBothSides() bool {
 	return p.base != nil && p.head != nil && len(p.base.Locations) > 0 && len(p.head.Locations) > 0
 }
 
 // relate finds how the runs of the two sides relate: which ran next to each other, whether one side came first, and whether a
-// difference between sessions would look like a change. apart is the distance between the sides as a whole; it is used if the start of
+// difference between sessions would look like a change. distance is the time between the sides as a whole; it is used if the start of
 // each run was not read.
-func (p *pairing) relate(apart int64) {
-	if !p.whole() {
+func (p *pairing) relate(distance int64) {
+	if !p.hasBothSides() {
 		return
 	}
 	var base, head map[string][]int64
-	if p.base.SharesSession(p.head) {
-		base, head = p.base.Starts(), p.head.Starts()
-		p.ordered = judge.Apart(startsOf(base, head))
+	if p.base.sharesSession(p.head) {
+		base, head = p.base.startsBySession(), p.head.startsBySession()
+		p.ordered = judge.SeparatedInTime(startsOf(base, head))
 	}
 	if p.sameSessions() {
 		if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.Locations), len(p.head.Locations))) {
-			p.blocks, p.turns = blocks, p.inTurn()
+			p.blocks, p.sequence = blocks, p.sequenceOfRuns()
 		}
 		p.confounded = len(p.blocks) == 0 && !(p.balanced() && nearby(base, head))
 	} else {
 		p.confounded = true
 	}
-	if p.apart = apart; p.base.Started != nil && p.head.Started != nil {
-		p.apart = p.sidesApart()
+	if p.distance = distance; p.base.Started != nil && p.head.Started != nil {
+		p.distance = p.sidesApart()
 	}
 }
 
@@ -58,7 +58,7 @@ const minRuns = 3
 // a session, if the sides can be compared by the sessions that both have. That needs at least as many runs of each side as a
 // verdict. Otherwise it keeps all runs, and finds the newest session that can decide alone.
 func (p *pairing) leaveOut(least int) {
-	if !p.whole() || len(p.base.Sessions)+len(p.head.Sessions) == 2 || !p.base.SharesSession(p.head) {
+	if !p.hasBothSides() || len(p.base.Sessions)+len(p.head.Sessions) == 2 || !p.base.sharesSession(p.head) {
 		return
 	}
 	if p.base.Sessions[0] == "" || p.head.Sessions[0] == "" { // such runs may be of any session
@@ -71,7 +71,7 @@ func (p *pairing) leaveOut(least int) {
 		}
 	}
 	within := func(sessions []string) *pairing {
-		of := &pairing{base: p.base.Of(sessions), head: p.head.Of(sessions), name: p.name, scale: p.scale}
+		of := &pairing{base: p.base.ofSessions(sessions), head: p.head.ofSessions(sessions), name: p.name, scale: p.scale}
 		if min(len(of.base.Locations), len(of.head.Locations)) < least {
 			return nil
 		}
@@ -83,7 +83,7 @@ func (p *pairing) leaveOut(least int) {
 	if !p.sameSessions() {
 		if of := within(shared); of != nil {
 			p.leftOut = len(p.base.Locations) + len(p.head.Locations) - len(of.base.Locations) - len(of.head.Locations)
-			p.without = slices.DeleteFunc(slices.Concat(p.base.Sessions, p.head.Sessions), func(id string) bool { return slices.Contains(shared, id) })
+			p.leftOutSessions = slices.DeleteFunc(slices.Concat(p.base.Sessions, p.head.Sessions), func(id string) bool { return slices.Contains(shared, id) })
 			p.base, p.head = of.base, of.head
 			return
 		}
@@ -102,7 +102,7 @@ func (p *pairing) leaveOut(least int) {
 const unknown = -1
 
 // sidesApart is the time between the sides as a whole, in microseconds.
-func (m *comparing) sidesApart() int64 {
+func (m *comparison) sidesApart() int64 {
 	if m.base.Since == 0 || m.head.Since == 0 {
 		return unknown
 	}
@@ -112,7 +112,7 @@ func (m *comparing) sidesApart() int64 {
 // sidesApart is the time between the median starts of the runs of the two sides of the point, in microseconds. It is unknown if a
 // side has no start times, or runs without a session.
 func (p *pairing) sidesApart() int64 {
-	base, head := p.base.KnownStarts(), p.head.KnownStarts()
+	base, head := p.base.knownStarts(), p.head.knownStarts()
 	if len(base) == 0 || len(head) == 0 || slices.Contains(p.base.Sessions, "") || slices.Contains(p.head.Sessions, "") {
 		return unknown
 	}
@@ -123,11 +123,11 @@ func distance(a, b int64) int64 { return max(a-b, b-a) }
 
 // toJudge makes the input of package judge. It is empty if a side has no values.
 func (p *pairing) toJudge() judge.Pair {
-	if !p.whole() {
+	if !p.hasBothSides() {
 		return judge.Pair{}
 	}
 	pair := judge.Pair{
-		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Turns: p.turns, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
+		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Sequence: p.sequence, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(), Difference: p.byDifference(),
 	}
 	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked, judge.FailedRequests}, pair.Barred) { // no estimate either
@@ -139,7 +139,7 @@ func (p *pairing) toJudge() judge.Pair {
 	if !p.confounded { // between sessions, more runs hardly change the result
 		pair.Looks, pair.Planned = p.looks(), p.planned
 	}
-	pair.DeadZone = p.deadZone()
+	pair.Margin = p.margin()
 	pair.Resolution = p.resolution()
 	return pair
 }
@@ -158,10 +158,10 @@ func (p *pairing) sameSessions() bool {
 
 // balanced reports whether each session has about the same share of the runs of both sides.
 func (p *pairing) balanced() bool {
-	share := func(g *sideGroup, session string) float64 {
+	share := func(g *runGroup, session string) float64 {
 		n := 0
 		for i := range g.Locations {
-			if g.SessionOf(i) == session {
+			if g.sessionOf(i) == session {
 				n++
 			}
 		}
@@ -205,12 +205,12 @@ func startsOf(base, head map[string][]int64) []judge.Starts {
 	return both
 }
 
-// inTurn returns judge.Pair.Turns, or nil if the start of some run is unknown.
-func (p *pairing) inTurn() []bool {
-	if len(p.base.KnownStarts()) < len(p.base.Locations) || len(p.head.KnownStarts()) < len(p.head.Locations) {
+// sequenceOfRuns returns judge.Pair.Turns, or nil if the start of some run is unknown.
+func (p *pairing) sequenceOfRuns() []bool {
+	if len(p.base.knownStarts()) < len(p.base.Locations) || len(p.head.knownStarts()) < len(p.head.Locations) {
 		return nil
 	}
-	return judge.InTurn(p.base.Started, p.head.Started)
+	return judge.Sequence(p.base.Started, p.head.Started)
 }
 
 // differences are head - base for the runs of the same block of the same session, in the order of the head's runs.
@@ -218,12 +218,12 @@ func (p *pairing) differences() []float64 {
 	base := make(map[runPlace]float64, len(p.base.Places))
 	for i, l := range p.base.Places {
 		if l.Block >= 0 {
-			base[p.base.PlaceOf(i)] = p.base.Locations[i]
+			base[p.base.placeOf(i)] = p.base.Locations[i]
 		}
 	}
 	var differences []float64
 	for i := range p.head.Places {
-		if location, ok := base[p.head.PlaceOf(i)]; ok {
+		if location, ok := base[p.head.placeOf(i)]; ok {
 			differences = append(differences, p.head.Locations[i]-location)
 		}
 	}
@@ -234,14 +234,14 @@ func (p *pairing) differences() []float64 {
 func (p *pairing) barred() judge.Reason {
 	base, head := p.base, p.head
 	differ := func(what, a, b string) bool {
-		return a != b || base.Noted().Differing == what || head.Noted().Differing == what
+		return a != b || base.Differing == what || head.Differing == what
 	}
 	switch {
 	case differ("metric", base.Metric.Name, head.Metric.Name), differ("unit", base.Metric.Unit, head.Metric.Unit):
 		return judge.Units
-	case base.Noted().Wrong+head.Noted().Wrong > 0:
+	case base.Wrong+head.Wrong > 0:
 		return judge.Wrong
-	case slices.Contains(base.Noted().Warnings, schema.WarnUnchecked), slices.Contains(head.Noted().Warnings, schema.WarnUnchecked):
+	case slices.Contains(base.Warnings, schema.WarnUnchecked), slices.Contains(head.Warnings, schema.WarnUnchecked):
 		return judge.Unchecked
 	case p.failedRequests() != "":
 		return judge.FailedRequests
@@ -262,14 +262,14 @@ func (p *pairing) failedRequests() string {
 		return ""
 	}
 	for _, side := range []struct {
-		of   *sideGroup
+		of   *runGroup
 		name string
 	}{{p.head, "head"}, {p.base, "base"}} {
 		if side.of == nil {
 			continue
 		}
 		worst, text := int64(0), ""
-		for _, warning := range side.of.Noted().Warnings {
+		for _, warning := range side.of.Warnings {
 			if n, is := schema.FailedRequests(warning); is && n > worst {
 				worst, text = n, warning+" on the "+side.name
 			}
@@ -281,24 +281,24 @@ func (p *pairing) failedRequests() string {
 	return ""
 }
 
-// deadZone is the threshold of the point on the scale on which it is compared. By difference, a share is a share of the smaller side: then a
+// margin is the threshold of the point on the scale on which it is compared. By difference, a share is a share of the smaller side: then a
 // change counts if it would count by ratio, whichever side is the base, and every change from or to 0 counts. A metric that is always compared
 // by difference has no threshold unless it is given.
-func (p *pairing) deadZone() float64 {
-	return p.thresholds.For(p.name).In(p.scale, min(math.Abs(p.base.Level()), math.Abs(p.head.Level())))
+func (p *pairing) margin() float64 {
+	return p.thresholds.For(p.name).In(p.scale, min(math.Abs(p.base.level()), math.Abs(p.head.level())))
 }
 
 // resolution is the step of the measured values, on the scale on which they are compared: that of the clock if the runs have the
 // warning of a coarse clock, or that which the values show; 0 if there is none.
 func (p *pairing) resolution() float64 {
-	tick := max(p.base.Noted().Tick, p.head.Noted().Tick)
+	tick := max(p.base.Tick, p.head.Tick)
 	if tick == 0 {
 		tick = p.stepShown()
 	}
 	if tick == 0 || p.byDifference() {
 		return tick
 	}
-	return math.Log1p(tick / math.Exp(min(p.base.Level(), p.head.Level())))
+	return math.Log1p(tick / math.Exp(min(p.base.level(), p.head.level())))
 }
 
 // coarse is the size of a step, as a share of the value, from which on it matters: as for stat.WarnQuantised.
@@ -341,23 +341,16 @@ func (p *pairing) state() (verdict judge.Verdict, reason judge.Reason) {
 		return Missing, ""
 	case p.base == nil:
 		return Added, ""
-	case p.base.Measured() && p.head.Measured():
-		return judge.Estimate, p.barredOrNone()
-	case p.head.Skipped():
+	case p.base.measured() && p.head.measured():
+		return judge.Estimate, cmp.Or(p.barred(), judge.NoValues)
+	case p.head.skipped():
 		return Unsupported, Skipped
-	case p.base.Measured() && p.head.Unsupported(), p.base.Unsupported() && p.head.Unsupported():
+	case p.base.measured() && p.head.unsupported(), p.base.unsupported() && p.head.unsupported():
 		return Unsupported, ""
-	case p.base.Measured(), !p.head.Measured():
+	case p.base.measured(), !p.head.measured():
 		return Failed, ""
 	}
 	return Fixed, ""
-}
-
-func (p *pairing) barredOrNone() judge.Reason {
-	if barred := p.barred(); barred != "" {
-		return barred
-	}
-	return judge.NoValues
 }
 
 // Skipped is the reason of Unsupported if the head skipped the point although it may be supported.

@@ -1,15 +1,10 @@
 package compare
 
 import (
-	"context"
-	"database/sql/driver"
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // Shared is the common change of all points of a comparison. A common change is more likely caused by the machine than by the code.
@@ -22,7 +17,7 @@ type Shared struct {
 // relative judges the points whose sides are from different sessions a second time, as a family of its own, relative to the common
 // change of all points (judge.Common): the common change of each session is subtracted from the sides and from the history. There
 // is no relative verdict for controls, for metrics that are compared by difference, and if there are too few points.
-func (m *comparing) relative(families []family) map[string]Shared {
+func (m *comparison) relative(families []family) map[string]Shared {
 	all := map[string]Shared{}
 	var pairs [][]judge.Pair
 	var of [][]*pairing
@@ -49,35 +44,11 @@ func (m *comparing) relative(families []family) map[string]Shared {
 func relatable(points []*pairing) (some []*pairing) {
 	for _, p := range points {
 		barred := p.reason != "" && p.reason != judge.Machines && p.verdict == judge.Estimate
-		if p.whole() && p.confounded && !p.byDifference() && p.base.PointID == p.head.PointID && !barred {
+		if p.hasBothSides() && p.confounded && !p.byDifference() && p.base.PointID == p.head.PointID && !barred {
 			some = append(some, p)
 		}
 	}
 	return some
-}
-
-// nameControls finds the points that the sweep of the head marks as controls. If there are very many runs, it only does so if a run
-// whose facts were read has the mark.
-func (m *comparing) nameControls(ctx context.Context, families []family, head sideFacts) error {
-	if head["env."+schema.FactControl] == nil {
-		return nil
-	}
-	ids := map[string]bool{}
-	columns, err := scan.RunColumns([]string{"point_id", "env", "purpose"})
-	if err != nil {
-		return err
-	}
-	rows := m.head.Sel.Src.Scan(scan.WithColumns(columns, m.head.Sel.Columns), m.head.Sel.RestrictedTo(scan.IsMeasurement+" AND env['"+schema.FactControl+"'] = 'true'"))
-	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.Sel.Args}, func(row []driver.Value) error {
-		ids[duck.Text(row[0])] = true
-		return nil
-	})
-	for _, f := range families {
-		for _, p := range f.points {
-			p.control = p.head != nil && ids[p.head.PointID]
-		}
-	}
-	return err
 }
 
 // relating removes the common change from the points of one metric.
@@ -91,7 +62,7 @@ type relating struct {
 func (r *relating) factors() (shared Shared, ok bool) {
 	sessions := map[string]int{}
 	for _, p := range r.points {
-		for _, s := range p.past {
+		for _, s := range p.earlier {
 			if _, there := sessions[s.ID]; !there {
 				sessions[s.ID] = len(sessions)
 			}
@@ -105,8 +76,8 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		for k := range row {
 			row[k] = math.NaN()
 		}
-		row[0], row[1] = p.base.Level(), p.head.Level()
-		for _, s := range p.past {
+		row[0], row[1] = p.base.level(), p.head.level()
+		for _, s := range p.earlier {
 			row[2+sessions[s.ID]] = logOf(s.Location)
 		}
 		levels[i], controls[i] = row, p.control
@@ -162,15 +133,15 @@ func (r *relating) pairs() []judge.Pair {
 		for k := range pair.Head {
 			pair.Head[k] -= r.head
 		}
-		var kept []historySession
-		for _, s := range p.past {
+		var kept []earlierSession
+		for _, s := range p.earlier {
 			if !math.IsNaN(logOf(s.Location) - r.past[s.ID]) {
 				kept = append(kept, s)
 			}
 		}
 		pair.History = nil
-		if p.apart != unknown {
-			for _, s := range p.apartEnough(kept) {
+		if p.distance != unknown {
+			for _, s := range p.spaced(kept) {
 				pair.History = append(pair.History, logOf(s.Location)-r.past[s.ID])
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -41,7 +42,7 @@ type Measured struct {
 // Estimates are the results from the runs of both sides. A number that is not finite is unknown.
 type Estimates struct {
 	Change, Low, High float64 // head / base - 1, or head - base in the unit
-	Noise, DeadZone   float64 // on the same scale
+	Noise, Margin     float64 // on the same scale
 	P, Adjusted       float64
 }
 
@@ -63,20 +64,23 @@ type Inputs struct {
 }
 
 // row makes the row of a point.
-func (m *comparing) row(p *pairing) Row {
+func (m *comparison) row(p *pairing) Row {
 	of, o, pair := p.either(), p.outcome, p.toJudge()
 	scale := p.scale
 	row := Row{
-		Point: p.point(), Identity: *of.Point, Lacks: of.Noted().Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
+		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
 		Unit: p.kind().Unit, Scale: scale, Base: m.measured(p, p.base), Head: m.measured(p, p.head),
-		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: m.correction(), Relative: p.relatively(),
+		Flags: p.flags(&pair), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: "benjamini_hochberg", Relative: p.relativeResult(),
 	}
-	if p.whole() && !math.IsNaN(o.Change.Value) {
-		row.Flags = append(row.Flags, p.beside()...)
+	if p.hasBothSides() && !math.IsNaN(o.Change.Value) {
+		row.Flags = append(row.Flags, p.medianFlag()...)
 		row.Estimates = &Estimates{
 			Change: scale.Change(o.Change.Value), Low: scale.Change(o.Change.Low), High: scale.Change(o.Change.High),
-			Noise: scale.Change(o.Noise), DeadZone: scale.Change(o.DeadZone), P: o.P, Adjusted: o.Adjusted,
+			Noise: scale.Change(o.Noise), Margin: scale.Change(o.Margin), P: o.P, Adjusted: o.Adjusted,
 		}
+	}
+	if m.req.Rules.Gate {
+		row.Correction = "holm"
 	}
 	if m.req.Inputs {
 		row.Inputs = p.inputs(&pair)
@@ -84,12 +88,12 @@ func (m *comparing) row(p *pairing) Row {
 	return row
 }
 
-// beside returns the flag of a change that the medians of the sides contradict, or none if they agree.
-func (p *pairing) beside() []string {
+// medianFlag returns the flag of a change that the medians of the sides contradict, or none if they agree.
+func (p *pairing) medianFlag() []string {
 	const alike = .05 // of the change: a difference that nobody notices
-	medians := p.head.Level() - p.base.Level()
+	medians := p.head.level() - p.base.level()
 	switch o := p.outcome; {
-	case p.means || math.Abs(medians-o.Change.Value) <= max(o.DeadZone, alike*math.Abs(o.Change.Value)):
+	case p.means || math.Abs(medians-o.Change.Value) <= max(o.Margin, alike*math.Abs(o.Change.Value)):
 		return nil
 	case o.Method == judge.MethodBlocks:
 		return []string{FlagPaired}
@@ -97,8 +101,8 @@ func (p *pairing) beside() []string {
 	return []string{FlagPairwise}
 }
 
-// relatively is the result relative to the common change of all points.
-func (p *pairing) relatively() *Relative {
+// relativeResult is the result relative to the common change of all points.
+func (p *pairing) relativeResult() *Relative {
 	o := p.relative
 	if o == nil {
 		return nil
@@ -120,32 +124,32 @@ func (p *pairing) inputs(pair *judge.Pair) *Inputs {
 }
 
 // measured sums up a side of a point.
-func (m *comparing) measured(p *pairing, g *sideGroup) *Measured {
+func (m *comparison) measured(p *pairing, g *runGroup) *Measured {
 	if g == nil || g.Absent {
 		return nil
 	}
 	side := &Measured{Runs: int64(len(g.Locations)), Statuses: m.statuses(g)}
-	if n := g.Noted().OneBlock; n > 0 {
+	if n := g.OneBlock; n > 0 {
 		side.Runs = int64(n)
 	}
 	if len(g.Locations) > 0 {
 		side.SamplesMin, side.SamplesMax = &g.MinSamples, &g.MaxSamples
 		if g.Metric.Unit == p.kind().Unit {
-			side.Value = new(p.scale.InUnit(g.Level()))
+			side.Value = new(p.scale.InUnit(g.level()))
 		}
 	}
 	return side
 }
 
 // statuses are the numbers of runs of a side per status. Most points have the same, which are made once.
-func (m *comparing) statuses(g *sideGroup) map[string]any {
-	if len(g.Noted().Failed) > 0 {
-		return g.Statuses()
+func (m *comparison) statuses(g *runGroup) map[string]any {
+	if len(g.Failed) > 0 {
+		return g.statuses()
 	}
-	if m.allOK[g.OK] == nil {
-		m.allOK[g.OK] = g.Statuses()
+	if m.okStatuses[g.OK] == nil {
+		m.okStatuses[g.OK] = g.statuses()
 	}
-	return m.allOK[g.OK]
+	return m.okStatuses[g.OK]
 }
 
 // failure is the error of a failed run of the head, or how many requests failed.
@@ -156,7 +160,7 @@ func (p *pairing) failure() string {
 	if p.reason == judge.FailedRequests {
 		return p.failedRequests()
 	}
-	return p.head.Noted().Failure
+	return p.head.Failure
 }
 
 // looks is the number of times that the growing data may have been judged, which p accounts for: the planned number, or once per
@@ -197,7 +201,7 @@ const (
 	FlagControl   = "control"       // the sweep marks the point as a control: a change of it comes from the machine
 	FlagFailures  = "failures"      // a larger share of the head's runs failed than of the base's
 	FlagWrong     = "wrong_result"  // the result of a run is wrong, so its speed does not count
-	FlagRunMeans  = "run_means"     // means of iterations beside single ones: the means of the runs are compared
+	FlagRunMeans  = "run_means"     // one side has means of iterations, the other single iterations: the means of the runs are compared
 	FlagLeftOut   = "left_out"      // runs of sessions without a run of the other side were left out
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
@@ -216,25 +220,25 @@ func (p *pairing) flags(pair *judge.Pair) []string {
 			flags = append(flags, word)
 		}
 	}
-	both := []*sideGroup{p.base, p.head}
-	either := func(holds func(g *sideGroup) bool) bool {
-		return slices.ContainsFunc(both, func(g *sideGroup) bool { return g != nil && holds(g) })
+	both := []*runGroup{p.base, p.head}
+	either := func(holds func(g *runGroup) bool) bool {
+		return slices.ContainsFunc(both, func(g *runGroup) bool { return g != nil && holds(g) })
 	}
-	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
-	if p.whole() {
+	exceedsMargin := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.Margin }
+	if p.hasBothSides() {
 		add(flagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
-		add(FlagOneBlock, either(func(g *sideGroup) bool { return g.Noted().OneBlock > 0 }))
+		add(FlagOneBlock, either(func(g *runGroup) bool { return g.OneBlock > 0 }))
 		add(FlagLeftOut, p.leftOut > 0)
 		add(FlagRunMeans, p.means)
-		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
-		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))
+		add(FlagRunsModes, exceedsMargin(pair.Base, stat.Modes) || exceedsMargin(pair.Head, stat.Modes))
+		add(FlagRunsDrift, p.base.inOrder() && exceedsMargin(pair.Base, stat.Drift) || p.head.inOrder() && exceedsMargin(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
-		add(stat.WarnQuantised, p.stepShown() > 0 && !either(func(g *sideGroup) bool { return slices.Contains(g.Noted().Warnings, stat.WarnQuantised) }))
+		add(stat.WarnQuantised, p.stepShown() > 0 && !either(func(g *runGroup) bool { return slices.Contains(g.Warnings, stat.WarnQuantised) }))
 	}
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
-	add(FlagWrong, either(func(g *sideGroup) bool { return g.Noted().Wrong > 0 }))
-	add(flagNoValues, either(func(g *sideGroup) bool { return g.Noted().NoValue > 0 && len(g.Locations) > 0 }))
+	add(FlagWrong, either(func(g *runGroup) bool { return g.Wrong > 0 }))
+	add(flagNoValues, either(func(g *runGroup) bool { return g.NoValue > 0 && len(g.Locations) > 0 }))
 	for _, word := range p.warnings() {
 		add(word, true)
 	}
@@ -244,21 +248,166 @@ func (p *pairing) flags(pair *judge.Pair) []string {
 
 // moreFailures reports whether a larger share of the head's runs failed than of the base's. Cancelled and lost runs do not count.
 func (p *pairing) moreFailures() bool {
-	if p.base == nil || p.head == nil || !p.base.Measured() {
+	if p.base == nil || p.head == nil || !p.base.measured() {
 		return false
 	}
-	share := func(g *sideGroup) float64 { return float64(g.Failures()) / float64(max(g.Failures()+g.OK, 1)) }
+	share := func(g *runGroup) float64 { return float64(g.failures()) / float64(max(g.failures()+g.OK, 1)) }
 	return share(p.head) > share(p.base)
 }
 
 // failureChance is the p-value of Fisher's exact test that the head fails more often.
 func (p *pairing) failureChance() float64 {
-	return stat.FisherExact(int(p.head.Failures()), int(p.head.OK), int(p.base.Failures()), int(p.base.OK))
+	return stat.FisherExact(int(p.head.failures()), int(p.head.OK), int(p.base.failures()), int(p.base.OK))
 }
 
-func idOf(g *sideGroup) string {
+func idOf(g *runGroup) string {
 	if g == nil {
 		return ""
 	}
 	return g.PointID
+}
+
+// Fields are the columns of the rows of a comparison; inputs adds the columns of Row.Inputs.
+func Fields(inputs bool) []answer.Field[Row] {
+	fields := slices.Concat(
+		query.PointFields(func(r *Row) *query.Point { return &r.Identity }, query.Identity...),
+		[]answer.Field[Row]{field("params", answer.TypeMap, query.PointMeanings["params"], (*Row).params)},
+		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }),
+		estimateFields(), verdictFields(), relativeFields())
+	if inputs {
+		fields = append(fields, inputFields()...)
+	}
+	return fields
+}
+
+// field makes a column of a row.
+func field(name string, t answer.Type, meaning string, of func(*Row) any) answer.Field[Row] {
+	return answer.NewField(name, t, meaning, of)
+}
+
+// partColumns returns a function that makes columns from a part of a row. They are NULL if the row lacks the part.
+func partColumns[R, P any](prefix string, part func(*R) *P) func(name string, t answer.Type, meaning string, of func(*P) any) answer.Field[R] {
+	return func(name string, t answer.Type, meaning string, of func(*P) any) answer.Field[R] {
+		return answer.NewField(prefix+name, t, meaning, func(r *R) any {
+			if p := part(r); p != nil {
+				return of(p)
+			}
+			return nil
+		})
+	}
+}
+
+// params are the parameters as a cell. A parameter that the row lacks is NULL.
+func (r *Row) params() any {
+	cell := r.Identity.Value("params")
+	if r.Lacks == "" {
+		return cell
+	}
+	all, ok := cell.(map[string]any)
+	if !ok {
+		all = map[string]any{}
+	}
+	all[r.Lacks] = nil
+	return all
+}
+
+// subjectFields are the columns that identify what is compared.
+func subjectFields() []answer.Field[Row] {
+	return []answer.Field[Row]{
+		field("base_point_id", answer.TypeText, "id of the point on the base", func(r *Row) any { return answer.Text(r.BaseID) }),
+		field("head_point_id", answer.TypeText, "id of the point on the head", func(r *Row) any { return answer.Text(r.HeadID) }),
+		field("metric", answer.TypeText, "metric that is compared", func(r *Row) any { return answer.Text(r.Metric) }),
+		field("unit", answer.TypeText, "stored unit of the metric", func(r *Row) any { return answer.Text(r.Unit) }),
+		field("better", answer.TypeText, "which direction is better: lower or higher; NULL if unknown", func(r *Row) any { return answer.Text(r.Better) }),
+		field("scale", answer.TypeText, "how values are compared: ratio or, if a value is 0 or less, if the threshold is an amount, and for metrics that may be 0, difference", func(r *Row) any { return string(r.Scale) }),
+	}
+}
+
+// sideFields are the columns of a side.
+func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
+	column := partColumns(name, of)
+	location := column("", answer.TypeReal, "value of the "+name+": the median of its runs' locations (see base_locations), in the unit. Of an even number of logarithms it is the geometric mean of the two in the middle, which lies below the plain median that bench and ls show", func(m *Measured) any {
+		if m.Value == nil {
+			return nil
+		}
+		return answer.Computed(*m.Value)
+	})
+	location.Unit = schema.UnitOfRow
+	return []answer.Field[Row]{
+		column("_runs", answer.TypeInteger, "number of ok runs of the "+name+" that have the metric", func(m *Measured) any { return m.Runs }),
+		column("_samples_min", answer.TypeInteger, "smallest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.SamplesMin) }),
+		column("_samples_max", answer.TypeInteger, "largest number of samples in such a run", func(m *Measured) any { return answer.Integer(m.SamplesMax) }),
+		column("_statuses", answer.TypeMap, "number of runs of the "+name+" per status", func(m *Measured) any { return answer.Map(m.Statuses) }),
+		location,
+	}
+}
+
+// estimateFields are the columns of the effect size.
+func estimateFields() []answer.Field[Row] {
+	part := partColumns("", func(r *Row) *Estimates { return r.Estimates })
+	column := func(name, meaning string, value func(*Estimates) float64) answer.Field[Row] {
+		return part(name, answer.TypeReal, meaning, func(e *Estimates) any { return answer.Computed(value(e)) })
+	}
+	return []answer.Field[Row]{
+		column("change", "effect size: head / base - 1 or, if scale is difference, head - base in the unit", func(e *Estimates) float64 { return e.Change }),
+		column("low", "lower end of the confidence interval of change", func(e *Estimates) float64 { return e.Low }),
+		column("high", "upper end of that interval", func(e *Estimates) float64 { return e.High }),
+		column("noise", "half the width of the interval; if scale is ratio: sqrt((1 + high) / (1 + low)) - 1", func(e *Estimates) float64 { return e.Noise }),
+		column("threshold", "smallest change that counts, in the scale of change: --threshold (if scale is difference, a share is one of the smaller side), or more if the clock or the sessions vary by more", func(e *Estimates) float64 { return e.Margin }),
+		column("p", "p-value: probability of a difference at least this large if nothing changed", func(e *Estimates) float64 { return e.P }),
+		column("p_adjusted", "p-value adjusted for the number of points and of looks. A change that is smaller than the threshold, or whose interval contains 0, counts with p = 1", func(e *Estimates) float64 { return e.Adjusted }),
+	}
+}
+
+// verdictFields are the columns of the verdict and of how it was reached.
+func verdictFields() []answer.Field[Row] {
+	return []answer.Field[Row]{
+		field("verdict", answer.TypeText, "regressed, improved, changed, unchanged or inconclusive; estimate: no verdict is possible; failed, fixed, unsupported, missing (not on the head) or added (not on the base)", func(r *Row) any { return string(r.Verdict) }),
+		field("reason", answer.TypeText, "why there is no verdict", func(r *Row) any { return answer.Text(string(r.Reason)) }),
+		field("more_runs", answer.TypeInteger, "about how many more runs per side would decide it", func(r *Row) any { return answer.Positive(r.MoreRuns) }),
+		field("looks", answer.TypeInteger, "how many times the growing data were judged at most; p_adjusted and the interval account for it", func(r *Row) any { return answer.Positive(r.Looks) }),
+		field("flags", answer.TypeList, "remarks on the quality of the numbers, and the warnings of the runs", func(r *Row) any { return answer.List(r.Flags) }),
+		field("failure", answer.TypeText, "error of a failed run of the head", func(r *Row) any { return answer.Text(r.Failure) }),
+		field("method", answer.TypeText, "what the interval is computed from: blocks, runs (with the flag one_block: their processes), or t for so few runs that the t distribution is used", func(r *Row) any { return answer.Text(string(r.Method)) }),
+		field("strict", answer.TypeBoolean, "whether the strict rule was used: the change must be significantly larger than the threshold", func(r *Row) any { return r.Strict }),
+		field("rule", answer.TypeText, "test that gave the p-value", func(r *Row) any { return answer.Text(string(r.Rule)) }),
+		field("correction", answer.TypeText, "correction for multiple comparisons: benjamini_hochberg or, with --gate, holm", func(r *Row) any { return r.Correction }),
+	}
+}
+
+// relativeFields are the columns relative to the common change of all points.
+func relativeFields() []answer.Field[Row] {
+	column := partColumns("relative_", func(r *Row) *Relative { return r.Relative })
+	return []answer.Field[Row]{
+		column("change", answer.TypeReal, "head / base - 1, relative to the change that all points share", func(r *Relative) any { return answer.Computed(r.Change) }),
+		column("low", answer.TypeReal, "lower end of its confidence interval", func(r *Relative) any { return answer.Computed(r.Low) }),
+		column("high", answer.TypeReal, "upper end of that interval", func(r *Relative) any { return answer.Computed(r.High) }),
+		column("p_adjusted", answer.TypeReal, "p-value of relative_change, adjusted for the number of points", func(r *Relative) any { return answer.Computed(r.Adjusted) }),
+		column("verdict", answer.TypeText, "verdict on relative_change", func(r *Relative) any { return string(r.Verdict) }),
+		column("reason", answer.TypeText, "why there is no verdict on relative_change", func(r *Relative) any { return answer.Text(string(r.Reason)) }),
+		column("more_runs", answer.TypeInteger, "about how many more runs per side would decide relative_change", func(r *Relative) any { return answer.Positive(r.MoreRuns) }),
+	}
+}
+
+// inputFields are the columns of Row.Inputs, without rounding.
+func inputFields() []answer.Field[Row] {
+	column := partColumns("", func(r *Row) *Inputs { return r.Inputs })
+	prior := func(in *Inputs, v float64) any {
+		if in.PriorVariance > 0 {
+			return answer.Real(v)
+		}
+		return nil
+	}
+	return []answer.Field[Row]{
+		column("base_locations", answer.TypeList, "locations of the base's runs, or with the flag one_block of the processes that they started. The location of a run is the median of the natural logarithms of its samples; with the flag run_means, the logarithm of their mean. If scale is difference, a location is in the unit: e to the power of this median. If a sample is 0 or less, it is the median of the samples", func(in *Inputs) any { return answer.Reals(in.Base) }),
+		column("head_locations", answer.TypeList, "locations of the head's runs, as base_locations has those of the base", func(in *Inputs) any { return answer.Reals(in.Head) }),
+		column("block_differences", answer.TypeList, "head - base within each block", func(in *Inputs) any { return answer.Reals(in.Blocks) }),
+		column("history", answer.TypeList, "locations of the earlier sessions that count, at most 100, oldest first", func(in *Inputs) any { return answer.Reals(in.History) }),
+		column("variance", answer.TypeReal, "variance of a run, or of a block's difference, that the test used", func(in *Inputs) any { return answer.Real(in.Variance) }),
+		column("df", answer.TypeReal, "degrees of freedom of variance", func(in *Inputs) any { return answer.Real(in.DF) }),
+		column("session_sd", answer.TypeReal, "standard deviation between sessions", func(in *Inputs) any { return answer.Real(in.SessionSD) }),
+		column("prior_variance", answer.TypeReal, "prior variance, estimated from all points of the metric that are compared on the same scale", func(in *Inputs) any { return prior(in, in.PriorVariance) }),
+		column("prior_df", answer.TypeReal, "degrees of freedom of prior_variance", func(in *Inputs) any { return prior(in, in.PriorDF) }),
+		column("family_size", answer.TypeInteger, "number of points that p is adjusted for", func(in *Inputs) any { return int64(in.Family) }),
+	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // A point is compared by ratio: on the logarithm of its values. It is compared by difference, on the values themselves,
@@ -32,8 +34,8 @@ func (p *pairing) setScale() (unread bool) {
 	if p.byDifference() {
 		return false
 	}
-	for _, g := range []*sideGroup{p.base, p.head} {
-		unread = unread || g != nil && g.Noted().NonPositive > 0
+	for _, g := range []*runGroup{p.base, p.head} {
+		unread = unread || g != nil && g.NonPositive > 0
 	}
 	if !unread && p.thresholds.For(p.name).Absolute {
 		p.useValues()
@@ -45,10 +47,10 @@ func (p *pairing) setScale() (unread bool) {
 func (p *pairing) useValues() {
 	p.scale = schema.ScaleDifference
 	if p.base != nil {
-		p.base = p.base.Values()
+		p.base = p.base.values()
 	}
 	if p.head != nil {
-		p.head = p.head.Values()
+		p.head = p.head.values()
 	}
 }
 
@@ -76,8 +78,8 @@ func (r *readRuns) add(value, mean float64, started, session, block, repeat any)
 }
 
 // locate returns a group with other locations of its runs.
-func (r *readRuns) locate(g *sideGroup, locations []float64) *sideGroup {
-	return g.Located(locations, r.started, r.sessions, r.blocks, r.repeats)
+func (r *readRuns) locate(g *runGroup, locations []float64) *runGroup {
+	return g.relocated(locations, r.started, r.sessions, r.blocks, r.repeats)
 }
 
 // on converts numbers in the unit to the scale of the point.
@@ -91,8 +93,8 @@ func (p *pairing) on(numbers []float64) []float64 {
 	return numbers
 }
 
-// readAgain reads the ok runs of the points that need it once more, and gives use the runs of their base and head: nil for none.
-func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric string, needed func(*pairing) bool, use func(p *pairing, base, head *readRuns)) error {
+// reread reads the ok runs of the points that need it once more, and gives use the runs of their base and head: nil for none.
+func (m *comparison) reread(ctx context.Context, matched []*pairing, metric string, needed func(*pairing) bool, use func(p *pairing, base, head *readRuns)) error {
 	var ids [2][]string
 	var some []*pairing
 	for _, p := range matched {
@@ -100,7 +102,7 @@ func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric st
 			continue
 		}
 		some = append(some, p)
-		for i, g := range []*sideGroup{p.base, p.head} {
+		for i, g := range []*runGroup{p.base, p.head} {
 			if g != nil {
 				ids[i] = append(ids[i], g.PointID)
 			}
@@ -111,32 +113,29 @@ func (m *comparing) readAgain(ctx context.Context, matched []*pairing, metric st
 	}
 	var found [2]map[pointKey]*readRuns
 	for i, s := range []*selectedSide{m.base, m.head} {
-		rows, args, err := s.Rows(sideColumns{Metric: metric})
+		rows, args, err := s.rows(groupColumns{Metric: metric})
 		if err != nil {
 			return err
 		}
 		args = append(args, ids[i])
-		text := fmt.Sprintf("SELECT point_id, "+machineSQL+", "+scan.ValueSQL()+", mean, epoch_us(started_at), session_id, block_index, repeat_index FROM %s"+
+		text := fmt.Sprintf(scan.ValueSQL()+", mean, epoch_us(started_at), session_id, block_index, repeat_index FROM %s"+
 			" WHERE status = 'ok' AND point_id IN (SELECT unnest($%d::VARCHAR[]))", rows, len(args))
 		of := map[pointKey]*readRuns{}
 		found[i] = of
-		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-			key := pointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
+		if err := s.eachPoint(ctx, text, args, func(key pointKey, row []driver.Value) {
 			if of[key] == nil {
 				of[key] = &readRuns{}
 			}
-			of[key].add(numberIn(row[2]), numberIn(row[3]), row[4], row[5], row[6], row[7])
-			return nil
-		})
-		if err != nil {
+			of[key].add(numberIn(row[0]), numberIn(row[1]), row[2], row[3], row[4], row[5])
+		}); err != nil {
 			return err
 		}
 	}
 	for _, p := range some {
 		var runs [2]*readRuns
-		for i, g := range []*sideGroup{p.base, p.head} {
+		for i, g := range []*runGroup{p.base, p.head} {
 			if g != nil {
-				runs[i] = found[i][g.Key()]
+				runs[i] = found[i][g.key()]
 			}
 		}
 		use(p, runs[0], runs[1])
@@ -153,15 +152,173 @@ func numberIn(v driver.Value) float64 {
 }
 
 // scales sets the scale of each point. It reads the values of the points that have a value without a logarithm.
-func (m *comparing) scales(ctx context.Context, matched []*pairing, metric string) error {
-	return m.readAgain(ctx, matched, metric, (*pairing).setScale, (*pairing).useRead)
+func (m *comparison) scales(ctx context.Context, matched []*pairing, metric string) error {
+	return m.reread(ctx, matched, metric, (*pairing).setScale, (*pairing).useRead)
 }
 
 // located returns the locations of earlier sessions on the scale of the point.
-func (p *pairing) located(all []historySession) []float64 {
+func (p *pairing) located(all []earlierSession) []float64 {
 	values := make([]float64, len(all))
 	for i, s := range all {
 		values[i] = s.Location
 	}
 	return p.on(values)
+}
+
+// A fast function is called many times per sample, a slow one once. The median of single iterations and the median of means are
+// different things if iterations are skewed, but the mean of a run estimates the same on both sides. So the means of the runs are compared.
+// A few iterations mostly miss a rare slow one, and many do not: without a change, the side of means looks slower too often. It looks
+// faster no more often than it should (TestMeansBesideIterations). So there is a verdict only if the side of means is the faster one. That is the usual case,
+// because the number of calls per sample grows with the speed.
+
+// meansSide is the side whose samples are means of iterations, if the other side's are single iterations and the metric is a time; else nil.
+func (p *pairing) meansSide() *runGroup {
+	if !p.hasBothSides() || p.kind().Unit != "ns" || p.base.Differing != "" || p.head.Differing != "" {
+		return nil
+	}
+	switch [2]schema.Level{schema.Level(p.base.Metric.Level), schema.Level(p.head.Metric.Level)} {
+	case [2]schema.Level{schema.LevelMean, schema.LevelIteration}:
+		return p.base
+	case [2]schema.Level{schema.LevelIteration, schema.LevelMean}:
+		return p.head
+	}
+	return nil
+}
+
+// complete reports whether each run of a group has a mean, on the scale of its point.
+func complete(means []float64, g *runGroup) bool {
+	for _, location := range means {
+		if math.IsNaN(location) || math.IsInf(location, 0) {
+			return false
+		}
+	}
+	return len(means) == len(g.Locations)
+}
+
+// useMeans compares the means of the runs if that can be judged, and leaves the point as it is otherwise.
+func (p *pairing) useMeans(base, head *readRuns) {
+	of := p.meansSide()
+	if of == nil || base == nil || head == nil {
+		return
+	}
+	ofBase, ofHead := p.on(base.means), p.on(head.means)
+	if !complete(ofBase, p.base) || !complete(ofHead, p.head) {
+		return
+	}
+	shift := stat.Shift(ofBase, ofHead, judge.Confidence).Value
+	if of == p.head {
+		shift = -shift
+	}
+	if shift <= 0 { // the side of means is not faster
+		return
+	}
+	p.base, p.head = base.locate(p.base, ofBase), head.locate(p.head, ofHead)
+	p.means = true
+}
+
+// means reads the means of the runs of points that have means of iterations on one side and single ones on the other.
+func (m *comparison) means(ctx context.Context, matched []*pairing, metric string) error {
+	return m.reread(ctx, matched, metric, func(p *pairing) bool { return p.meansSide() != nil }, (*pairing).useMeans)
+}
+
+// processes replaces the runs of points by their samples if each sample is a process and judge.Processes allows it. Points without
+// samples on a side, for example from a file of summaries, keep their runs.
+func (m *comparison) processes(ctx context.Context, matched []*pairing, metric string) error {
+	var some []*pairing
+	var keys [2][]string
+	for _, p := range matched {
+		if p.hasBothSides() && judge.Processes(min(len(p.base.Locations), len(p.head.Locations)), p.confounded) &&
+			p.base.Metric.Level == string(schema.LevelProcess) && p.head.Metric.Level == string(schema.LevelProcess) {
+			some = append(some, p)
+			keys[0], keys[1] = append(keys[0], p.base.PointID), append(keys[1], p.head.PointID)
+		}
+	}
+	var of [2]map[pointKey][]any
+	for i, s := range []*selectedSide{m.base, m.head} {
+		var err error
+		if of[i], err = s.samplesOf(ctx, keys[i], metric); err != nil {
+			return err
+		}
+	}
+	for _, p := range some {
+		base, head := of[0][p.base.key()], of[1][p.head.key()]
+		if len(base) == 0 || len(head) == 0 {
+			continue
+		}
+		if slices.ContainsFunc(slices.Concat(base, head), func(v any) bool { number, ok := v.(float64); return ok && number <= 0 }) {
+			p.scale = schema.ScaleDifference
+		}
+		p.base, p.head = p.base.ofSamples(base, p.scale), p.head.ofSamples(head, p.scale)
+	}
+	return nil
+}
+
+// eachPoint calls each for the rows of a query of the side. text is the SQL after the columns that identify the point of a row.
+func (s *selectedSide) eachPoint(ctx context.Context, text string, args []any, each func(key pointKey, row []driver.Value)) error {
+	return s.Conn.Query(ctx, duck.Statement{SQL: "SELECT point_id, " + machineSQL + " AS m, " + text, Args: args}, func(row []driver.Value) error {
+		each(pointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}, row[2:])
+		return nil
+	})
+}
+
+// samplesOf reads the samples of points of a side.
+func (s *selectedSide) samplesOf(ctx context.Context, points []string, metric string) (map[pointKey][]any, error) {
+	found := map[pointKey][]any{}
+	if len(points) == 0 {
+		return found, nil
+	}
+	from, args, err := s.withSamples(metric)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, points)
+	text := fmt.Sprintf(scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id", from, len(args))
+	return found, s.eachPoint(ctx, text, args, func(key pointKey, row []driver.Value) { found[key] = append(found[key], duck.List(row[0])...) })
+}
+
+// withSamples is the SQL of the ok runs of a side with the samples of a metric; "" is the primary one.
+func (s *selectedSide) withSamples(metric string) (from string, args []any, err error) {
+	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
+	if err != nil {
+		return "", nil, err
+	}
+	args, of := slices.Clone(s.sel.Args), "r.metric"
+	if metric != "" {
+		args = append(args, metric)
+		of = fmt.Sprintf("$%d::VARCHAR", len(args))
+	}
+	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement+" AND status = 'ok'"))
+	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
+		s.sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
+}
+
+// ticks reads the step of the clock for points with the warning of a coarse clock. Metrics that are not multiples of a tick have
+// none.
+func (m *comparison) ticks(ctx context.Context, matched []*pairing, metric string) error {
+	of := [2]map[pointKey][]*runGroup{{}, {}}
+	for _, p := range matched {
+		for i, g := range []*runGroup{p.base, p.head} {
+			if p.hasBothSides() && slices.Contains(g.Warnings, stat.WarnQuantised) {
+				of[i][g.key()] = append(of[i][g.key()], g)
+			}
+		}
+	}
+	for i, s := range []*selectedSide{m.base, m.head} {
+		if len(of[i]) == 0 {
+			continue
+		}
+		from, args, err := s.withSamples(metric)
+		if err != nil {
+			return err
+		}
+		text := "max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
+		if err := s.eachPoint(ctx, text, args, func(key pointKey, row []driver.Value) {
+			for _, g := range of[i][key] {
+				g.Tick, _ = row[0].(float64)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

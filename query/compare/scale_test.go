@@ -63,8 +63,8 @@ func TestCompareZeros(t *testing.T) {
 		only(t, got)
 		r := &got.Rows[0]
 		cells := cellOf(got, 0, "base") + " " + cellOf(got, 0, "head") + " " + cellOf(got, 0, "change")
-		if r.Verdict != c.verdict || r.Reason != c.reason || r.Scale != c.scale || cells != c.cells || math.Abs(r.Estimates.DeadZone-c.deadZone) > 1e-12 {
-			t.Errorf("%s: %s %s by %s, %s, threshold %g; want %s %s by %s, %s, %g", c.what, r.Verdict, r.Reason, r.Scale, cells, r.Estimates.DeadZone, c.verdict, c.reason, c.scale, c.cells, c.deadZone)
+		if r.Verdict != c.verdict || r.Reason != c.reason || r.Scale != c.scale || cells != c.cells || math.Abs(r.Estimates.Margin-c.deadZone) > 1e-12 {
+			t.Errorf("%s: %s %s by %s, %s, threshold %g; want %s %s by %s, %s, %g", c.what, r.Verdict, r.Reason, r.Scale, cells, r.Estimates.Margin, c.verdict, c.reason, c.scale, c.cells, c.deadZone)
 		}
 		if regressed := got.Gate().Regressions == 1; regressed != (c.verdict == judge.Regressed) {
 			t.Errorf("%s: the gate says %+v", c.what, got.Gate())

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // sameSessions reports whether some session has runs of both sides.
-func (m *comparing) sameSessions() bool {
+func (m *comparison) sameSessions() bool {
 	return slices.ContainsFunc(m.base.Sessions, func(id string) bool {
 		_, there := slices.BinarySearch(m.head.Sessions, id)
 		return there
@@ -23,7 +24,7 @@ func (m *comparing) sameSessions() bool {
 }
 
 // sides selects the runs of both sides.
-func (m *comparing) sides(ctx context.Context) error {
+func (m *comparison) sides(ctx context.Context, ofBase, ofHead *scan.Reader) error {
 	base, head := m.req.Base, m.req.Head
 	names := [2]string{"BASE", "HEAD"}
 	switch {
@@ -31,40 +32,32 @@ func (m *comparing) sides(ctx context.Context) error {
 		word := m.req.Axis + "=" + m.req.Reference
 		base, head = bothFilters(m.req.Base, word), bothFilters(m.req.Base, "not "+word)
 		names = [2]string{word, "not " + word}
-	case strings.TrimSpace(m.req.Head) == "" && !m.isBeside():
+	case strings.TrimSpace(m.req.Head) == "" && ofBase == ofHead:
 		base, head = bothFilters(m.req.Base, "side=base"), bothFilters(m.req.Base, "side=head")
 		names = [2]string{"side=base", "side=head"}
 	}
 	var err error
-	if m.base, err = m.side(ctx, m.ofBase, names[0], base); err != nil {
+	if m.base, err = m.side(ctx, ofBase, m.req.BaseFile, names[0], base); err != nil {
 		return err
 	}
-	if m.head, err = m.side(ctx, m.Reader, names[1], head); err != nil {
+	if m.head, err = m.side(ctx, ofHead, m.req.HeadFile, names[1], head); err != nil {
 		return err
 	}
-	if m.isBeside() {
+	if m.hasOwnStores() {
 		if err := m.sameMachines(ctx, names[0]); err != nil {
 			return err
 		}
 	}
 	m.base.Filter, m.head.Filter = cmp.Or(m.req.BaseFile, m.base.Filter), cmp.Or(m.req.HeadFile, m.head.Filter)
-	return m.apart(ctx)
+	return m.checkDisjoint(ctx)
 }
 
-// isBeside reports whether the base has stores of its own.
-func (m *comparing) isBeside() bool { return m.ofBase != m.Reader }
-
-// fileOf is the name of the file that a reader's runs come from; empty: they are stored runs.
-func (m *comparing) fileOf(r *scan.Reader) string {
-	if r == m.ofBase {
-		return m.req.BaseFile
-	}
-	return m.req.HeadFile
-}
+// hasOwnStores reports whether the base has stores of its own.
+func (m *comparison) hasOwnStores() bool { return m.base.Reader != m.head.Reader }
 
 // sameMachines narrows a base with several machines to those that the head has. A baseline file may have all machines; points of
 // other machines must not be reported as missing.
-func (m *comparing) sameMachines(ctx context.Context, name string) error {
+func (m *comparison) sameMachines(ctx context.Context, name string) error {
 	shared := slices.DeleteFunc(slices.Clone(m.base.Machines), func(machine string) bool {
 		_, there := slices.BinarySearch(m.head.Machines, machine)
 		return !there
@@ -76,27 +69,27 @@ func (m *comparing) sameMachines(ctx context.Context, name string) error {
 		shared[i] = filter.Quote(machine)
 	}
 	var err error
-	m.base, err = m.side(ctx, m.ofBase, name, bothFilters(m.base.Narrowed, "machine="+strings.Join(shared, ",")))
+	m.base, err = m.side(ctx, m.base.Reader, m.req.BaseFile, name, bothFilters(m.base.Narrowed, "machine="+strings.Join(shared, ",")))
 	return err
 }
 
-// apart rejects runs that are on both sides: a run does not differ from itself.
-func (m *comparing) apart(ctx context.Context) error {
-	if m.isBeside() {
+// checkDisjoint rejects runs that are on both sides: a run does not differ from itself.
+func (m *comparison) checkDisjoint(ctx context.Context) error {
+	if m.hasOwnStores() {
 		if m.sameSessions() {
 			return answer.InputError("compare: BASE and HEAD have runs of the same session: want a HEAD measured after the file BASE was written")
 		}
 		return nil
 	}
-	if !m.sameSessions() && !(m.base.Sessionless() && m.head.Sessionless()) {
+	if !m.sameSessions() && !(m.base.hasSessionless() && m.head.hasSessionless()) {
 		return nil
 	}
-	sel, err := m.Selected(ctx, scan.Question{Filter: bothFilters(m.base.Narrowed, "("+orAllRuns(m.head.Narrowed)+")")})
+	sel, err := m.head.Selected(ctx, scan.Question{Filter: bothFilters(m.base.Narrowed, "("+orAllRuns(m.head.Narrowed)+")")})
 	if err != nil {
 		return err
 	}
 	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(scan.IsMeasurement))
-	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
+	row, err := m.head.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
 	}
@@ -110,13 +103,13 @@ func (m *comparing) apart(ctx context.Context) error {
 	}
 }
 
-// side selects the runs of a side.
-func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter string) (*selectedSide, error) {
+// side selects the runs of a side. file is the name of the file that they come from; empty: they are stored runs.
+func (m *comparison) side(ctx context.Context, r *scan.Reader, file, name, filter string) (*selectedSide, error) {
 	s, err := selectSide(ctx, r, filter)
 	if err != nil {
 		return nil, err
 	}
-	if named := slices.ContainsFunc(s.Sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.Has("base") && s.Has("head") && !named {
+	if named := slices.ContainsFunc(s.sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.has("base") && s.has("head") && !named {
 		// If a session has both sides, and the filter names neither, the newer code (the head) is meant.
 		if s, err = selectSide(ctx, r, bothFilters(filter, "not side=base")); err != nil {
 			return nil, err
@@ -124,18 +117,18 @@ func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter strin
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
-		if m.fileOf(r) == "" && len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
+		if file == "" && len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 			return nil, answer.InputError("compare: the store has no runs yet")
 		}
 		if strings.HasPrefix(name, "side=") {
-			return nil, cmp.Or(r.Check(ctx, s.Sel.PossibleTypos),
-				answer.InputError("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base))))
+			return nil, cmp.Or(r.Check(ctx, s.sel.PossibleTypos),
+				answer.InputError("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(file, nameOf("the store", m.req.Base))))
 		}
-		if profiles, err := r.OnlyProfiles(ctx, s.Sel); err != nil || profiles {
-			return nil, cmp.Or(err, answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(m.fileOf(r), nameOf(name, filter))))
+		if profiles, err := r.OnlyProfiles(ctx, s.sel); err != nil || profiles {
+			return nil, cmp.Or(err, answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(file, nameOf(name, filter))))
 		}
-		why, err := r.EmptyReasons(ctx, s.Sel)
-		return nil, cmp.Or(err, answer.InputError("compare: %s matches no run (%s)%s", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
+		why, err := r.EmptyReasons(ctx, s.sel)
+		return nil, cmp.Or(err, answer.InputError("compare: %s matches no run (%s)%s", cmp.Or(file, nameOf(name, filter)), sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
 	}
 	return s, nil
 }
@@ -162,12 +155,12 @@ func sessionsKnown(ctx context.Context, r *scan.Reader) string {
 	return fmt.Sprintf("%d sessions in this store", n)
 }
 
-// fileLacks is the error for a base file without the only metric that was asked for: each point would count as added.
-func (m *comparing) fileLacks(ctx context.Context, metric string) error {
+// checkBaseFile returns the error for a base file without the only metric that was asked for: each point would count as added.
+func (m *comparison) checkBaseFile(ctx context.Context, metric string) error {
 	if metric == "" || m.req.BaseFile == "" || len(m.req.Metrics) != 1 {
 		return nil
 	}
-	names, err := m.ofBase.Metrics(ctx)
+	names, err := m.base.Metrics(ctx)
 	if err != nil || slices.Contains(names, metric) {
 		return err
 	}
@@ -177,3 +170,163 @@ func (m *comparing) fileLacks(ctx context.Context, metric string) error {
 
 // fileMetrics is how many metrics of a file an error names.
 const fileMetrics = 5
+
+// selectedSide is a side: its description, its strata, and how to read its runs.
+type selectedSide struct {
+	Side
+	*scan.Reader // of the stores of the side
+	sel          scan.Selection
+	strata       []stratum
+	kinds        []metricKind // the different kinds of the ok runs
+}
+
+// hasSessionless reports whether some run has no session.
+func (s *selectedSide) hasSessionless() bool {
+	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.session == "" })
+}
+
+// onlyMachine is the machine of all runs, if there is only one.
+func (s *selectedSide) onlyMachine() (machine string, ok bool) {
+	other := func(t stratum) bool { return t.machine != s.strata[0].machine }
+	return s.strata[0].machine, !slices.ContainsFunc(s.strata, other)
+}
+
+// has reports whether some run is on the named side (base or head) of its session.
+func (s *selectedSide) has(name string) bool {
+	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.side == name })
+}
+
+// Side describes a side.
+type Side struct {
+	Filter            string
+	Runs              int
+	Sessions          []string // ids, oldest first
+	Machines, Commits []string // ascending
+	NoSession         int      // number of runs without a session
+	NoMachine         int      // number of runs without a machine
+	NoCommit          int      // number of runs without a commit
+	Dirty             int      // number of runs with uncommitted changes
+	Imported          int      // number of runs that were imported from files of other tools
+	FactRuns          int      // number of runs whose facts were read
+	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0: unknown
+
+	Narrowed string // Filter, narrowed to the runs that are compared
+}
+
+// selectSide compiles the filter of a side and reads its strata.
+func selectSide(ctx context.Context, r *scan.Reader, filter string) (*selectedSide, error) {
+	sel, err := r.Selected(ctx, scan.Question{Filter: filter})
+	if err != nil {
+		return nil, err
+	}
+	s := &selectedSide{Side: Side{Narrowed: filter}, Reader: r, sel: sel}
+	return s, s.stratify(ctx)
+}
+
+// bothFilters is the filter of the runs that match two filters.
+func bothFilters(a, b string) string {
+	a = strings.TrimSpace(a)
+	switch {
+	case a == "":
+		return b
+	case strings.ContainsAny(a, " \t\n"):
+		return "(" + a + ") " + b
+	}
+	return a + " " + b
+}
+
+// orAllRuns is the filter or, if it is empty, one that matches all runs.
+func orAllRuns(filter string) string {
+	if strings.TrimSpace(filter) == "" {
+		return "not run_id=null"
+	}
+	return filter
+}
+
+// stratum describes the runs with the same session, machine, commit, benchmark, backend, side, status and kind of metric.
+type stratum struct {
+	session, machine, commit string
+	benchmark, backend, side string
+	status                   string
+	metric                   metricKind
+	runs, dirty, imported    int
+	firstRun, lastRun        string
+	since, until             int64 // Unix microseconds; 0: unknown
+	warned                   bool  // some run has a warning
+	noLog                    bool  // some run has no log_median
+}
+
+// strataColumns are the columns by which stratify groups. Metrics other than the primary one are read later.
+var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark", "backend", "side", "status", "metric", "unit", "better", "clock", "level"}
+
+// stratify reads the strata of a side, and leaves out files without runs of it.
+func (s *selectedSide) stratify(ctx context.Context) error {
+	columns, err := scan.RunColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
+	if err != nil {
+		return err
+	}
+	text := "SELECT " + scan.ColumnNamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, max(run_id), epoch_us(min(started_at)), epoch_us(max(started_at)),
+	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
+FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) + " AS r GROUP BY ALL ORDER BY first_run"
+	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+		var t stratum
+		for i, field := range []*string{
+			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.Name, &t.metric.Unit, &t.metric.Better, &t.metric.Clock, &t.metric.Level,
+		} {
+			*field = duck.Text(row[i])
+		}
+		row = row[len(strataColumns):]
+		t.runs, t.firstRun, t.lastRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Text(row[2]), duck.Integer(row[3]), duck.Integer(row[4])
+		t.warned, t.noLog, t.dirty, t.imported = row[5] == true, row[6] == true, int(duck.Integer(row[7])), int(duck.Integer(row[8]))
+		s.add(t)
+		return nil
+	})
+	if err == nil {
+		err = s.narrow()
+	}
+	for _, list := range []*[]string{&s.Sessions, &s.Machines, &s.Commits} {
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(text string) bool { return text == "" })
+	}
+	return err
+}
+
+// narrow makes Sel read only the files of the time of the side's runs. If values that are not numbers have to be counted, also those of runs
+// that do not match, all files stay.
+func (s *selectedSide) narrow() error {
+	if len(s.strata) == 0 || len(s.sel.NotNumbers) > 0 {
+		return nil
+	}
+	last := slices.MaxFunc(s.strata, func(a, b stratum) int { return cmp.Compare(a.lastRun, b.lastRun) })
+	ids, err := scan.AppendID(nil, s.strata[0].firstRun)
+	if err == nil {
+		ids, err = scan.AppendID(ids, last.lastRun)
+	}
+	if err == nil {
+		s.sel.Src = s.sel.Src.Within(scan.Period{Since: ids[0].Time().UnixMilli(), Until: ids[1].Time().UnixMilli() + 1})
+	}
+	return err
+}
+
+// add adds a stratum.
+func (s *selectedSide) add(t stratum) {
+	s.strata = append(s.strata, t)
+	s.Runs, s.Dirty, s.Imported = s.Runs+t.runs, s.Dirty+t.dirty, s.Imported+t.imported
+	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
+	if t.session == "" {
+		s.NoSession += t.runs
+	}
+	if t.machine == "" {
+		s.NoMachine += t.runs
+	}
+	if t.commit == "" {
+		s.NoCommit += t.runs
+	}
+	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {
+		s.Since = t.since
+	}
+	s.Until = max(s.Until, t.until)
+	if t.status == string(schema.StatusOK) && !slices.Contains(s.kinds, t.metric) {
+		s.kinds = append(s.kinds, t.metric)
+	}
+}

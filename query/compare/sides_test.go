@@ -39,8 +39,8 @@ func TestSelectNarrows(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if s.Runs != test.matching || s.Sel.Src.Runs() != test.inSource {
-				t.Errorf("%q: %d runs in files with %d, want %d in files with %d", test.filter, s.Runs, s.Sel.Src.Runs(), test.matching, test.inSource)
+			if s.Runs != test.matching || s.sel.Src.Runs() != test.inSource {
+				t.Errorf("%q: %d runs in files with %d, want %d in files with %d", test.filter, s.Runs, s.sel.Src.Runs(), test.matching, test.inSource)
 			}
 			return nil
 		})

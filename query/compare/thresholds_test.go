@@ -39,7 +39,7 @@ func TestPointThresholds(t *testing.T) {
 	for _, c := range []struct {
 		given judge.Thresholds
 		usual judge.Thresholds
-		want  string // dead zones and verdicts by batch size
+		want  string // equivalence margins and verdicts by batch size
 		same  bool   // all points have one threshold
 	}{
 		{nil, nil, "[1:0.3 unchanged 2:0.05 regressed 3:0.02 regressed 4:0.02 regressed]", false},

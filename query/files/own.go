@@ -7,38 +7,38 @@ import (
 	"syscall"
 )
 
-// OwnScratch is the temporary directory of the process. It is made when it is first needed.
-type OwnScratch struct {
-	mu    sync.Mutex
-	dir   *ScratchDir
-	asked bool
-	gone  bool // removed; no other one is made
+// ProcessScratch is the temporary directory of the process. It is made when it is first needed.
+type ProcessScratch struct {
+	mu   sync.Mutex
+	dir  *ScratchDir
+	used bool
+	gone bool // removed; no other one is made
 }
 
 // Dir returns the directory; nil once it is removed. From the first call on, a closed output is a write error instead of a signal, so that
 // the process can remove the directory.
-func (o *OwnScratch) Dir() (*ScratchDir, error) {
+func (o *ProcessScratch) Dir() (*ScratchDir, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.dir != nil || o.gone {
 		return o.dir, nil
 	}
-	o.asked = true
+	o.used = true
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	var err error
 	o.dir, err = newDir()
 	return o.dir, err
 }
 
-// Asked reports whether Dir was called.
-func (o *OwnScratch) Asked() bool {
+// Used reports whether Dir was called.
+func (o *ProcessScratch) Used() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.asked
+	return o.used
 }
 
 // Remove removes the directory, if there is one. No other one is made afterwards.
-func (o *OwnScratch) Remove() {
+func (o *ProcessScratch) Remove() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.gone = true

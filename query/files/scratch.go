@@ -79,8 +79,8 @@ func (d *ScratchDir) Remove() error {
 	return err
 }
 
-// SweepScratchAside is Sweep beside other work. What it cannot remove is for the next one.
-func SweepScratchAside() (done <-chan struct{}) {
+// SweepScratchInBackground is SweepScratch in a goroutine. A later process removes what it cannot remove.
+func SweepScratchInBackground() (done <-chan struct{}) {
 	end := make(chan struct{})
 	go func() {
 		defer close(end)

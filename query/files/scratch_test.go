@@ -25,7 +25,7 @@ func left(t *testing.T, dir string) []string {
 
 func makeDir(t *testing.T) *files.ScratchDir {
 	t.Helper()
-	d, err := new(files.OwnScratch).Dir()
+	d, err := new(files.ProcessScratch).Dir()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestSweepRace(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for range 200 {
-				d, err := new(files.OwnScratch).Dir()
+				d, err := new(files.ProcessScratch).Dir()
 				if err != nil {
 					t.Error(err)
 					return

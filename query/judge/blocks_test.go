@@ -33,7 +33,7 @@ func TestBlocksWherePaid(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2))
 		var pairs []judge.Pair
 		for range c.points {
-			p := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+			p := judge.Pair{Lower: true, Margin: math.Log(1.02)}
 			for block := range c.blocks {
 				second := [2]float64{0, c.second} // of base and head, which take turns
 				if block%2 == 1 {
@@ -81,9 +81,9 @@ func TestJumpsOfMajority(t *testing.T) {
 			}
 			return values
 		}
-		pairs := []judge.Pair{{Lower: true, DeadZone: math.Log(1.02), Base: side(0), Head: side(runs - 1)}}
+		pairs := []judge.Pair{{Lower: true, Margin: math.Log(1.02), Base: side(0), Head: side(runs - 1)}}
 		for i := range 39 {
-			pairs = append(pairs, judge.Pair{Lower: true, DeadZone: math.Log(1.02), Base: side(c.jumped(i)), Head: side(c.jumped(i))})
+			pairs = append(pairs, judge.Pair{Lower: true, Margin: math.Log(1.02), Base: side(c.jumped(i)), Head: side(c.jumped(i))})
 		}
 		before := slices.Clone(pairs[0].Base)
 		if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; (o.Rule == judge.RuleJumps) != c.jumps {
@@ -102,7 +102,7 @@ func TestBlocksOfOnePoint(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	var pairs []judge.Pair
 	for point := range 40 {
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02)}
 		for block := range 6 {
 			base, head := .01*random.NormFloat64(), .01*random.NormFloat64()
 			if point == 0 {
@@ -126,7 +126,7 @@ func TestJumpsOfBlocks(t *testing.T) {
 		random := rand.New(rand.NewPCG(9, 10))
 		var pairs []judge.Pair
 		for point := range 40 {
-			p := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+			p := judge.Pair{Lower: true, Margin: math.Log(1.02)}
 			for block := range 6 {
 				both := .2 * random.NormFloat64()
 				head := both + .002*random.NormFloat64()

@@ -42,7 +42,7 @@ func (m *together) draw(random *rand.Rand, effect float64) (absolute, relative [
 		}
 	}
 	pair := func(i int, factors []float64) judge.Pair {
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02), Confounded: true}
 		less := func(values []float64, factor float64) (all []float64) {
 			for _, v := range values {
 				all = append(all, v-factor)

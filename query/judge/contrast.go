@@ -66,7 +66,7 @@ func (d *design) addSessions(runs []ContrastRun) {
 		for _, i := range d.cells[k].runs {
 			all = append(all, runs[i].Location)
 		}
-		d.cells[k].location = center(all)
+		d.cells[k].location = medianOf(all)
 	}
 }
 
@@ -92,7 +92,7 @@ func (d *design) align() {
 	}
 	levels := map[groupKey]float64{}
 	for key, all := range groups {
-		levels[key] = center(all)
+		levels[key] = medianOf(all)
 	}
 	for i := range d.cells {
 		d.cells[i].location -= levels[d.group(i)]
@@ -193,18 +193,11 @@ func (d *design) shuffle(random *rand.Rand) {
 	}
 }
 
-// center is the median.
-func center(values []float64) float64 {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return stat.Quantile(sorted, .5)
-}
-
-// tooFew is the contrast of a fact that cannot be tested.
-func (s *splits) tooFew(f *factor) Contrast {
+// untestable is the contrast of a fact that cannot be tested.
+func (s *splits) untestable(f *factor) Contrast {
 	nan := math.NaN()
 	return Contrast{
-		Condition: Condition{Fact: f.names[0]}, Alike: s.alike(f, Condition{}), Effect: stat.Estimate{Value: nan, Low: nan, High: nan},
+		Condition: Condition{Fact: f.names[0]}, ConfoundedWith: s.confoundedWith(f, Condition{}), Effect: stat.Estimate{Value: nan, Low: nan, High: nan},
 		P: nan, Adjusted: nan, Part: nan, Verdict: ContrastInconclusive,
 	}
 }
@@ -214,7 +207,7 @@ func (s *splits) contrast(f *factor, l *look) Contrast {
 	c := Contrast{
 		Within: l.within, Condition: s.condition(f, l), P: l.p, Adjusted: l.adjusted, Verdict: ContrastInconclusive,
 	}
-	c.Alike = s.alike(f, c.Condition)
+	c.ConfoundedWith = s.confoundedWith(f, c.Condition)
 	for i, r := range s.Runs {
 		side := &c.Base
 		if r.Head {
@@ -234,8 +227,8 @@ func (s *splits) contrast(f *factor, l *look) Contrast {
 	return c
 }
 
-// alike are the other facts of a factor, with the values that they have in the runs that meet a condition.
-func (s *splits) alike(f *factor, c Condition) []Condition {
+// confoundedWith are the other facts of a factor, with the values that they have in the runs that meet a condition.
+func (s *splits) confoundedWith(f *factor, c Condition) []Condition {
 	var all []Condition
 	for _, name := range f.names[1:] {
 		other := Condition{Fact: name}
@@ -269,14 +262,14 @@ func (c *Contrast) count(f *factor, l *look) {
 // sides differ in the fact.
 func (s *splits) verdict(f *factor, part float64) ContrastVerdict {
 	if math.IsNaN(part) {
-		if math.Abs(s.delta(f)) > alikeDelta {
+		if math.Abs(s.delta(f)) > smallDelta {
 			return Explains
 		}
 		return Noisy
 	}
 	needed := minExplained
-	if change := math.Abs(s.change); change < s.DeadZone { // nearly every fact explains a part of a tiny change
-		needed *= s.DeadZone / change
+	if change := math.Abs(s.change); change < s.Margin { // nearly every fact explains a part of a tiny change
+		needed *= s.Margin / change
 	}
 	switch {
 	case part >= needed:
@@ -400,7 +393,7 @@ func (s *splits) effect(f *factor, d *design, w Within, c Condition) stat.Estima
 		for _, v := range g[1] {
 			without = append(without, v-sum/weights)
 		}
-		level := center(without)
+		level := medianOf(without)
 		for k, values := range g {
 			for _, v := range values {
 				parts[k] = append(parts[k], v-level)
@@ -479,7 +472,7 @@ func (s *splits) part(f *factor, l *look, c *Contrast) float64 {
 		if l.within == WithinBase {
 			other, of = WithinHead, &ofHead
 		}
-		if e := s.effect(f, l.design, other, c.Condition); apart(e, c.Effect) {
+		if e := s.effect(f, l.design, other, c.Condition); disjoint(e, c.Effect) {
 			*of = e.Value
 		}
 	}
@@ -520,18 +513,18 @@ const fewOfValue = 3
 // factorsOf are the facts that vary between the runs. Facts that split the runs in the same way are one factor.
 func factorsOf(runs []ContrastRun, names []string) []*factor {
 	var all []*factor
-	alike := map[string]*factor{}
+	byKey := map[string]*factor{}
 	for _, name := range names {
 		f := factorOf(runs, name)
 		if len(f.levels) < 2 {
 			continue
 		}
 		key := f.key()
-		if first := alike[key]; first != nil {
+		if first := byKey[key]; first != nil {
 			first.names = append(first.names, name)
 			continue
 		}
-		alike[key] = f
+		byKey[key] = f
 		all = append(all, f)
 	}
 	return all
@@ -653,7 +646,7 @@ func (s *splits) look(factor int) {
 	if variesWithin(s.Runs, f) {
 		d = s.runs
 	}
-	delta := max(math.Abs(s.delta(f)), alikeDelta)
+	delta := max(math.Abs(s.delta(f)), smallDelta)
 	weight := delta * delta
 	var own []*look
 	for _, w := range []Within{WithinBase, WithinHead} {
@@ -940,11 +933,11 @@ func (s *splits) best(factor int) *look {
 func (s *splits) sidesDiffer(l *look) bool {
 	f := s.factors[l.factor]
 	c := s.condition(f, l)
-	return apart(s.effect(f, l.design, WithinBase, c), s.effect(f, l.design, WithinHead, c))
+	return disjoint(s.effect(f, l.design, WithinBase, c), s.effect(f, l.design, WithinHead, c))
 }
 
-// apart reports whether the intervals of two estimates do not overlap.
-func apart(a, b stat.Estimate) bool {
+// disjoint reports whether the intervals of two estimates do not overlap.
+func disjoint(a, b stat.Estimate) bool {
 	return a.Confidence > 0 && b.Confidence > 0 && (a.High < b.Low || a.Low > b.High)
 }
 

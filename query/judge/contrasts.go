@@ -24,10 +24,10 @@ type Contrasting struct {
 	// Names are the facts to test. Of facts that split the runs in the same way, the first one represents the others.
 	Names []string
 
-	// DeadZone is the threshold for the difference between the sides, in the unit of the locations. Higher means that higher
+	// Margin is the equivalence margin for the difference between the sides, in the unit of the locations. Higher means that higher
 	// values are better.
-	DeadZone float64
-	Higher   bool
+	Margin float64
+	Higher bool
 }
 
 // Within says among which runs a contrast was found.
@@ -61,9 +61,9 @@ type Contrast struct {
 	Condition
 	Within Within
 
-	// Alike are the conditions on other facts that split the runs in exactly the same way, so that the data cannot tell which of
+	// ConfoundedWith are the conditions on other facts that split the runs in exactly the same way, so that the data cannot tell which of
 	// them matters. For numbers that rise and fall together, only Fact is set.
-	Alike []Condition
+	ConfoundedWith []Condition
 
 	// With and Others are the numbers of runs that meet the condition and that do not. If the fact only changes between sessions,
 	// WithSessions and OtherSessions are the numbers of sessions; otherwise they are 0.
@@ -88,9 +88,9 @@ type Contrast struct {
 // Contrasted is the result of Contrasts.
 type Contrasted struct {
 	All []Contrast // by ascending adjusted p
-	// Tested is the number of facts that Adjusted accounts for; facts that split the runs in the same way count once. TooFew is
+	// Tested is the number of facts that Adjusted accounts for; facts that split the runs in the same way count once. Untestable is
 	// the number of facts with too few runs or sessions for a p below Level; they are in All too.
-	Tested, TooFew int
+	Tested, Untestable int
 }
 
 // permutations is the largest number of permutations that are drawn. Fewer are drawn, but at least minPermutations, if it would take
@@ -101,11 +101,11 @@ const (
 	permutationWork = 2e8
 )
 
-// alikeDelta is Cliff's delta (Psychological Bulletin 114, 1993) up to which a fact counts as equally frequent on both sides. The
-// weight of a fact is the square of its delta, at least alikeDelta squared. If it varies on both sides, the test within one side has
+// smallDelta is Cliff's delta (Psychological Bulletin 114, 1993) up to which a fact counts as equally frequent on both sides. The
+// weight of a fact is the square of its delta, at least smallDelta squared. If it varies on both sides, the test within one side has
 // that weight times oneSideWeight.
 const (
-	alikeDelta    = .2
+	smallDelta    = .2
 	oneSideWeight = .25
 )
 
@@ -135,8 +135,8 @@ func Contrasts(c Contrasting) Contrasted {
 	for i, f := range s.factors {
 		best := s.best(i)
 		if best == nil {
-			found.TooFew++
-			found.All = append(found.All, s.tooFew(f))
+			found.Untestable++
+			found.All = append(found.All, s.untestable(f))
 			continue
 		}
 		found.Tested++

@@ -27,7 +27,7 @@ type contrastModel struct {
 // blocks and facts of sessions), and the cause, if there is one.
 func (m contrastModel) draw(seed uint64) judge.Contrasting {
 	random := rand.New(rand.NewPCG(11, seed))
-	c := judge.Contrasting{DeadZone: math.Log1p(.02)}
+	c := judge.Contrasting{Margin: math.Log1p(.02)}
 	walk := func(x *float64) float64 {
 		*x = m.rho**x + math.Sqrt(1-m.rho*m.rho)*random.NormFloat64()
 		return *x
@@ -299,11 +299,11 @@ func TestContrastsAlike(t *testing.T) {
 		t.Errorf("%d facts are tested, of %d", found.Tested, len(found.All))
 	}
 	one := contrastOf(t, found, "kernel")
-	if one.Value != "6.9" || fmt.Sprint(one.Alike) != "[{cause = always 0}]" {
+	if one.Value != "6.9" || fmt.Sprint(one.ConfoundedWith) != "[{cause = always 0}]" {
 		t.Errorf("got %+v", one)
 	}
-	if one := contrastOf(t, found, "once"); fmt.Sprint(one.Alike) != "[{twice   0} {down   0}]" {
-		t.Errorf("got %+v", one.Alike)
+	if one := contrastOf(t, found, "once"); fmt.Sprint(one.ConfoundedWith) != "[{twice   0} {down   0}]" {
+		t.Errorf("got %+v", one.ConfoundedWith)
 	}
 }
 
@@ -318,8 +318,8 @@ func TestContrastsTooFew(t *testing.T) {
 	c.Runs[len(c.Runs)-1].Facts["constant"] = ""
 	c.Names = []string{"cause", "single", "constant"}
 	found := judge.Contrasts(c)
-	if found.Tested != 0 || found.TooFew != 2 || len(found.All) != 2 {
-		t.Errorf("%d facts are tested, %d are too few: %+v", found.Tested, found.TooFew, found.All)
+	if found.Tested != 0 || found.Untestable != 2 || len(found.All) != 2 {
+		t.Errorf("%d facts are tested, %d are too few: %+v", found.Tested, found.Untestable, found.All)
 	}
 	for _, one := range found.All {
 		if !math.IsNaN(one.P) || one.Verdict != judge.ContrastInconclusive {

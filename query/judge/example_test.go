@@ -9,7 +9,7 @@ import (
 
 // A point of 5 runs a side, which ran by turns: numbers are logarithms of what was measured.
 func ExampleJudge() {
-	pair := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+	pair := judge.Pair{Lower: true, Margin: math.Log(1.02)}
 	for i, base := range []float64{10.1, 10, 10.2, 9.9, 10} { // milliseconds
 		head := []float64{11.1, 11, 11.3, 10.9, 11}[i]
 		pair.Base, pair.Head = append(pair.Base, math.Log(base)), append(pair.Head, math.Log(head))

@@ -119,7 +119,7 @@ func (p programs) drawn(seed, point uint64) drawn {
 
 // pair returns the pair of the first runs and processes, with replicates chosen by the rule.
 func (d *drawn) pair(runs, processes int) judge.Pair {
-	pair := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: d.sides == twoSessions}
+	pair := judge.Pair{Lower: true, Margin: math.Log(1.02), Confounded: d.sides == twoSessions}
 	pair.Base, pair.Head = d.base.locations(runs, processes), d.head.locations(runs, processes)
 	if d.sides == byTurns {
 		for i, h := range pair.Head {

@@ -29,7 +29,7 @@ type Halfway struct {
 	Known float64
 	Error float64 // probability of a wrong decision, over all looks
 	Looks int     // maximum number of looks
-	Min   float64 // smaller changes count as none: see Nothing
+	Min   float64 // smaller changes count as none: see Negligible
 }
 
 // change is the estimate from the differences of blocks, head minus base, with its interval. Confidence is 0 for fewer than 2
@@ -41,7 +41,7 @@ func (h *Halfway) change(blocks []float64) stat.Estimate {
 	if rho, ok := stat.Neighbours(blocks); ok {
 		d.rho, d.rhoOf = rho, float64(len(blocks))
 	}
-	widen := math.Sqrt(wandering([]draft{d}))
+	widen := math.Sqrt(varianceInflation([]draft{d}))
 	change := stat.PairedShift(blocks, confidence)
 	if len(blocks) < minRankedBlocksAt(confidence) {
 		d.own.StdErr *= widen
@@ -76,8 +76,8 @@ func (h *Halfway) Look(blocks []float64) (stat.Estimate, Likeness) {
 	return change, LikeNone
 }
 
-// Nothing reports whether there is no relevant change: the interval is within Min of 0.
-func (h *Halfway) Nothing(change stat.Estimate) bool {
+// Negligible reports whether there is no relevant change: the interval is within Min of 0.
+func (h *Halfway) Negligible(change stat.Estimate) bool {
 	return stat.Equivalent(change, max(h.Min, rounding))
 }
 

@@ -110,7 +110,7 @@ func TestHalfway(t *testing.T) {
 		}
 	}
 	h := Halfway{Known: math.NaN(), Error: .01, Looks: 5, Min: .02}
-	if !h.Nothing(h.Change(same(.01))) || h.Nothing(h.Change(same(.03))) || h.Nothing(h.Change([]float64{0})) {
+	if !h.Negligible(h.Change(same(.01))) || h.Negligible(h.Change(same(.03))) || h.Negligible(h.Change([]float64{0})) {
 		t.Error("nothing is what lies within the least change")
 	}
 	if change, like := h.Look(nil); like != LikeNone || change.Confidence != 0 {

@@ -28,9 +28,9 @@ import (
 //     family differed by as much.
 //
 // P is adjusted over the family with the Benjamini-Hochberg procedure, in a gate with Holm's. A pair has changed if the adjusted p
-// is below 0.05, the estimate is at least the dead zone and two steps of the clock, and the interval excludes 0. The strict rule
-// tests against the dead zone instead of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). A pair is unchanged if its interval is
-// within the dead zone (equivalence: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987); a coarse clock makes
+// is below 0.05, the estimate is at least the equivalence margin and two steps of the clock, and the interval excludes 0. The strict rule
+// tests against the equivalence margin instead of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). A pair is unchanged if its interval is
+// within the equivalence margin (equivalence: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987); a coarse clock makes
 // the interval too wide for that. If in a session one side ran before the other, there is no verdict.
 func Judge(families [][]Pair, rules Rules) []Judgement {
 	judgements := make([]Judgement, len(families))
@@ -47,10 +47,10 @@ func Judge(families [][]Pair, rules Rules) []Judgement {
 	}
 	all := 0
 	for _, pairs := range families {
-		all += eventually(pairs)
+		all += countEventual(pairs)
 	}
 	for i, pairs := range families {
-		family := eventually(pairs)
+		family := countEventual(pairs)
 		if rules.Gate {
 			family, judgements[i].Family = all, judgements[0].Family
 		}
@@ -67,16 +67,16 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 		drafts[i].outcome = &j.Outcomes[i]
 		drafts[i].measure(&pairs[i])
 	})
-	ratios, differences := lentByScale(pairs, drafts)
-	ratios.periodic = periodic(pairs) // a disturbance of the machine is one of all metrics and scales
+	ratios, differences := poolByScale(pairs, drafts)
+	ratios.periodic = periodic(pairs) // a disturbance of the machine affects all metrics and scales
 	differences.periodic = ratios.periodic
 	inParallel(len(pairs), func(i int) {
-		lent := &ratios
+		family := &ratios
 		if pairs[i].Difference {
-			lent = &differences
+			family = &differences
 		}
-		drafts[i].estimate(&pairs[i], lent)
-		drafts[i].test(&pairs[i], lent, rules)
+		drafts[i].estimate(&pairs[i], family)
+		drafts[i].test(&pairs[i], family, rules)
 	})
 	return drafts
 }
@@ -98,23 +98,23 @@ func inParallel(n int, do func(i int)) {
 
 // draft is an outcome that is being computed.
 type draft struct {
-	outcome   *Outcome
-	spend     float64        // see Spend
-	judgeable bool           // there are enough runs for a verdict, and they have a variance
-	runs      sampleVariance // of a run, pooled over both sides
-	blocks    sampleVariance // of the difference of a block; no degrees of freedom: too few blocks
-	base      stat.Spread
-	head      stat.Spread
-	far       far     // outliers among the runs of each side
-	farBlocks far     // outliers among the blocks
-	rho       float64 // correlation of consecutive blocks
-	rhoOf     float64 // number of blocks that rho is computed from; 0: unknown
+	outcome       *Outcome
+	spend         float64        // see Spend
+	judgeable     bool           // there are enough runs for a verdict, and they have a variance
+	runs          sampleVariance // of a run, pooled over both sides
+	blocks        sampleVariance // of the difference of a block; no degrees of freedom: too few blocks
+	base          stat.Spread
+	head          stat.Spread
+	outliers      pointOutliers // outliers among the runs of each side
+	blockOutliers pointOutliers // outliers among the blocks
+	rho           float64       // correlation of consecutive blocks
+	rhoOf         float64       // number of blocks that rho is computed from; 0: unknown
 
-	paired bool       // it is judged by blocks
-	own    stat.TTest // of the pair alone
-	factor float64    // variance of the mean difference / variance of a run or block
-	nights []float64  // differences between consecutive earlier sessions
-	growth growth     // whether the newest of them differ more than the earlier ones
+	paired        bool       // it is judged by blocks
+	own           stat.TTest // of the pair alone
+	factor        float64    // variance of the mean difference / variance of a run or block
+	sessionDeltas []float64  // differences between consecutive earlier sessions
+	growth        growth     // whether the newest of them differ more than the earlier ones
 	// unsettled means that the differences between sessions have grown: for too many points of the family to be chance, or for this point by
 	// far.
 	unsettled bool
@@ -133,14 +133,14 @@ func (d *draft) measure(p *Pair) {
 	}
 	d.sides(p)
 	if known {
-		d.far.look(p.Base)
-		d.far.look(p.Head)
+		d.outliers.add(p.Base)
+		d.outliers.add(p.Head)
 	}
 	if known && p.inBlocks() {
 		of, ok := stat.SpreadOf(p.Blocks)
 		known = ok
 		d.blocks = sampleVariance{of.Variance, of.DF}
-		d.farBlocks.look(p.Blocks)
+		d.blockOutliers.add(p.Blocks)
 		if rho, ok := stat.Neighbours(p.Blocks); ok {
 			d.rho, d.rhoOf = rho, of.N
 		}
@@ -151,10 +151,10 @@ func (d *draft) measure(p *Pair) {
 
 // estimate computes the effect size and its interval from the pair alone: from its blocks, if it has enough and those of its family are
 // worth it, otherwise from the runs of each side.
-func (d *draft) estimate(p *Pair, lent *lent) {
+func (d *draft) estimate(p *Pair, family *pooled) {
 	o := d.outcome
 	o.P, o.Adjusted, o.Noise, o.Variance, o.DF = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
-	o.DeadZone = max(p.DeadZone, quanta*p.Resolution)
+	o.Margin = max(p.Margin, quanta*p.Resolution)
 	o.Method = MethodRuns
 	if p.Runs() == 0 {
 		o.Change = stat.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
@@ -162,10 +162,10 @@ func (d *draft) estimate(p *Pair, lent *lent) {
 	}
 	var known bool // finite
 	defer func() { d.judgeable = d.judgeable && known }()
-	if d.paired = p.inBlocks() && !lent.apart; d.paired {
+	if d.paired = p.inBlocks() && !family.unpaired; d.paired {
 		o.Method = MethodBlocks
 		o.Change = stat.PairedShift(p.Blocks, p.confidence())
-		if len(p.Blocks) < p.minRankedBlocks() && !lent.follows(p) { // a rank interval allows for every order, as flips does
+		if len(p.Blocks) < p.minRankedBlocks() && !family.mayBePeriodic(p) { // a rank interval allows for every order, as signFlipP does
 			o.Change.Confidence = 0
 		}
 		d.own, known = stat.OneSample(p.Blocks)
@@ -173,7 +173,7 @@ func (d *draft) estimate(p *Pair, lent *lent) {
 		return
 	}
 	o.Change = stat.Shift(p.Base, p.Head, p.confidence())
-	if lent.follows(p) {
+	if family.mayBePeriodic(p) {
 		o.Change.Low, o.Change.High = min(o.Change.Low, slices.Min(p.Blocks)), max(o.Change.High, slices.Max(p.Blocks))
 	}
 	d.own, known = stat.Welch(p.Base, p.Head)
@@ -190,20 +190,20 @@ func (d *draft) sessions(p *Pair) {
 	if !ok {
 		return
 	}
-	d.outcome.SessionSD, d.nights, d.growth = noise.SD, noise.Differences, growthOf(p.History)
-	d.session = among(p, noise.SD, 0).Interval(p.confidence()).High
+	d.outcome.SessionSD, d.sessionDeltas, d.growth = noise.SD, noise.Differences, growthOf(p.History)
+	d.session = sessionTest(p, noise.SD, 0).Interval(p.confidence()).High
 }
 
-// among is the t test of a difference against the differences between the point's sessions.
-func among(p *Pair, sd, difference float64) stat.TTest {
+// sessionTest is the t test of a difference against the differences between the point's sessions.
+func sessionTest(p *Pair, sd, difference float64) stat.TTest {
 	return stat.TTest{Difference: difference, StdErr: math.Sqrt2 * sd, DF: float64(len(p.History) - 1)}
 }
 
-// amongFew is among for p-values far below 5 %. The standard deviation is estimated from a median of differences, which is as
+// sessionTailTest is sessionTest for p-values far below 5 %. The standard deviation is estimated from a median of differences, which is as
 // precise as one of about 0.4 times as many sessions. In simulations the tails are right down to 1 in 10,000 for 5 to 50 sessions;
 // with H-1 degrees of freedom they would be 2 to 12 times too light.
-func amongFew(p *Pair, sd, difference float64) stat.TTest {
-	test := among(p, sd, difference)
+func sessionTailTest(p *Pair, sd, difference float64) stat.TTest {
+	test := sessionTest(p, sd, difference)
 	test.DF = 1 + .4*float64(len(p.History))
 	return test
 }
@@ -219,18 +219,18 @@ func (d *draft) sides(p *Pair) {
 
 // test computes p, and the interval if there are too few runs for a rank interval. That interval uses the pair's own variance, as a
 // rank interval would: with the moderated variance it would be narrower, and the next run could take a verdict away.
-func (d *draft) test(p *Pair, lent *lent, rules Rules) {
+func (d *draft) test(p *Pair, family *pooled, rules Rules) {
 	o := d.outcome
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	if !d.judgeable {
 		return
 	}
-	wander := 1.
+	inflation := 1.
 	if p.inBlocks() {
-		wander = lent.wander
-		d.wander(wander)
+		inflation = family.varianceInflation
+		d.inflate(inflation)
 	}
-	test, rule := d.tested(p, lent, wander)
+	test, rule := d.tTest(p, family, inflation)
 	if (len(p.Base) != len(p.Head) || p.Runs() < FirmRuns) && !d.paired && o.Change.Confidence > 0 {
 		// If the side with few runs varies more, the rank interval mostly reflects the many runs of the other side. The rank interval of 4 runs
 		// is the range of all differences, which is too narrow if one side varies more.
@@ -246,69 +246,69 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	d.widen(p)
-	d.unsettled = p.Confounded && (lent.unsettled || d.growth.alone)
+	d.unsettled = p.Confounded && (family.unsettled || d.growth.alone)
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
-	if d.judged(p, rules) {
+	if d.hasVerdict(p, rules) {
 		o.Rule = rule
-		d.chance(p, test, lent)
+		d.pValue(p, test, family)
 		switch {
 		case !(o.P < Level): // not a change anyway
 		case d.paired:
-			o.raise(RuleJumps, lent.farBlocks.blocks(p.Blocks, o.Change.Value))
+			o.raise(RuleJumps, family.blockJumps.blocks(p.Blocks, o.Change.Value))
 		default:
-			o.raise(RuleJumps, lent.far.sides(p.Base, p.Head, o.Change.Value))
+			o.raise(RuleJumps, family.runJumps.sides(p.Base, p.Head, o.Change.Value))
 		}
 		if o.P < Level && p.flippable() {
-			if chance := flips(p.Blocks); chance > oftenFlipped || lent.follows(p) {
-				o.raise(RuleFlips, chance)
+			if flips := signFlipP(p.Blocks); flips > maxFlipP || family.mayBePeriodic(p) {
+				o.raise(RuleFlips, flips)
 			}
 		}
 		if p.Confounded {
-			o.raise(RuleNights, lent.seen(math.Abs(o.Change.Value)))
+			o.raise(RuleFamilySessions, family.exceedance(math.Abs(o.Change.Value)))
 		}
 	}
 }
 
-// wander widens the test and the interval of blocks for the correlation of consecutive blocks.
-func (d *draft) wander(factor float64) {
+// inflate widens the test and the interval of blocks for the correlation of consecutive blocks.
+func (d *draft) inflate(factor float64) {
 	d.own.StdErr *= math.Sqrt(factor)
 	c := &d.outcome.Change
 	c.Low, c.High = c.Value-math.Sqrt(factor)*(c.Value-c.Low), c.Value+math.Sqrt(factor)*(c.High-c.Value)
 }
 
-// sidesUnlike is the ratio of the variances of the sides from which on one is not taken for the other's.
-const sidesUnlike = 9
+// unequalRatio is the ratio of the variances of the sides from which on the variance of one side is not used for the other.
+const unequalRatio = 9
 
-// unlike reports whether one side varies much more than the other: three times as much, as a standard deviation.
-func (d *draft) unlike() bool {
-	return max(d.base.Variance, d.head.Variance) > sidesUnlike*min(d.base.Variance, d.head.Variance)
+// unequalVariances reports whether one side varies much more than the other: three times as much, as a standard deviation.
+func (d *draft) unequalVariances() bool {
+	return max(d.base.Variance, d.head.Variance) > unequalRatio*min(d.base.Variance, d.head.Variance)
 }
 
-// tested is the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it
+// tTest is the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it
 // uses one variance for both or one for each, whichever gives the larger p: the runs of a calm side do not show how the runs of the
 // other side vary.
-func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
+func (d *draft) tTest(p *Pair, family *pooled, inflation float64) (stat.TTest, Rule) {
 	o := d.outcome
-	prior, own := lent.runs, d.runs
+	prior, own := family.runs, d.runs
 	switch {
 	case d.paired:
-		prior, own = lent.blocks, d.blocks
-	case d.blocks.value > opposed*2*d.runs.value: // the runs of its blocks are opposed, unlike those of the family
+		prior, own = family.blocks, d.blocks
+	case d.blocks.value > anticorrelated*2*d.runs.value: // the runs of its blocks are negatively correlated, unlike in the family
 		own = sampleVariance{d.blocks.value / 2, d.blocks.df}
 	}
 	o.Prior = prior
 	o.Variance, o.DF = prior.Moderate(own.value, own.df)
-	o.Variance *= wander
+	o.Variance *= inflation
 	if !(prior.Variance > 0) {
 		return d.own, RuleT
 	}
 	test := stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
-	if d.paired || len(p.Base) == len(p.Head) && !d.unlike() {
+	if d.paired || len(p.Base) == len(p.Head) && !d.unequalVariances() {
 		return test, RuleModerated
 	}
 	base, head := d.base, d.head
-	base.Variance, base.DF = lent.base.Moderate(base.Variance, base.DF)
-	head.Variance, head.DF = lent.head.Moderate(head.Variance, head.DF)
+	base.Variance, base.DF = family.base.Moderate(base.Variance, base.DF)
+	head.Variance, head.DF = family.head.Moderate(head.Variance, head.DF)
 	if each := stat.WelchOf(d.own.Difference, base, head); each.P() > test.P() {
 		o.Variance, o.DF = each.StdErr*each.StdErr/d.factor, each.DF
 		return each, RuleSides
@@ -316,20 +316,20 @@ func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	return test, RuleModerated
 }
 
-// driftable reports whether a drift may explain the difference. If one side ran after the other, the data cannot distinguish a
+// mayBeDrift reports whether a drift may explain the difference. If one side ran after the other, the data cannot distinguish a
 // drifting or temporarily slow machine from a change, unless all runs of a side are identical. For different sessions the history
 // shows how much they differ.
-func (d *draft) driftable(p *Pair) bool {
+func (d *draft) mayBeDrift(p *Pair) bool {
 	return p.Ordered && !p.Confounded && d.own.StdErr > rounding*math.Abs(p.Base[0])
 }
 
-// judged reports whether a pair can have a verdict. If it cannot, p would be misleading.
-func (d *draft) judged(p *Pair, rules Rules) bool {
-	return p.Barred == "" && d.judgeable && !d.driftable(p) && !d.unsettled && !(rules.Gate && p.Runs() < FirmRuns) &&
+// hasVerdict reports whether a pair can have a verdict. If it cannot, p would be misleading.
+func (d *draft) hasVerdict(p *Pair, rules Rules) bool {
+	return p.Barred == "" && d.judgeable && !d.mayBeDrift(p) && !d.unsettled && !(rules.Gate && p.Runs() < FirmRuns) &&
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 
-// widen extends the interval by the step of the clock and to the differences between sessions, and the dead zone to the latter.
+// widen extends the interval by the step of the clock and to the differences between sessions, and the equivalence margin to the latter.
 func (d *draft) widen(p *Pair) {
 	o := d.outcome
 	o.Change.Low, o.Change.High = o.Change.Low-p.Resolution, o.Change.High+p.Resolution
@@ -338,7 +338,7 @@ func (d *draft) widen(p *Pair) {
 		return
 	}
 	o.Noise = max(o.Noise, d.session)
-	o.DeadZone = max(o.DeadZone, d.session)
+	o.Margin = max(o.Margin, d.session)
 	o.Change.Low = min(o.Change.Low, o.Change.Value-d.session)
 	o.Change.High = max(o.Change.High, o.Change.Value+d.session)
 }
@@ -346,12 +346,12 @@ func (d *draft) widen(p *Pair) {
 // rounding is the relative rounding error of a location. A smaller spread counts as none.
 const rounding = 1e-13
 
-// chance computes the p of a pair from its runs and, if the sides are from different sessions, from its sessions.
-func (d *draft) chance(p *Pair, test stat.TTest, lent *lent) {
+// pValue computes P of a pair from its runs and, if the sides are from different sessions, from its sessions.
+func (d *draft) pValue(p *Pair, test stat.TTest, family *pooled) {
 	o := d.outcome
 	margin := 0.0
 	if o.Strict {
-		margin = o.DeadZone
+		margin = o.Margin
 	}
 	switch {
 	case test.StdErr > rounding*math.Abs(p.Base[0]):
@@ -361,12 +361,12 @@ func (d *draft) chance(p *Pair, test stat.TTest, lent *lent) {
 	default:
 		_, o.P = stat.MannWhitney(p.Base, p.Head)
 		o.Rule = RuleRanks
-		if seen := lent.alike(p, math.Copysign(math.Abs(test.Difference)-margin, test.Difference)); seen < o.P {
+		if seen := family.pOutlier(p, math.Copysign(math.Abs(test.Difference)-margin, test.Difference)); seen < o.P {
 			o.P, o.Rule = seen, RuleJumps
 		}
 	}
 	if p.Confounded && d.session > 0 {
-		o.raise(RuleSessions, amongFew(p, o.SessionSD, test.Difference).PBeyond(margin))
+		o.raise(RuleSessions, sessionTailTest(p, o.SessionSD, test.Difference).PBeyond(margin))
 	}
 }
 
@@ -415,18 +415,18 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = NoValues
 	case p.Confounded && math.IsNaN(o.SessionSD):
 		o.Reason = Sessions
-	case p.Runs() >= minRuns && d.driftable(p):
+	case p.Runs() >= minRuns && d.mayBeDrift(p):
 		o.Reason = Order
 	case d.unsettled:
 		o.Reason = Unsettled
-	case !d.judged(p, rules):
+	case !d.hasVerdict(p, rules):
 		o.Reason = FewRuns
 	case o.Adjusted < Level && o.sizeable():
 		o.Verdict, o.Reason = direction(p, o.Change.Value), ""
-	case stat.Equivalent(o.Change, max(p.DeadZone, d.session)), o.Change.Low == 0 && o.Change.High == 0:
+	case stat.Equivalent(o.Change, max(p.Margin, d.session)), o.Change.Low == 0 && o.Change.High == 0:
 		o.Verdict, o.Reason = Unchanged, ""
 	}
-	if o.Reason == Noise && quanta*p.Resolution > p.DeadZone && math.Abs(o.Change.Value) <= quanta*p.Resolution {
+	if o.Reason == Noise && quanta*p.Resolution > p.Margin && math.Abs(o.Change.Value) <= quanta*p.Resolution {
 		o.Reason = Quantised
 	}
 	if o.Reason == Noise || o.Reason == FewRuns {
@@ -434,10 +434,10 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 	}
 }
 
-// sizeable reports whether a change is large enough to be reported, if it is significant: its estimate reaches the dead zone and
+// sizeable reports whether a change is large enough to be reported, if it is significant: its estimate reaches the equivalence margin and
 // its interval excludes 0.
 func (o *Outcome) sizeable() bool {
-	return math.Abs(o.Change.Value) >= o.DeadZone && (o.Change.Low > 0 || o.Change.High < 0)
+	return math.Abs(o.Change.Value) >= o.Margin && (o.Change.Low > 0 || o.Change.High < 0)
 }
 
 func direction(p *Pair, change float64) Verdict {

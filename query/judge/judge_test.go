@@ -14,7 +14,7 @@ import (
 func family(random *rand.Rand, n int) []judge.Pair {
 	pairs := make([]judge.Pair, n)
 	for i := range pairs {
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02)}
 		deviation := .005 * math.Exp(random.NormFloat64())
 		change := []float64{0, 0, .03, -.1, .5}[random.IntN(5)]
 		runs := 1 + random.IntN(10)
@@ -146,15 +146,15 @@ func TestJudgeKnowsNoOrder(t *testing.T) {
 	})
 }
 
-// TestJudgeAndTheDeadZone: a larger threshold gives no more changes, and no fewer unchanged pairs.
-func TestJudgeAndTheDeadZone(t *testing.T) {
+// TestJudgeAndTheMargin: a larger threshold gives no more changes, and no fewer unchanged pairs.
+func TestJudgeAndTheMargin(t *testing.T) {
 	t.Parallel()
 	moved := 0
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []judge.Pair, r judge.Rules) {
 		var last []judge.Outcome
 		for _, zone := range []float64{0, .005, .02, .05, .2, 1} {
 			for i := range pairs {
-				pairs[i].DeadZone = zone
+				pairs[i].Margin = zone
 			}
 			outcomes := judge.Alone(pairs, r).Outcomes
 			for i, was := range last {
@@ -162,7 +162,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 				more := called(now.Verdict) != 0 && called(was.Verdict) == 0
 				fewer := was.Verdict == judge.Unchanged && now.Verdict != was.Verdict
 				if more || fewer {
-					t.Errorf("a dead zone of %g makes %s of %s", zone, now.Verdict, was.Verdict)
+					t.Errorf("a equivalence margin of %g makes %s of %s", zone, now.Verdict, was.Verdict)
 				}
 				if now.Verdict != was.Verdict {
 					moved++
@@ -172,7 +172,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 		}
 	})
 	if moved < 100 {
-		t.Errorf("only %d verdicts depend on the dead zone", moved)
+		t.Errorf("only %d verdicts depend on the equivalence margin", moved)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestFamilyCorrection(t *testing.T) {
 			p = append(p, o.P)
 			if !math.IsNaN(o.P) {
 				tested++
-				if c := o.Change; math.Abs(c.Value) < o.DeadZone || c.Low <= 0 && c.High >= 0 {
+				if c := o.Change; math.Abs(c.Value) < o.Margin || c.Low <= 0 && c.High >= 0 {
 					p[i] = 1
 				}
 			}
@@ -234,7 +234,7 @@ func level(n int, value float64) []float64 { return evenly(n, value, 0) }
 
 // twoPercent is a pair of a metric where lower is better, with the default threshold.
 func twoPercent(base, head []float64) judge.Pair {
-	return judge.Pair{Base: base, Head: head, Lower: true, DeadZone: math.Log(1.02)}
+	return judge.Pair{Base: base, Head: head, Lower: true, Margin: math.Log(1.02)}
 }
 
 // TestVerdicts: pairs that are judged alone.
@@ -265,13 +265,13 @@ func TestVerdicts(t *testing.T) {
 		{"slower, strict", slower, strict, judge.Regressed, ""},
 		{"slower by 2.5 %", twoPercent(evenly(5, 0, .01), evenly(5, .025, .01)), judge.Rules{}, judge.Regressed, ""},
 		{"slower by 2.5 %, strict", twoPercent(evenly(5, 0, .01), evenly(5, .025, .01)), strict, judge.Inconclusive, judge.Noise},
-		{"different, within the dead zone", twoPercent(evenly(5, 0, .001), evenly(5, .01, .001)), judge.Rules{}, judge.Unchanged, ""},
+		{"different, within the equivalence margin", twoPercent(evenly(5, 0, .001), evenly(5, .01, .001)), judge.Rules{}, judge.Unchanged, ""},
 		{"the same", twoPercent(evenly(5, 0, .01), evenly(5, 0, .01)), judge.Rules{}, judge.Unchanged, ""},
 		{"noise", twoPercent(evenly(5, 0, .2), evenly(5, .1, .2)), judge.Rules{}, judge.Inconclusive, judge.Noise},
 		{"one huge outlier", twoPercent(evenly(5, 0, .01), []float64{0, 0, .001, -.001, 9}), judge.Rules{}, judge.Inconclusive, judge.Noise},
 		{"two steps of the clock", in(slower, func(p *judge.Pair) { p.Resolution = .06 }), judge.Rules{}, judge.Inconclusive, judge.Quantised},
 		{"all runs alike", twoPercent(level(5, 1), level(5, 1)), judge.Rules{}, judge.Unchanged, ""},
-		{"all runs 0, no dead zone", judge.Pair{Base: level(5, 0), Head: level(5, 0)}, judge.Rules{}, judge.Unchanged, ""},
+		{"all runs 0, no equivalence margin", judge.Pair{Base: level(5, 0), Head: level(5, 0)}, judge.Rules{}, judge.Unchanged, ""},
 		{"5 runs alike a side", twoPercent(level(5, 1), level(5, 2)), judge.Rules{}, judge.Regressed, ""},
 		{"3 runs alike a side", twoPercent(level(3, 1), level(3, 2)), judge.Rules{}, judge.Inconclusive, judge.Noise},
 		{"2 runs", twoPercent(evenly(2, 0, 1e-6), evenly(9, 5, 1e-6)), judge.Rules{}, judge.Inconclusive, judge.FewRuns},
@@ -560,7 +560,7 @@ func TestRules(t *testing.T) {
 		{judge.RuleRanks, []judge.Pair{same}},
 		{judge.RuleJumps, family(slower(3, 3, .2, .001), jumping)},
 		{judge.RuleSessions, []judge.Pair{apart(slower(8, 8, .1, .001), 0, .02, -.01, .03, .01, -.02, 0)}},
-		{judge.RuleNights, family(apart(slower(8, 8, .2, .001), 0, .001, -.001, .001, 0, -.001, .001), func() judge.Pair { k++; return night(k) })},
+		{judge.RuleFamilySessions, family(apart(slower(8, 8, .2, .001), 0, .001, -.001, .001, 0, -.001, .001), func() judge.Pair { k++; return night(k) })},
 		{"", []judge.Pair{slower(2, 2, .1, .01)}},
 	} {
 		if o := judge.Alone(c.pairs, judge.Rules{}).Outcomes[0]; o.Rule != c.want {
@@ -585,7 +585,7 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 		{"a family too small", 3, 9, .4, .1, judge.RuleRanks, judge.Inconclusive, .09},
 		{"some are", 3, 10, .1, .1, judge.RuleRanks, judge.Inconclusive, .09},
 		{"some are, of more runs", 5, 40, .1, .1, judge.RuleRanks, judge.Inconclusive, .007},
-		{"some are by what is beyond the dead zone", 3, 40, .0235, .015, judge.RuleRanks, judge.Inconclusive, .09},
+		{"some are by what is beyond the equivalence margin", 3, 40, .0235, .015, judge.RuleRanks, judge.Inconclusive, .09},
 		{"no point differs", 5, 40, 0, .1, judge.RuleT, judge.Inconclusive, 1},
 	} {
 		pairs := []judge.Pair{twoPercent(level(c.runs, 1), level(c.runs, 1+c.by))}

@@ -8,77 +8,77 @@ import (
 )
 
 const (
-	madScale    = 1.4826 // standard deviation of normal values / their median absolute deviation
-	jumpsFar    = 4      // robust standard deviations from the median of its side from which on a run is an outlier (a jump)
-	groupsApart = 3      // widths of the wider of two groups of runs by which they must be apart to be two modes
-	jumpsAlike  = .8     // share of a change from which on a jump counts as being as large as the change
-	fewAlike    = .65    // the same if a side has fewer than 5 runs
-	inPlace     = 32     // runs of a side that are sorted without an allocation
+	madScale       = 1.4826 // standard deviation of normal values / their median absolute deviation
+	outlierLimit   = 4      // robust standard deviations from the median of its side from which on a run is an outlier (a jump)
+	modeGap        = 3      // widths of the wider of two groups of runs by which they must be apart to be two modes
+	jumpShare      = .8     // share of a change from which on a jump counts as being as large as the change
+	jumpShareOfFew = .65    // the same if a side has fewer than 5 runs
+	stackSize      = 32     // runs of a side that are sorted without an allocation
 )
 
-// far are the distances of outliers among the runs of a point from the other runs of their side. Reasons for outliers are programs
+// pointOutliers has the distances of outliers among the runs of a point from the other runs of their side. Reasons for outliers are programs
 // with two modes, other work on the machine, and coarse clocks.
-type far struct {
-	found *outliers // nil: none, which saves memory for very many points
-	runs  int
+type pointOutliers struct {
+	distances *outlierDistances // nil: none, which saves memory for very many points
+	runs      int
 }
 
-// outliers are distances of outliers, by direction.
-type outliers struct {
+// outlierDistances are distances of outliers, by direction.
+type outlierDistances struct {
 	up, down []float64
 	either   []float64 // both directions
 }
 
-// outliers are those that were found, to be added to.
-func (f *far) outliers() *outliers {
-	if f.found == nil {
-		f.found = &outliers{}
+// toAdd returns the distances, to be added to.
+func (f *pointOutliers) toAdd() *outlierDistances {
+	if f.distances == nil {
+		f.distances = &outlierDistances{}
 	}
-	return f.found
+	return f.distances
 }
 
-// look adds the outliers among the runs of a side. Fewer than 3 runs have no outliers. If no run is far from the median, the runs may
+// add adds the outliers among the runs of a side. Fewer than 3 runs have no outliers. If no run is far from the median, the runs may
 // form two groups with the median between them. Then the runs of the smaller group count, with their distance from the other group;
 // if both groups have the same size, one of them counts in both directions.
-func (f *far) look(side []float64) {
+func (f *pointOutliers) add(side []float64) {
 	if len(side) < minRuns {
 		return
 	}
 	f.runs += len(side)
-	var space [inPlace]float64
+	var space [stackSize]float64
 	sorted := append(space[:0], side...)
 	slices.Sort(sorted)
 	middle := stat.Quantile(sorted, .5)
-	off := make([]float64, 0, inPlace)
+	off := make([]float64, 0, stackSize)
 	for _, v := range sorted {
 		off = append(off, math.Abs(v-middle))
 	}
-	if f.beyond(sorted, middle, jumpsFar*madScale*medianOf(off)) {
+	if f.beyond(sorted, middle, outlierLimit*madScale*medianOf(off)) {
 		return
 	}
 	low, high := parted(sorted)
 	below, above := stat.Quantile(low, .5), stat.Quantile(high, .5)
 	switch widest := max(low[len(low)-1]-low[0], high[len(high)-1]-high[0]); {
-	case high[0]-low[len(low)-1] <= groupsApart*widest || min(len(low), len(high)) == 1:
+	case high[0]-low[len(low)-1] <= modeGap*widest || min(len(low), len(high)) == 1:
 	case len(high) < len(low):
 		f.beyond(high, below, 0)
 	case len(high) > len(low):
 		f.beyond(low, above, 0)
 	default:
 		half := slices.Repeat([]float64{above - below}, len(low))
-		found := f.outliers()
+		found := f.toAdd()
 		found.up, found.down, found.either = append(found.up, half...), append(found.down, half...), append(found.either, half...)
 	}
 }
 
 // beyond adds the values that are further than limit from middle, and reports whether there are any.
-func (f *far) beyond(values []float64, middle, limit float64) (some bool) {
+func (f *pointOutliers) beyond(values []float64, middle, limit float64) (some bool) {
 	for _, v := range values {
 		off := math.Abs(v - middle)
 		if off <= limit {
 			continue
 		}
-		found := f.outliers()
+		found := f.toAdd()
 		if v > middle {
 			found.up = append(found.up, off)
 		} else {
@@ -102,11 +102,11 @@ func parted(sorted []float64) (low, high []float64) {
 
 // medianIn is the median of a side, without changing its order.
 func medianIn(side []float64) float64 {
-	var space [inPlace]float64
+	var space [stackSize]float64
 	return medianOf(append(space[:0], side...))
 }
 
-// jumps are the outliers among the runs of a family, or among the differences of its blocks. If a side has few runs, most of them may
+// jumps has the outliers among the runs of a family, or among the differences of its blocks. If a side has few runs, most of them may
 // be outliers, and its runs alone cannot distinguish that from a change. The frequency of outliers in the family can.
 type jumps struct {
 	up, down, either sizes
@@ -123,7 +123,7 @@ type sizes struct {
 // runJumps are the jumps of the runs of a family. If most runs of a side jumped, it looks as if the others had jumped in the opposite
 // direction. So jumps of both directions count for the more frequent direction.
 func runJumps(drafts []draft) jumps {
-	all := collect(drafts, func(d *draft) *far { return &d.far })
+	all := collect(drafts, func(d *draft) *pointOutliers { return &d.outliers })
 	up, down := len(all.up.all), len(all.down.all)
 	if up >= down {
 		all.up = all.either
@@ -136,21 +136,21 @@ func runJumps(drafts []draft) jumps {
 
 // blockJumps are the jumps of the differences of the blocks of a family.
 func blockJumps(drafts []draft) jumps {
-	return collect(drafts, func(d *draft) *far { return &d.farBlocks })
+	return collect(drafts, func(d *draft) *pointOutliers { return &d.blockOutliers })
 }
 
 // collect combines the outliers of all points.
-func collect(drafts []draft, of func(d *draft) *far) (all jumps) {
+func collect(drafts []draft, of func(d *draft) *pointOutliers) (all jumps) {
 	for i := range drafts {
 		f := of(&drafts[i])
 		if f.runs == 0 {
 			continue
 		}
 		all.runs, all.points = all.runs+f.runs, all.points+1
-		if f.found != nil {
-			all.up.add(f.found.up)
-			all.down.add(f.found.down)
-			all.either.add(f.found.either)
+		if f.distances != nil {
+			all.up.add(f.distances.up)
+			all.down.add(f.distances.down)
+			all.either.add(f.distances.either)
 		}
 	}
 	for _, s := range []sizes{all.up, all.down, all.either} {
@@ -191,8 +191,8 @@ func (j *jumps) tail(values []float64, from, change float64) float64 {
 			moved++
 		}
 	}
-	if size *= jumpsAlike; len(values) < FirmRuns {
-		size *= fewAlike / jumpsAlike
+	if size *= jumpShare; len(values) < FirmRuns {
+		size *= jumpShareOfFew / jumpShare
 	}
 	seen := beyond(of.all, size)
 	share := float64(seen+1) / float64(j.runs+2)
@@ -241,5 +241,5 @@ func beyond(sorted []float64, size float64) int {
 
 // never reports whether no run of the family jumped by this size.
 func (j *jumps) never(size float64) bool {
-	return beyond(j.either.all, jumpsAlike*size) == 0
+	return beyond(j.either.all, jumpShare*size) == 0
 }

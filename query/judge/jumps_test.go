@@ -30,10 +30,10 @@ func TestLook(t *testing.T) {
 		{"no two groups", []float64{0, .01, .02, .079, .089, .099}, nil, nil, nil},
 		{"hardly two groups", []float64{0, .01, .02, .081, .091, .101}, times(3, .081), times(3, .081), times(3, .081)},
 	} {
-		var f far
+		var f pointOutliers
 		side := slices.Clone(c.side)
-		f.look(side)
-		found := *f.outliers()
+		f.add(side)
+		found := *f.toAdd()
 		for _, pair := range [][2][]float64{{found.up, c.up}, {found.down, c.down}, {found.either, c.either}} {
 			got, want := slices.Sorted(slices.Values(pair[0])), slices.Sorted(slices.Values(pair[1]))
 			if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {

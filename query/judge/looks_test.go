@@ -36,7 +36,7 @@ func (g growth) calls(random *rand.Rand, points, runs int) bool {
 	for look := 1; look <= maxLooks && len(pairs[0].Base)+runs <= maxGrown; look++ {
 		for i := range pairs {
 			p := &pairs[i]
-			p.Lower, p.DeadZone, p.Looks = true, math.Log(1.02), look
+			p.Lower, p.Margin, p.Looks = true, math.Log(1.02), look
 			for range runs {
 				b, h := sd*random.NormFloat64(), sd*random.NormFloat64()
 				p.Base, p.Head, p.Blocks = append(p.Base, b), append(p.Head, h), append(p.Blocks, h-b)
@@ -118,7 +118,7 @@ func settledSessions(random *rand.Rand, points, sessions int) bool {
 		now := make([]judge.Pair, points)
 		open := make([]int, points)
 		for i := range now {
-			now[i] = judge.Pair{Lower: true, DeadZone: math.Log(1.02), Looks: len(looks), Planned: len(looks)}
+			now[i] = judge.Pair{Lower: true, Margin: math.Log(1.02), Looks: len(looks), Planned: len(looks)}
 			open[i] = i
 		}
 		for _, look := range looks {
@@ -130,7 +130,7 @@ func settledSessions(random *rand.Rand, points, sessions int) bool {
 		}
 		for i, p := range now {
 			a := &all[i]
-			a.Lower, a.DeadZone, a.Looks = true, p.DeadZone, len(looks)
+			a.Lower, a.Margin, a.Looks = true, p.Margin, len(looks)
 			if a.Planned = len(looks); session > 1 {
 				a.Planned *= session * (session + 1)
 			}

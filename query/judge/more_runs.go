@@ -20,7 +20,7 @@ const (
 // much (Hoenig and Heisey, American Statistician 55, 2001). So would the estimated variance, in half of all cases; its upper 80 %
 // confidence limit is used instead (Browne, Statistics in Medicine 14, 1995).
 //
-// At least 7 in 10 pairs are decided with this number of runs whatever the true change is, unless it is close to the dead zone
+// At least 7 in 10 pairs are decided with this number of runs whatever the true change is, unless it is close to the equivalence margin
 // (TestMoreRunsDecide).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
@@ -31,12 +31,12 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	if math.IsNaN(o.Variance) || d.session > 0 {
 		return max(least-p.Runs(), 0)
 	}
-	if quanta*p.Resolution > p.DeadZone {
+	if quanta*p.Resolution > p.Margin {
 		return 0 // the clock is too coarse
 	}
 	next := Spend(max(p.Looks, 1)+1, p.Planned)
 	f := forecast{
-		change: o.Change.Value, deadZone: o.DeadZone, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
+		change: o.Change.Value, margin: o.Margin, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
 		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),
 	}
 	if d.paired { // the variance is that of a difference, which is the sum of two runs'
@@ -52,26 +52,26 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 
 // forecast predicts the result of a pair with more runs.
 type forecast struct {
-	change, deadZone float64
-	variance         float64 // of the difference of two single runs, or of a block
-	have             int     // runs per side, or blocks
-	sides            int     // number of variances: 2, or 1 for blocks
-	strict           bool    // a change has to be significantly larger than the dead zone
-	family, alone    float64 // normal quantiles for significance in the family, and for the interval
+	change, margin float64
+	variance       float64 // of the difference of two single runs, or of a block
+	have           int     // runs per side, or blocks
+	sides          int     // number of variances: 2, or 1 for blocks
+	strict         bool    // a change has to be significantly larger than the equivalence margin
+	family, alone  float64 // normal quantiles for significance in the family, and for the interval
 }
 
-// decided is the probability that this many more runs decide the pair: that the estimate is then significant and beyond the dead
-// zone, or so far within the dead zone that the interval is too.
+// decided is the probability that this many more runs decide the pair: that the estimate is then significant and beyond the equivalence
+// margin, or so far within the equivalence margin that the interval is too.
 func (f *forecast) decided(more int) float64 {
 	have, all := float64(f.have), float64(f.have+more)
 	stdErr := math.Sqrt(f.variance / all)
 	df := float64(f.sides) * (all - 1)
 	found := studentOf(f.family, df) * stdErr
-	beyond := max(f.deadZone, found)
+	beyond := max(f.margin, found)
 	if f.strict || f.have+more < FirmRuns {
-		beyond = f.deadZone + found
+		beyond = f.margin + found
 	}
-	within := max(f.deadZone-studentOf(f.alone, df)*stdErr, 0)
+	within := max(f.margin-studentOf(f.alone, df)*stdErr, 0)
 	spread := math.Sqrt(f.variance * (1/have - 1/all))
 	above := func(level float64) float64 { return math.Erfc((level-f.change)/spread/math.Sqrt2) / 2 }
 	return above(beyond) + 1 - above(-beyond) + above(-within) - above(within)
@@ -98,8 +98,8 @@ func studentOf(normal, df float64) float64 {
 	return normal * (1 + (square+1)/(4*df) + ((5*square+16)*square+3)/(96*df*df))
 }
 
-// eventually is the number of pairs that can be judged once they have enough runs.
-func eventually(pairs []Pair) (family int) {
+// countEventual is the number of pairs that can be judged once they have enough runs.
+func countEventual(pairs []Pair) (family int) {
 	for i := range pairs {
 		if p := &pairs[i]; p.Barred == "" && p.Runs() > 0 && !(p.Confounded && len(p.History) < MinHistory) {
 			family++

@@ -4,7 +4,7 @@
 //
 // The replicate is the run. A difference has to exceed the variation from one launch to the next, however many iterations each
 // launch has. A difference is reported as a change only if it is statistically significant among all compared points, larger than
-// the equivalence margin (Threshold; the dead zone in this package), and larger than the differences between sessions of the same point.
+// the equivalence margin (Threshold), and larger than the differences between sessions of the same point.
 package judge
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// DefaultThreshold is the dead zone of a ratio if none is given: 2 %.
+// DefaultThreshold is the equivalence margin for a ratio if none is given: 2 %.
 const DefaultThreshold = .02
 
 // Pair is one metric of one point on two sides. All numbers are finite: natural logarithms of the metric, or the metric itself if
@@ -25,8 +25,8 @@ type Pair struct {
 	// Blocks are the differences, head minus base, of the two runs of each block. Empty if the sides were not interleaved.
 	Blocks []float64
 
-	// Turns says for each run, in the order in which the runs of both sides started, whether it is of the head. Empty: unknown.
-	Turns []bool
+	// Sequence says for each run, in the order in which the runs of both sides started, whether it belongs to the head. Empty: unknown.
+	Sequence []bool
 
 	// Confounded means that the sides are from different sessions, so that any difference between two sessions looks like a
 	// difference between the sides. History are the locations of the earlier sessions of this point on this machine, oldest
@@ -34,7 +34,7 @@ type Pair struct {
 	Confounded bool
 	History    []float64
 
-	// Ordered means that within a session the runs of one side came before those of the other: see Apart. A drift of the machine
+	// Ordered means that within a session the runs of one side came before those of the other: see SeparatedInTime. A drift of the machine
 	// then looks like a difference between the sides, so there is no verdict.
 	Ordered bool
 
@@ -51,8 +51,8 @@ type Pair struct {
 	// Higher and Lower say which direction is better. Both are false if it is unknown.
 	Higher, Lower bool
 
-	// DeadZone is the threshold: smaller differences count as unchanged. Resolution is the step of the clock at these values.
-	DeadZone, Resolution float64
+	// Margin is the equivalence margin (threshold): smaller differences count as unchanged. Resolution is the step of the clock at these values.
+	Margin, Resolution float64
 }
 
 // Runs is the number of replicates on the side with fewer.
@@ -99,7 +99,7 @@ func Processes(runs int, confounded bool) bool { return confounded && runs < man
 
 // Rules say how strictly to judge.
 type Rules struct {
-	Strict bool // a change has to be significantly larger than the dead zone, not only by its estimate
+	Strict bool // a change has to be significantly larger than the equivalence margin, not only by its estimate
 	Gate   bool // Holm's correction, and no verdict with fewer than 5 runs per side or 6 blocks
 }
 
@@ -178,14 +178,14 @@ type Rule string
 
 // The rules. Judge says where each is from.
 const (
-	RuleT         Rule = "t"            // of the point alone: Welch's t test of runs, or the one-sample t test of blocks
-	RuleModerated Rule = "moderated_t"  // with a variance that is moderated by those of the family
-	RuleSides     Rule = "t_of_sides"   // moderated, with a separate variance for each side
-	RuleRanks     Rule = "mann_whitney" // if all runs of a side are identical
-	RuleJumps     Rule = "jumps"        // most runs of a side may be outliers like those of single runs in the family
-	RuleSessions  Rule = "sessions"     // from the differences between earlier sessions of the point
-	RuleFlips     Rule = "flips"        // if the runs have a periodic component: how often the order within blocks gives as much by chance
-	RuleNights    Rule = "nights"       // from how often sessions of the family differed by as much
+	RuleT              Rule = "t"            // of the point alone: Welch's t test of runs, or the one-sample t test of blocks
+	RuleModerated      Rule = "moderated_t"  // with a variance that is moderated by those of the family
+	RuleSides          Rule = "t_of_sides"   // moderated, with a separate variance for each side
+	RuleRanks          Rule = "mann_whitney" // if all runs of a side are identical
+	RuleJumps          Rule = "jumps"        // most runs of a side may be outliers like those of single runs in the family
+	RuleSessions       Rule = "sessions"     // from the differences between earlier sessions of the point
+	RuleFlips          Rule = "flips"        // if the runs have a periodic component: how often the order within blocks gives as much by chance
+	RuleFamilySessions Rule = "nights"       // from how often sessions of the family differed by as much: an empirical null distribution
 )
 
 // Outcome is the result of judging a Pair.
@@ -194,7 +194,7 @@ type Outcome struct {
 	// are from different sessions, the interval includes the differences between sessions. NaN if a side has no values.
 	Change stat.Estimate
 	Method Method
-	// P is the two-sided p-value of no difference or, with the strict rule, of a difference within the dead zone: the largest of
+	// P is the two-sided p-value of no difference or, with the strict rule, of a difference within the equivalence margin: the largest of
 	// those that Judge describes. Adjusted is P adjusted over the family. NaN if there can be no verdict.
 	P, Adjusted float64
 	Rule        Rule // the test of P; empty: none
@@ -206,9 +206,9 @@ type Outcome struct {
 	// Noise is the noise floor: half the width of the interval of runs or, if that is wider, of sessions. SessionSD is the
 	// standard deviation between the point's sessions, NaN if unknown.
 	Noise, SessionSD float64
-	// DeadZone is the threshold that the verdict uses: at least that of the Pair, two steps of the clock, and the noise of
+	// Margin is the equivalence margin that the verdict uses: at least the margin of the Pair, two steps of the clock, and the noise of
 	// sessions.
-	DeadZone float64
+	Margin float64
 
 	Verdict Verdict
 	Reason  Reason // set for Inconclusive and Estimate

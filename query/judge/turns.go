@@ -11,14 +11,14 @@ import (
 type Starts struct{ Base, Head []int64 }
 
 const (
-	// mostTurned bounds Kuiper's statistic, times the root of the number of runs of a side. Sides that alternate in blocks are far
+	// maxKuiper bounds Kuiper's statistic, times the root of the number of runs of a side. Sides that alternate in blocks are far
 	// below it, whatever the order within the blocks.
-	mostTurned = 1.2
-	// mostFirst is the share of pairs of a run of each side, within sessions, of which the same side may be first.
-	mostFirst = .9
+	maxKuiper = 1.2
+	// maxFirstShare is the share of pairs of a run of each side, within sessions, of which the same side may be first.
+	maxFirstShare = .9
 )
 
-// Apart reports whether the sides ran so much apart in time that a machine which drifts, or is disturbed for a while, may look like a
+// SeparatedInTime reports whether the sides ran so much apart in time that a machine which drifts, or is disturbed for a while, may look like a
 // difference between them. A few stray runs among those of the other side do not change that. sessions are those with runs of both
 // sides, in the order in which they ran.
 //
@@ -26,7 +26,7 @@ const (
 // 1960): the largest difference, over all periods of time, between the shares of the runs of each side that began in the period. A
 // disturbance during one period shifts the difference between the sides by that share of its size. The second criterion is whether
 // nearly always the same side was first in its session.
-func Apart(sessions []Starts) bool {
+func SeparatedInTime(sessions []Starts) bool {
 	var bases, heads, first, pairs float64
 	for _, s := range sessions {
 		bases, heads = bases+float64(len(s.Base)), heads+float64(len(s.Head))
@@ -48,8 +48,8 @@ func Apart(sessions []Starts) bool {
 		pairs += float64(len(s.Base) * len(s.Head))
 	}
 	const rounding = 1e-9
-	limit := max(2/min(bases, heads), mostTurned/math.Sqrt(2*bases*heads/(bases+heads)))
-	return most-least > limit+rounding || math.Abs(first/pairs-.5) > mostFirst-.5+rounding
+	limit := max(2/min(bases, heads), maxKuiper/math.Sqrt(2*bases*heads/(bases+heads)))
+	return most-least > limit+rounding || math.Abs(first/pairs-.5) > maxFirstShare-.5+rounding
 }
 
 // startedAt is the number of runs, the first of which may have started at a time.
@@ -61,8 +61,8 @@ func startedAt(starts []int64, at int64) int {
 	return n
 }
 
-// InTurn returns Pair.Turns for the start times of the runs of each side. It is nil if some started at the same time.
-func InTurn(base, head []int64) []bool {
+// Sequence returns Pair.Sequence for the start times of the runs of each side. It is nil if some started at the same time.
+func Sequence(base, head []int64) []bool {
 	turns := make([]bool, 0, len(base)+len(head))
 	for len(base)+len(head) > 0 {
 		switch {
@@ -78,23 +78,23 @@ func InTurn(base, head []int64) []bool {
 }
 
 const (
-	// sureOfPeriod is the p-value from which on the runs of a family have a periodic component.
-	sureOfPeriod = .01
-	// mostFlips is the number of blocks up to which all orders are counted. With more, a periodic disturbance and the order of the sides
+	// periodLevel is the p-value from which on the runs of a family have a periodic component.
+	periodLevel = .01
+	// maxFlipBlocks is the number of blocks up to which all orders are counted. With more, a periodic disturbance and the order of the sides
 	// hardly ever agree by chance.
-	mostFlips = 32
+	maxFlipBlocks = 32
 )
 
-// oftenFlipped is the p-value of flips above which a change is not believed, whatever other tests say. It is just above 4/32: of 5 blocks, the
+// maxFlipP is the p-value of signFlipP above which a change is not believed, whatever other tests say. It is just above 4/32: of 5 blocks, the
 // smallest may differ in sign.
-const oftenFlipped = .15
+const maxFlipP = .15
 
-// mostFromPeriod is the largest mean difference of blocks that a periodic disturbance makes, in root mean squares of the differences of
-// blocks around their mean. Of a sine it is √2.
-const mostFromPeriod = 2
+// maxPeriodEffect is the largest mean difference of blocks that a periodic disturbance makes, in root mean squares of the differences of
+// blocks around their mean. For a sine it is √2.
+const maxPeriodEffect = 2
 
-// disturbed stands for the pairs of one scale with the same number of runs of both sides together.
-type disturbed struct {
+// periodKey identifies the pairs of one scale with the same number of runs of both sides together.
+type periodKey struct {
 	runs       int
 	difference bool
 }
@@ -102,11 +102,11 @@ type disturbed struct {
 // periodic returns the largest mean difference of blocks that a periodic disturbance may make, as from a job that runs every few seconds. The
 // map has only the pairs whose runs have a periodic component. The locations of each side are taken relative to their mean, so changes do not
 // matter.
-func periodic(pairs []Pair) map[disturbed]float64 {
-	found, blocks := map[int]*stat.Periodogram{}, map[disturbed]sampleVariance{}
+func periodic(pairs []Pair) map[periodKey]float64 {
+	found, blocks := map[int]*stat.Periodogram{}, map[periodKey]sampleVariance{}
 	for i := range pairs {
 		p := &pairs[i]
-		n := len(p.Turns)
+		n := len(p.Sequence)
 		if n == 0 || n != len(p.Base)+len(p.Head) || !p.flippable() {
 			continue
 		}
@@ -115,31 +115,31 @@ func periodic(pairs []Pair) map[disturbed]float64 {
 		}
 		found[n].Add(p.residuals())
 		if of, ok := stat.SpreadOf(p.Blocks); ok {
-			sum := blocks[p.disturbed()]
-			blocks[p.disturbed()] = sampleVariance{sum.value + of.Variance*of.DF, sum.df + of.DF}
+			sum := blocks[p.periodKey()]
+			blocks[p.periodKey()] = sampleVariance{sum.value + of.Variance*of.DF, sum.df + of.DF}
 		}
 	}
-	most := map[disturbed]float64{}
+	most := map[periodKey]float64{}
 	for of, sum := range blocks {
-		if found[of.runs].P() < sureOfPeriod {
-			most[of] = mostFromPeriod * math.Sqrt(sum.value/sum.df)
+		if found[of.runs].P() < periodLevel {
+			most[of] = maxPeriodEffect * math.Sqrt(sum.value/sum.df)
 		}
 	}
 	return most
 }
 
-func (p *Pair) disturbed() disturbed { return disturbed{len(p.Turns), p.Difference} }
+func (p *Pair) periodKey() periodKey { return periodKey{len(p.Sequence), p.Difference} }
 
-// flippable reports whether flips applies: the sides alternate, there are enough blocks for a small p-value, and few enough for a periodic
+// flippable reports whether signFlipP applies: the sides alternate, there are enough blocks for a small p-value, and few enough for a periodic
 // disturbance to matter.
-func (p *Pair) flippable() bool { return len(p.Blocks) >= FirmRuns && len(p.Blocks) <= mostFlips }
+func (p *Pair) flippable() bool { return len(p.Blocks) >= FirmRuns && len(p.Blocks) <= maxFlipBlocks }
 
 // residuals are the locations of the runs of both sides, less the mean of their side, in the order in which they ran.
 func (p *Pair) residuals() []float64 {
 	base, head := p.Base, p.Head
 	ofBase, ofHead := mean(base), mean(head)
-	all := make([]float64, len(p.Turns))
-	for i, isHead := range p.Turns {
+	all := make([]float64, len(p.Sequence))
+	for i, isHead := range p.Sequence {
 		if isHead {
 			all[i], head = head[0]-ofHead, head[1:]
 		} else {
@@ -157,10 +157,10 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// flips is the p-value of the randomization test of the differences of blocks (Fisher, The Design of Experiments, 1935): the share of the
+// signFlipP is the p-value of the sign-flip randomization test of the differences of blocks (Fisher, The Design of Experiments, 1935): the share of the
 // possible orders within the blocks for which the mean difference would be at least as large. Because the order was drawn, it holds whatever
 // the machine did. The orders are counted in two halves (Horowitz and Sahni, Journal of the ACM 21, 1974).
-func flips(differences []float64) float64 {
+func signFlipP(differences []float64) float64 {
 	const rounding = 1e-9
 	some, others := signedSums(differences[:len(differences)/2]), signedSums(differences[len(differences)/2:])
 	slices.Sort(some)

@@ -22,8 +22,8 @@ func starts(order string) (s judge.Starts) {
 	return s
 }
 
-// TestApart: sides that ran one after the other have no verdict, whatever stray runs there are.
-func TestApart(t *testing.T) {
+// TestSeparatedInTime: sides that ran one after the other have no verdict, whatever stray runs there are.
+func TestSeparatedInTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		sessions []string
@@ -52,13 +52,13 @@ func TestApart(t *testing.T) {
 		for _, order := range c.sessions {
 			sessions = append(sessions, starts(order))
 		}
-		if got := judge.Apart(sessions); got != c.want {
+		if got := judge.SeparatedInTime(sessions); got != c.want {
 			t.Errorf("%v: %t", c.sessions, got)
 		}
 		for i, s := range sessions {
 			sessions[i] = judge.Starts{Base: s.Head, Head: s.Base}
 		}
-		if got := judge.Apart(sessions); got != c.want {
+		if got := judge.SeparatedInTime(sessions); got != c.want {
 			t.Errorf("%v, the sides exchanged: %t", c.sessions, got)
 		}
 	}
@@ -73,13 +73,13 @@ func TestApart(t *testing.T) {
 	}
 }
 
-func TestInTurn(t *testing.T) {
+func TestSequence(t *testing.T) {
 	t.Parallel()
 	s := starts("bhhbbh")
-	if got, want := judge.InTurn(s.Base, s.Head), []bool{false, true, true, false, false, true}; !slices.Equal(got, want) {
+	if got, want := judge.Sequence(s.Base, s.Head), []bool{false, true, true, false, false, true}; !slices.Equal(got, want) {
 		t.Error(got)
 	}
-	if s = starts("bh=h"); judge.InTurn(s.Base, s.Head) != nil {
+	if s = starts("bh=h"); judge.Sequence(s.Base, s.Head) != nil {
 		t.Error("two runs started at once")
 	}
 }
@@ -91,7 +91,7 @@ func TestFlips(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var pairs []judge.Pair
 	for i := range 12 {
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02)}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02)}
 		for range 6 {
 			first, second := .001*random.NormFloat64(), .1+.001*random.NormFloat64()
 			headFirst := i > 0 && random.IntN(2) == 1 // of the first point the base is always first
@@ -100,7 +100,7 @@ func TestFlips(t *testing.T) {
 				base, head = second, first
 			}
 			p.Base, p.Head, p.Blocks = append(p.Base, base), append(p.Head, head), append(p.Blocks, head-base)
-			p.Turns = append(p.Turns, headFirst, !headFirst)
+			p.Sequence = append(p.Sequence, headFirst, !headFirst)
 		}
 		pairs = append(pairs, p)
 	}
@@ -109,7 +109,7 @@ func TestFlips(t *testing.T) {
 		t.Errorf("%s by %s, p %g", o.Verdict, o.Rule, o.P)
 	}
 	for i := range pairs {
-		pairs[i].Turns = nil // the order is not known
+		pairs[i].Sequence = nil // the order is not known
 	}
 	if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; o.Rule == judge.RuleFlips {
 		t.Errorf("without the order: %s", o.Rule)

@@ -41,7 +41,7 @@ type point struct {
 
 // pair is what a comparison judges of the point.
 func (p *point) pair() judge.Pair {
-	pair := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Ordered: p.ordered, Confounded: p.confounded, History: p.history}
+	pair := judge.Pair{Lower: true, Margin: math.Log(1.02), Ordered: p.ordered, Confounded: p.confounded, History: p.history}
 	for _, r := range p.base {
 		pair.Base = append(pair.Base, r.location)
 	}

@@ -48,8 +48,8 @@ func student(scale float64) series {
 	})
 }
 
-// wandering are runs of which neighbours are correlated.
-func wandering(deviation, rho float64) series {
+// correlated are runs of a stationary AR(1) process: consecutive runs have the correlation rho.
+func correlated(deviation, rho float64) series {
 	return func(random *rand.Rand, runs int) []float64 {
 		all := make([]float64, runs)
 		state := random.NormFloat64()
@@ -128,8 +128,8 @@ var kinds = []kind{
 		}
 		return gaussian(.01)
 	}},
-	{name: "neighbours correlated by .5", of: alike(wandering(.05, .5))},
-	{name: "neighbours correlated by .9", of: alike(wandering(.05, .9))},
+	{name: "neighbours correlated by .5", of: alike(correlated(.05, .5))},
+	{name: "neighbours correlated by .9", of: alike(correlated(.05, .9))},
 	{name: "bursts a fifth slower", of: alike(bursts)},
 	{name: "drift of 5 %", of: alike(drifting)},
 	{name: "clock of a tenth of the value", of: alike(coarse)},
@@ -178,7 +178,7 @@ func (c *cell) byTurns() bool { return !c.ordered && c.head == 0 }
 
 // pair draws the runs of both sides. headFirst says in which blocks the head ran first; nil: there are no blocks.
 func (c *cell) pair(random *rand.Rand, draw series, headFirst []bool, change float64) judge.Pair {
-	p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Ordered: c.ordered}
+	p := judge.Pair{Lower: true, Margin: math.Log(1.02), Ordered: c.ordered}
 	base, head, spread := c.runs, c.runs, 1.
 	if c.head > 0 {
 		head, spread = c.head, c.spread
@@ -190,7 +190,7 @@ func (c *cell) pair(random *rand.Rand, draw series, headFirst []bool, change flo
 			if first, second = 2*k, 2*k+1; headFirst[k] {
 				first, second = second, first
 			}
-			p.Turns = append(p.Turns, headFirst[k], !headFirst[k])
+			p.Sequence = append(p.Sequence, headFirst[k], !headFirst[k])
 		}
 		p.Base = append(p.Base, all[first])
 		if k < head {
@@ -324,11 +324,7 @@ func TestKinds(t *testing.T) {
 			table = append(table, k.row(t, points))
 		}
 	}
-	if *update {
-		writeTable(t, "| kind of data |", table)
-	} else {
-		hasTable(t, table)
-	}
+	publish(t, table)
 }
 
 // row is the line of a kind with so many points: a number for each number of runs.

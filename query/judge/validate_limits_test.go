@@ -25,8 +25,8 @@ func ownModes(share, middle, spread float64) series {
 	}
 }
 
-// opposed are runs of blocks of which one is as much slower as the other is faster.
-func opposed(random *rand.Rand, runs int) []float64 {
+// anticorrelated are runs of blocks of which one is as much slower as the other is faster.
+func anticorrelated(random *rand.Rand, runs int) []float64 {
 	all := gaussian(.02)(random, runs)
 	for i := 0; i+1 < runs; i += 2 {
 		by := .05 * random.NormFloat64()
@@ -46,7 +46,7 @@ var limits = []kind{
 	{name: "half of runs slower, each point by its own", of: alike(ownModes(.5, .1, .7))},
 	{name: "blocks of a tenth of the points opposed", of: func(point int) series {
 		if point%10 == 0 {
-			return opposed
+			return anticorrelated
 		}
 		return gaussian(.02)
 	}},
@@ -80,11 +80,7 @@ func TestLimits(t *testing.T) {
 			table = append(table, k.limitsRow(points))
 		}
 	}
-	if *update {
-		writeTable(t, "| data with limits |", table)
-	} else {
-		hasTable(t, table)
-	}
+	publish(t, table)
 }
 
 func (k kind) limitsRow(points int) string {

@@ -94,11 +94,11 @@ func (s session) pairs(seed uint64, run func(place) float64) []judge.Pair {
 		} else {
 			p.Base, at.Base, bases[l.point][l.repeat] = append(p.Base, v), append(at.Base, int64(l.at)), v
 		}
-		p.Turns = append(p.Turns, l.head)
+		p.Sequence = append(p.Sequence, l.head)
 	}
 	for i := range pairs {
 		p := &pairs[i]
-		p.Lower, p.DeadZone, p.Ordered = true, math.Log(1.02), judge.Apart(starts[i:i+1])
+		p.Lower, p.Margin, p.Ordered = true, math.Log(1.02), judge.SeparatedInTime(starts[i:i+1])
 		if s.order != sweep.OrderInterleaved { // each point is a block, so none has both sides
 			continue
 		}

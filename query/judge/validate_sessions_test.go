@@ -26,7 +26,7 @@ var everyNight = []nights{
 		return v
 	})},
 	{"Student, 2 degrees of freedom", student(.015)},
-	{"neighbours correlated by .9", wandering(.05, .9)},
+	{"neighbours correlated by .9", correlated(.05, .9)},
 	{"random walk, 1 % a night", func(random *rand.Rand, sessions int) []float64 {
 		all := gaussian(.01)(random, sessions)
 		for i := range all[1:] {
@@ -92,8 +92,8 @@ func TestUnsteadyNights(t *testing.T) {
 		for _, points := range []int{-12, 1, 12} {
 			b := between{nights: n, apart: 1, points: max(points, -points), alike: points < 0}
 			promised := i > 1 || points == 12
-			cells := b.cellsOf(t, sweeps, known, promised)
-			name := map[int]string{-12: "12 alike", 1: "1", 12: "12"}[points]
+			cells := b.cells(t, sweeps, known, promised)
+			name := b.pointsText()
 			table = append(table, fmt.Sprintf("| %s | %s | %s | %s | %s |", n.name, name, cells[0], cells[1], cells[2]))
 		}
 	}
@@ -105,6 +105,14 @@ type between struct {
 	nights
 	apart, known, points int
 	alike                bool // a night is as slow for all points
+}
+
+// pointsText describes the points of a comparison in a table.
+func (b *between) pointsText() string {
+	if b.alike {
+		return fmt.Sprint(b.points, " alike")
+	}
+	return fmt.Sprint(b.points)
 }
 
 const nightRuns = 5
@@ -123,7 +131,7 @@ func (b *between) draw(random *rand.Rand, effect float64) (sweep []judge.Pair) {
 		if i > 0 && !b.alike {
 			night = levels()
 		}
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02), Confounded: true}
 		runs := func(level float64) []float64 {
 			all := gaussian(.005)(random, nightRuns)
 			for k := range all {
@@ -170,14 +178,9 @@ func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 	return anyFalse / n, tenth / n, half / n
 }
 
-// cells are the shares in percent, each for all of these numbers of known nights. More false changes than 5 % and three standard errors are an error.
-func (b between) cells(t *testing.T, sweeps int, known []int) (cells [3]string) {
-	t.Helper()
-	return b.cellsOf(t, sweeps, known, true)
-}
-
-// cellsOf is cells, with or without the promise.
-func (b between) cellsOf(t *testing.T, sweeps int, known []int, promised bool) (cells [3]string) {
+// cells are the shares in percent, each for all of these numbers of known nights. If promised is set, more false changes than 5 % and three
+// standard errors are an error.
+func (b between) cells(t *testing.T, sweeps int, known []int, promised bool) (cells [3]string) {
 	t.Helper()
 	var columns [3][]string
 	for _, b.known = range known {
@@ -208,20 +211,13 @@ func TestNights(t *testing.T) {
 		for _, apart := range []int{1, 15} {
 			for _, points := range []int{-12, 1, 12} {
 				b := between{nights: n, apart: apart, points: max(points, -points), alike: points < 0}
-				cells := b.cells(t, sweeps, known)
-				name := map[int]string{-12: "12 alike", 1: "1", 12: "12"}[points]
+				cells := b.cells(t, sweeps, known, true)
+				name := b.pointsText()
 				table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s | %s |", n.name, apart, name, cells[0], cells[1], cells[2]))
 			}
 		}
 	}
-	t.Log("\n" + strings.Join(table, "\n"))
-	switch {
-	case !torture():
-	case *update:
-		writeTable(t, "| nights |", table)
-	default:
-		hasTable(t, table)
-	}
+	publish(t, table)
 }
 
 // TestManyNights measures what a verdict loses where only the newest 100 earlier sessions count, of more. VALIDATION.md has the table, which
@@ -236,16 +232,9 @@ func TestManyNights(t *testing.T) {
 	for _, n := range everyNight {
 		for _, points := range []int{1, 12} {
 			b := between{nights: n, apart: 1, points: points}
-			cells := b.cells(t, sweeps, known)
+			cells := b.cells(t, sweeps, known, true)
 			table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s |", n.name, points, cells[0], cells[1], cells[2]))
 		}
 	}
-	t.Log("\n" + strings.Join(table, "\n"))
-	switch {
-	case !torture():
-	case *update:
-		writeTable(t, "| many nights |", table)
-	default:
-		hasTable(t, table)
-	}
+	publish(t, table)
 }

@@ -30,5 +30,5 @@ func crashOf(state *os.ProcessState, stderr []byte) error {
 		return &Crash{Signal: string(name)}
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(string(stderr)), "\n")
-	return &Crash{Says: first}
+	return &Crash{Stderr: first}
 }

@@ -32,8 +32,8 @@ type Job struct {
 	Keep     *os.File      // file that the child keeps open as KeptFile; may be nil
 }
 
-// order is the first message of the parent.
-type order struct {
+// request is the first message of the parent.
+type request struct {
 	Argument json.RawMessage
 	Memory   int64
 	Scratch  string
@@ -64,7 +64,7 @@ func Run(ctx context.Context, job Job, answer any) error {
 		return fmt.Errorf("starting a process for it: %w", err)
 	}
 	defer c.close()
-	line, err := json.Marshal(order{argument, job.Memory, job.Scratch})
+	line, err := json.Marshal(request{argument, job.Memory, job.Scratch})
 	if err != nil {
 		return fmt.Errorf("starting a process for it: %w", err)
 	}
@@ -188,15 +188,15 @@ func (h *head) Write(p []byte) (int, error) {
 // Crash means that a child ended without an answer.
 type Crash struct {
 	Signal string // the signal that ended it, such as SIGSEGV; empty: none
-	Says   string // the first line of its standard error, if no signal ended it
+	Stderr string // the first line of its standard error, if no signal ended it
 }
 
 func (c *Crash) Error() string {
 	switch {
 	case c.Signal != "":
 		return "it crashed (" + c.Signal + ")"
-	case c.Says != "":
-		return "it crashed (" + c.Says + ")"
+	case c.Stderr != "":
+		return "it crashed (" + c.Stderr + ")"
 	}
 	return "it ended without an answer"
 }

@@ -20,15 +20,15 @@ func Main(argv []string, do func(ctx context.Context, argument []byte) (answer a
 	if len(argv) != 2 || argv[1] != role {
 		return 0, false
 	}
-	if err := part(do); err != nil {
+	if err := serve(do); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1, true
 	}
 	return 0, true
 }
 
-// part does the job that the parent sends.
-func part(do func(ctx context.Context, argument []byte) (answer any)) error {
+// serve does the job that the parent sends.
+func serve(do func(ctx context.Context, argument []byte) (answer any)) error {
 	// Signals from the terminal are handled by the parent. A closed output is an error, not a signal.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -42,7 +42,7 @@ func part(do func(ctx context.Context, argument []byte) (answer any)) error {
 	if err != nil {
 		return fmt.Errorf("reading the job: %w", err)
 	}
-	var o order
+	var o request
 	if err := json.Unmarshal(line, &o); err != nil {
 		return fmt.Errorf("reading the job: %w", err)
 	}

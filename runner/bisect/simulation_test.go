@@ -100,7 +100,7 @@ func halfway(q Question, blocks []float64) Decision {
 		h.Known = *q.Known
 	}
 	change, like := h.Look(blocks)
-	return Decision{Change: change, Like: string(like), Nothing: h.Nothing(change), More: h.BlocksFor(change, len(blocks))}
+	return Decision{Change: change, Like: string(like), Nothing: h.Negligible(change), More: h.BlocksFor(change, len(blocks))}
 }
 
 // search is the search, as the command does it.

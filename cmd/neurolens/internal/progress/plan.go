@@ -398,6 +398,6 @@ func (d description) seeableChange(e runner.Event) (change float64, blocks int, 
 	if d.sweep.Looks != nil {
 		blocks, looks = d.sweep.MaxRepeats, len(d.sweep.Looks)
 	}
-	change, ok = d.foresight.Seeable(blocks, looks)
+	change, ok = d.foresight.MinDetectableEffect(blocks, looks)
 	return change, blocks, ok && d.against && e.Env.Machine == d.foresight.Machine
 }

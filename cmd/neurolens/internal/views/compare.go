@@ -124,7 +124,7 @@ func (w Comparison) shared() (lines []string) {
 // alike says that most points moved by about as much. Within a session whose sides took turns the machine is the same for
 // both.
 func (w Comparison) alike() []string {
-	change, moved, of := w.C.MovedAlike()
+	change, moved, of := w.C.CommonShift()
 	if moved == 0 || len(w.C.Metrics) != 1 || w.comparesPoints() {
 		return nil
 	}

@@ -22,7 +22,7 @@ func slower(metric string, verdict judge.Verdict) compare.Row {
 	return compare.Row{
 		Point: compare.Point{Metric: metric, Verdict: verdict, Better: "lower", Ratio: true}, Unit: "ns", Scale: schema.ScaleRatio,
 		Base: &compare.Measured{Value: new(1e6)}, Head: &compare.Measured{Value: new(1.2e6)},
-		Estimates: &compare.Estimates{Change: .2, Low: unknown, High: unknown, Noise: unknown, DeadZone: unknown, P: unknown, Adjusted: unknown},
+		Estimates: &compare.Estimates{Change: .2, Low: unknown, High: unknown, Noise: unknown, Margin: unknown, P: unknown, Adjusted: unknown},
 	}
 }
 

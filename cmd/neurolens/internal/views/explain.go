@@ -342,14 +342,14 @@ const maxAlike = 3
 
 // alike says which other facts may be meant as well.
 func alike(row *compare.ExplainRow) string {
-	if len(row.Alike) == 0 {
+	if len(row.ConfoundedWith) == 0 {
 		return ""
 	}
 	var names []string
-	for _, other := range row.Alike[:min(len(row.Alike), maxAlike)] {
+	for _, other := range row.ConfoundedWith[:min(len(row.ConfoundedWith), maxAlike)] {
 		names = append(names, term.Cut(factName(other), explainText+explainText))
 	}
-	if more := len(row.Alike) - maxAlike; more > 0 {
+	if more := len(row.ConfoundedWith) - maxAlike; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return " (with " + strings.Join(names, ", ") + ")"

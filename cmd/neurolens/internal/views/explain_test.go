@@ -155,7 +155,7 @@ func TestEvidenceCells(t *testing.T) {
 // madeContrast is a row of a contrast; sessions are those of its name, and others.
 func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...int) compare.ExplainRow {
 	row := line(rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict))
-	row.P, row.Adjusted, row.Tested, row.Alike = new(.0003), new(.0104), 23, []string{}
+	row.P, row.Adjusted, row.Tested, row.ConfoundedWith = new(.0003), new(.0104), 23, []string{}
 	row.Contrast = &compare.ContrastCounts{Within: within, Runs: 4, Others: 6}
 	if len(sessions) == 2 {
 		row.Contrast.Sessions, row.Contrast.OtherSessions = sessions[0], sessions[1]
@@ -166,7 +166,7 @@ func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within j
 // TestExplainViewContrasts: contrasts are rows and sentences, noise is a sentence, and what was looked at is counted.
 func TestExplainViewContrasts(t *testing.T) {
 	alike := madeContrast(1, "env.thp=always", judge.Explains, judge.WithinHead)
-	alike.Alike = []string{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
+	alike.ConfoundedWith = []string{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
 	unbounded := madeContrast(3, "tag.lane=a", judge.Explains, judge.WithinBase)
 	unbounded.Estimate = &compare.EvidenceEstimate{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	none := madeContrast(nil, "env.load.1m>=3", judge.ContrastInconclusive, judge.WithinBase)

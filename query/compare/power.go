@@ -24,10 +24,10 @@ type Prediction struct {
 // noise has the differences of the blocks of a point, and its threshold, as logarithms.
 type noise struct {
 	differences []float64
-	deadZone    float64
+	margin      float64
 }
 
-// Predict reads the newest session of some suites that has two sides. If there is none, the Foresight is empty.
+// Predict reads the newest session of some suites that has two sides. If there is none, the Prediction is empty.
 func Predict(ctx context.Context, db *query.DB, suites []string) (Prediction, error) {
 	newest, err := db.Runs(ctx, query.ListRequest{
 		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.QuoteAll(suites), Limit: 1,
@@ -45,21 +45,19 @@ func Predict(ctx context.Context, db *query.DB, suites []string) (Prediction, er
 	}
 	for i := range c.Rows {
 		row := &c.Rows[i]
-		n := noise{differences: row.Inputs.Blocks}
-		if e := row.Estimates; e != nil && len(n.differences) > 1 && row.Scale == schema.ScaleRatio && !row.Control {
-			n.deadZone = math.Log1p(e.DeadZone)
-			f.noises = append(f.noises, n)
+		if e := row.Estimates; e != nil && len(row.Inputs.Blocks) > 1 && row.Scale == schema.ScaleRatio && !row.Control {
+			f.noises = append(f.noises, noise{row.Inputs.Blocks, math.Log1p(e.Margin)})
 		}
 	}
 	return f, nil
 }
 
-// Seeable is the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to find: the median
-// over the points of judge.Seeable, if blocks differ as much as before. ok is false if nothing is known.
-func (f Prediction) Seeable(blocks, looks int) (change float64, ok bool) {
+// MinDetectableEffect is the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to find: the median
+// over the points of judge.MinDetectableEffect, if blocks differ as much as before. ok is false if nothing is known.
+func (f Prediction) MinDetectableEffect(blocks, looks int) (change float64, ok bool) {
 	var all []float64
 	for _, n := range f.noises {
-		if change, ok := judge.Seeable(n.differences, n.deadZone, blocks, len(f.noises), looks); ok {
+		if change, ok := judge.MinDetectableEffect(n.differences, n.margin, blocks, len(f.noises), looks); ok {
 			all = append(all, change)
 		}
 	}

@@ -27,7 +27,7 @@ type growth struct{ grew, alone bool }
 
 // growthOf tests whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika 30,
 // 1938), or by how far the newest session, the base, is from the one before it. If they do, the differences between earlier sessions do not
-// tell how much the next session will differ. If the earlier sessions do not differ at all, any difference of the newest one counts for the
+// show how much the next session will differ. If the earlier sessions do not differ at all, any difference of the newest one counts for the
 // family, but not for the point alone.
 func growthOf(history []float64) growth {
 	differences := make([]float64, 0, len(history))

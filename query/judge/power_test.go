@@ -8,9 +8,9 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// TestSeeable: of changes as large as announced before a session, about four in five are found by it, whatever the noise and the
+// TestMinDetectableEffect: of changes as large as announced before a session, about four in five are found by it, whatever the noise and the
 // numbers of blocks and points, and hardly any of half that size beyond the threshold.
-func TestSeeable(t *testing.T) {
+func TestMinDetectableEffect(t *testing.T) {
 	t.Parallel()
 	draws := 60
 	if torture() {
@@ -23,7 +23,7 @@ func TestSeeable(t *testing.T) {
 		found, small := 0, 0
 		for seed := range draws {
 			random := rand.New(rand.NewPCG(uint64(seed), uint64(c.blocks)))
-			change, ok := judge.Seeable(normal(random, 400, 0, math.Sqrt2*c.deviation), math.Log(1.02), c.blocks, c.points, 1)
+			change, ok := judge.MinDetectableEffect(normal(random, 400, 0, math.Sqrt2*c.deviation), math.Log(1.02), c.blocks, c.points, 1)
 			if !ok {
 				t.Fatal("nothing can be seen")
 			}
@@ -37,7 +37,7 @@ func TestSeeable(t *testing.T) {
 						}
 						pairs[i].Blocks = append(pairs[i].Blocks, head[k]-base[k])
 					}
-					pairs[i].Base, pairs[i].Head, pairs[i].Lower, pairs[i].DeadZone = base, head, true, math.Log(1.02)
+					pairs[i].Base, pairs[i].Head, pairs[i].Lower, pairs[i].Margin = base, head, true, math.Log(1.02)
 				}
 				return judge.Alone(pairs, judge.Rules{Gate: true}).Outcomes[0].Verdict == judge.Regressed
 			}
@@ -54,11 +54,11 @@ func TestSeeable(t *testing.T) {
 			t.Errorf("%+v: %.0f %% of what is said to be seen is found, of half the size %.0f %%", c, 100*share, 100*float64(small)/float64(draws))
 		}
 	}
-	if _, ok := judge.Seeable([]float64{.1}, .02, 6, 1, 1); ok {
+	if _, ok := judge.MinDetectableEffect([]float64{.1}, .02, 6, 1, 1); ok {
 		t.Error("one block says what can be seen")
 	}
-	once, _ := judge.Seeable([]float64{.1, -.1, .05}, .02, 6, 1, 1)
-	if often, _ := judge.Seeable([]float64{.1, -.1, .05}, .02, 6, 1, 5); often <= once {
+	once, _ := judge.MinDetectableEffect([]float64{.1, -.1, .05}, .02, 6, 1, 1)
+	if often, _ := judge.MinDetectableEffect([]float64{.1, -.1, .05}, .02, 6, 1, 5); often <= once {
 		t.Errorf("with five looks %g is seen, with one %g", often, once)
 	}
 }

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +15,84 @@ import (
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
+
+// family is all points of one metric. The metric is empty if no run of the points is ok.
+type family struct {
+	metric string
+	points []*pairing
+}
+
+// families reads all points, grouped by metric: in the requested order, otherwise ascending. It is an error if no run has any of the
+// requested metrics.
+func (m *comparison) families(ctx context.Context) ([]family, error) {
+	var all []family
+	for _, metric := range m.metrics() {
+		matched, err := m.metric(ctx, metric)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(m.absent.Metrics, metric) {
+			all = append(all, family{metric: metric})
+			continue
+		}
+		all = append(all, byMetric(matched)...)
+	}
+	if len(m.absent.Metrics) > 0 {
+		var err error
+		if m.absent.Others, err = m.head.RecentMetrics(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// byMetric groups points by metric, ascending.
+func byMetric(points []*pairing) []family {
+	own := map[string][]*pairing{}
+	for _, p := range points {
+		own[p.name] = append(own[p.name], p)
+	}
+	var all []family
+	for _, metric := range slices.Sorted(maps.Keys(own)) {
+		all = append(all, family{metric, own[metric]})
+	}
+	return all
+}
+
+// judge judges the points of each metric. It is an error if a threshold has another unit than its metric, or if no point has its
+// metric.
+func (m *comparison) judge(families []family) error {
+	if err := m.checkThresholds(families); err != nil {
+		return err
+	}
+	judgeLooks(families, m.req.Rules)
+	return nil
+}
+
+// checkThresholds rejects thresholds that would silently be ignored.
+func (m *comparison) checkThresholds(families []family) error {
+	var names []string
+	for _, f := range families {
+		names = append(names, f.metric)
+		for _, p := range f.points {
+			t := p.thresholds[f.metric]
+			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
+				return answer.InputError("compare: the threshold for %s is in %s, but the metric is measured in %s", answer.Brief(f.metric), t.Unit, unit)
+			}
+		}
+	}
+	for _, metric := range slices.Sorted(maps.Keys(m.req.Thresholds)) {
+		if metric == "" || slices.Contains(names, metric) {
+			continue
+		}
+		hint := ""
+		if near := schema.Nearest(metric, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return answer.InputError("compare: threshold for %s: no point has this metric%s", answer.Brief(metric), hint)
+	}
+	return nil
+}
 
 // Decided is the verdict on a point at one look at a session.
 type Decided struct {
@@ -68,9 +147,9 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 }
 
 // sessionPoints groups runs into points, as they would be read from a store, with the values and means of each group.
-func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sideGroup]*readRuns) {
+func sessionPoints(runs []schema.Run) (all []*pairing, of map[*runGroup]*readRuns) {
 	found := map[string]*pairing{}
-	of = map[*sideGroup]*readRuns{}
+	of = map[*runGroup]*readRuns{}
 	for i := range runs {
 		r := &runs[i]
 		if r.Purpose != schema.PurposeMeasure {
@@ -86,29 +165,28 @@ func sessionPoints(runs []schema.Run) (all []*pairing, of map[*sideGroup]*readRu
 			side = &p.base
 		}
 		if *side == nil {
-			*side = &sideGroup{PointID: r.PointID, Machine: r.Env.Machine, Metric: &metricKind{}}
+			*side = &runGroup{PointID: r.PointID, Machine: r.Env.Machine, Metric: &metricKind{}}
 			of[*side] = &readRuns{}
 		}
 		of[*side].addRun(*side, r)
 	}
 	for g, u := range of {
-		g.Order(u.started, u.sessions, u.blocks, u.repeats)
-		g.LeaveOut()
+		g.sortByStart(u.started, u.sessions, u.blocks, u.repeats)
+		g.dropNonFinite()
 	}
 	return all, of
 }
 
 // addRun adds a run to a group.
-func (u *readRuns) addRun(g *sideGroup, r *schema.Run) {
+func (u *readRuns) addRun(g *runGroup, r *schema.Run) {
 	if r.Status != schema.StatusOK {
-		note := g.Note()
-		if note.Failed == nil {
-			note.Failed = map[string]any{}
+		if g.Failed == nil {
+			g.Failed = map[string]any{}
 		}
-		n, _ := note.Failed[string(r.Status)].(int64)
-		note.Failed[string(r.Status)] = n + 1
+		n, _ := g.Failed[string(r.Status)].(int64)
+		g.Failed[string(r.Status)] = n + 1
 		if schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
-			note.Wrong++
+			g.Wrong++
 		}
 		return
 	}
@@ -120,18 +198,18 @@ func (u *readRuns) addRun(g *sideGroup, r *schema.Run) {
 	if g.OK == 0 {
 		g.Metric = &kind
 	}
-	if g.Noted().Differing == "" {
-		if what := g.Metric.Differing(kind); what != "" {
-			g.Note().Differing = what
+	if g.Differing == "" {
+		if what := g.Metric.differing(kind); what != "" {
+			g.Differing = what
 		}
 	}
 	for _, warning := range r.Warnings {
 		if _, failed := schema.FailedRequests(warning); failed || warning == schema.WarnUnchecked {
-			g.Note().Warnings = append(g.Note().Warnings, warning)
+			g.Warnings = append(g.Warnings, warning)
 		}
 	}
 	if slices.Contains(r.Warnings, stat.WarnQuantised) {
-		g.Note().Tick = max(g.Note().Tick, m.Tick)
+		g.Tick = max(g.Tick, m.Tick)
 	}
 	g.OK++
 	g.Locations = append(g.Locations, locationOfMetric(m))
@@ -182,24 +260,20 @@ func looksOf(text string) []int {
 }
 
 // plannedLooks reads the planned looks of the sessions that both sides have; nil if there are none.
-func (m *comparing) plannedLooks(ctx context.Context, known sideFacts) (plannedLooks, error) {
+func (m *comparison) plannedLooks(ctx context.Context, known sideFacts) (plannedLooks, error) {
 	if known["env."+schema.FactLooks] == nil {
 		return nil, nil
 	}
 	first := map[schema.ULID]string{} // a run of each session
 	seen := map[string]bool{}
-	for _, t := range m.head.Strata {
-		id, err := schema.ParseULID(t.FirstRun)
-		if _, both := slices.BinarySearch(m.base.Sessions, t.Session); err == nil && both && t.Session != "" && !seen[t.Session] {
-			first[id], seen[t.Session] = t.Session, true
+	for _, t := range m.head.strata {
+		id, err := schema.ParseULID(t.firstRun)
+		if _, both := slices.BinarySearch(m.base.Sessions, t.session); err == nil && both && t.session != "" && !seen[t.session] {
+			first[id], seen[t.session] = t.session, true
 		}
 	}
-	ids := make([]schema.ULID, 0, len(first))
-	for id := range first {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, func(a, b schema.ULID) int { return strings.Compare(a.String(), b.String()) })
-	runs, err := query.Facts(ctx, m.Reader, ids)
+	ids := slices.SortedFunc(maps.Keys(first), scan.CompareIDs)
+	runs, err := query.Facts(ctx, m.head.Reader, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +288,7 @@ func (m *comparing) plannedLooks(ctx context.Context, known sideFacts) (plannedL
 // each had up to K looks, and each session is also one more look at the combined data. So K n (n+1) looks are counted, which is
 // the share of a later look (judge.Spend). That a session may have ended at any of its looks adds nothing (TestSettledSessions).
 func (p *pairing) plan(plans plannedLooks) {
-	if len(plans) == 0 || !p.whole() || !p.sameSessions() {
+	if len(plans) == 0 || !p.hasBothSides() || !p.sameSessions() {
 		return
 	}
 	planned := 0
@@ -231,7 +305,7 @@ func (p *pairing) plan(plans plannedLooks) {
 		return
 	}
 	looks := plans[p.head.Sessions[0]]
-	repeats := max(p.base.CountRepeats(), p.head.CountRepeats())
+	repeats := max(p.base.countRepeats(), p.head.countRepeats())
 	p.look = looks[len(looks)-1]
 	for _, n := range slices.Backward(looks) {
 		if n >= repeats {
@@ -271,7 +345,7 @@ func judgeLooks(families []family, rules judge.Rules) {
 // judged stores the outcome of the point.
 func (p *pairing) judged(o *judge.Outcome, family int) {
 	p.outcome, p.family = o, family
-	if p.verdict, p.reason = o.Verdict, o.Reason; !p.whole() {
+	if p.verdict, p.reason = o.Verdict, o.Reason; !p.hasBothSides() {
 		p.verdict, p.reason = p.state()
 	}
 }
@@ -281,7 +355,7 @@ func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p
 	}
-	early := &pairing{base: p.base.UpTo(look), head: p.head.UpTo(look), name: p.name, scale: p.scale, thresholds: p.thresholds, planned: p.planned, look: look}
-	early.relate(p.apart)
+	early := &pairing{base: p.base.upToRepeat(look), head: p.head.upToRepeat(look), name: p.name, scale: p.scale, thresholds: p.thresholds, planned: p.planned, look: look}
+	early.relate(p.distance)
 	return early
 }

@@ -103,14 +103,14 @@ func TestSteps(t *testing.T) {
 			gaps[pointKey{Point: r.PointID, Machine: r.Env.Machine}] = random.Int64N(3600e6)
 		}
 		before, without := runs[len(runs)-random.IntN(20)-1].StartedAt.UnixMicro(), []string{runs[random.IntN(len(runs))].SessionID}
-		read := func(step int) (found map[pointKey][]historySession, known int) {
+		read := func(step int) (found map[pointKey][]earlierSession, known int) {
 			err := ask(t, dir, step, func(ctx context.Context, q *historyQuery) error {
-				q.Machines, q.Before, q.Without = []string{"lab1", "lab2"}, before, without
+				q.machines, q.before, q.without = []string{"lab1", "lab2"}, before, without
 				var err error
-				if found, err = q.Sessions(ctx, "", gaps); err != nil {
+				if found, err = q.sessions(ctx, "", gaps); err != nil {
 					return err
 				}
-				known, err = q.Known(ctx, 7)
+				known, err = q.countSessions(ctx, 7)
 				return err
 			})
 			if err != nil {
@@ -143,16 +143,16 @@ func TestNewestSuffice(t *testing.T) {
 	dir := querytest.NewStore(t)
 	files := sealSome(t, random, dir, runs)
 	key := pointKey{Point: runs[0].PointID, Machine: "lab1"}
-	read := func(step int) (sessions []historySession, err error) {
+	read := func(step int) (sessions []earlierSession, err error) {
 		return sessions, ask(t, dir, step, func(ctx context.Context, q *historyQuery) error {
-			q.Machines, q.Before = []string{"lab1"}, runs[len(runs)-1].StartedAt.UnixMicro()
-			found, err := q.Sessions(ctx, "", map[pointKey]int64{key: 0})
+			q.machines, q.before = []string{"lab1"}, runs[len(runs)-1].StartedAt.UnixMicro()
+			found, err := q.sessions(ctx, "", map[pointKey]int64{key: 0})
 			sessions = found[key]
 			return err
 		})
 	}
 	want, err := read(everything)
-	if len(want) != maxHistory || err != nil {
+	if len(want) != MaxHistory || err != nil {
 		t.Fatal(len(want), err)
 	}
 	for _, f := range files[:len(files)/4] {
@@ -172,30 +172,30 @@ func TestNewestSuffice(t *testing.T) {
 	}
 }
 
-// TestApart: the newest sessions that are far enough apart, oldest first, and no more than Limit.
-func TestApart(t *testing.T) {
+// TestSpaced: the newest sessions that are far enough apart, oldest first, and no more than MaxHistory.
+func TestSpaced(t *testing.T) {
 	t.Parallel()
-	var all []historySession
-	for i := range int64(2*maxHistory + 5) {
-		all = append(all, historySession{Began: 10 * i})
+	var all []earlierSession
+	for i := range int64(2*MaxHistory + 5) {
+		all = append(all, earlierSession{Began: 10 * i})
 	}
 	for _, c := range []struct {
 		gap         int64
 		first, last int64
 		n           int
 	}{
-		{0, 10 * (maxHistory + 5), 10 * (2*maxHistory + 4), maxHistory},
-		{10, 10 * (maxHistory + 5), 10 * (2*maxHistory + 4), maxHistory},
-		{11, 60, 10 * (2*maxHistory + 4), maxHistory},
-		{1000, 40, 10 * (2*maxHistory + 4), 3},
-		{1 << 40, 10 * (2*maxHistory + 4), 10 * (2*maxHistory + 4), 1},
+		{0, 10 * (MaxHistory + 5), 10 * (2*MaxHistory + 4), MaxHistory},
+		{10, 10 * (MaxHistory + 5), 10 * (2*MaxHistory + 4), MaxHistory},
+		{11, 60, 10 * (2*MaxHistory + 4), MaxHistory},
+		{1000, 40, 10 * (2*MaxHistory + 4), 3},
+		{1 << 40, 10 * (2*MaxHistory + 4), 10 * (2*MaxHistory + 4), 1},
 	} {
-		got := spacedSessions(all, c.gap)
+		got := spaced(all, c.gap)
 		if len(got) != c.n || got[0].Began != c.first || got[len(got)-1].Began != c.last {
 			t.Errorf("gap %d: %d sessions, %v", c.gap, len(got), got)
 		}
 	}
-	if got := spacedSessions(nil, 1); got != nil {
+	if got := spaced(nil, 1); got != nil {
 		t.Error(got)
 	}
 }

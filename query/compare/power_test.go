@@ -36,7 +36,7 @@ func TestForesee(t *testing.T) {
 		if suite == "s" && (f.Session != querytest.SessionID(2) || f.Machine == "") {
 			t.Errorf("%+v, want session 2", f)
 		}
-		return f.Seeable(blocks, looks)
+		return f.MinDetectableEffect(blocks, looks)
 	}
 	calmly, ok := seen("s", 6, 1)
 	if !ok || calmly < .02 || calmly > .05 {

@@ -13,7 +13,7 @@ func TestUnsettled(t *testing.T) {
 	steady := []float64{0, .004, -.003, .005, 0, -.004, .003, 0, .004, -.003, .002}
 	ask := func(history ...float64) judge.Outcome {
 		base := history[len(history)-1]
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true, History: history}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02), Confounded: true, History: history}
 		p.Base, p.Head = evenly(5, base, .001), evenly(5, base+.1, .001)
 		return judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
 	}
@@ -37,7 +37,7 @@ func TestUnsettledAlone(t *testing.T) {
 	t.Parallel()
 	var pairs []judge.Pair
 	for i := range 12 {
-		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true}
+		p := judge.Pair{Lower: true, Margin: math.Log(1.02), Confounded: true}
 		p.History = []float64{0, .004, -.003, .005, 0, -.004, .003, 0, .004, -.003, .002}
 		base := .001
 		if i == 0 {
