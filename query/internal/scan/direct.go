@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
 )
@@ -37,19 +38,17 @@ func readsSooner(live, sealed, runs, columns int) bool {
 // withoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. It is not ok if the question has an order or
 // conditions that need DuckDB, or if it reads the files sooner.
 func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found Chosen, ok bool, err error) {
-	if sel.OnlySQL || len(sel.Order) > 0 || len(sel.Src.sealed) > fewFiles {
+	if len(sel.Order) > 0 {
 		return Chosen{}, false, nil
 	}
-	t, ok, err := sel.Src.direct(nil, WithRunID(sel.Columns))
+	t, ok, err := r.matchingDirect(sel, nil)
 	if !ok || err != nil {
 		return Chosen{}, false, err
 	}
 	found.NotNumbers = map[string]int{}
 	for _, row := range t.Rows {
-		if sel.Passes(func(c *schema.Column) any { return row[t.Index(c.Name)] }) {
-			if found.IDs, err = AppendID(found.IDs, row[t.Index("run_id")]); err != nil {
-				return Chosen{}, false, err
-			}
+		if found.IDs, err = AppendID(found.IDs, row[t.Index("run_id")]); err != nil {
+			return Chosen{}, false, err
 		}
 	}
 	found.keep(0) // before its number is known: a run may be in two files
@@ -57,6 +56,76 @@ func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found
 		err = r.ExplainEmpty(ctx, sel)
 	}
 	return found, true, err
+}
+
+// matchingDirect reads columns, and those of the condition, of the runs that match a selection, without DuckDB. It is not ok if DuckDB has to do that
+// or does it sooner.
+func (r *Reader) matchingDirect(sel Selection, columns []*schema.Column) (t answer.Table, ok bool, err error) {
+	if sel.OnlySQL || len(sel.Src.sealed) > fewFiles {
+		return t, false, nil
+	}
+	t, ok, err = sel.Src.direct(nil, WithColumns(WithRunID(sel.Columns), columns))
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []any) bool {
+		return !sel.Passes(func(c *schema.Column) any { return row[t.Index(c.Name)] })
+	})
+	return t, ok, err
+}
+
+// Untimed returns the first matching runs without a start, whose ids have no time: by session, newest first, then by their position in the imported
+// file, if known; limit 0: all. NULL is last.
+func (r *Reader) Untimed(ctx context.Context, sel Selection, limit int) (ids []schema.ULID, err error) {
+	alone := Period{Until: 1}
+	sel.Restrict(alone)
+	sel.Src = sel.Src.Within(alone)
+	more := []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")}
+	t, ok, err := r.matchingDirect(sel, more)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		text := "SELECT run_id FROM " + sel.Src.Scan(WithColumns(WithRunID(sel.Columns), more), sel.SQL) +
+			" ORDER BY session_id DESC NULLS LAST, env['source.path'] NULLS LAST, position_index NULLS LAST, run_id DESC"
+		if limit > 0 {
+			text += fmt.Sprintf(" LIMIT %d", limit)
+		}
+		return r.ListIDs(ctx, duck.Statement{SQL: text, Args: sel.Args})
+	}
+	session, env, position, run := t.Index("session_id"), t.Index("env"), t.Index("position_index"), t.Index("run_id")
+	path := func(row []any) any {
+		facts, _ := row[env].(map[string]any)
+		return facts["source.path"]
+	}
+	slices.SortFunc(t.Rows, func(a, b []any) int {
+		return cmp.Or(nullsLast(a[session], b[session], descending[string]), nullsLast(path(a), path(b), cmp.Compare[string]),
+			nullsLast(a[position], b[position], cmp.Compare[int64]), nullsLast(a[run], b[run], descending[string]))
+	})
+	for _, row := range t.Rows {
+		if ids, err = AppendID(ids, row[run]); err != nil {
+			return nil, err
+		}
+	}
+	if ids = slices.Compact(ids); limit > 0 {
+		ids = ids[:min(limit, len(ids))]
+	}
+	return ids, nil
+}
+
+// descending compares in the opposite order.
+func descending[T cmp.Ordered](a, b T) int { return cmp.Compare(b, a) }
+
+// nullsLast compares cells of an answer, of which those without a value of the type are last.
+func nullsLast[T any](a, b any, compare func(a, b T) int) int {
+	x, isX := a.(T)
+	y, isY := b.(T)
+	switch {
+	case isX && isY:
+		return compare(x, y)
+	case isX:
+		return -1
+	case isY:
+		return 1
+	}
+	return 0
 }
 
 // textsOf are the different texts of a column of all runs for which is holds, in descending order. It is not ok if DuckDB reads them sooner.
@@ -86,14 +155,14 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 {
 		return answer.Table{}, false, nil
 	}
-	var files []DirectFile
+	var files []directFile
 	var stores []int // that have them
 	runs := 0
 	for _, list := range lists {
 		for i := range list {
 			f := &list[i]
-			files = append(files, DirectFile{
-				Store: schema.Dir(s.Stores[f.store].path), Name: s.name(f), Run: f.live.Run, Rows: f.sealed.Rows, Live: f.zone == "",
+			files = append(files, directFile{
+				Store: schema.Dir(s.Stores[f.store].path), Name: s.name(f), Run: f.live.Run, Rows: f.sealed.Rows, Live: f.zone == "", Contents: s.contents,
 			})
 			stores, runs = append(stores, f.store), runs+max(f.sealed.Rows, 1)
 		}
@@ -101,37 +170,67 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if !readsSooner(len(s.Live), len(lists[1]), runs, len(columns)) {
 		return answer.Table{}, false, nil
 	}
-	t, err = DirectRows(files, ids, columns, s.Said)
-	if damaged, is := errors.AsType[*DamagedError](err); is {
+	t, err = directRows(files, ids, columns, s.Said)
+	if damaged, is := errors.AsType[*damagedError](err); is {
 		return answer.Table{}, false, answer.StoreError(s.Stores[stores[damaged.File]].dir, fmt.Errorf("%s: %w", files[damaged.File].Name, err))
 	}
 	return t, err == nil, nil
 }
 
-// DirectFile is a file of runs.
-type DirectFile struct {
+// directFile is a file of runs.
+type directFile struct {
 	Store schema.Dir
 	Name  string
 	Run   schema.ULID // of a live file
 	Rows  int         // of another one
 	Live  bool
+
+	Contents *contents // of the files that the question has read
 }
 
-// DamagedError is a file of the format of this version that does not match its hash.
-type DamagedError struct {
+// contents are those of the files that a question has read without DuckDB, up to a limit, so that it opens each of them once. They are safe for
+// concurrent use.
+type contents struct {
+	mu    sync.Mutex
+	files map[string][]byte // by path
+	bytes int
+}
+
+// maxContents is the maximum number of bytes in contents.
+const maxContents = 8 << 20
+
+func newContents() *contents { return &contents{files: map[string][]byte{}} }
+
+func (c *contents) of(path string) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.files[path]
+}
+
+func (c *contents) keep(path string, content []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.files[path] == nil && c.bytes+len(content) <= maxContents {
+		c.files[path] = content
+		c.bytes += len(content)
+	}
+}
+
+// damagedError is a file of the format of this version that does not match its hash.
+type damagedError struct {
 	File int // its index
 	Err  error
 }
 
-func (e *DamagedError) Error() string { return e.Err.Error() }
+func (e *damagedError) Error() string { return e.Err.Error() }
 
 // Unwrap is the error of the hash, which wraps schema.ErrDamaged.
-func (e *DamagedError) Unwrap() error { return e.Err }
+func (e *damagedError) Unwrap() error { return e.Err }
 
-// DirectRows reads columns, including run_id, of the runs with these ids that are not removed, with what events say about them; ids nil: of all runs
-// of the files. DirectRows are as DuckDB gives them. A file that does not match its hash is a DamagedError. Any other error, such as that of a large
+// directRows reads columns, including run_id, of the runs with these ids that are not removed, with what events say about them; ids nil: of all runs
+// of the files. They are as DuckDB gives them. A file that does not match its hash is a damagedError. Any other error, such as that of a large
 // file, says nothing about whether DuckDB can read the files.
-func DirectRows(files []DirectFile, ids []schema.ULID, columns []*schema.Column, events *EventIndex) (answer.Table, error) {
+func directRows(files []directFile, ids []schema.ULID, columns []*schema.Column, events *EventIndex) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
 	wanted := wantedColumns(ids)
 	var left atomic.Int64
@@ -142,7 +241,7 @@ func DirectRows(files []DirectFile, ids []schema.ULID, columns []*schema.Column,
 		each.Go(func() {
 			for i := first; i < len(files); i += workers {
 				read[i], failed[i] = files[i].rows(&left, wanted, columns)
-				if damaged, ok := errors.AsType[*DamagedError](failed[i]); ok {
+				if damaged, ok := errors.AsType[*damagedError](failed[i]); ok {
 					damaged.File = i
 				}
 			}
@@ -173,7 +272,7 @@ func wantedColumns(ids []schema.ULID) func(run string) bool {
 }
 
 // rows reads columns of the wanted runs of a file (wanted nil: of all), which must have no more bytes than left.
-func (f *DirectFile) rows(left *atomic.Int64, wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
+func (f *directFile) rows(left *atomic.Int64, wanted func(run string) bool, columns []*schema.Column) (rows [][]any, err error) {
 	content, err := f.content(left)
 	if err != nil {
 		return nil, err
@@ -215,7 +314,7 @@ func (f *DirectFile) rows(left *atomic.Int64, wanted func(run string) bool, colu
 }
 
 // runs are the ids of the runs of a file, in its order.
-func (f *DirectFile) runs(opened *table.File) (ids []string, err error) {
+func (f *directFile) runs(opened *table.File) (ids []string, err error) {
 	r := opened.Reader("run_id")
 	defer func() { err = errors.Join(err, r.Close()) }()
 	row := make([]any, opened.Columns())
@@ -230,7 +329,7 @@ func (f *DirectFile) runs(opened *table.File) (ids []string, err error) {
 }
 
 // checkRun checks that the run of a live file is that of its name.
-func (f *DirectFile) checkRun(id any) error {
+func (f *directFile) checkRun(id any) error {
 	if f.Live && id != f.Run.String() {
 		return fmt.Errorf("%w: it has the run %v", schema.ErrDamaged, id)
 	}
@@ -246,7 +345,11 @@ const (
 
 // content reads a file, and takes its bytes from those that are left. It must match its hash: the Parquet library trusts what a file says, and
 // takes very much memory for some damaged ones.
-func (f *DirectFile) content(left *atomic.Int64) (content []byte, err error) {
+func (f *directFile) content(left *atomic.Int64) (content []byte, err error) {
+	path := string(f.Store) + "/" + f.Name
+	if content = f.Contents.of(path); content != nil {
+		return content, nil
+	}
 	file, err := f.Store.OpenFile(f.Name)
 	if err != nil {
 		return nil, err
@@ -263,10 +366,14 @@ func (f *DirectFile) content(left *atomic.Int64) (content []byte, err error) {
 	if _, err := io.ReadFull(file, content); err != nil {
 		return nil, err
 	}
-	return content, checkHash(content)
+	if err := checkHash(content); err != nil {
+		return nil, err
+	}
+	f.Contents.keep(path, content)
+	return content, nil
 }
 
-// checkHash checks the hash of a file. The error is a DamagedError only if the file has a hash and the format of this version.
+// checkHash checks the hash of a file. The error is a damagedError only if the file has a hash and the format of this version.
 func checkHash(content []byte) error {
 	err := schema.CheckFileHash(content)
 	if err == nil {
@@ -277,11 +384,11 @@ func checkHash(content []byte) error {
 	if cmp.Or(without, unreadable, schema.CheckFormat(format)) != nil {
 		return err
 	}
-	return &DamagedError{Err: err}
+	return &damagedError{Err: err}
 }
 
 // open opens some columns of a file of runs, and compares its footer with its name.
-func (f *DirectFile) open(content []byte, columns []string) (*table.File, error) {
+func (f *directFile) open(content []byte, columns []string) (*table.File, error) {
 	if !f.Live {
 		footer, err := schema.ReadFooter(bytes.NewReader(content), int64(len(content)))
 		if err == nil {

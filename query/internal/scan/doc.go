@@ -10,6 +10,6 @@
 // checked in parallel (footers.go), and an error that comes from a file is traced to that file (damage.go).
 //
 // EventIndex has what events change: tags, notes, removed runs. Events of very many runs (see schema.Event.IsWide) are never spread over
-// a map of runs: only the part is read that a question needs. DirectRows reads the runs of a few small files without DuckDB, which takes
+// a map of runs: only the part is read that a question needs. Sources.direct reads the runs of a few small files without DuckDB, which takes
 // longer to start than to read them.
 package scan

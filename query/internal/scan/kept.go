@@ -47,5 +47,6 @@ func (s *Stores) lister(since time.Time) func() (*Sources, error) {
 func (s *Sources) own() *Sources {
 	same := *s
 	same.Live = slices.Clone(s.Live)
+	same.contents = newContents() // a question notices that a file disappeared
 	return &same
 }

@@ -32,7 +32,7 @@ func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	if count && mayLack {
 		return s.list(time.Time{})
 	}
-	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
+	src := &Sources{Stores: s.dirs, footers: newFooterChecks(), contents: newContents()}
 	src.add(0, l)
 	src.Read = src.sealed
 	src.annotate(events)

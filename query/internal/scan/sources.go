@@ -42,12 +42,13 @@ type Sources struct {
 	counted      map[string][]string // see Reader.counted
 	lastSessions []string            // ids of the newest sessions, newest first, as far as they were asked for
 	footers      *footerChecks       // of the files that are read; nil: not checked
+	contents     *contents           // of the files that were read without DuckDB
 	beside       *Sources            // sources of other stores for the same question; nil: none
 }
 
 // list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.
 func (s *Stores) list(since time.Time) (*Sources, error) {
-	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
+	src := &Sources{Stores: s.dirs, footers: newFooterChecks(), contents: newContents()}
 	var events []Event
 	known := map[schema.SealedFile]bool{} // by the whole name, because a repaired file keeps the id
 	for i, st := range s.dirs {
