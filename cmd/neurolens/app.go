@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -305,33 +304,17 @@ func (a *app) open(ctx context.Context, stores []string) (*query.DB, error) {
 
 // queryStores opens the stores for a question whose answer is printed in the format asked for.
 func (a *app) queryStores(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
-	return a.queryStoresWithin(cmd, answerMemory, answer)
-}
-
-// queryStoresWithin is queryStores for an answer that is made of more than what DuckDB gives: heap is how many bytes that may take before
-// garbage is collected all the same.
-func (a *app) queryStoresWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
 	asking(cmd.Context(), true)
-	// Collecting garbage takes longer than the answer: the names of a large store are a heap that doubles many times.
-	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(heap)
 	db, err := a.open(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
 	}
 	return errors.Join(answer(db, format), db.Close())
 }
-
-// How many bytes the heap takes, DuckDB aside, before garbage is collected all the same.
-const (
-	answerMemory   = 64 << 20
-	discoverMemory = 160 << 20
-	compareMemory  = 320 << 20 // a comparison of 100,000 points keeps up to 200 MB; with less to spare, collecting takes much of its time
-)
 
 func usageErrorf(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}

@@ -60,8 +60,9 @@ func runDiscover(a *app, dir, rule string, s views.Search) error {
 	} else if rule != "" {
 		return usageErrorf("discover: --rule %q: want pairs or kernels", rule)
 	}
+	const heap = 160 << 20  // bytes after which garbage is collected all the same
 	debug.SetGCPercent(800) // names of many files are a heap that doubles many times
-	debug.SetMemoryLimit(discoverMemory)
+	debug.SetMemoryLimit(heap)
 	tree, err := discover.Tree(dir)
 	if err != nil {
 		return usageErrorf("discover: %w", err)

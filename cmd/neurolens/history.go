@@ -14,10 +14,6 @@ import (
 	"github.com/neurolens/neurolens/query/history"
 )
 
-// historyMemory is how many bytes the heap takes for a history, DuckDB aside, before garbage is collected all the same: it
-// keeps some numbers of each run.
-const historyMemory = 168 << 20
-
 type historyFlags struct {
 	metric, since, method string
 	regressions           bool
@@ -94,7 +90,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 	}
-	return a.queryStoresWithin(cmd, historyMemory, func(db *query.DB, format string) error {
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
 		if !term.ForPeople(format) {
 			return a.printHistory(cmd.Context(), db, req, f.gate, format)
 		}

@@ -279,7 +279,7 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 
 // queryCharts opens the stores for a chart, as they are when it begins.
 func (a *app) queryCharts(cmd *cobra.Command, answer func(db *query.DB) error) error {
-	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error { return answer(db.Snapshot()) })
+	return a.queryStores(cmd, func(db *query.DB, _ string) error { return answer(db.Snapshot()) })
 }
 
 // queryChartSides opens the stores of a comparison for a chart.

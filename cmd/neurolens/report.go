@@ -9,9 +9,6 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// reportMemory is how many bytes the heap of a report takes, DuckDB aside, before garbage is collected all the same: all points are kept.
-const reportMemory = 420 << 20
-
 // reportFlags say what a report is of, and where it goes.
 type reportFlags struct {
 	md, json, html, baseline string
@@ -103,7 +100,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if f.layouts.Asked() {
 		return a.writeLayout(cmd, f, &asked, req)
 	}
-	return a.queryStoresWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
+	return a.queryStores(cmd, func(db *query.DB, _ string) error {
 		db = db.Snapshot()
 		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err

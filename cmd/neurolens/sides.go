@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -23,7 +22,7 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// querySides is queryStoresWithin for a comparison, whose sides may be files.
+// querySides is queryStores for a comparison, whose sides may be files.
 func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
@@ -36,7 +35,7 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Snapshot(), format) })
 }
 
-// queryBase is queryStoresWithin for runs and a base, which may be a file.
+// queryBase is queryStores for runs and a base, which may be a file.
 func (a *app) queryBase(cmd *cobra.Command, base string, answer func(db, base *query.DB, filter string) error) error {
 	if _, err := a.outputFormat(); err != nil {
 		return err
@@ -47,8 +46,6 @@ func (a *app) queryBase(cmd *cobra.Command, base string, answer func(db, base *q
 // sides opens the stores of a comparison, and files.
 func (a *app) sides(cmd *cobra.Command) sideOpener {
 	asking(cmd.Context(), true)
-	debug.SetGCPercent(800) // as queryStoresWithin
-	debug.SetMemoryLimit(compareMemory)
 	private := func() (string, error) {
 		dir, err := a.temporary.Dir()
 		if err != nil {

@@ -153,17 +153,16 @@ func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparis
 		c.Rows = m.rows(m.chosen)
 		return c, nil
 	}
-	return c, scan.Prefetch(ctx, m.pages, req.Pages)
-}
-
-// pages makes the rows of the chosen points, a page at a time.
-func (m *comparison) pages(yield func([]Row) bool) {
 	const rowsAtOnce = 1000
 	for points := range slices.Chunk(m.chosen, rowsAtOnce) {
-		if !yield(m.rows(points)) {
-			return
+		if err := ctx.Err(); err != nil {
+			return c, err
+		}
+		if err := req.Pages(m.rows(points)); err != nil {
+			return c, err
 		}
 	}
+	return c, nil
 }
 
 // rows makes the rows of points.

@@ -96,12 +96,11 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if other {
 		chosen.metric = h.req.Metric
 	}
-	// DuckDB reads the next window while the rows of one are added.
-	err = scan.Prefetch(ctx, chosen.results(ctx, r.Conn, windows), func(of result) error {
+	for of := range chosen.results(ctx, r.Conn, windows) {
 		if of.err != nil {
-			return of.err
+			return runs, of.err
 		}
-		return duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
+		err := duck.UseRows(ctx, of.rows, func(row []driver.Value) error {
 			runs++
 			if row[9] == true && row[13] == true {
 				h.Requests++
@@ -112,8 +111,11 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 			}
 			return h.add(row)
 		})
-	})
-	return runs, err
+		if err != nil {
+			return runs, err
+		}
+	}
+	return runs, nil
 }
 
 // part selects runs and their columns.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -42,10 +41,18 @@ type Row struct {
 // historyPage is the maximum number of rows that Request.Pages receives at a time.
 const historyPage = 1000
 
-// emitRows makes the rows, and keeps them in History.Rows or passes them to Request.Pages, which handles a page while the next one is made.
+// emitRows makes the rows, and keeps them in History.Rows or passes them to Request.Pages.
 func (h *historian) emitRows(ctx context.Context) error {
 	if h.req.Pages != nil {
-		return scan.Prefetch(ctx, h.pages(historyPage), h.req.Pages)
+		for page := range h.pages(historyPage) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := h.req.Pages(page); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	all := 0
 	if n := len(h.Series); n > 0 {

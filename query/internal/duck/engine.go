@@ -31,7 +31,6 @@ type Engine struct {
 // Open starts a DuckDB. It spills to a directory in tempDir, which it makes if necessary and removes at the end. memoryLimit is in bytes;
 // 0: DuckDB's default.
 func Open(memoryLimit int64, tempDir string) (*Engine, error) {
-	keepMemory()
 	spill := filepath.Join(tempDir, "neurolens-"+schema.NewULID(time.Now()).String())
 	settings := url.Values{
 		// With more threads than cores, reading many small files is several times slower.

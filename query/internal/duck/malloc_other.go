@@ -2,6 +2,4 @@
 
 package duck
 
-func keepMemory() {}
-
 func trimMemory() {}

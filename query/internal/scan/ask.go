@@ -51,10 +51,7 @@ func (s *Stores) QueryScope(ctx context.Context, scope Scope, do func(r *Reader)
 		list = func() (*Sources, error) { return s.listNewest(scope.Newest, scope.Count) }
 		lazy = scope.Newest <= newestRuns
 	}
-	if lazy {
-		return s.askBy(ctx, s.connection(), list, do)
-	}
-	return s.ask(ctx, list, do)
+	return s.ask(ctx, lazy, list, do)
 }
 
 // hasFewFiles reports whether each store has so few files that their runs may be read without DuckDB.
@@ -65,19 +62,15 @@ func (s *Stores) hasFewFiles() bool {
 	})
 }
 
-// ask lists files while DuckDB starts.
-func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func(r *Reader) error) error {
-	list = ahead(list)
+// ask answers a question about listed files. If it is not lazy, it starts DuckDB first.
+func (s *Stores) ask(ctx context.Context, lazy bool, list func() (*Sources, error), do func(r *Reader) error) error {
 	c := s.connection()
-	if err := c.Start(ctx); err != nil {
-		return err
-	}
-	return s.askBy(ctx, c, list, do)
-}
-
-// askBy answers a question with a connection, and closes it.
-func (s *Stores) askBy(ctx context.Context, c *duck.Conn, list func() (*Sources, error), do func(r *Reader) error) error {
 	defer func() { _ = c.Close() }() // in memory: an error loses nothing
+	if !lazy {
+		if err := c.Start(ctx); err != nil {
+			return err
+		}
+	}
 	return retry(ctx, list, func(src *Sources) error {
 		r := &Reader{Conn: c, Src: src}
 		if err := r.Overlay(ctx); err != nil {
@@ -109,7 +102,7 @@ func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other 
 		src.beside.Tables = "beside_" // tables of the same connection
 		return src, nil
 	}
-	return s.ask(ctx, list, func(r *Reader) error {
+	return s.ask(ctx, false, list, func(r *Reader) error {
 		other := &Reader{Conn: r.Conn, Src: r.Src.beside}
 		if err := other.Overlay(ctx); err != nil {
 			return err
@@ -120,27 +113,7 @@ func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other 
 
 // WithSources is Query for a question that has its own engine: do only gets the sources.
 func (s *Stores) WithSources(ctx context.Context, do func(src *Sources) error) error {
-	return retry(ctx, ahead(s.lister(time.Time{})), do)
-}
-
-// ahead starts to list at once, while DuckDB starts. The first call of the returned function gives that listing; later calls list again.
-func ahead(list func() (*Sources, error)) func() (*Sources, error) {
-	type listing struct {
-		s   *Sources
-		err error
-	}
-	begun := make(chan listing, 1)
-	go func() {
-		defer close(begun)
-		s, err := list()
-		begun <- listing{s, err}
-	}()
-	return func() (*Sources, error) {
-		if l, ok := <-begun; ok {
-			return l.s, l.err
-		}
-		return list()
-	}
+	return retry(ctx, s.lister(time.Time{}), do)
 }
 
 // connection returns a connection for statements of this module.
