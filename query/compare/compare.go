@@ -155,14 +155,14 @@ func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparis
 	}
 	const rowsAtOnce = 1000
 	for points := range slices.Chunk(m.chosen, rowsAtOnce) {
-		if err := ctx.Err(); err != nil {
-			return c, err
+		if ctx.Err() != nil {
+			break
 		}
 		if err := req.Pages(m.rows(points)); err != nil {
 			return c, err
 		}
 	}
-	return c, nil
+	return c, ctx.Err()
 }
 
 // rows makes the rows of points.

@@ -45,14 +45,14 @@ const historyPage = 1000
 func (h *historian) emitRows(ctx context.Context) error {
 	if h.req.Pages != nil {
 		for page := range h.pages(historyPage) {
-			if err := ctx.Err(); err != nil {
-				return err
+			if ctx.Err() != nil {
+				break
 			}
 			if err := h.req.Pages(page); err != nil {
 				return err
 			}
 		}
-		return nil
+		return ctx.Err()
 	}
 	all := 0
 	if n := len(h.Series); n > 0 {
