@@ -52,14 +52,17 @@ type app struct {
 // The exit codes, as the README documents them.
 const (
 	exitOK           = 0
-	exitRegression   = StatusRegression   // gate: a regression
-	exitInput        = 2                  // usage, sweep, SQL or input error; nothing was started
-	exitInconclusive = StatusInconclusive // gate: inconclusive; bisect: no single commit
-	exitRunsFailed   = 4                  // finished, but some runs ended other than ok, unsupported or skipped
-	exitStore        = 5                  // store missing, unreadable, damaged, unwritable or of an unknown version
-	exitOther        = 6                  // anything else, a bug included
-	exitPipe         = 141                // who read the output has gone
+	exitRegression   = 1   // gate: a regression
+	exitInput        = 2   // usage, sweep, SQL or input error; nothing was started
+	exitInconclusive = 3   // gate: inconclusive; bisect: no single commit
+	exitRunsFailed   = 4   // finished, but some runs ended other than ok, unsupported or skipped
+	exitStore        = 5   // store missing, unreadable, damaged, unwritable or of an unknown version
+	exitOther        = 6   // anything else, a bug included
+	exitPipe         = 141 // who read the output has gone
 )
+
+// stdoutFile is the file name that stands for standard output.
+const stdoutFile = "-"
 
 // usageError is a command line, or a file named on it, that makes no sense.
 type usageError struct{ error }
@@ -79,6 +82,7 @@ func exitCode(err error) int {
 	var usage usageError
 	var store storeError
 	var reported reportedError
+	var unexplained help.NotFound
 	switch {
 	case err == nil:
 		return exitOK
@@ -86,11 +90,11 @@ func exitCode(err error) int {
 		return reported.code
 	case errors.Is(err, errRunsFailed):
 		return exitRunsFailed
-	case errors.Is(err, ErrRegression):
+	case errors.Is(err, errRegression):
 		return exitRegression
-	case errors.Is(err, ErrInconclusive):
+	case errors.Is(err, errInconclusive):
 		return exitInconclusive
-	case errors.As(err, &usage), errors.Is(err, query.ErrInput), errors.Is(err, files.ErrPlace), errors.Is(err, ingest.ErrInside):
+	case errors.As(err, &usage), errors.As(err, &unexplained), errors.Is(err, query.ErrInput), errors.Is(err, files.ErrPlace), errors.Is(err, ingest.ErrInside):
 		return exitInput
 	case errors.As(err, &store) && errors.Is(store.error, context.Canceled): // nothing is wrong with it
 		return exitOther
@@ -168,7 +172,7 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	}
 	a.addPlotFlags(cmd)
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
-	cmd.SetHelpCommand(help.Command(cmd, help.Host{Version: version, Width: func() int { return max(a.width, 40) }, Wrong: usageErrorf}))
+	cmd.SetHelpCommand(help.Command(cmd, version, max(a.width, 40)))
 	cmd.InitDefaultCompletionCmd("completion")
 	if c, _, err := cmd.Find([]string{"completion"}); err == nil {
 		c.Args, c.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
@@ -330,11 +334,16 @@ func oneMetricFlag(cmd *cobra.Command, name *string, usage string) {
 	cmd.Flags().StringVar(name, "metric", "", usage)
 }
 
-// metricNames are the metrics that --metric names, each once.
+// metricNames returns the metrics that --metric names, without repetitions.
 func metricNames(given []string) ([]string, error) {
-	names, err := splitMetrics(given)
-	if err != nil {
-		return nil, usageError{err}
+	var names []string
+	for _, name := range given {
+		if name == "" {
+			return nil, usageErrorf("--metric: want names of metrics, got an empty one")
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names, nil
 }

@@ -111,7 +111,7 @@ complete keys and to mark typos.`,
 		},
 	}
 	f.define(cmd)
-	help.FlagAliases(cmd, map[string][]string{"warmup": {"w"}, "repeats": {"r", "runs"}, "setup": {"s"}, "prepare": {"p"}, "cleanup": {"c"}, "ignore-exit": {"i"}})
+	help.AddAliases(cmd, map[string][]string{"warmup": {"w"}, "repeats": {"r", "runs"}, "setup": {"s"}, "prepare": {"p"}, "cleanup": {"c"}, "ignore-exit": {"i"}})
 	return cmd
 }
 
@@ -417,7 +417,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.DurationVar(&f.maxTime, "max-time", 0, "start no more runs after `TIME`")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover skipped others")
 	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points even after one ran out of memory")
-	f.out.DefineSession(cmd)
+	f.out.defineSession(cmd)
 }
 
 // defineRuns defines those that say which points are run, and how. Some keys of the sweep file are none of them.
@@ -612,7 +612,7 @@ func (b *bench) open(args []string) ([]*bench, error) {
 	if err != nil {
 		return nil, usageErrorf("bench: %w", err)
 	}
-	if b.layout, err = b.flags.out.Session(); err != nil {
+	if b.layout, err = b.flags.out.session(); err != nil {
 		return nil, usageError{err}
 	}
 	var sessions []*bench
@@ -623,7 +623,7 @@ func (b *bench) open(args []string) ([]*bench, error) {
 	settings = slices.DeleteFunc(append(settings, b.project.Path()), func(path string) bool { return path == "" })
 	for _, source := range sources {
 		one := *b
-		one.source, one.overrides, one.outDir, one.settings = source, overrides, b.flags.out.OutDir, settings
+		one.source, one.overrides, one.outDir, one.settings = source, overrides, b.flags.out.outDir, settings
 		one.overrides.Given = maps.Clone(overrides.Given)
 		if name := strings.TrimSuffix(filepath.Base(source.Path), filepath.Ext(source.Path)); len(sources) > 1 && one.outDir != "" {
 			if slices.Contains(names, name) {

@@ -227,7 +227,7 @@ func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 	case end.Unmeasured():
 		return errRunsFailed
 	}
-	return ErrInconclusive
+	return errInconclusive
 }
 
 // newSearch is the search, from its beginning.

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,7 +17,7 @@ import (
 )
 
 type compareFlags struct {
-	sideFlags
+	selectionFlags
 	by   []string
 	gate gateMode
 	all  bool
@@ -89,29 +87,24 @@ if no run has one of the metrics.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	f.Define(cmd)
+	f.define(cmd)
 	flags.StringSliceVar(&f.by, "by", nil, "print one line per group of points with equal `KEYS`")
-	f.gate.Register(cmd)
+	f.gate.register(cmd)
 	flags.BoolVar(&f.all, "all", false, "show all points in a table")
 	return cmd
 }
 
 // request turns flags and arguments into one request.
 func (f *compareFlags) request(args []string) (compare.Request, error) {
-	if err := f.gate.Misplaced(args); err != nil {
+	if err := f.gate.misplaced(args); err != nil {
 		return compare.Request{}, usageError{err}
 	}
-	req, err := f.Request("compare", args)
+	req, err := f.parse("compare", args)
 	if err != nil {
 		return req, usageError{err}
 	}
-	req.Rules.Gate = f.gate != Off
+	req.Rules.Gate = f.gate != gateOff
 	return req, nil
-}
-
-// needsAll tells whether a table takes every point.
-func (f *compareFlags) needsAll() bool {
-	return f.all || len(f.by) > 0 || len(f.Metrics) > 1
 }
 
 func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error {
@@ -123,7 +116,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		if term.ForPeople(format) {
 			req.Worst = compare.Verdicts
 		}
-		if format == term.FormatTable && !f.needsAll() {
+		if format == term.FormatTable && !f.all && len(f.by) == 0 && len(f.metrics) <= 1 {
 			req.Limit = views.CompareRows
 		}
 		if !term.ForPeople(format) && len(f.by) == 0 {
@@ -162,11 +155,11 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Request, f compareFlags, args []string, c *compare.Comparison, format string) error {
-	second, err := views.ByProcessor(ctx, db, req, f.Matrix, c)
+	second, err := views.ByProcessor(ctx, db, req, f.matrix, c)
 	if err != nil {
 		return err
 	}
-	w := views.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.Line(c)}
+	w := views.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.line(c)}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {
@@ -175,47 +168,46 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 		w.Groups = answer.TableOf(compare.GroupFields(f.by), groups)
 	}
 	if format == term.FormatMD {
-		w.Gate = f.gate.Sentence(c)
+		w.Gate = f.gate.sentence(c)
 		return a.printer().Write(w.Markdown())
 	}
 	return a.print(format, w.Groups, w.View)
 }
 
-// asked is what the screen is told of the command line.
+// asked returns the part of the command line that the answer repeats in its hints.
 func (f *compareFlags) asked(args []string) views.Selection {
-	axis, _, _ := strings.Cut(f.Matrix, "=")
-	return views.Selection{Selections: args, Metrics: f.Metrics, Thresholds: f.Thresholds, By: f.by, Axis: axis, Strict: f.Strict, All: f.all}
+	axis, _, _ := strings.Cut(f.matrix, "=")
+	return views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all}
 }
 
 // sideFlags say what is compared.
-type sideFlags struct {
-	Metrics, Thresholds []string
-	Matrix              string
-	Strict, Relative    bool
+type selectionFlags struct {
+	metrics, thresholds []string
+	matrix              string
+	strict, relative    bool
 }
 
-// Define defines them.
-func (f *sideFlags) Define(cmd *cobra.Command) {
+func (f *selectionFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.Metrics, "metric", nil, "compare metrics `NAMES` (default: the primary metric)")
-	flags.StringArrayVar(&f.Thresholds, "threshold", nil, "smallest change that counts: `5%`, latency=10%, rmse=0.001; repeatable (default: 2%)")
-	flags.StringVar(&f.Matrix, "matrix", "", "compare every value of an axis with one: `AXIS=VALUE`")
-	flags.BoolVar(&f.Strict, "strict", false, "require a change to exceed the threshold significantly")
-	flags.BoolVar(&f.Relative, "relative", true, "between sessions, also judge relative to what all points share")
+	flags.StringSliceVar(&f.metrics, "metric", nil, "compare metrics `NAMES` (default: the primary metric)")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "smallest change that counts: `5%`, latency=10%, rmse=0.001; repeatable (default: 2%)")
+	flags.StringVar(&f.matrix, "matrix", "", "compare every value of an axis with one: `AXIS=VALUE`")
+	flags.BoolVar(&f.strict, "strict", false, "require a change to exceed the threshold significantly")
+	flags.BoolVar(&f.relative, "relative", true, "between sessions, also judge relative to what all points share")
 }
 
-// Request turns flags and the arguments of a command into one request.
-func (f *sideFlags) Request(command string, args []string) (compare.Request, error) {
+// parse makes a request of the flags and of the arguments of a command.
+func (f *selectionFlags) parse(command string, args []string) (compare.Request, error) {
 	var req compare.Request
 	var err error
-	if f.Metrics, err = splitMetrics(f.Metrics); err != nil {
+	if f.metrics, err = metricNames(f.metrics); err != nil {
 		return req, err
 	}
-	req.Metrics, req.Rules.Strict, req.Absolute = f.Metrics, f.Strict, !f.Relative
-	if f.Matrix != "" {
-		axis, value, found := strings.Cut(f.Matrix, "=")
+	req.Metrics, req.Rules.Strict, req.Absolute = f.metrics, f.strict, !f.relative
+	if f.matrix != "" {
+		axis, value, found := strings.Cut(f.matrix, "=")
 		if !found || axis == "" || value == "" {
-			return req, fmt.Errorf("--matrix %q: want AXIS=VALUE", f.Matrix)
+			return req, fmt.Errorf("--matrix %q: want AXIS=VALUE", f.matrix)
 		}
 		req.Base, req.Axis, req.Reference = filter.Arguments(args...), axis, filter.QuoteWord(value)
 	} else {
@@ -228,20 +220,6 @@ func (f *sideFlags) Request(command string, args []string) (compare.Request, err
 			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %d arguments; quote a filter of several words", command, len(args))
 		}
 	}
-	req.Thresholds, err = judge.ParseThresholds(f.Thresholds)
+	req.Thresholds, err = judge.ParseThresholds(f.thresholds)
 	return req, err
-}
-
-// splitMetrics are the metrics that --metric names, each once.
-func splitMetrics(given []string) ([]string, error) {
-	var names []string
-	for _, name := range given {
-		if name == "" {
-			return nil, errors.New("--metric: want names of metrics, got an empty one")
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
 }

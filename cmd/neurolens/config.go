@@ -40,7 +40,7 @@ Nothing is changed or started, and no store is needed (neurolens help projects).
 			home, _ := os.LookupEnv("HOME")
 			all := p.Settings(line, map[string]string{"store": project.NearestStore(home), "format": term.FormatTable})
 			all = append(all, ofUser(line, os.LookupEnv, p.Getenv)...)
-			return a.print(format, answer.TableOf(settingFields, all), func() term.View { return settingsView(p.Path(), all) })
+			return a.print(format, answer.TableOf(settingFields, all), func() term.View { return configView(p.Path(), all) })
 		},
 	}
 }
@@ -72,8 +72,8 @@ var settingFields = []answer.Field[project.Setting]{
 
 func text(name string) answer.Column { return answer.Column{Name: name, Type: answer.TypeText} }
 
-// settingsView shows settings to people. Where nobody says a value, it says in words what holds.
-func settingsView(path string, all []project.Setting) term.View {
+// configView shows settings to people. Where nobody says a value, it says in words what holds.
+func configView(path string, all []project.Setting) term.View {
 	v := term.View{Columns: []term.Column{{Header: "KEY", Fixed: true}, {Header: "VALUE"}, {Header: "FROM", Fixed: true}}}
 	if v.Above = []string{"no neurolens.yaml here or in a parent folder"}; path != "" {
 		v.Above = []string{path}

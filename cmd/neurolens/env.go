@@ -83,5 +83,5 @@ func completeFacts(cmd *cobra.Command) {
 	for _, f := range expression.Facts() {
 		names = append(names, f.Name+"=\t"+f.Meaning)
 	}
-	help.RegisterBeginnings(cmd, "fact", names)
+	help.Beginnings(cmd, "fact", names)
 }

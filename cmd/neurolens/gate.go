@@ -13,29 +13,23 @@ import (
 	"github.com/neurolens/neurolens/query/history"
 )
 
-// How a gate ends. The last line has said so already.
+// The errors that a gate ends with. They have no text, because the last line of the output says it.
 var (
-	ErrRegression   = errors.New("")
-	ErrInconclusive = errors.New("")
-)
-
-// The exit statuses of these.
-const (
-	StatusRegression   = 1
-	StatusInconclusive = 3
+	errRegression   = errors.New("")
+	errInconclusive = errors.New("")
 )
 
 // gateMode is what gives a comparison an exit status of its own.
 type gateMode string
 
 const (
-	Off        gateMode = ""
+	gateOff    gateMode = ""
 	strict     gateMode = "strict"     // an inconclusive point ends with an exit status too
 	regression gateMode = "regression" // an inconclusive point is a warning in the last line, unless requests failed or nothing was compared
 )
 
-// Register adds --gate to a command; without a value it is strict.
-func (m *gateMode) Register(cmd *cobra.Command) {
+// register adds --gate to a command; without a value it is strict.
+func (m *gateMode) register(cmd *cobra.Command) {
 	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 if inconclusive; `MODE`: strict, regression (inconclusive is 0)")
 	cmd.Flags().Lookup("gate").NoOptDefVal = string(strict)
 	modes := []cobra.Completion{
@@ -60,14 +54,14 @@ func (m *gateMode) Set(text string) error {
 	return errors.New("want strict or regression")
 }
 
-// Verdict is the error that a gate ends with; nil if it lets pass. No gate lets pass if nothing was compared, requests failed,
-// or no run has a metric that was asked for.
-func (m gateMode) Verdict(g compare.Gate) error {
+// verdict is the error that a gate ends with, nil if it passes. No gate passes if nothing was compared, if requests failed, or if no run
+// has one of the requested metrics.
+func (m gateMode) verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
-		return ErrRegression
+		return errRegression
 	case g.Requests > 0, g.Points == 0, len(g.Absent) > 0, m == strict && g.Inconclusive > 0:
-		return ErrInconclusive
+		return errInconclusive
 	}
 	return nil
 }
@@ -75,53 +69,53 @@ func (m gateMode) Verdict(g compare.Gate) error {
 // status is the exit status of a verdict.
 func status(verdict error) int {
 	switch verdict {
-	case ErrRegression:
-		return StatusRegression
-	case ErrInconclusive:
-		return StatusInconclusive
+	case errRegression:
+		return exitRegression
+	case errInconclusive:
+		return exitInconclusive
 	}
 	return 0
 }
 
-// Line is the last line of a comparison; empty without a gate.
-func (m gateMode) Line(c *compare.Comparison) string {
-	if m == Off {
+// line is the last line of a comparison; empty without a gate.
+func (m gateMode) line(c *compare.Comparison) string {
+	if m == gateOff {
 		return ""
 	}
 	g := c.Gate()
-	return views.GateLine(g, views.Noun(c), m == regression, status(m.Verdict(g)))
+	return views.GateLine(g, views.Noun(c), m == regression, status(m.verdict(g)))
 }
 
-// Sentence is the first line of a comparison in a comment; empty without a gate.
-func (m gateMode) Sentence(c *compare.Comparison) string {
-	if m == Off {
+// sentence is the first line of a comparison in a comment; empty without a gate.
+func (m gateMode) sentence(c *compare.Comparison) string {
+	if m == gateOff {
 		return ""
 	}
 	return views.GateSentence(c.Gate(), views.Noun(c))
 }
 
-// HistoryLine is the last line of a history; empty without a gate.
-func (m gateMode) HistoryLine(g history.Gate, newest int) string {
-	if m == Off {
+// historyLine is the last line of a history; empty without a gate.
+func (m gateMode) historyLine(g history.Gate, newest int) string {
+	if m == gateOff {
 		return ""
 	}
-	return views.HistoryGateLine(g, newest, status(m.HistoryVerdict(g)))
+	return views.HistoryGateLine(g, newest, status(m.historyVerdict(g)))
 }
 
-// HistoryVerdict is Verdict of the series of a history that can be decided.
-func (m gateMode) HistoryVerdict(g history.Gate) error {
+// historyVerdict is the error that the gate of a history ends with; series that are too short to decide do not count.
+func (m gateMode) historyVerdict(g history.Gate) error {
 	switch {
 	case g.Regressed > 0:
-		return ErrRegression
+		return errRegression
 	case m == strict && (g.Inconclusive > 0 || g.Series == g.Short):
-		return ErrInconclusive
+		return errInconclusive
 	}
 	return nil
 }
 
-// Misplaced is the error of a mode that stands behind a space, where it is a filter.
-func (m gateMode) Misplaced(args []string) error {
-	if m != Off && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
+// misplaced is the error of a mode that stands behind a space, where it is a filter.
+func (m gateMode) misplaced(args []string) error {
+	if m != gateOff && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
 		return fmt.Errorf("--gate %s: write the mode after an equals sign: --gate=%s", args[0], args[0])
 	}
 	return nil
@@ -130,11 +124,11 @@ func (m gateMode) Misplaced(args []string) error {
 // endGate ends a comparison that was printed with the verdict of its gate. The last line of a format for people has said
 // it; for programs it goes to standard error.
 func (a *app) endGate(m gateMode, c *compare.Comparison, format string) error {
-	if m == Off {
+	if m == gateOff {
 		return nil
 	}
 	if !term.ForPeople(format) {
-		fmt.Fprintln(a.stderr, m.Line(c))
+		fmt.Fprintln(a.stderr, m.line(c))
 	}
-	return m.Verdict(c.Gate())
+	return m.verdict(c.Gate())
 }

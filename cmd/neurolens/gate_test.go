@@ -24,7 +24,7 @@ func TestHistoryGateLine(t *testing.T) {
 		{strict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
 		{strict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
 	} {
-		if got, want := c.mode.HistoryLine(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
+		if got, want := c.mode.historyLine(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
 			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
 		}
 	}
@@ -35,14 +35,14 @@ func TestNothingCompared(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []gateMode{strict, regression} {
 		c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Fixed}}}
-		if got := mode.Verdict(c.Gate()); got != ErrInconclusive {
+		if got := mode.verdict(c.Gate()); got != errInconclusive {
 			t.Errorf("%s: %v", mode, got)
 		}
-		if got := mode.Line(&c); got != "gate: nothing to decide: no point is ok on the base (exit 3)" {
+		if got := mode.line(&c); got != "gate: nothing to decide: no point is ok on the base (exit 3)" {
 			t.Errorf("%s: %q", mode, got)
 		}
 	}
-	if got := regression.HistoryVerdict(history.Gate{Series: 2, Short: 2}); got != nil {
+	if got := regression.historyVerdict(history.Gate{Series: 2, Short: 2}); got != nil {
 		t.Errorf("a history of few sessions: %v", got)
 	}
 }
@@ -61,12 +61,12 @@ func TestGateLineNothingDecided(t *testing.T) {
 func TestFailedRequests(t *testing.T) {
 	g := compare.Gate{Points: 2, Inconclusive: 1, Requests: 1}
 	for _, m := range []gateMode{strict, regression} {
-		if err := m.Verdict(g); err != ErrInconclusive {
+		if err := m.verdict(g); err != errInconclusive {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
 	want := "gate: no regression found; 1 of 2 points inconclusive; 1 point with failed requests (exit 3)"
-	if got := views.GateLine(g, "point", true, StatusInconclusive); got != want {
+	if got := views.GateLine(g, "point", true, exitInconclusive); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

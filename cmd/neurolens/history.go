@@ -70,7 +70,7 @@ has neither values nor failures in the newest sessions is ignored.`,
 	flags.StringVar(&f.method, "method", string(history.SBS), "find changes with `METHOD`: sbs or otava")
 	flags.BoolVar(&f.regressions, "regressions", false, "list only what got worse")
 	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: judge the newest `K` sessions of each point, at least 3")
-	f.gate.Register(cmd)
+	f.gate.register(cmd)
 	return cmd
 }
 
@@ -78,7 +78,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 	req := history.Request{
 		Filter: filter.Arguments(args...), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
 	}
-	if err := f.gate.Misplaced(args); err != nil {
+	if err := f.gate.misplaced(args); err != nil {
 		return usageError{err}
 	}
 	if err := f.gateRequest(&req, cmd.Flags().Changed("newest")); err != nil {
@@ -100,11 +100,11 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(h.NotNumbers)
-		w := views.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.HistoryLine(h.Gate, req.Newest)}
-		if err := a.printer().View(format, w.View()); err != nil || f.gate == Off {
+		w := views.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(h.Gate, req.Newest)}
+		if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
 			return err
 		}
-		return f.gate.HistoryVerdict(h.Gate)
+		return f.gate.historyVerdict(h.Gate)
 	})
 }
 
@@ -114,9 +114,9 @@ const minNewest = 3
 // gateRequest adds to a request what a gate asks.
 func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 	switch {
-	case f.gate == Off && newest:
+	case f.gate == gateOff && newest:
 		return usageErrorf("--newest: needs --gate")
-	case f.gate == Off:
+	case f.gate == gateOff:
 		return nil
 	case f.newest < minNewest:
 		return usageErrorf("--newest %d: want at least %d, as a change needs that many sessions", f.newest, minNewest)
@@ -143,9 +143,9 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Reques
 	if h.Undated > 0 {
 		fmt.Fprintln(a.stderr, "neurolens: history: left out, in no order: "+history.NoStart(h.Undated))
 	}
-	if err := w.End(); err != nil || m == Off {
+	if err := w.End(); err != nil || m == gateOff {
 		return err
 	}
-	fmt.Fprintln(a.stderr, m.HistoryLine(h.Gate, req.Newest)) // standard output is for the program
-	return m.HistoryVerdict(h.Gate)
+	fmt.Fprintln(a.stderr, m.historyLine(h.Gate, req.Newest)) // standard output is for the program
+	return m.historyVerdict(h.Gate)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -25,10 +24,10 @@ import (
 
 // writeLayout writes runs in the layout of another system.
 func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *report.Asked, req summary.Request) error {
-	if err := f.layouts.Refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0, req.Base); err != nil {
+	if err := f.layouts.refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0, req.Base); err != nil {
 		return usageErrorf("report: %w", err)
 	}
-	return a.queryBase(cmd, f.layouts.Against, func(db, base *query.DB, against string) error {
+	return a.queryBase(cmd, f.layouts.against, func(db, base *query.DB, against string) error {
 		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err
 		}
@@ -42,48 +41,51 @@ func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *report.Asked
 	})
 }
 
-// checkLayout checks files by the schemas of the layout that they are of.
+// checkLayout checks files against the schemas of their layout.
 func (a *app) checkLayout(f *layoutFlags, args []string) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
-	report, err := f.Checked(args)
+	report, err := f.checked(args)
 	if err != nil {
 		return usageErrorf("report: %w", err)
 	}
+	if !term.ForPeople(format) { // the view for people ends with it
+		fmt.Fprintln(a.stderr, checkSummary(report))
+	}
 	table := answer.TableOf(problemFields(), report.Problems)
-	if err := a.print(format, table, showProblems(report, format, a.stderr)); err != nil || len(report.Problems) == 0 {
+	if err := a.print(format, table, func() term.View { return problemsView(report) }); err != nil || len(report.Problems) == 0 {
 		return err
 	}
 	return errRunsFailed
 }
 
-// layoutFlags are the flags about files of other systems.
-type layoutFlags struct{ Layout, OutDir, Against, Check string }
+// layoutFlags are the flags for files of other systems.
+type layoutFlags struct{ layout, outDir, against, check string }
 
-// Define defines those of a report.
-func (f *layoutFlags) Define(cmd *cobra.Command) {
+// define defines the flags of report.
+func (f *layoutFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Layout, "layout", "", "write the files of another system, `NAME`: chapters, kernels, matrix, grid")
-	flags.StringVar(&f.OutDir, "out-dir", "", "with --layout: write to `DIR` (default: that of the other system)")
-	flags.StringVar(&f.Against, "against", "", "compare with the runs that match `BASE`; with --layout kernels, which takes a file too, write regressions.md")
-	flags.StringVar(&f.Check, "check", "", "check the files of a layout in `DIR`, or one file")
-	help.Words(cmd, "layout", words(layout.All))
+	flags.StringVar(&f.layout, "layout", "", "write the files of another system, `NAME`: chapters, kernels, matrix, grid")
+	flags.StringVar(&f.outDir, "out-dir", "", "with --layout: write to `DIR` (default: that of the other system)")
+	flags.StringVar(&f.against, "against", "", "compare with the runs that match `BASE`; with --layout kernels, which takes a file too, write regressions.md")
+	flags.StringVar(&f.check, "check", "", "check the files of a layout in `DIR`, or one file")
+	help.Words(cmd, "layout", layoutWords(layout.All))
 }
 
-// DefineSession defines those of a session.
-func (f *layoutFlags) DefineSession(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.OutDir, "out-dir", "", "also write result files to `DIR`; see --layout")
-	cmd.Flags().StringVar(&f.Layout, "layout", "", "layout `NAME` for --out-dir: runs, chapters, kernels, matrix or grid (default: runs)")
-	help.Words(cmd, "layout", words(ofSession))
+// defineSession defines the flags of bench.
+func (f *layoutFlags) defineSession(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.outDir, "out-dir", "", "also write result files to `DIR`; see --layout")
+	cmd.Flags().StringVar(&f.layout, "layout", "", "layout `NAME` for --out-dir: runs, chapters, kernels, matrix or grid (default: runs)")
+	help.Words(cmd, "layout", layoutWords(sessionLayouts))
 }
 
-// ofSession are the layouts of sessions.
-var ofSession = append([]layout.Layout{layout.Runs}, layout.All...)
+// sessionLayouts are the layouts that bench writes.
+var sessionLayouts = append([]layout.Layout{layout.Runs}, layout.All...)
 
-// words are layouts, each with the system that has it.
-func words(of []layout.Layout) []cobra.Completion {
+// layoutWords are completions of layouts, each with its system.
+func layoutWords(of []layout.Layout) []cobra.Completion {
 	var all []cobra.Completion
 	for _, l := range of {
 		all = append(all, cobra.CompletionWithDesc(string(l), l.System()))
@@ -91,25 +93,25 @@ func words(of []layout.Layout) []cobra.Completion {
 	return all
 }
 
-// Asked tells whether a report is to be written in a layout.
-func (f *layoutFlags) Asked() bool { return f.Layout+f.OutDir != "" }
+// asked reports whether a report is to be written in a layout.
+func (f *layoutFlags) asked() bool { return f.layout+f.outDir != "" }
 
-// Base is the filter of the runs that a report in no layout compares with.
-func (f *layoutFlags) Base() string {
-	if f.Asked() {
+// base is the filter of the runs that a report without a layout compares with.
+func (f *layoutFlags) base() string {
+	if f.asked() {
 		return ""
 	}
-	return f.Against
+	return f.against
 }
 
-// Session is the layout of the folder of a session. Where one is named and no folder, the folder is that of the system.
-func (f *layoutFlags) Session() (layout.Layout, error) {
-	l, err := layout.Named(cmp.Or(f.Layout, string(layout.Runs)), ofSession)
+// session is the layout of the folder of a session. If a layout is named and no folder, the folder is the usual one of the system.
+func (f *layoutFlags) session() (layout.Layout, error) {
+	l, err := layout.Named(cmp.Or(f.layout, string(layout.Runs)), sessionLayouts)
 	if err != nil {
 		return "", fmt.Errorf("--%w", err)
 	}
-	if f.Layout != "" && f.OutDir == "" {
-		f.OutDir = l.Folder()
+	if f.layout != "" && f.outDir == "" {
+		f.outDir = l.Folder()
 	}
 	return l, nil
 }
@@ -117,13 +119,13 @@ func (f *layoutFlags) Session() (layout.Layout, error) {
 // Write writes the selected runs and returns a line for the user. markdown and json replace the usual paths of the summary files. base has the
 // runs to compare with; nil means db.
 func (f *layoutFlags) Write(ctx context.Context, db, base *query.DB, selection, against, markdown, json string) (line string, notNumbers map[string]int, err error) {
-	l, err := layout.Named(f.Layout, layout.All)
+	l, err := layout.Named(f.layout, layout.All)
 	if err != nil {
 		return "", nil, err
 	}
 	done, err := export.WriteFolder(ctx, db, export.FolderRequest{
-		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: selection, Against: filter.Arguments(against), AgainstDB: base,
-		JSON: json, Markdown: markdown, SummaryOnly: f.OutDir == "" && markdown+json != "",
+		Layout: l, Dir: cmp.Or(f.outDir, l.Folder()), Filter: selection, Against: filter.Arguments(against), AgainstDB: base,
+		JSON: json, Markdown: markdown, SummaryOnly: f.outDir == "" && markdown+json != "",
 	})
 	if err != nil {
 		return "", nil, err
@@ -132,9 +134,9 @@ func (f *layoutFlags) Write(ctx context.Context, db, base *query.DB, selection, 
 	return term.OneLine(line), done.NotNumbers, nil
 }
 
-// Refused says why flags cannot go together: where files go to, words that are about other forms of a report, or the base of two selections.
-func (f *layoutFlags) Refused(streams, tables bool, base string) error {
-	_, err := layout.Named(f.Layout, layout.All)
+// refused returns an error if other flags of report do not work with --layout: output to a stream, options of tables, or two selections.
+func (f *layoutFlags) refused(streams, tables bool, base string) error {
+	_, err := layout.Named(f.layout, layout.All)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--%w", err)
@@ -148,28 +150,20 @@ func (f *layoutFlags) Refused(streams, tables bool, base string) error {
 	return nil
 }
 
-// Checked is what is wrong in files. There has to be one of a layout that is known.
-func (f *layoutFlags) Checked(args []string) (layout.CheckReport, error) {
+// checked returns the problems of files, of which at least one has to be in a known layout.
+func (f *layoutFlags) checked(args []string) (layout.CheckReport, error) {
 	if len(args) > 0 {
 		return layout.CheckReport{}, fmt.Errorf("--check reads files and takes no filter, got %s", strings.Join(args, " "))
 	}
-	report, err := layout.Check(f.Check)
+	report, err := layout.Check(f.check)
 	if err == nil && report.Files() == 0 {
-		err = fmt.Errorf("--check %s: found no file of a known layout", f.Check)
+		err = fmt.Errorf("--check %s: found no file of a known layout", f.check)
 	}
 	return report, err
 }
 
-// showProblems is what is wrong with files of layouts for people, with how much was checked; for programs that is written beside the table.
-func showProblems(r layout.CheckReport, format string, stderr io.Writer) func() term.View {
-	if !term.ForPeople(format) {
-		fmt.Fprintln(stderr, countedProblems(r))
-	}
-	return func() term.View { return problems(r) }
-}
-
-// problems shows what is wrong with files of layouts, a line a problem.
-func problems(r layout.CheckReport) term.View {
+// problemsView shows each problem of the files in a line.
+func problemsView(r layout.CheckReport) term.View {
 	var v term.View
 	for _, p := range r.Problems {
 		words := []string{p.File}
@@ -178,12 +172,12 @@ func problems(r layout.CheckReport) term.View {
 		}
 		v.Commands = append(v.Commands, term.OneLine(strings.Join(append(words, p.Why), ": ")))
 	}
-	v.Commands = append(v.Commands, countedProblems(r))
+	v.Commands = append(v.Commands, checkSummary(r))
 	return v
 }
 
-// countedProblems says how much was checked.
-func countedProblems(r layout.CheckReport) string {
+// checkSummary counts the checked files and their problems.
+func checkSummary(r layout.CheckReport) string {
 	var layouts []string
 	for _, l := range slices.Sorted(maps.Keys(r.Layouts)) {
 		layouts = append(layouts, fmt.Sprintf("%s of layout %s", term.Count(r.Layouts[l], "file"), l))
@@ -204,7 +198,7 @@ func countedProblems(r layout.CheckReport) string {
 	return text
 }
 
-// problemFields are the columns of what is wrong with files of layouts.
+// problemFields are the columns of the problems of files.
 func problemFields() []answer.Field[layout.Problem] {
 	text := func(name, meaning string, of func(*layout.Problem) string) answer.Field[layout.Problem] {
 		return answer.Field[layout.Problem]{

@@ -1,6 +1,6 @@
 // Command neurolens runs benchmark sweeps, keeps every run in an append-only Parquet store, and answers questions about
-// the runs. It is the only place that joins the packages runner, ingest and query. Each command has a short file here; package
-// internal/term prints all results.
+// the runs. It is the only place that joins the packages runner, ingest and query. Each command is a file here, with its options
+// and its run. term.Printer prints all results.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	os.Exit(execute(os.Args[1:]))
 }
 
-// playPart plays one of the parts in which the program starts itself, if argv asks for one.
+// playPart runs one of the child processes that the program starts of itself, if argv asks for one.
 func playPart(argv []string) (code int, handled bool) {
 	if code, handled := runner.Main(argv); handled {
 		return code, true
@@ -34,7 +34,7 @@ func playPart(argv []string) (code int, handled bool) {
 	return sandbox.Main(argv, extractPart(answerPart))
 }
 
-// execute runs one command line with the process's streams and gives its exit code.
+// execute runs a command line with the streams of the process and returns its exit code.
 func execute(args []string) int {
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
@@ -60,7 +60,7 @@ func (a *app) run(args []string) int {
 	defer a.temporary.Remove()
 	cmd := newRootCommand(a)
 	if help.IsCompletion(args) {
-		if err := help.PrepareCompletion(cmd, help.CompletionSources{Stores: a.readStores}); err != nil {
+		if err := help.PrepareCompletion(cmd, a.readStores); err != nil {
 			printError(a.stderr, err)
 			return exitCode(err)
 		}
@@ -80,7 +80,7 @@ func (a *app) run(args []string) int {
 	if errors.Is(err, syscall.EPIPE) && a.temporary.Used() {
 		code = exitPipe
 	}
-	// What an interrupt brings about is not news, but a run that could not be kept is.
+	// An error that follows from an interrupt is not reported, unless a run could not be stored.
 	if stopped := interrupted(ctx); stopped != 0 && code != exitStore {
 		code = stopped
 	}
@@ -90,10 +90,10 @@ func (a *app) run(args []string) int {
 	return code
 }
 
-// version is that of the next release.
+// version is the version of the next release.
 const version = "0.1.0"
 
-// printError prints an error in one line that cannot steer the terminal.
+// printError prints an error in one line that cannot control the terminal.
 func printError(w io.Writer, err error) {
 	if message := err.Error(); message != "" {
 		fmt.Fprintf(w, "neurolens: %s\n", term.Message(message))

@@ -27,9 +27,6 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// toStdout is the name of a file that is none.
-const toStdout = "-"
-
 // notebookOptions are the flags.
 type notebookOptions struct {
 	out, metric string
@@ -67,7 +64,7 @@ func (a *app) writeNotebook(cmd *cobra.Command, o notebookOptions, args []string
 	if err != nil {
 		return err
 	}
-	if o.out != toStdout && !strings.EqualFold(filepath.Ext(o.out), ".ipynb") {
+	if o.out != stdoutFile && !strings.EqualFold(filepath.Ext(o.out), ".ipynb") {
 		return usageError{fmt.Errorf("notebook: -o %s: want a name that ends with .ipynb, or - for standard output", term.OneLine(o.out))}
 	}
 	var s *subject
@@ -85,7 +82,7 @@ func (a *app) writeNotebook(cmd *cobra.Command, o notebookOptions, args []string
 	if err != nil {
 		return fmt.Errorf("notebook: %w", err)
 	}
-	if o.out == toStdout {
+	if o.out == stdoutFile {
 		_, err := a.stdout.Write(text)
 		return err
 	}
@@ -101,7 +98,7 @@ func (a *app) writeNotebook(cmd *cobra.Command, o notebookOptions, args []string
 
 // checkNotebookFile refuses a file in a store that is asked.
 func (a *app) checkNotebookFile(db *query.DB, file string) error {
-	if file == toStdout {
+	if file == stdoutFile {
 		return nil
 	}
 	path, err := export.Resolved(file)

@@ -112,10 +112,10 @@ where both are equal. BASE, HEAD and the flags are those of compare.`,
 
 // chartOfSides is a chart of a comparison of at most so many rows.
 func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker, *compare.Comparison, chartdata.Asked) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
-	var flags sideFlags
-	flags.Define(cmd)
+	var flags selectionFlags
+	flags.define(cmd)
 	return a.chartCommand(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
-		req, err := flags.Request("plot "+string(kind), args)
+		req, err := flags.parse("plot "+string(kind), args)
 		if err != nil {
 			return usageError{err}
 		}
@@ -126,7 +126,7 @@ func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker,
 				return err
 			}
 			a.reportNotNumbers(c.NotNumbers)
-			asked := chartdata.Asked{Selections: slices.Clone(args), Matrix: flags.Matrix}
+			asked := chartdata.Asked{Selections: slices.Clone(args), Matrix: flags.matrix}
 			for i := range asked.Selections {
 				if err := lasting(cmd.Context(), db, &asked.Selections[i]); err != nil {
 					return err
@@ -441,9 +441,6 @@ func (t *target) define(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&t.spec, "spec", "", "write a specification for another program, `NAME`: vega-lite")
 }
 
-// plotToStdout is the name of a file that is none.
-const plotToStdout = "-"
-
 // read finds out what was asked for, before anything is read. The format of a picture is taken away from the one of answers.
 func (t *target) read(format *string, terminal bool) error {
 	if t.spec != "" {
@@ -454,14 +451,14 @@ func (t *target) read(format *string, terminal bool) error {
 		t.image, *format = asked, ""
 	}
 	switch {
-	case t.file == "" && is, t.file == plotToStdout && is:
-		if t.file = plotToStdout; terminal && asked != svg {
+	case t.file == "" && is, t.file == stdoutFile && is:
+		if t.file = stdoutFile; terminal && asked != svg {
 			return fmt.Errorf("--format %s would go to the terminal: -o chart.%s writes a file", asked, asked)
 		}
 		return nil
 	case t.file == "":
 		return nil
-	case t.file == plotToStdout:
+	case t.file == stdoutFile:
 		return errors.New("-o -: want --format svg or --format png")
 	}
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(t.file), "."))
@@ -490,7 +487,7 @@ func (t *target) readSpec(format string) error {
 	case isImage(strings.TrimPrefix(ending, ".")):
 		return fmt.Errorf("-o %s: a specification is JSON; leave --spec out for a picture", term.OneLine(t.file))
 	case t.file == "":
-		t.file = plotToStdout
+		t.file = stdoutFile
 	}
 	t.image = vegaLite
 	return nil
@@ -505,7 +502,7 @@ func (d *drawing) write(f *chart.Figure) error {
 	if err := written(d.to.image)(&b, f); err != nil {
 		return fmt.Errorf("plot %s: drawing %s: %w", d.kind, d.to.image, err)
 	}
-	if d.to.file == plotToStdout {
+	if d.to.file == stdoutFile {
 		_, err := d.stdout.Write(b.Bytes())
 		return err
 	}
@@ -558,11 +555,7 @@ func marksOf(f *chart.Figure) answer.Table {
 	for _, p := range f.Parts() {
 		for _, s := range p.Series {
 			for _, k := range s.Marks {
-				r := row{p.Title, s.Name, k.Tone, k}
-				if r.tone == chart.Plain {
-					r.tone = s.Tone
-				}
-				rows = append(rows, r)
+				rows = append(rows, row{p.Title, s.Name, s.ToneOf(k), k})
 			}
 		}
 	}
@@ -648,7 +641,7 @@ func (a *app) addPlotFlags(root *cobra.Command) {
 				return answer(cmd, args)
 			}
 			if format, err := a.outputFormat(); err != nil || !term.ForPeople(format) {
-				return first(err, usageError{fmt.Errorf("--plot needs a format for people: neurolens plot %s --format %s prints what would be drawn", chart.Name(), format)})
+				return cmp.Or(err, error(usageError{fmt.Errorf("--plot needs a format for people: neurolens plot %s --format %s prints what would be drawn", chart.Name(), format)}))
 			}
 			failed := answer(cmd, args)
 			err := a.drawBelow(chart, below.args, cmd, args)
@@ -656,19 +649,9 @@ func (a *app) addPlotFlags(root *cobra.Command) {
 				fmt.Fprintln(a.stdout, "not drawn: "+refusal.Error())
 				err = nil
 			}
-			return first(failed, err)
+			return cmp.Or(failed, err)
 		}
 	}
-}
-
-// first is the first error that is one.
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // draw runs the command of a chart with the flags of another command.

@@ -146,7 +146,7 @@ func writtenAs(t *testing.T, f *chart.Figure, way string) []byte {
 		stdout: &out, stderr: io.Discard, format: way, width: columns, terminal: true, color: "never", getenv: func(string) string { return "" }, now: time.Now,
 	}}
 	if way == vegaLite || isImage(way) {
-		d.to = target{file: plotToStdout, image: way}
+		d.to = target{file: stdoutFile, image: way}
 	}
 	if err := d.write(f); err != nil {
 		t.Fatal(err)

@@ -70,12 +70,12 @@ and field.`,
 	metricFlag(cmd, &f.metrics, "show metrics `NAMES` as columns (default: all that were measured)")
 	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the JSON form; report nothing")
 	flags.BoolVar(&f.all, "all", false, "report all runs of the store, not only the last session")
-	f.layouts.Define(cmd)
+	f.layouts.define(cmd)
 	return cmd
 }
 
 func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
-	if f.layouts.Check != "" {
+	if f.layouts.check != "" {
 		return a.checkLayout(&f.layouts, args)
 	}
 	if f.schema {
@@ -85,19 +85,19 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		}
 		return a.printer().Write(text)
 	}
-	if base := f.layouts.Base(); isFileSide(base) {
+	if base := f.layouts.base(); isFileSide(base) {
 		return usageErrorf("report: --against %s: only --layout kernels takes a file: neurolens compare %s session=last --format md reports on it", base, term.ShellWord(base))
 	}
 	metrics, err := metricNames(f.metrics)
 	if err != nil {
 		return err
 	}
-	asked := report.Asked{Against: f.layouts.Base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	asked := report.Asked{Against: f.layouts.base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}
 	}
-	if f.layouts.Asked() {
+	if f.layouts.asked() {
 		return a.writeLayout(cmd, f, &asked, req)
 	}
 	return a.queryStores(cmd, func(db *query.DB, _ string) error {

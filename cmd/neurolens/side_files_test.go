@@ -23,30 +23,30 @@ func TestParse(t *testing.T) {
 	inFolder(t, "old", "a b.json", "a=b", "c (1) x=2.json", "not")
 	for _, c := range []struct {
 		side string
-		want fileReference // the zero one: it is no file
+		want fileSide // the zero one: it is no file
 	}{
-		{"", fileReference{}},
-		{"session=last", fileReference{}},
-		{"a=b", fileReference{}},
-		{"not session=last", fileReference{}},
-		{"not", fileReference{}},
-		{"(dim=64 or dim=128)", fileReference{}},
-		{"absent", fileReference{}}, // an error of the filter
-		{"old", fileReference{Path: "old"}},
-		{"./old", fileReference{Path: "./old"}},
-		{"old dim=64", fileReference{Path: "old", Filter: "dim=64"}},
-		{"old not dim=64", fileReference{Path: "old", Filter: "not dim=64"}},
-		{"a b.json", fileReference{Path: "a b.json"}},
-		{"a b.json dim=64 bs=1", fileReference{Path: "a b.json", Filter: "dim=64 bs=1"}},
-		{"file:a=b", fileReference{Path: "a=b"}},
-		{"file:c (1) x=2.json", fileReference{Path: "c (1) x=2.json"}},
-		{"file:absent.json dim=64", fileReference{Path: "absent.json", Filter: "dim=64"}},
-		{"git:main:reports/summary.json", fileReference{Commit: "main", Path: "reports/summary.json"}},
-		{"git:v1:./a:b.json  dim=64", fileReference{Commit: "v1", Path: "./a:b.json", Filter: "dim=64"}},
-		{"git:HEAD~1:a b.json (dim=64 or dim=1)", fileReference{Commit: "HEAD~1", Path: "a b.json", Filter: "(dim=64 or dim=1)"}},
+		{"", fileSide{}},
+		{"session=last", fileSide{}},
+		{"a=b", fileSide{}},
+		{"not session=last", fileSide{}},
+		{"not", fileSide{}},
+		{"(dim=64 or dim=128)", fileSide{}},
+		{"absent", fileSide{}}, // an error of the filter
+		{"old", fileSide{path: "old"}},
+		{"./old", fileSide{path: "./old"}},
+		{"old dim=64", fileSide{path: "old", filter: "dim=64"}},
+		{"old not dim=64", fileSide{path: "old", filter: "not dim=64"}},
+		{"a b.json", fileSide{path: "a b.json"}},
+		{"a b.json dim=64 bs=1", fileSide{path: "a b.json", filter: "dim=64 bs=1"}},
+		{"file:a=b", fileSide{path: "a=b"}},
+		{"file:c (1) x=2.json", fileSide{path: "c (1) x=2.json"}},
+		{"file:absent.json dim=64", fileSide{path: "absent.json", filter: "dim=64"}},
+		{"git:main:reports/summary.json", fileSide{commit: "main", path: "reports/summary.json"}},
+		{"git:v1:./a:b.json  dim=64", fileSide{commit: "v1", path: "./a:b.json", filter: "dim=64"}},
+		{"git:HEAD~1:a b.json (dim=64 or dim=1)", fileSide{commit: "HEAD~1", path: "a b.json", filter: "(dim=64 or dim=1)"}},
 	} {
-		got, is, err := parse(c.side)
-		if got != c.want || is != (c.want != fileReference{}) || err != nil {
+		got, is, err := parseFileSide(c.side)
+		if got != c.want || is != (c.want != fileSide{}) || err != nil {
 			t.Errorf("%q is %+v, %v, %v; want %+v", c.side, got, is, err, c.want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 		"file:":            `"file:": want file:PATH`,
 		"reports/old.json": `"reports/old.json" is neither a file nor a filter (KEY=VALUE)`,
 	} {
-		if got, is, err := parse(side); !is || err == nil || err.Error() != want {
+		if got, is, err := parseFileSide(side); !is || err == nil || err.Error() != want {
 			t.Errorf("%q is %+v, %v, %v; want %s", side, got, is, err, want)
 		}
 	}
@@ -70,8 +70,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, side string) {
-		r, is, err := parse(side)
-		if !is && (err != nil || r != fileReference{}) || is && err == nil && r.Path == "" {
+		r, is, err := parseFileSide(side)
+		if !is && (err != nil || r != fileSide{}) || is && err == nil && r.path == "" {
 			t.Errorf("%q is %+v, %v, %v", side, r, is, err)
 		}
 		prefixed := strings.HasPrefix(side, gitPrefix) || strings.HasPrefix(side, filePrefix)

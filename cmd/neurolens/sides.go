@@ -22,8 +22,9 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// querySides is queryStores for a comparison, whose sides may be files.
-func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB, format string) error) error {
+// querySides opens the stores of a comparison, whose sides may be files, and calls ask with those that hold the head or both sides. In the
+// request, a side that is a file becomes the filter behind its name; its private store is gone afterwards.
+func (a *app) querySides(cmd *cobra.Command, req *compare.Request, ask func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
@@ -31,49 +32,14 @@ func (a *app) querySides(cmd *cobra.Command, req *compare.Request, answer func(d
 	if req.Usual == nil {
 		req.Usual = a.project.Usual(cmd.Name())
 	}
-	o := a.sides(cmd)
-	return o.Query(cmd.Context(), req, func(err error) error { return usageError{err} }, func(db *query.DB) error { return answer(db.Snapshot(), format) })
-}
-
-// queryBase is queryStores for runs and a base, which may be a file.
-func (a *app) queryBase(cmd *cobra.Command, base string, answer func(db, base *query.DB, filter string) error) error {
-	if _, err := a.outputFormat(); err != nil {
-		return err
-	}
-	return a.sides(cmd).Base(cmd.Context(), base, func(err error) error { return usageError{err} }, answer)
-}
-
-// sides opens the stores of a comparison, and files.
-func (a *app) sides(cmd *cobra.Command) sideOpener {
 	asking(cmd.Context(), true)
-	private := func() (string, error) {
-		dir, err := a.temporary.Dir()
-		if err != nil {
-			return "", err
-		}
-		return dir.Path, nil
-	}
-	return sideOpener{Stores: a.readStores(), Writer: version, Private: private, Remark: a.remarks(), Open: a.open}
-}
-
-// sideOpener opens the stores that a comparison is asked of.
-type sideOpener struct {
-	Stores  []string               // of the user
-	Writer  string                 // names the version of this program in private stores
-	Private func() (string, error) // gives a private folder that somebody removes later
-	Remark  func(text string)      // is told what people should know of a file
-	Open    func(ctx context.Context, stores []string) (*query.DB, error)
-}
-
-// Query calls do with the stores that hold HEAD, or both sides. Of a side that is a file the request has what is left of its text,
-// a filter, and its name; its store is gone afterwards. refused makes the error of a file that makes no sense.
-func (o sideOpener) Query(ctx context.Context, req *compare.Request, refused func(error) error, do func(db *query.DB) error) error {
-	base, err := o.side(ctx, &req.Base, &req.BaseFile, refused)
+	ctx, remark := cmd.Context(), a.remarks()
+	base, err := a.openFileSide(ctx, &req.Base, &req.BaseFile, remark)
 	if err != nil {
 		return err
 	}
 	defer closed(base)
-	head, err := o.side(ctx, &req.Head, &req.HeadFile, refused)
+	head, err := a.openFileSide(ctx, &req.Head, &req.HeadFile, remark)
 	if err != nil {
 		return err
 	}
@@ -81,89 +47,94 @@ func (o sideOpener) Query(ctx context.Context, req *compare.Request, refused fun
 	switch {
 	case base != nil && head != nil:
 		req.BaseDB = base
-		return do(head)
+		return ask(head.Snapshot(), format)
 	case base != nil && req.Head == "": // both sides are in it
-		return do(base)
+		return ask(base.Snapshot(), format)
 	}
-	db, err := o.Open(ctx, o.Stores)
+	db, err := a.open(ctx, a.readStores())
 	if err != nil {
 		return err
 	}
 	defer closed(db)
 	if head != nil {
 		req.BaseDB = db
-		return do(head)
+		return ask(head.Snapshot(), format)
 	}
 	req.BaseDB = base
-	return do(db)
+	return ask(db.Snapshot(), format)
 }
 
-// Base calls do with the stores of the user and, where the base is a file, with the store of its runs and what is left of its text.
-func (o sideOpener) Base(ctx context.Context, base string, refused func(error) error, do func(db, base *query.DB, filter string) error) error {
+// queryBase opens the stores for runs and for a base, which may be a file: then base is the store of its runs, and filter the rest of its
+// text.
+func (a *app) queryBase(cmd *cobra.Command, base string, ask func(db, base *query.DB, filter string) error) error {
+	if _, err := a.outputFormat(); err != nil {
+		return err
+	}
+	asking(cmd.Context(), true)
 	var name string
-	file, err := o.side(ctx, &base, &name, refused)
+	file, err := a.openFileSide(cmd.Context(), &base, &name, a.remarks())
 	if err != nil {
 		return err
 	}
 	defer closed(file)
-	db, err := o.Open(ctx, o.Stores)
+	db, err := a.open(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
 	}
 	defer closed(db)
-	return do(db, file, base)
+	return ask(db, file, base)
 }
 
-// side reads the file that a side is; nil where it is none.
-func (o sideOpener) side(ctx context.Context, side, name *string, refused func(error) error) (*query.DB, error) {
-	file, is, err := parse(*side)
+// openFileSide opens the runs of a side that is a file, as a private store that is removed at the end of the program. It is nil for a
+// side that is a filter. name becomes the text of the side, and side the filter of the file's runs.
+func (a *app) openFileSide(ctx context.Context, side, name *string, remark func(string)) (*query.DB, error) {
+	file, is, err := parseFileSide(*side)
 	if err != nil {
-		return nil, refused(err)
+		return nil, usageError{err}
 	}
 	if !is {
 		return nil, nil
 	}
-	private, err := o.Private()
+	private, err := a.temporary.Dir()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(private, "side-")
+	dir, err := os.MkdirTemp(private.Path, "side-")
 	if err != nil {
 		return nil, err
 	}
-	store, notes, err := file.read(ctx, dir, o.Writer)
+	store, notes, err := file.read(ctx, dir)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, refused(err)
+		return nil, usageError{err}
 	}
 	for _, note := range notes {
-		o.Remark(note)
+		remark(note)
 	}
-	*side, *name = file.Filter, *side
-	return o.Open(ctx, []string{store})
+	*side, *name = file.filter, *side
+	return a.open(ctx, []string{store})
 }
 
-// closed lets go of stores whose answer is there.
+// closed closes a store after its answer; nil is none.
 func closed(db *query.DB) {
 	if db != nil {
 		_ = db.Close() // in memory: there is nothing to lose
 	}
 }
 
-// read reads the file into a new store in dir, a private folder that is empty, and gives the directory of the store, and what
-// the readers note of the file. Files that
-// are not understood as a whole are refused: a comparison of the rest would pass over what is gone. The error is one line about
-// what is wrong with the file, but for what is wrong with dir.
-func (r fileReference) read(ctx context.Context, dir, writer string) (store string, notes []string, err error) {
-	file := r.Path
-	if r.Commit != "" {
-		content, err := worktree.ReadFile(ctx, ".", r.Commit, r.Path)
+// read reads the file into a new store in dir, an empty private folder, and returns the store and the notes of the readers. It refuses a
+// file that is not understood as a whole, because a comparison of the rest would hide what is missing. Unless dir cannot be written, the
+// error is one line about the file.
+func (r fileSide) read(ctx context.Context, dir string) (store string, notes []string, err error) {
+	file := r.path
+	if r.commit != "" {
+		content, err := worktree.ReadFile(ctx, ".", r.commit, r.path)
 		if err != nil {
 			return "", nil, err
 		}
-		file = filepath.Join(dir, "file", path.Base(r.Path))
+		file = filepath.Join(dir, "file", path.Base(r.path))
 		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
 			return "", nil, err
 		}
@@ -172,7 +143,7 @@ func (r fileReference) read(ctx context.Context, dir, writer string) (store stri
 		}
 	}
 	store = filepath.Join(dir, "store")
-	if notes, err = fill(ctx, store, file, writer); err != nil {
+	if notes, err = storeFile(ctx, store, file); err != nil {
 		return "", nil, fmt.Errorf("reading %s: %w", r.name(), err)
 	}
 	for i, note := range notes {
@@ -181,16 +152,16 @@ func (r fileReference) read(ctx context.Context, dir, writer string) (store stri
 	return store, notes, nil
 }
 
-// name is what to call the file in an error.
-func (r fileReference) name() string {
-	if r.Commit != "" {
-		return gitPrefix + r.Commit + ":" + r.Path
+// name is the name of the file in an error.
+func (r fileSide) name() string {
+	if r.commit != "" {
+		return gitPrefix + r.commit + ":" + r.path
 	}
-	return r.Path
+	return r.path
 }
 
-// fill makes a store of a file, and gives what its readers note of what they read.
-func fill(ctx context.Context, dir, file, writer string) (notes []string, err error) {
+// storeFile makes a store of a file, and returns the notes of its readers.
+func storeFile(ctx context.Context, dir, file string) (notes []string, err error) {
 	sources, err := foreign.Sources([]string{file}, nil)
 	if err != nil {
 		return nil, cmp.Or(errors.Unwrap(err), err) // without the path, which the message has already
@@ -198,7 +169,7 @@ func fill(ctx context.Context, dir, file, writer string) (notes []string, err er
 	if err := ingest.Init(dir); err != nil {
 		return nil, err
 	}
-	store, err := ingest.Open(dir, writer)
+	store, err := ingest.Open(dir, version)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +190,7 @@ func fill(ctx context.Context, dir, file, writer string) (notes []string, err er
 	return notes, nil
 }
 
-// whyIncomplete is the first reason for which something was not read.
+// whyIncomplete is the first reason why something was not read.
 func whyIncomplete(reports []ingest.FileReport) error {
 	for _, report := range reports {
 		switch {
@@ -234,7 +205,7 @@ func whyIncomplete(reports []ingest.FileReport) error {
 	return errors.New("nothing in it could be read")
 }
 
-// unwatched is for a reading that nobody watches.
+// unwatched observes the reading of a file without showing progress.
 type unwatched struct{}
 
 func (unwatched) Add(foreign.Source)     {}
@@ -242,60 +213,60 @@ func (unwatched) File(int)               {}
 func (unwatched) Reading(*foreign.Input) {}
 func (unwatched) Run()                   {}
 
-// What a reference begins with. A filter of a parameter that is called so begins with param.
+// The prefixes of a side that is a file. A filter by a parameter of such a name begins with "param." instead.
 const (
 	gitPrefix  = "git:"
 	filePrefix = "file:"
 )
 
 // fileReference names a file of which the runs of a side are read.
-type fileReference struct {
-	Commit string // that has the file; empty: it is on the disk
-	Path   string
-	Filter string // of its runs; empty: all
+type fileSide struct {
+	commit string // the commit that has the file; empty: it is on the disk
+	path   string
+	filter string // of its runs; empty: all
 }
 
 // isFileSide reports whether a side of a comparison is a file.
 func isFileSide(side string) bool {
-	_, is, _ := parse(side)
+	_, is, _ := parseFileSide(side)
 	return is
 }
 
-// parse reads a side of a comparison. It is a file if it is git:REF:PATH or file:PATH, or without these where it is a path that
+// parseFileSide parses a side of a comparison. It is a file if it is git:REF:PATH or file:PATH, or without these where it is a path that
 // exists and cannot be a filter, which has an operator in every condition. A filter of the file's runs may follow.
-func parse(side string) (r fileReference, isFile bool, err error) {
+func parseFileSide(side string) (r fileSide, isFile bool, err error) {
 	if text, ok := strings.CutPrefix(side, gitPrefix); ok {
 		ref, rest, found := strings.Cut(text, ":")
-		r.Path, r.Filter = split(rest)
-		if r.Commit = ref; !found || ref == "" || r.Path == "" {
+		r.path, r.filter = splitFilter(rest)
+		if r.commit = ref; !found || ref == "" || r.path == "" {
 			return r, true, fmt.Errorf("%q: want git:REF:PATH, as git:main:reports/summary.json", side)
 		}
 		return r, true, nil
 	}
 	text, ok := strings.CutPrefix(side, filePrefix)
 	if !ok && (isCondition(side) || side == "") {
-		first, _ := split(side)
+		first, _ := splitFilter(side)
 		if isCondition(first) || !exists(first) {
-			return fileReference{}, false, nil
+			return fileSide{}, false, nil
 		}
 	}
 	if !ok && !isCondition(side) && !exists(side) {
 		if strings.ContainsAny(side, "./") {
 			return r, true, fmt.Errorf("%q is neither a file nor a filter (KEY=VALUE)", side)
 		}
-		return fileReference{}, false, nil
+		return fileSide{}, false, nil
 	}
 	if exists(text) {
-		return fileReference{Path: text}, true, nil
+		return fileSide{path: text}, true, nil
 	}
-	if r.Path, r.Filter = split(text); r.Path == "" {
+	if r.path, r.filter = splitFilter(text); r.path == "" {
 		return r, true, fmt.Errorf("%q: want file:PATH", side)
 	}
 	return r, true, nil
 }
 
-// split parts a path from the filter behind it, which begins with the first word that can be one.
-func split(text string) (path, filter string) {
+// splitFilter splits a path from the filter behind it, which begins with the first word that can be a condition.
+func splitFilter(text string) (path, filter string) {
 	for at := 0; at < len(text); at++ {
 		if text[at] != ' ' {
 			continue
@@ -309,7 +280,7 @@ func split(text string) (path, filter string) {
 	return strings.TrimSpace(text), ""
 }
 
-// isCondition tells whether a text has what every condition of a filter has.
+// isCondition reports whether a text has an operator, as every condition of a filter does, or is a word of the filter language.
 func isCondition(text string) bool {
 	return strings.ContainsAny(text, "=<>~!()") || slices.Contains([]string{"not", "or", "and"}, text)
 }

@@ -270,7 +270,7 @@ func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error 
 		if err != nil {
 			return storeError{err}
 		}
-		t := answer.TableOf(pruneFields(), []prunedRow{{Store: dir, DryRun: dryRun, Done: done}})
+		t := answer.TableOf(pruneFields(), []prunedRow{{store: dir, dryRun: dryRun, done: done}})
 		return a.print(format, t, func() term.View { return term.RecordsView(t) })
 	})
 }
@@ -410,7 +410,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 				return storeError{err}
 			}
 			refused, differing = refused+done.Refused, differing+done.Differing
-			rows = append(rows, mergedRow{From: other, Done: done})
+			rows = append(rows, mergedRow{from: other, done: done})
 		}
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
@@ -473,7 +473,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if done.Already {
 		fmt.Fprintf(a.stderr, "%s is complete already\n", into)
 	}
-	t := answer.TableOf(compactFields(), []compactedRow{{Into: into, Done: done}})
+	t := answer.TableOf(compactFields(), []compactedRow{{into: into, done: done}})
 	if err := a.print(format, t, func() term.View { return term.RecordsView(t) }); err != nil {
 		return err
 	}
@@ -607,7 +607,7 @@ to be here then. The topic spark says more.`,
 	cmd.Flags().StringVar(&f.dialect, "dialect", duckdb, "print SQL for `PROGRAM`: duckdb, spark or trino")
 	cmd.Flags().StringVar(&f.location, "location", "", "the store as Spark or Trino finds it: an absolute path or a `URL`")
 	help.Words(cmd, "dialect", []cobra.Completion{duckdb + "\tDuckDB's shell and Python", spark + "\tSpark SQL", trino + "\tTrino, Hive connector"})
-	help.RegisterBeginnings(cmd, "location", []cobra.Completion{"file:///", "hdfs://", "s3://", "s3a://"})
+	help.Beginnings(cmd, "location", []cobra.Completion{"file:///", "hdfs://", "s3://", "s3a://"})
 	return cmd
 }
 
@@ -653,46 +653,46 @@ func counted[Row any](name, meaning string, of func(*Row) int) answer.Field[Row]
 
 // mergedRow is a store or folder whose runs were merged.
 type mergedRow struct {
-	From string
-	Done ingest.Merged
+	from string
+	done ingest.Merged
 }
 
 // mergeFields are the columns of store merge and of store unquarantine; the first has the name of its own.
 func mergeFields(first string) []answer.Field[mergedRow] {
 	return []answer.Field[mergedRow]{
-		answer.NewField(first, answer.TypeText, "folder that the runs come from", func(b *mergedRow) any { return b.From }),
-		counted("added", "runs that were added", func(b *mergedRow) int { return b.Done.Added }),
-		counted("skipped", "runs that are here already", func(b *mergedRow) int { return b.Done.Skipped }),
-		counted("refused", "damaged files, and runs that are here with other values under the same id; standard error names each", func(b *mergedRow) int { return b.Done.Refused }),
-		counted("events", "events that were added, such as tags and removals", func(b *mergedRow) int { return b.Done.Events }),
-		counted("artifacts", "stored files of runs that were added", func(b *mergedRow) int { return b.Done.Artifacts }),
-		counted("pruned", "stored files of the other store that were pruned here and stay so", func(b *mergedRow) int { return b.Done.Pruned }),
-		counted("healed", "runs here that got back samples or operators which they had lost to damage", func(b *mergedRow) int { return b.Done.Healed }),
+		answer.NewField(first, answer.TypeText, "folder that the runs come from", func(b *mergedRow) any { return b.from }),
+		counted("added", "runs that were added", func(b *mergedRow) int { return b.done.Added }),
+		counted("skipped", "runs that are here already", func(b *mergedRow) int { return b.done.Skipped }),
+		counted("refused", "damaged files, and runs that are here with other values under the same id; standard error names each", func(b *mergedRow) int { return b.done.Refused }),
+		counted("events", "events that were added, such as tags and removals", func(b *mergedRow) int { return b.done.Events }),
+		counted("artifacts", "stored files of runs that were added", func(b *mergedRow) int { return b.done.Artifacts }),
+		counted("pruned", "stored files of the other store that were pruned here and stay so", func(b *mergedRow) int { return b.done.Pruned }),
+		counted("healed", "runs here that got back samples or operators which they had lost to damage", func(b *mergedRow) int { return b.done.Healed }),
 	}
 }
 
 // compactedRow is a new store that store compact made.
 type compactedRow struct {
-	Into string
-	Done ingest.Compacted
+	into string
+	done ingest.Compacted
 }
 
 // compactFields are the columns of store compact.
 func compactFields() []answer.Field[compactedRow] {
 	return append([]answer.Field[compactedRow]{
-		answer.NewField("store", answer.TypeText, "folder of the new store", func(c *compactedRow) any { return c.Into }),
-		counted("runs", "runs in the new store", func(c *compactedRow) int { return c.Done.Runs }),
-		counted("removed", "removed runs, which are not in the new store", func(c *compactedRow) int { return c.Done.Removed }),
-		counted("files", "sealed files of the new store, one per month", func(c *compactedRow) int { return c.Done.Files }),
-		counted("events", "events in the new store", func(c *compactedRow) int { return c.Done.Events }),
-	}, views.LossFields(func(c *compactedRow) check.Loss { return c.Done.Loss })...)
+		answer.NewField("store", answer.TypeText, "folder of the new store", func(c *compactedRow) any { return c.into }),
+		counted("runs", "runs in the new store", func(c *compactedRow) int { return c.done.Runs }),
+		counted("removed", "removed runs, which are not in the new store", func(c *compactedRow) int { return c.done.Removed }),
+		counted("files", "sealed files of the new store, one per month", func(c *compactedRow) int { return c.done.Files }),
+		counted("events", "events in the new store", func(c *compactedRow) int { return c.done.Events }),
+	}, views.LossFields(func(c *compactedRow) check.Loss { return c.done.Loss })...)
 }
 
 // prunedRow is a store from which stored files of old runs were removed.
 type prunedRow struct {
-	Store  string
-	DryRun bool
-	Done   ingest.Pruned
+	store  string
+	dryRun bool
+	done   ingest.Pruned
 }
 
 // pruneFields are the columns of store prune-artifacts.
@@ -703,12 +703,12 @@ func pruneFields() []answer.Field[prunedRow] {
 		return f
 	}
 	return []answer.Field[prunedRow]{
-		answer.NewField("store", answer.TypeText, "folder of the store", func(p *prunedRow) any { return p.Store }),
-		answer.NewField("dry_run", answer.TypeBoolean, "true if nothing was removed (--dry-run): the numbers are those that a removal would have", func(p *prunedRow) any { return p.DryRun }),
-		counted("removed", "files that were removed", func(p *prunedRow) int { return p.Done.Files }),
-		bytes("removed_bytes", "size of the removed files, as stored", func(p *prunedRow) any { return p.Done.Bytes }),
-		counted("left", "files that remain", func(p *prunedRow) int { return p.Done.Left }),
-		bytes("left_bytes", "size of the files that remain, as stored", func(p *prunedRow) any { return p.Done.LeftBytes }),
-		counted("left_too_new", "remaining files that no younger run has, but that were stored within the last day", func(p *prunedRow) int { return p.Done.Young }),
+		answer.NewField("store", answer.TypeText, "folder of the store", func(p *prunedRow) any { return p.store }),
+		answer.NewField("dry_run", answer.TypeBoolean, "true if nothing was removed (--dry-run): the numbers are those that a removal would have", func(p *prunedRow) any { return p.dryRun }),
+		counted("removed", "files that were removed", func(p *prunedRow) int { return p.done.Files }),
+		bytes("removed_bytes", "size of the removed files, as stored", func(p *prunedRow) any { return p.done.Bytes }),
+		counted("left", "files that remain", func(p *prunedRow) int { return p.done.Left }),
+		bytes("left_bytes", "size of the files that remain, as stored", func(p *prunedRow) any { return p.done.LeftBytes }),
+		counted("left_too_new", "remaining files that no younger run has, but that were stored within the last day", func(p *prunedRow) int { return p.done.Young }),
 	}
 }

@@ -13,6 +13,7 @@
 package chart
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -83,6 +84,14 @@ const (
 	Higher Better = "higher"
 )
 
+// after appends the better direction to a text, if there is one.
+func (b Better) after(text string) string {
+	if b == "" {
+		return text
+	}
+	return strings.TrimPrefix(text+", "+string(b)+" is better", ", ")
+}
+
 // Series are marks that belong together: a run, a point, or a value of an axis. Marks lie in drawing order.
 type Series struct {
 	Name  string // for the legend; empty: not in it
@@ -90,6 +99,9 @@ type Series struct {
 	Tone  Tone
 	Marks []Mark
 }
+
+// ToneOf is the tone of a mark of the series.
+func (s Series) ToneOf(m Mark) Tone { return cmp.Or(m.Tone, s.Tone) }
 
 // Style is how marks are drawn.
 type Style string

@@ -162,12 +162,7 @@ func (a *axis) divide(most int) {
 			a.ticks[i].Text = "+" + t.Text
 		}
 	}
-	switch a.spec.Better {
-	case Lower:
-		a.name("lower is better")
-	case Higher:
-		a.name("higher is better")
-	}
+	a.title = a.spec.Better.after(a.title)
 }
 
 // oneUnit says the unit of all ticks once, in the title.
@@ -245,7 +240,7 @@ func (s *sheet) measure() {
 	for _, part := range s.parts {
 		eachMark(part, func(series Series, m Mark) {
 			values.add(m.Value)
-			if toneOf(series, m) == Failed && !finite(m.Y) && f.Kind != Forest && series.Style != Cells {
+			if series.ToneOf(m) == Failed && !finite(m.Y) && f.Kind != Forest && series.Style != Cells {
 				s.strip = 16
 			}
 		})

@@ -317,7 +317,7 @@ func (s *sheet) entries() []entry {
 		for i, series := range part.Series {
 			i -= tonedBefore(part.Series[:i])
 			for _, m := range series.Marks {
-				tones[toneOf(series, m)] = true
+				tones[series.ToneOf(m)] = true
 			}
 			if series.Name == "" || s.direct || seen[series.Name] || len(series.Marks) == 0 {
 				continue
@@ -384,12 +384,7 @@ func (s *sheet) scale() entry {
 	if s.figure.Values.Label != "" {
 		text += " " + whole(s.figure.Values.Label)
 	}
-	switch s.figure.Values.Better {
-	case Lower:
-		text += ", lower is better"
-	case Higher:
-		text += ", higher is better"
-	}
+	text = s.figure.Values.Better.after(text)
 	return entry{text: text, width: before + each*shades + 4, sample: func(s *sheet, x, y float64) {
 		s.text(lettering{ink: "muted", size: smallSize}, x, y+4, low)
 		for i := range shades {

@@ -67,13 +67,6 @@ func (s *sheet) look(series Series, place int) look {
 	return l
 }
 
-func toneOf(series Series, m Mark) Tone {
-	if m.Tone != Plain {
-		return m.Tone
-	}
-	return series.Tone
-}
-
 // shapeOf is the shape that a tone has wherever it is; plain marks have that of their series.
 func shapeOf(t Tone, plain shape) shape {
 	switch t {
@@ -178,7 +171,7 @@ const longestCommand = 4000
 // markGroup is the element of a mark: all that it says, as it is stored.
 func (v *view) markGroup(series Series, m Mark) group {
 	g := group{class: "mark", title: whole(m.Text)}
-	if tone := toneOf(series, m); tone != Plain {
+	if tone := series.ToneOf(m); tone != Plain {
 		g.class += " " + string(tone)
 	}
 	add := func(name string, value float64, said bool) {
@@ -280,7 +273,7 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	if v.figure.Kind == Forest {
 		return v.drawRow(series, m, l)
 	}
-	tone := toneOf(series, m)
+	tone := series.ToneOf(m)
 	if !v.x.placeable(m.X) {
 		return point{}, false
 	}
@@ -356,7 +349,7 @@ func (v *view) drawRow(series Series, m Mark, l look) (point, bool) {
 	}
 	if !v.x.placeable(m.X) {
 		word := "not known"
-		if toneOf(series, m) == Failed {
+		if series.ToneOf(m) == Failed {
 			v.shape(cross, "failed", v.left+10, y, 4)
 			word = "failed"
 		}
@@ -389,7 +382,7 @@ func (v *view) drawCell(series Series, m Mark) (point, bool) {
 	cell := box{x - w/2 + gap, y - h/2 + gap, x + w/2 - gap, y + h/2 - gap}
 	if !finite(m.Value) {
 		v.stroke(style{ink: "grid", width: 1}, v.rectangle(cell))
-		if toneOf(series, m) == Failed {
+		if series.ToneOf(m) == Failed {
 			v.shape(cross, "failed", x, y, min(4, h/4, w/4))
 		}
 		return point{x, y}, true
@@ -407,7 +400,7 @@ func (v *view) drawCell(series Series, m Mark) (point, bool) {
 		text := quantity(m.Value, v.figure.Values.Unit)
 		v.text(lettering{ink: ink, size: v.cellSize, anchor: center}, x, y+v.cellSize*.36, text)
 	}
-	if tone := toneOf(series, m); tone != Plain && h >= 12 && w >= 16 {
+	if tone := series.ToneOf(m); tone != Plain && h >= 12 && w >= 16 {
 		v.shape(shapeOf(tone, disc), ink, cell.right-6, cell.top+6, 3)
 	}
 	return point{x, y}, true

@@ -62,7 +62,7 @@ func (p textPen) tooNarrow() []string {
 func anyMark(f *Figure) bool {
 	for _, part := range f.Parts() {
 		for _, s := range part.Series {
-			if slices.ContainsFunc(s.Marks, func(m Mark) bool { return known(f, m) || cellToneOf(s, m) != Plain }) {
+			if slices.ContainsFunc(s.Marks, func(m Mark) bool { return known(f, m) || s.ToneOf(m) != Plain }) {
 				return true
 			}
 		}
@@ -81,19 +81,12 @@ func known(f *Figure, m Mark) bool {
 	return !math.IsNaN(m.X) && (!math.IsNaN(m.Y) || !math.IsNaN(m.Low) && !math.IsNaN(m.High))
 }
 
-func cellToneOf(s Series, m Mark) Tone {
-	if m.Tone != Plain {
-		return m.Tone
-	}
-	return s.Tone
-}
-
 // says is the tone of which a mark has the shape. A line that has a tone, as a level, is a line: its ends have none.
 func says(s Series, m Mark) Tone {
 	if isCurve(s) {
 		return m.Tone
 	}
-	return cellToneOf(s, m)
+	return s.ToneOf(m)
 }
 
 func isCurve(s Series) bool { return s.Style == Line || s.Style == Steps }

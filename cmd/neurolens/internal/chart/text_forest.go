@@ -86,7 +86,7 @@ func estimateRows(f *Figure, part Panel) []estimateRow {
 	var rows []estimateRow
 	for _, s := range part.Series {
 		for _, m := range s.Marks {
-			row := estimateRow{mark: m, tone: cellToneOf(s, m), name: s.Name, value: estimate(f.X, m.X), word: m.Word}
+			row := estimateRow{mark: m, tone: s.ToneOf(m), name: s.Name, value: estimate(f.X, m.X), word: m.Word}
 			if f.Y.Scale == Categories {
 				row.name = TickText(f.Y, m.Y)
 			}

@@ -52,7 +52,7 @@ func gridOf(part Panel) grid {
 				continue
 			}
 			g.columns, g.rows = append(g.columns, m.X), append(g.rows, m.Y)
-			g.marks[[2]float64{m.X, m.Y}] = heat{m, cellToneOf(s, m)}
+			g.marks[[2]float64{m.X, m.Y}] = heat{m, s.ToneOf(m)}
 		}
 	}
 	g.columns, g.rows = distinct(g.columns), distinct(g.rows)
@@ -160,7 +160,7 @@ func (p textPen) cell(f *Figure, h heat, shades AxisScale, width int) string {
 	share, ok := shades.Place(h.mark.Value)
 	switch {
 	case p.color && ok:
-		return background(share) + " " + text + " " + term.Plain
+		return backgrounds[min(int(share*float64(len(backgrounds))), len(backgrounds)-1)] + " " + text + " " + term.Plain
 	case p.color:
 		return " " + p.paint(text, tones[h.tone].color) + " "
 	case ok:
@@ -186,10 +186,6 @@ var backgrounds = []string{
 	"\x1b[48;5;72m\x1b[38;5;16m", "\x1b[48;5;114m\x1b[38;5;16m", "\x1b[48;5;191m\x1b[38;5;16m",
 }
 
-func background(share float64) string {
-	return backgrounds[min(int(share*float64(len(backgrounds))), len(backgrounds)-1)]
-}
-
 // shadeKey says which shade is which value.
 func (p textPen) shadeKey(f *Figure, shades AxisScale) []string {
 	low, high := TickText(f.Values, shades.Low), TickText(f.Values, shades.High)
@@ -201,7 +197,10 @@ func (p textPen) shadeKey(f *Figure, shades AxisScale) []string {
 		}
 		ramp += term.Plain
 	}
-	label := withBetter(f.Values.Label, f.Values)
+	label := f.Values.Label
+	if label != "" {
+		label = f.Values.Better.after(label)
+	}
 	if f.Values.Scale == Log {
 		label += ", log"
 	}

@@ -23,9 +23,6 @@ type plot struct {
 	apart   bool            // names of rows stand on lines of their own
 }
 
-// rowsOf is how high the canvas of a plot is: with its axis and their texts at most 20 rows.
-func rowsOf(width int) int { return min(max(width/5, 8), 16) }
-
 // scales are those of all marks of panels.
 func scales(f *Figure, parts []Panel) (x, y AxisScale) {
 	var xs, ys []float64
@@ -250,7 +247,7 @@ func (d *plot) failures(all []Series) {
 	for _, s := range all {
 		for _, m := range s.Marks {
 			share, ok := d.x.Place(m.X)
-			if t := cellToneOf(s, m); ok && t != Plain && math.IsNaN(m.Y) && math.IsNaN(m.Low) {
+			if t := s.ToneOf(m); ok && t != Plain && math.IsNaN(m.Y) && math.IsNaN(m.Low) {
 				d.failed[dotAt(share, d.columns*across)/across] = d.toneInk(t)
 			}
 		}
@@ -292,8 +289,11 @@ func (d *plot) framed(ticks []Tick, left int) []string {
 
 // axisLabel is the text of an axis, with its unit where the texts of ticks have none.
 func axisLabel(axis Axis, s AxisScale) string {
-	if axis.Scale != Time {
-		return withBetter(axis.Label, axis)
+	switch {
+	case axis.Scale != Time && axis.Label == "":
+		return ""
+	case axis.Scale != Time:
+		return axis.Better.after(axis.Label)
 	}
 	const days = 2 * 24 * 3600
 	parts := []string{axis.Label, "UTC"}
@@ -301,18 +301,6 @@ func axisLabel(axis Axis, s AxisScale) string {
 		parts[1] = "from " + TickText(axis, s.Low) + " UTC"
 	}
 	return strings.TrimPrefix(strings.Join(parts, ", "), ", ")
-}
-
-// withBetter says after a text which values are better.
-func withBetter(text string, axis Axis) string {
-	switch {
-	case text == "":
-	case axis.Better == Lower:
-		return text + ", lower is better"
-	case axis.Better == Higher:
-		return text + ", higher is better"
-	}
-	return text
 }
 
 // betweenPanels is how far panels lie apart.
@@ -371,7 +359,7 @@ func panelScales(f *Figure, part Panel) (x, y AxisScale) {
 // panel are the lines of one panel.
 func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 	x, y := panelScales(f, part)
-	rows := rowsOf(p.width)
+	rows := min(max(p.width/5, 8), 16)
 	if len(f.Panels) > 0 {
 		rows = min(rows, 10)
 	}

@@ -52,7 +52,7 @@ func (c chart) marks(style Style, grouped bool) []object {
 	test += " && " + map[bool]string{true: "datum.group", false: "!datum.group"}[grouped]
 	layer := func(mark object, encoding object) object {
 		if grouped && style != Cells {
-			encoding["color"] = c.color()
+			encoding["color"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(0)}}
 		} else if style != Cells {
 			mark["color"] = vegaColors[0]
 		}
@@ -101,11 +101,6 @@ func (c chart) shaped(grouped bool, encoding object) object {
 		encoding["shape"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(1)}}
 	}
 	return encoding
-}
-
-// color gives groups colours.
-func (c chart) color() object {
-	return object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(0)}}
 }
 
 // looks are the colours (0) or the shapes (1) of groups.

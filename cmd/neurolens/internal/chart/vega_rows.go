@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -78,12 +79,9 @@ func panelTitles(f *Figure) []string {
 }
 
 func markRow(s Series, m Mark) row {
-	tone := m.Tone
-	if tone == Plain {
-		tone = s.Tone
-	}
+	tone := s.ToneOf(m)
 	r := row{
-		Part: "mark", Series: s.Name, Group: s.Name, Style: string(s.Style), X: vegaNumber(m.X), Y: vegaNumber(m.Y), Low: vegaNumber(m.Low), High: vegaNumber(m.High),
+		Part: "mark", Series: s.Name, Group: cmp.Or(s.Name, m.Word, string(tone)), Style: string(s.Style), X: vegaNumber(m.X), Y: vegaNumber(m.Y), Low: vegaNumber(m.Low), High: vegaNumber(m.High),
 		Tone: string(tone), Word: m.Word, Count: m.Count, Run: m.Run, Point: m.Point, Label: m.Label, Text: m.Text, Command: m.Command,
 	}
 	switch s.Style { // a field that the style does not have is 0 in a mark
@@ -92,11 +90,6 @@ func markRow(s Series, m Mark) row {
 	case Intervals, Band:
 	default:
 		r.Low, r.High = nil, nil
-	}
-	if r.Group == "" {
-		if r.Group = m.Word; r.Group == "" {
-			r.Group = string(tone)
-		}
 	}
 	return r
 }

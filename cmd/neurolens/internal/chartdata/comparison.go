@@ -46,11 +46,6 @@ type rowKind struct{ metric, unit string }
 
 func kindOf(r *compare.Row) rowKind { return rowKind{r.Metric, r.Unit} }
 
-// unmeasured tells whether a row has no values, but belongs to a metric: that of the side that measured, or any where both failed.
-func unmeasured(r *compare.Row, metric string) bool {
-	return r.Estimates == nil && r.Unit == "" && (r.Metric == metric || r.Metric == "")
-}
-
 // commonKind is what most rows are of: a metric, where one row has any.
 func commonKind(rows []compare.Row) (most rowKind) {
 	counts := map[rowKind]int{}
@@ -81,7 +76,7 @@ func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
 	var subjects []views.Subject
 	for i := range c.Rows {
 		r := &c.Rows[i]
-		if kindOf(r) == d.of || unmeasured(r, d.of.metric) {
+		if kindOf(r) == d.of || r.Estimates == nil && r.Unit == "" && (r.Metric == d.of.metric || r.Metric == "") {
 			d.rows = append(d.rows, r)
 		} else if other := plain(r.Metric); !slices.Contains(others, other) {
 			others = append(others, other)

@@ -68,7 +68,7 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 			f.Panels = append(f.Panels, chart.Panel{Title: titles[n], Series: []chart.Series{s}})
 		}
 	}
-	f.Values.Scale = shadesOf(values)
+	f.Values.Scale = logOver(10, values)
 	f.Notes = append(f.Notes, d.together(d.folded(x, y, by))...)
 	return f, nil
 }

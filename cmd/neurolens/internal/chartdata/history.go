@@ -225,7 +225,7 @@ func chosenTrends(h *history.History) (trends []*trend, notes []string) {
 		}
 	}
 	if others := len(all) - len(trends); others > 0 {
-		notes = append(notes, counted(others, "series")+" not drawn: another metric or unit (choose it with --metric NAME)")
+		notes = append(notes, term.Thousands(others)+" series not drawn: another metric or unit (choose it with --metric NAME)")
 	}
 	slices.SortStableFunc(trends, func(a, b *trend) int { return a.weight() - b.weight() })
 	return trends, notes

@@ -136,9 +136,6 @@ func scaleOf(values []float64) chart.Scale { return logOver(100, values) }
 // scaleOfSamples is so where a few samples that lie far off would leave no room for the others.
 func scaleOfSamples(values []float64) chart.Scale { return logOver(20, values) }
 
-// shadesOf is so where they span more than one: there are fewer shades than places along an axis.
-func shadesOf(values []float64) chart.Scale { return logOver(10, values) }
-
 func logOver(ratio float64, values []float64) chart.Scale {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -177,9 +174,6 @@ func better(direction string) chart.Better {
 	}
 	return ""
 }
-
-// counted says how many there are of what has no plural of its own.
-func counted(n int, noun string) string { return term.Thousands(n) + " " + noun }
 
 // titled puts together what a title is of.
 func titled(what, of string) string {

@@ -30,11 +30,6 @@ type Profile struct {
 	Parts []summary.MixPart
 }
 
-// command lists the operators of the run.
-func (p *Profile) command(r views.Reader) string {
-	return "neurolens show " + views.ShortRun(p.Run.RunID) + " --ops" + r.OfStores()
-}
-
 // Profiles are the newest profiled runs of points that match, those of the points that were profiled last first.
 func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]Profile, error) {
 	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: maxLooked}
@@ -100,7 +95,7 @@ func (m Maker) Operators(profiles []Profile) (*chart.Figure, error) {
 			}
 			cells.Marks = append(cells.Marks, chart.Mark{
 				X: float64(x), Y: float64(y), Low: chart.Unknown(), High: chart.Unknown(), Value: p.Parts[i].Share, Run: p.Run.RunID, Point: p.Run.PointID,
-				Text: partText(p, &p.Parts[i]), Command: p.command(m.Reader),
+				Text: partText(p, &p.Parts[i]), Command: "neurolens show " + views.ShortRun(p.Run.RunID) + " --ops" + m.Reader.OfStores(),
 			})
 		}
 	}

@@ -233,7 +233,7 @@ func (r request) valuesOf(key string) []cobra.Completion {
 	case filter.KeySession:
 		return sessions(r)
 	case filter.KeyRun:
-		return runs(request{CompletionSources: r.CompletionSources, cmd: r.cmd})
+		return runs(request{completer: r.completer, cmd: r.cmd})
 	case "status":
 		var all []cobra.Completion
 		for _, s := range schema.Statuses {

@@ -22,17 +22,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// prefix begins the annotations of a command with the words that a shell completes after a flag, one a line below the
-// directive to the shell; the name of the flag follows.
+// prefix and the name of a flag are the key of an annotation of a command: the directive to the shell and, a line each, the words that it
+// completes after the flag.
 const prefix = "completion of "
 
-// Words has a shell complete these words after a flag, and no names of files.
+// Words has a shell complete words after a flag, and no names of files.
 func Words(cmd *cobra.Command, flag string, words []cobra.Completion) {
 	note(cmd, prefix+flag, cobra.ShellCompDirectiveNoFileComp, words)
 }
 
-// RegisterBeginnings has a shell complete these words, after which more is typed, and no names of files.
-func RegisterBeginnings(cmd *cobra.Command, flag string, words []cobra.Completion) {
+// Beginnings has a shell complete words after a flag that the user types on, and no names of files.
+func Beginnings(cmd *cobra.Command, flag string, words []cobra.Completion) {
 	note(cmd, prefix+flag, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, words)
 }
 
@@ -43,8 +43,8 @@ func note(cmd *cobra.Command, key string, directive cobra.ShellCompDirective, wo
 	cmd.Annotations[key] = strconv.Itoa(int(directive)) + "\n" + strings.Join(words, "\n")
 }
 
-// RegisterWords tells cobra of the words after all flags of a command and of those below it, which it refuses after one that is not there.
-func RegisterWords(cmd *cobra.Command) error {
+// registerWords registers the words of all flags of a command and of its subcommands with cobra, which refuses a flag that does not exist.
+func registerWords(cmd *cobra.Command) error {
 	var all error
 	for name, noted := range cmd.Annotations {
 		flag, ok := strings.CutPrefix(name, prefix)
@@ -57,12 +57,12 @@ func RegisterWords(cmd *cobra.Command) error {
 		all = errors.Join(all, err, cmd.RegisterFlagCompletionFunc(flag, wordBeginning(words, cobra.ShellCompDirective(d))))
 	}
 	for _, below := range cmd.Commands() {
-		all = errors.Join(all, RegisterWords(below))
+		all = errors.Join(all, registerWords(below))
 	}
 	return all
 }
 
-// wordBeginning offers those words that begin as what was typed.
+// wordBeginning completes with the words that begin with the typed text.
 func wordBeginning(words []cobra.Completion, then cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var left []cobra.Completion
@@ -75,37 +75,37 @@ func wordBeginning(words []cobra.Completion, then cobra.ShellCompDirective) cobr
 	}
 }
 
-// nothing is offered where people type what only they know; and no names of files.
+// nothing offers no words and no names of files, where people type what only they know.
 func nothing(request) ([]cobra.Completion, cobra.ShellCompDirective) { return nil, done }
 
-// files are offered by the shell itself.
+// files has the shell offer the names of files.
 func files(request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
-// folders are, too.
+// folders has the shell offer the names of folders.
 func folders(request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// ending are files with these endings.
+// ending has the shell offer the names of files with these endings.
 func ending(endings ...string) offer {
 	return func(request) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return endings, cobra.ShellCompDirectiveFilterFileExt
 	}
 }
 
-// completionWords are always the same.
+// completionWords offers the same words whatever the line.
 func completionWords(all ...cobra.Completion) offer {
 	return func(request) ([]cobra.Completion, cobra.ShellCompDirective) { return all, done }
 }
 
-// one is one of some words.
+// one offers words of which one is wanted.
 func one(all func(r request) []cobra.Completion) offer {
 	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) { return all(r), done }
 }
 
-// list is a list of words with commas between them, each once.
+// list offers the words that can follow in a list with commas, in which each stands once.
 func list(all func(r request) []cobra.Completion) offer {
 	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := r.typed[:strings.LastIndex(r.typed, ",")+1]
@@ -120,7 +120,7 @@ func list(all func(r request) []cobra.Completion) offer {
 	}
 }
 
-// fixed are the same words whatever the line.
+// fixed returns the same words whatever the line.
 func fixed(all ...cobra.Completion) func(request) []cobra.Completion {
 	return func(request) []cobra.Completion { return all }
 }
@@ -131,14 +131,14 @@ func wordOf(c cobra.Completion) string {
 	return word
 }
 
-// described is a word with what a shell says beside it: the first sentence.
+// described is a word with a description, of which the shell shows the first sentence.
 func described(word, text string) cobra.Completion {
 	text, _, _ = strings.Cut(text, "; ")
 	text, _, _ = strings.Cut(text, ". ")
 	return cobra.CompletionWithDesc(word, strings.TrimSuffix(printed(text), "."))
 }
 
-// printed is a text without what steers a terminal or means something to the scripts of the shells.
+// printed returns a text without characters that control a terminal or have a meaning for the scripts of the shells.
 func printed(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -151,7 +151,7 @@ func printed(text string) string {
 	}, text)
 }
 
-// beginning are the words that begin as what was typed, without those that a line of a terminal cannot hold.
+// beginning returns the words that begin with the typed text and can be printed in a line of a terminal.
 func beginning(all []cobra.Completion, typed string) []cobra.Completion {
 	var left []cobra.Completion
 	for _, c := range all {
@@ -164,46 +164,47 @@ func beginning(all []cobra.Completion, typed string) []cobra.Completion {
 	return left
 }
 
-// CompletionSources are what the offers are made of, beside the words of the program itself.
-type CompletionSources struct {
-	Stores func() []string // that a reading command with the flags of the line answers from
+// completer registers completions with cobra.
+type completer struct {
+	stores func() []string // the stores that a reading command with the flags of the line reads
 }
 
 // request is a place of a command line for which a shell asks.
 type request struct {
-	CompletionSources
+	completer
 	cmd   *cobra.Command
 	args  []string // before the word that is being typed, without flags
 	typed string
 }
 
-// What the shell does with the words.
+// Directives to the shell.
 const (
 	done = cobra.ShellCompDirectiveNoFileComp                                   // a word is followed by a space; no names of files
 	open = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace // more of the word follows
 )
 
-// offer is what stands at a place.
+// offer makes the completions at a place of the command line.
 type offer func(r request) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// IsCompletion tells whether a command line is a question of a shell.
+// IsCompletion reports whether a shell asks for completions with this command line.
 func IsCompletion(args []string) bool { return len(args) > 0 && isQuestion(args[0]) }
 
-// IsCompleting tells whether a command answers one.
+// IsCompleting reports whether a command answers a shell that asks for completions.
 func IsCompleting(cmd *cobra.Command) bool { return isQuestion(cmd.Name()) }
 
 func isQuestion(name string) bool {
 	return name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd
 }
 
-// PrepareCompletion has a root command answer a shell: it tells cobra what is offered after all flags and as arguments. Other command
-// lines do without it, because it takes a twentieth of the time of the shortest of them.
-func PrepareCompletion(root *cobra.Command, s CompletionSources) error {
+// PrepareCompletion registers completions for all flags and arguments with cobra. stores returns the stores that a reading command with
+// the flags of the line reads. Only a command line that a shell asks for is prepared: it takes a twentieth of the time of the shortest
+// command.
+func PrepareCompletion(root *cobra.Command, stores func() []string) error {
 	plain(root)
-	return errors.Join(RegisterWords(root), s.register(root))
+	return errors.Join(registerWords(root), completer{stores}.register(root))
 }
 
-func (s CompletionSources) register(cmd *cobra.Command) error {
+func (s completer) register(cmd *cobra.Command) error {
 	var all error
 	cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 		if _, known := cmd.GetFlagCompletionFunc(f.Name); known {
@@ -222,8 +223,8 @@ func (s CompletionSources) register(cmd *cobra.Command) error {
 	return all
 }
 
-// function is an offer as cobra calls it.
-func (s CompletionSources) function(o offer) cobra.CompletionFunc {
+// function makes a function for cobra of an offer.
+func (s completer) function(o offer) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		debug.SetGCPercent(800) // the process ends with its answer
 		words, then := o(request{s, cmd, args, typed})
@@ -237,13 +238,13 @@ func (s CompletionSources) function(o offer) cobra.CompletionFunc {
 	}
 }
 
-// nameOf is a command without the program.
+// nameOf is the path of a command without the program.
 func nameOf(cmd *cobra.Command) string {
 	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 	return name
 }
 
-// offerAfter is what stands after a flag; nil where nobody has said it.
+// offerAfter returns the offer for the value of a flag, or nil if there is none.
 func offerAfter(cmd *cobra.Command, f *pflag.Flag) offer {
 	if o, known := values[nameOf(cmd)+" --"+f.Name]; known {
 		return o
@@ -258,7 +259,7 @@ func offerAfter(cmd *cobra.Command, f *pflag.Flag) offer {
 	return nil
 }
 
-// plain takes the marks out of the help of flags that name their values: a shell shows it as it is.
+// plain removes the backquotes around the names of values from the help of flags, because a shell shows the text as it is.
 func plain(cmd *cobra.Command) {
 	unmark := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
 	cmd.PersistentFlags().VisitAll(unmark)
@@ -268,21 +269,21 @@ func plain(cmd *cobra.Command) {
 	}
 }
 
-// script is what completes in a shell: cobra's, with changes. A value may have spaces, so that a word is typed in quotes that are
-// still open, or with backslashes.
+// script is the completion script of a shell: cobra's, with changes for values with spaces, which are typed within quotes that are still
+// open, or with backslashes.
 type script struct {
 	write   func(root *cobra.Command, to io.Writer, descriptions bool) error
 	changes *strings.Replacer
-	more    string // stands behind it, so that its functions count
+	more    string // is appended, so that its functions replace earlier ones
 }
 
-// closed asks with each quote behind the line, until one closes it: a shell does not say which one is open.
+// closed tries each quote behind the line until one closes it, because bash and zsh do not say which one is open.
 const closed = `for open in '' "'" '"'; do
         out=$(eval "${requestComp}${open}" 2>/dev/null)
         [[ -n ${out} ]] && break
     done`
 
-// scripts are those of shells, by the command below completion.
+// scripts are the completion scripts by shell.
 var scripts = map[string]script{
 	"bash": {
 		func(root *cobra.Command, to io.Writer, descriptions bool) error {
@@ -353,7 +354,7 @@ __neurolens_handle_completion_types()
 }
 `
 
-// writeTo writes it for a program.
+// writeTo writes the script for a program.
 func (s script) writeTo(to io.Writer, root *cobra.Command, descriptions bool) error {
 	var text bytes.Buffer
 	if err := s.write(root, &text, descriptions); err != nil {
@@ -363,7 +364,7 @@ func (s script) writeTo(to io.Writer, root *cobra.Command, descriptions bool) er
 	return err
 }
 
-// AddCompletionCommand has `completion SHELL` of a root command print them.
+// AddCompletionCommand has `completion SHELL` of a root command print the scripts.
 func AddCompletionCommand(root *cobra.Command) {
 	for shell, s := range scripts {
 		cmd, _, err := root.Find([]string{"completion", shell})
@@ -380,41 +381,41 @@ func AddCompletionCommand(root *cobra.Command) {
 	}
 }
 
-// FlagAliases has a command take flags by the names that they have in other tools, which help does not mention: other names by
-// that of the flag. A name of one letter is a short one.
-func FlagAliases(cmd *cobra.Command, names map[string][]string) {
+// AddAliases gives flags of a command the names that they have in other tools, which help does not mention. A name of one letter is a
+// shorthand.
+func AddAliases(cmd *cobra.Command, names map[string][]string) {
 	flags := cmd.Flags()
 	for flag, others := range names {
 		for _, other := range others {
-			alias := &pflag.Flag{Name: other, Value: another{flags, flag}, Usage: "as --" + flag, Hidden: true, NoOptDefVal: flags.Lookup(flag).NoOptDefVal}
+			f := &pflag.Flag{Name: other, Value: alias{flags, flag}, Usage: "as --" + flag, Hidden: true, NoOptDefVal: flags.Lookup(flag).NoOptDefVal}
 			if len(other) == 1 {
-				alias.Shorthand = other
+				f.Shorthand = other
 			}
-			flags.AddFlag(alias)
+			flags.AddFlag(f)
 		}
 	}
 }
 
-// another is the value of a flag under another name.
-type another struct {
+// alias is the value of a flag under another name.
+type alias struct {
 	flags *pflag.FlagSet
 	flag  string
 }
 
-func (a another) Set(text string) error { return a.flags.Set(a.flag, text) }
-func (a another) Type() string          { return a.flags.Lookup(a.flag).Value.Type() }
-func (a another) String() string        { return "" }
+func (a alias) Set(text string) error { return a.flags.Set(a.flag, text) }
+func (a alias) Type() string          { return a.flags.Lookup(a.flag).Value.Type() }
+func (a alias) String() string        { return "" }
 
-// newest is how many runs of a store are looked at for what it holds.
+// newest is the number of runs of a store whose values are offered.
 const newest = 200
 
-// readMemory is how much memory DuckDB may take for it.
+// readMemory is the memory limit of DuckDB.
 const readMemory = 256 << 20
 
-// recent are columns of the newest runs of the stores, newest first. What cannot be read has none.
+// recent returns columns of the newest runs of the stores, newest first. A store that cannot be read is left out.
 func (r request) recent(columns ...string) []schema.Run {
 	var all []schema.Run
-	for _, dir := range r.Stores() {
+	for _, dir := range r.stores() {
 		db, err := query.Open(r.cmd.Context(), []string{dir}, query.Options{MemoryLimit: readMemory})
 		if err != nil {
 			continue
@@ -427,7 +428,7 @@ func (r request) recent(columns ...string) []schema.Run {
 	return all
 }
 
-// textsOf are the values that a field has in the newest runs, each once, in ascending order; of a map, those of its entry.
+// textsOf returns the distinct values of a field in the newest runs, in ascending order; the field of a map is one of its entries.
 func (r request) textsOf(f filter.Field) []string {
 	found := map[string]bool{}
 	at := slices.Index(schema.Runs.Columns, f.Column)

@@ -29,15 +29,13 @@ const helpWidth = 80
 // helpTopic is the page about help itself, which is shown with the list of topics.
 const helpTopic = "help"
 
-// Host is what the command help knows of its program.
-type Host struct {
-	Version string
-	Width   func() int                             // columns of the output
-	Wrong   func(format string, args ...any) error // makes an error of a command line that makes no sense
-}
+// NotFound is an error about a command, topic or word that does not exist, or about wrong arguments.
+type NotFound struct{ error }
 
-// Command is help.
-func Command(root *cobra.Command, h Host) *cobra.Command {
+func notFoundf(format string, args ...any) error { return NotFound{fmt.Errorf(format, args...)} }
+
+// Command makes the command help. width is the number of columns of the output.
+func Command(root *cobra.Command, version string, width int) *cobra.Command {
 	var man string
 	help := &cobra.Command{
 		Use:   "help [COMMAND|TOPIC|WORD]",
@@ -47,12 +45,12 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 		},
 		RunE: func(help *cobra.Command, args []string) error {
 			if !help.Flags().Changed("man") {
-				return h.answer(root, args)
+				return answer(root, args, width)
 			}
 			if man == "" || len(args) > 0 {
-				return h.Wrong("help: --man %q with %s: want a folder and no argument", man, term.Count(len(args), "argument"))
+				return notFoundf("help: --man %q with %s: want a folder and no argument", man, term.Count(len(args), "argument"))
 			}
-			pages, err := writeManual(root, h.Version, man)
+			pages, err := writeManual(root, version, man)
 			if err == nil {
 				_, err = fmt.Fprintf(root.OutOrStdout(), "%d pages are in %s: man -M %s %s\n", pages, man, term.ShellWord(man), root.Name())
 			}
@@ -68,7 +66,7 @@ func Command(root *cobra.Command, h Host) *cobra.Command {
 	return help
 }
 
-// describe gives the help command its long text. Other commands, which start as often, do without the list of topics.
+// describe gives the help command its long text. It is made when it is shown, because other commands start faster without the list of topics.
 func describe(help *cobra.Command) {
 	all, err := topics()
 	if err != nil {
@@ -78,9 +76,9 @@ func describe(help *cobra.Command) {
 		"a column (help p99) or a metric (help\nttft).\n" + topicList(all, helpWidth)
 }
 
-// answer shows the topic, command or word that was asked for.
-func (h Host) answer(root *cobra.Command, args []string) error {
-	text, err := shown(args, h.Width())
+// answer explains a topic, a command or a word.
+func answer(root *cobra.Command, args []string, width int) error {
+	text, err := shown(args, width)
 	if err != nil {
 		return err
 	}
@@ -93,23 +91,23 @@ func (h Host) answer(root *cobra.Command, args []string) error {
 		return cmd.Help()
 	}
 	asked := strings.Join(args, " ")
-	if text, err := explained(strings.ToLower(asked), h.Width()); err != nil || text != "" {
+	if text, err := explained(strings.ToLower(asked), width); err != nil || text != "" {
 		_, failed := fmt.Fprint(root.OutOrStdout(), text)
 		return cmp.Or(err, failed)
 	}
 	if asked == "man" {
-		return h.Wrong("help: there is no command, topic or word %q; neurolens help --man DIR writes the manual", asked)
+		return notFoundf("help: there is no command, topic or word %q; neurolens help --man DIR writes the manual", asked)
 	}
 	if err == nil && cmd != root {
-		return h.Wrong("help: %s has nothing named %q; neurolens help %s explains the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
+		return notFoundf("help: %s has nothing named %q; neurolens help %s explains the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
 	}
 	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
-		return h.Wrong("help: there is no command, topic or word %q; did you mean %s?", asked, near)
+		return notFoundf("help: there is no command, topic or word %q; did you mean %s?", asked, near)
 	}
-	return h.Wrong("help: there is no command, topic or word %q; neurolens help --help lists the topics", asked)
+	return notFoundf("help: there is no command, topic or word %q; neurolens help --help lists the topics", asked)
 }
 
-// shown is the topic that was asked for, for a terminal of so many columns; empty where it is none.
+// shown returns the text of a topic for a terminal of so many columns, or "" if there is no such topic.
 func shown(args []string, width int) (string, error) {
 	all, err := topics()
 	if err != nil || len(args) != 1 {

@@ -83,7 +83,7 @@ func help(t *testing.T, args ...string) string {
 	root := &cobra.Command{Use: "neurolens"}
 	root.AddCommand(&cobra.Command{Use: "ls", Short: "List runs", Run: func(*cobra.Command, []string) {}})
 	root.AddCommand(&cobra.Command{Use: "model", Short: "Models", Run: func(*cobra.Command, []string) {}})
-	root.SetHelpCommand(Command(root, Host{Version: "1.2.3", Width: func() int { return 80 }, Wrong: fmt.Errorf}))
+	root.SetHelpCommand(Command(root, "1.2.3", 80))
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetArgs(append([]string{"help"}, args...))

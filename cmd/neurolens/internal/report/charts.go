@@ -49,15 +49,10 @@ func (s *sheet) change(p *summary.Pair) string {
 	return text + ", " + p.Verdict
 }
 
-// runsOf is the command that shows the runs of a point.
-func (s *sheet) runsOf(id summary.Text) string {
-	return s.command("ls", s.d.words("point_id="+string(id))...)
-}
-
 // ofPair is the command that compares a pair alone.
 func (s *sheet) ofPair(c *summary.Comparison, p *summary.Pair) string {
 	if c.From != summary.FromSelections {
-		return s.runsOf(p.PointID)
+		return s.command("ls", s.d.words("point_id="+string(p.PointID))...)
 	}
 	return s.command("compare", s.d.compared(c, "point_id="+string(cmp.Or(p.BaseID, p.PointID)), "point_id="+string(p.PointID))...)
 }

@@ -264,7 +264,7 @@ func (a *artist) parts(profiles []chartdata.Profile) *Table {
 func partRow(p *chartdata.Profile, name string, of []summary.MixPart) Row {
 	sum := sumOf(of)
 	return Row{Key: p.Run.RunID, Cells: []Cell{
-		{Text: p.Name}, {Text: name}, took(sum.DurationNS), {Text: views.Share(sum.Share), Stored: operatorNumber(sum.Share)}, {Text: operatorCount(sum.Count)},
+		{Text: p.Name}, {Text: name}, took(sum.DurationNS), {Text: views.Share(sum.Share), Stored: strconv.FormatFloat(sum.Share, 'g', -1, 64)}, {Text: operatorCount(sum.Count)},
 	}}
 }
 
@@ -287,8 +287,6 @@ func sumOf(of []summary.MixPart) (sum summary.MixPart) {
 func took(ns int64) Cell {
 	return Cell{Text: term.Quantity(ns, "ns"), Stored: strconv.FormatInt(ns, 10)}
 }
-
-func operatorNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func operatorCount(n *int64) string {
 	if n == nil {

@@ -35,7 +35,7 @@ const (
 func (m Maker) sheetOf(d *Document, pictures Pictures) *Page {
 	s := &sheet{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
 	s.page = &Page{
-		Title: "Benchmark report", Subtitle: s.selected(), Headline: d.headlines(), Tallies: s.tallies(pictures.Trends),
+		Title: "Benchmark report", Subtitle: s.d.selected() + " · " + s.d.sessions(), Headline: d.headlines(), Tallies: s.tallies(pictures.Trends),
 		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
 	}
 	s.trends(pictures.Trends)
@@ -50,7 +50,7 @@ func (m Maker) sheetOf(d *Document, pictures Pictures) *Page {
 	for _, part := range pictures.More {
 		s.add(part)
 	}
-	s.resources()
+	s.addTable(resourceTable(d, s.names))
 	s.results()
 	return s.page
 }
@@ -86,16 +86,18 @@ func (m Maker) HTML(d *Document, pictures Pictures) func(w io.Writer) error {
 // add adds a section.
 func (s *sheet) add(part Section) { s.page.Sections = append(s.page.Sections, part) }
 
+// addTable adds a section of a table, unless the table is empty.
+func (s *sheet) addTable(t *Table) {
+	if len(t.Rows) > 0 {
+		s.add(Section{ID: t.ID, Title: t.Title, Tables: []*Table{t}})
+	}
+}
+
 // pictures is a section of charts alone.
 func (s *sheet) pictures(id, title string, charts []*Chart) {
 	if len(charts) > 0 {
 		s.add(Section{ID: id, Title: title, Figures: charts})
 	}
-}
-
-// selected says which runs the page is about.
-func (s *sheet) selected() string {
-	return s.d.selected() + " · " + s.d.sessions()
 }
 
 // tallies are what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
@@ -130,7 +132,7 @@ func (s *sheet) tallies(trends []Trend) (all []Tally) {
 			failed += n
 		}
 	}
-	add(failed-c.Wrong, failedWord(failed-c.Wrong), chart.Failed)
+	add(failed-c.Wrong, "failed "+plural(failed-c.Wrong, "run"), chart.Failed)
 	add(c.Wrong, plural(c.Wrong, "run")+" with a wrong result", chart.Failed)
 	add(c.Points, plural(c.Points, "point"), "")
 	add(c.Runs, plural(c.Runs, "run"), "")
@@ -149,8 +151,6 @@ func tallied(verdict judge.Verdict, n int) string {
 	}
 	return plural(n, "pair") + " " + string(verdict)
 }
-
-func failedWord(n int) string { return "failed " + plural(n, "run") }
 
 func plural(n int, noun string) string {
 	if n == 1 {
@@ -222,9 +222,7 @@ func (s *sheet) environment() {
 			}
 		}
 	}
-	if len(t.Rows) > 0 {
-		s.add(Section{ID: "environment", Title: "Environment", Tables: []*Table{t}})
-	}
+	s.addTable(t)
 }
 
 // factRows are the values of a fact.
@@ -296,26 +294,6 @@ func (s *sheet) findings() {
 	}
 	if len(part.Items) > 0 {
 		s.add(part)
-	}
-}
-
-// resources are what points took beside time.
-func (s *sheet) resources() {
-	t := &Table{ID: "resources", Title: "Memory and energy", Columns: []Column{
-		{Header: "metric"},
-		{Header: "points", Right: true},
-		{Header: "lowest", Right: true, Stored: true},
-		{Header: "median", Right: true, Stored: true},
-		{Header: "highest", Right: true, Stored: true},
-		{Header: "highest at"},
-	}}
-	for _, r := range s.d.Resources {
-		t.Rows = append(t.Rows, Row{Key: string(r.At.PointID), Cells: []Cell{
-			{Text: r.Metric}, {Text: term.Thousands(r.Points)}, amount(r.Lowest, r.Unit), amount(r.Median, r.Unit), amount(r.Highest, r.Unit), {Text: s.names.name(&r.At)},
-		}})
-	}
-	if len(t.Rows) > 0 {
-		s.add(Section{ID: "resources", Title: "Memory and energy", Tables: []*Table{t}})
 	}
 }
 
@@ -396,7 +374,7 @@ func (s *sheet) differences(c *summary.Comparison) {
 	for i := range differs[:min(len(differs), maxDifferences)] {
 		d := &differs[i]
 		name := cmp.Or(environmentNames[d.Name], d.Name)
-		t.Rows = append(t.Rows, Row{Cells: []Cell{{Text: string(d.Kind)}, {Text: name}, {Text: factValues(d.Name, d.Base)}, {Text: factValues(d.Name, d.Head)}}})
+		t.add(string(d.Kind), name, factValues(d.Name, d.Base), factValues(d.Name, d.Head))
 	}
 	if more := len(c.Differs) - len(t.Rows); more > 0 {
 		t.Below = append(t.Below, term.Count(more, "more fact")+" "+term.IsAre(more)+" in the JSON form (--json).")
@@ -559,7 +537,7 @@ func (s *sheet) results() {
 		r.Cells = append(r.Cells, Cell{Text: notes(p, everywhere)})
 		t.Rows = append(t.Rows, r)
 	}
-	s.add(Section{ID: "points", Title: "All points", Tables: []*Table{t}})
+	s.addTable(t)
 }
 
 // sameRuns is how often points were measured where that is the same for all; empty where it is not.
@@ -585,8 +563,7 @@ const lean = 1000
 // columns are what the table of points shows of each: what it is, its values, and its comparisons.
 func (s *sheet) columns(axes []views.Axis) (all []pointColumn) {
 	for _, x := range axes {
-		c := axisColumn(x)
-		all = append(all, pointColumn{Column{Header: c.header, Right: c.right}, func(i int, _ *summary.Point) Cell {
+		all = append(all, pointColumn{axisColumn(x), func(i int, _ *summary.Point) Cell {
 			return Cell{Text: views.AxisCell(x, i).Text}
 		}})
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -170,7 +171,7 @@ var environmentNames = map[string]string{
 
 // environment says where the runs were measured; of facts in which they differ, how many runs have which value.
 func (p page) environment() {
-	t := table{columns: []column{{header: "fact"}, {header: "value"}, {header: "runs", right: true}}}
+	t := Table{Columns: []Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
 	for _, fact := range p.d.Environment {
 		if len(fact.Values) == 0 {
 			continue
@@ -186,21 +187,21 @@ func (p page) environment() {
 			if differ {
 				runs = term.Thousands(v.Runs)
 			}
-			t.rows = append(t.rows, []string{name, environmentText(fact.Name, v.Value), runs})
+			t.add(name, environmentText(fact.Name, v.Value), runs)
 		}
 		if more := len(values) - most; more > 0 {
-			t.rows = append(t.rows, []string{"", "and " + term.Count(more, "other value"), ""})
+			t.add("", "and "+term.Count(more, "other value"), "")
 		}
 		if fact.Unknown > 0 {
-			t.rows = append(t.rows, []string{"", "unknown", term.Thousands(fact.Unknown)})
+			t.add("", "unknown", term.Thousands(fact.Unknown))
 		}
 	}
 	p.title(2, "Environment")
-	if len(t.rows) == 0 {
+	if len(t.Rows) == 0 {
 		p.line("The environment of the runs is unknown.")
 		return
 	}
-	t.write(p.w)
+	t.markdown(p.w)
 }
 
 // environmentText is a value of a fact for people.
@@ -222,14 +223,14 @@ func environmentText(name, value string) string {
 func (p page) counts() {
 	c := &p.d.Counts
 	p.title(2, "Runs")
-	t := table{columns: []column{{header: "status"}, {header: "runs", right: true}}}
+	t := Table{Columns: []Column{{Header: "status"}, {Header: "runs", Right: true}}}
 	for _, status := range schema.Statuses {
 		if n := c.ByStatus[string(status)]; n > 0 {
-			t.rows = append(t.rows, []string{string(status), term.Thousands(n)})
+			t.add(string(status), term.Thousands(n))
 		}
 	}
-	t.rows = append(t.rows, []string{"all", term.Thousands(c.Runs)})
-	t.write(p.w)
+	t.add("all", term.Thousands(c.Runs))
+	t.markdown(p.w)
 	rows := term.Count(c.Points, "point")
 	if c.Rows != c.Points { // of several machines, sides or groups
 		rows = fmt.Sprintf("%s in %s (one for each machine, side and group)", rows, term.Count(c.Rows, "row"))
@@ -247,36 +248,25 @@ func passes(n int) string {
 	return term.Thousands(n) + " runs are passes"
 }
 
-// table is a table of Markdown, whose columns are aligned so that it can be read as it is.
-type table struct {
-	columns []column
-	rows    [][]string
-}
-
-type column struct {
-	header string
-	right  bool
-}
-
-// widest is up to where a column is made as wide as its longest cell: one very long name does not pad all others.
+// widest is the width up to which the cells of a column are padded, so that one very long name does not pad all others.
 const widest = 48
 
-// write writes the table without the columns that no row has anything in, and an empty line.
-func (t *table) write(w io.Writer) {
+// markdown writes the table in Markdown, with aligned columns, without empty columns, and with an empty line behind it.
+func (t *Table) markdown(w io.Writer) {
 	var shown []int
-	for i := range t.columns {
+	for i := range t.Columns {
 		if t.filled(i) {
 			shown = append(shown, i)
 		}
 	}
-	widths, texts := make([]int, len(t.columns)), make([][]string, len(t.rows))
+	widths, texts := make([]int, len(t.Columns)), make([][]string, len(t.Rows))
 	for k := range texts {
-		texts[k] = make([]string, len(t.columns))
+		texts[k] = make([]string, len(t.Columns))
 	}
 	for _, i := range shown {
-		widths[i] = max(term.Width(cellText(t.columns[i].header)), 3)
-		for k, row := range t.rows {
-			texts[k][i] = cellText(row[i])
+		widths[i] = max(term.Width(cellText(t.Columns[i].Header)), 3)
+		for k, row := range t.Rows {
+			texts[k][i] = cellText(row.Cells[i].Text)
 			if n := term.Width(texts[k][i]); n <= widest {
 				widths[i] = max(widths[i], n)
 			}
@@ -284,10 +274,10 @@ func (t *table) write(w io.Writer) {
 	}
 	header, rule := "|", "|"
 	for _, i := range shown {
-		c := t.columns[i]
-		header += " " + term.Pad(cellText(c.header), widths[i], c.right) + " |"
+		c := t.Columns[i]
+		header += " " + term.Pad(cellText(c.Header), widths[i], c.Right) + " |"
 		dashes := strings.Repeat("-", widths[i]+1)
-		if c.right {
+		if c.Right {
 			rule += dashes + ":|"
 		} else {
 			rule += "-" + dashes + "|"
@@ -297,21 +287,16 @@ func (t *table) write(w io.Writer) {
 	for _, row := range texts {
 		line := "|"
 		for _, i := range shown {
-			line += " " + term.Pad(row[i], widths[i], t.columns[i].right) + " |"
+			line += " " + term.Pad(row[i], widths[i], t.Columns[i].Right) + " |"
 		}
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
 }
 
-// filled tells whether any row has something in a column.
-func (t *table) filled(column int) bool {
-	for _, row := range t.rows {
-		if row[column] != "" && row[column] != term.Unknown {
-			return true
-		}
-	}
-	return false
+// filled reports whether any row has a value in a column.
+func (t *Table) filled(column int) bool {
+	return slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[column].Text != "" && r.Cells[column].Text != term.Unknown })
 }
 
 // cellText is a text as a cell shows it: on one line, and none of its characters ends the cell. Very long ones are cut.
@@ -365,7 +350,7 @@ func boardText(b *summary.Leaderboard) string {
 
 // board is the table of a leaderboard.
 func (p page) board(b *summary.Leaderboard) {
-	t := table{columns: []column{{"rank", true}}}
+	t := Table{Columns: []Column{{Header: "rank", Right: true}}}
 	subjects := make([]views.Subject, len(b.Best))
 	for i := range b.Best {
 		subjects[i] = views.Subject{Point: b.Best[i].Point()}
@@ -373,33 +358,43 @@ func (p page) board(b *summary.Leaderboard) {
 	_, axes := views.Axes(subjects, views.IdentityColumns)
 	axes = readable(axes)
 	for _, x := range axes {
-		t.columns = append(t.columns, axisColumn(x))
+		t.Columns = append(t.Columns, axisColumn(x))
 	}
-	t.columns = append(t.columns, column{b.Metric, true}, column{"runs", true})
+	t.Columns = append(t.Columns, Column{Header: b.Metric, Right: true}, Column{Header: "runs", Right: true})
 	for i := range b.Best {
 		leader := &b.Best[i]
 		cells := []string{fmt.Sprint(leader.Rank)}
 		for _, x := range axes {
 			cells = append(cells, views.AxisCell(x, i).Text)
 		}
-		t.rows = append(t.rows, append(cells, quantity(leader.Median, b.Unit), term.Thousands(leader.Runs)))
+		t.add(append(cells, quantity(leader.Median, b.Unit), term.Thousands(leader.Runs))...)
 	}
-	t.write(p.w)
+	t.markdown(p.w)
 }
 
-// resources are what points took beside time.
+// resourceTable has the memory and the energy that points took.
+func resourceTable(d *Document, names namer) *Table {
+	t := &Table{ID: "resources", Title: "Memory and energy", Columns: []Column{
+		{Header: "metric"},
+		{Header: "points", Right: true},
+		{Header: "lowest", Right: true, Stored: true},
+		{Header: "median", Right: true, Stored: true},
+		{Header: "highest", Right: true, Stored: true},
+		{Header: "highest at"},
+	}}
+	for _, r := range d.Resources {
+		t.Rows = append(t.Rows, Row{Key: string(r.At.PointID), Cells: []Cell{
+			{Text: r.Metric}, {Text: term.Thousands(r.Points)}, amount(r.Lowest, r.Unit), amount(r.Median, r.Unit), amount(r.Highest, r.Unit), {Text: names.name(&r.At)},
+		}})
+	}
+	return t
+}
+
 func (p page) resources() {
-	if len(p.d.Resources) == 0 {
-		return
+	if t := resourceTable(p.d, p.names); len(t.Rows) > 0 {
+		p.title(2, t.Title)
+		t.markdown(p.w)
 	}
-	p.title(2, "Memory and energy")
-	t := table{columns: []column{{header: "metric"}, {"points", true}, {"lowest", true}, {"median", true}, {"highest", true}, {header: "highest at"}}}
-	for _, r := range p.d.Resources {
-		t.rows = append(t.rows, []string{
-			r.Metric, term.Thousands(r.Points), quantity(r.Lowest, r.Unit), quantity(r.Median, r.Unit), quantity(r.Highest, r.Unit), p.names.name(&r.At),
-		})
-	}
-	t.write(p.w)
 }
 
 // failures are how the runs that are not ok ended, with a hint each.

@@ -243,7 +243,7 @@ func command(text string) string {
 	return text
 }
 
-// Table is rows about points or runs.
+// Table is a table of a report, in HTML and in Markdown.
 type Table struct {
 	ID      string // unique in the page
 	Title   string
@@ -254,7 +254,16 @@ type Table struct {
 	Command string // shows a row, with KEY in place of its key; empty: none does
 }
 
-// Column is what cells of a table have in common. Of a column with a unit, cells have stored values.
+// add adds a row of texts.
+func (t *Table) add(texts ...string) {
+	var r Row
+	for _, text := range texts {
+		r.Cells = append(r.Cells, Cell{Text: text})
+	}
+	t.Rows = append(t.Rows, r)
+}
+
+// Column is what the cells of a column have in common.
 type Column struct {
 	Header string
 	Unit   string // of the stored values, for the file that is copied

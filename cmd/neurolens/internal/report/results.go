@@ -139,11 +139,11 @@ func registered(metric string) bool {
 
 // points is a table of points.
 func (p page) points(points []summary.Point, axes []views.Axis, metrics []string) {
-	var t table
+	var t Table
 	for _, x := range axes {
-		t.columns = append(t.columns, axisColumn(x))
+		t.Columns = append(t.Columns, axisColumn(x))
 	}
-	right := func(header string) { t.columns = append(t.columns, column{header, true}) }
+	right := func(header string) { t.Columns = append(t.Columns, Column{Header: header, Right: true}) }
 	for i, metric := range metrics {
 		if right(metric); i == 0 {
 			right("p99")
@@ -156,7 +156,7 @@ func (p page) points(points []summary.Point, axes []views.Axis, metrics []string
 	for _, a := range against {
 		right("vs " + a.name)
 	}
-	t.columns = append(t.columns, column{header: "notes"})
+	t.Columns = append(t.Columns, Column{Header: "notes"})
 	everywhere := common(points)
 	for i := range points {
 		point := &points[i]
@@ -169,18 +169,18 @@ func (p page) points(points []summary.Point, axes []views.Axis, metrics []string
 		for _, a := range against {
 			cells = append(cells, a.cell(point))
 		}
-		t.rows = append(t.rows, append(cells, notes(point, everywhere)))
+		t.add(append(cells, notes(point, everywhere))...)
 	}
-	t.write(p.w)
+	t.markdown(p.w)
 }
 
 // axisColumn is the column of an axis.
-func axisColumn(x views.Axis) column {
+func axisColumn(x views.Axis) Column {
 	c := views.AxisColumn(x)
 	if views.AxisHeaders[x.Name] != "" || slices.Contains(views.RunColumns, x.Name) {
 		c.Header = strings.ToLower(c.Header)
 	}
-	return column{c.Header, c.Right}
+	return Column{Header: c.Header, Right: c.Right}
 }
 
 // values are the cells of a point's metrics: of the first also how much it varies.
@@ -370,24 +370,17 @@ func (p page) ratios(c *summary.Comparison, what string, rows []summary.NamedRat
 	if len(rows) < 2 {
 		return
 	}
-	t := table{columns: []column{
-		{header: what},
-		{"pairs", true},
-		{"compared", true},
-		{"slower", true},
-		{"geometric mean", true},
-		{"median", true},
-		{"best", true},
-		{"worst", true},
-	}}
+	t := Table{Columns: []Column{{Header: what}}}
+	for _, header := range []string{"pairs", "compared", "slower", "geometric mean", "median", "best", "worst"} {
+		t.Columns = append(t.Columns, Column{Header: header, Right: true})
+	}
 	better := p.d.direction(c)
 	for _, r := range append(slices.Clone(rows), summary.NamedRatios{Name: "all", Ratios: c.All}) {
-		t.rows = append(t.rows, []string{
+		t.add(
 			views.OrUnknown(string(r.Name)), term.Thousands(r.Pairs), term.Thousands(r.Compared), term.Thousands(r.Slower),
-			changed(r.GeometricMean, better), changed(r.Median, better), p.d.changeAt(r.BestPair), p.d.changeAt(r.WorstPair),
-		})
+			changed(r.GeometricMean, better), changed(r.Median, better), p.d.changeAt(r.BestPair), p.d.changeAt(r.WorstPair))
 	}
-	t.write(p.w)
+	t.markdown(p.w)
 }
 
 // changeAt is the change of the pair at a place; unknown without a place.

@@ -61,16 +61,11 @@ func relativeCell(r *compare.Relative) term.Cell {
 
 // pointAxes are axes, and the metric where there are several.
 func (w Comparison) pointAxes(places []int) []Axis {
-	varying := w.axes(places)
+	varying := w.axesOf(subjects(w.C.Rows), places, places)
 	if len(w.C.Metrics) > 1 {
 		varying = append(varying, w.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
 	}
 	return varying
-}
-
-// axes are those in which the rows of a comparison differ, of some of them.
-func (w Comparison) axes(places []int) []Axis {
-	return w.axesOf(subjects(w.C.Rows), places, places)
 }
 
 // axesOf are those in which subjects differ, of some of them, which are the rows at these places.

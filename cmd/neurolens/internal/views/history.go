@@ -85,11 +85,6 @@ func (w History) nothing() []string {
 	return []string{"no run matches"}
 }
 
-// undated says what was left out for want of an order.
-func (w History) undated() string {
-	return "left out, in no order: " + history.NoStart(w.H.Undated)
-}
-
 // failedRequests counts the runs that are left out because requests failed.
 func (w History) failedRequests() string {
 	return term.Count(w.H.Requests, "run") + " left out: more requests failed than allow_failed allows"
@@ -705,7 +700,7 @@ func (w History) finish(v term.View, changes []changedAt) term.View {
 		v.Below = append(v.Below, history.CountAsOne(w.H.Tied))
 	}
 	if w.H.Undated > 0 {
-		v.Below = append(v.Below, w.undated())
+		v.Below = append(v.Below, "left out, in no order: "+history.NoStart(w.H.Undated))
 	}
 	if w.Gate != "" {
 		v.Below = append(v.Below, w.Gate)
