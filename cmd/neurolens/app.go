@@ -220,7 +220,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 
 // readProject makes what the nearest project file says the default of variables and flags that are not set.
 func (a *app) readProject(cmd *cobra.Command) (err error) {
-	around := project.Surroundings{Home: a.getenv("HOME"), Environ: a.getenv, Formats: term.Formats, Command: cmd}
+	around := project.Environment{Home: a.getenv("HOME"), Environ: a.getenv, Formats: term.Formats, Command: cmd}
 	if a.project, err = project.Read(around); err != nil {
 		return usageError{err}
 	}

@@ -64,7 +64,7 @@ func session(t *testing.T, p *programtest.Process) {
 // printed fails on a text that steers a terminal, or that one cannot show.
 func printed(t *testing.T, what, text string) {
 	t.Helper()
-	if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && term.Steers(r) }); at >= 0 || !utf8.ValidString(text) {
+	if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && term.IsControl(r) }); at >= 0 || !utf8.ValidString(text) {
 		t.Errorf("%s has %q", what, text[max(at-20, 0):min(max(at, 0)+20, len(text))])
 	}
 }

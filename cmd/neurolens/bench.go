@@ -316,7 +316,7 @@ func (b *bench) run() error {
 		return err // there is nothing to sum up, and no stream that looks like an answer
 	}
 	if s.Unfinished = b.cmd.Context().Err() != nil || result.Left > 0; s.Unfinished && options.Rerun != runner.RerunAll {
-		s.Again = progress.Again(b.args)
+		s.Again = progress.CommandLine(b.args)
 	}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed

@@ -159,7 +159,7 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 	if err != nil {
 		return err
 	}
-	w := views.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.line(c)}
+	w := views.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Selection: f.asked(args), Gate: f.gate.line(c)}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 // writeLayout writes runs in the layout of another system.
-func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *report.Asked, req summary.Request) error {
+func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *report.Options, req summary.Request) error {
 	if err := f.layouts.refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0, req.Base); err != nil {
 		return usageErrorf("report: %w", err)
 	}

@@ -48,7 +48,7 @@ func execute(args []string) int {
 			a.stderr = a.pager.Stderr()
 		}
 	}
-	a.stdout, a.stderr = term.Spelled(a.stdout, a.terminal, os.Getenv), term.Spelled(a.stderr, a.errTerminal, os.Getenv)
+	a.stdout, a.stderr = term.ASCIIWriter(a.stdout, a.terminal, os.Getenv), term.ASCIIWriter(a.stderr, a.errTerminal, os.Getenv)
 	return a.run(args)
 }
 
@@ -66,7 +66,7 @@ func (a *app) run(args []string) int {
 		}
 	}
 	cmd.SetArgs(args)
-	out := &term.Noting{To: a.stdout}
+	out := &term.ErrorKeeper{To: a.stdout}
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
 	err := cmd.ExecuteContext(ctx)

@@ -111,7 +111,7 @@ where both are equal. BASE, HEAD and the flags are those of compare.`,
 }
 
 // chartOfSides is a chart of a comparison of at most so many rows.
-func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker, *compare.Comparison, chartdata.Asked) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
+func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker, *compare.Comparison, chartdata.Selection) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
 	var flags selectionFlags
 	flags.define(cmd)
 	return a.chartCommand(kind, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
@@ -126,7 +126,7 @@ func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker,
 				return err
 			}
 			a.reportNotNumbers(c.NotNumbers)
-			asked := chartdata.Asked{Selections: slices.Clone(args), Matrix: flags.matrix}
+			asked := chartdata.Selection{Selections: slices.Clone(args), Matrix: flags.matrix}
 			for i := range asked.Selections {
 				if err := lasting(cmd.Context(), db, &asked.Selections[i]); err != nil {
 					return err
@@ -704,8 +704,8 @@ const svg = "svg"
 
 // images are the formats of pictures, which are also the endings of their files.
 var images = map[string]func(w io.Writer, f *chart.Figure) error{
-	svg:   func(w io.Writer, f *chart.Figure) error { return chart.SVG(w, f, chart.DrawOptions{}) },
-	"png": func(w io.Writer, f *chart.Figure) error { return chart.PNG(w, f, chart.DrawOptions{}) },
+	svg:   func(w io.Writer, f *chart.Figure) error { return chart.SVG(w, f, chart.ImageOptions{}) },
+	"png": func(w io.Writer, f *chart.Figure) error { return chart.PNG(w, f, chart.ImageOptions{}) },
 }
 
 // vegaLite is the specification of Vega-Lite, which other programs draw.

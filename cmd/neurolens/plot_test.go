@@ -125,7 +125,7 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := chartdata.Asked{Selections: []string{"session=last~1", "session=last"}}
+	asked := chartdata.Selection{Selections: []string{"session=last~1", "session=last"}}
 	keep("forest")(m.Forest(&c, asked))
 	keep("scatter")(m.Scatter(&c, asked))
 	points, _, err := summary.Points(ctx, db, "plot", "")
@@ -158,7 +158,7 @@ func writtenAs(t *testing.T, f *chart.Figure, way string) []byte {
 func checkText(t *testing.T, text, allowed string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if strings.ContainsFunc(line, func(r rune) bool { return term.Steers(r) && !strings.ContainsRune(allowed, r) }) {
+		if strings.ContainsFunc(line, func(r rune) bool { return term.IsControl(r) && !strings.ContainsRune(allowed, r) }) {
 			t.Errorf("it steers: %.300q", line)
 			return
 		}

@@ -92,7 +92,7 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	asked := report.Asked{Against: f.layouts.base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	asked := report.Options{Against: f.layouts.base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}

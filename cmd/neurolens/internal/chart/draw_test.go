@@ -25,7 +25,7 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := SVG(&b, f, DrawOptions{Prefix: name, Embedded: true}); err != nil {
+		if err := SVG(&b, f, ImageOptions{Prefix: name, Embedded: true}); err != nil {
 			t.Fatal(err)
 		}
 		golden := filepath.Join("testdata", name+".svg")
@@ -49,7 +49,7 @@ func keep(t *testing.T, name string) {
 	t.Helper()
 	for _, dark := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := PNG(&b, samples()[name], DrawOptions{Dark: dark}); err != nil {
+		if err := PNG(&b, samples()[name], ImageOptions{Dark: dark}); err != nil {
 			t.Fatal(err)
 		}
 		file := name + ".png"
@@ -61,7 +61,7 @@ func keep(t *testing.T, name string) {
 		}
 	}
 	var b bytes.Buffer
-	if err := SVG(&b, samples()[name], DrawOptions{}); err != nil {
+	if err := SVG(&b, samples()[name], ImageOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(*pictures, name+".svg"), b.Bytes(), 0o666); err != nil {
@@ -73,7 +73,7 @@ func keep(t *testing.T, name string) {
 func TestUntitled(t *testing.T) {
 	var b bytes.Buffer
 	f := &Figure{Kind: Lines, Title: "the title", Notes: []string{"a note"}, Series: []Series{{Style: Line, Marks: []Mark{{X: 1, Y: 2}, {X: 2, Y: 3}}}}}
-	if err := SVG(&b, f, DrawOptions{Untitled: true}); err != nil {
+	if err := SVG(&b, f, ImageOptions{Untitled: true}); err != nil {
 		t.Fatal(err)
 	}
 	before, after, _ := strings.Cut(b.String(), "</desc>")

@@ -26,7 +26,7 @@ func TestNamesOverLines(t *testing.T) {
 		for i := range 21 {
 			f.Series[0].Marks = append(f.Series[0].Marks, Mark{X: float64(i), Y: 1})
 		}
-		s, err := newSheet(f, DrawOptions{}, drawnHere)
+		s, err := newSheet(f, ImageOptions{}, drawnHere)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestNotedGuides(t *testing.T) {
 	}
 	f.Guides = append(f.Guides, Guide{Along: Vertical, At: 9.9, Until: 9.9, Text: "regressed"})
 	var b bytes.Buffer
-	if err := SVG(&b, f, DrawOptions{}); err != nil {
+	if err := SVG(&b, f, ImageOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	svg := b.String()
@@ -73,7 +73,7 @@ func TestNotedGuides(t *testing.T) {
 		f.Guides[i].Noted = false
 	}
 	b.Reset()
-	if err := SVG(&b, f, DrawOptions{}); err != nil || !strings.Contains(b.String(), "Unlabelled lines: ") {
+	if err := SVG(&b, f, ImageOptions{}); err != nil || !strings.Contains(b.String(), "Unlabelled lines: ") {
 		t.Error("names are missing and nothing says so", err)
 	}
 }

@@ -19,7 +19,7 @@ func TestLabelsDiffer(t *testing.T) {
 		for place, f := range ofNames(names) {
 			for _, width := range []int{300, 720} {
 				seen := map[string]bool{}
-				svgOf(t, f, DrawOptions{Width: width, Embedded: true}).each(func(e *element) {
+				svgOf(t, f, ImageOptions{Width: width, Embedded: true}).each(func(e *element) {
 					if e.Name == "text" && strings.ContainsAny(e.Text, "_x#…") {
 						seen[e.Text] = true
 					}
@@ -41,7 +41,7 @@ func TestFailedTogether(t *testing.T) {
 		}})
 	}
 	var texts []string
-	svgOf(t, f, DrawOptions{}).each(func(e *element) {
+	svgOf(t, f, ImageOptions{}).each(func(e *element) {
 		if e.Name == "text" && strings.Contains(e.Text, "mode=") {
 			texts = append(texts, e.Text)
 		}

@@ -12,7 +12,7 @@ import (
 // written are the texts that a picture in pixels has.
 func written(t *testing.T, f *Figure) (texts []string) {
 	t.Helper()
-	s, err := newSheet(f, DrawOptions{}, drawnHere)
+	s, err := newSheet(f, ImageOptions{}, drawnHere)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestLackingLetters(t *testing.T) {
 		if c.note != "" && c.names[0][:1] == "模"[:1] && (!slices.Contains(texts, "□□□ #1") || !slices.Contains(texts, "□□□ #2")) {
 			t.Errorf("%q look the same: %q", c.names, texts)
 		}
-		svgOf(t, f, DrawOptions{}).each(func(e *element) {
+		svgOf(t, f, ImageOptions{}).each(func(e *element) {
 			if strings.Contains(e.Text, "replaces") {
 				t.Errorf("the SVG says %q", e.Text)
 			}

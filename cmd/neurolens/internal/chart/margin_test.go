@@ -15,7 +15,7 @@ func TestMarginIsSeenOrSaid(t *testing.T) {
 			Guides: []Guide{{Along: Vertical, Text: "no change"}, {Along: Vertical, At: -margin, Until: margin, Text: "small is none"}},
 		}
 		var texts []string
-		svgOf(t, f, DrawOptions{Embedded: true}).each(func(e *element) {
+		svgOf(t, f, ImageOptions{Embedded: true}).each(func(e *element) {
 			if e.Name == "text" && len(e.Text) > len("−0.25") {
 				texts = append(texts, e.Text)
 			}
@@ -37,7 +37,7 @@ func TestEachPanelItsScale(t *testing.T) {
 			{Title: "narrow", Linear: true, Series: []Series{{Style: Points, Marks: []Mark{mark(1, 7), mark(2, 9)}}}},
 		},
 	}
-	s, err := newSheet(f, DrawOptions{}, drawnThere)
+	s, err := newSheet(f, ImageOptions{}, drawnThere)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestEachPanelItsScale(t *testing.T) {
 			t.Errorf("panel %d has the scale %q with the ticks %v, want %+v", i, y.spec.Scale, y.ticks, want)
 		}
 	}
-	if marks := marksOf(svgOf(t, f, DrawOptions{Embedded: true})); len(marks) != 6 {
+	if marks := marksOf(svgOf(t, f, ImageOptions{Embedded: true})); len(marks) != 6 {
 		t.Errorf("%d marks are drawn", len(marks))
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // DrawOptions are how a figure is drawn.
-type DrawOptions struct {
+type ImageOptions struct {
 	Width    int               // in pixels; 0: 720
 	Height   int               // in pixels; 0, or less than the rows of the figure take: what it needs
 	Dark     bool              // of pictures in pixels; an SVG is light or dark as its reader's system is
@@ -31,7 +31,7 @@ const (
 )
 
 // SVG writes a figure as an SVG.
-func SVG(w io.Writer, f *Figure, o DrawOptions) error {
+func SVG(w io.Writer, f *Figure, o ImageOptions) error {
 	s, err := newSheet(f, o, drawnThere)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func SVG(w io.Writer, f *Figure, o DrawOptions) error {
 }
 
 // open begins the document: its size, what is said to people who do not see it, and its colours.
-func (s *sheet) open(b *bytes.Buffer) {
+func (s *figureLayout) open(b *bytes.Buffer) {
 	prefix := idPrefix(s.options.Prefix)
 	role := "img"
 	if s.options.Link != nil {
@@ -67,7 +67,7 @@ func (s *sheet) open(b *bytes.Buffer) {
 }
 
 // kind is the figure's as part of a class.
-func (s *sheet) kind() string {
+func (s *figureLayout) kind() string {
 	switch s.figure.Kind {
 	case ECDF, Runs, History, Forest, Scatter, Heatmap, Lines, Pareto:
 		return string(s.figure.Kind)
@@ -87,7 +87,7 @@ func idPrefix(s string) string {
 }
 
 // heading is what the figure shows.
-func (s *sheet) heading() string {
+func (s *figureLayout) heading() string {
 	if title := whole(s.figure.Title); title != "" {
 		return title
 	}
@@ -95,7 +95,7 @@ func (s *sheet) heading() string {
 }
 
 // description says in words what the picture has.
-func (s *sheet) description() string {
+func (s *figureLayout) description() string {
 	var parts []string
 	say := func(what string, a Axis) {
 		if a.Label != "" {
@@ -123,7 +123,7 @@ func marksInWords(n int) string {
 }
 
 // PNG writes a figure as a PNG, with two dots a pixel.
-func PNG(w io.Writer, f *Figure, o DrawOptions) error {
+func PNG(w io.Writer, f *Figure, o ImageOptions) error {
 	o.Embedded = false
 	s, err := newSheet(f, o, drawnHere)
 	if err != nil {
@@ -140,7 +140,7 @@ func PNG(w io.Writer, f *Figure, o DrawOptions) error {
 }
 
 // check refuses what cannot be drawn.
-func check(f *Figure, o DrawOptions) error {
+func check(f *Figure, o ImageOptions) error {
 	if f == nil {
 		return errors.New("drawing: no figure")
 	}
@@ -164,7 +164,7 @@ func safeLink(link string) string {
 }
 
 // draw draws the whole sheet.
-func (s *sheet) draw() {
+func (s *figureLayout) draw() {
 	if !s.options.Embedded {
 		s.fill("paper", s.rectangle(box{0, 0, s.size.right, s.height}))
 	}
@@ -219,7 +219,7 @@ func (s *sheet) draw() {
 
 // view is a panel that is being drawn.
 type view struct {
-	*sheet
+	*figureLayout
 	box
 	x, y  *axis
 	part  Panel
@@ -240,8 +240,8 @@ func (v *view) py(value float64) float64 {
 func (v *view) width() float64  { return v.box.width() }
 func (v *view) height() float64 { return v.box.height() }
 
-func (s *sheet) drawPanel(i int, part Panel) {
-	v := &view{sheet: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}
+func (s *figureLayout) drawPanel(i int, part Panel) {
+	v := &view{figureLayout: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}
 	if len(s.figure.Panels) > 0 {
 		y := v.top - 7 - float64(s.guideRows)*15
 		s.text(lettering{ink: "text", size: textSize, bold: true}, v.left, y, part.Title)

@@ -21,7 +21,7 @@ type axis struct {
 	own     bool      // of one panel alone: a title that stands for all of them does not say its unit
 }
 
-// span gathers which values are to be seen.
+// span collects the values that an axis has to show.
 type span struct{ values []float64 }
 
 func (s *span) add(values ...float64) {
@@ -32,7 +32,7 @@ func (s *span) add(values ...float64) {
 	}
 }
 
-// ends are the least and the most value.
+// ends returns the smallest and the largest value.
 func (s *span) ends() (low, high float64) {
 	if len(s.values) == 0 {
 		return math.Inf(1), math.Inf(-1)
@@ -40,7 +40,7 @@ func (s *span) ends() (low, high float64) {
 	return slices.Min(s.values), slices.Max(s.values)
 }
 
-// addNear adds a value that would not make the rest small.
+// addNear adds a value unless it would compress the others into a small part of the axis.
 func (s *span) addNear(v float64) {
 	low, high := s.ends()
 	if length := high/2 - low/2; v >= low-length && v <= high+length && (v > 0 || low <= 0) {
@@ -129,19 +129,19 @@ func (a *axis) share(v float64) float64 {
 	return min(max(place, 0), 1)
 }
 
-// placeable tells whether a value has a place on the axis, be it beyond an end.
+// placeable reports whether a value has a position on the axis, even beyond its ends.
 func (a *axis) placeable(v float64) bool {
 	place, ok := a.Place(a.order(v))
 	return ok && (a.spec.Scale != Categories || place >= 0 && place <= 1)
 }
 
-// inside tells whether a value lies between the ends.
+// inside reports whether a value lies between the ends of the axis.
 func (a *axis) inside(v float64) bool {
 	place, ok := a.Place(a.order(v))
 	return ok && place >= 0 && place <= 1
 }
 
-// divide makes the ticks of an axis, at most so many where they are of numbers, and its title.
+// divide makes the title and the ticks of an axis, at most most for numbers.
 func (a *axis) divide(most int) {
 	a.title = whole(a.spec.Label)
 	a.ticks = nil
@@ -165,7 +165,7 @@ func (a *axis) divide(most int) {
 	a.title = a.spec.Better.after(a.title)
 }
 
-// oneUnit says the unit of all ticks once, in the title.
+// oneUnit moves the common unit of the ticks into the title.
 func (a *axis) oneUnit() {
 	unit := ""
 	for i, t := range a.ticks {
@@ -184,7 +184,7 @@ func (a *axis) oneUnit() {
 	a.name(whole(unit))
 }
 
-// name says more behind what is measured.
+// name appends to the title.
 func (a *axis) name(what string) {
 	if a.title != "" {
 		a.title += ", "
@@ -192,7 +192,7 @@ func (a *axis) name(what string) {
 	a.title += what
 }
 
-// names are the texts of the ticks.
+// names returns the texts of the ticks.
 func (a *axis) names() []string {
 	names := make([]string, len(a.ticks))
 	for i, t := range a.ticks {
@@ -201,7 +201,7 @@ func (a *axis) names() []string {
 	return names
 }
 
-// days says of times without a day which days they are of.
+// days returns the dates of ticks that show only times of day.
 func (a *axis) days() string {
 	clock := func(t Tick) bool { return len(t.Text) <= len("15:04:05") && strings.Contains(t.Text, ":") }
 	if !slices.ContainsFunc(a.ticks, clock) {
@@ -216,7 +216,7 @@ func (a *axis) days() string {
 
 func day(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
 
-// quantity prints a value in the unit that suits it.
+// quantity prints a value in a suitable unit.
 func quantity(v float64, unit string) string { return schema.ForPeople(v, unit) }
 
 // each is how long a place is on an axis of a length; of an axis that has no places, a few pixels.
@@ -228,8 +228,8 @@ func (a *axis) each(length float64) float64 {
 	return length / (a.High - a.Low)
 }
 
-// measure finds which values are to be seen.
-func (s *sheet) measure() {
+// measure finds the ranges of the axes.
+func (s *figureLayout) measure() {
 	f := s.figure
 	ownX := f.X.Own && f.X.Scale != Categories && f.Kind != Heatmap
 	ownY := f.Y.Own && f.Y.Scale != Categories && f.Kind != Heatmap
@@ -260,8 +260,8 @@ func (s *sheet) measure() {
 	}
 }
 
-// axes are those of all panels along one side.
-func (s *sheet) axes(specOf func(Panel) Axis, own bool, gather func(*span, Panel)) []*axis {
+// axes returns the x or y axes of all panels.
+func (s *figureLayout) axes(specOf func(Panel) Axis, own bool, gather func(*span, Panel)) []*axis {
 	axes := make([]*axis, len(s.parts))
 	shared := &span{}
 	for i, part := range s.parts {
@@ -290,15 +290,15 @@ func (s *sheet) axes(specOf func(Panel) Axis, own bool, gather func(*span, Panel
 	return axes
 }
 
-// sameBothWays tells whether both axes are of the same, and are compared by a diagonal.
-func (s *sheet) sameBothWays() bool {
+// sameBothWays reports whether both axes show the same quantity, compared by a diagonal.
+func (s *figureLayout) sameBothWays() bool {
 	f := s.figure
 	return f.X.Unit == f.Y.Unit && f.X.Scale == f.Y.Scale && !f.X.Own && !f.Y.Own &&
 		slices.ContainsFunc(s.parts[0].Guides, func(g Guide) bool { return g.Along == Diagonal })
 }
 
-// spanX adds what is to be seen of a panel along.
-func (s *sheet) spanX(x *span, part Panel) {
+// spanX adds the values of a panel along x.
+func (s *figureLayout) spanX(x *span, part Panel) {
 	eachMark(part, func(series Series, m Mark) {
 		x.add(m.X)
 		if s.figure.Kind == Forest && hasInterval(series.Style, m) {
@@ -316,8 +316,8 @@ func (s *sheet) spanX(x *span, part Panel) {
 	}
 }
 
-// spanY adds what is to be seen of a panel upwards.
-func (s *sheet) spanY(y *span, part Panel) {
+// spanY adds the values of a panel along y.
+func (s *figureLayout) spanY(y *span, part Panel) {
 	eachMark(part, func(series Series, m Mark) {
 		y.add(m.Y)
 		if s.figure.Kind != Forest && hasInterval(series.Style, m) {
@@ -334,7 +334,7 @@ func (s *sheet) spanY(y *span, part Panel) {
 	}
 }
 
-// hasInterval tells whether the ends of a mark say something: those of a mark that was made without any are both 0.
+// hasInterval reports whether a mark has an interval; both ends of a mark without one are 0.
 func hasInterval(style Style, m Mark) bool {
 	return style == Intervals || style == Band || m.Low != 0 || m.High != 0
 }
@@ -347,8 +347,8 @@ func eachMark(part Panel, do func(Series, Mark)) {
 	}
 }
 
-// namesLeft is how much room the names on the left need.
-func (s *sheet) namesLeft(room float64) float64 {
+// namesLeft is the width of the names of ticks on the left.
+func (s *figureLayout) namesLeft(room float64) float64 {
 	widest := 0.0
 	for n, y := range s.ys {
 		if n > 0 && y == s.ys[0] {
@@ -362,23 +362,23 @@ func (s *sheet) namesLeft(room float64) float64 {
 	return widest + 8
 }
 
-// nameTicks gives ticks names that have room.
-func (s *sheet) nameTicks(a *axis, names []string, room float64) {
+// nameTicks shortens the names of ticks to the room they have.
+func (s *figureLayout) nameTicks(a *axis, names []string, room float64) {
 	for i, name := range s.names(names, textSize, room, false) {
 		a.ticks[i].Text = name
 	}
 }
 
-// longestName is how wide the name of a category may be.
-func (s *sheet) longestName(room float64) float64 {
+// longestName is the largest width of the name of a category.
+func (s *figureLayout) longestName(room float64) float64 {
 	if len(s.parts) > 1 {
 		return room * .3
 	}
 	return room * .42
 }
 
-// namesRight is how much room the right side needs: for names of lines, or for what stands at the end of rows.
-func (s *sheet) namesRight(room float64) float64 {
+// namesRight is the width of the texts on the right: names of lines, or labels at the ends of rows.
+func (s *figureLayout) namesRight(room float64) float64 {
 	widest := 0.0
 	switch {
 	case s.direct:
@@ -406,7 +406,7 @@ func namesOf(series []Series) []string {
 }
 
 // nameCategories makes the ticks of categories below: turned where they have no room side by side.
-func (s *sheet) nameCategories(x *axis) {
+func (s *figureLayout) nameCategories(x *axis) {
 	x.divide(0)
 	each := s.panelWidth / max(x.High-x.Low, 1)
 	const longest = 150
@@ -441,8 +441,8 @@ func (s *sheet) nameCategories(x *axis) {
 // turnedBy is the angle of names that have no room side by side.
 const turnedBy = 40
 
-// apart tells whether all ticks have room for their names.
-func (s *sheet) apart(x *axis) bool {
+// apart reports whether the names of all ticks have room.
+func (s *figureLayout) apart(x *axis) bool {
 	last := math.Inf(-1)
 	for _, t := range x.ticks {
 		if t.Text == "" {
@@ -458,8 +458,8 @@ func (s *sheet) apart(x *axis) bool {
 	return true
 }
 
-// thin leaves out names of ticks until the rest has room.
-func (s *sheet) thin(x *axis) {
+// thin removes names of ticks until the rest has room.
+func (s *figureLayout) thin(x *axis) {
 	for every := 2; !s.apart(x) && every < 100; every++ {
 		for i := range x.ticks {
 			if i%every != 0 {

@@ -10,13 +10,13 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// labelled is a mark with a few words beside it.
+// labelled is a position with a few words to write beside it.
 type labelled struct {
 	text string
 	at   point
 }
 
-// obstacles are what texts in the panel must not lie on.
+// obstacles returns the boxes of lines and marks, which texts must not cover.
 func (v *view) obstacles() []box {
 	var taken []box
 	around := func(at point, r float64) { taken = append(taken, box{at.x - r, at.y - r, at.x + r, at.y + r}) }
@@ -44,7 +44,7 @@ func (v *view) obstacles() []box {
 	return taken
 }
 
-// atOnePlace joins the words of marks that lie on one another: only one mark is seen, and it stands for all of them.
+// atOnePlace joins the words of marks at the same position, of which only one is visible.
 func atOnePlace(labels []labelled) (joined []labelled) {
 	at := map[point]int{}
 	seen := map[labelled]bool{}
@@ -63,7 +63,7 @@ func atOnePlace(labels []labelled) (joined []labelled) {
 	return joined
 }
 
-// drawLabels writes words beside marks, where they lie on nothing.
+// drawLabels writes words beside marks, where there is free space.
 func (v *view) drawLabels(labels []labelled, taken []box) {
 	const most = 60
 	labels = atOnePlace(labels)
@@ -86,7 +86,7 @@ func (v *view) drawLabels(labels []labelled, taken []box) {
 	}
 }
 
-// before is which share of a text lies before its place.
+// before is the share of a text that lies before its position.
 func (a anchor) before() float64 {
 	switch a {
 	case center:
@@ -314,7 +314,7 @@ const maxGuideRows = 3
 // placeNames puts the names of vertical guides into rows above a panel, each beside the upper end of its line, so that no name lies on
 // another one, no line goes through one, and none stands over a line that has no name, of which it would seem to be. Names that have no room
 // are left.
-func (s *sheet) placeNames(guides []Guide, x *axis) (names []placed, left []string) {
+func (s *figureLayout) placeNames(guides []Guide, x *axis) (names []placed, left []string) {
 	order := byRoom(guides)
 	wide := slices.DeleteFunc(slices.Clone(guides), func(g Guide) bool { return s.tooNarrow(g, x) })
 	order = slices.DeleteFunc(order, func(g Guide) bool {
@@ -355,13 +355,13 @@ func byRoom(guides []Guide) []Guide {
 }
 
 // tooNarrow tells whether an area is too narrow to be seen.
-func (s *sheet) tooNarrow(g Guide, x *axis) bool {
+func (s *figureLayout) tooNarrow(g Guide, x *axis) bool {
 	const least = 2 // pixels
 	return g.Until > g.At && (x.share(g.Until)-x.share(g.At))*s.panelWidth < least
 }
 
 // placeName finds a place for a name: at the right of its line or at the left, as low as possible.
-func (s *sheet) placeName(name *placed, others []placed, nameless map[int]Guide, x *axis) bool {
+func (s *figureLayout) placeName(name *placed, others []placed, nameless map[int]Guide, x *axis) bool {
 	w := s.width(name.text, smallSize, false)
 	at := x.share(middleOf(name.guide)) * s.panelWidth
 	name.stem = at
@@ -385,7 +385,7 @@ func (s *sheet) placeName(name *placed, others []placed, nameless map[int]Guide,
 }
 
 // covers tells whether a name stands over the line of another guide that has no name.
-func (s *sheet) covers(name *placed, nameless map[int]Guide, x *axis) bool {
+func (s *figureLayout) covers(name *placed, nameless map[int]Guide, x *axis) bool {
 	for _, g := range nameless {
 		at := x.share(g.At) * s.panelWidth
 		if !(g.Until > g.At) && g.At != name.guide.At && at > name.left-2 && at < name.right+2 {
@@ -410,7 +410,7 @@ func middleOf(g Guide) float64 {
 }
 
 // nameGuides counts the lines of names above the panels. Names that have no room there are listed below.
-func (s *sheet) nameGuides(room float64) {
+func (s *figureLayout) nameGuides(room float64) {
 	var left, narrow []string
 	for i, part := range s.parts {
 		for _, g := range part.Guides {

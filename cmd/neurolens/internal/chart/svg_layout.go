@@ -15,10 +15,10 @@ const (
 )
 
 // sheet is a figure on its way to a picture: what lies where.
-type sheet struct {
+type figureLayout struct {
 	pen
 	figure  *Figure
-	options DrawOptions
+	options ImageOptions
 	size    box     // of the picture
 	xs, ys  []*axis // of each panel; all the same one, unless panels have ranges of their own
 	values  *axis   // of the colours of a heat map
@@ -48,7 +48,7 @@ type sheet struct {
 type entry struct {
 	text   string
 	width  float64
-	sample func(s *sheet, x, y float64)
+	sample func(s *figureLayout, x, y float64)
 }
 
 const (
@@ -57,7 +57,7 @@ const (
 	panelTitle = 18.0
 )
 
-func newSheet(f *Figure, o DrawOptions, slack float64) (*sheet, error) {
+func newSheet(f *Figure, o ImageOptions, slack float64) (*figureLayout, error) {
 	if err := check(f, o); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func newSheet(f *Figure, o DrawOptions, slack float64) (*sheet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sheet{
+	s := &figureLayout{
 		pen: pen{
 			slack: slack, palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
 		},
@@ -99,15 +99,15 @@ func coloursOf(parts []Panel) map[string]int {
 }
 
 // colour is the place of a series among the colours.
-func (s *sheet) colour(series Series, place int) int {
+func (s *figureLayout) colour(series Series, place int) int {
 	if i, named := s.colours[series.Name]; named {
 		return i
 	}
 	return place
 }
 
-// arrange says what lies where, and how high the picture is.
-func (s *sheet) arrange() {
+// arrange computes the positions of everything and the height of the picture.
+func (s *figureLayout) arrange() {
 	room := s.size.right - 2*edge
 	if !s.options.Untitled {
 		s.title = s.titleLines(room)
@@ -160,8 +160,8 @@ func (s *sheet) arrange() {
 	s.height = s.plots.bottom + s.below + s.xTitleHeight() + s.notesHeight()
 }
 
-// sizeCells finds letters of which the values of all cells have room in them.
-func (s *sheet) sizeCells() {
+// sizeCells finds the largest font size with which the values fit into the cells.
+func (s *figureLayout) sizeCells() {
 	w, h := s.xs[0].each(s.panelWidth)-6, s.ys[0].each(s.panelHeight)-4
 	for _, size := range []float64{textSize, 10, 9} {
 		fits := size <= h
@@ -177,15 +177,15 @@ func (s *sheet) sizeCells() {
 	}
 }
 
-// divideUp makes the ticks at the left.
-func (s *sheet) divideUp() {
+// divideUp makes the ticks of the y axes.
+func (s *figureLayout) divideUp() {
 	for _, y := range s.ys {
 		y.divide(max(int(s.panelHeight/42), 3))
 	}
 }
 
-// betweenRows is the distance of two rows of panels.
-func (s *sheet) betweenRows() float64 {
+// betweenRows is the distance between two rows of panels.
+func (s *figureLayout) betweenRows() float64 {
 	between := panelTitle + float64(s.guideRows)*15 + 14
 	if s.ownX() {
 		between += s.below
@@ -193,17 +193,17 @@ func (s *sheet) betweenRows() float64 {
 	return between
 }
 
-// ownX tells whether panels have ranges of their own along.
-func (s *sheet) ownX() bool { return s.xs[0] != s.xs[len(s.xs)-1] }
+// ownX reports whether panels have x ranges of their own.
+func (s *figureLayout) ownX() bool { return s.xs[0] != s.xs[len(s.xs)-1] }
 
-func (s *sheet) xTitleHeight() float64 {
+func (s *figureLayout) xTitleHeight() float64 {
 	if s.xs[0].title == "" {
 		return 6
 	}
 	return lineHeight + 6
 }
 
-func (s *sheet) notesHeight() float64 {
+func (s *figureLayout) notesHeight() float64 {
 	if len(s.notes) == 0 {
 		return edge
 	}
@@ -211,7 +211,7 @@ func (s *sheet) notesHeight() float64 {
 }
 
 // titleLines are at most two.
-func (s *sheet) titleLines(room float64) []string {
+func (s *figureLayout) titleLines(room float64) []string {
 	if s.figure.Title == "" {
 		return nil
 	}
@@ -222,8 +222,8 @@ func (s *sheet) titleLines(room float64) []string {
 	return lines
 }
 
-// grid says how many panels stand beside each other.
-func (s *sheet) grid(room float64) {
+// grid computes the numbers of rows and columns of panels.
+func (s *figureLayout) grid(room float64) {
 	const minPanel = 190
 	n := len(s.parts)
 	most := max(int((room-60)/minPanel), 1)
@@ -235,8 +235,8 @@ func (s *sheet) grid(room float64) {
 	s.columns = (n + s.rows - 1) / s.rows
 }
 
-// wantedHeight is how high a panel is where nothing else is said.
-func (s *sheet) wantedHeight() float64 {
+// wantedHeight is the default height of a panel.
+func (s *figureLayout) wantedHeight() float64 {
 	if s.ys[0].spec.Scale == Categories {
 		return s.minHeight()
 	}
@@ -246,8 +246,8 @@ func (s *sheet) wantedHeight() float64 {
 	return min(max(s.size.right*.42, 220), 380)
 }
 
-// minHeight is what a panel needs to be read.
-func (s *sheet) minHeight() float64 {
+// minHeight is the smallest readable height of a panel.
+func (s *figureLayout) minHeight() float64 {
 	n := s.ys[0].High - s.ys[0].Low
 	switch {
 	case s.ys[0].spec.Scale != Categories:
@@ -259,7 +259,7 @@ func (s *sheet) minHeight() float64 {
 }
 
 // divideAlong makes the ticks below, as many as have room beside each other, and says how high they are.
-func (s *sheet) divideAlong() {
+func (s *figureLayout) divideAlong() {
 	s.below = lineHeight + 2
 	if s.xs[0].spec.Scale == Categories {
 		s.nameCategories(s.xs[0])
@@ -275,16 +275,16 @@ func (s *sheet) divideAlong() {
 	}
 }
 
-// panel is where one of the panels lies.
-func (s *sheet) panel(i int) box {
+// panel is the box of a panel.
+func (s *figureLayout) panel(i int) box {
 	column, row := float64(i%s.columns), float64(i/s.columns)
 	left := s.plots.left + s.inset + column*(s.panelWidth+panelGap+s.inset)
 	top := s.plots.top + row*(s.panelHeight+s.betweenRows())
 	return box{left, top, left + s.panelWidth, top + s.panelHeight}
 }
 
-// namesAtEnds tells whether lines are named where they end, rather than in a legend.
-func (s *sheet) namesAtEnds() bool {
+// namesAtEnds reports whether lines are named at their ends rather than in a legend.
+func (s *figureLayout) namesAtEnds() bool {
 	const most = 8
 	if s.figure.Kind != Lines || len(s.parts) != 1 || len(s.parts[0].Series) > most || s.size.right < 420 {
 		return false
@@ -294,7 +294,7 @@ func (s *sheet) namesAtEnds() bool {
 	})
 }
 
-// toneWords say what a tone means.
+// toneWords are the meanings of tones.
 var toneWords = []struct {
 	tone Tone
 	text string
@@ -306,8 +306,8 @@ var toneWords = []struct {
 	{Failed, "failed: no value"},
 }
 
-// entries are what the legend explains: series by their names, and tones.
-func (s *sheet) entries() []entry {
+// entries returns the entries of the legend: series, tones, and the colours of a heat map.
+func (s *figureLayout) entries() []entry {
 	var entries []entry
 	tones, toned := map[Tone]bool{}, map[Tone]bool{}
 	seen := map[string]bool{}
@@ -337,7 +337,7 @@ func (s *sheet) entries() []entry {
 	for _, word := range toneWords {
 		if tones[word.tone] && !toned[word.tone] {
 			tone := word.tone
-			entries = append(entries, entry{text: s.figure.Explained(tone, word.text), width: 12, sample: func(s *sheet, x, y float64) {
+			entries = append(entries, entry{text: s.figure.Explained(tone, word.text), width: 12, sample: func(s *figureLayout, x, y float64) {
 				if tone == Warned {
 					s.warned("paper", point{x + 5, y}, 4)
 					return
@@ -352,9 +352,9 @@ func (s *sheet) entries() []entry {
 	return entries
 }
 
-// named is the entry of a series.
-func (s *sheet) named(series Series, place int) entry {
-	return entry{text: series.Name, width: swatch, sample: func(s *sheet, x, y float64) {
+// named returns the entry of a series.
+func (s *figureLayout) named(series Series, place int) entry {
+	return entry{text: series.Name, width: swatch, sample: func(s *figureLayout, x, y float64) {
 		look := s.look(series, place)
 		switch series.Style {
 		case Band:
@@ -375,8 +375,8 @@ func (s *sheet) named(series Series, place int) entry {
 	}}
 }
 
-// scale is the entry of the colours of a heat map.
-func (s *sheet) scale() entry {
+// scale returns the entry of the colours of a heat map.
+func (s *figureLayout) scale() entry {
 	const each = 16
 	low, high := quantity(s.values.Low, s.figure.Values.Unit), quantity(s.values.High, s.figure.Values.Unit)
 	before := s.width(low, smallSize, false) + 6
@@ -385,7 +385,7 @@ func (s *sheet) scale() entry {
 		text += " " + whole(s.figure.Values.Label)
 	}
 	text = s.figure.Values.Better.after(text)
-	return entry{text: text, width: before + each*shades + 4, sample: func(s *sheet, x, y float64) {
+	return entry{text: text, width: before + each*shades + 4, sample: func(s *figureLayout, x, y float64) {
 		s.text(lettering{ink: "muted", size: smallSize}, x, y+4, low)
 		for i := range shades {
 			left := x + before + float64(i)*each
@@ -399,8 +399,8 @@ const (
 	longestEntry = 230.0
 )
 
-// flow puts entries into rows.
-func (s *sheet) flow(entries []entry, room float64) [][]entry {
+// flow distributes entries over rows.
+func (s *figureLayout) flow(entries []entry, room float64) [][]entry {
 	var rows [][]entry
 	used := room
 	texts := make([]string, len(entries))

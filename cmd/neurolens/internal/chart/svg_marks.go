@@ -42,7 +42,7 @@ func tonedBefore(series []Series) int {
 }
 
 // showsPoints tells whether the marks of a line are seen themselves.
-func (s *sheet) showsPoints(series Series) bool {
+func (s *figureLayout) showsPoints(series Series) bool {
 	const few = 40
 	switch series.Style {
 	case Line, Steps:
@@ -51,7 +51,7 @@ func (s *sheet) showsPoints(series Series) bool {
 	return series.Style != Band
 }
 
-func (s *sheet) look(series Series, place int) look {
+func (s *figureLayout) look(series Series, place int) look {
 	i := s.colour(series, place)
 	l := look{
 		ink: "s" + strconv.Itoa(i%plainInks), area: "b" + strconv.Itoa(i%plainInks),

@@ -14,13 +14,13 @@ type TextOptions struct {
 	ASCII bool // nothing but ASCII
 }
 
-// narrowest is the width below which there is no room for marks between the texts.
+// narrowest is the smallest width of a figure.
 const narrowest = 30
 
-// maxTitle is how many lines a title may have.
+// maxTitle is the largest number of lines of a title.
 const maxTitle = 3
 
-// maxNote is how many lines a note may have: what one says is not to be lost on a narrow page.
+// maxNote is the largest number of lines of a note, so that notes are complete on a narrow page.
 const maxNote = 20
 
 // Text draws a figure as lines that are as wide as the page at most.
@@ -48,7 +48,7 @@ func Text(f *Figure, page term.Page, o TextOptions) []string {
 	return lines
 }
 
-// tooNarrow says that there is no room for a figure, in as many words as there is room for.
+// tooNarrow returns a message that there is no room for a figure, as long as the width allows.
 func (p textPen) tooNarrow() []string {
 	for _, text := range []string{fmt.Sprintf("too narrow for a figure (%d)", narrowest), fmt.Sprintf("too narrow (%d)", narrowest)} {
 		if term.Width(text) <= p.width {
@@ -58,7 +58,7 @@ func (p textPen) tooNarrow() []string {
 	return term.Wrapped("too narrow", p.width)
 }
 
-// anyMark tells whether a figure has a mark at all: a failure is one.
+// anyMark reports whether a figure has any mark, even a failure.
 func anyMark(f *Figure) bool {
 	for _, part := range f.Parts() {
 		for _, s := range part.Series {
@@ -70,7 +70,7 @@ func anyMark(f *Figure) bool {
 	return false
 }
 
-// known tells whether a mark has the value that it is there for.
+// known reports whether a mark has a value.
 func known(f *Figure, m Mark) bool {
 	switch f.Kind {
 	case Heatmap:

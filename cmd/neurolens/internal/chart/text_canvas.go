@@ -39,7 +39,7 @@ func (c *canvas) dotsIn() (across, up int) {
 func (c *canvas) at(column, row int) *cell { return &c.cells[row*c.columns+column] }
 
 // dot sets a dot, counted from the left and from the top.
-func (c *canvas) dot(x, y int, ink cellInk) {
+func (c *canvas) dot(x, y int, ink textStyle) {
 	across, up := c.dotsIn()
 	if x < 0 || y < 0 || x >= c.columns*across || y >= c.rows*up {
 		return
@@ -50,7 +50,7 @@ func (c *canvas) dot(x, y int, ink cellInk) {
 }
 
 // line sets the dots between two dots, by Bresenham's algorithm.
-func (c *canvas) line(x, y, toX, toY int, ink cellInk) {
+func (c *canvas) line(x, y, toX, toY int, ink textStyle) {
 	dx, dy := abs(toX-x), -abs(toY-y)
 	stepX, stepY := sign(toX-x), sign(toY-y)
 	for off := dx + dy; ; {

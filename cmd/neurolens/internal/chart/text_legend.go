@@ -121,7 +121,7 @@ func (d *plot) diagonal(g Guide) {
 const faint = "\x1b[2m"
 
 // cellInk is what a mark is drawn with.
-type cellInk struct {
+type textStyle struct {
 	color string
 	shape rune // of a mark; 0: dots alone
 	ascii rune // of a dot in ASCII
@@ -156,26 +156,26 @@ var tones = map[Tone]tone{
 var toneOrder = []Tone{Regressed, Improved, Neutral, Warned, Failed}
 
 // seriesInk is how the series of a place is drawn. Those without a name, and those after the last shape, have none.
-func (p textPen) seriesInk(place int) cellInk {
+func (p textPen) seriesInk(place int) textStyle {
 	if place < 0 || place >= maxSeries {
-		return cellInk{ascii: '.'}
+		return textStyle{ascii: '.'}
 	}
 	if p.ASCII {
-		return cellInk{colors[place], shapesASCII[place], shapesASCII[place]}
+		return textStyle{colors[place], shapesASCII[place], shapesASCII[place]}
 	}
-	return cellInk{colors[place], shapes[place], 0}
+	return textStyle{colors[place], shapes[place], 0}
 }
 
 // toneInk is how a mark of a tone is drawn.
-func (p textPen) toneInk(t Tone) cellInk {
+func (p textPen) toneInk(t Tone) textStyle {
 	own := tones[t]
 	if p.ASCII {
-		return cellInk{own.color, own.ascii, own.ascii}
+		return textStyle{own.color, own.ascii, own.ascii}
 	}
-	return cellInk{own.color, own.shape, 0}
+	return textStyle{own.color, own.shape, 0}
 }
 
-// key says how series and tones are drawn.
+// key assigns shapes and colours to series and tones, and writes the legend.
 type key struct {
 	textPen
 	f        *Figure
@@ -209,13 +209,13 @@ func (p textPen) newKey(f *Figure) *key {
 	return k
 }
 
-// kind are the marks that have one shape.
+// kind identifies marks with the same shape.
 type kind struct {
 	name string
 	tone Tone
 }
 
-// ofOneKind tells whether all marks of a figure that have a place are points of one name and one tone.
+// ofOneKind reports whether all visible marks of a figure are points of one series and one tone.
 func ofOneKind(f *Figure) bool {
 	kinds := map[kind]bool{}
 	for _, part := range f.Parts() {
@@ -233,7 +233,7 @@ func ofOneKind(f *Figure) bool {
 	return len(kinds) == 1
 }
 
-// take gives a series the next shape.
+// take gives a series the next shape and colour.
 func (k *key) take(s Series) {
 	if len(k.series) >= maxSeries {
 		k.faint = append(k.faint, s.Name)
@@ -245,13 +245,13 @@ func (k *key) take(s Series) {
 	}
 }
 
-// place is that of a series among shapes and colours.
+// place is the index of a series in the shapes and colours.
 func (k *key) place(s Series) int {
 	return slices.IndexFunc(k.series, func(other Series) bool { return other.Name == s.Name && s.Name != "" })
 }
 
-// ink is what a series is drawn with.
-func (k *key) ink(s Series) cellInk {
+// ink returns the style of a series.
+func (k *key) ink(s Series) textStyle {
 	with := k.seriesInk(k.place(s))
 	switch {
 	case s.Name == "" && !isCurve(s):
@@ -273,14 +273,14 @@ func (k *key) add(look, text string) {
 	}
 }
 
-// hide says below the legend, once, what cannot be seen.
+// hide adds a line below the legend about something that is not visible, once.
 func (k *key) hide(text string) {
 	if lines := k.wrapped(text, maxNote); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
 		k.unseen = append(k.unseen, lines...)
 	}
 }
 
-// number is that of a guide, which the legend explains.
+// number returns the number of a guide, which the legend explains.
 func (k *key) number(text string) string {
 	at := slices.Index(k.numbered, text)
 	if at < 0 {
@@ -290,7 +290,7 @@ func (k *key) number(text string) string {
 	return strconv.Itoa(at + 1)
 }
 
-// legend are the lines that say all of it.
+// legend returns the lines of the legend.
 func (k *key) legend() []string {
 	var entries, names []string
 	for _, s := range k.series {
@@ -337,12 +337,12 @@ func (k *key) legend() []string {
 	return lines
 }
 
-// named tells whether a series with a name has all that a tone says: its name says it.
+// named reports whether the name of a series explains a tone.
 func (k *key) named(t Tone) bool {
 	return slices.ContainsFunc(k.series, func(s Series) bool { return s.Tone == t && s.Style == Points })
 }
 
-// sample is what a series looks like.
+// sample returns the symbol of a series.
 func (k *key) sample(s Series) string {
 	with := k.ink(s)
 	switch {
@@ -358,7 +358,7 @@ func (k *key) sample(s Series) string {
 	return "─"
 }
 
-// entry is a mark with what it stands for.
+// entry returns a symbol with its meaning.
 func (k *key) entry(mark, color, name string) string {
 	if !k.whole {
 		name = k.cut(name, k.width-term.Width(mark)-1)
@@ -366,7 +366,7 @@ func (k *key) entry(mark, color, name string) string {
 	return k.paint(mark, color) + " " + k.text(name)
 }
 
-// flow puts texts beside one another, as many as there is room for.
+// flow distributes texts over lines.
 func (k *key) flow(entries []string) []string {
 	const gap = "   "
 	var lines []string

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
-// plot is the canvas of one panel, with its scales.
+// plot draws one panel on a canvas.
 type plot struct {
 	*canvas
 	f    *Figure
@@ -18,12 +18,12 @@ type plot struct {
 	key  *key
 	part Panel
 
-	numbers []numberAt      // of vertical guides
-	failed  map[int]cellInk // by column: marks without a value
-	apart   bool            // names of rows stand on lines of their own
+	numbers []numberAt        // of vertical guides
+	failed  map[int]textStyle // by column: marks without a value
+	apart   bool              // names of rows stand on lines of their own
 }
 
-// scales are those of all marks of panels.
+// scales returns the scales that show all marks of panels.
 func scales(f *Figure, parts []Panel) (x, y AxisScale) {
 	var xs, ys []float64
 	equal := false // both axes have the same range, so that y = x is a diagonal
@@ -50,7 +50,7 @@ func scales(f *Figure, parts []Panel) (x, y AxisScale) {
 	return NewAxisScale(f.X, xs), NewAxisScale(f.Y, ys)
 }
 
-// draw draws what is of a panel.
+// draw draws the contents of a panel.
 func (d *plot) draw(part Panel) {
 	d.part = part
 	d.guides(part.Guides)
@@ -66,7 +66,7 @@ func (d *plot) draw(part Panel) {
 	d.failures(part.Series)
 }
 
-// up is how far up a value lies, from 0 to 1: of categories the first one is at the top, as in tables.
+// up is the vertical position of a value, from 0 to 1. The first category is at the top, as in tables.
 func (d *plot) up(y float64) (share float64, ok bool) {
 	share, ok = d.y.Place(y)
 	if d.f.Y.Scale == Categories {
@@ -75,7 +75,7 @@ func (d *plot) up(y float64) (share float64, ok bool) {
 	return share, ok
 }
 
-// place is the dot at which a mark lies.
+// place is the dot of a mark.
 func (d *plot) place(x, y float64) (column, row int, ok bool) {
 	across, up := d.dotsIn()
 	a, okX := d.x.Place(x)
@@ -86,7 +86,7 @@ func (d *plot) place(x, y float64) (column, row int, ok bool) {
 	return dotAt(a, d.columns*across), d.rows*up - 1 - dotAt(b, d.rows*up), true
 }
 
-// dotAt is the dot of a share of so many.
+// dotAt converts a share of an axis to a dot.
 func dotAt(share float64, dots int) int { return int(math.Round(share * float64(dots-1))) }
 
 // bands are areas: light, behind everything else.
@@ -145,7 +145,7 @@ func (d *plot) lines(s Series) {
 	}
 }
 
-func (d *plot) interval(m Mark, with cellInk) {
+func (d *plot) interval(m Mark, with textStyle) {
 	x, low, ok := d.place(m.X, m.Low)
 	_, high, okHigh := d.place(m.X, m.High)
 	if ok && okHigh {
@@ -218,7 +218,7 @@ func (d *plot) count(s Series) map[Tone]int {
 	return count
 }
 
-// many tells whether shapes over so many points would hide where they lie. Rows with a name each have few.
+// many reports whether shapes would hide the positions of so many points.
 func (d *plot) many(points int) bool {
 	return points > d.columns*2/3 && d.f.Y.Scale != Categories
 }
@@ -236,7 +236,7 @@ func (d *plot) spacing(s Series, t Tone, count int) int {
 	return 0
 }
 
-func (d *plot) put(column, row int, with cellInk) {
+func (d *plot) put(column, row int, with textStyle) {
 	at := d.at(column, row)
 	at.above, at.color = with.shape, with.color
 }
@@ -367,7 +367,7 @@ func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 		rows = len(f.Y.Categories)
 	}
 	ticks, left, apart := p.sideTicks(f, y, rows)
-	d := &plot{canvas: p.canvas(p.width-left, rows), f: f, x: x, y: y, key: k, failed: map[int]cellInk{}, apart: apart}
+	d := &plot{canvas: p.canvas(p.width-left, rows), f: f, x: x, y: y, key: k, failed: map[int]textStyle{}, apart: apart}
 	d.draw(part)
 	var lines []string
 	if part.Title != "" {

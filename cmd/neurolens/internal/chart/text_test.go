@@ -80,7 +80,7 @@ func (e *element) has(class string) bool {
 	return false
 }
 
-func svgOf(t *testing.T, f *Figure, o DrawOptions) *element {
+func svgOf(t *testing.T, f *Figure, o ImageOptions) *element {
 	t.Helper()
 	var b bytes.Buffer
 	if err := SVG(&b, f, o); err != nil {
@@ -109,7 +109,7 @@ func TestNumbersCanBeReadBack(t *testing.T) {
 		{X: nan, Y: nan, Low: nan, High: nan, Value: nan},
 	}}}}
 	for name, f := range figures {
-		marks := marksOf(svgOf(t, f, DrawOptions{Embedded: true}))
+		marks := marksOf(svgOf(t, f, ImageOptions{Embedded: true}))
 		if len(marks) != f.Marks() {
 			t.Errorf("%s: %d marks are drawn, of %d", name, len(marks), f.Marks())
 			continue
@@ -164,7 +164,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 			}
 			spoil(f, text)
 			var b bytes.Buffer
-			if err := SVG(&b, f, DrawOptions{Prefix: text, Link: func(Mark) string { return text }}); err != nil {
+			if err := SVG(&b, f, ImageOptions{Prefix: text, Link: func(Mark) string { return text }}); err != nil {
 				t.Fatal(err)
 			}
 			root := parsed(t, b.Bytes())
@@ -176,7 +176,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 	}
 	f := forest(12)
 	spoil(f, strings.Repeat("x", 10000))
-	if err := PNG(io.Discard, f, DrawOptions{}); err != nil {
+	if err := PNG(io.Discard, f, ImageOptions{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -255,7 +255,7 @@ func TestNoTextsOverlap(t *testing.T) {
 	for name, f := range samples() {
 		for _, width := range []int{360, 720, 1200} {
 			for _, height := range []int{0, 200, 900} {
-				checkTexts(t, fmt.Sprintf("%s at %d x %d", name, width, height), f, DrawOptions{Width: width, Height: height, Embedded: true})
+				checkTexts(t, fmt.Sprintf("%s at %d x %d", name, width, height), f, ImageOptions{Width: width, Height: height, Embedded: true})
 			}
 		}
 	}
@@ -264,7 +264,7 @@ func TestNoTextsOverlap(t *testing.T) {
 // wide is how much wider letters are in the widest of usual fonts than in the one that texts are measured in.
 const wide = 1.17
 
-func checkTexts(t *testing.T, what string, f *Figure, o DrawOptions) {
+func checkTexts(t *testing.T, what string, f *Figure, o ImageOptions) {
 	t.Helper()
 	s, err := newSheet(f, o, drawnThere)
 	if err != nil {
@@ -312,7 +312,7 @@ func float(t *testing.T, s string) float64 {
 func TestPrefix(t *testing.T) {
 	seen := map[string]bool{}
 	for i, f := range []*Figure{forest(6), ecdf(20), heatmap()} {
-		root := svgOf(t, f, DrawOptions{Prefix: strconv.Itoa(i), Embedded: true})
+		root := svgOf(t, f, ImageOptions{Prefix: strconv.Itoa(i), Embedded: true})
 		labels := strings.Fields(root.Attr["aria-labelledby"])
 		root.each(func(e *element) {
 			if id := e.Attr["id"]; id != "" {
@@ -341,7 +341,7 @@ func TestLinks(t *testing.T) {
 		"#run-1": "#run-1", "https://example.org/?a=1&b=2": "https://example.org/?a=1&b=2", "javascript:alert(1)": "", " javascript:alert(1)": "", "java\nscript:alert(1)": "",
 		"data:text/html,x": "", "": "", "runs/1.html": "runs/1.html",
 	} {
-		root := svgOf(t, forest(6), DrawOptions{Link: func(Mark) string { return link }})
+		root := svgOf(t, forest(6), ImageOptions{Link: func(Mark) string { return link }})
 		for _, e := range marksOf(root) {
 			if got := e.Attr["href"]; got != want || (e.Name == "a") != (want != "") {
 				t.Errorf("a mark with %q leads to %q", link, got)
@@ -356,10 +356,10 @@ func TestLinks(t *testing.T) {
 // TestPNG: two dots a pixel, and no two pictures of light and dark are the same.
 func TestPNG(t *testing.T) {
 	var light, dark bytes.Buffer
-	if err := PNG(&light, forest(12), DrawOptions{Width: 500}); err != nil {
+	if err := PNG(&light, forest(12), ImageOptions{Width: 500}); err != nil {
 		t.Fatal(err)
 	}
-	if err := PNG(&dark, forest(12), DrawOptions{Width: 500, Dark: true}); err != nil {
+	if err := PNG(&dark, forest(12), ImageOptions{Width: 500, Dark: true}); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(bytes.NewReader(light.Bytes()))
@@ -381,7 +381,7 @@ func TestPNG(t *testing.T) {
 func TestSameAgain(t *testing.T) {
 	for name, f := range samples() {
 		var a, b bytes.Buffer
-		if SVG(&a, f, DrawOptions{}) != nil || SVG(&b, f, DrawOptions{}) != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
+		if SVG(&a, f, ImageOptions{}) != nil || SVG(&b, f, ImageOptions{}) != nil || !bytes.Equal(a.Bytes(), b.Bytes()) {
 			t.Errorf("%s is drawn otherwise the second time", name)
 		}
 	}
@@ -391,7 +391,7 @@ func TestSameAgain(t *testing.T) {
 func TestNoValues(t *testing.T) {
 	for _, f := range []*Figure{{}, {Kind: Forest}, {Panels: []Panel{{Title: "a"}, {Title: "b"}}}, {Series: []Series{{Name: "empty"}}}} {
 		var b bytes.Buffer
-		if err := SVG(&b, f, DrawOptions{Embedded: true}); err != nil {
+		if err := SVG(&b, f, ImageOptions{Embedded: true}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(b.String(), ">No values to show.</text>") {
@@ -417,7 +417,7 @@ func TestOddFigures(t *testing.T) {
 						Guides: []Guide{{Along: Vertical, At: w, Until: v, Text: "a"}, {Along: Horizontal, At: v, Text: "b"}, {Along: Diagonal, Text: "c"}},
 					}
 					var b bytes.Buffer
-					if err := SVG(&b, f, DrawOptions{Embedded: true}); err != nil {
+					if err := SVG(&b, f, ImageOptions{Embedded: true}); err != nil {
 						t.Fatal(err)
 					}
 					if unplaced.Match(b.Bytes()) {
@@ -435,15 +435,15 @@ func TestSize(t *testing.T) {
 		if f.Marks() == 0 {
 			continue
 		}
-		root := svgOf(t, f, DrawOptions{Width: 900, Height: 1500, Embedded: true})
+		root := svgOf(t, f, ImageOptions{Width: 900, Height: 1500, Embedded: true})
 		if root.Attr["width"] != "900" || root.Attr["height"] != "1500" {
 			t.Errorf("%s is %s x %s", name, root.Attr["width"], root.Attr["height"])
 		}
 	}
-	if h := float(t, svgOf(t, forest(30), DrawOptions{Height: 100, Embedded: true}).Attr["height"]); h < 30*20 {
+	if h := float(t, svgOf(t, forest(30), ImageOptions{Height: 100, Embedded: true}).Attr["height"]); h < 30*20 {
 		t.Errorf("30 rows are %v pixels high", h)
 	}
-	for _, o := range []DrawOptions{{Width: -1}, {Height: 1e6}} {
+	for _, o := range []ImageOptions{{Width: -1}, {Height: 1e6}} {
 		if err := SVG(io.Discard, forest(6), o); err == nil {
 			t.Errorf("%d x %d is drawn", o.Width, o.Height)
 		}
@@ -457,7 +457,7 @@ func TestFrontIsSeen(t *testing.T) {
 		front.Marks = append(front.Marks, Mark{X: float64(i), Y: float64(100 - i)})
 	}
 	var b bytes.Buffer
-	if err := SVG(&b, &Figure{Kind: Pareto, Series: []Series{front}}, DrawOptions{Embedded: true}); err != nil {
+	if err := SVG(&b, &Figure{Kind: Pareto, Series: []Series{front}}, ImageOptions{Embedded: true}); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), `class="f-nothing"`) {
@@ -470,7 +470,7 @@ func TestLineThatEndsEarly(t *testing.T) {
 	slow := Series{Name: "slow", Style: Line, Marks: []Mark{{X: 1, Y: 3}, {X: 2, Y: 4}, {X: 4, Y: Unknown(), Tone: Failed}}}
 	quick := Series{Name: "quick", Style: Line, Marks: []Mark{{X: 1, Y: 1}, {X: 2, Y: 2}, {X: 4, Y: 3}}}
 	var b bytes.Buffer
-	if err := SVG(&b, &Figure{Kind: Lines, Series: []Series{slow, quick}}, DrawOptions{Embedded: true}); err != nil {
+	if err := SVG(&b, &Figure{Kind: Lines, Series: []Series{slow, quick}}, ImageOptions{Embedded: true}); err != nil {
 		t.Fatal(err)
 	}
 	if names := strings.Count(b.String(), ">slow</text>"); names != 2 {

@@ -15,7 +15,7 @@ func TestLogTicks(t *testing.T) {
 					{X: low * 1e6, Y: .5, Low: nan, High: nan}, {X: ratio * low * 1e6, Y: 1, Low: nan, High: nan},
 				}}}})
 			}
-			s, err := newSheet(f, DrawOptions{}, drawnHere)
+			s, err := newSheet(f, ImageOptions{}, drawnHere)
 			if err != nil {
 				t.Fatal(err)
 			}

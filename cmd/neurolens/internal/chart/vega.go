@@ -42,7 +42,7 @@ func VegaLite(f *Figure) ([]byte, error) {
 	b.WriteString("\n  ]},")
 	b.Write(rest[1:])
 	b.WriteByte('\n')
-	inert := func(r rune) bool { return r != '\n' && term.Steers(r) }
+	inert := func(r rune) bool { return r != '\n' && term.IsControl(r) }
 	return []byte(term.Escaped(b.String(), inert)), nil
 }
 
@@ -86,7 +86,7 @@ func newChart(f *Figure, rows []row) chart {
 	return c
 }
 
-// alongX tells that intervals lie along the x axis.
+// alongX reports whether intervals lie along the x axis.
 func (c chart) alongX() bool { return c.f.Kind == Forest }
 
 func newVegaAxis(a Axis, values []*float64) vegaAxis {
@@ -104,7 +104,7 @@ func newVegaAxis(a Axis, values []*float64) vegaAxis {
 	return vegaAxis{a, unit, factor, seen.Low, seen.High}
 }
 
-// spec is all but the data.
+// spec is the specification without the data.
 func (c chart) spec() object {
 	chart := object{"layer": c.layers()}
 	rest := object{
@@ -139,7 +139,7 @@ func (c chart) spec() object {
 	return rest
 }
 
-// columns is how many panels stand beside one another.
+// columns is the number of panels side by side.
 const columns = 3
 
 // mixed tells whether some panels have a logarithmic axis and others a linear one, which the panels of a facet cannot.
@@ -171,7 +171,7 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// size is that of a panel. Categories have a row or a column each.
+// size is the size of a panel. Each category has a row or a column.
 func (c chart) size() (width, height any) {
 	width, height = 560, 320
 	if len(c.f.Panels) > 0 {
@@ -186,7 +186,7 @@ func (c chart) size() (width, height any) {
 	return width, height
 }
 
-// shown are the fields in the units in which axes show them.
+// shown computes the fields in the units of the axes.
 func (c chart) shown() []object {
 	var all []object
 	add := func(field, as string, a vegaAxis) {

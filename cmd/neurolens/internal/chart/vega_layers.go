@@ -40,7 +40,7 @@ func vegaStyleOf(r row) Style {
 	return Style(r.Style)
 }
 
-// where keeps rows.
+// where filters rows.
 func where(test string) []object { return []object{{"filter": test}} }
 
 // marks are the layers of a style. What has no group has one colour.
@@ -116,7 +116,7 @@ func (c chart) looks(which int) []string {
 	return all
 }
 
-// cells are those of a heat map, with their values.
+// cells are the layers of the cells of a heat map, with their values.
 func (c chart) cells(test string, x, y object) []object {
 	s := object{"scheme": "viridis"}
 	if c.values.Scale == Log {
@@ -169,7 +169,7 @@ func (c chart) states() []object {
 	return layers
 }
 
-// guides are what values are read against.
+// guides are the layers of guides.
 func (c chart) guides() []object {
 	has := func(along Along, wide bool) bool {
 		return slices.ContainsFunc(c.rows, func(r row) bool { return r.Part == string(along) && (r.Until != nil) == wide })

@@ -32,7 +32,7 @@ type row struct {
 	Command string   `json:"command,omitempty"`
 }
 
-// vegaRowsOf are all marks and guides of a figure.
+// vegaRowsOf returns the marks and guides of a figure.
 func vegaRowsOf(f *Figure) []row {
 	xs, ys := distinctNames(f.X.Categories), distinctNames(f.Y.Categories)
 	titles := panelTitles(f)
@@ -69,7 +69,7 @@ func vegaRowsOf(f *Figure) []row {
 	return rows
 }
 
-// panelTitles are those of the panels, all different.
+// panelTitles returns the titles of the panels, made distinct.
 func panelTitles(f *Figure) []string {
 	var titles []string
 	for _, p := range f.Panels {
@@ -94,7 +94,7 @@ func markRow(s Series, m Mark) row {
 	return r
 }
 
-// vegaNumber is one that JSON has, or nil.
+// vegaNumber returns a number that JSON can represent, or nil.
 func vegaNumber(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -102,7 +102,7 @@ func vegaNumber(v float64) *float64 {
 	return &v
 }
 
-// nameAt is the category of a value.
+// nameAt returns the category of a value.
 func nameAt(names []string, v float64) string {
 	if i := int(math.Round(v)); v >= -.5 && v < float64(len(names)) && i < len(names) {
 		return names[max(i, 0)]
@@ -110,7 +110,7 @@ func nameAt(names []string, v float64) string {
 	return ""
 }
 
-// distinctNames are names of which no two are the same: Vega-Lite puts those that are into one place.
+// distinctNames makes names distinct, because Vega-Lite puts equal ones into one place.
 func distinctNames(names []string) []string {
 	seen := map[string]bool{}
 	all := make([]string, len(names))

@@ -23,7 +23,7 @@ const ForestRows = 50
 const worstOf = "those with the worst verdicts, and of each the largest changes"
 
 // Asked is the command line that a comparison is of.
-type Asked struct {
+type Selection struct {
 	Selections []string
 	Matrix     string // AXIS=VALUE; empty: there are two sides
 }
@@ -32,7 +32,7 @@ type Asked struct {
 type compared struct {
 	Maker
 	c     *compare.Comparison
-	asked Asked
+	asked Selection
 	of    rowKind
 	scale schema.Scale   // of a forest
 	rows  []*compare.Row // of this kind, and those that have none as their runs failed
@@ -64,7 +64,7 @@ func commonKind(rows []compare.Row) (most rowKind) {
 }
 
 // compared chooses the rows that are of what most of them are.
-func (m Maker) compared(c *compare.Comparison, asked Asked) (*compared, error) {
+func (m Maker) compared(c *compare.Comparison, asked Selection) (*compared, error) {
 	if len(c.Rows) == 0 {
 		return nil, refused("nothing to compare: neither side has a point with a value")
 	}
@@ -343,7 +343,7 @@ func (d *compared) margin() (low, high float64, text string) {
 
 // Forest draws the change of each point of a comparison with its interval, the worst first, against the margin within which there is none.
 // It is of one metric: that of most rows.
-func (m Maker) Forest(c *compare.Comparison, asked Asked) (*chart.Figure, error) {
+func (m Maker) Forest(c *compare.Comparison, asked Selection) (*chart.Figure, error) {
 	d, err := m.compared(c, asked)
 	if err != nil {
 		return nil, err
@@ -416,7 +416,7 @@ func (d *compared) sides() []string {
 }
 
 // Scatter draws the head of each point of a comparison against its base. Points of which a side has no value are counted in a note.
-func (m Maker) Scatter(c *compare.Comparison, asked Asked) (*chart.Figure, error) {
+func (m Maker) Scatter(c *compare.Comparison, asked Selection) (*chart.Figure, error) {
 	d, err := m.compared(c, asked)
 	if err != nil {
 		return nil, err

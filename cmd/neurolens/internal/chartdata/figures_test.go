@@ -291,7 +291,7 @@ func compared(t *testing.T, db *query.DB, req compare.Request) *compare.Comparis
 func TestForestAndScatter(t *testing.T) {
 	db := stored(t, twelve()...)
 	c := compared(t, db, compare.Request{Base: "session=" + sessionID(3), Head: "session=" + sessionID(9)})
-	asked := chartdata.Asked{Selections: []string{"session=" + sessionID(3), "session=" + sessionID(9)}}
+	asked := chartdata.Selection{Selections: []string{"session=" + sessionID(3), "session=" + sessionID(9)}}
 	f, err := maker.Forest(c, asked)
 	if err != nil {
 		t.Fatal(err)
@@ -351,7 +351,7 @@ func TestForestOfZeros(t *testing.T) {
 		r.Identity.Benchmark, r.Identity.BatchSize = "b", new(int64(i))
 		c.Rows, c.Points = append(c.Rows, r), append(c.Points, r.Point)
 	}
-	f, err := maker.Forest(c, chartdata.Asked{})
+	f, err := maker.Forest(c, chartdata.Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestForestOfZeros(t *testing.T) {
 	if f.Marks() != 2 || f.X.Unit != "1" || len(f.Guides) != 1 || !strings.Contains(notes, "not drawn: 1 point compared by ratio") || !strings.Contains(notes, "a change below 2.0 % of the smaller side counts as none") {
 		t.Errorf("%d marks in %q, guides %v, notes %s", f.Marks(), f.X.Unit, f.Guides, notes)
 	}
-	if f, err = maker.Scatter(c, chartdata.Asked{}); err != nil || f.Marks() != 3 {
+	if f, err = maker.Scatter(c, chartdata.Selection{}); err != nil || f.Marks() != 3 {
 		t.Errorf("the scatter has %d marks, %v", f.Marks(), err)
 	}
 }
@@ -392,7 +392,7 @@ func TestDigits(t *testing.T) {
 		}
 	}
 	c := compared(t, db, compare.Request{Base: "session=" + sessionID(0), Head: "session=" + sessionID(1)})
-	f, err = maker.Scatter(c, chartdata.Asked{Selections: []string{"session=" + sessionID(0), "session=" + sessionID(1)}})
+	f, err = maker.Scatter(c, chartdata.Selection{Selections: []string{"session=" + sessionID(0), "session=" + sessionID(1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestWorstFirst(t *testing.T) {
 	}
 	sides := []string{"session=" + sessionID(0), "session=" + sessionID(1)}
 	c := compared(t, stored(t, runs...), compare.Request{Base: sides[0], Head: sides[1]})
-	f, err := maker.Forest(c, chartdata.Asked{Selections: sides})
+	f, err := maker.Forest(c, chartdata.Selection{Selections: sides})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestWorstFirst(t *testing.T) {
 	for i := range c.Rows { // as if more were better
 		c.Rows[i].Better = string(schema.BetterHigher)
 	}
-	if f, err = maker.Forest(c, chartdata.Asked{Selections: sides}); err != nil || f.Y.Categories[0] != "bs=1" {
+	if f, err = maker.Forest(c, chartdata.Selection{Selections: sides}); err != nil || f.Y.Categories[0] != "bs=1" {
 		t.Errorf("where more is better, rows are %q, %v", f.Y.Categories, err)
 	}
 }
@@ -432,8 +432,8 @@ func TestWorstFirst(t *testing.T) {
 func TestOpen(t *testing.T) {
 	db := stored(t, twelve()...)
 	sides := []string{"session=" + sessionID(1), "session=" + sessionID(2)}
-	c, asked := compared(t, db, compare.Request{Base: sides[0], Head: sides[1]}), chartdata.Asked{Selections: sides}
-	for _, draw := range []func(*compare.Comparison, chartdata.Asked) (*chart.Figure, error){maker.Forest, maker.Scatter} {
+	c, asked := compared(t, db, compare.Request{Base: sides[0], Head: sides[1]}), chartdata.Selection{Selections: sides}
+	for _, draw := range []func(*compare.Comparison, chartdata.Selection) (*chart.Figure, error){maker.Forest, maker.Scatter} {
 		f, err := draw(c, asked)
 		if err != nil {
 			t.Fatal(err)
@@ -452,7 +452,7 @@ func TestOpen(t *testing.T) {
 func TestFailedOnBothSides(t *testing.T) {
 	runs := []schema.Run{fail(runOf(90, 1, 2, 64, 1)), fail(runOf(91, 2, 2, 64, 1))}
 	sides := []string{"session=" + sessionID(1), "session=" + sessionID(2)}
-	asked := chartdata.Asked{Selections: sides}
+	asked := chartdata.Selection{Selections: sides}
 	req := compare.Request{Base: sides[0], Head: sides[1]}
 	if _, err := maker.Forest(compared(t, stored(t, runs...), req), asked); err == nil || !strings.Contains(err.Error(), "every point failed on both sides") {
 		t.Errorf("without any value: %v", err)
@@ -482,7 +482,7 @@ func TestFailedOnBothSides(t *testing.T) {
 // TestForestOfManyTimes: changes by several times are ratios on a logarithmic axis, and rows of a matrix have the value that is compared.
 func TestForestOfManyTimes(t *testing.T) {
 	c := compared(t, stored(t, twelve()...), compare.Request{Base: "session=" + sessionID(3), Axis: "batch_size", Reference: "1"})
-	f, err := maker.Forest(c, chartdata.Asked{Selections: []string{"session=" + sessionID(3)}, Matrix: "batch_size=1"})
+	f, err := maker.Forest(c, chartdata.Selection{Selections: []string{"session=" + sessionID(3)}, Matrix: "batch_size=1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,10 +23,10 @@ import (
 // trend is a series of a history that is drawn.
 type trend struct {
 	history.Series
-	rows    []history.Row
-	changes []*history.Row // at which the level changed, or seems to have
-	name    string
-	said    map[string][]string // about sessions, by their ids
+	rows        []history.Row
+	changes     []*history.Row // at which the level changed, or seems to have
+	name        string
+	annotations map[string][]string // about sessions, by their ids
 }
 
 // kind is what values of a trend are of.
@@ -174,7 +174,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 		width = panelWidth
 	}
 	for i, t := range trends {
-		t.name, t.said = names[i], marked.texts
+		t.name, t.annotations = names[i], marked.texts
 		p := m.panel(t, failed, chart.MaxMarks/len(trends), placesIn(len(trends)))
 		p.Guides = append(p.Guides, marked.guides(t, width)...)
 		if len(trends) == 1 {
@@ -320,7 +320,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) chart.Mark {
 			k.Tone = toneOf(first.Verdict)
 			what = append(what, m.changeText(first))
 		}
-		k.Text = sentence(slices.Concat(what, t.said[first.SessionID], []string{t.name})...)
+		k.Text = sentence(slices.Concat(what, t.annotations[first.SessionID], []string{t.name})...)
 		return k
 	}
 	values := make([]float64, len(rows))
@@ -449,6 +449,6 @@ func (m Maker) gap(r *schema.Run, t *trend) chart.Mark {
 	what := []string{m.when(began) + ": no value, " + views.Ended(r.Status, schema.IsWrong(r.Status, r.Stage, r.ErrorKind)), plain(term.FirstLine(r.Error))}
 	return chart.Mark{
 		X: seconds(began), Y: chart.Unknown(), Low: chart.Unknown(), High: chart.Unknown(), Count: 1, Run: r.RunID, Point: r.PointID, Tone: chart.Failed,
-		Text: sentence(slices.Concat(what, t.said[r.SessionID], []string{t.name})...), Command: m.ofRun(r.RunID),
+		Text: sentence(slices.Concat(what, t.annotations[r.SessionID], []string{t.name})...), Command: m.ofRun(r.RunID),
 	}
 }

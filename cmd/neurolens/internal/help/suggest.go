@@ -53,7 +53,7 @@ func commandHint(cmd *cobra.Command, word string) string {
 			names = append(names, c.Name())
 		}
 	}
-	if near := nearest(word, names); near != "" {
+	if near := suggestName(word, names); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	if looksLikeBenchmark(word) {
@@ -134,7 +134,7 @@ func flagHint(cmd *cobra.Command, name string, single bool) string {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if len(name) > 1 {
-		if near := nearest(name, names); near != "" {
+		if near := suggestName(name, names); near != "" {
 			return "; did you mean --" + near + "?"
 		}
 	}
@@ -154,8 +154,8 @@ func owners(root *cobra.Command, flag string) (names []string) {
 	return names
 }
 
-// nearest is the name that a word is the beginning of, if it is of one alone, else the one that is spelt like it.
-func nearest(word string, names []string) string {
+// suggestName is the name that a word is the beginning of, if it is of one alone, else the one that is spelt like it.
+func suggestName(word string, names []string) string {
 	const least = 3 // letters, to be taken for a beginning
 	begun, found := "", 0
 	for _, name := range names {

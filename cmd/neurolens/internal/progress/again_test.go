@@ -25,7 +25,7 @@ func TestWithRepeats(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{"neurolens bench sweep.yaml -r 5": {"bench", "sweep.yaml", "-r", "5", "--no-pager"}, "": {"bench", "-"}} {
-		if got := Again(args); got != want {
+		if got := CommandLine(args); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestPrecisionText(t *testing.T) {
 // TestAgainBytes: a command line of any bytes is written so that a shell reads it back.
 func TestAgainBytes(t *testing.T) {
 	args := []string{"bench", "a\tb", "", "--set", "x=\n", "--repeats", "2", "--store", "caf\xe9", "\u202e", "it's", "$x", "!", "--", "sort", "-t", "\t", "\x1b[2J", "a\n", "-r", "3"}
-	got, err := shellwords.Split(Again(args))
+	got, err := shellwords.Split(CommandLine(args))
 	if err != nil || !slices.Equal(got, append([]string{"neurolens"}, args...)) {
 		t.Errorf("%q, %v", got, err)
 	}

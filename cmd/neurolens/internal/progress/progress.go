@@ -96,8 +96,8 @@ func (p *Progress) Close(result runner.Result) {
 	}
 }
 
-// Again is a command line of bench as it was typed. It is empty if the sweep came on standard input.
-func Again(args []string) string { return again(args, 0) }
+// CommandLine is a command line of bench as it was typed. It is empty if the sweep came on standard input.
+func CommandLine(args []string) string { return again(args, 0) }
 
 // WithRepeats is a command line of bench with another number of repeats, to be typed again. args are its words, without the
 // name of the program; what stands behind -- is a program's own. It is empty where the sweep came on standard input.

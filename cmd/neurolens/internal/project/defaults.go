@@ -100,7 +100,7 @@ func (p *Project) readDefault(command string, m member) error {
 		}
 		p.below[command] = set
 	}
-	p.said = append(p.said, value{key, strings.Join(texts, ","), m.value, m.key.Line})
+	p.values = append(p.values, value{key, strings.Join(texts, ","), m.value, m.key.Line})
 	return nil
 }
 
@@ -114,7 +114,7 @@ func flagOf(key string) (command, flag string, is bool) {
 // apply gives flags that are not on the command line their defaults. Those that go before keys of a sweep get none here:
 // see Sweep. What a flag does not take is refused, of every command.
 func (p *Project) apply(root *cobra.Command) error {
-	for _, v := range p.said {
+	for _, v := range p.values {
 		command, flag, is := flagOf(v.key)
 		if !is || flag == thresholdFlag {
 			continue
@@ -140,7 +140,7 @@ func (p *Project) apply(root *cobra.Command) error {
 // Sweep is what the file, and the environment over it, says of keys of a sweep for a command.
 func (p *Project) Sweep(command string) []sweep.Defaults {
 	file := sweep.Defaults{Layer: sweep.LayerProject, Name: p.path, Lines: true, Keys: mapOf()}
-	for _, v := range p.said {
+	for _, v := range p.values {
 		switch of, flag, is := flagOf(v.key); {
 		case v.key == "python":
 			put(file.Keys, "python", v.line, sweep.Verbatim(v.text, v.line))

@@ -64,11 +64,11 @@ func commands() *cobra.Command {
 }
 
 // around is where a project is looked for in a home, with an environment of its own.
-func around(home string, environ map[string]string) Surroundings {
-	return Surroundings{Home: home, Environ: func(name string) string { return environ[name] }, Formats: []string{"table", "csv"}, Command: commands()}
+func around(home string, environ map[string]string) Environment {
+	return Environment{Home: home, Environ: func(name string) string { return environ[name] }, Formats: []string{"table", "csv"}, Command: commands()}
 }
 
-func read(t *testing.T, s Surroundings) *Project {
+func read(t *testing.T, s Environment) *Project {
 	t.Helper()
 	p, err := Read(s)
 	if err != nil {
@@ -300,7 +300,7 @@ func TestPage(t *testing.T) {
 	home := in(t, "", map[string]string{projectFile: string(block[1])})
 	p := read(t, around(home, nil))
 	for _, k := range keyNames() {
-		if !slices.ContainsFunc(p.said, func(v value) bool { return v.key == k || strings.HasPrefix(v.key, k+".") }) {
+		if !slices.ContainsFunc(p.values, func(v value) bool { return v.key == k || strings.HasPrefix(v.key, k+".") }) {
 			t.Errorf("the file of the page has no %s", k)
 		}
 	}

@@ -25,19 +25,19 @@ const (
 	maxProjectBytes = 64 << 10
 )
 
-// Project is what the nearest project file says, and the environment in its place.
+// Project has the settings of the nearest project file; environment variables override them.
 type Project struct {
 	path    string // of the file; empty: there is none
 	home    string // above which nobody looks
 	environ func(string) string
-	said    []value // in the order of the file
+	values  []value // in the order of the file
 
 	thresholds judge.Thresholds
 	below      map[string]judge.Thresholds // of commands, from their defaults
 }
 
 // Surroundings are what a project is looked for in.
-type Surroundings struct {
+type Environment struct {
 	Home    string // above which nobody looks
 	Environ func(string) string
 	Formats []string       // that a format may be
@@ -54,7 +54,7 @@ type value struct {
 
 // Read reads the nearest project file, and gives flags their defaults. Paths of the file, of variables and of flags are those of
 // sweep.ExpandPath. An error of the file begins with its path, and the line.
-func Read(s Surroundings) (*Project, error) {
+func Read(s Environment) (*Project, error) {
 	if err := expandFlags(s.Command); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func readSmall(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// isEmpty tells whether a text has nothing but comments.
+// isEmpty reports whether a text has only comments.
 func isEmpty(text []byte) bool {
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
@@ -156,7 +156,7 @@ func got(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// isText tells whether a value is a text with something in it.
+// isText reports whether a value is a text that is not empty.
 func isText(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && got(n) != "nothing" }
 
 // read reads the keys of the file.
@@ -187,7 +187,7 @@ func (p *Project) read(root *yaml.Node, formats []string) error {
 			if text, err = p.fromFile(name, m.value.Value); err != nil {
 				err = p.errorf(m.value.Line, "%s: %w", name, err)
 			}
-			p.said = append(p.said, value{name, text, m.value, m.key.Line})
+			p.values = append(p.values, value{name, text, m.value, m.key.Line})
 		}
 		if err != nil {
 			return err
@@ -228,14 +228,14 @@ func (p *Project) readThresholds(n *yaml.Node) error {
 		if p.thresholds[metric], err = judge.ParseThreshold(texts[metric]); err != nil {
 			return p.errorf(m.key.Line, "thresholds.%s: %w", metric, err)
 		}
-		p.said = append(p.said, value{"thresholds." + metric, texts[metric], n, m.key.Line})
+		p.values = append(p.values, value{"thresholds." + metric, texts[metric], n, m.key.Line})
 	}
 	return nil
 }
 
-// value is what the file says of a key.
+// value is the value of a key in the file.
 func (p *Project) value(key string) (value, bool) {
-	for _, v := range p.said {
+	for _, v := range p.values {
 		if v.key == key {
 			return v, true
 		}
@@ -261,7 +261,7 @@ func (p *Project) Elsewhere(store string) bool {
 	return p.environ("NEUROLENS_STORE") == "" && !filepath.IsLocal(store)
 }
 
-// Usual are the thresholds for a command where nothing else says one.
+// Usual returns the default thresholds of a command.
 func (p *Project) Usual(command string) judge.Thresholds {
 	return p.below[command].Over(p.thresholds)
 }
@@ -288,7 +288,7 @@ var keys = []key{
 	{"defaults", "", "", "those in the help of each command"},
 }
 
-// keyOf is the key of a name; nil: there is none.
+// keyOf returns the key with a name, or nil.
 func keyOf(name string) *key {
 	for i := range keys {
 		if keys[i].name == name {
@@ -345,7 +345,7 @@ func (p *Project) settings(k key, given Given, found string) []Setting {
 		return []Setting{{Key: k.name, Value: p.environ(k.variable), Source: SourceVariable, Where: k.variable}}
 	}
 	var all []Setting
-	for _, v := range p.said {
+	for _, v := range p.values {
 		if v.key == k.name || strings.HasPrefix(v.key, k.name+".") {
 			all = append(all, Setting{Key: v.key, Value: v.text, Source: SourceFile, Where: p.at(v.line)})
 		}
@@ -357,7 +357,7 @@ func (p *Project) settings(k key, given Given, found string) []Setting {
 	return all
 }
 
-// Path is the file; empty: there is none.
+// Path is the path of the project file, or empty if there is none.
 func (p *Project) Path() string { return p.path }
 
 // placeholders are the words that stand for a path in the help of a flag.
@@ -423,7 +423,7 @@ func (p *Project) Remarks() []string {
 	for _, k := range schema.MetricKinds {
 		known = append(known, k.Name)
 	}
-	for _, v := range p.said {
+	for _, v := range p.values {
 		metric, is := strings.CutPrefix(v.key, "thresholds.")
 		if !is || slices.Contains(known, metric) {
 			continue

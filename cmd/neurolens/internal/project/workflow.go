@@ -153,7 +153,7 @@ func WriteWorkflow(dir string, all []WorkflowFile, force bool) (states []string,
 	return states, nil
 }
 
-// look finds what is there.
+// look finds the earlier state.
 func (f *placed) look(force bool) error {
 	info, err := os.Lstat(f.target)
 	switch {
@@ -207,7 +207,7 @@ func (f *placed) place() error {
 	return err
 }
 
-// undo puts back what was there.
+// undo restores the earlier state.
 func (f *placed) undo() {
 	switch {
 	case !f.done:

@@ -12,7 +12,7 @@ import (
 // TestPanels: of points that differ in three axes the charts over axes have a panel for each value of the third, with all points, and
 // commands that name it; of more points than there is room for panels, the best over it.
 func TestPanels(t *testing.T) {
-	a := &artist{report: &summary.Report{}, maker: chartdata.Maker{}}
+	a := &pictureMaker{report: &summary.Report{}, maker: chartdata.Maker{}}
 	fill := func(dims, tiles, sizes int) {
 		a.report.Points = nil
 		for i := range dims * tiles * sizes {

@@ -20,7 +20,7 @@ const chartWidth = 800
 // pen draws the charts of a page, whose title and notes are texts of the page.
 func pen() Pen {
 	return Pen{Style: themed(chart.Stylesheet()), Draw: func(w io.Writer, f *chart.Figure, name string) error {
-		return chart.SVG(w, f, chart.DrawOptions{Embedded: true, Untitled: true, Prefix: name, Width: chartWidth})
+		return chart.SVG(w, f, chart.ImageOptions{Embedded: true, Untitled: true, Prefix: name, Width: chartWidth})
 	}}
 }
 
@@ -41,7 +41,7 @@ const (
 )
 
 // change is a pair in words.
-func (s *sheet) change(p *summary.Pair) string {
+func (s *htmlWriter) change(p *summary.Pair) string {
 	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), changeText(p))
 	if interval := changeInterval(p); interval != "" {
 		text += ", 95 % interval " + interval
@@ -50,7 +50,7 @@ func (s *sheet) change(p *summary.Pair) string {
 }
 
 // ofPair is the command that compares a pair alone.
-func (s *sheet) ofPair(c *summary.Comparison, p *summary.Pair) string {
+func (s *htmlWriter) ofPair(c *summary.Comparison, p *summary.Pair) string {
 	if c.From != summary.FromSelections {
 		return s.command("ls", s.d.words("point_id="+string(p.PointID))...)
 	}
@@ -58,7 +58,7 @@ func (s *sheet) ofPair(c *summary.Comparison, p *summary.Pair) string {
 }
 
 // drawn is a chart of a comparison, with the command that draws it.
-func (s *sheet) drawn(f *chart.Figure, c *summary.Comparison) *Chart {
+func (s *htmlWriter) drawn(f *chart.Figure, c *summary.Comparison) *Chart {
 	if f.Kind == chart.Forest {
 		f.Notes = append(f.Notes, "The command draws the same pairs, worst first.")
 	}
@@ -66,7 +66,7 @@ func (s *sheet) drawn(f *chart.Figure, c *summary.Comparison) *Chart {
 }
 
 // forest draws value / baseline of each pair with its interval, in the order of the table, and prints the change beside it.
-func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart {
+func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart {
 	f := &chart.Figure{Kind: chart.Forest, Title: "Changes from " + c.Name() + ", with 95 % intervals", X: chart.Axis{Label: "value / " + c.Name(), Better: s.d.direction(c)}}
 	byVerdict := map[string]int{}
 	var all []float64
@@ -114,7 +114,7 @@ func (s *sheet) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart {
 }
 
 // margin draws the line of no change and the threshold around it. If thresholds differ, a note says so instead.
-func (s *sheet) margin(f *chart.Figure, c *summary.Comparison, drawn []*summary.Pair) {
+func (s *htmlWriter) margin(f *chart.Figure, c *summary.Comparison, drawn []*summary.Pair) {
 	f.Guides = []chart.Guide{{Along: chart.Vertical, At: 1, Until: 1, Text: "no change"}}
 	zone := math.NaN()
 	for i, p := range drawn {
@@ -159,7 +159,7 @@ func othersOf(c *summary.Comparison) string {
 }
 
 // scatter draws the value of each pair against its base.
-func (s *sheet) scatter(c *summary.Comparison, pairs []*summary.Pair) *Chart {
+func (s *htmlWriter) scatter(c *summary.Comparison, pairs []*summary.Pair) *Chart {
 	f := &chart.Figure{Kind: chart.Scatter, Title: "Each point against " + c.Name()}
 	byVerdict := map[string]int{}
 	var all []float64

@@ -16,7 +16,7 @@ import (
 )
 
 // differences are tables of what operators took in points and in their baselines, one for each comparison in which both are profiled.
-func (a *artist) differences(profiles []chartdata.Profile) (all []*Table) {
+func (a *pictureMaker) differences(profiles []chartdata.Profile) (all []*Table) {
 	byPoint := map[[3]string]*chartdata.Profile{}
 	for i := range profiles {
 		r := &profiles[i].Run
@@ -47,7 +47,7 @@ func (a *artist) differences(profiles []chartdata.Profile) (all []*Table) {
 }
 
 // difference is a table of operators of points beside those of their baselines, that which differs most first.
-func (a *artist) difference(place int, baseline string, both [][2]*chartdata.Profile) *Table {
+func (a *pictureMaker) difference(place int, baseline string, both [][2]*chartdata.Profile) *Table {
 	t := &Table{ID: fmt.Sprintf("operators-%d", place+1), Title: "Operators against " + baseline, Command: a.ofProfile(), Columns: []Column{
 		{Header: "point"},
 		{Header: "operator"},
@@ -184,7 +184,7 @@ const (
 )
 
 // operators is a section about where the time of profiled runs goes, and what of that differs between a point and its baseline.
-func (a *artist) operators(ctx context.Context) []Section {
+func (a *pictureMaker) operators(ctx context.Context) []Section {
 	if a.err != nil || !slices.ContainsFunc(a.report.Points, func(p summary.Point) bool { return p.Profiled > 0 }) {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (a *artist) operators(ctx context.Context) []Section {
 }
 
 // ofBoth are the profiled runs of two selections, each with its side.
-func (a *artist) ofBoth(ctx context.Context, base string, head []chartdata.Profile) ([]chartdata.Profile, error) {
+func (a *pictureMaker) ofBoth(ctx context.Context, base string, head []chartdata.Profile) ([]chartdata.Profile, error) {
 	first, err := a.maker.Profiles(ctx, a.db, base)
 	if err != nil {
 		return nil, err
@@ -230,10 +230,10 @@ func (a *artist) ofBoth(ctx context.Context, base string, head []chartdata.Profi
 }
 
 // ofProfile is the command that lists the operators of the run of a row.
-func (a *artist) ofProfile() string { return "neurolens show KEY --ops" + a.reader.OfStores() }
+func (a *pictureMaker) ofProfile() string { return "neurolens show KEY --ops" + a.reader.OfStores() }
 
 // parts is a table of the operators of each run.
-func (a *artist) parts(profiles []chartdata.Profile) *Table {
+func (a *pictureMaker) parts(profiles []chartdata.Profile) *Table {
 	t := &Table{ID: "operators", Title: "Operators of each point", Command: a.ofProfile(), Text: []string{
 		"The newest profiled run of each point: slowest operators first, the others combined.",
 	}, Columns: []Column{

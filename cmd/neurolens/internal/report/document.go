@@ -164,7 +164,7 @@ func writeValue(w *bufio.Writer, v any) error {
 const lastSession = "session=last"
 
 // Asked is what the command line says of a report.
-type Asked struct {
+type Options struct {
 	MD, JSON string   // files, or - for standard output
 	HTML     string   // likewise
 	Format   string   // --format; empty: not given
@@ -176,7 +176,7 @@ type Asked struct {
 }
 
 // Request makes a request of it and of the words of a filter, and settles where the forms go. Its errors are the asker's to mend.
-func (a *Asked) Request(words []string) (summary.Request, error) {
+func (a *Options) Request(words []string) (summary.Request, error) {
 	base, head, err := a.sides(words)
 	req := summary.Request{Base: base, Filter: head, By: a.By, Metrics: a.Metrics}
 	switch {
@@ -211,7 +211,7 @@ func (a *Asked) Request(words []string) (summary.Request, error) {
 
 // Write writes the forms of a document that are texts, where they were asked for. It says on stderr which files there are now, that of the page
 // too.
-func (a *Asked) Write(d *Document, stdout, stderr io.Writer) error {
+func (a *Options) Write(d *Document, stdout, stderr io.Writer) error {
 	if err := WriteForm(a.JSON, stdout, d.json); err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (a *Asked) Write(d *Document, stdout, stderr io.Writer) error {
 
 // sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
 // arguments as compare takes them, which no run can match both.
-func (a *Asked) sides(words []string) (base, head string, err error) {
+func (a *Options) sides(words []string) (base, head string, err error) {
 	switch base, head, err = filter.TwoSides(a.Against, words); {
 	case err != nil:
 		return "", "", fmt.Errorf("report: %w", err)
@@ -243,7 +243,7 @@ func (a *Asked) sides(words []string) (base, head string, err error) {
 
 // Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are
 // newer ones.
-func (a *Asked) Sessions(ctx context.Context, db *query.DB, req *summary.Request) error {
+func (a *Options) Sessions(ctx context.Context, db *query.DB, req *summary.Request) error {
 	for _, text := range []*string{&req.Base, &req.Filter} {
 		lasting, err := db.Lasting(ctx, *text)
 		if err != nil {

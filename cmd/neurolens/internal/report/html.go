@@ -17,7 +17,7 @@ import (
 )
 
 // sheet makes a document a page of HTML.
-type sheet struct {
+type htmlWriter struct {
 	Maker
 	d       *Document
 	names   namer
@@ -31,9 +31,9 @@ const (
 	pointRoom = 150
 )
 
-// sheetOf makes a document a page of HTML: what changed first, then all that the Markdown has, and the charts that are there.
-func (m Maker) sheetOf(d *Document, pictures Pictures) *Page {
-	s := &sheet{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
+// htmlPage makes a document a page of HTML: what changed first, then all that the Markdown has, and the charts that are there.
+func (m Maker) htmlPage(d *Document, pictures Pictures) *Page {
+	s := &htmlWriter{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
 	s.page = &Page{
 		Title: "Benchmark report", Subtitle: s.d.selected() + " · " + s.d.sessions(), Headline: d.headlines(), Tallies: s.tallies(pictures.Trends),
 		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
@@ -80,28 +80,28 @@ type Trend struct {
 
 // HTML writes the document as a page.
 func (m Maker) HTML(d *Document, pictures Pictures) func(w io.Writer) error {
-	return func(w io.Writer) error { return m.sheetOf(d, pictures).Write(w, pen()) }
+	return func(w io.Writer) error { return m.htmlPage(d, pictures).Write(w, pen()) }
 }
 
 // add adds a section.
-func (s *sheet) add(part Section) { s.page.Sections = append(s.page.Sections, part) }
+func (s *htmlWriter) add(part Section) { s.page.Sections = append(s.page.Sections, part) }
 
 // addTable adds a section of a table, unless the table is empty.
-func (s *sheet) addTable(t *Table) {
+func (s *htmlWriter) addTable(t *Table) {
 	if len(t.Rows) > 0 {
 		s.add(Section{ID: t.ID, Title: t.Title, Tables: []*Table{t}})
 	}
 }
 
 // pictures is a section of charts alone.
-func (s *sheet) pictures(id, title string, charts []*Chart) {
+func (s *htmlWriter) pictures(id, title string, charts []*Chart) {
 	if len(charts) > 0 {
 		s.add(Section{ID: id, Title: title, Figures: charts})
 	}
 }
 
 // tallies are what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
-func (s *sheet) tallies(trends []Trend) (all []Tally) {
+func (s *htmlWriter) tallies(trends []Trend) (all []Tally) {
 	add := func(n int, of string, tone chart.Tone) {
 		if n > 0 {
 			all = append(all, Tally{Count: term.Thousands(n), Of: of, Tone: tone})
@@ -213,7 +213,7 @@ func changeCell(p *summary.Pair) Cell {
 }
 
 // environment says where the runs were measured; that in which they differ first.
-func (s *sheet) environment() {
+func (s *htmlWriter) environment() {
 	t := &Table{ID: "environment", Title: "Environment", Columns: []Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
 	for _, differ := range []bool{true, false} {
 		for _, fact := range s.d.Environment {
@@ -253,9 +253,9 @@ func factRows(fact *summary.Fact, differ bool) (rows []Row) {
 }
 
 // failures are how the runs that are not ok ended, with a hint each, the reasons, and what such runs wrote last.
-func (s *sheet) failures(outputs []Output) {
+func (s *htmlWriter) failures(outputs []Output) {
 	part := Section{ID: "failures", Title: "Runs that are not ok"}
-	p := page{d: s.d, names: s.names}
+	p := markdownWriter{d: s.d, names: s.names}
 	for i, f := range s.d.Failures {
 		item := Item{Text: capital(failureName(&f)) + ": " + failureText(&f), Tone: chart.Failed, Command: s.command("ls", s.d.words(s.d.ending(&f))...)}
 		if st := schema.Status(f.Status); !st.Failed() {
@@ -280,9 +280,9 @@ func (s *sheet) failures(outputs []Output) {
 }
 
 // findings are what rules found, and what to do because of it.
-func (s *sheet) findings() {
+func (s *htmlWriter) findings() {
 	part := Section{ID: "findings", Title: "Findings and what to do"}
-	p := page{d: s.d, names: s.names}
+	p := markdownWriter{d: s.d, names: s.names}
 	for _, f := range s.d.Findings {
 		item := Item{Text: capital(p.findingText(&f)) + "."}
 		for _, r := range s.d.Recommendations {
@@ -298,7 +298,7 @@ func (s *sheet) findings() {
 }
 
 // leaders are the best points of each machine and metric.
-func (s *sheet) leaders(pictures Pictures) {
+func (s *htmlWriter) leaders(pictures Pictures) {
 	part := Section{ID: "best", Title: "Best points", Figures: pictures.Best}
 	for i := range s.d.Leaderboards {
 		b := &s.d.Leaderboards[i]
@@ -328,7 +328,7 @@ const maxBoards = 8
 const maxPairs = 100
 
 // changes are the comparisons: what changed, the worst first, and then the rest.
-func (s *sheet) changes() {
+func (s *htmlWriter) changes() {
 	for i := range s.d.Comparisons {
 		c := &s.d.Comparisons[i]
 		part := Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + c.Name(), Text: []string{verdictsText(c)}}
@@ -363,7 +363,7 @@ func (s *sheet) changes() {
 const maxDifferences = 40
 
 // differences are the facts in which two selections differ.
-func (s *sheet) differences(c *summary.Comparison) {
+func (s *htmlWriter) differences(c *summary.Comparison) {
 	if len(c.Differs) == 0 {
 		return
 	}
@@ -403,7 +403,7 @@ func factValues(name string, values []string) string {
 }
 
 // trends is what changed over sessions, what got worse first.
-func (s *sheet) trends(trends []Trend) {
+func (s *htmlWriter) trends(trends []Trend) {
 	names := map[summary.Text]string{}
 	for i := range s.d.Points {
 		names[s.d.Points[i].PointID] = s.names.name(&s.d.Points[i].Subject)
@@ -425,7 +425,7 @@ func (s *sheet) trends(trends []Trend) {
 }
 
 // ranked are the pairs of a comparison: those that changed by verdict, the worst first, and the rest.
-func (s *sheet) ranked(comparison int) (changed, rest []*summary.Pair) {
+func (s *htmlWriter) ranked(comparison int) (changed, rest []*summary.Pair) {
 	for i := range s.d.Pairs {
 		p := &s.d.Pairs[i]
 		switch {
@@ -454,7 +454,7 @@ func factor(p *summary.Pair) float64 {
 }
 
 // pairs is a table of pairs.
-func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *Table {
+func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 	shown := pairs[:min(len(pairs), maxPairs)]
 	t := &Table{ID: id, Title: title, Command: s.ofPoint(), Columns: []Column{
 		{Header: "point"},
@@ -484,7 +484,7 @@ func (s *sheet) pairs(id, title string, pairs []*summary.Pair) *Table {
 }
 
 // ofPoint is the command that shows the runs of a point.
-func (s *sheet) ofPoint() string { return s.command("ls", s.d.words("point_id~^KEY")...) }
+func (s *htmlWriter) ofPoint() string { return s.command("ls", s.d.words("point_id~^KEY")...) }
 
 // unitOf is the unit that rows have; empty where they differ.
 func unitOf[Row any](rows []*Row, unit func(r *Row) summary.Text) string {
@@ -502,7 +502,7 @@ func unitOf[Row any](rows []*Row, unit func(r *Row) summary.Text) string {
 }
 
 // results is the table of all points.
-func (s *sheet) results() {
+func (s *htmlWriter) results() {
 	if len(s.d.Points) == 0 {
 		return
 	}
@@ -541,7 +541,7 @@ func (s *sheet) results() {
 }
 
 // sameRuns is how often points were measured where that is the same for all; empty where it is not.
-func (s *sheet) sameRuns() string {
+func (s *htmlWriter) sameRuns() string {
 	text := runsText(&s.d.Points[0])
 	for i := range s.d.Points {
 		if runsText(&s.d.Points[i]) != text {
@@ -561,7 +561,7 @@ type pointColumn struct {
 const lean = 1000
 
 // columns are what the table of points shows of each: what it is, its values, and its comparisons.
-func (s *sheet) columns(axes []views.Axis) (all []pointColumn) {
+func (s *htmlWriter) columns(axes []views.Axis) (all []pointColumn) {
 	for _, x := range axes {
 		all = append(all, pointColumn{axisColumn(x), func(i int, _ *summary.Point) Cell {
 			return Cell{Text: views.AxisCell(x, i).Text}
@@ -589,7 +589,7 @@ func (s *sheet) columns(axes []views.Axis) (all []pointColumn) {
 }
 
 // values are the columns of what was measured: the primary metric, how much it varies, and others beside it.
-func (s *sheet) values() (all []pointColumn) {
+func (s *htmlWriter) values() (all []pointColumn) {
 	primary := func(_ int, p *summary.Point) *summary.Value {
 		for i := range p.Metrics {
 			if p.Metrics[i].Metric == string(p.Metric) {
@@ -634,7 +634,7 @@ func (s *sheet) values() (all []pointColumn) {
 }
 
 // metric is the column of a metric beside the primary one.
-func (s *sheet) metric(name string) pointColumn {
+func (s *htmlWriter) metric(name string) pointColumn {
 	var units []*summary.Value
 	of := func(p *summary.Point) *summary.Value {
 		for i := range p.Metrics {
@@ -655,9 +655,9 @@ func (s *sheet) metric(name string) pointColumn {
 }
 
 // others are the metrics beside the primary ones that have columns.
-func (s *sheet) others(primary map[string]bool) (names []string) {
+func (s *htmlWriter) others(primary map[string]bool) (names []string) {
 	const most = maxColumns - 1
-	p := page{d: s.d}
+	p := markdownWriter{d: s.d}
 	for _, g := range s.d.Groups {
 		metrics, _ := p.columns(&g)
 		for _, name := range metrics {

@@ -136,7 +136,7 @@ func TestValuesOfCharts(t *testing.T) {
 // TestOrderOfChanges: what changed by verdict stands first, the worst first, and all else below it.
 func TestOrderOfChanges(t *testing.T) {
 	r := many(60)
-	s := &sheet{Maker: maker(), d: maker().Document(r)}
+	s := &htmlWriter{Maker: maker(), d: maker().Document(r)}
 	changed, rest := s.ranked(0)
 	last, worst := 0, 0.
 	for i, p := range changed {
@@ -156,7 +156,7 @@ func TestOrderOfChanges(t *testing.T) {
 func TestCharts(t *testing.T) {
 	r := many(8)
 	c := &r.Comparisons[0]
-	s := &sheet{Maker: maker(), d: maker().Document(r)}
+	s := &htmlWriter{Maker: maker(), d: maker().Document(r)}
 	changed, rest := s.ranked(0)
 	pairs := slices.Concat(changed, rest)
 	forest := s.forest(c, pairs).Figure
@@ -186,7 +186,7 @@ func TestTrends(t *testing.T) {
 	r := many(8)
 	id := r.Points[1].PointID
 	m := maker()
-	page := m.sheetOf(m.Document(r), Pictures{Trends: []Trend{
+	page := m.htmlPage(m.Document(r), Pictures{Trends: []Trend{
 		{Point: id, Metric: "latency", Verdict: judge.Improved, By: "-3.0 %", Session: "B"}, {Point: id, Metric: "latency", Verdict: judge.Regressed, By: "+12.0 %", Session: "A"},
 	}})
 	if first := page.Tallies[0]; first != (Tally{Count: "1", Of: "regressed over sessions", Tone: chart.Regressed}) {
@@ -210,7 +210,7 @@ func TestTilesAndReasons(t *testing.T) {
 	r.Counts.ByStatus = map[string]int{"timeout": 88}
 	m := maker()
 	d := m.Document(r)
-	tallies := m.sheetOf(d, Pictures{}).Tallies
+	tallies := m.htmlPage(d, Pictures{}).Tallies
 	for i, want := range []string{"5 pairs failed", "1 pair inconclusive", "88 failed runs"} {
 		if got := tallies[i].Count + " " + tallies[i].Of; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -220,7 +220,7 @@ func TestTilesAndReasons(t *testing.T) {
 		t.Error(text)
 	}
 	r.Pairs[0].Reason = "machines"
-	s := &sheet{Maker: m, d: d}
+	s := &htmlWriter{Maker: m, d: d}
 	if table := s.pairs("a", "b", []*summary.Pair{&r.Pairs[0]}); !strings.HasSuffix(table.Rows[0].Cells[5].Text, " (different machines)") {
 		t.Error(table.Rows[0].Cells[5].Text)
 	}
@@ -232,7 +232,7 @@ func TestWrongResultsApart(t *testing.T) {
 	r.Counts.ByStatus, r.Counts.Wrong = map[string]int{"error": 5, "ok": 9}, 2
 	d := maker().Document(r)
 	var tiles []string
-	for _, tally := range maker().sheetOf(d, Pictures{}).Tallies {
+	for _, tally := range maker().htmlPage(d, Pictures{}).Tallies {
 		tiles = append(tiles, tally.Count+" "+tally.Of)
 	}
 	for _, want := range []string{"3 failed runs", "2 runs with a wrong result"} {
@@ -256,7 +256,7 @@ func TestDifferences(t *testing.T) {
 		{Kind: "code", Name: "git_commit", Base: []string{"aaaaaaaaaaaaaaaa"}, Head: nil},
 	}
 	r.Selection.Base, r.Selection.Head = "session=A", "session=B"
-	page := maker().sheetOf(maker().Document(r), Pictures{})
+	page := maker().htmlPage(maker().Document(r), Pictures{})
 	at := slices.IndexFunc(page.Sections, func(s Section) bool { return s.ID == "differs" })
 	if at < 0 {
 		t.Fatal("no section")

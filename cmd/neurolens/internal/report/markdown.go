@@ -16,7 +16,7 @@ import (
 )
 
 // page writes a document as Markdown.
-type page struct {
+type markdownWriter struct {
 	w       io.Writer
 	d       *Document
 	names   namer
@@ -26,7 +26,7 @@ type page struct {
 // markdown writes the document for people: a part each, and none of what there is nothing to say about.
 func (d *Document) markdown(to io.Writer) error {
 	w := &failing{w: to}
-	p := page{w, d, namerOf(d.Points), columnsOf(d)}
+	p := markdownWriter{w, d, namerOf(d.Points), columnsOf(d)}
 	p.head()
 	p.environment()
 	p.counts()
@@ -54,12 +54,12 @@ func (f *failing) Write(b []byte) (int, error) {
 }
 
 // line writes a paragraph of a line.
-func (p page) line(format string, args ...any) {
+func (p markdownWriter) line(format string, args ...any) {
 	fmt.Fprintf(p.w, "%s\n\n", term.MarkdownText(fmt.Sprintf(format, args...)))
 }
 
 // title writes a heading.
-func (p page) title(level int, text string) {
+func (p markdownWriter) title(level int, text string) {
 	fmt.Fprintf(p.w, "%s %s\n\n", strings.Repeat("#", level), term.MarkdownText(text))
 }
 
@@ -73,7 +73,7 @@ func code(text string) string {
 }
 
 // head says what the report is about, and the most important of it.
-func (p page) head() {
+func (p markdownWriter) head() {
 	d := p.d
 	p.title(1, "Benchmark report")
 	filter := "all runs"
@@ -170,7 +170,7 @@ var environmentNames = map[string]string{
 }
 
 // environment says where the runs were measured; of facts in which they differ, how many runs have which value.
-func (p page) environment() {
+func (p markdownWriter) environment() {
 	t := Table{Columns: []Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
 	for _, fact := range p.d.Environment {
 		if len(fact.Values) == 0 {
@@ -220,7 +220,7 @@ func environmentText(name, value string) string {
 }
 
 // counts says how runs ended. The numbers add up.
-func (p page) counts() {
+func (p markdownWriter) counts() {
 	c := &p.d.Counts
 	p.title(2, "Runs")
 	t := Table{Columns: []Column{{Header: "status"}, {Header: "runs", Right: true}}}
@@ -309,7 +309,7 @@ func cellText(text string) string {
 }
 
 // leaders are the best points of each machine and metric.
-func (p page) leaders() {
+func (p markdownWriter) leaders() {
 	var boards []*summary.Leaderboard
 	for i := range p.d.Leaderboards {
 		if b := &p.d.Leaderboards[i]; b.Ranked > 1 {
@@ -349,7 +349,7 @@ func boardText(b *summary.Leaderboard) string {
 }
 
 // board is the table of a leaderboard.
-func (p page) board(b *summary.Leaderboard) {
+func (p markdownWriter) board(b *summary.Leaderboard) {
 	t := Table{Columns: []Column{{Header: "rank", Right: true}}}
 	subjects := make([]views.Subject, len(b.Best))
 	for i := range b.Best {
@@ -390,7 +390,7 @@ func resourceTable(d *Document, names namer) *Table {
 	return t
 }
 
-func (p page) resources() {
+func (p markdownWriter) resources() {
 	if t := resourceTable(p.d, p.names); len(t.Rows) > 0 {
 		p.title(2, t.Title)
 		t.markdown(p.w)
@@ -398,7 +398,7 @@ func (p page) resources() {
 }
 
 // failures are how the runs that are not ok ended, with a hint each.
-func (p page) failures() {
+func (p markdownWriter) failures() {
 	if len(p.d.Failures) == 0 {
 		return
 	}
@@ -443,7 +443,7 @@ func failureText(f *Failure) string {
 }
 
 // causeText is a reason in words, with a point that has it.
-func (p page) causeText(c *summary.Cause) string {
+func (p markdownWriter) causeText(c *summary.Cause) string {
 	const most = 200
 	why := strings.Join(strings.Fields(string(c.Error)), " ")
 	if why == "" {
@@ -456,7 +456,7 @@ func (p page) causeText(c *summary.Cause) string {
 }
 
 // findings are what rules found.
-func (p page) findings() {
+func (p markdownWriter) findings() {
 	if len(p.d.Findings) == 0 {
 		return
 	}
@@ -468,7 +468,7 @@ func (p page) findings() {
 }
 
 // findingText is a finding, with points that show it where they are not most.
-func (p page) findingText(f *Finding) string {
+func (p markdownWriter) findingText(f *Finding) string {
 	if len(f.Examples) == 0 || f.Points > p.d.Counts.Rows/2+1 {
 		return f.Text
 	}
@@ -483,7 +483,7 @@ func (p page) findingText(f *Finding) string {
 }
 
 // recommendations are commands to type.
-func (p page) recommendations() {
+func (p markdownWriter) recommendations() {
 	if len(p.d.Recommendations) == 0 {
 		return
 	}

@@ -34,7 +34,7 @@ type reason struct {
 }
 
 // outputs are what failed runs wrote last, of the newest run of each reason that wrote anything.
-func (a *artist) outputs(ctx context.Context) (all []Output) {
+func (a *pictureMaker) outputs(ctx context.Context) (all []Output) {
 	wanted := causes(a.report.Failures)
 	if a.err != nil || len(wanted) == 0 {
 		return nil
@@ -100,7 +100,7 @@ func causes(failures []summary.Failure) map[reason][2]int {
 }
 
 // wrote is what a run wrote last, and where; no lines: nothing is known of it.
-func (a *artist) wrote(ctx context.Context, id string) (what, lines string, err error) {
+func (a *pictureMaker) wrote(ctx context.Context, id string) (what, lines string, err error) {
 	d, err := a.db.Show(ctx, id)
 	if err != nil {
 		return "", "", err

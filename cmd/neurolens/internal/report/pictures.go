@@ -34,7 +34,7 @@ const (
 )
 
 // artist draws what one report is about.
-type artist struct {
+type pictureMaker struct {
 	db     *query.DB
 	reader views.Reader
 	report *summary.Report
@@ -56,11 +56,11 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 	if p.Path == "" {
 		return nil
 	}
-	a := &artist{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
+	a := &pictureMaker{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
 	pictures := Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
 	pictures.History, pictures.Trends = a.history(ctx)
 	pictures.Outputs = a.outputs(ctx)
-	pictures.More = append(a.said(ctx), a.operators(ctx)...)
+	pictures.More = append(a.annotations(ctx), a.operators(ctx)...)
 	if a.err != nil {
 		return fmt.Errorf("charts of the report: %w", a.err)
 	}
@@ -78,7 +78,7 @@ type drawnChart struct {
 
 // chart is a figure with a title for this page, and the command that draws it; none where there is nothing to draw, or nothing that
 // says anything.
-func (a *artist) chart(d drawnChart, title func(f *chart.Figure) string, words ...string) []*Chart {
+func (a *pictureMaker) chart(d drawnChart, title func(f *chart.Figure) string, words ...string) []*Chart {
 	f, err := d.figure, d.err
 	var refusal chartdata.Refusal
 	switch {
@@ -113,7 +113,7 @@ func captionOf(note string) string {
 }
 
 // samples are the distributions of the points that changed most, and their samples in the order in which they were taken.
-func (a *artist) samples(ctx context.Context) []*Chart {
+func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 	ids := chosen(a.report)
 	if len(ids) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func different(points []summary.Point) int {
 var memories = []string{"device_memory_peak", "peak_memory"}
 
 // memory is what each run of some points took at most, where they differ in it and it is not what the other charts are of.
-func (a *artist) memory(ctx context.Context, selection, which string) []*Chart {
+func (a *pictureMaker) memory(ctx context.Context, selection, which string) []*Chart {
 	for _, metric := range memories {
 		known := func(p summary.Point) bool {
 			return string(p.Metric) != metric && slices.ContainsFunc(p.Metrics, func(v summary.Value) bool { return v.Metric == metric })
@@ -256,7 +256,7 @@ func spread(p *summary.Point) float64 {
 }
 
 // axes are the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.
-func (a *artist) axes() []*Chart {
+func (a *pictureMaker) axes() []*Chart {
 	req, which := a.points()
 	lines, heat := req, req
 	lines.Panels = a.maker.ThirdAxis(req)
@@ -277,7 +277,7 @@ func (a *artist) axes() []*Chart {
 }
 
 // selections are the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
-func (a *artist) selections() (base, head string) {
+func (a *pictureMaker) selections() (base, head string) {
 	s := &a.report.Selection
 	if s.Base == "" {
 		return "", s.Filter
@@ -286,7 +286,7 @@ func (a *artist) selections() (base, head string) {
 }
 
 // points are those that are drawn over axes, of two selections those of the head, and which these are, in words.
-func (a *artist) points() (req chartdata.Points, which string) {
+func (a *pictureMaker) points() (req chartdata.Points, which string) {
 	base, head := a.selections()
 	req = chartdata.Points{All: a.report.Points, Filter: head, Sessions: a.report.Selection.Sessions}
 	if base == "" {
@@ -309,7 +309,7 @@ func commandOf(kind, flag, value, filter string) []string {
 }
 
 // best is the primary metric against another one, where it is known which values of both are better.
-func (a *artist) best() []*Chart {
+func (a *pictureMaker) best() []*Chart {
 	req, which := a.points()
 	if len(req.All) > maxPareto {
 		return nil
@@ -343,7 +343,7 @@ func metrics(points []summary.Point) (primary, other string) {
 }
 
 // history is the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
-func (a *artist) history(ctx context.Context) ([]*Chart, []Trend) {
+func (a *pictureMaker) history(ctx context.Context) ([]*Chart, []Trend) {
 	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > maxHistory {
 		return nil, nil
 	}
@@ -377,10 +377,10 @@ func trends(h *history.History) (all []Trend) {
 }
 
 // maxSaid is how many rows a table of notes, tags and releases has: the newest.
-const maxSaid = 50
+const maxAnnotations = 50
 
-// said is a section with what people said about the sessions of the report; none where nobody did.
-func (a *artist) said(ctx context.Context) []Section {
+// annotations is a section with what people said about the sessions of the report; none where nobody did.
+func (a *pictureMaker) annotations(ctx context.Context) []Section {
 	if a.err != nil {
 		return nil
 	}
@@ -396,7 +396,7 @@ func (a *artist) said(ctx context.Context) []Section {
 		Text:    []string{"Notes and tags of sessions (neurolens note, neurolens tag), and releases (the tag release)."},
 		Columns: []Column{{Header: "session began"}, {Header: "session"}, {Header: "runs", Right: true}, {Header: "what"}, {Header: "text"}},
 	}
-	for i := len(all) - 1; i >= 0 && len(t.Rows) < maxSaid; i-- {
+	for i := len(all) - 1; i >= 0 && len(t.Rows) < maxAnnotations; i-- {
 		s := &all[i]
 		text := s.Text
 		if s.Kind == query.Tag {

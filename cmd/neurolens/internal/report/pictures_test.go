@@ -55,7 +55,7 @@ func TestChosen(t *testing.T) {
 // no chart, and no error.
 func TestAxes(t *testing.T) {
 	reader := views.Reader{Stores: []string{"my store"}}
-	a := &artist{reader: reader, maker: chartdata.Maker{Reader: reader}, report: &summary.Report{Selection: summary.Selection{Filter: "suite='a b'"}}}
+	a := &pictureMaker{reader: reader, maker: chartdata.Maker{Reader: reader}, report: &summary.Report{Selection: summary.Selection{Filter: "suite='a b'"}}}
 	for i := range 4 {
 		a.report.Points = append(a.report.Points, point(i, 0))
 	}
@@ -87,7 +87,7 @@ func TestAxes(t *testing.T) {
 
 // TestErrors: what goes wrong is kept, and no chart is drawn after it.
 func TestErrors(t *testing.T) {
-	a := &artist{}
+	a := &pictureMaker{}
 	wrong := errors.New("wrong")
 	none := func(*chart.Figure) string { return "" }
 	f := &chart.Figure{Series: []chart.Series{{Marks: make([]chart.Mark, 3)}}}
@@ -132,7 +132,7 @@ func TestWhy(t *testing.T) {
 // TestTitleHasWhatIsCommon: a chart of the page says of what it is, as its labels leave that out.
 func TestTitleHasWhatIsCommon(t *testing.T) {
 	f := &chart.Figure{Title: "latency · gemm fp16 · lab1", Series: []chart.Series{{Marks: make([]chart.Mark, 3)}}}
-	a := &artist{}
+	a := &pictureMaker{}
 	a.chart(drawnChart{f, nil}, func(*chart.Figure) string { return "Latency over sizes" })
 	if want := "Latency over sizes · gemm fp16 · lab1"; f.Title != want {
 		t.Errorf("got %s, want %s", f.Title, want)
@@ -173,7 +173,7 @@ func TestAxesOfHead(t *testing.T) {
 			r.Points = append(r.Points, p)
 		}
 	}
-	a := &artist{report: r}
+	a := &pictureMaker{report: r}
 	charts := a.axes()
 	if len(charts) == 0 || a.err != nil {
 		t.Fatal(len(charts), a.err)

@@ -222,7 +222,7 @@ func FuzzTable(f *testing.F) {
 		if n := strings.Count(b.String(), "\n"); n != 5 {
 			t.Errorf("%d lines, want 5: %q", n, b.String())
 		}
-		if strings.ContainsFunc(strings.ReplaceAll(b.String(), "\n", ""), term.Steers) {
+		if strings.ContainsFunc(strings.ReplaceAll(b.String(), "\n", ""), term.IsControl) {
 			t.Errorf("it steers: %q", b.String())
 		}
 	})

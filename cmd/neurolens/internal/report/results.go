@@ -28,7 +28,7 @@ var beside = []string{
 }
 
 // results are a table for each group.
-func (p page) results() {
+func (p markdownWriter) results() {
 	p.title(2, "Results")
 	at := 0
 	for _, g := range p.d.Groups {
@@ -46,7 +46,7 @@ func (p page) results() {
 }
 
 // group is the table of the points of a group.
-func (p page) group(g *summary.Group, points []summary.Point) {
+func (p markdownWriter) group(g *summary.Group, points []summary.Point) {
 	shown := points[:min(len(points), maxRows)]
 	subjects := make([]views.Subject, len(shown))
 	for i := range shown {
@@ -117,7 +117,7 @@ func count(texts []string, text string) (n int) {
 }
 
 // columns are the metrics of a group that become columns, and those that do not.
-func (p page) columns(g *summary.Group) (metrics, left []string) {
+func (p markdownWriter) columns(g *summary.Group) (metrics, left []string) {
 	asked := p.d.Selection.Metrics
 	wanted := func(metric string, place int) bool {
 		return len(asked) > 0 || place == 0 || slices.Contains(beside, metric) || !registered(metric)
@@ -138,7 +138,7 @@ func registered(metric string) bool {
 }
 
 // points is a table of points.
-func (p page) points(points []summary.Point, axes []views.Axis, metrics []string) {
+func (p markdownWriter) points(points []summary.Point, axes []views.Axis, metrics []string) {
 	var t Table
 	for _, x := range axes {
 		t.Columns = append(t.Columns, axisColumn(x))
@@ -287,7 +287,7 @@ func (d *Document) headline(c *summary.Comparison) string {
 }
 
 // comparisons are the changes from each baseline, in all and for each group, benchmark and value of the axis.
-func (p page) comparisons() {
+func (p markdownWriter) comparisons() {
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
 		p.title(2, "Changes from "+c.Name())
@@ -345,7 +345,7 @@ func verdictsText(c *summary.Comparison) string {
 }
 
 // wins says which value of the axis is the fastest how often.
-func (p page) wins(c *summary.Comparison) {
+func (p markdownWriter) wins(c *summary.Comparison) {
 	if c.Sets < 2 {
 		return
 	}
@@ -366,7 +366,7 @@ func groupWord(by []string) string {
 }
 
 // ratios is a table of the changes of groups of pairs, with all of them last.
-func (p page) ratios(c *summary.Comparison, what string, rows []summary.NamedRatios) {
+func (p markdownWriter) ratios(c *summary.Comparison, what string, rows []summary.NamedRatios) {
 	if len(rows) < 2 {
 		return
 	}
@@ -392,7 +392,7 @@ func (d *Document) changeAt(place *int) string {
 }
 
 // pairText is a pair in words.
-func (p page) pairText(place *int) string {
+func (p markdownWriter) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
 	return fmt.Sprintf("%s, %s instead of %s: %s", changeText(pair), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.pair(pair))
 }

@@ -22,7 +22,7 @@ func TestSpelled(t *testing.T) {
 	} {
 		for _, each := range []int{1, 2, 5, len(text)} {
 			var out bytes.Buffer
-			w := Spelled(&out, c.terminal, func(name string) string { return c.environ[name] })
+			w := ASCIIWriter(&out, c.terminal, func(name string) string { return c.environ[name] })
 			for rest := []byte(text); len(rest) > 0; rest = rest[min(each, len(rest)):] {
 				part := rest[:min(each, len(rest))]
 				if n, err := w.Write(part); n != len(part) || err != nil {

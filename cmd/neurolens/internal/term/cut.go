@@ -125,7 +125,7 @@ func cutAll(texts []string, width int, cut func(string, int) string) []string {
 	return all
 }
 
-// distinct is how many texts differ from one another.
+// distinct counts distinct texts.
 func distinct(texts []string) int {
 	seen := map[string]bool{}
 	for _, text := range texts {
@@ -164,7 +164,7 @@ func withoutBeginning(texts []string) []string {
 	return short
 }
 
-// withoutUsual are texts without the words that at least half of them have.
+// withoutUsual removes the words that at least half of the texts have.
 func withoutUsual(texts []string) []string {
 	often := map[string]int{}
 	for _, text := range texts {
@@ -286,7 +286,7 @@ func (t laid) ambiguous() bool {
 	return false
 }
 
-// differ tells whether two rows are not of the same, or do not say the same.
+// differ reports whether two rows are of different points or have different texts.
 func (v View) differ(a, b int) bool {
 	if len(v.Points) == len(v.Rows) && v.Points[a] != v.Points[b] {
 		return true

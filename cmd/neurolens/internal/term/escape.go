@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Steers tells whether a character, printed as it is, does something to a terminal or turns the text around it: the
+// IsControl tells whether a character, printed as it is, does something to a terminal or turns the text around it: the
 // control characters, and the marks of the bidirectional algorithm.
-func Steers(r rune) bool {
+func IsControl(r rune) bool {
 	switch {
 	case r < ' ' || r >= 0x7f && r <= 0x9f:
 		return true
@@ -44,7 +44,7 @@ type Escaper struct {
 	rest []byte // of a character whose end has not come yet
 }
 
-// Write writes what is whole of a text, and keeps the beginning of a character for the next call.
+// Write writes the complete characters of a text, and keeps an incomplete one for the next call.
 func (e *Escaper) Write(b []byte) (int, error) {
 	if len(e.rest) == 0 && !slices.ContainsFunc(b, func(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c >= 0x7f }) {
 		return e.To.Write(b)
@@ -59,7 +59,7 @@ func (e *Escaper) Write(b []byte) (int, error) {
 			break
 		}
 	}
-	out := Escaped(strings.ToValidUTF8(string(text[:whole]), "\ufffd"), func(r rune) bool { return r != '\n' && r != '\t' && Steers(r) })
+	out := Escaped(strings.ToValidUTF8(string(text[:whole]), "\ufffd"), func(r rune) bool { return r != '\n' && r != '\t' && IsControl(r) })
 	e.rest = append([]byte(nil), text[whole:]...)
 	if _, err := io.WriteString(e.To, out); err != nil {
 		return 0, err
@@ -74,8 +74,8 @@ func WantsASCII(getenv func(string) string) bool {
 	return locale != "" && !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
 }
 
-// Spelled is a stream as a terminal without UTF-8 can show it, if it is one.
-func Spelled(w io.Writer, isTerminal bool, getenv func(string) string) io.Writer {
+// ASCIIWriter is a stream as a terminal without UTF-8 can show it, if it is one.
+func ASCIIWriter(w io.Writer, isTerminal bool, getenv func(string) string) io.Writer {
 	if !isTerminal || !WantsASCII(getenv) {
 		return w
 	}
@@ -94,7 +94,7 @@ var spelled = strings.NewReplacer(
 	"▁", "_", "▂", ".", "▃", ",", "▄", "-", "▅", "=", "▆", "+", "▇", "*", "█", "#", "░", ".", "▏", "#", "▎", "#", "▍", "#", "▌", "#", "▋", "#", "▊", "#", "▉", "#",
 )
 
-// Write writes what is whole of a text.
+// Write writes the complete characters of a text.
 func (s *spelling) Write(b []byte) (int, error) {
 	text := append(s.rest, b...)
 	whole := len(text)

@@ -48,7 +48,7 @@ func FuzzEscaper(f *testing.F) {
 				t.Fatalf("%d of %d written: %v", n, len(part), err)
 			}
 		}
-		has := func(r rune) bool { return Steers(r) && r != '\n' && r != '\t' }
+		has := func(r rune) bool { return IsControl(r) && r != '\n' && r != '\t' }
 		if strings.IndexFunc(out.String(), has) >= 0 {
 			t.Errorf("%q became %q", text, out.String())
 		}

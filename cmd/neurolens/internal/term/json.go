@@ -173,7 +173,7 @@ func jsonText(v any) (string, error) {
 	if err := enc.Encode(forJSON(v)); err != nil {
 		return "", err
 	}
-	return Escaped(strings.TrimSuffix(b.String(), "\n"), Steers), nil
+	return Escaped(strings.TrimSuffix(b.String(), "\n"), IsControl), nil
 }
 
 // forJSON is a value with text in place of the numbers that JSON has not; the value itself where that does.

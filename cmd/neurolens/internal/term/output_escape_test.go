@@ -30,7 +30,7 @@ func TestNothingSteers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range out.String() {
-			if Steers(r) && r != '\n' && (r != '\t' || format != FormatPlain) {
+			if IsControl(r) && r != '\n' && (r != '\t' || format != FormatPlain) {
 				t.Errorf("%s: %q is printed as it is", format, r)
 				break
 			}

@@ -109,7 +109,7 @@ func (p *Pager) start() error {
 	return nil
 }
 
-// Left tells whether the user left the pager before it had all of the text, which is no error.
+// Left reports whether the user left the pager before the end of the text, which is no error.
 func (p *Pager) Left() bool { return p != nil && p.left }
 
 // Wait waits for the end of a pager that shows something.
@@ -158,7 +158,7 @@ func (a after) Write(b []byte) (int, error) {
 	return a.p.said.Write(b)
 }
 
-// rowsOf is how many rows of a terminal a text takes.
+// rowsOf is the number of rows of a terminal that a text takes.
 func rowsOf(text []byte, columns int) int {
 	rows := 0
 	for line := range bytes.Lines(text) {
@@ -213,7 +213,7 @@ func programOf(lookup func(string) (string, bool)) []string {
 	return []string{"sh", "-c", text} // as git and man do
 }
 
-// plain matches what a shell takes for words and nothing else.
+// plain matches a text that a shell only splits into words.
 var plain = regexp.MustCompile(`^[\w\s./:=+,@%-]*$`)
 
 // environ is the environment of a pager: less ends at once where the text fits, keeps colours, and leaves the text on the screen; lv

@@ -74,7 +74,7 @@ func TestCSVCells(t *testing.T) {
 					text = csvText(s)
 				}
 				if p.Terminal {
-					text = Escaped(text, Steers)
+					text = Escaped(text, IsControl)
 				}
 				all = append(all, text)
 			}

@@ -26,7 +26,7 @@ const (
 // Formats are all formats of a result, as --format takes them.
 var Formats = []string{FormatTable, FormatPlain, FormatJSON, FormatJSONL, FormatCSV, FormatMD}
 
-// ForPeople tells whether a format shows a view rather than the table itself.
+// ForPeople reports whether a format shows a view rather than the table itself.
 func ForPeople(format string) bool { return format == FormatTable || format == FormatMD }
 
 // Printer writes results to one place, for what is known of who reads it there.
@@ -81,7 +81,7 @@ type pages struct {
 // Pages writes a result in a format for programs.
 func (p Printer) Pages(format string) *pages { return &pages{printer: p, format: format} }
 
-// Began tells whether a page was written.
+// Began reports whether a page was written.
 func (w *pages) Began() bool { return w.started }
 
 // Page writes some rows; the tables of all calls have the same columns.
@@ -105,7 +105,7 @@ func (w *pages) Page(t answer.Table) error {
 	return w.flush()
 }
 
-// End writes what stands after the last row.
+// End writes the text after the last row.
 func (w *pages) End() error {
 	if w.format != FormatJSON {
 		return nil
@@ -225,7 +225,7 @@ func (w *pages) csvCell(v any) string {
 		text = csvText(text)
 	}
 	if w.printer.Terminal {
-		text = Escaped(text, Steers)
+		text = Escaped(text, IsControl)
 	}
 	return text
 }

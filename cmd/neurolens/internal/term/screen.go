@@ -32,7 +32,7 @@ func NewScreen(w io.Writer, size func() (columns, rows int)) *Screen {
 	return &Screen{w: w, size: size}
 }
 
-// Width is how many columns the terminal has now.
+// Width is the present width of the terminal.
 func (s *Screen) Width() int {
 	columns, _ := s.size()
 	return columns

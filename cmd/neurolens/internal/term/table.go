@@ -50,7 +50,7 @@ func Narrowed(v View, page Page) View {
 	return v
 }
 
-// TableViewOr says something else where there is no row.
+// TableViewOr is a view of a table, or of a text if the table has no rows.
 func TableViewOr(t answer.Table, page Page, none string) View {
 	v := TableView(t, page)
 	if len(t.Rows) == 0 {
@@ -163,7 +163,7 @@ func ValueString(v any) string {
 var plainEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
 // plainText is a text for a cell of the format plain: one line without tabs that steers nothing.
-func plainText(text string) string { return Escaped(plainEscapes.Replace(text), Steers) }
+func plainText(text string) string { return Escaped(plainEscapes.Replace(text), IsControl) }
 
 // csvNumber matches the numbers that may begin with a sign.
 var csvNumber = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/term"
 )
 
-// logWidth is how wide tables are where no terminal is: the logs of CI systems show that many columns.
+// logWidth is the width of tables without a terminal, as the logs of CI systems show them.
 const logWidth = 120
 
-// IsTerminal tells whether a file is a terminal.
+// IsTerminal reports whether a file is a terminal.
 func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // InForeground tells whether what is typed into the terminal that a file is goes to this process: not to a shell, in the background of
@@ -49,7 +49,7 @@ func TerminalWidth(f *os.File, getenv func(string) string) int {
 // colors are the values of --color.
 var colors = []string{"auto", "always", "never"}
 
-// CheckColor refuses what is no value of --color; source is what it was said by.
+// CheckColor refuses invalid values of --color. source is the flag or variable that has the value.
 func CheckColor(source, value string) error {
 	if value != "" && !slices.Contains(colors, value) {
 		return fmt.Errorf("%s %q: want auto, always or never", source, value)
@@ -75,12 +75,12 @@ func Colored(asked string, isTerminal bool, getenv func(string) string) bool {
 }
 
 // Noting writes, and keeps the first error: cobra does not look at those of its help.
-type Noting struct {
+type ErrorKeeper struct {
 	To  io.Writer
 	Err error
 }
 
-func (n *Noting) Write(b []byte) (int, error) {
+func (n *ErrorKeeper) Write(b []byte) (int, error) {
 	written, err := n.To.Write(b)
 	n.Err = cmp.Or(n.Err, err)
 	return written, err

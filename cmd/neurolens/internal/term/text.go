@@ -29,7 +29,7 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// Width is how many columns of a terminal a text takes.
+// Width is the number of columns of a terminal that a text takes.
 func Width(text string) int { return ansi.StringWidth(text) }
 
 // Heading joins what is said once above a table.

@@ -9,10 +9,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Unknown stands where a value is not known.
+// Unknown is the text of unknown values.
 const Unknown = "–"
 
-// View is what people see of a result: lines above, a table, lines below, commands to copy, and those to type next.
+// View is a result for people: lines above, a table, lines below, commands to copy, and commands to type next.
 type View struct {
 	Above    []string
 	Columns  []Column
@@ -40,7 +40,7 @@ type Cell struct {
 	Won    bool // an improvement: green
 }
 
-// Gap stands between two columns, and between a word and what explains it.
+// Gap separates two columns, and a word from its explanation.
 const Gap = "  "
 
 // Colours of what follows, until Plain.
@@ -51,7 +51,7 @@ const (
 	Plain = "\x1b[0m"
 )
 
-// Page is what a view is printed on.
+// Page is the medium that a view is printed on.
 type Page struct {
 	Width int
 	Color bool
@@ -147,7 +147,7 @@ func (v View) Leading(width int) (first View, left int) {
 	return first, len(v.Columns) - n
 }
 
-// ShowsLast tells whether the last column is shown on a page.
+// ShowsLast reports whether a page has room for the last column.
 func (v View) ShowsLast(page Page) bool {
 	shown, _, _ := v.fit(page)
 	return slices.Contains(shown, len(v.Columns)-1)
@@ -235,7 +235,7 @@ func (v View) narrow(width int, texts, widths []int) (rooms []int) {
 	return rooms
 }
 
-// sum is how wide a table of columns of these widths is.
+// sum is the width of a table of columns of these widths.
 func sum(widths []int) int {
 	total := -len(Gap)
 	for _, w := range widths {
@@ -253,7 +253,7 @@ func widest(texts []string) int {
 	return width
 }
 
-// texts are what a column says, a line each.
+// texts returns the texts of a column, row by row.
 func (v View) texts(c int) []string {
 	all := make([]string, len(v.Rows))
 	for i, row := range v.Rows {

@@ -26,7 +26,7 @@ var AxisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "preci
 // RunColumns are the columns in which listings of runs look for axes, besides the parameters.
 var RunColumns = slices.Concat(IdentityColumns, []string{"side", "purpose", "machine"})
 
-// Subject is what a row of a listing is of.
+// Subject is the point, the side and the metric of a row.
 type Subject struct {
 	query.Point
 	Suite, Side, Purpose, Metric string
@@ -140,7 +140,7 @@ func AxisColumn(x Axis) term.Column {
 	return term.Column{Header: header, Right: numbers}
 }
 
-// RowAMetric says that a table of several metrics has no room for a column each.
+// RowAMetric is the note of a table that has a row per metric because columns have no room.
 const RowAMetric = "one row per metric: the terminal is too narrow for columns"
 
 // MetricColumn is the column of a metric that stands beside others, whose name is not cut.

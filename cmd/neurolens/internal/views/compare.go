@@ -15,21 +15,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CompareRows is how many rows a table shows unless told otherwise.
+// CompareRows is the number of rows that a table shows by default.
 const CompareRows = 20
 
 // Comparison shows a comparison to people.
 type Comparison struct {
-	Reader Reader
-	C      *compare.Comparison
-	Asked  Selection
-	Gate   string           // the last line of a gate, in Markdown the first; empty: there is none
-	Facts  query.FactWriter // what is known of the facts in which the sides differ
-	Groups answer.Table     // the groups of points, where a line is one
-	Second []string         // what the processor times of undecided points say
+	Reader    Reader
+	C         *compare.Comparison
+	Selection Selection
+	Gate      string           // the last line of a gate, in Markdown the first; empty: there is none
+	Facts     query.FactWriter // what is known of the facts in which the sides differ
+	Groups    answer.Table     // the groups of points, where a line is one
+	Second    []string         // what the processor times of undecided points say
 }
 
-// Selection is what was asked for with a comparison.
+// Selection is what the command line of a comparison selects.
 type Selection struct {
 	Selections, Metrics, Thresholds []string
 	By                              []string // keys, for a line each group of points
@@ -37,23 +37,23 @@ type Selection struct {
 	Strict, All                     bool
 }
 
-// sideBySide tells whether metrics become columns.
+// sideBySide reports whether metrics become columns.
 func (w Comparison) sideBySide() bool {
-	return len(w.Asked.Metrics) > 1 && len(w.C.Metrics) > 1 && len(w.Asked.By) == 0
+	return len(w.Selection.Metrics) > 1 && len(w.C.Metrics) > 1 && len(w.Selection.By) == 0
 }
 
-// View is the comparison as a table: worst first, what did not change counted.
+// View is the comparison as a table, with the worst first; unchanged points are only counted.
 func (w Comparison) View() term.View {
 	v := term.View{Above: w.head()}
 	var narrow func() ([]term.Column, [][]term.Cell)
-	var several *beside
+	var several *metricsTable
 	switch {
-	case len(w.Asked.By) > 0:
+	case len(w.Selection.By) > 0:
 		v.Columns, v.Rows = w.groups()
 	case w.sideBySide():
-		b := w.besides()
+		b := w.metricsTable()
 		several = &b
-		v = b.around(v)
+		v = b.addLines(v)
 	default:
 		rows := w.shown()
 		varying := w.pointAxes(rows)
@@ -79,7 +79,7 @@ func (w Comparison) View() term.View {
 		v.Next = []string{"next  " + next}
 	}
 	if several != nil {
-		v = several.view(v)
+		v = several.addTable(v)
 	}
 	if narrow != nil {
 		v.Compact = func() term.View {
@@ -91,16 +91,16 @@ func (w Comparison) View() term.View {
 	return v
 }
 
-// head says what is compared, and what differs.
+// head names the sides and their differences.
 func (w Comparison) head() []string {
 	c := w.C
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
 	return slices.Concat(w.subject(), w.differences(), lines, w.differs(), w.alike(), w.shared())
 }
 
-// shared says what RELATIVE is relative to.
+// shared explains the reference of RELATIVE.
 func (w Comparison) shared() (lines []string) {
-	if len(w.Asked.By) > 0 || w.Asked.Axis != "" && w.sideBySide() {
+	if len(w.Selection.By) > 0 || w.Selection.Axis != "" && w.sideBySide() {
 		return nil // there is no such column
 	}
 	for _, metric := range w.C.Metrics {
@@ -141,7 +141,7 @@ func (w Comparison) alike() []string {
 // comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
 // are, whatever the machine does.
 func (w Comparison) comparesPoints() bool {
-	return w.Asked.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool {
+	return w.Selection.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool {
 		return slices.Contains(IdentityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
@@ -170,7 +170,7 @@ func (w Comparison) subject() []string {
 // constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
 // may.
 func (w Comparison) constants(common bool) []string {
-	axis := w.Asked.Axis
+	axis := w.Selection.Axis
 	constants, _ := AxesBut(subjects(w.C.Rows), IdentityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.C.Common, is) != common ||
@@ -179,7 +179,7 @@ func (w Comparison) constants(common bool) []string {
 	return constants
 }
 
-// side is one line about a side.
+// side describes a side in one line.
 func (w Comparison) side(name string, s compare.Side) string {
 	parts := []string{name, s.Filter}
 	switch len(s.Commits) {
@@ -245,7 +245,7 @@ func (w Comparison) differs() []string {
 	switch {
 	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
-	case w.Asked.Axis != "":
+	case w.Selection.Axis != "":
 		where += "; no other known difference of hardware, versions or settings"
 	default:
 		where += "; no known difference of hardware, versions or settings"
@@ -256,7 +256,7 @@ func (w Comparison) differs() []string {
 	return append([]string{where}, w.sessions()...)
 }
 
-// oneSided tells points that one side alone has: it was told what the other was not.
+// oneSided reports whether only one side has a point, so that its settings were given to that side alone.
 func oneSided(r compare.Row) bool { return r.BaseID == "" || r.HeadID == "" }
 
 func machinesText(names []string) string {
@@ -289,7 +289,7 @@ func verdictDifference(d query.FactDifference) string {
 	return text
 }
 
-// oneOrMore counts in words where there is one.
+// oneOrMore counts, with "one" in words.
 func oneOrMore(n int, noun string) string {
 	if n == 1 {
 		return "one " + noun
@@ -297,12 +297,12 @@ func oneOrMore(n int, noun string) string {
 	return term.Count(n, noun)
 }
 
-// has tells whether some point has no verdict for a reason.
+// has reports whether a point has no verdict for a reason.
 func (w Comparison) has(r judge.Reason) bool {
 	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Reason == r })
 }
 
-// shown are the places of the rows that a table has: unchanged ones only with --all, or where there is nothing else.
+// shown returns the indices of the rows of the table: unchanged ones only with --all, or if there are no others.
 func (w Comparison) shown() []int {
 	var all, loud []int
 	for i := range w.C.Rows {
@@ -312,13 +312,13 @@ func (w Comparison) shown() []int {
 			loud = append(loud, i)
 		}
 	}
-	if w.Asked.All || len(loud) == 0 {
+	if w.Selection.All || len(loud) == 0 {
 		return all
 	}
 	return loud
 }
 
-// isLoud tells whether somebody has to read a row.
+// isLoud reports whether a row needs attention.
 func isLoud(r *compare.Row) bool {
 	return r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict)
 }
@@ -336,7 +336,7 @@ func (w Comparison) hidden(places []int) string {
 	return "… and " + text + " (--all)"
 }
 
-// verdicts are the numbers of points by their verdict.
+// verdicts counts points by verdict.
 func (w Comparison) verdicts() map[judge.Verdict]int {
 	counts := map[judge.Verdict]int{}
 	for _, p := range w.C.Points {
@@ -345,7 +345,7 @@ func (w Comparison) verdicts() map[judge.Verdict]int {
 	return counts
 }
 
-// verdictCounts says how many there are of each verdict, the worst first.
+// verdictCounts lists the numbers of each verdict, the worst first.
 func verdictCounts(counts map[judge.Verdict]int) string {
 	var parts []string
 	for _, v := range compare.Verdicts {

@@ -22,13 +22,13 @@ func (w Comparison) Markdown() []byte {
 		fmt.Fprintf(&b, "%s\n\n", term.MarkdownText(line))
 	}
 	switch {
-	case len(w.Asked.By) > 0:
+	case len(w.Selection.By) > 0:
 		columns, rows := w.groups()
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	case w.sideBySide():
-		w.Asked.All = true
-		several := w.besides()
-		columns, rows := several.table(several.varying(several.places()), w.Asked.Axis == "")
+		w.Selection.All = true
+		several := w.metricsTable()
+		columns, rows := several.table(several.varying(several.places()), w.Selection.Axis == "")
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
 		loud, rest := w.split()
@@ -50,7 +50,7 @@ func (w Comparison) Markdown() []byte {
 	} else {
 		lines = append(lines, w.counts()[1:]...)
 	}
-	if len(w.Asked.By) == 0 {
+	if len(w.Selection.By) == 0 {
 		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}
 	for _, line := range lines {
@@ -62,7 +62,7 @@ func (w Comparison) Markdown() []byte {
 	return b.Bytes()
 }
 
-// verdictLine is the comparison in one line.
+// verdictLine sums up the comparison in one line.
 func (w Comparison) verdictLine() string {
 	if w.Gate != "" {
 		return w.Gate
@@ -80,13 +80,13 @@ func (w Comparison) gateLegend() string {
 		"too few, or too noisy, to tell."
 }
 
-// everything are the places of all rows.
+// everything returns the indices of all rows.
 func (w Comparison) everything() []int {
-	w.Asked.All = true
+	w.Selection.All = true
 	return w.shown()
 }
 
-// split parts the rows that somebody has to read from the others, the worst first.
+// split separates the rows that need attention from the others, the worst first.
 func (w Comparison) split() (loud, rest []int) {
 	quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
 	for _, place := range w.everything() {

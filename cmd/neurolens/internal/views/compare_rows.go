@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// points is the table of some rows, by their places, which differ in axes.
+// points makes the table of some rows, with a column for each axis in which they differ.
 func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]term.Cell) {
 	var columns []term.Column
 	for _, x := range varying {
@@ -40,10 +40,10 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 	return columns, rows
 }
 
-// relative tells whether points were judged relative to what all of them share.
+// relative reports whether points were judged relative to the change that all of them share.
 func (w Comparison) relative() bool { return len(w.C.Shared) > 0 }
 
-// relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
+// relativeCell has the change of a point relative to the change that all points share, and its verdict.
 func relativeCell(r *compare.Relative) term.Cell {
 	if r == nil || !Finite(r.Change) {
 		return term.Cell{Text: term.Unknown}
@@ -59,7 +59,7 @@ func relativeCell(r *compare.Relative) term.Cell {
 	return verdict
 }
 
-// pointAxes are axes, and the metric where there are several.
+// pointAxes returns the axes in which rows differ, and the metric as the last one if there are several.
 func (w Comparison) pointAxes(places []int) []Axis {
 	varying := w.axesOf(subjects(w.C.Rows), places, places)
 	if len(w.C.Metrics) > 1 {
@@ -68,11 +68,11 @@ func (w Comparison) pointAxes(places []int) []Axis {
 	return varying
 }
 
-// axesOf are those in which subjects differ, of some of them, which are the rows at these places.
+// axesOf returns the axes in which subjects differ, with the values of some of them, which are the rows at places.
 func (w Comparison) axesOf(all []Subject, some, places []int) []Axis {
 	_, varying := Axes(all, append(slices.Clone(IdentityColumns), "machine"))
 	varying = valuesAt(varying, some)
-	if name := w.Asked.Axis; name != "" {
+	if name := w.Selection.Axis; name != "" {
 		column := schema.CanonicalAlias(name)
 		if !slices.ContainsFunc(varying, func(x Axis) bool { return x.Name == column || "param."+x.Name == column }) {
 			varying = append([]Axis{w.valuesOf(places, column)}, varying...)
@@ -81,7 +81,7 @@ func (w Comparison) axesOf(all []Subject, some, places []int) []Axis {
 	return varying
 }
 
-// subjects are what rows are of.
+// subjects returns the points and metrics of rows.
 func subjects(rows []compare.Row) []Subject {
 	all := make([]Subject, len(rows))
 	for i := range rows {
@@ -94,7 +94,7 @@ func subjectOfRow(r *compare.Row) Subject {
 	return Subject{Point: r.Identity, Metric: r.Metric}
 }
 
-// valuesOf is a column, or a parameter, as an axis.
+// valuesOf makes an axis of a column or a parameter.
 func (w Comparison) valuesOf(places []int, name string) Axis {
 	if slices.Contains(IdentityColumns, name) || name == "machine" {
 		return w.axisOf(places, name, func(r *compare.Row) any { return r.Identity.Value(name) })
@@ -103,7 +103,7 @@ func (w Comparison) valuesOf(places []int, name string) Axis {
 	return w.axisOf(places, filter.ParameterKey(parameter), func(r *compare.Row) any { return r.Identity.Parameter(parameter) })
 }
 
-// axisOf are values of some rows as an axis.
+// axisOf makes an axis of a value of some rows.
 func (w Comparison) axisOf(places []int, name string, value func(r *compare.Row) any) Axis {
 	x := Axis{Name: name}
 	for _, place := range places {
@@ -112,7 +112,7 @@ func (w Comparison) axisOf(places []int, name string, value func(r *compare.Row)
 	return x
 }
 
-// verdictCell is a verdict as people read it: in capitals where it is bad.
+// verdictCell shows a verdict, in capitals if it is bad.
 func verdictCell(v judge.Verdict) term.Cell {
 	if slices.Contains([]judge.Verdict{judge.Regressed, compare.Missing, compare.Failed}, v) {
 		return term.Cell{Text: strings.ToUpper(string(v)), Failed: true}
@@ -134,7 +134,7 @@ func pointChange(r *compare.Row) string {
 	return text
 }
 
-// methodFlag says how a change was estimated if the medians of the sides contradict it; empty if they agree.
+// methodFlag names the estimator of a change if the medians of the sides contradict it; it is empty if they agree.
 func methodFlag(r *compare.Row) string {
 	for _, word := range []string{compare.FlagPaired, compare.FlagPairwise} {
 		if slices.Contains(r.Flags, word) {
@@ -172,7 +172,7 @@ func valueText(r *compare.Row, m *compare.Measured) string {
 	return QuantityOf(answer.Computed(*m.Value), r.Unit, r.Metric, "")
 }
 
-// pointCells are those of a point beside its axes.
+// pointCells returns the cells of a point behind its axes.
 func pointCells(r *compare.Row, relative bool) []term.Cell {
 	cells := []term.Cell{{Text: valueText(r, r.Base)}, {Text: valueText(r, r.Head)}, {Text: pointChange(r)}}
 	if relative {
@@ -186,7 +186,7 @@ func pointCells(r *compare.Row, relative bool) []term.Cell {
 		term.Cell{Text: intervalText(r)}, term.Cell{Text: chanceOf}, term.Cell{Text: noiseText(r)}, term.Cell{Text: runsText(r)}, verdictCell(r.Verdict), term.Cell{Text: wordOf(r)})
 }
 
-// runsText says how often each side was measured.
+// runsText counts the runs and samples of each side.
 func runsText(r *compare.Row) string {
 	side := func(m *compare.Measured) string {
 		switch {
@@ -262,7 +262,7 @@ func (p *pair) add(r *compare.Row, metrics []string) {
 	}
 }
 
-// loud tells whether somebody has to read of the pair in any metric.
+// loud reports whether a pair needs attention in any metric.
 func (p *pair) loud() bool {
 	return slices.ContainsFunc(p.rows, func(r *compare.Row) bool { return r != nil && isLoud(r) })
 }
@@ -271,7 +271,7 @@ func (p *pair) loud() bool {
 // that the other side's point is in, where that is one.
 type pairKeys struct{ byBase, byHead map[string]string }
 
-// ambiguous is what stands for a point that is in several pairs.
+// ambiguous marks a point that is in several pairs.
 const ambiguous = "several"
 
 func newPairKeys(rows []compare.Row) pairKeys {
@@ -305,7 +305,7 @@ func (k pairKeys) of(r *compare.Row) string {
 	return key
 }
 
-// pairOf names what is compared in a row, whatever the metric.
+// pairOf identifies the points of a row, whatever the metric.
 func pairOf(r *compare.Row) string { return r.BaseID + " " + r.HeadID + " " + r.Identity.Machine }
 
 // directions say of each of several metrics which values are better, and what is no change.

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sessions says what different sessions do to the verdicts.
+// sessions explains the effect of different sessions on the verdicts.
 func (w Comparison) sessions() []string {
 	c := w.C
 	homeless := c.Base.NoSession + c.Head.NoSession
@@ -66,7 +66,7 @@ func (w Comparison) sessions() []string {
 	return append(lines, w.withoutHistory(what)...)
 }
 
-// leftOut says which runs were left out because their session has no run of the other side.
+// leftOut counts the runs that were left out because their session has no run of the other side.
 func (w Comparison) leftOut() []string {
 	runs, points := 0, 0
 	for _, p := range w.C.Points {
@@ -96,7 +96,7 @@ func (w Comparison) leftOut() []string {
 	return []string{fmt.Sprintf("left out: %s of %s, which ran one side only", what, name)}
 }
 
-// everyPoint tells whether all points that have a change get no verdict for a reason.
+// everyPoint reports whether all points with a change lack a verdict for this reason.
 func (w Comparison) everyPoint(r judge.Reason) bool {
 	return !slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != r })
 }
@@ -125,7 +125,7 @@ func (w Comparison) withoutHistory(what string) []string {
 	return []string{why, "to decide it: " + w.together()}
 }
 
-// together says how both sides come to be measured by turns: in one session that can decide all points, or in a new one.
+// together advises how to measure both sides in turns: in a session that can decide all points, or in a new one.
 func (w Comparison) together() string {
 	id, one := "", true
 	for _, p := range w.C.Points {

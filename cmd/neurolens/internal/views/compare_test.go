@@ -87,7 +87,7 @@ func TestCompareHeading(t *testing.T) {
 func TestMatrixAxisIsNoConstant(t *testing.T) {
 	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: query.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
-		w := Comparison{C: &c, Asked: Selection{Axis: strings.TrimSuffix(axis, "=a")}}
+		w := Comparison{C: &c, Selection: Selection{Axis: strings.TrimSuffix(axis, "=a")}}
 		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
 			t.Errorf("--matrix %s: %q", axis, got)
 		}
@@ -122,15 +122,15 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 			}
 		}
 	}
-	w := Comparison{C: &c, Asked: Selection{Axis: "variant", Metrics: c.Metrics}}
-	b := w.besides()
+	w := Comparison{C: &c, Selection: Selection{Axis: "variant", Metrics: c.Metrics}}
+	b := w.metricsTable()
 	_, rows := b.table(b.varying(b.places()), false)
-	if hidden := b.notShown(); len(rows) != CompareRows || hidden != "… and 5 more points (--all)" || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
+	if hidden := b.hiddenText(); len(rows) != CompareRows || hidden != "… and 5 more points (--all)" || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
 		t.Errorf("%d rows, %q hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
 	}
-	w.Asked.All = true
-	if b = w.besides(); len(b.pairs) != 25 || b.notShown() != "" {
-		t.Errorf("%d rows of all, %q hidden", len(b.pairs), b.notShown())
+	w.Selection.All = true
+	if b = w.metricsTable(); len(b.pairs) != 25 || b.hiddenText() != "" {
+		t.Errorf("%d rows of all, %q hidden", len(b.pairs), b.hiddenText())
 	}
 }
 
@@ -200,7 +200,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Head = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
 	w := Comparison{
 		Reader: Reader{Stores: []string{"my store"}}, C: &c,
-		Asked: Selection{Selections: []string{"a", "b c"}, Metrics: []string{"latency"}, Thresholds: []string{"5%"}, Strict: true},
+		Selection: Selection{Selections: []string{"a", "b c"}, Metrics: []string{"latency"}, Thresholds: []string{"5%"}, Strict: true},
 	}
 	said := func(lines []string, want string) {
 		t.Helper()
@@ -396,7 +396,7 @@ func TestCompareNextIsNoControl(t *testing.T) {
 	t.Parallel()
 	for _, control := range []bool{true, false} {
 		c := compare.Comparison{Points: []compare.Point{{Verdict: judge.Regressed, Control: control}}}
-		w := Comparison{C: &c, Asked: Selection{Selections: []string{"side=base", "side=head"}}}
+		w := Comparison{C: &c, Selection: Selection{Selections: []string{"side=base", "side=head"}}}
 		if got := w.next(); control != (got == "") {
 			t.Errorf("control %v: %q", control, got)
 		}

@@ -100,7 +100,7 @@ func (w Comparison) failures(places []int) []string {
 	return lines
 }
 
-// Noun is what is counted: a point, or what it gives in one of several metrics.
+// Noun is the noun for the rows of a comparison: "point", or "result" if there are several metrics.
 func Noun(c *compare.Comparison) string {
 	if len(c.Metrics) > 1 {
 		return "result"
@@ -183,12 +183,12 @@ func (w Comparison) relativeCounts() string {
 	return "relative: " + verdictCounts(counts)
 }
 
-// called tells whether a verdict is one of a change.
+// called reports whether a verdict is a change.
 func called(v judge.Verdict) bool {
 	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
-// inconclusiveText says why points are inconclusive, and what is likely to settle them.
+// inconclusiveText explains why points are inconclusive and how to decide them.
 func (w Comparison) inconclusiveText() string {
 	reasons := map[judge.Reason]int{}
 	var open []compare.Point
@@ -210,7 +210,7 @@ func (w Comparison) inconclusiveText() string {
 	return " (" + strings.Join(parts, ", ") + moreRunsText(open) + ")"
 }
 
-// manyRuns is how many more runs per side are so many that another remedy is named.
+// manyRuns is the number of additional runs per side from which another remedy is named.
 const manyRuns = 50
 
 // moreRunsText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
@@ -277,20 +277,20 @@ func fewerRunsText(open []compare.Point) string {
 func (w Comparison) next() string {
 	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
 	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
-	if len(w.Asked.Selections) == 0 || w.Asked.Axis != "" || i < 0 {
+	if len(w.Selection.Selections) == 0 || w.Selection.Axis != "" || i < 0 {
 		return ""
 	}
 	command := "neurolens explain"
-	for _, arg := range w.Asked.Selections {
+	for _, arg := range w.Selection.Selections {
 		command += " " + term.ShellWord(arg)
 	}
-	if len(w.Asked.Metrics) > 0 {
+	if len(w.Selection.Metrics) > 0 {
 		command += " --metric " + term.ShellWord(w.C.Points[i].Metric)
 	}
-	for _, threshold := range w.Asked.Thresholds {
+	for _, threshold := range w.Selection.Thresholds {
 		command += " --threshold " + term.ShellWord(threshold)
 	}
-	if w.Asked.Strict {
+	if w.Selection.Strict {
 		command += " --strict"
 	}
 	return command + w.Reader.OfStores()
@@ -310,7 +310,7 @@ func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
 		switch {
 		case c.Name == "geometric_mean":
 			header = "GEOMEAN"
-		case i < len(w.Asked.By) && !slices.Contains(RunColumns, c.Name):
+		case i < len(w.Selection.By) && !slices.Contains(RunColumns, c.Name):
 			header = c.Name // a parameter keeps its name
 		}
 		columns = append(columns, term.Column{Header: header, Right: c.Type != answer.TypeText})
@@ -332,7 +332,7 @@ func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
 	return columns, rows
 }
 
-// countsNothing tells whether a column counts points and all its counts are 0.
+// countsNothing reports whether all counts in a column are 0.
 func countsNothing(t answer.Table, column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []any) bool { return row[column] != int64(0) })
 }
@@ -358,7 +358,7 @@ func (w Comparison) spends() (least, most float64) {
 	return least, max(most, least)
 }
 
-// confidence is that of the intervals, in words: where these differ, that of most of them.
+// confidence is the confidence level of the intervals in words, or the most frequent one if they differ.
 func (w Comparison) confidence() string {
 	least, most := w.spends()
 	percent := 100 * (1 - (1-judge.Confidence)*most)
@@ -408,7 +408,7 @@ func (w Comparison) interleaved() (in, byBlock, of int) {
 	return in, byBlock, of
 }
 
-// howInterleaved says what is compared with what in a session whose sides took turns.
+// howInterleaved explains which runs are compared in a session whose sides took turns.
 func (w Comparison) howInterleaved() string {
 	in, byBlock, of := w.interleaved()
 	shared := 0 // sessions of both sides: the comparison leaves out sessions of the head alone

@@ -13,7 +13,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// Search is a search for benchmarks, and what it has found.
+// Search is a search for benchmarks with its results.
 type Search struct {
 	Dir     string
 	Rules   []discover.Rule
@@ -22,7 +22,7 @@ type Search struct {
 	Found   *discover.Found
 }
 
-// nothing says what was looked for where nothing was found; else it is empty.
+// nothing describes the search if it found nothing, and is empty otherwise.
 func (s *Search) nothing() string {
 	if len(s.Found.Benchmarks)+len(s.Found.Tools) > 0 {
 		return ""

@@ -19,7 +19,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// Env has what is known of a machine, and of what is not the reason.
+// Env lists the facts of a machine; for each unknown fact it gives the reason.
 func Env(env schema.Env) answer.Table {
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},
@@ -37,7 +37,7 @@ func Env(env schema.Env) answer.Table {
 	return t
 }
 
-// Facts shows what is known as name and value, and what is not in one line a reason.
+// Facts shows known facts with their values, and the unknown ones in one line per reason.
 func Facts(t answer.Table) term.View {
 	v := term.View{Columns: []term.Column{{Header: "FACT"}, {Header: "VALUE"}}}
 	unknown := map[string][]string{}

@@ -13,7 +13,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// explainRows is how many lines a table shows unless told otherwise.
+// explainRows is the number of lines that a table shows by default.
 const explainRows = 20
 
 // explainText is how wide a fact is shown at most: next to it there is to be room for its name.
@@ -31,7 +31,7 @@ func NewExplanation(r Reader, x *compare.Explanation, all bool) Explanation {
 	return Explanation{Comparison{Reader: r, C: &x.Comparison}, x, all}
 }
 
-// View says which point is explained, and lists what else differs there.
+// View names the explained point and lists the facts that differ.
 func (w Explanation) View() term.View {
 	if len(w.x.Comparison.Rows) == 0 {
 		return term.View{Below: []string{"nothing got worse: " + w.counts()[0]}}
@@ -108,7 +108,7 @@ func filled(columns []term.Column, rows [][]term.Cell) ([]term.Column, [][]term.
 	return kept, some
 }
 
-// above says what is compared, and which point is explained.
+// above names the sides and the explained point.
 func (w Explanation) above() []string {
 	c := w.C
 	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
@@ -136,7 +136,7 @@ func (w Explanation) above() []string {
 	return append(lines, line, w.chosen())
 }
 
-// chosen says why it is this point.
+// chosen gives the reason for the choice of the point.
 func (w Explanation) chosen() string {
 	points := w.C.Points
 	switch v := w.C.Rows[0].Verdict; {
@@ -151,7 +151,7 @@ func (w Explanation) chosen() string {
 	}
 }
 
-// evidenceCells are those of a line of evidence.
+// evidenceCells returns the cells of a line of evidence.
 func evidenceCells(row *compare.ExplainRow) []term.Cell {
 	value := func(v compare.EvidenceValue) term.Cell {
 		switch {
@@ -204,7 +204,7 @@ func shortHashes(texts []string) string {
 	return strings.Join(all, ", ")
 }
 
-// quiet are lines about what was looked at and is no difference.
+// quiet returns lines about facts that were examined and do not differ.
 func (w Explanation) quiet(rows []compare.ExplainRow) []string {
 	var same, inconclusive []string
 	ops := 0
@@ -267,7 +267,7 @@ func (w Explanation) contrasts(rows []compare.ExplainRow) []string {
 	return lines
 }
 
-// looked says how many facts were looked at; empty where there are none.
+// looked counts the examined facts; it is empty if there are none.
 func (w Explanation) looked(found bool) string {
 	facts, few := w.x.Facts, w.x.FewRuns
 	const tooFew = "in too few runs or sessions"
@@ -324,7 +324,7 @@ func (w Explanation) contrast(row *compare.ExplainRow) string {
 	return text
 }
 
-// effect says by how much the runs that a contrast names differ from the others.
+// effect describes the difference between the runs of a contrast and the others.
 func (w Explanation) effect(row *compare.ExplainRow) string {
 	e, text := row.Estimate, "differ in "+w.C.Rows[0].Metric
 	if !Finite(e.Change) {
@@ -337,7 +337,7 @@ func (w Explanation) effect(row *compare.ExplainRow) string {
 	return text + " from"
 }
 
-// maxAlike is how many facts are named that split the runs alike.
+// maxAlike is the number of facts with the same split of the runs that are named.
 const maxAlike = 3
 
 // alike says which other facts may be meant as well.

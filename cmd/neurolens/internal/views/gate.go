@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// openText says why points count as inconclusive: with what verdicts, unless it is this one.
+// openText lists the verdicts that count as inconclusive, unless the only one is inconclusive itself.
 func openText(open []compare.Point) string {
 	counts := map[judge.Verdict]int{}
 	for _, p := range open {

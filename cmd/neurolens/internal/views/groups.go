@@ -252,7 +252,7 @@ func metricAxis(g query.Grouping) Axis {
 	return x
 }
 
-// hasValue tells whether any row has a value.
+// hasValue reports whether any row has a value.
 func hasValue(x Axis) bool {
 	return slices.ContainsFunc(x.Values, func(v string) bool { return v != "" })
 }
@@ -283,7 +283,7 @@ func bestAxes(g query.Grouping) []Axis {
 	})
 }
 
-// groupedBy tells whether a column or parameter is a key.
+// groupedBy reports whether a column or parameter is a key of the grouping.
 func groupedBy(g query.Grouping, name string) bool {
 	return slices.ContainsFunc(g.Keys, func(c answer.Column) bool { return c.Name == name || c.Name == "param."+name })
 }

@@ -65,7 +65,7 @@ func HistoryGateLine(g history.Gate, newest, exit int) string {
 	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", newest, strings.Join(parts, "; "), exit)
 }
 
-// nothing says why there is nothing to show.
+// nothing explains why there is nothing to show.
 func (w History) nothing() []string {
 	switch {
 	case w.H.Known > 0 && w.Req.Regressions && w.H.Few == w.H.Known && w.Req.Method != history.Otava:
@@ -128,7 +128,7 @@ const (
 // historyAxes are the columns in which series differ, besides the parameters.
 var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision", "machine"}
 
-// changedAt is a change of a series, with what is said of it.
+// changedAt is a change of a series with its description.
 type changedAt struct {
 	history.Change
 	row *history.Row // nil: there is no change
@@ -313,7 +313,7 @@ func (w History) noun() string {
 	return "session"
 }
 
-// perCommit says of what values are.
+// perCommit names the commits that values belong to.
 func (w History) perCommit() string {
 	if w.noun() == "value" {
 		return ", one for each commit of a session"
@@ -321,12 +321,12 @@ func (w History) perCommit() string {
 	return ""
 }
 
-// tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
+// tooShort reports whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
 func (w History) tooShort(s history.Series) bool {
 	return s.Sessions < history.MinSessions && w.Req.Method != history.Otava
 }
 
-// seriesName is what the series of a row is of.
+// seriesName names the series of a row.
 func seriesName(row *history.Row) string {
 	constants, _ := Axes([]Subject{{Point: row.Point}}, historyAxes[:len(historyAxes)-1])
 	name := OrUnknown(row.Metric) + " of " + strings.Join(constants, " ")
@@ -416,7 +416,7 @@ func (w History) differsText(differs []query.FactDifference) string {
 	return strings.Join(parts, ", ")
 }
 
-// changeOrder is how verdicts are ordered: what got worse first.
+// changeOrder is the order of verdicts, the worst first.
 var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
@@ -500,7 +500,7 @@ func withoutLabel(constants []string) []string {
 	return constants
 }
 
-// subjects are what series are of.
+// subjects returns the points and metrics of series.
 func (w History) subjects(series []history.Series) []Subject {
 	all := make([]Subject, len(series))
 	for i, s := range series {
@@ -510,7 +510,7 @@ func (w History) subjects(series []history.Series) []Subject {
 	return all
 }
 
-// seriesCells are the cells of a series after what it is of.
+// seriesCells returns the cells of a series behind its name.
 func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 	rows := w.H.Rows[s.First:s.End]
 	cells := []term.Cell{
@@ -611,10 +611,10 @@ func (w History) fewSessions(few int) []string {
 	return []string{fmt.Sprintf("%s with fewer than %d %ss, too few to find a change", term.Thousands(few), history.MinSessions, w.noun())}
 }
 
-// inconclusiveMeaning says what an inconclusive series is.
+// inconclusiveMeaning explains an inconclusive series.
 const inconclusiveMeaning = "inconclusive: a visible step or slow change that may be chance; more sessions decide it"
 
-// promise is what is known of false changes.
+// promise states the error rate of changes.
 func (w History) promise() string {
 	if w.Req.Newest > 0 {
 		return "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed"

@@ -81,7 +81,7 @@ func (r IngestReport) sayUnmatched(w io.Writer) {
 	}
 }
 
-// maxFiles is how many files a terminal names; of more it shows the formats.
+// maxFiles is the number of files from which a terminal shows the formats instead.
 const maxFiles = 20
 
 // View has a row a file where there are few, else one a format; below it what was not stored, and why.

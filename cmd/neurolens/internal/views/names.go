@@ -61,7 +61,7 @@ func PointNames(varying []Axis, rows int) []string {
 	return names
 }
 
-// ShortRun is what people see of a run id, and may type.
+// ShortRun is the end of a run id, which people see and may type.
 func ShortRun(id string) string {
 	if len(id) <= 8 {
 		return id
@@ -69,7 +69,7 @@ func ShortRun(id string) string {
 	return id[len(id)-8:]
 }
 
-// OrUnknown is a text, or what stands where there is none.
+// OrUnknown returns a text, or the mark for unknown values if it is empty.
 func OrUnknown(s string) string {
 	if s == "" {
 		return term.Unknown
@@ -77,13 +77,13 @@ func OrUnknown(s string) string {
 	return s
 }
 
-// ShortCommit is the beginning of a commit's id, as git shows it.
+// ShortCommit is the abbreviated id of a commit, as git shows it.
 func ShortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
-// Uncommitted follows a commit where the code has changes that no commit has.
+// Uncommitted is appended to a commit if the code has uncommitted changes.
 const Uncommitted = " + uncommitted changes"
 
-// HashText is a value of a change, cut where it is a hash.
+// HashText returns a value, abbreviated if it is a hash.
 func HashText(value string) string {
 	const enough = 12
 	if len(value) > enough && strings.Trim(value, "0123456789abcdef") == "" {
@@ -92,7 +92,7 @@ func HashText(value string) string {
 	return OrUnknown(value)
 }
 
-// Reader is who reads a screen: how wide it is, what time it is there, and which stores were named.
+// Reader describes the terminal and the place of the person who reads, and the stores that were named.
 type Reader struct {
 	Width  int
 	Whole  bool // names are not cut, as on a pipe
@@ -101,10 +101,10 @@ type Reader struct {
 	UTC    bool // times are printed with the date and in UTC, for readers elsewhere
 }
 
-// Page is what the reader has before them, without colour.
+// Page is the page of the reader, without colour.
 func (r Reader) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
 
-// When prints a time, in local time unless the reader is elsewhere; what is no time is not known.
+// When prints a time, in local time unless the reader is elsewhere. Anything that is not a time is unknown.
 func (r Reader) When(v any) string {
 	t, ok := v.(time.Time)
 	if !ok || t.IsZero() {
@@ -120,12 +120,12 @@ func (r Reader) When(v any) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Offset is the offset of local time from UTC, for the header above times: UTC, or UTC+02:00.
+// Offset is the offset of local time from UTC for the header of times: UTC, or UTC+02:00.
 func (r Reader) Offset() string {
 	return strings.TrimSuffix("UTC"+r.Now.Local().Format("-07:00"), "+00:00")
 }
 
-// OfStores are the words of a command that name the stores again.
+// OfStores returns the flags of a command that name the stores again.
 func (r Reader) OfStores() string {
 	words := ""
 	for _, dir := range r.Stores {

@@ -21,7 +21,7 @@ import (
 const maxSentences = 12
 
 // Won says how the points of a session stand to those that its sweep compares with.
-type Won struct {
+type ContestResult struct {
 	Lines   []string
 	Notes   []string // the lines that are needed beside Rows
 	Rows    Standing // the lines about single points, as columns of a table
@@ -40,10 +40,10 @@ type JudgedSession struct {
 }
 
 // Winners compares the sides of a session, or its points with those that its sweep names. Where they cannot be compared, it says why.
-func Winners(ctx context.Context, db *query.DB, s JudgedSession) (Won, error) {
+func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult, error) {
 	axis, value, named := strings.Cut(s.Baseline, "=")
 	if !named && !s.Against {
-		return Won{}, nil
+		return ContestResult{}, nil
 	}
 	metrics := s.Metrics[:min(len(s.Metrics), 1)]
 	req := compare.Request{Base: s.Runs, Metrics: metrics, Usual: s.Usual}
@@ -57,15 +57,15 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (Won, error) {
 	c, err := compare.Compare(ctx, db.WithoutWarnings(), req)
 	if errors.Is(err, query.ErrInput) {
 		line := []string{notCompared(names.reference, err)}
-		return Won{Lines: line, Notes: line}, nil
+		return ContestResult{Lines: line, Notes: line}, nil
 	}
 	if err != nil {
-		return Won{}, err
+		return ContestResult{}, err
 	}
 	won := names.sentences(c.Rows, s).by(metrics)
 	second, err := names.byProcessor(ctx, db, req, &c)
 	if err != nil {
-		return Won{}, err
+		return ContestResult{}, err
 	}
 	more := append(second, Comparison{C: &c}.leftOut()...)
 	won.Lines, won.Notes = append(won.Lines, more...), append(won.Notes, more...)
@@ -91,7 +91,7 @@ func alongAxis(axis, value string) contest {
 }
 
 // by names the metric that decided, where it was asked for.
-func (w Won) by(metrics []string) Won {
+func (w ContestResult) by(metrics []string) ContestResult {
 	if len(metrics) > 0 && len(w.Lines) > 0 {
 		w.Lines = append([]string{"by " + metrics[0] + ":"}, w.Lines...)
 	}
@@ -104,12 +104,12 @@ func notCompared(reference string, err error) string {
 }
 
 // sentences say of each point who won, by how much, and how sure that is.
-func (c contest) sentences(rows []compare.Row, s JudgedSession) Won {
+func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { // the table says why
 		return r.Estimates == nil && (r.Base == nil || r.Base.Runs == 0) && (r.Head == nil || r.Head.Runs == 0)
 	})
 	if len(rows) == 0 {
-		return Won{}
+		return ContestResult{}
 	}
 	names := c.pointNames(rows)
 	var lines, notes []string
@@ -128,7 +128,7 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) Won {
 	if open != "" {
 		notes = append(notes, open)
 	}
-	return Won{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
+	return ContestResult{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
 }
 
 // pointNames are names of points by their values of axes; empty where there is nothing to tell apart.

@@ -152,7 +152,7 @@ func TestConfidenceIsNeverAll(t *testing.T) {
 
 func TestWonByAMetric(t *testing.T) {
 	t.Parallel()
-	won := Won{Lines: []string{"b is slower than a: latency +100 %"}}
+	won := ContestResult{Lines: []string{"b is slower than a: latency +100 %"}}
 	if got := won.by([]string{"cpu_user"}).Lines[0]; got != "by cpu_user:" {
 		t.Errorf("the first line is %q", got)
 	}

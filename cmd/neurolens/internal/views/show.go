@@ -18,9 +18,9 @@ import (
 )
 
 // page collects the sections of show, each under its title.
-type page struct{ lines []string }
+type detailLines struct{ lines []string }
 
-func (p *page) section(title string, lines []string) {
+func (p *detailLines) section(title string, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
@@ -30,7 +30,7 @@ func (p *page) section(title string, lines []string) {
 	}
 }
 
-// Detail shows all that is known of one run.
+// Detail shows one run completely.
 type Detail struct {
 	Reader   Reader
 	Facts    query.FactWriter // what is known of facts
@@ -43,7 +43,7 @@ type Detail struct {
 // View has a section for each part of a run that is there.
 func (s Detail) View(d query.Detail, related query.Related) term.View {
 	run := &d.Run
-	p := &page{lines: append(headline(run), lostLines(d.Lost)...)}
+	p := &detailLines{lines: append(headline(run), lostLines(d.Lost)...)}
 	if len(d.Metrics) > 0 {
 		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
 		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name), s.Reader.Width))
@@ -64,7 +64,7 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	return v
 }
 
-// noteLines are what was said about a run later.
+// noteLines lists the baselines and the notes of a run.
 func (s Detail) noteLines(d query.Detail) []string {
 	var lines []string
 	for _, name := range d.Baselines {
@@ -80,7 +80,7 @@ func (s Detail) noteLines(d query.Detail) []string {
 	return lines
 }
 
-// lostLines say what damage took of a run.
+// lostLines lists the data of a run that were lost to damage.
 func lostLines(lost map[string]string) []string {
 	var lines []string
 	for _, table := range slices.Sorted(maps.Keys(lost)) {
@@ -89,7 +89,7 @@ func lostLines(lost map[string]string) []string {
 	return lines
 }
 
-// headline is what the run is and how it ended.
+// headline describes the run and how it ended.
 func headline(run *schema.Run) []string {
 	constants, _ := Axes([]Subject{subjectOf(query.ListedRunOf(run))}, RunColumns)
 	lines := append([]string{run.RunID}, term.Heading(constants)...)
@@ -124,7 +124,7 @@ func stageLines(s *schema.Stages) []string {
 	return term.Pairs(rows)
 }
 
-// factLines are the lines of a fact of many.
+// factLines returns a fact of several lines.
 func factLines(run *schema.Run, name string) []string {
 	text := strings.TrimSpace(run.Env.Facts[name])
 	if text == "" {

@@ -11,12 +11,12 @@ import (
 	"github.com/neurolens/neurolens/query/export"
 )
 
-// done says what a kind of event did.
+// done describes the effect of each kind of event.
 var done = map[string]string{
 	"remove": "removed; restore brings them back", "restore": "restored", "tag": "tagged", "untag": "untagged", "note": "noted", "bless": "blessed",
 }
 
-// Annotations says what was said about how many runs.
+// Annotations counts the runs that got an annotation.
 func Annotations(t answer.Table) term.View {
 	var v term.View
 	for _, row := range t.Rows {
@@ -34,7 +34,7 @@ func Annotations(t answer.Table) term.View {
 	return v
 }
 
-// Blessed says what was written into a file of a baseline.
+// Blessed describes a baseline file that was written.
 func Blessed(w *compare.BaselineWritten) term.View {
 	text := fmt.Sprintf("%s of session %s written to %s", term.Count(w.Points, "point"), ShortRun(w.Session), w.File)
 	if w.Replaced > 0 {
@@ -71,7 +71,7 @@ func Exported(files []export.File) term.View {
 	return v
 }
 
-// WorkflowTable says what became of each file.
+// WorkflowTable has the state of each file.
 func WorkflowTable(files []project.WorkflowFile, states []string) answer.Table {
 	t := answer.Table{Columns: []answer.Column{{Name: "file", Type: answer.TypeText}, {Name: "state", Type: answer.TypeText}}}
 	for i, f := range files {
@@ -80,7 +80,7 @@ func WorkflowTable(files []project.WorkflowFile, states []string) answer.Table {
 	return t
 }
 
-// Workflow says the same to people, and what to do next.
+// Workflow shows the files to people, with the next command.
 func Workflow(t answer.Table, sweep string, there bool) term.View {
 	var v term.View
 	command := "git add"

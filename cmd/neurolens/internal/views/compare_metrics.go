@@ -12,16 +12,16 @@ import (
 
 // beside is a comparison in several metrics that were asked for: a row for each pair of points, and for each metric in its turn
 // what it says of them. Each metric is judged in its own direction, so that a pair may be better in one and worse in another.
-type beside struct {
+type metricsTable struct {
 	Comparison
 	every         []int   // the places of all pairs
 	pairs         []*pair // that are shown, the worst first
 	quiet, beyond int     // pairs that are not shown: unchanged in every metric; of those that are not, beyond CompareRows
 }
 
-// besides gathers the rows of all metrics by pair. Of a matrix, whose rows are what was asked for, none is too quiet.
-func (w Comparison) besides() beside {
-	b := beside{Comparison: w}
+// metricsTable gathers the rows of all metrics by pair. Of a matrix, whose rows are what was asked for, none is too quiet.
+func (w Comparison) metricsTable() metricsTable {
+	b := metricsTable{Comparison: w}
 	keys := newPairKeys(w.C.Rows)
 	byKey := map[string]*pair{}
 	for i := range w.C.Rows {
@@ -41,10 +41,10 @@ func (w Comparison) besides() beside {
 	for _, p := range b.pairs {
 		b.every = append(b.every, p.place)
 	}
-	if w.Asked.All {
+	if w.Selection.All {
 		return b
 	}
-	loud := slices.DeleteFunc(slices.Clone(b.pairs), func(p *pair) bool { return w.Asked.Axis == "" && !p.loud() })
+	loud := slices.DeleteFunc(slices.Clone(b.pairs), func(p *pair) bool { return w.Selection.Axis == "" && !p.loud() })
 	if len(loud) > 0 {
 		b.quiet = len(b.pairs) - len(loud)
 		b.pairs = loud
@@ -54,8 +54,8 @@ func (w Comparison) besides() beside {
 	return b
 }
 
-// places are those of the pairs, one each.
-func (b beside) places() []int {
+// places returns the index of a row of each pair.
+func (b metricsTable) places() []int {
 	places := make([]int, len(b.pairs))
 	for i, p := range b.pairs {
 		places[i] = p.place
@@ -63,8 +63,8 @@ func (b beside) places() []int {
 	return places
 }
 
-// varying are the axes in which all pairs differ, of some rows by their places.
-func (b beside) varying(places []int) []Axis {
+// varying returns the axes in which pairs differ, with the values of some rows.
+func (b metricsTable) varying(places []int) []Axis {
 	all := make([]Subject, len(b.every))
 	at := make(map[int]int, len(b.every))
 	for i, place := range b.every {
@@ -77,8 +77,8 @@ func (b beside) varying(places []int) []Axis {
 	return b.axesOf(all, among, places)
 }
 
-// results are the places of the rows of all pairs that are shown, metric after metric of each, and those of their pairs.
-func (b beside) results() (places, pairs []int) {
+// results returns the indices of the rows of the shown pairs, metric by metric, and for each the index of its pair.
+func (b metricsTable) results() (places, pairs []int) {
 	place := map[*compare.Row]int{}
 	for i := range b.C.Rows {
 		place[&b.C.Rows[i]] = i
@@ -93,8 +93,8 @@ func (b beside) results() (places, pairs []int) {
 	return places, pairs
 }
 
-// notShown says how many pairs the table leaves out.
-func (b beside) notShown() string {
+// hiddenText says how many pairs the table leaves out.
+func (b metricsTable) hiddenText() string {
 	var parts []string
 	if b.beyond > 0 {
 		parts = append(parts, term.Count(b.beyond, "more point"))
@@ -108,32 +108,32 @@ func (b beside) notShown() string {
 	return fmt.Sprintf("… and %s (--all)", strings.Join(parts, ", "))
 }
 
-// around adds the lines that stand around the table.
-func (b beside) around(v term.View) term.View {
-	if shared := b.constants(false); len(shared) > 0 && b.Asked.Axis == "" {
+// addLines adds the lines above and below the table.
+func (b metricsTable) addLines(v term.View) term.View {
+	if shared := b.constants(false); len(shared) > 0 && b.Selection.Axis == "" {
 		v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
 	}
-	if hidden := b.notShown(); hidden != "" {
+	if hidden := b.hiddenText(); hidden != "" {
 		v.Below = append(v.Below, hidden, "")
 	}
-	if b.Asked.Axis == "" {
+	if b.Selection.Axis == "" {
 		results, _ := b.results()
 		v.Below = slices.Concat(v.Below, b.failures(b.places()), b.explained(term.View{}, results))
 	}
 	return v
 }
 
-// view adds the table to a view, and how it is shown where that is too wide: with the values of the head alone, then with a
+// addTable adds the table to a view, and how it is shown where that is too wide: with the values of the head alone, then with a
 // row for each metric.
-func (b beside) view(v term.View) term.View {
+func (b metricsTable) addTable(v term.View) term.View {
 	varying := b.varying(b.places())
-	v.Columns, v.Rows = b.table(varying, b.Asked.Axis == "")
+	v.Columns, v.Rows = b.table(varying, b.Selection.Axis == "")
 	compact := v
 	v.Compact = func() term.View {
 		for _, x := range [][]Axis{varying, b.Reader.MergedAxes(varying)} {
 			short := compact
 			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(b.Reader.Page()) {
-				return b.ofHead(short)
+				return b.noteHeadValues(short)
 			}
 		}
 		places, pairs := b.results()
@@ -149,9 +149,9 @@ func (b beside) view(v term.View) term.View {
 	return v
 }
 
-// ofHead says that values are of the head, unless they always are.
-func (b beside) ofHead(v term.View) term.View {
-	if b.Asked.Axis == "" {
+// noteHeadValues adds a line that values are of the head, unless they always are.
+func (b metricsTable) noteHeadValues(v term.View) term.View {
+	if b.Selection.Axis == "" {
 		v.Above = append(slices.Clone(v.Above), "values are those of the head: the terminal is too narrow for both sides")
 	}
 	return v
@@ -159,12 +159,12 @@ func (b beside) ofHead(v term.View) term.View {
 
 // table has for each metric the value of the head, or of both sides, the change and the verdict, and at last the words of the
 // verdicts.
-func (b beside) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) {
+func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) {
 	var columns []term.Column
 	for _, x := range varying {
 		columns = append(columns, AxisColumn(x))
 	}
-	relative := b.relative() && b.Asked.Axis == ""
+	relative := b.relative() && b.Selection.Axis == ""
 	for _, metric := range b.C.Metrics {
 		columns = append(columns, MetricColumn(metric), term.Column{Header: "CHANGE", Right: true})
 		if relative {
@@ -172,7 +172,7 @@ func (b beside) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) 
 		}
 		columns = append(columns, term.Column{Header: "VERDICT"})
 	}
-	if b.Asked.Axis == "" {
+	if b.Selection.Axis == "" {
 		columns = append(columns, term.Column{Header: "", Drop: 1})
 	}
 	rows := make([][]term.Cell, len(b.pairs))
@@ -183,14 +183,14 @@ func (b beside) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) 
 		for _, r := range p.rows {
 			rows[i] = append(rows[i], resultCells(r, both, relative)...)
 		}
-		if b.Asked.Axis == "" {
+		if b.Selection.Axis == "" {
 			rows[i] = append(rows[i], term.Cell{Text: p.words(b.C.Metrics)})
 		}
 	}
 	return columns, rows
 }
 
-// resultCells are the value of a metric, its change and the verdict; unknown where there is no such row.
+// resultCells returns the value of a metric, its change and the verdict, all unknown if r is nil.
 func resultCells(r *compare.Row, both, relative bool) []term.Cell {
 	unknown := term.Cell{Text: term.Unknown}
 	cells := []term.Cell{unknown, unknown}
@@ -213,7 +213,7 @@ func resultCells(r *compare.Row, both, relative bool) []term.Cell {
 	return cells
 }
 
-// words are those of the results of a pair: noise, or latency noise (+3), accuracy few_runs where they differ.
+// words returns the words of a pair: "noise", or "latency noise (+3), accuracy few_runs" if metrics differ.
 func (p *pair) words(metrics []string) string {
 	var all, named []string
 	for i, r := range p.rows {
