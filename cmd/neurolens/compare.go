@@ -180,7 +180,7 @@ func (f *compareFlags) asked(args []string) views.Selection {
 	return views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all}
 }
 
-// sideFlags say what is compared.
+// selectionFlags are the flags of compare that the charts of two sides have too.
 type selectionFlags struct {
 	metrics, thresholds []string
 	matrix              string

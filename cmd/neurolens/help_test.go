@@ -49,7 +49,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 		}
 	}
 	root := newRootCommand(&app{})
-	if err := help.PrepareCompletion(root, help.CompletionSources{}); err != nil {
+	if err := help.PrepareCompletion(root, nil); err != nil {
 		t.Fatal(err)
 	}
 	visit(root)

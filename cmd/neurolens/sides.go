@@ -219,7 +219,7 @@ const (
 	filePrefix = "file:"
 )
 
-// fileReference names a file of which the runs of a side are read.
+// fileSide is a side of a comparison whose runs are read from a file.
 type fileSide struct {
 	commit string // the commit that has the file; empty: it is on the disk
 	path   string

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// DrawOptions are how a figure is drawn.
+// ImageOptions are the options of a picture.
 type ImageOptions struct {
 	Width    int               // in pixels; 0: 720
 	Height   int               // in pixels; 0, or less than the rows of the figure take: what it needs

@@ -120,7 +120,7 @@ func (d *plot) diagonal(g Guide) {
 // faint is the colour of what is no value.
 const faint = "\x1b[2m"
 
-// cellInk is what a mark is drawn with.
+// textStyle is the colour and the shape of a mark.
 type textStyle struct {
 	color string
 	shape rune // of a mark; 0: dots alone

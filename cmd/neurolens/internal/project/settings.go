@@ -36,7 +36,7 @@ type Project struct {
 	below      map[string]judge.Thresholds // of commands, from their defaults
 }
 
-// Surroundings are what a project is looked for in.
+// Environment is where a project is looked for.
 type Environment struct {
 	Home    string // above which nobody looks
 	Environ func(string) string

@@ -33,7 +33,7 @@ const (
 	fewestValues = 2   // points, for a chart over axes
 )
 
-// artist draws what one report is about.
+// pictureMaker draws the charts of one report.
 type pictureMaker struct {
 	db     *query.DB
 	reader views.Reader

@@ -74,7 +74,7 @@ func Colored(asked string, isTerminal bool, getenv func(string) string) bool {
 	return isTerminal
 }
 
-// Noting writes, and keeps the first error: cobra does not look at those of its help.
+// ErrorKeeper keeps the first error of a writer, because cobra ignores the errors of its help.
 type ErrorKeeper struct {
 	To  io.Writer
 	Err error

@@ -20,7 +20,7 @@ import (
 // maxSentences is how many points are told of one by one.
 const maxSentences = 12
 
-// Won says how the points of a session stand to those that its sweep compares with.
+// ContestResult says how the points of a session stand to those that its sweep compares with.
 type ContestResult struct {
 	Lines   []string
 	Notes   []string // the lines that are needed beside Rows
