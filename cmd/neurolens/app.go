@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -297,8 +298,15 @@ func (a *app) remarks() func(text string) {
 	}
 }
 
-// open opens stores for a question, whose temporary files have a directory of their own where one can be made.
+// answerHeap is the size of the heap, in bytes, from which on a command that answers collects garbage as often as usual: a comparison of
+// 100,000 points stays below 512 MB with it.
+const answerHeap = 320 << 20
+
+// open opens stores for a question, whose temporary files have a directory of their own where one can be made. Most answers end before
+// garbage has to be collected: the names of a large store are a heap that doubles many times.
 func (a *app) open(ctx context.Context, stores []string) (*query.DB, error) {
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(answerHeap)
 	o := query.Options{MemoryLimit: memoryLimit, Remark: a.remarks()}
 	if dir, err := a.temporary.Dir(); err == nil && dir != nil {
 		o.TempDir = dir.Path
