@@ -67,8 +67,8 @@ func (e *Escaper) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// WantsASCII tells that a terminal shows nothing but WantsASCII: the variables of its locale say which characters it has, the first that is set.
-// Where none is, it is taken for one of today.
+// WantsASCII reports whether a terminal shows only ASCII. The first variable of the locale that is set decides; without any the terminal is
+// taken to show UTF-8.
 func WantsASCII(getenv func(string) string) bool {
 	locale := strings.ToLower(cmp.Or(getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")))
 	return locale != "" && !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
