@@ -7,10 +7,9 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
-// TestPointAggregates: the aggregates of points are what the plain ones of DuckDB are, for every group of up to three runs: with and
-// without a status, a metric and a unit, and with runs that do not count.
-func TestPointAggregates(t *testing.T) {
-	t.Parallel()
+// connect opens a connection of DuckDB that is closed when the test ends.
+func connect(t *testing.T) *duck.Conn {
+	t.Helper()
 	e, err := duck.Open(0, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -19,11 +18,19 @@ func TestPointAggregates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := errors.Join(c.Close(), e.Close()); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return c
+}
+
+// TestPointAggregates: the aggregates of points are what the plain ones of DuckDB are, for every group of up to three runs: with and
+// without a status, a metric and a unit, and with runs that do not count.
+func TestPointAggregates(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
 	rows, err := c.Table(t.Context(), duck.Statement{SQL: `WITH one AS (SELECT status, metric, unit, status = 'ok' AS ok FROM
 		(SELECT unnest(['ok', 'error', 'timeout', NULL]) AS status), (SELECT unnest(['a', 'b', NULL]) AS metric), (SELECT unnest(['ns', 's', NULL]) AS unit)),
 	numbered AS (SELECT *, row_number() OVER () AS n FROM one),

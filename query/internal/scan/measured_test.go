@@ -1,33 +1,19 @@
-package scan_test
+package scan
 
 import (
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // TestValue: Go and SQL give the same value, whatever numbers a summary has. For a metric that is always compared by difference it is the location.
 func TestValue(t *testing.T) {
 	t.Parallel()
-	e, err := duck.Open(0, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := e.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := errors.Join(c.Close(), e.Close()); err != nil {
-			t.Error(err)
-		}
-	}()
+	c := connect(t)
 	text := func(v *float64) string {
 		if v == nil {
 			return "NULL"
@@ -41,7 +27,7 @@ func TestValue(t *testing.T) {
 				for _, logMedian := range []*float64{nil, new(math.Log(3)), new(1.)} {
 					m := schema.Metric{Name: name, Summary: schema.Summary{P50: p50, Mean: mean, LogMedian: logMedian}}
 					from := fmt.Sprintf(" FROM (SELECT '%s' AS metric, %s::DOUBLE AS p50, %s::DOUBLE AS mean, %s::DOUBLE AS log_median)", name, text(p50), text(mean), text(logMedian))
-					row, err := c.One(t.Context(), duck.Statement{SQL: "SELECT " + scan.ValueSQL() + ", " + scan.LocationSQL() + from})
+					row, err := c.One(t.Context(), duck.Statement{SQL: "SELECT " + ValueSQL() + ", " + LocationSQL() + from})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -52,7 +38,7 @@ func TestValue(t *testing.T) {
 						return math.NaN()
 					}
 					same := func(a, b float64) bool { return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= 1e-12 }
-					got, want := number(row[0]), scan.ValueOfMetric(&m)
+					got, want := number(row[0]), ValueOfMetric(&m)
 					if !same(got, want) || name != "latency" && !same(got, number(row[1])) {
 						t.Errorf("%s: %v, want %g", from, row, want)
 					}
