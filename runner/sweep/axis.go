@@ -72,67 +72,52 @@ func (v *value) filled() string {
 
 // readAxes reads all axes of the file and the command line, outermost first: benchmark, model, backend and variant, then params
 // and grid in the order of the file, then those that -P adds.
-func readAxes(d *document, grid []member) ([]axis, error) {
+func readAxes(d *document, grid []member) []axis {
 	var axes []axis
 	for _, name := range labels {
 		if f := d.keys[name]; f.given() {
 			if f.Kind == yaml.MappingNode && name != "model" {
-				return nil, f.want("a value or a list")
+				panic(f.want("a value or a list"))
 			}
-			a, err := readAxis(name, f)
-			if err != nil {
-				return nil, err
-			}
+			a := readAxis(name, f)
 			a.label, a.replaced = f.Kind != yaml.SequenceNode, d.chosen[name]
 			axes = append(axes, a)
 		}
 	}
 	var params []member
 	if f := d.keys["params"]; f.given() {
-		var err error
-		if params, err = f.members("params."); err != nil {
-			return nil, err
-		}
+		params = f.members("params.")
 	}
 	for _, m := range slices.Concat(params, grid) {
 		read := readAxis
 		if len(params) > 0 {
 			read, params = readConstant, params[1:]
 		}
-		a, err := newAxis(m.key, m.value, axes, read)
-		if err != nil {
-			return nil, err
-		}
-		axes = append(axes, a)
+		axes = append(axes, newAxis(m.key, m.value, axes, read))
 	}
-	axes, err := d.readScales(axes)
-	if err != nil {
-		return nil, err
-	}
-	if axes, err = overrideAxes(axes, d.applicable(d.over.Params)); err != nil {
-		return nil, err
-	}
+	axes = d.readScales(axes)
+	axes = overrideAxes(axes, d.applicable(d.over.Params))
 	return referenceAxes(axes, d.applicable(d.over.reference))
 }
 
 // newAxis reads an axis with a name that the user has chosen.
-func newAxis(name string, f field, others []axis, read func(string, field) (axis, error)) (axis, error) {
+func newAxis(name string, f field, others []axis, read func(string, field) axis) axis {
 	if !axisName.MatchString(name) {
-		return axis{}, f.errorf("want a name made of letters, digits, _ and -")
+		panic(f.errorf("want a name made of letters, digits, _ and -"))
 	}
 	column, err := schema.AxisName(name)
 	if err != nil {
-		return axis{}, f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
 	if other := slices.IndexFunc(others, func(a axis) bool { return a.name == column }); other >= 0 {
-		return axis{}, f.errorf("%s is already defined on line %d", column, others[other].at.line)
+		panic(f.errorf("%s is already defined on line %d", column, others[other].at.line))
 	}
 	if len(others) == maxAxes {
-		return axis{}, f.errorf("more than %d axes and parameters", maxAxes)
+		panic(f.errorf("more than %d axes and parameters", maxAxes))
 	}
-	a, err := read(column, f)
+	a := read(column, f)
 	a.call(name)
-	return a, err
+	return a
 }
 
 // call notes the name under which the axis was written.
@@ -143,21 +128,20 @@ func (a *axis) call(name string) {
 }
 
 // readConstant reads the value of a parameter, which may be a list or a map.
-func readConstant(name string, f field) (axis, error) {
+func readConstant(name string, f field) axis {
 	switch {
 	case f.Kind == yaml.SequenceNode && schema.IsAxisColumn(name):
-		return axis{}, f.errorf("want one value, got a list: put axes under grid")
+		panic(f.errorf("want one value, got a list: put axes under grid"))
 	case f.Kind == yaml.MappingNode && schema.IsAxisColumn(name) && name != "model":
-		return axis{}, f.errorf("want one value, got a map: put axes under grid")
+		panic(f.errorf("want one value, got a map: put axes under grid"))
 	}
-	v, err := readValue(name, f)
-	return axis{name: name, at: f, values: []value{v}}, err
+	return axis{name: name, at: f, values: []value{readValue(name, f)}}
 }
 
 // readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that they stand for.
-func readAxis(name string, f field) (axis, error) {
+func readAxis(name string, f field) axis {
 	if name == runDirName {
-		return axis{}, f.errorf("the name run_dir is reserved for the directory of a run: choose another one")
+		panic(f.errorf("the name run_dir is reserved for the directory of a run: choose another one"))
 	}
 	if f.Kind == yaml.MappingNode && name != "model" {
 		return readMapped(name, f)
@@ -166,36 +150,29 @@ func readAxis(name string, f field) (axis, error) {
 	for _, item := range f.items() {
 		numbers := []field{item}
 		if !slices.Contains(labels, name) {
-			var err error
-			if numbers, err = item.span(); err != nil {
-				return axis{}, err
-			}
+			numbers = item.span()
 		}
 		for _, number := range numbers {
-			v, err := readValue(name, number)
-			if err != nil {
-				return axis{}, err
-			}
+			v := readValue(name, number)
 			a.values = append(a.values, v)
 		}
 	}
 	if len(a.values) == 0 {
-		return axis{}, f.errorf("has no values")
+		panic(f.errorf("has no values"))
 	}
-	return a, nil
+	return a
 }
 
 // checkTwice refuses a value that appears twice.
-func checkTwice(values []value) error {
+func checkTwice(values []value) {
 	seen := map[string]int{}
 	for i := range values {
 		v := &values[i]
 		if first, twice := seen[v.text]; twice {
-			return v.twice(&values[first])
+			panic(v.twice(&values[first]))
 		}
 		seen[v.text] = i
 	}
-	return nil
 }
 
 // twice explains that a value equals an earlier one.
@@ -211,96 +188,78 @@ func (v *value) twice(first *value) error {
 }
 
 // readValue reads one value of an axis. The type depends on the column.
-func readValue(name string, f field) (value, error) {
+func readValue(name string, f field) value {
 	var text string
-	var err error
 	switch name {
 	case "batch_size", "seq_len":
-		var n int64
-		n, err = f.integer(1, math.MaxInt64, "a number or a list")
-		text = strconv.FormatInt(n, 10)
+		text = strconv.FormatInt(f.integer(1, math.MaxInt64, "a number or a list"), 10)
 	case "precision":
-		if text, err = schema.CanonicalPrecision(f.Value); err != nil {
-			err = f.want("one of " + strings.Join(schema.Precisions, " "))
+		canonical, err := schema.CanonicalPrecision(f.Value)
+		if err != nil {
+			panic(f.want("one of " + strings.Join(schema.Precisions, " ")))
 		}
+		text = canonical
 	case "model":
 		return readModel(f)
 	case "benchmark", "backend", "variant":
-		text, err = f.text()
+		text = f.text()
 	default:
-		if text, err = f.canonical(); err == nil {
-			return describedValue(text, f), nil
-		}
+		return describedValue(f.canonical(), f)
 	}
 	v := value{text: text, at: f}
-	if err == nil && f.Value != text {
+	if f.Value != text {
 		v.written, v.option = f.Value, f.Value
 	}
-	return v, err
+	return v
 }
 
 // readModel reads a path, builtin:NAME, or a map of name and path.
-func readModel(f field) (value, error) {
+func readModel(f field) value {
 	if f.Kind != yaml.MappingNode {
-		text, err := f.text()
-		if err != nil {
-			return value{}, err
-		}
+		text := f.text()
 		if strings.HasPrefix(text, builtin.ModelPrefix) {
-			return value{text: text, at: f}, nil
+			return value{text: text, at: f}
 		}
-		path, err := ExpandPath(text)
-		if err != nil {
-			return value{}, f.errorf("%v", err)
-		}
-		return value{text: filepath.Base(path), path: path, at: f}, nil
+		path := f.expandPath(text)
+		return value{text: filepath.Base(path), path: path, at: f}
 	}
-	keys, err := f.known("model.", []string{"name", "path"})
-	if err != nil {
-		return value{}, err
-	}
+	keys := f.known("model.", []string{"name", "path"})
 	v := value{at: f}
 	if path := keys["path"]; path.given() {
-		if v.path, err = path.text(); err != nil {
-			return value{}, err
-		}
+		v.path = path.text()
 		if strings.HasPrefix(v.path, builtin.ModelPrefix) {
-			return value{}, path.errorf("want a file, got %s: write model: %s", v.path, v.path)
+			panic(path.errorf("want a file, got %s: write model: %s", v.path, v.path))
 		}
-		if v.path, err = ExpandPath(v.path); err != nil {
-			return value{}, path.errorf("%v", err)
-		}
+		v.path = path.expandPath(v.path)
 		v.text = filepath.Base(v.path)
 	}
 	if name := keys["name"]; name.given() {
-		if v.text, err = name.text(); err != nil {
-			return value{}, err
-		}
+		v.text = name.text()
 		if strings.HasPrefix(v.text, builtin.ModelPrefix) {
-			return value{}, name.errorf("want a name, got %s: write model: %s", v.text, v.text)
+			panic(name.errorf("want a name, got %s: write model: %s", v.text, v.text))
 		}
 	}
 	if v.text == "" {
-		return value{}, f.errorf("want a name, a path, or both")
+		panic(f.errorf("want a name, a path, or both"))
 	}
-	return v, nil
+	return v
 }
 
 // overrideAxes replaces and adds axes by -P.
-func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
+func overrideAxes(axes []axis, params map[string]string) []axis {
 	by := map[string]string{} // column to the name it was given
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		option := origin{name: "-P " + name}
 		if flag, is := settingFlags[name]; is {
-			return nil, option.errorf(0, "is not an axis: use %s", flag)
+			panic(option.errorf(0, "is not an axis: use %s", flag))
 		}
-		f, err := option.load([]byte("[" + params[name] + "]"))
-		if err != nil {
-			return nil, option.noValue(params[name], err)
+		var f field
+		if err := caught(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
+			panic(option.noValue(params[name], err))
 		}
 		column := schema.CanonicalAlias(name)
 		if other, twice := by[column]; twice {
-			return nil, f.errorf("is the same axis as -P %s", other)
+			panic(f.errorf("is the same axis as -P %s", other))
 		}
 		by[column] = name
 		at := slices.IndexFunc(axes, func(a axis) bool { return a.name == column })
@@ -310,21 +269,23 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		for _, item := range f.items() {
 			alike := func(v value) bool { return v.at.Kind == item.Kind }
 			if item.Kind != yaml.ScalarNode && (at < 0 || !slices.ContainsFunc(axes[at].values, alike)) {
-				return nil, item.want("values separated by commas")
+				panic(item.want("values separated by commas"))
 			}
 		}
 		var a axis
-		if at < 0 && !slices.Contains(labels, name) {
-			a, err = newAxis(name, f, axes, readAxis)
-		} else {
-			a, err = readAxis(column, f)
+		err := caught(func() {
+			if at < 0 && !slices.Contains(labels, name) {
+				a = newAxis(name, f, axes, readAxis)
+				return
+			}
+			a = readAxis(column, f)
 			a.call(name)
-		}
-		if err == nil && at >= 0 {
-			err = axes[at].giveArguments(a.values)
-		}
+			if at >= 0 {
+				axes[at].giveArguments(a.values)
+			}
+		})
 		if err != nil {
-			return nil, quotedForShell(name, params[name], err)
+			panic(quotedForShell(name, params[name], err))
 		}
 		a.replaced = true
 		if at < 0 {
@@ -334,16 +295,13 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 			axes[at] = a
 		}
 	}
-	return axes, nil
+	return axes
 }
 
 // referenceAxes sets axes to the values that they have at a reference, by column. A reference takes the names and the values as the measured points
 // do: an axis keeps the name that was written, and each value the spelling that the axis has for it.
-func referenceAxes(axes []axis, values map[string]string) ([]axis, error) {
-	set, err := overrideAxes(slices.Clone(axes), values)
-	if err != nil {
-		return nil, err
-	}
+func referenceAxes(axes []axis, values map[string]string) []axis {
+	set := overrideAxes(slices.Clone(axes), values)
 	for i, old := range axes {
 		if _, is := values[old.name]; !is {
 			continue
@@ -354,7 +312,7 @@ func referenceAxes(axes []axis, values map[string]string) ([]axis, error) {
 			a.before = old.before
 		}
 	}
-	return set, nil
+	return set
 }
 
 // respell writes the only value of the axis as one of others that is the same value. It reports whether there is one.
@@ -410,16 +368,16 @@ const maxSpan = 10_000
 
 // span returns the numbers that a value stands for: from the first, by the step (1) or the factor, up to the last. Any other
 // value, and one that is quoted, stands for itself.
-func (f field) span() ([]field, error) {
+func (f field) span() []field {
 	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 {
-		return []field{f}, nil
+		return []field{f}
 	}
 	m := spanText.FindStringSubmatch(f.Value)
 	switch {
 	case m == nil && spanLike.MatchString(f.Value):
-		return nil, f.errorf("%s: want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text", shorten(f.Value))
+		panic(f.errorf("%s: want a span of numbers (1..8, 1..8..2, 1..1024*2), or quotes around a text", shorten(f.Value)))
 	case m == nil:
-		return []field{f}, nil
+		return []field{f}
 	}
 	at, last, by := rational(m[1]), rational(m[2]), big.NewRat(1, 1)
 	if m[4] != "" {
@@ -428,16 +386,16 @@ func (f field) span() ([]field, error) {
 	factor := m[3] == "*"
 	switch {
 	case at.Cmp(last) > 0:
-		return nil, f.errorf("%s: want the lower end first", shorten(f.Value))
+		panic(f.errorf("%s: want the lower end first", shorten(f.Value)))
 	case !factor && by.Sign() == 0:
-		return nil, f.errorf("%s: want a step above 0", shorten(f.Value))
+		panic(f.errorf("%s: want a step above 0", shorten(f.Value)))
 	case factor && (by.Cmp(big.NewRat(1, 1)) <= 0 || at.Sign() <= 0):
-		return nil, f.errorf("%s: want a factor above 1, and a first number above 0", shorten(f.Value))
+		panic(f.errorf("%s: want a factor above 1, and a first number above 0", shorten(f.Value)))
 	}
 	var all []field
 	for at.Cmp(last) <= 0 {
 		if len(all) == maxSpan {
-			return nil, f.errorf("%s: more than %d values", shorten(f.Value), maxSpan)
+			panic(f.errorf("%s: more than %d values", shorten(f.Value), maxSpan))
 		}
 		all = append(all, f.numbered(at))
 		if factor {
@@ -446,7 +404,7 @@ func (f field) span() ([]field, error) {
 			at.Add(at, by)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // rational is the number of a text that spanText has checked.
@@ -471,60 +429,47 @@ func (f field) numbered(number *big.Rat) field {
 // readMapped reads an axis that is a map from each value to the arguments that it stands for:
 // backend: {cpu: [], mps: [--mps]}. A word {backend} of a command then is those arguments, each a word of its own.
 // Elsewhere {backend} is the value itself, and so it is in the store.
-func readMapped(name string, f field) (axis, error) {
+func readMapped(name string, f field) axis {
 	a := axis{name: name, at: f}
 	for pair := range slices.Chunk(f.Content, 2) {
-		v, err := readValue(name, f.with(pair[0], f.what))
-		if err != nil {
-			return axis{}, err
-		}
+		v := readValue(name, f.with(pair[0], f.what))
 		v.mapped = true
-		if v.arguments, err = f.with(pair[1], f.what+"."+shorten(v.text)).arguments(); err != nil {
-			return axis{}, err
-		}
+		v.arguments = f.with(pair[1], f.what+"."+shorten(v.text)).arguments()
 		a.values = append(a.values, v)
 	}
 	if len(a.values) == 0 {
-		return axis{}, f.errorf("has no values")
+		panic(f.errorf("has no values"))
 	}
-	return a, nil
+	return a
 }
 
 // arguments are words of a command: a list of them, one, or none. They are the same at every point.
-func (f field) arguments() ([]string, error) {
+func (f field) arguments() []string {
 	if f.ShortTag() == "!!null" {
-		return nil, nil
+		return nil
 	}
-	if err := f.checkWords(); err != nil {
-		return nil, err
-	}
+	f.checkWords()
 	var words []string
 	for _, item := range f.items() {
-		word, err := item.argument()
-		if err != nil {
-			return nil, err
-		}
-		if err := item.checkUnfilled(word); err != nil {
-			return nil, err
-		}
+		word := item.argument()
+		item.checkUnfilled(word)
 		words = append(words, word)
 	}
-	return words, nil
+	return words
 }
 
 // giveArguments gives values that were selected from those of the axis their arguments.
-func (a *axis) giveArguments(values []value) error {
+func (a *axis) giveArguments(values []value) {
 	if !a.mapped() {
-		return nil
+		return
 	}
 	for i := range values {
 		at := slices.IndexFunc(a.values, func(v value) bool { return v.text == values[i].text })
 		if at < 0 {
-			return values[i].at.errorf("%s has no arguments in the sweep: %s", values[i].at.got(), remedy(values[i].text, a.texts()))
+			panic(values[i].at.errorf("%s has no arguments in the sweep: %s", values[i].at.got(), remedy(values[i].text, a.texts())))
 		}
 		values[i].mapped, values[i].arguments = true, a.values[at].arguments
 	}
-	return nil
 }
 
 // mapped reports whether the values of the axis stand for arguments.
@@ -556,7 +501,7 @@ func (t template) appendTo(words []string, row []*value) []string {
 }
 
 // checkArguments refuses an axis whose arguments stand in no command.
-func (p *program) checkArguments() error {
+func (p *program) checkArguments() {
 	lists := append([]texts{p.wrapper, p.command}, p.build...)
 	for i := range p.scope.axes {
 		a := &p.scope.axes[i]
@@ -564,10 +509,9 @@ func (p *program) checkArguments() error {
 			return slices.ContainsFunc(l.templates, func(t template) bool { return t.word() == i })
 		}
 		if a.mapped() && !slices.ContainsFunc(lists, stands) {
-			return a.at.errorf("its arguments are not used: write {%s} as a word of command, wrapper or build", a.name)
+			panic(a.at.errorf("its arguments are not used: write {%s} as a word of command, wrapper or build", a.name))
 		}
 	}
-	return nil
 }
 
 // spelled are the axes that have several names.
@@ -622,23 +566,16 @@ type step struct {
 }
 
 // readScales reads the axes whose value depends on the machine: a base times the factor of a step.
-func (d *document) readScales(axes []axis) ([]axis, error) {
+func (d *document) readScales(axes []axis) []axis {
 	f := d.keys["scale"]
 	if !f.given() {
-		return axes, nil
+		return axes
 	}
-	members, err := f.members("scale.")
-	if err != nil {
-		return nil, err
-	}
+	members := f.members("scale.")
 	for _, m := range members {
-		a, err := newAxis(m.key, m.value, axes, d.readScale)
-		if err != nil {
-			return nil, err
-		}
-		axes = append(axes, a)
+		axes = append(axes, newAxis(m.key, m.value, axes, d.readScale))
 	}
-	return axes, nil
+	return axes
 }
 
 // shareScales takes an axis of scale from documents whose command does not use it, if another one that is selected takes it. One that is
@@ -700,28 +637,16 @@ func (d *document) dropScale(name string) {
 }
 
 // readScale reads one of them. Where the command line replaces it, no fact is asked for.
-func (d *document) readScale(name string, f field) (axis, error) {
-	keys, err := f.knownOfExpressions(keyNames(keysOfScale))
-	if err != nil {
-		return axis{}, err
-	}
+func (d *document) readScale(name string, f field) axis {
+	keys := f.knownOfExpressions(keyNames(keysOfScale))
 	for _, k := range keysOfScale {
 		if !keys[k.Name].given() {
-			return axis{}, f.errorf("want {base: NUMBER, by: FACT, steps: {AMOUNT: FACTOR}}: %s is missing", k.Name)
+			panic(f.errorf("want {base: NUMBER, by: FACT, steps: {AMOUNT: FACTOR}}: %s is missing", k.Name))
 		}
 	}
-	base, err := keys["base"].positive()
-	if err != nil {
-		return axis{}, err
-	}
-	by, unit, err := d.readBy(keys["by"])
-	if err != nil {
-		return axis{}, err
-	}
-	steps, err := keys["steps"].readSteps(unit)
-	if err != nil {
-		return axis{}, err
-	}
+	base := keys["base"].positive()
+	by, unit := d.readBy(keys["by"])
+	steps := keys["steps"].readSteps(unit)
 	text, tag := schema.CanonicalFloat(toFloat(base)), "!!float"
 	for given := range d.applicable(d.over.Params) {
 		if schema.CanonicalAlias(given) == name {
@@ -729,33 +654,30 @@ func (d *document) readScale(name string, f field) (axis, error) {
 		}
 	}
 	if by != nil {
-		amount, err := by.eval(&Point{})
-		if err != nil {
-			return axis{}, err
-		}
+		amount := by.eval(&Point{})
 		at := slices.IndexFunc(steps, func(s step) bool { return amount.(float64) >= s.minimum })
 		if at < 0 {
-			return axis{}, keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, exact(amount.(float64)))
+			panic(keys["steps"].errorf("%s is %s, which is below every step: add a step 0 for smaller machines", by.text, exact(amount.(float64))))
 		}
 		scaled := new(big.Rat).Mul(base, steps[at].factor)
 		if base.IsInt() {
 			scaled.SetInt(new(big.Int).Quo(scaled.Num(), scaled.Denom()))
 		}
 		if text = schema.CanonicalFloat(toFloat(scaled)); scaled.Sign() == 0 {
-			return axis{}, steps[at].at.errorf("the base %s times this factor rounds down to 0", keys["base"].Value)
+			panic(steps[at].at.errorf("the base %s times this factor rounds down to 0", keys["base"].Value))
 		}
 	}
 	if base.IsInt() {
 		tag = "!!int"
 	}
 	applied := f.with(&yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text, Line: f.line}, f.what)
-	a, err := readAxis(name, applied)
+	a := readAxis(name, applied)
 	a.at, a.base = f, schema.CanonicalFloat(toFloat(base))
-	return a, err
+	return a
 }
 
 // readBy reads what an axis is scaled by, and its unit: that of the facts in it, where they have the same.
-func (d *document) readBy(f field) (by *formula, unit string, err error) {
+func (d *document) readBy(f field) (by *formula, unit string) {
 	l := newExprEnv(&grid{}, d.over.Facts, nil, nil)
 	clear(l.scope.Names)
 	units := map[string]string{}
@@ -764,40 +686,33 @@ func (d *document) readBy(f field) (by *formula, unit string, err error) {
 			l.scope.Names[name], units[name] = known.Kind, known.Unit
 		}
 	}
-	if by, err = l.compile(f, expression.Number); err != nil {
-		return nil, "", err
-	}
+	by = l.compile(f, expression.Number)
 	for _, name := range by.names {
 		unit = units[name]
 		if slices.ContainsFunc(by.names, func(other string) bool { return units[other] != unit }) {
-			return by, "", nil
+			return by, ""
 		}
 	}
-	return by, unit, nil
+	return by, unit
 }
 
 // readSteps reads steps, the largest amount first.
-func (f field) readSteps(unit string) ([]step, error) {
-	members, err := f.members(f.what + ".")
-	if err != nil {
-		return nil, err
-	}
+func (f field) readSteps(unit string) []step {
+	members := f.members(f.what + ".")
 	var steps []step
 	for _, m := range members {
-		s := step{at: m.value}
-		if s.minimum, err = expression.ParseAmount(m.key, unit); err != nil {
-			return nil, m.value.errorf("want an amount such as 16GiB: %v", err)
+		minimum, err := expression.ParseAmount(m.key, unit)
+		if err != nil {
+			panic(m.value.errorf("want an amount such as 16GiB: %v", err))
 		}
-		if s.factor, err = m.value.positive(); err != nil {
-			return nil, err
-		}
+		s := step{minimum, m.value.positive(), m.value}
 		if slices.ContainsFunc(steps, func(other step) bool { return other.minimum == s.minimum }) {
-			return nil, m.value.errorf("appears twice")
+			panic(m.value.errorf("appears twice"))
 		}
 		steps = append(steps, s)
 	}
 	if len(steps) == 0 {
-		return nil, f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
 	slices.SortFunc(steps, func(a, b step) int {
 		if a.minimum > b.minimum {
@@ -805,23 +720,20 @@ func (f field) readSteps(unit string) ([]step, error) {
 		}
 		return 1
 	})
-	return steps, nil
+	return steps
 }
 
 // positive is a number above 0, exactly as it is written: 0.1 has no factor of a binary fraction in it.
-func (f field) positive() (*big.Rat, error) {
+func (f field) positive() *big.Rat {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!int" && f.ShortTag() != "!!float" {
-		return nil, f.want("a number above 0")
+		panic(f.want("a number above 0"))
 	}
-	number, err := f.number()
-	if err != nil {
-		return nil, err
-	}
+	number := f.number()
 	exact, ok := new(big.Rat).SetString(number.String())
 	if !ok || exact.Sign() <= 0 || exact.Cmp(new(big.Rat).SetInt64(maxScale)) > 0 {
-		return nil, f.errorf("want a number above 0, at most 2**53, got %s", f.got())
+		panic(f.errorf("want a number above 0, at most 2**53, got %s", f.got()))
 	}
-	return exact, nil
+	return exact
 }
 
 func toFloat(r *big.Rat) float64 {

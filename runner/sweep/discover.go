@@ -69,37 +69,29 @@ func ruleNames() (names []string) {
 }
 
 // readDiscover finds the benchmarks of a sweep.
-func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
+func (l *layered) readDiscover(keys map[string]field, o Overrides) {
 	f := keys["discover"]
 	if !f.given() {
-		return nil
+		return
 	}
 	for _, key := range insteadOfDiscover {
 		if other := keys[key]; other.given() {
-			return other.errorf("cannot be combined with discover (line %d): use one of them", f.line)
+			panic(other.errorf("cannot be combined with discover (line %d): use one of them", f.line))
 		}
 	}
 	if len(f.items()) == 0 {
-		return f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
 	root := o.Files
 	if root == nil {
 		root = noFiles{}
 	}
 	for _, entry := range f.items() {
-		d, err := readDiscovery(entry)
-		if err != nil {
-			return err
-		}
-		benchmarks, err := l.find(d, root)
-		if err != nil {
-			return err
-		}
+		d := readDiscovery(entry)
+		benchmarks := l.find(d, root)
 		var deleted []discover.Benchmark
 		if o.Base != nil {
-			if benchmarks, deleted, err = l.findDeleted(d, benchmarks, o.Base); err != nil {
-				return err
-			}
+			benchmarks, deleted = l.findDeleted(d, benchmarks, o.Base)
 		}
 		maps.Copy(l.facts, factsOf(root, benchmarks))
 		for i, b := range slices.Concat(benchmarks, deleted) {
@@ -107,93 +99,65 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 			if i >= len(benchmarks) {
 				files = o.Base
 			}
-			found, err := l.foundBenchmark(d, b, files)
-			if err != nil {
-				return err
-			}
+			found := l.foundBenchmark(d, b, files)
 			l.found = append(l.found, found)
 		}
 	}
 	l.addShortNames()
 	if other := keys["variants"]; other.given() && len(l.foundVariants()) > 0 {
-		return other.errorf("cannot be combined with discover (line %d), which finds variants itself", f.line)
+		panic(other.errorf("cannot be combined with discover (line %d), which finds variants itself", f.line))
 	}
-	return nil
 }
 
 // readDiscovery reads an entry.
-func readDiscovery(f field) (*discovery, error) {
-	values, err := f.known("discover.", []string{"rule", "in", "build", "command"})
-	if err != nil {
-		return nil, err
-	}
-	d := &discovery{at: f, build: values["build"].Node, command: values["command"].Node}
-	if d.rule, err = readRule(f, values["rule"]); err != nil {
-		return nil, err
-	}
-	if d.folders, err = values["in"].texts(); err != nil {
-		return nil, err
-	}
+func readDiscovery(f field) *discovery {
+	values := f.known("discover.", []string{"rule", "in", "build", "command"})
+	d := &discovery{at: f, rule: readRule(f, values["rule"]), folders: values["in"].texts(), build: values["build"].Node, command: values["command"].Node}
 	if d.folders == nil {
 		d.folders = d.rule.In
 	}
 	if d.folders == nil {
 		d.folders = []string{"."}
 	}
-	return d, nil
+	return d
 }
 
 // readRule reads a rule: the name of one that is known, or what one is made of.
-func readRule(entry, f field) (rule discover.Rule, err error) {
+func readRule(entry, f field) (rule discover.Rule) {
 	if !f.given() {
-		return rule, entry.errorf("want a rule: one of %s, or one of your own", strings.Join(ruleNames(), " "))
+		panic(entry.errorf("want a rule: one of %s, or one of your own", strings.Join(ruleNames(), " ")))
 	}
 	if f.Kind == yaml.ScalarNode {
-		name, err := f.oneOf(ruleNames())
-		rule, _ = discover.RuleNamed(name)
-		return rule, err
+		rule, _ = discover.RuleNamed(f.oneOf(ruleNames()))
+		return rule
 	}
-	values, err := f.known("discover.rule.", ruleKeys)
-	if err != nil {
-		return rule, err
-	}
-	for key, to := range map[string]*[]string{"files": &rule.Files, "except": &rule.Except, "objects": &rule.Objects} {
-		if *to, err = values[key].texts(); err != nil {
-			return rule, err
-		}
-	}
+	values := f.known("discover.rule.", ruleKeys)
+	rule.Files, rule.Except, rule.Objects = values["files"].texts(), values["except"].texts(), values["objects"].texts()
 	for key, to := range map[string]*string{"name": &rule.Benchmark, "variant": &rule.Variant, "baseline": &rule.Baseline, "config": &rule.Config} {
-		if !values[key].given() {
-			continue
-		}
-		if *to, err = values[key].text(); err != nil {
-			return rule, err
+		if values[key].given() {
+			*to = values[key].text()
 		}
 	}
-	return rule, nil
+	return rule
 }
 
 // texts are the texts of a list, or of one text; none where the key is not there.
-func (f field) texts() (texts []string, err error) {
+func (f field) texts() (texts []string) {
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
 	for _, item := range f.items() {
-		text, err := item.text()
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, text)
+		texts = append(texts, item.text())
 	}
-	return texts, nil
+	return texts
 }
 
 // find searches all folders. It is enough if one of several exists and has a benchmark.
-func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
+func (l *layered) find(d *discovery, root fs.FS) []discover.Benchmark {
 	var there []string
 	for _, folder := range d.folders {
 		if !fs.ValidPath(folder) {
-			return nil, d.at.errorf("want folders below the working directory, got %q", shorten(folder))
+			panic(d.at.errorf("want folders below the working directory, got %q", shorten(folder)))
 		}
 		if info, err := fs.Stat(root, folder); err == nil && info.IsDir() {
 			there = append(there, folder)
@@ -203,24 +167,22 @@ func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
 	if len(there) > 0 {
 		var err error
 		if found, err = discover.All(root, []discover.Rule{d.rule}, there); err != nil {
-			return nil, d.at.errorf("%v", err)
+			panic(d.at.errorf("%v", err))
 		}
 	}
 	if len(found.Benchmarks) == 0 {
-		return nil, d.at.errorf("no benchmark found in %s: neurolens discover -v shows why", strings.Join(d.folders, ", "))
+		panic(d.at.errorf("no benchmark found in %s: neurolens discover -v shows why", strings.Join(d.folders, ", ")))
 	}
 	l.left = append(l.left, found.Left...)
-	return found.Benchmarks, nil
+	return found.Benchmarks
 }
 
 // findDeleted adds to the benchmarks of the working directory those of the base that it no longer has: the variants that are gone, and whole
 // benchmarks. A deleted file that could not run is no loss.
-func (l *layered) findDeleted(d *discovery, here []discover.Benchmark, base fs.FS) (more, deleted []discover.Benchmark, err error) {
+func (l *layered) findDeleted(d *discovery, here []discover.Benchmark, base fs.FS) (more, deleted []discover.Benchmark) {
 	left := l.left
-	before, err := l.find(d, base)
-	if l.left = left; err != nil {
-		return nil, nil, err
-	}
+	before := l.find(d, base)
+	l.left = left
 	for _, b := range before {
 		at := slices.IndexFunc(here, func(other discover.Benchmark) bool { return other.Name == b.Name })
 		b.Variants = slices.DeleteFunc(slices.Clone(b.Variants), func(v discover.Variant) bool {
@@ -235,7 +197,7 @@ func (l *layered) findDeleted(d *discovery, here []discover.Benchmark, base fs.F
 			deleted = append(deleted, b)
 		}
 	}
-	return here, deleted, nil
+	return here, deleted
 }
 
 // foundLayer is what is found out of a benchmark or a variant, as keys of a sweep.
@@ -249,15 +211,12 @@ type foundLayer struct {
 }
 
 // foundBenchmark makes the layers of a benchmark that was found.
-func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS) (foundBenchmark, error) {
-	own, err := d.layer(foundLayer{Suite: b.Suite})
-	if err != nil {
-		return foundBenchmark{}, err
-	}
+func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS) foundBenchmark {
+	own := d.layer(foundLayer{Suite: b.Suite})
 	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}, faults: map[string]string{}}
 	if b.Config != "" {
-		if found.config, err = l.readConfig(b, root); err != nil {
-			found.config, found.fault = nil, err.Error()
+		if err := caught(func() { found.config = l.readConfig(b, root) }); err != nil {
+			found.fault = err.Error()
 		} else if found.config != nil {
 			l.noteLayer(found.config, layerBenchmark)
 		}
@@ -265,10 +224,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	for _, v := range b.Variants {
 		file := path.Base(v.File)
 		found.also = append(found.also, file, strings.TrimSuffix(file, path.Ext(file)))
-		layer, err := l.variantLayer(d, v)
-		if err != nil {
-			return foundBenchmark{}, err
-		}
+		layer := l.variantLayer(d, v)
 		if v.NoObject { // of other files with a problem, Python says whether they run
 			found.faults[v.Name] = v.File + ": " + v.Problem
 		}
@@ -282,7 +238,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	for _, v := range found.variants {
 		l.noteLayer(v.value.Node, layerVariant)
 	}
-	return found, nil
+	return found
 }
 
 // addShortNames makes the first word of a name an alias, unless a benchmark of the suite has that name: in the chapter ch1,
@@ -306,7 +262,7 @@ func (l *layered) addShortNames() {
 }
 
 // variantLayer says what runs a file, and what it computes with where the sweep does not say that.
-func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, error) {
+func (l *layered) variantLayer(d *discovery, v discover.Variant) *yaml.Node {
 	var says foundLayer
 	if !slices.ContainsFunc(axesIn(l.top), func(a axisAt) bool { return a.column == "backend" }) {
 		says.Backend = v.Backend
@@ -323,9 +279,9 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, er
 	case d.command == nil:
 		says.Command = []string{"./{file}"}
 	}
-	layer, err := d.layer(says)
-	if err != nil || extension == pythonSuffix {
-		return layer, err
+	layer := d.layer(says)
+	if extension == pythonSuffix {
+		return layer
 	}
 	if d.build != nil {
 		layer = mergeMaps(layer, mapNode(d.build.Line, "build", d.build), "")
@@ -333,7 +289,7 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, er
 	if d.command != nil {
 		layer = mergeMaps(layer, mapNode(d.command.Line, "command", d.command), "")
 	}
-	return ofFile(layer, v.File), nil
+	return ofFile(layer, v.File)
 }
 
 // ofFile fills in the places of a file in texts: a layer has no other axes for them.
@@ -353,13 +309,13 @@ func ofFile(n *yaml.Node, file string) *yaml.Node {
 }
 
 // layer makes the keys of what was found. They have the line of the entry by which it was.
-func (d *discovery) layer(says foundLayer) (*yaml.Node, error) {
+func (d *discovery) layer(says foundLayer) *yaml.Node {
 	var n yaml.Node
 	if err := n.Encode(says); err != nil {
-		return nil, fmt.Errorf("writing what was found as keys: %w", err)
+		panic(fmt.Errorf("writing what was found as keys: %w", err))
 	}
 	setLine(&n, d.at.line)
-	return &n, nil
+	return &n
 }
 
 func setLine(n *yaml.Node, line int) {
@@ -421,13 +377,13 @@ func (noFiles) Open(name string) (fs.File, error) {
 }
 
 // configWords are the words of bench.yaml files of kernels that are no keys of a sweep, and what each of them becomes.
-var configWords = map[string]func(l *layered, value field) (key string, n *yaml.Node, err error){
-	"problem_size": func(_ *layered, f field) (string, *yaml.Node, error) { return "params", f.Node, nil }, // see sizeOf
-	"precisions": func(_ *layered, f field) (string, *yaml.Node, error) {
-		return "grid", mapNode(f.line, "precision", f.Node), nil
+var configWords = map[string]func(l *layered, value field) (key string, n *yaml.Node){
+	"problem_size": func(_ *layered, f field) (string, *yaml.Node) { return "params", f.Node }, // see sizeOf
+	"precisions": func(_ *layered, f field) (string, *yaml.Node) {
+		return "grid", mapNode(f.line, "precision", f.Node)
 	},
-	"backends": func(_ *layered, f field) (string, *yaml.Node, error) {
-		return "grid", mapNode(f.line, "backend", f.Node), nil
+	"backends": func(_ *layered, f field) (string, *yaml.Node) {
+		return "grid", mapNode(f.line, "backend", f.Node)
 	},
 	"tolerances":      tolerances,
 	"skip_conditions": skipConditions,
@@ -435,29 +391,21 @@ var configWords = map[string]func(l *layered, value field) (key string, n *yaml.
 
 // readConfig reads the settings that stand beside a benchmark: keys of a sweep, or the words of configWords. It returns nil if there are none
 // in the file.
-func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, error) {
+func (l *layered) readConfig(b discover.Benchmark, root fs.FS) *yaml.Node {
 	file := b.Config
 	from := origin{name: file, lines: true}
 	src, err := fs.ReadFile(root, file)
 	if err != nil {
-		return nil, from.errorf(0, "reading it: %v", err)
+		panic(from.errorf(0, "reading it: %v", err))
 	}
 	if noSettings(src) {
-		return nil, nil
+		return nil
 	}
-	f, err := from.load(src)
-	if err != nil {
-		return nil, err
-	}
-	members, err := f.members("")
-	if err != nil {
-		return nil, err
-	}
+	f := from.load(src)
+	members := f.members("")
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: f.line}
 	words := append(slices.Sorted(maps.Keys(configWords)), "metadata", discover.KeyObject)
-	if _, err := f.known("", append(words, keyNames(keys)...)); err != nil {
-		return nil, err
-	}
+	f.known("", append(words, keyNames(keys)...))
 	for _, m := range members {
 		key, value := m.key, m.value.Node
 		if value.ShortTag() == "!!null" { // a word that somebody has left empty says nothing
@@ -470,25 +418,24 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) (*yaml.Node, erro
 		case key == "metadata": // about the kernel, and not how it is run
 			continue
 		case key == discover.KeyObject: // which discover has read
-			if name, err := m.value.text(); err != nil || !pythonName.MatchString(name) {
-				return nil, m.value.want("the name of a function or class")
+			if !m.value.isText() || !pythonName.MatchString(m.value.Value) {
+				panic(m.value.want("the name of a function or class"))
 			}
 			continue
 		case key == sizeWord:
 			key, value = "params", sizeOf(m.value, b, root)
 			if value.Kind == yaml.MappingNode && indexOf(value, "benchmark") >= 0 { // a function that takes it gets the name of its benchmark
-				return nil, m.value.errorf("benchmark is the name of the benchmark: call the parameter something else")
+				panic(m.value.errorf("benchmark is the name of the benchmark: call the parameter something else"))
 			}
 		case is:
-			if key, value, err = translate(l, m.value); err != nil {
-				return nil, err
-			}
+			key, value = translate(l, m.value)
 		}
 		out = mergeMaps(out, mapNode(m.value.line, key, value), "")
 	}
 	l.noteOrigin(out, from)
 	layer := field{flattenLayer(out), from, "", f.line}
-	return layer.Node, layer.checkOverriding()
+	layer.checkOverriding()
+	return layer.Node
 }
 
 // noSettings reports whether a YAML file has only blank lines and comments.
@@ -541,54 +488,39 @@ func timedIterations(f field) *yaml.Node {
 }
 
 // tolerances are what metrics of accuracy may be at most.
-func tolerances(_ *layered, f field) (string, *yaml.Node, error) {
-	members, err := f.members("tolerances.")
-	if err != nil {
-		return "", nil, err
-	}
+func tolerances(_ *layered, f field) (string, *yaml.Node) {
+	members := f.members("tolerances.")
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, m := range members {
-		limit, err := m.value.canonical()
-		if err != nil {
-			return "", nil, err
-		}
+		limit := m.value.canonical()
 		list.Content = append(list.Content, textNode(m.value.line, m.key+" <= "+limit))
 	}
-	return "check", list, nil
+	return "check", list
 }
 
 // skipConditions are entries of skip_if: equal axes, and a check in Python. If the meaning of the check is not known, the entry is unclear
 // where the axes are equal.
-func skipConditions(l *layered, f field) (string, *yaml.Node, error) {
+func skipConditions(l *layered, f field) (string, *yaml.Node) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, item := range f.items() {
-		values, err := item.known("skip_conditions.", []string{"backend", "precision", "reason", "check"})
-		if err != nil {
-			return "", nil, err
-		}
+		values := item.known("skip_conditions.", []string{"backend", "precision", "reason", "check"})
 		var conditions []string
 		for _, axis := range []string{"backend", "precision"} {
 			if v := values[axis]; v.given() {
-				text, err := v.text()
-				if err != nil {
-					return "", nil, err
-				}
+				text := v.text()
 				conditions = append(conditions, axis+" == "+strconv.Quote(text))
 			}
 		}
 		unclear := ""
 		if check := values["check"]; check.given() {
-			text, err := check.scalar()
-			if err != nil {
-				return "", nil, err
-			}
+			text := check.scalar()
 			if known, is := ofPython(text); is {
 				conditions = append(conditions, known)
 			} else {
 				unclear = check.errorf("%s is Python whose meaning is not known here: write it as skip_if with when", check.got()).Error()
 			}
 		} else if len(conditions) == 0 {
-			return "", nil, item.errorf("want backend, precision or check")
+			panic(item.errorf("want backend, precision or check"))
 		}
 		entry := mapNode(item.line, "when", textNode(item.line, cmp.Or(strings.Join(conditions, " and "), "true")))
 		if reason := values["reason"]; reason.given() {
@@ -599,7 +531,7 @@ func skipConditions(l *layered, f field) (string, *yaml.Node, error) {
 		}
 		list.Content = append(list.Content, entry)
 	}
-	return "skip_if", list, nil
+	return "skip_if", list
 }
 
 func textNode(line int, text string) *yaml.Node {

@@ -46,41 +46,24 @@ type expansion struct {
 }
 
 // expand creates the points.
-func (e *expansion) expand(o Overrides) (*Sweep, error) {
-	if err := e.addAll(); err != nil {
-		return nil, err
-	}
-	if err := e.checkTaken(); err != nil {
-		return nil, err
-	}
-	if err := e.takers.check(e.takers.single(e.sections)); err != nil {
-		return nil, err
-	}
-	if err := e.setReferences(o); err != nil {
-		return nil, err
-	}
-	if err := e.checkRemoved(); err != nil {
-		return nil, err
-	}
+func (e *expansion) expand(o Overrides) *Sweep {
+	e.addAll()
+	e.checkTaken()
+	e.takers.check(e.takers.single(e.sections))
+	e.setReferences(o)
+	e.checkRemoved()
 	e.evenRepeats()
-	calibration, err := e.addCalibration()
-	if err != nil {
-		return nil, err
-	}
-	if err := e.checkControls(); err != nil {
-		return nil, err
-	}
-	if err := e.checkTargets(); err != nil {
-		return nil, err
-	}
+	calibration := e.addCalibration()
+	e.checkControls()
+	e.checkTargets()
 	s := e.whole()
 	s.Points, s.Skipped, s.blocks, s.calibration = e.points, e.skipped, e.blocks, calibration
 	s.Notes = e.takers.notes()
-	return &s, nil
+	return &s
 }
 
 // addAll creates the points of all sections.
-func (e *expansion) addAll() error {
+func (e *expansion) addAll() {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
 	over := e.sections[0].over
 	e.takers = &parameters{
@@ -93,52 +76,46 @@ func (e *expansion) addAll() error {
 	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
 	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)
 	for i, p := range e.sections {
-		if err := e.addSection(i); err != nil {
-			return p.own(err)
+		if err := caught(func() { e.addSection(i) }); err != nil {
+			panic(p.own(err))
 		}
 	}
-	return nil
 }
 
 // addSection creates the points of a section. If the settings beside its file are wrong at one of them, the section is that without them; if
 // targets do not select it, it has no points.
-func (e *expansion) addSection(i int) error {
+func (e *expansion) addSection(i int) {
 	p := e.sections[i]
 	before := e.mark(*p.program.size)
-	err := e.addPoints(p)
+	err := caught(func() { e.addPoints(p) })
 	switch {
 	case err == nil:
-		return nil
+		return
 	case !p.mayBeTargeted(e.selected):
 		e.restore(before)
 		*p.program.size = before.size
 		e.partial = true
-		return nil
+		return
 	case p.withoutConfig == nil:
-		return err
+		panic(err)
 	}
 	*p.program.size = before.size
 	plain, other := readSection(p.withoutConfig, p.program.size)
 	if other != nil || plain.unused != nil {
-		return err
+		panic(err)
 	}
 	plain.fault, plain.coordinates = err.Error(), p.coordinates
 	e.restore(before)
 	e.sections[i], e.partial = plain, true
-	return e.addPoints(plain)
+	e.addPoints(plain)
 }
 
-func (e *expansion) addPoints(p *section) error {
-	if err := e.add(p, nil, p.grid.line); err != nil {
-		return err
-	}
+func (e *expansion) addPoints(p *section) {
+	e.add(p, nil, p.grid.line)
 	for i := range p.grid.include {
 		entry := &p.grid.include[i]
-		if err := e.add(p, entry, entry.at.line); err != nil {
-			return err
-		}
+		e.add(p, entry, entry.at.line)
 	}
-	return nil
 }
 
 // extent is the state of an expansion that restore goes back to.
@@ -226,7 +203,7 @@ func (e *expansion) suite() string {
 }
 
 // checkRemoved refuses an exclude that matches no point, or all of them.
-func (e *expansion) checkRemoved() error {
+func (e *expansion) checkRemoved() {
 	for _, p := range e.sections {
 		for _, x := range p.grid.exclude {
 			if e.removed[x.at.Node] > 0 || p.grid.namesReplaced(x) {
@@ -237,41 +214,32 @@ func (e *expansion) checkRemoved() error {
 			case p.withoutConfig != nil && x.at.name != e.name: // which the settings beside the file say
 				e.failPoints(p, err)
 			case !e.partial:
-				return err
+				panic(err)
 			}
 		}
 		if len(e.points)+len(e.skipped) == 0 && len(e.targets) == 0 {
-			return p.grid.exclude[0].at.errorf("no point is left")
+			panic(p.grid.exclude[0].at.errorf("no point is left"))
 		}
 	}
-	return nil
 }
 
 // add creates the points of a section's grid, or of an entry of include. exclude applies to both.
-func (e *expansion) add(of *section, from *entry, line int) error {
-	return of.grid.rows(from, func(written []*value) error {
-		row, err := of.grid.resolved(written)
-		if err != nil {
-			return err
-		}
-		if err := of.checkModel(row); err != nil {
-			return err
-		}
+func (e *expansion) add(of *section, from *entry, line int) {
+	of.grid.rows(from, func(written []*value) {
+		row := of.grid.resolved(written)
+		of.checkModel(row)
 		for i, v := range row {
 			if v != written[i] { // every point has a text of its own
 				*of.program.size += len(v.text) + len(v.path)
 			}
 		}
-		p, err := of.point(row)
-		if err != nil {
-			return err
-		}
+		p := of.point(row)
 		if first, twice := e.lines[p.PointID]; twice {
 			at := field{origin: e.origin, line: line}
 			if from != nil {
 				at = from.at
 			}
-			return at.errorf("the point %s already exists, from line %d", of.grid.describe(row), first)
+			panic(at.errorf("the point %s already exists, from line %d", of.grid.describe(row), first))
 		}
 		e.lines[p.PointID], p.Line = line, line
 		e.ids = append(e.ids, p.PointID)
@@ -283,29 +251,23 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			}
 		}
 		if excluded {
-			return nil
+			return
 		}
 		p.Control = e.controlled(&p)
 		if !e.targeted(&p, of.aliases) {
-			return nil
+			return
 		}
-		if p.Skip, p.Fault, err = of.skip(&p); err != nil {
-			return err
-		}
+		p.Skip, p.Fault = of.skip(&p)
 		if p.Skip == nil {
-			if err := of.count(&p); err != nil {
-				return err
-			}
+			of.count(&p)
 			e.takers.dropUntaken(of, &p)
 		}
 		if p.Skip != nil {
 			e.skipped, e.ofSkipped = append(e.skipped, p), append(e.ofSkipped, of)
-			return nil
+			return
 		}
 		if of.work != nil {
-			if p.Work, err = of.work.at(&p); err != nil {
-				return err
-			}
+			p.Work = of.work.at(&p)
 		}
 		if fault := cmp.Or(of.fault, p.Fault); fault != "" {
 			p.fail(fault)
@@ -318,7 +280,6 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		b := e.blockOf[block]
 		e.blocks[b] = append(e.blocks[b], len(e.points))
 		e.points, e.of = append(e.points, p), append(e.of, of)
-		return nil
 	})
 }
 
@@ -328,7 +289,7 @@ func (p *Point) fail(why string) {
 }
 
 // point creates the point of a row.
-func (of *section) point(row []*value) (Point, error) {
+func (of *section) point(row []*value) Point {
 	p := of.settings.point
 	p.Found = of.found
 	p.Called = of.called
@@ -362,14 +323,12 @@ func (of *section) point(row []*value) (Point, error) {
 	for label := range of.expanded {
 		note(&p.Written, label, optionText(p.textOf(label)))
 	}
-	if err := of.program.launch(&p, row, backend); err != nil {
-		return Point{}, err
-	}
+	of.program.launch(&p, row, backend)
 	if !slices.Contains(of.executors, p.Executor) {
 		of.executors = append(of.executors, p.Executor)
 	}
 	p.identify()
-	return p, nil
+	return p
 }
 
 // identify sets the point_id, after all other fields are set.
@@ -405,22 +364,22 @@ type target struct {
 	matched bool
 }
 
-func readTargets(patterns []string) ([]target, error) {
+func readTargets(patterns []string) []target {
 	var targets []target
 	for _, pattern := range patterns {
 		switch {
 		case pattern != "all":
 		case len(patterns) > 1:
-			return nil, targetError(pattern, "it chooses every point: give it alone")
+			panic(targetError(pattern, "it chooses every point: give it alone"))
 		default:
-			return nil, nil
+			return nil
 		}
 		if _, err := path.Match(pattern, ""); err != nil {
-			return nil, targetError(pattern, "want a pattern with *, ? and [a-z]")
+			panic(targetError(pattern, "want a pattern with *, ? and [a-z]"))
 		}
 		targets = append(targets, target{pattern: pattern})
 	}
-	return targets, nil
+	return targets
 }
 
 // targeted reports whether a point is one to run. also are further names of its benchmark.
@@ -484,7 +443,7 @@ func (d *document) mayBeTargeted(targets []target) bool {
 }
 
 // checkTargets refuses a pattern that matches nothing.
-func (e *expansion) checkTargets() error {
+func (e *expansion) checkTargets() {
 	for _, t := range e.targets {
 		if t.matched {
 			continue
@@ -496,10 +455,9 @@ func (e *expansion) checkTargets() error {
 		if len(e.named) > maxNamed {
 			names = append(names, "…")
 		}
-		return targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
-			shorten(e.suite()), strings.Join(names, ", "))
+		panic(targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
+			shorten(e.suite()), strings.Join(names, ", ")))
 	}
-	return nil
 }
 
 func targetError(pattern, format string, args ...any) error {
@@ -535,7 +493,7 @@ func (d *document) request(key string, at field) {
 
 // checkTaken refuses a key that means nothing to any of the executors that points have. A key of a whole sweep may mean nothing to the
 // files that discover has found. One of the settings beside such a file is the fault of its points.
-func (e *expansion) checkTaken() error {
+func (e *expansion) checkTaken() {
 	taken := map[requestID]bool{}
 	for _, p := range e.sections {
 		for _, r := range p.requests {
@@ -552,11 +510,10 @@ func (e *expansion) checkTaken() error {
 			case p.withoutConfig != nil && r.at.lines && r.at.name != e.name: // which the settings beside the file say
 				e.failPoints(p, err)
 			case !p.found || !r.at.lines || p.from[r.at.Node] == layerBenchmark:
-				return err
+				panic(err)
 			}
 		}
 	}
-	return nil
 }
 
 // has reports whether a section has points, including skipped ones.
@@ -759,7 +716,7 @@ func (k *parameters) dropUntaken(of *section, p *Point) {
 
 // check refuses an axis that no benchmark takes, if it is meant for one of them alone: the command line adds it, or the sweep has a
 // single function.
-func (k *parameters) check(single bool) error {
+func (k *parameters) check(single bool) {
 	for _, axis := range slices.Sorted(maps.Keys(k.uses)) {
 		use := k.uses[axis]
 		if use.taken || len(use.untaken) == 0 || !single && !use.added {
@@ -770,11 +727,10 @@ func (k *parameters) check(single bool) error {
 			hint = ": did you mean " + near + "?"
 		}
 		if len(use.untaken) > 1 {
-			return use.at.errorf("none of the benchmarks takes a parameter %s%s", use.typed, hint)
+			panic(use.at.errorf("none of the benchmarks takes a parameter %s%s", use.typed, hint))
 		}
-		return use.at.errorf("%s takes no parameter %s: it takes %s%s", use.by.Object, use.typed, cmp.Or(strings.Join(use.by.Names, ", "), "none"), hint)
+		panic(use.at.errorf("%s takes no parameter %s: it takes %s%s", use.by.Object, use.typed, cmp.Or(strings.Join(use.by.Names, ", "), "none"), hint))
 	}
-	return nil
 }
 
 // uncompared makes the output of a point one that is compared with nothing.
@@ -843,49 +799,43 @@ type control struct {
 }
 
 // readCalibrate returns the key calibrate if it is true, else the zero field.
-func (d *document) readCalibrate() (field, error) {
+func (d *document) readCalibrate() field {
 	f := d.keys["calibrate"]
 	if !f.given() {
-		return field{}, nil
+		return field{}
 	}
-	wanted, err := f.boolean()
-	if err != nil || !wanted {
-		return field{}, err
+	wanted := f.boolean()
+	if !wanted {
+		return field{}
 	}
-	return f, nil
+	return f
 }
 
 // readControls reads what names controls: axis=value, or a list of such.
-func readControls(sections []*section, f field) ([]control, error) {
+func readControls(sections []*section, f field) []control {
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
 	if len(f.Content) > maxEntries {
-		return nil, f.errorf("more than %d entries", maxEntries)
+		panic(f.errorf("more than %d entries", maxEntries))
 	}
 	var all []control
 	for _, item := range f.items() {
-		c, err := readControl(sections, item)
-		if err != nil {
-			return nil, err
-		}
+		c := readControl(sections, item)
 		if slices.ContainsFunc(all, func(o control) bool { return o.axis == c.axis && o.text == c.text }) {
-			return nil, item.errorf("%s appears twice", item.got())
+			panic(item.errorf("%s appears twice", item.got()))
 		}
 		all = append(all, c)
 	}
 	if len(all) == 0 {
-		return nil, f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
-	return all, nil
+	return all
 }
 
 // readControl reads one axis=value. Every point has a benchmark, also where it is no axis.
-func readControl(sections []*section, f field) (control, error) {
-	name, word, err := f.assignment()
-	if err != nil {
-		return control{}, err
-	}
+func readControl(sections []*section, f field) control {
+	name, word := f.assignment()
 	g := sections[0].grid
 	for _, s := range sections { // the axis is that of the first which has it
 		if s.hasAxis(name) {
@@ -897,16 +847,14 @@ func readControl(sections []*section, f field) (control, error) {
 	i, _ := findAxis(g.axes, name)
 	if i < 0 && name == "benchmark" {
 		if c.axis, c.text = name, word; word == "" {
-			return control{}, f.errorf("%q is not a value of axis %s", word, name)
+			panic(f.errorf("%q is not a value of axis %s", word, name))
 		}
-		return c, nil
+		return c
 	}
-	if i, err = g.index(f, name); err != nil {
-		return control{}, err
-	}
+	i = g.index(f, name)
 	c.axis, c.lenient = g.axes[i].name, c.lenient || g.axes[i].replaced
-	c.text, err = g.axes[i].read(f, name, word)
-	return c, err
+	c.text = g.axes[i].read(f, name, word)
+	return c
 }
 
 // controlled reports whether a point is a control, and notes which entries match.
@@ -953,7 +901,7 @@ func (p *Point) textOf(axis string) string {
 }
 
 // checkControls refuses an entry of control that matches no point.
-func (e *expansion) checkControls() error {
+func (e *expansion) checkControls() {
 	for _, c := range e.controls {
 		if c.matched || c.lenient || e.partial {
 			continue
@@ -967,16 +915,15 @@ func (e *expansion) checkControls() error {
 		case len(known) <= maxNamed:
 			remedy = ": want one of " + shorten(strings.Join(known, " "))
 		}
-		return c.at.errorf("no point has %s=%s%s", c.axis, shorten(c.text), remedy)
+		panic(c.at.errorf("no point has %s=%s%s", c.axis, shorten(c.text), remedy))
 	}
-	return nil
 }
 
 // addCalibration adds the points of calibrate, and gives their places. They are controls, and what the file says of
 // launching and --targets do not reach them: their work is the same in every sweep.
-func (e *expansion) addCalibration() ([]int, error) {
+func (e *expansion) addCalibration() []int {
 	if !e.calibrate.given() {
-		return nil, nil
+		return nil
 	}
 	var places []int
 	for _, kernel := range builtin.Calibrations() {
@@ -988,14 +935,14 @@ func (e *expansion) addCalibration() ([]int, error) {
 		}
 		p.identify()
 		if first, twice := e.lines[p.PointID]; twice {
-			return nil, e.calibrate.errorf("the point benchmark=%s variant=%s already exists, from line %d",
-				p.Benchmark, p.Variant, first)
+			panic(e.calibrate.errorf("the point benchmark=%s variant=%s already exists, from line %d",
+				p.Benchmark, p.Variant, first))
 		}
 		e.noteCalibration(&p)
 		places = append(places, len(e.points))
 		e.points = append(e.points, p)
 	}
-	return places, nil
+	return places
 }
 
 // noteCalibration marks the targets and controls that match a point of calibrate as used.

@@ -159,15 +159,15 @@ func (l *exprEnv) datum(text, typed string) any {
 }
 
 // compile compiles an expression with a value of a kind. Numbers and booleans of YAML are expressions too.
-func (l *exprEnv) compile(f field, gives expression.Kind) (*formula, error) {
+func (l *exprEnv) compile(f field, gives expression.Kind) *formula {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
-		return nil, f.want("an expression")
+		panic(f.want("an expression"))
 	}
 	formula, err := l.parse(f, gives)
 	if err != nil {
-		return nil, f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return formula, nil
+	return formula
 }
 
 // parse is compile with errors that do not name the line of the file.
@@ -181,27 +181,29 @@ func (l *exprEnv) parse(f field, gives expression.Kind) (*formula, error) {
 }
 
 // eval returns the value of the formula at a point. If a needed value is NULL, the error names it.
-func (f *formula) eval(p *Point) (any, error) {
-	l := f.env
-	l.point = p
-	for _, name := range f.names {
-		l.values[name] = l.value(name)
-	}
-	value, err := f.Eval(l.values)
-	if null, is := errors.AsType[*expression.NullError](err); is {
-		return nil, &nullError{f.at.errorf("%s", l.explain(null))}
-	}
+func (f *formula) eval(p *Point) any {
+	value, err := f.compute(p)
 	if err != nil {
-		return nil, f.at.errorf("%v", err)
+		panic(f.at.errorf("%s", f.env.explain(err)))
 	}
-	return value, nil
+	return value
 }
 
-// nullError says that an expression has no value at a point.
-type nullError struct{ error }
+// compute is eval with the error of the expression itself.
+func (f *formula) compute(p *Point) (any, error) {
+	f.env.point = p
+	for _, name := range f.names {
+		f.env.values[name] = f.env.value(name)
+	}
+	return f.Eval(f.env.values)
+}
 
-// explain says what is NULL, why, and what to do.
-func (l *exprEnv) explain(null *expression.NullError) string {
+// explain says of an error of an expression what is NULL, why, and what to do.
+func (l *exprEnv) explain(err error) string {
+	null, is := errors.AsType[*expression.NullError](err)
+	if !is {
+		return err.Error()
+	}
 	if _, metric := l.results[null.Name]; metric {
 		return "the run has no " + null.Name
 	}
@@ -290,18 +292,14 @@ func (r *Result) Eval(p *Point, metrics map[string]Measured) (any, error) {
 			l.results[name] = a.Value * base(a.Unit)
 		}
 	}
-	l.point = p
-	for _, name := range r.formula.names {
-		l.values[name] = l.value(name)
-	}
-	value, err := r.formula.Eval(l.values)
-	if null, is := errors.AsType[*expression.NullError](err); is {
-		return nil, errors.New(l.explain(null))
+	value, err := r.formula.compute(p)
+	if err != nil {
+		return nil, errors.New(l.explain(err))
 	}
 	number, is := value.(float64)
 	switch {
-	case err != nil || !is:
-		return value, err
+	case !is:
+		return value, nil
 	case math.IsInf(number*r.scale, 0):
 		return nil, fmt.Errorf("%s is too large", r.Text)
 	}
@@ -339,46 +337,38 @@ var derivedKeys = []Key{
 }
 
 // readResults reads derived and check.
-func (p *program) readResults(d *document, g *grid) error {
+func (p *program) readResults(d *document, g *grid) {
 	derived, check := d.keys["derived"], d.keys["check"]
 	if !derived.given() && !check.given() {
-		return nil
+		return
 	}
 	var members []member
 	if derived.given() {
-		var err error
-		if members, err = derived.members("derived."); err != nil {
-			return err
-		}
+		members = derived.members("derived.")
 		if len(members) == 0 || len(members) > maxMetrics {
-			return derived.errorf("want 1 to %d metrics, got %d", maxMetrics, len(members))
+			panic(derived.errorf("want 1 to %d metrics, got %d", maxMetrics, len(members)))
 		}
 	}
 	s := metricEnv{newExprEnv(g, d.over.Facts, p.seed, d.otherAxes), p.metricNames(members)}
 	for _, m := range members {
 		if slices.ContainsFunc(p.metrics, func(read metric) bool { return read.rule.Name == m.key }) {
-			return m.value.errorf("metrics defines a metric with this name: choose another name")
+			panic(m.value.errorf("metrics defines a metric with this name: choose another name"))
 		}
-		r, err := s.readDerived(m)
-		if err != nil {
-			return err
-		}
+		r := s.readDerived(m)
 		p.derived = append(p.derived, r)
 	}
-	if err := p.orderDerived(derived); err != nil || !check.given() {
-		return err
+	p.orderDerived(derived)
+	if !check.given() {
+		return
 	}
 	if len(check.items()) == 0 || len(check.items()) > maxMetrics {
-		return check.errorf("want 1 to %d conditions, got %d", maxMetrics, len(check.items()))
+		panic(check.errorf("want 1 to %d conditions, got %d", maxMetrics, len(check.items())))
 	}
 	for _, item := range check.items() {
 		c := &Result{scale: 1}
-		if err := s.compile(c, item, expression.Boolean); err != nil {
-			return err
-		}
+		s.compile(c, item, expression.Boolean)
 		p.checks = append(p.checks, c)
 	}
-	return nil
 }
 
 // metricNames lists the metrics that expressions may name: those with a fixed meaning, and those that the sweep defines.
@@ -407,7 +397,7 @@ var prefixedMetric = regexp.MustCompile(`\bmetric\.([A-Za-z_]\w*)`)
 
 // compile compiles an expression. The name of a metric that is one of a parameter or a fact too is refused: metric.NAME says which
 // is meant.
-func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) error {
+func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) {
 	scope := s.scope
 	scope.Names, scope.Unclear = maps.Clone(scope.Names), maps.Clone(scope.Unclear)
 	known := map[string]string{}
@@ -429,17 +419,13 @@ func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) error {
 	}
 	of := *s.exprEnv
 	of.scope, of.results = scope, map[string]any{}
-	formula, err := of.compile(f, gives)
-	if err != nil {
-		return err
-	}
+	formula := of.compile(f, gives)
 	r.formula, r.Text, r.metrics = formula, formula.text, map[string]string{}
 	for _, name := range formula.names {
 		if metric, is := known[name]; is {
 			r.metrics[name] = metric
 		}
 	}
-	return nil
 }
 
 // refuseName makes the name of a metric ambiguous in a scope in which it has another meaning too.
@@ -459,47 +445,37 @@ func (s *metricEnv) refuseName(scope *expression.Scope, name string) {
 }
 
 // readDerived reads an entry of derived.
-func (s *metricEnv) readDerived(m member) (*Result, error) {
-	values, err := m.value.knownOfExpressions(keyNames(derivedKeys))
-	if err != nil {
-		return nil, err
-	}
-	if err := checkDerivedName(m); err != nil {
-		return nil, err
-	}
+func (s *metricEnv) readDerived(m member) *Result {
+	values := m.value.knownOfExpressions(keyNames(derivedKeys))
+	checkDerivedName(m)
 	if !values["expr"].given() {
-		return nil, m.value.errorf("want {expr: EXPRESSION, unit: UNIT}: expr is missing")
+		panic(m.value.errorf("want {expr: EXPRESSION, unit: UNIT}: expr is missing"))
 	}
 	r := &Result{Name: m.key}
-	if err := r.readUnit(m.value, values["unit"]); err != nil {
-		return nil, err
-	}
+	r.readUnit(m.value, values["unit"])
 	if better := values["better"]; better.given() {
-		word, err := better.oneOf([]string{string(schema.BetterLower), string(schema.BetterHigher)})
-		if err != nil {
-			return nil, err
-		}
+		word := better.oneOf([]string{string(schema.BetterLower), string(schema.BetterHigher)})
 		if kind, known := schema.KindOfMetric(m.key); known && kind.Better != "" && kind.Better != schema.Better(word) {
-			return nil, better.errorf("for %s, %s is better", m.key, kind.Better)
+			panic(better.errorf("for %s, %s is better", m.key, kind.Better))
 		}
 		r.Better = schema.Better(word)
 	}
-	return r, s.compile(r, values["expr"], expression.Number)
+	s.compile(r, values["expr"], expression.Number)
+	return r
 }
 
 // checkDerivedName refuses invalid names, and names of metrics that NeuroLens measures.
-func checkDerivedName(m member) error {
+func checkDerivedName(m member) {
 	if !axisName.MatchString(m.key) {
-		return m.value.errorf("want a name made of letters, digits, _ and -")
+		panic(m.value.errorf("want a name made of letters, digits, _ and -"))
 	}
 	if slices.Contains(measured, m.key) {
-		return m.value.errorf("NeuroLens measures a metric with this name: choose another name")
+		panic(m.value.errorf("NeuroLens measures a metric with this name: choose another name"))
 	}
-	return nil
 }
 
 // readUnit finds the stored unit of a derived metric.
-func (r *Result) readUnit(entry, f field) error {
+func (r *Result) readUnit(entry, f field) {
 	kind, known := schema.KindOfMetric(r.Name)
 	if r.Better = kind.Better; known {
 		r.Unit = kind.Unit
@@ -507,27 +483,23 @@ func (r *Result) readUnit(entry, f field) error {
 	r.scale = 1 / base(r.Unit)
 	if !f.given() {
 		if !known {
-			return entry.errorf("want a unit: s, B, J, B/s, ratio, or a count such as tok/s")
+			panic(entry.errorf("want a unit: s, B, J, B/s, ratio, or a count such as tok/s"))
 		}
-		return nil
+		return
 	}
-	text, err := f.text()
-	if err != nil {
-		return err
-	}
+	text := f.text()
 	stored, factor, _ := schema.StoredUnit(text)
 	switch {
 	case known && kind.Unit != "" && stored != kind.Unit:
-		return f.errorf("%s is in %s, not in %s", r.Name, kind.Unit, text)
+		panic(f.errorf("%s is in %s, not in %s", r.Name, kind.Unit, text))
 	case math.Abs(factor*base(stored)-1) > 1e-9:
-		return f.errorf("want a unit without a prefix, such as s, B, J, ratio, got %s: expressions compute in units without a prefix, and tables add one", text)
+		panic(f.errorf("want a unit without a prefix, such as s, B, J, ratio, got %s: expressions compute in units without a prefix, and tables add one", text))
 	}
 	r.Unit, r.scale = stored, factor
-	return nil
 }
 
 // orderDerived sorts derived metrics topologically: each comes after the metrics that it uses.
-func (p *program) orderDerived(f field) error {
+func (p *program) orderDerived(f field) {
 	var ordered []*Result
 	left := p.derived
 	for len(left) > 0 {
@@ -536,13 +508,12 @@ func (p *program) orderDerived(f field) error {
 		}
 		at := slices.IndexFunc(left, func(r *Result) bool { return !waits(r) })
 		if at < 0 {
-			return f.errorf("%s depends on itself", left[0].Name)
+			panic(f.errorf("%s depends on itself", left[0].Name))
 		}
 		ordered = append(ordered, left[at])
 		left = slices.Delete(slices.Clone(left), at, at+1)
 	}
 	p.derived = ordered
-	return nil
 }
 
 // derivedText are the expressions of derived as JSON.
@@ -570,17 +541,16 @@ const metricPrefix = "metric."
 var measured = []string{schema.PrimaryMetric, "cpu_user", "cpu_system", "peak_memory"}
 
 // readPrimary reads the main metric of a point.
-func (s *settings) readPrimary(_ *document, f field) error {
-	err := s.read("primary", f)
+func (s *settings) readPrimary(_ *document, f field) {
+	s.read("primary", f)
 	s.point.Primary = strings.TrimPrefix(s.point.Primary, metricPrefix)
-	return err
 }
 
 // checkPrimary refuses a metric that probably is a misspelt one of those that the sweep makes.
-func (p *program) checkPrimary(d *document) error {
+func (p *program) checkPrimary(d *document) {
 	f := d.keys["primary"]
 	if !f.given() {
-		return nil
+		return
 	}
 	own := slices.Clone(measured)
 	for _, m := range p.metrics {
@@ -592,9 +562,8 @@ func (p *program) checkPrimary(d *document) error {
 		own = append(own, r.Name)
 	}
 	if near := nearMetric(f.Value, own); near != "" {
-		return f.errorf("no metric %s is read or derived here: did you mean %s? For a metric that the benchmark reports itself, write %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value))
+		panic(f.errorf("no metric %s is read or derived here: did you mean %s? For a metric that the benchmark reports itself, write %s%s", shorten(f.Value), near, metricPrefix, shorten(f.Value)))
 	}
-	return nil
 }
 
 // nearMetric returns the metric among own that a name probably misspells; empty: the name is known, or resembles none.
@@ -655,73 +624,58 @@ var keysOfSkip = []Key{
 }
 
 // readSkips reads skip_if: an entry, or a list of them.
-func (d *document) readSkips(g *grid, seed *int64) ([]skipRule, error) {
+func (d *document) readSkips(g *grid, seed *int64) []skipRule {
 	f := d.keys["skip_if"]
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
 	l := d.exprEnv(g, seed)
 	if len(f.Content) > maxEntries {
-		return nil, f.errorf("more than %d entries", maxEntries)
+		panic(f.errorf("more than %d entries", maxEntries))
 	}
 	var rules []skipRule
 	for _, item := range f.items() {
-		keys, err := item.knownOfExpressions(keyNames(keysOfSkip))
-		if err != nil {
-			return nil, err
-		}
+		keys := item.knownOfExpressions(keyNames(keysOfSkip))
 		if !keys["when"].given() {
-			return nil, item.errorf("want {when: EXPRESSION, reason: TEXT}: when is missing")
+			panic(item.errorf("want {when: EXPRESSION, reason: TEXT}: when is missing"))
 		}
 		rule := skipRule{unclear: d.unclear[item.Node]}
-		if rule.when, err = l.compile(keys["when"], expression.Boolean); err != nil {
-			return nil, err
-		}
+		rule.when = l.compile(keys["when"], expression.Boolean)
 		rule.reason = rule.when.text
 		if reason := keys["reason"]; reason.given() {
-			if rule.reason, err = reason.text(); err != nil {
-				return nil, err
-			}
-			if err := reason.checkUnfilled(rule.reason); err != nil {
-				return nil, err
-			}
+			rule.reason = reason.text()
+			reason.checkUnfilled(rule.reason)
 		}
 		rules = append(rules, rule)
 	}
-	return rules, nil
+	return rules
 }
 
 // knownOfExpressions are the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
 // second of which is `b) > 1`.
-func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
-	members, err := f.members(f.what + ".")
-	if err != nil {
-		return nil, err
-	}
+func (f field) knownOfExpressions(keys []string) map[string]field {
+	members := f.members(f.what + ".")
 	for i, m := range members {
 		if !slices.Contains(keys, m.key) && !axisName.MatchString(m.key) {
-			return nil, f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression, because YAML ends it at the comma", shorten(m.key))
+			panic(f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression, because YAML ends it at the comma", shorten(m.key)))
 		}
 	}
 	return f.known(f.what+".", keys)
 }
 
 // skip returns why a point is skipped; nil: it runs. fault is the reason why that cannot be decided; empty: it was decided.
-func (of *section) skip(p *Point) (skip *Skip, fault string, err error) {
+func (of *section) skip(p *Point) (skip *Skip, fault string) {
 	for _, rule := range of.skips {
-		holds, err := rule.when.eval(p)
-		if err != nil {
-			return nil, "", err
-		}
+		holds := rule.when.eval(p)
 		switch {
 		case holds != true:
 		case rule.unclear == "":
-			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, "", nil
+			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, ""
 		case fault == "":
 			fault = rule.unclear
 		}
 	}
-	return nil, fault, nil
+	return nil, fault
 }
 
 // Planned lists the points that run, then the skipped ones.
@@ -747,63 +701,50 @@ var keysOfAmounts = []Key{
 type work struct{ items, bytes, flops *formula }
 
 // readWork reads work; nil where it is not given.
-func (d *document) readWork(g *grid, seed *int64) (*work, error) {
+func (d *document) readWork(g *grid, seed *int64) *work {
 	f := d.keys["work"]
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
-	keys, err := f.knownOfExpressions(keyNames(keysOfAmounts))
-	if err != nil {
-		return nil, err
-	}
+	keys := f.knownOfExpressions(keyNames(keysOfAmounts))
 	w := &work{}
 	for name, to := range map[string]**formula{"items": &w.items, "bytes": &w.bytes, "flops": &w.flops} {
 		if amount := keys[name]; amount.given() {
-			if *to, err = d.exprEnv(g, seed).compile(amount, expression.Number); err != nil {
-				return nil, err
-			}
+			*to = d.exprEnv(g, seed).compile(amount, expression.Number)
 		}
 	}
-	return w, nil
+	return w
 }
 
 // at computes the work of an iteration at a point. An amount that depends on a NULL is NULL.
-func (w *work) at(p *Point) (*schema.Work, error) {
-	items, err := w.items.amount(p)
-	if err != nil {
-		return nil, err
+func (w *work) at(p *Point) *schema.Work {
+	amounts := &schema.Work{Items: w.items.amount(p), Flops: w.flops.amount(p)}
+	if bytes := w.bytes.amount(p); bytes != nil {
+		if *bytes >= math.MaxInt64 {
+			panic(w.bytes.at.errorf("%v bytes are more than 2**63", *bytes))
+		}
+		amounts.Bytes = new(int64(math.Round(*bytes)))
 	}
-	flops, err := w.flops.amount(p)
-	if err != nil {
-		return nil, err
-	}
-	bytes, err := w.bytes.amount(p)
-	if err != nil || bytes == nil {
-		return &schema.Work{Items: items, Flops: flops}, err
-	}
-	if *bytes >= math.MaxInt64 {
-		return nil, w.bytes.at.errorf("%v bytes are more than 2**63", *bytes)
-	}
-	return &schema.Work{Items: items, Flops: flops, Bytes: new(int64(math.Round(*bytes)))}, nil
+	return amounts
 }
 
 // amount is the value of a formula, which must not be negative; nil: NULL, or no formula.
-func (f *formula) amount(p *Point) (*float64, error) {
+func (f *formula) amount(p *Point) *float64 {
 	if f == nil {
-		return nil, nil
+		return nil
 	}
-	value, err := f.eval(p)
-	if _, null := errors.AsType[*nullError](err); null {
-		return nil, nil
+	value, err := f.compute(p)
+	if _, null := errors.AsType[*expression.NullError](err); null {
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		panic(f.at.errorf("%v", err))
 	}
 	amount := value.(float64)
 	if amount < 0 {
-		return nil, f.at.errorf("want an amount of at least 0, got %s", schema.CanonicalFloat(amount))
+		panic(f.at.errorf("want an amount of at least 0, got %s", schema.CanonicalFloat(amount)))
 	}
-	return &amount, nil
+	return &amount
 }
 
 // workText is the work of a point as canonical JSON; empty where it is not given.
@@ -848,7 +789,7 @@ func (k Key) isExpression(f field) bool {
 }
 
 // readCounted reads the expressions of counts and of the budget, where the command line says nothing in their place.
-func (d *document) readCounted(g *grid, seed *int64) ([]counted, error) {
+func (d *document) readCounted(g *grid, seed *int64) []counted {
 	replaced := map[string]bool{
 		"warmup":     d.option("warmup").given() || d.option("cold_start").given(),
 		"iterations": d.option("iterations").given() || d.option("rel_error").given() || d.option("cold_start").given(),
@@ -862,11 +803,11 @@ func (d *document) readCounted(g *grid, seed *int64) ([]counted, error) {
 		}
 		formula, err := d.exprEnv(g, seed).parse(f, expression.Number)
 		if err != nil {
-			return nil, f.errorf("neither %s nor an expression: %v", k.plain(), err)
+			panic(f.errorf("neither %s nor an expression: %v", k.plain(), err))
 		}
 		all = append(all, counted{k, formula})
 	}
-	return all, nil
+	return all
 }
 
 // plain describes the values of a key that are not expressions.
@@ -878,26 +819,21 @@ func (k Key) plain() string {
 }
 
 // set computes the key for a point. A count is rounded down.
-func (c counted) set(p *Point) error {
-	value, err := c.formula.eval(p)
-	if err != nil {
-		return err
-	}
-	number := value.(float64)
+func (c counted) set(p *Point) {
+	number := c.formula.eval(p).(float64)
 	if c.Value.Kind == Duration {
 		if number <= 0 || number > maxDuration.Seconds() {
-			return c.formula.at.errorf("%s is %s s: want more than 0s and at most %s", c.formula.text, exact(number), maxDuration)
+			panic(c.formula.at.errorf("%s is %s s: want more than 0s and at most %s", c.formula.text, exact(number), maxDuration))
 		}
 		*c.point(p).(*time.Duration) = max(1, time.Duration(math.Round(number*float64(time.Second))))
-		return nil
+		return
 	}
 	n := math.Floor(number)
 	if n < float64(c.Value.Min) || n > float64(c.Value.Max) {
-		return c.formula.at.errorf("%s is %s: want a whole number from %d to %d",
-			c.formula.text, exact(number), c.Value.Min, c.Value.Max)
+		panic(c.formula.at.errorf("%s is %s: want a whole number from %d to %d",
+			c.formula.text, exact(number), c.Value.Min, c.Value.Max))
 	}
 	*c.point(p).(*int) = int(n)
-	return nil
 }
 
 // exact prints a whole number below 1e21 with all its digits, and any other as CanonicalFloat does.
@@ -909,14 +845,11 @@ func exact(number float64) string {
 }
 
 // count computes the counts and the budget of a point that are given by expressions.
-func (of *section) count(p *Point) error {
+func (of *section) count(p *Point) {
 	for _, c := range of.counted {
-		if err := c.set(p); err != nil {
-			return err
-		}
+		c.set(p)
 	}
 	if len(of.counted) > 0 && p.Iterations == 0 && p.Executor != schema.ExecutorCommand {
-		return of.settings.room.fit(p)
+		of.settings.room.fit(p)
 	}
-	return nil
 }

@@ -71,19 +71,19 @@ func shorten(text string) string {
 }
 
 // oneOf reads one of several words.
-func (f field) oneOf(known []string) (string, error) {
+func (f field) oneOf(known []string) string {
 	if f.Kind != yaml.ScalarNode || !slices.Contains(known, f.Value) {
-		return "", f.want("one of " + strings.Join(known, " "))
+		panic(f.want("one of " + strings.Join(known, " ")))
 	}
-	return f.Value, nil
+	return f.Value
 }
 
 // boolean reads true or false.
-func (f field) boolean() (bool, error) {
+func (f field) boolean() bool {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!bool" {
-		return false, f.want("true or false")
+		panic(f.want("true or false"))
 	}
-	return strings.EqualFold(f.Value, "true"), nil
+	return strings.EqualFold(f.Value, "true")
 }
 
 // fileLine is the line in the sweep file; 0 for values of the command line.
@@ -124,118 +124,103 @@ type member struct {
 }
 
 // members are the keys and values of a map, in the order of the file. Errors put prefix before the key.
-func (f field) members(prefix string) ([]member, error) {
+func (f field) members(prefix string) []member {
 	if f.Kind != yaml.MappingNode {
-		return nil, f.want("a map")
+		panic(f.want("a map"))
 	}
 	var members []member
 	for pair := range slices.Chunk(f.Content, 2) {
 		key, value := pair[0].Value, f.with(pair[1], prefix+shorten(pair[0].Value))
 		if key == "" {
-			return nil, f.with(pair[0], f.what).errorf("a key is empty")
+			panic(f.with(pair[0], f.what).errorf("a key is empty"))
 		}
 		value.line = pair[0].Line
 		members = append(members, member{key, value})
 	}
-	return members, nil
+	return members
 }
 
 // known are the values of a map that may have only certain keys.
-func (f field) known(prefix string, keys []string) (map[string]field, error) {
-	members, err := f.members(prefix)
-	if err != nil {
-		return nil, err
-	}
+func (f field) known(prefix string, keys []string) map[string]field {
+	members := f.members(prefix)
 	values := map[string]field{}
 	for i, m := range members {
 		if !slices.Contains(keys, m.key) {
-			return nil, f.with(f.Content[2*i], f.what).errorf("unknown key %s: %s", shorten(m.key), remedy(m.key, keys))
+			panic(f.with(f.Content[2*i], f.what).errorf("unknown key %s: %s", shorten(m.key), remedy(m.key, keys)))
 		}
 		values[m.key] = m.value
 	}
-	return values, nil
+	return values
 }
 
 // text reads a text. A number is refused, because it is probably a mistake.
-func (f field) text() (string, error) {
+func (f field) text() string {
 	switch {
 	case f.Kind != yaml.ScalarNode, f.ShortTag() == "!!null":
-		return "", f.want("text")
+		panic(f.want("text"))
 	case isBinary(f.Node):
-		return "", f.refuseBinary()
+		panic(f.refuseBinary())
 	case f.ShortTag() != "!!str" && f.ShortTag() != "!!timestamp":
-		return "", f.errorf("want text, got %s: quote it", f.got())
+		panic(f.errorf("want text, got %s: quote it", f.got()))
 	case f.Value == "":
-		return "", f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
-	return f.Value, nil
+	return f.Value
 }
 
 // scalar is the canonical text of a value that is neither a list nor a map.
-func (f field) scalar() (string, error) {
+func (f field) scalar() string {
 	if f.Kind != yaml.ScalarNode {
-		return "", f.want("one value")
+		panic(f.want("one value"))
 	}
 	return f.canonical()
 }
 
 // canonical is the canonical text of any value; see schema.CanonicalNumber and schema.CanonicalJSON.
-func (f field) canonical() (string, error) {
-	if err := f.checkFraction(); err != nil {
-		return "", err
-	}
-	value, err := f.decode()
-	if err != nil {
-		return "", err
-	}
+func (f field) canonical() string {
+	f.checkFraction()
+	value := f.decode()
 	switch v := value.(type) {
 	case nil:
-		return "", f.errorf(`is empty: write "" for an empty text`)
+		panic(f.errorf(`is empty: write "" for an empty text`))
 	case string:
-		return v, nil
+		return v
 	}
 	text, err := schema.CanonicalJSON(value)
 	if err != nil {
-		return "", f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return text, nil
+	return text
 }
 
 // decode converts a value into the types that schema.CanonicalJSON takes.
-func (f field) decode() (any, error) {
+func (f field) decode() any {
 	switch f.Kind {
 	case yaml.SequenceNode:
 		list := []any{}
 		for _, item := range f.items() {
-			value, err := item.decode()
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
+			list = append(list, item.decode())
 		}
-		return list, nil
+		return list
 	case yaml.MappingNode:
 		object := map[string]any{}
 		for pair := range slices.Chunk(f.Content, 2) {
-			value, err := f.with(pair[1], f.what).decode()
-			if err != nil {
-				return nil, err
-			}
+			value := f.with(pair[1], f.what).decode()
 			object[pair[0].Value] = value
 		}
-		return object, nil
+		return object
 	}
 	switch tag := f.ShortTag(); {
 	case tag == binaryTag:
-		return nil, f.refuseBinary()
+		panic(f.refuseBinary())
 	case tag == "!!null":
-		return nil, nil
+		return nil
 	case tag == "!!bool":
-		return strings.EqualFold(f.Value, "true"), nil
+		return strings.EqualFold(f.Value, "true")
 	case tag == "!!int", tag == "!!float", f.looksNumeric():
 		return f.number()
 	}
-	return f.Value, nil
+	return f.Value
 }
 
 // looksNumeric finds plain texts that a person means as numbers but YAML does not: nan, inf, 1e400.
@@ -247,60 +232,57 @@ func (f field) looksNumeric() bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-func (f field) number() (json.Number, error) {
+func (f field) number() json.Number {
 	if len(f.Value) > maxDigits {
-		return "", f.errorf("%s: too long for a number: quote it to keep it as text", shorten(f.Value))
+		panic(f.errorf("%s: too long for a number: quote it to keep it as text", shorten(f.Value)))
 	}
 	if strings.ContainsAny(f.Value, "xXoObB") {
-		return "", f.errorf("%s: write the number in decimal, or quote it to keep it as text", shorten(f.Value))
+		panic(f.errorf("%s: write the number in decimal, or quote it to keep it as text", shorten(f.Value)))
 	}
 	text, err := schema.CanonicalNumber(f.Value)
 	if err != nil {
-		return "", f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return json.Number(text), nil
+	return json.Number(text)
 }
 
 // integer is a whole number from minimum to maximum. Errors say expected.
-func (f field) integer(minimum, maximum int64, expected string) (int64, error) {
+func (f field) integer(minimum, maximum int64, expected string) int64 {
 	if f.Kind != yaml.ScalarNode {
-		return 0, f.want(expected)
+		panic(f.want(expected))
 	}
-	value, err := f.decode()
-	if err != nil {
-		return 0, err
-	}
+	value := f.decode()
 	number, ok := value.(json.Number)
 	if !ok {
-		return 0, f.want(expected)
+		panic(f.want(expected))
 	}
 	n, err := number.Int64()
 	if err != nil {
-		return 0, f.errorf("want a whole number, got %s", f.got())
+		panic(f.errorf("want a whole number, got %s", f.got()))
 	}
 	if n < minimum && maximum == math.MaxInt64 {
-		return 0, f.errorf("want a whole number of at least %d, got %d", minimum, n)
+		panic(f.errorf("want a whole number of at least %d, got %d", minimum, n))
 	}
 	if n < minimum || n > maximum {
-		return 0, f.errorf("want a whole number from %d to %d, got %d", minimum, maximum, n)
+		panic(f.errorf("want a whole number from %d to %d, got %d", minimum, maximum, n))
 	}
-	return n, nil
+	return n
 }
 
 // duration reads a time with a unit.
-func (f field) duration() (time.Duration, error) {
+func (f field) duration() time.Duration {
 	const expected = "a time with its unit (500ms, 15s, 10m)"
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!str" {
-		return 0, f.want(expected)
+		panic(f.want(expected))
 	}
 	d, err := time.ParseDuration(f.Value)
 	if err != nil {
-		return 0, f.want(expected)
+		panic(f.want(expected))
 	}
 	if d <= 0 || d > maxDuration {
-		return 0, f.errorf("want more than 0s and at most %s, got %s", maxDuration, d)
+		panic(f.errorf("want more than 0s and at most %s, got %s", maxDuration, d))
 	}
-	return d, nil
+	return d
 }
 
 const quotedStyle = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
@@ -310,20 +292,18 @@ const quotedStyle = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.Liter
 var cutFraction = regexp.MustCompile(`^[-+]?[0-9]*\.[0-9]*[1-9][0-9]*0(?:[eE][-+]?[0-9]+)?$`)
 
 // checkFraction refuses 3.10, which would be 3.1 wherever values are compared: a version, most likely.
-func (f field) checkFraction() error {
+func (f field) checkFraction() {
 	for _, n := range f.Content {
-		if err := f.with(n, f.what).checkFraction(); err != nil {
-			return err
-		}
+		f.with(n, f.what).checkFraction()
 	}
 	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 || !cutFraction.MatchString(f.Value) {
-		return nil
+		return
 	}
 	number, err := schema.CanonicalNumber(f.Value)
 	if err != nil {
-		return f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return f.errorf("%s ends in a zero: quote it to keep it as text, or write %s for the number", shorten(f.Value), number)
+	panic(f.errorf("%s ends in a zero: quote it to keep it as text, or write %s for the number", shorten(f.Value), number))
 }
 
 // written is a value as it stands in the file, for the arguments of a program: 1e3 and 1.0 stay what they are. A list is
@@ -352,7 +332,7 @@ func (f field) typed() string {
 		slices.Sort(members)
 		return "{" + strings.Join(members, ",") + "}"
 	}
-	value, _ := f.decode() // which has been done before, and went well
+	value := f.decode() // which has been done before, and went well
 	number, ok := value.(json.Number)
 	switch {
 	case ok && json.Valid([]byte(f.Value)):
@@ -432,13 +412,15 @@ func ExpandPath(path string) (string, error) {
 }
 
 // fillPath is fill for a text that is a path: see ExpandPath.
-func (t template) fillPath(row []*value) (string, error) {
-	text := t.fill(row)
-	path, err := ExpandPath(text)
+func (t template) fillPath(row []*value) string { return t.at.expandPath(t.fill(row)) }
+
+// expandPath is ExpandPath for a path of f.
+func (f field) expandPath(path string) string {
+	expanded, err := ExpandPath(path)
 	if err != nil {
-		return "", t.at.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return path, nil
+	return expanded
 }
 
 // remedy says what may have been meant by a name that is none of known.

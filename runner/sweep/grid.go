@@ -47,37 +47,22 @@ type filter struct {
 }
 
 // readGrid reads the axes, and the keys that select among their combinations.
-func readGrid(d *document, members []member, seed *int64) (*grid, error) {
-	axes, err := readAxes(d, members)
-	if err != nil {
-		return nil, err
-	}
+func readGrid(d *document, members []member, seed *int64) *grid {
+	axes := readAxes(d, members)
 	g := &grid{axes: axes, line: 1}
 	if f := d.keys["grid"]; f.given() {
 		g.line = f.line
 	}
-	if err := g.readZip(d.keys["zip"]); err != nil {
-		return nil, err
-	}
+	g.readZip(d.keys["zip"])
 	for _, dim := range g.dims {
-		if err := g.checkDim(dim, func(i int) []value { return g.axes[i].values }); err != nil {
-			return nil, err
-		}
+		g.checkDim(dim, func(i int) []value { return g.axes[i].values })
 	}
-	if err := g.readBaseline(d, d.keys["baseline"]); err != nil {
-		return nil, err
-	}
-	if g.include, err = g.readEntries(d, d.keys["include"]); err != nil {
-		return nil, err
-	}
-	if g.exclude, err = g.readEntries(d, d.keys["exclude"]); err != nil {
-		return nil, err
-	}
+	g.readBaseline(d, d.keys["baseline"])
+	g.include = g.readEntries(d, d.keys["include"])
+	g.exclude = g.readEntries(d, d.keys["exclude"])
 	for _, e := range g.exclude {
 		for i := range g.axes {
-			if err := checkTwice(e.values[i]); err != nil {
-				return nil, err
-			}
+			checkTwice(e.values[i])
 		}
 	}
 	for _, e := range g.include {
@@ -91,30 +76,27 @@ func readGrid(d *document, members []member, seed *int64) (*grid, error) {
 	g.dropped = len(g.include) < written
 	g.include = slices.DeleteFunc(g.include, func(e entry) bool { return e.foreign })
 	for _, e := range g.include {
-		if err := g.checkInclude(e); err != nil {
-			return nil, err
-		}
+		g.checkInclude(e)
 	}
-	if err := g.readFillings(seed); err != nil {
-		return nil, err
-	}
-	return g, g.checkModels()
+	g.readFillings(seed)
+	g.checkModels()
+	return g
 }
 
 // index finds an axis that is named in f.
-func (g *grid) index(f field, name string) (int, error) {
+func (g *grid) index(f field, name string) int {
 	i, near := findAxis(g.axes, name)
 	switch {
 	case i >= 0:
-		return i, nil
+		return i
 	case near != "":
-		return 0, f.errorf("%s is not an axis of this sweep: did you mean %s?", shorten(name), near)
+		panic(f.errorf("%s is not an axis of this sweep: did you mean %s?", shorten(name), near))
 	}
-	return 0, f.errorf("%s is not an axis of this sweep", shorten(name))
+	panic(f.errorf("%s is not an axis of this sweep", shorten(name)))
 }
 
 // readZip reads the zipped axes, one list or a list of lists, and arranges the dimensions.
-func (g *grid) readZip(f field) error {
+func (g *grid) readZip(f field) {
 	var groups [][]int
 	if f.given() {
 		lists := []field{f}
@@ -122,11 +104,7 @@ func (g *grid) readZip(f field) error {
 			lists = f.items()
 		}
 		for _, list := range lists {
-			group, err := g.zipped(list, slices.Concat(groups...))
-			if err != nil {
-				return err
-			}
-			groups = append(groups, group)
+			groups = append(groups, g.zipped(list, slices.Concat(groups...)))
 		}
 	}
 	placed := map[int]bool{}
@@ -145,34 +123,27 @@ func (g *grid) readZip(f field) error {
 		}
 		g.dims = append(g.dims, dim)
 	}
-	return nil
 }
 
 // zipped reads one list of zipped axes.
-func (g *grid) zipped(f field, taken []int) ([]int, error) {
+func (g *grid) zipped(f field, taken []int) []int {
 	if f.Kind != yaml.SequenceNode || len(f.Content) < 2 {
-		return nil, f.errorf("want a list of two or more axes to pair")
+		panic(f.errorf("want a list of two or more axes to pair"))
 	}
 	var group []int
 	for _, item := range f.items() {
-		name, err := item.text()
-		if err != nil {
-			return nil, err
-		}
-		i, err := g.index(item, name)
-		if err != nil {
-			return nil, err
-		}
+		name := item.text()
+		i := g.index(item, name)
 		if slices.Contains(taken, i) || slices.Contains(group, i) {
-			return nil, item.errorf("axis %s appears twice", name)
+			panic(item.errorf("axis %s appears twice", name))
 		}
 		group = append(group, i)
 	}
 	g.choose(group)
 	if err := g.sameLength(f, group, func(i int) []value { return g.axes[i].values }); err != nil {
-		return nil, err
+		panic(err)
 	}
-	return group, nil
+	return group
 }
 
 // choose keeps those combinations of zipped axes that have the values of the command line, and writes the values as it does. It
@@ -230,9 +201,10 @@ func find(values []value, v value) int {
 }
 
 // checkDim refuses duplicates: values of a single axis, or combinations of zipped axes.
-func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
+func (g *grid) checkDim(dim []int, values func(axis int) []value) {
 	if len(dim) == 1 {
-		return checkTwice(values(dim[0]))
+		checkTwice(values(dim[0]))
+		return
 	}
 	seen := map[string]bool{}
 	for at := range values(dim[0]) {
@@ -243,11 +215,10 @@ func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
 		}
 		key := strings.Join(texts, "\x00") // no text holds a NUL
 		if seen[key] {
-			return values(dim[0])[at].at.errorf("%s appears twice", strings.Join(words, " "))
+			panic(values(dim[0])[at].at.errorf("%s appears twice", strings.Join(words, " ")))
 		}
 		seen[key] = true
 	}
-	return nil
 }
 
 // sameLength checks that zipped axes have the same number of values.
@@ -266,45 +237,36 @@ func (g *grid) sameLength(f field, group []int, values func(axis int) []value) e
 var singleBraces = strings.NewReplacer("{{", "{", "}}", "}")
 
 // readBaseline finds the compared axis: that of baseline, else variant.
-func (g *grid) readBaseline(d *document, f field) error {
+func (g *grid) readBaseline(d *document, f field) {
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool {
 		return slices.ContainsFunc(dim, func(i int) bool { return g.axes[i].name == "variant" })
 	})
 	if !f.given() {
-		return nil
+		return
 	}
-	name, word, err := f.assignment()
-	if err != nil {
-		return err
-	}
+	name, word := f.assignment()
 	if !d.hasAxis(name) {
 		g.compared = -1
-		return nil
+		return
 	}
-	i, err := g.index(f, name)
-	if err != nil {
-		return err
-	}
+	i := g.index(f, name)
 	g.baseline.given = true
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool { return slices.Contains(dim, i) })
-	text, err := g.axes[i].read(f, name, word)
+	a, text := &g.axes[i], ""
+	err := caught(func() { text = a.read(f, name, word) })
 	if err == nil {
-		g.baseline.text = g.axes[i].name + "=" + text
-		if slices.Contains(labels, g.axes[i].name) { // {{ and }} are braces there
-			g.baseline.text = g.axes[i].name + "=" + singleBraces.Replace(text)
+		g.baseline.text = a.name + "=" + text
+		if slices.Contains(labels, a.name) { // {{ and }} are braces there
+			g.baseline.text = a.name + "=" + singleBraces.Replace(text)
 		}
 	}
-	if g.axes[i].replaced {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	has := slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == text })
-	if !has && !slices.Contains(d.expanded[g.axes[i].name], text) {
+	switch {
+	case a.replaced:
+	case err != nil:
+		panic(err)
+	case !slices.Contains(a.texts(), text) && !slices.Contains(d.expanded[a.name], text):
 		g.baseline.missing = f.errorf("axis %s has no value %s", name, shorten(text))
 	}
-	return nil
 }
 
 // compares reports whether an axis is the compared one, or is zipped with it.
@@ -313,49 +275,42 @@ func (g *grid) compares(name string) bool {
 }
 
 // assignment is a text of the form axis=value.
-func (f field) assignment() (name, word string, err error) {
-	text, err := f.text()
-	if err != nil {
-		return "", "", err
-	}
+func (f field) assignment() (name, word string) {
+	text := f.text()
 	name, word, found := strings.Cut(text, "=")
 	if !found {
-		return "", "", f.errorf("want axis=value, got %s", f.got())
+		panic(f.errorf("want axis=value, got %s", f.got()))
 	}
-	return name, word, nil
+	return name, word
 }
 
 // read is the canonical text of a word in f that names a value of the axis.
-func (a *axis) read(f field, name, word string) (string, error) {
-	literal, err := f.load([]byte(word))
-	if err != nil {
-		return "", f.errorf("%q is not a value of axis %s", word, name)
+func (a *axis) read(f field, name, word string) string {
+	var literal field
+	if err := caught(func() { literal = f.load([]byte(word)) }); err != nil {
+		panic(f.errorf("%q is not a value of axis %s", word, name))
 	}
 	literal.line, literal.what = f.line, f.what
 	a.quote([]*yaml.Node{literal.Node})
-	v, err := readValue(a.name, literal)
-	return v.text, err
+	return readValue(a.name, literal).text
 }
 
 // readEntries reads include or exclude: a list of maps from axes to a value or several.
-func (g *grid) readEntries(d *document, f field) ([]entry, error) {
+func (g *grid) readEntries(d *document, f field) []entry {
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
 	if f.Kind != yaml.SequenceNode {
-		return nil, f.want("a list of maps")
+		panic(f.want("a list of maps"))
 	}
 	if len(f.Content) > maxEntries {
-		return nil, f.errorf("more than %d entries", maxEntries)
+		panic(f.errorf("more than %d entries", maxEntries))
 	}
 	var entries []entry
 	for _, item := range f.items() {
-		members, err := item.members(f.what + ": axis ")
-		if err != nil {
-			return nil, err
-		}
+		members := item.members(f.what + ": axis ")
 		if len(members) == 0 {
-			return nil, item.errorf("an entry names no axis")
+			panic(item.errorf("an entry names no axis"))
 		}
 		e := entry{at: item, values: map[int][]value{}}
 		for _, m := range members {
@@ -363,20 +318,12 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 				e.foreign = true
 				continue
 			}
-			i, err := g.index(item, m.key)
-			if err != nil {
-				return nil, err
-			}
+			i := g.index(item, m.key)
 			if _, twice := e.values[i]; twice {
-				return nil, item.errorf("axis %s appears twice", g.axes[i].name)
+				panic(item.errorf("axis %s appears twice", g.axes[i].name))
 			}
-			a, err := readAxis(g.axes[i].name, m.value)
-			if err != nil {
-				return nil, err
-			}
-			if err := g.axes[i].giveArguments(a.values); err != nil {
-				return nil, err
-			}
+			a := readAxis(g.axes[i].name, m.value)
+			g.axes[i].giveArguments(a.values)
 			e.values[i] = a.values
 			texts := map[string]bool{}
 			for _, v := range a.values {
@@ -388,11 +335,11 @@ func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 		}
 		entries = append(entries, e)
 	}
-	return entries, nil
+	return entries
 }
 
 // checkInclude makes checks that apply to include but not to exclude.
-func (g *grid) checkInclude(e entry) error {
+func (g *grid) checkInclude(e entry) {
 	for _, dim := range g.dims {
 		var named []int
 		for _, i := range dim {
@@ -405,24 +352,21 @@ func (g *grid) checkInclude(e entry) error {
 		}
 		if len(named) < len(dim) {
 			missing := slices.IndexFunc(dim, func(i int) bool { return !slices.Contains(named, i) })
-			return e.at.errorf("%s is zipped with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
+			panic(e.at.errorf("%s is zipped with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name))
 		}
 		values := func(i int) []value { return e.values[i] }
 		if err := g.sameLength(e.at, dim, values); err != nil {
-			return err
+			panic(err)
 		}
-		if err := g.checkDim(dim, values); err != nil {
-			return err
-		}
+		g.checkDim(dim, values)
 	}
-	return nil
 }
 
 // checkModels refuses two files with one name, which would be the same model in the store.
-func (g *grid) checkModels() error {
+func (g *grid) checkModels() {
 	i := slices.IndexFunc(g.axes, func(a axis) bool { return a.name == "model" })
 	if i < 0 {
-		return nil
+		return
 	}
 	first := map[string]*value{}
 	for _, a := range g.axes[i].values {
@@ -432,12 +376,11 @@ func (g *grid) checkModels() error {
 		for _, v := range e.values[i] {
 			other, known := first[v.text]
 			if known && other.path != v.path {
-				return v.twice(other)
+				panic(v.twice(other))
 			}
 			first[v.text] = &v
 		}
 	}
-	return nil
 }
 
 func (g *grid) namesReplaced(e entry) bool {
@@ -495,7 +438,7 @@ func (p *section) rows() float64 {
 func (p *section) runs() float64 { return p.rows() * float64(p.settings.point.Repeats) }
 
 // checkSize refuses more launches than anyone waits for.
-func (e *expansion) checkSize(against bool) error {
+func (e *expansion) checkSize(against bool) {
 	_, launches := e.rows()
 	if e.calibrate.given() {
 		launches += float64(len(builtin.Calibrations()) * e.mostRepeats())
@@ -510,14 +453,13 @@ func (e *expansion) checkSize(against bool) error {
 		if launches > 1e15 {
 			amount = fmt.Sprintf("%.1g", launches)
 		}
-		return e.errorf(e.sections[0].grid.line, "%s runs (%s): want at most %d", amount, factors, maxLaunches)
+		panic(e.errorf(e.sections[0].grid.line, "%s runs (%s): want at most %d", amount, factors, maxLaunches))
 	}
-	return nil
 }
 
 // rows calls yield with every combination of the grid, or of an entry of include, the last dimension moving fastest.
 // A row holds a value for each axis.
-func (g *grid) rows(e *entry, yield func(row []*value) error) error {
+func (g *grid) rows(e *entry, yield func(row []*value)) {
 	at := make([]int, len(g.dims))
 	for {
 		row := make([]*value, len(g.axes))
@@ -526,9 +468,7 @@ func (g *grid) rows(e *entry, yield func(row []*value) error) error {
 				row[axis] = &g.valuesOf(e, axis)[at[d]]
 			}
 		}
-		if err := yield(row); err != nil {
-			return err
-		}
+		yield(row)
 		d := len(at) - 1
 		for ; d >= 0; d-- {
 			if at[d]++; at[d] < len(g.valuesOf(e, g.dims[d][0])) {
@@ -537,7 +477,7 @@ func (g *grid) rows(e *entry, yield func(row []*value) error) error {
 			at[d] = 0
 		}
 		if d < 0 {
-			return nil
+			return
 		}
 	}
 }

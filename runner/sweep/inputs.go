@@ -59,60 +59,45 @@ type inputSpec struct {
 }
 
 // readInputs reads the key inputs.
-func (p *program) readInputs(_ *document, f field) error {
-	members, err := f.members("inputs.")
-	if err != nil {
-		return err
-	}
+func (p *program) readInputs(_ *document, f field) {
+	members := f.members("inputs.")
 	if len(members) == 0 {
-		return f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
 	for _, m := range members {
-		spec, err := m.readInput(p.scope)
-		if err != nil {
-			return err
-		}
+		spec := m.readInput(p.scope)
 		p.inputs = append(p.inputs, spec)
 	}
-	return nil
 }
 
 // readInput reads what one input holds: a file, a value, or a map.
-func (m member) readInput(s *scope) (inputSpec, error) {
+func (m member) readInput(s *scope) inputSpec {
 	spec := inputSpec{name: m.key, at: m.value, texts: map[string]template{}}
 	values := map[string]field{"": m.value}
 	if m.value.Kind == yaml.MappingNode {
-		var err error
-		if values, err = m.value.known(m.value.what+".", keyNames(inputKeys)); err != nil {
-			return spec, err
-		}
+		values = m.value.known(m.value.what+".", keyNames(inputKeys))
 	}
 	for key, f := range values {
 		if key != "shape" {
-			text, err := f.inputText(s)
-			if err != nil {
-				return spec, err
-			}
+			text := f.inputText(s)
 			spec.texts[key] = text
 			continue
 		}
 		if f.Kind != yaml.SequenceNode {
-			return spec, f.want("a list of sizes")
+			panic(f.want("a list of sizes"))
 		}
 		spec.shape = []template{}
 		for _, item := range f.items() {
-			size, err := item.staticTemplate(s)
-			if err != nil {
-				return spec, err
-			}
+			size := item.staticTemplate(s)
 			spec.shape = append(spec.shape, size)
 		}
 	}
-	return spec, spec.checkKeys()
+	spec.checkKeys()
+	return spec
 }
 
 // inputText reads the text of f. Unlike other keys, it may be an integer beyond 64 bits with a sign, because inputs may be uint64.
-func (f field) inputText(s *scope) (template, error) {
+func (f field) inputText(s *scope) template {
 	if f.Kind == yaml.ScalarNode && !isBinary(f.Node) && integer.MatchString(f.Value) {
 		return f.parse(f.Value, s)
 	}
@@ -123,7 +108,7 @@ func (f field) inputText(s *scope) (template, error) {
 var integer = regexp.MustCompile(`^-?[1-9][0-9]{0,19}$`)
 
 // checkKeys refuses keys that contradict each other, or say nothing.
-func (s *inputSpec) checkKeys() error {
+func (s *inputSpec) checkKeys() {
 	var ways []string // one key of each
 	for _, keys := range contents {
 		if at := slices.IndexFunc(keys, s.has); at >= 0 {
@@ -132,15 +117,14 @@ func (s *inputSpec) checkKeys() error {
 	}
 	switch {
 	case len(ways) > 1:
-		return s.at.errorf("%s and %s cannot be combined: use one of them", ways[0], ways[1])
+		panic(s.at.errorf("%s and %s cannot be combined: use one of them", ways[0], ways[1]))
 	case s.has("name") && !s.has("file"):
-		return s.at.errorf("name needs a file")
+		panic(s.at.errorf("name needs a file"))
 	case s.has("low") && !s.has("high"):
-		return s.at.errorf("low needs a high")
+		panic(s.at.errorf("low needs a high"))
 	case len(s.texts) == 0 && s.shape == nil:
-		return s.at.errorf("says nothing: want %s", strings.Join(keyNames(inputKeys), " "))
+		panic(s.at.errorf("says nothing: want %s", strings.Join(keyNames(inputKeys), " ")))
 	}
-	return nil
 }
 
 func (s *inputSpec) has(key string) bool {
@@ -158,25 +142,21 @@ func (s *inputSpec) templates() []template {
 }
 
 // fillInputs gives what the inputs hold at a point.
-func (p *program) fillInputs(point *Point, row []*value) error {
+func (p *program) fillInputs(point *Point, row []*value) {
 	if len(p.inputs) == 0 {
-		return nil
+		return
 	}
 	point.Inputs = map[string]Input{}
 	for i := range p.inputs {
 		spec := &p.inputs[i]
-		in, err := spec.fill(row)
-		if err != nil {
-			return err
-		}
+		in := spec.fill(row)
 		point.Inputs[spec.name] = in
 		*p.size += 256 + len(spec.name) + len(in.File) + len(in.Value)
 	}
-	return nil
 }
 
 // fill returns what the input holds at a point.
-func (s *inputSpec) fill(row []*value) (in Input, err error) {
+func (s *inputSpec) fill(row []*value) (in Input) {
 	to := map[string]*string{
 		"file": &in.File, "name": &in.Name, "value": &in.Value, "low": &in.Low, "high": &in.High, "mean": &in.Mean, "std": &in.Std,
 	}
@@ -184,48 +164,45 @@ func (s *inputSpec) fill(row []*value) (in Input, err error) {
 		text := t.fill(row)
 		switch {
 		case key == "":
-			in, err = s.short(text)
+			in = s.short(text)
 		case text == "" && key != "value":
-			err = t.at.errorf("is empty")
+			panic(t.at.errorf("is empty"))
 		case key == "file" && !isArrayFile(text):
-			err = t.at.errorf("want a .npy or .npz file, got %q", shorten(text))
+			panic(t.at.errorf("want a .npy or .npz file, got %q", shorten(text)))
 		case key == "low" || key == "high" || key == "mean" || key == "std":
-			*to[key], err = t.number(text)
+			*to[key] = t.number(text)
 		case key == "value":
 			*to[key] = plain(text)
 		default:
 			*to[key] = text
 		}
-		if err != nil {
-			return Input{}, err
-		}
 	}
 	if in.Std != "" && strings.HasPrefix(in.Std, "-") {
-		return Input{}, s.texts["std"].at.errorf("want a number of at least 0, got %s", shorten(in.Std))
+		panic(s.texts["std"].at.errorf("want a number of at least 0, got %s", shorten(in.Std)))
 	}
 	if in.High != "" && in.Low != "" && !less(in.Low, in.High) {
-		return Input{}, s.texts["low"].at.errorf("%s is not below high, which is %s", shorten(in.Low), shorten(in.High))
+		panic(s.texts["low"].at.errorf("%s is not below high, which is %s", shorten(in.Low), shorten(in.High)))
 	}
 	for _, t := range s.shape {
 		text := t.fill(row)
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 {
-			return Input{}, t.at.errorf("want a list of whole numbers of at least 0, got %q", shorten(text))
+			panic(t.at.errorf("want a list of whole numbers of at least 0, got %q", shorten(text)))
 		}
 		in.Shape = append(in.Shape, text)
 	}
-	return in, nil
+	return in
 }
 
 // short reads the short spelling: a number, true, false, or a file.
-func (s *inputSpec) short(text string) (Input, error) {
+func (s *inputSpec) short(text string) Input {
 	_, err := schema.CanonicalNumber(text)
 	switch {
 	case isArrayFile(text):
-		return Input{File: text}, nil
+		return Input{File: text}
 	case err == nil, integer.MatchString(text), strings.EqualFold(text, "true"), strings.EqualFold(text, "false"), text == absentWord:
-		return Input{Value: plain(text)}, nil
+		return Input{Value: plain(text)}
 	}
-	return Input{}, s.at.errorf("want a number, true, false, a .npy or .npz file, or a map, got %q: a text is {value: TEXT}", shorten(text))
+	panic(s.at.errorf("want a number, true, false, a .npy or .npz file, or a map, got %q: a text is {value: TEXT}", shorten(text)))
 }
 
 // plain is a value in canonical text, as far as it is a number, true or false.
@@ -240,15 +217,15 @@ func plain(text string) string {
 }
 
 // number is a finite number of a filled-in text, in canonical text.
-func (t template) number(text string) (string, error) {
+func (t template) number(text string) string {
 	if integer.MatchString(text) {
-		return text, nil
+		return text
 	}
 	number, err := schema.CanonicalNumber(text)
 	if v, parsed := strconv.ParseFloat(number, 64); err != nil || parsed != nil || math.IsInf(v, 0) || math.IsNaN(v) {
-		return "", t.at.errorf("want a number, got %q", shorten(text))
+		panic(t.at.errorf("want a number, got %q", shorten(text)))
 	}
-	return number, nil
+	return number
 }
 
 // less compares two numbers of canonical text.
@@ -326,51 +303,42 @@ type sessionSpec struct {
 }
 
 // readSession reads the key session.
-func (p *program) readSession(_ *document, f field) error {
+func (p *program) readSession(_ *document, f field) {
 	if threads := memberOf(f.Node, "intra_op_num_threads"); threads != nil {
-		return f.with(threads, "session.intra_op_num_threads").errorf("is the key threads: use that")
+		panic(f.with(threads, "session.intra_op_num_threads").errorf("is the key threads: use that"))
 	}
-	values, err := f.known("session.", keyNames(sessionKeys))
-	if err != nil {
-		return err
-	}
+	values := f.known("session.", keyNames(sessionKeys))
 	s := sessionSpec{options: map[string]template{}}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch value := values[name]; name {
 		case sessionSizes:
-			s.sizes, err = value.readTemplates(p.scope)
+			s.sizes = value.readTemplates(p.scope)
 		case sessionEntries:
-			s.entries, err = value.readTemplates(p.scope)
+			s.entries = value.readTemplates(p.scope)
 		case sessionLibraries:
-			s.libraries, err = value.readPaths(p.scope)
+			s.libraries = value.readPaths(p.scope)
 		default:
-			s.options[name], err = p.readOption(name, value)
-		}
-		if err != nil {
-			return err
+			s.options[name] = p.readOption(name, value)
 		}
 	}
 	p.session = &s
-	return nil
 }
 
 // readOption reads an option with one value. An axis of the same name has to stand in it: its values would change nothing.
-func (p *program) readOption(name string, f field) (template, error) {
-	t, err := f.staticTemplate(p.scope)
-	if err != nil {
-		return t, err
-	}
+func (p *program) readOption(name string, f field) template {
+	t := f.staticTemplate(p.scope)
 	if axis, _ := findAxis(p.scope.axes, name); axis >= 0 && !t.uses(axis) {
-		return t, f.errorf("there is an axis %s too: write {%s} here, or remove this key", name, name)
+		panic(f.errorf("there is an axis %s too: write {%s} here, or remove this key", name, name))
 	}
 	if t.fixed() {
-		return t, t.checkOption(name, t.fill(nil))
+		t.checkOption(name, t.fill(nil))
+		return t
 	}
-	return t, nil
+	return t
 }
 
 // checkOption checks the value of an option.
-func (t template) checkOption(name, text string) error {
+func (t template) checkOption(name, text string) {
 	at := slices.IndexFunc(sessionKeys, func(k Key) bool { return k.Name == name })
 	kind := sessionKeys[at].Value
 	if kind.Kind == Either {
@@ -379,58 +347,46 @@ func (t template) checkOption(name, text string) error {
 	switch kind.Kind {
 	case Word:
 		if !slices.Contains(kind.Words, text) {
-			return t.at.errorf("want one of %s, got %q", strings.Join(kind.Words, " "), shorten(text))
+			panic(t.at.errorf("want one of %s, got %q", strings.Join(kind.Words, " "), shorten(text)))
 		}
 	case Switch:
 		if text != "true" && text != "false" {
-			return t.at.errorf("want true or false, got %q", shorten(text))
+			panic(t.at.errorf("want true or false, got %q", shorten(text)))
 		}
 	case Integer:
 		if n, err := strconv.Atoi(text); err != nil || n < 0 || n > maxThreads {
-			return t.at.errorf("want a whole number from 0 to %d, got %q", maxThreads, shorten(text))
+			panic(t.at.errorf("want a whole number from 0 to %d, got %q", maxThreads, shorten(text)))
 		}
 	default:
 		if text == "" {
-			return t.at.errorf("is empty")
+			panic(t.at.errorf("is empty"))
 		}
 	}
-	return nil
 }
 
 // readTemplates reads a map of texts.
-func (f field) readTemplates(s *scope) (map[string]template, error) {
-	members, err := f.members(f.what + ".")
-	if err != nil {
-		return nil, err
-	}
+func (f field) readTemplates(s *scope) map[string]template {
+	members := f.members(f.what + ".")
 	if len(members) == 0 {
-		return nil, f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
 	all := map[string]template{}
 	for _, m := range members {
-		if all[m.key], err = m.value.staticTemplate(s); err != nil {
-			return nil, err
-		}
+		all[m.key] = m.value.staticTemplate(s)
 	}
-	return all, nil
+	return all
 }
 
 // readPaths reads one path or several.
-func (f field) readPaths(s *scope) (all []template, err error) {
+func (f field) readPaths(s *scope) (all []template) {
 	for _, item := range f.items() {
-		if _, err := item.text(); err != nil {
-			return nil, err
-		}
-		path, err := item.staticTemplate(s)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, path)
+		item.text()
+		all = append(all, item.staticTemplate(s))
 	}
 	if len(all) == 0 {
-		return nil, f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
-	return all, nil
+	return all
 }
 
 // templates are all texts of the options.
@@ -446,23 +402,21 @@ func (s *sessionSpec) templates() []template {
 }
 
 // fillSession gives the options of the session at a point.
-func (p *program) fillSession(point *Point, row []*value) error {
+func (p *program) fillSession(point *Point, row []*value) {
 	s := p.session
 	if s == nil {
-		return nil
+		return
 	}
 	session := &Session{}
 	for name, t := range s.options {
 		text := t.fill(row)
-		if err := t.checkOption(name, text); err != nil {
-			return err
-		}
+		t.checkOption(name, text)
 		note(&session.Options, name, text)
 	}
 	for name, t := range s.sizes {
 		text := t.fill(row)
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 1 {
-			return t.at.errorf("want a whole number of at least 1, got %q", shorten(text))
+			panic(t.at.errorf("want a whole number of at least 1, got %q", shorten(text)))
 		}
 		note(&session.Sizes, name, text)
 	}
@@ -474,5 +428,4 @@ func (p *program) fillSession(point *Point, row []*value) error {
 	}
 	point.Session = session
 	*p.size += 512
-	return nil
 }

@@ -64,11 +64,11 @@ func jsonOf(n *yaml.Node) any {
 
 // validate says what the schema finds wrong with a sweep file.
 func validate(src string) error {
-	file, err := origin{name: "sweep.yaml"}.load([]byte(src))
+	file, err := Load("sweep.yaml", []byte(src))
 	if err != nil {
 		return err
 	}
-	return compiled().Validate(jsonOf(file.Node))
+	return compiled().Validate(jsonOf(file))
 }
 
 // TestSchemaOfFixtures: every sweep of the repository is one by the schema, and no longer with a key that is mistyped.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -371,29 +372,24 @@ func (k Key) verbatim(text string) *yaml.Node {
 }
 
 // readIgnoredExits reads which exit statuses are no failure.
-func (s *settings) readIgnoredExits(_ *document, f field) error {
+func (s *settings) readIgnoredExits(_ *document, f field) {
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
-		var err error
-		s.point.AnyExit, err = f.boolean()
-		return err
+		s.point.AnyExit = f.boolean()
+		return
 	}
 	for _, item := range f.items() {
 		if n := item.Node; n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
-			return item.errorf("want true, or a list of exit statuses, got %s", item.got())
+			panic(item.errorf("want true, or a list of exit statuses, got %s", item.got()))
 		}
 		if _, err := strconv.Atoi(item.Value); err != nil {
-			return item.errorf("want true, or exit statuses such as 1,3, got %s", item.got())
+			panic(item.errorf("want true, or exit statuses such as 1,3, got %s", item.got()))
 		}
-		code, err := item.integer(exitValue.Min, exitValue.Max, fmt.Sprintf("an exit status from %d to %d", exitValue.Min, exitValue.Max))
-		if err != nil {
-			return err
-		}
+		code := item.integer(exitValue.Min, exitValue.Max, fmt.Sprintf("an exit status from %d to %d", exitValue.Min, exitValue.Max))
 		s.point.Exits = append(s.point.Exits, int(code))
 	}
 	if len(s.point.Exits) == 0 {
-		return f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
-	return nil
 }
 
 // pythonRun are the executors that run in a Python worker.
@@ -743,26 +739,7 @@ func (k Key) textAt(p *Point) string {
 }
 
 // clear removes the value of the key from a point.
-func (k Key) clear(p *Point) {
-	switch v := k.point(p).(type) {
-	case *string:
-		*v = ""
-	case *bool:
-		*v = false
-	case *int:
-		*v = 0
-	case **int64:
-		*v = nil
-	case *float64:
-		*v = 0
-	case *time.Duration:
-		*v = 0
-	case *map[string]Input:
-		*v = nil
-	case **Session:
-		*v = nil
-	}
-}
+func (k Key) clear(p *Point) { reflect.ValueOf(k.point(p)).Elem().SetZero() }
 
 // IsStored reports whether a key of a sweep file is stored with every run.
 func IsStored(name string) bool {
@@ -840,30 +817,25 @@ func eitherOf(among ...Value) Value { return Value{Kind: Either, Among: among} }
 func oneOrMany(minimum int64, v Value) Value { return eitherOf(v, listOf(minimum, v)) }
 
 // read reads a value into the variable that to points to. Other kinds have their own readers.
-func (v Value) read(f field, to any) (err error) {
+func (v Value) read(f field, to any) {
 	switch to := to.(type) {
 	case *bool:
-		*to, err = f.boolean()
+		*to = f.boolean()
 	case *string:
 		if v.Kind == Word {
-			*to, err = f.oneOf(v.Words)
+			*to = f.oneOf(v.Words)
 		} else {
-			*to, err = f.text()
+			*to = f.text()
 		}
 	case *int:
-		var n int64
-		n, err = f.integer(v.Min, v.Max, "a number")
-		*to = int(n)
+		*to = int(f.integer(v.Min, v.Max, "a number"))
 	case **int64:
-		var n int64
-		n, err = f.integer(v.Min, v.Max, "a number")
-		*to = &n
+		*to = new(f.integer(v.Min, v.Max, "a number"))
 	case *float64:
-		*to, err = f.share()
+		*to = f.share()
 	case *time.Duration:
-		*to, err = f.duration()
+		*to = f.duration()
 	}
-	return err
 }
 
 // Choices lists the words that a value, or each item of a list, may be; nil: it is not restricted to words.

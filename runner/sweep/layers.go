@@ -54,50 +54,36 @@ type layered struct {
 }
 
 // readLayers returns the plain documents of a file: one for each benchmark and variant, with merged layers, or a single one.
-func readLayers(file field, o Overrides, targets []target) ([]*document, error) {
+func readLayers(file field, o Overrides, targets []target) []*document {
 	l := &layered{
 		file: file, names: map[string][]member{}, all: map[string][]member{}, chosen: map[string]bool{},
 		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}, unclear: map[*yaml.Node]string{}, facts: map[string]map[string]string{},
 	}
-	keys, err := file.known("", keyNames(Keys()))
-	if err != nil {
-		return nil, err
-	}
+	keys := file.known("", keyNames(Keys()))
 	l.top = flattenLayer(without(without(file.Node, "presets"), "discover"))
-	if err := l.readDiscover(keys, o); err != nil {
-		return nil, err
-	}
+	l.readDiscover(keys, o)
 	for _, s := range expansions {
-		if err := l.readExpansion(keys, s.key, s.label, o); err != nil {
-			return nil, err
-		}
+		l.readExpansion(keys, s.key, s.label, o)
 		l.top = without(l.top, s.key)
 		l.markExpansion(file.Node, s.key, s.layer)
 	}
-	if err := l.readPresets(keys["presets"], o.Presets); err != nil {
-		return nil, err
-	}
-	if err := l.readSet(o.Set); err != nil {
-		return nil, err
-	}
+	l.readPresets(keys["presets"], o.Presets)
+	l.readSet(o.Set)
 	l.addDefaults(o.Defaults)
 	return l.documents(o, targets)
 }
 
 // readExpansion reads the names under benchmarks or variants, and keeps those that the command line selects. If discover found
 // benchmarks, the names must be among them, and the file may add keys to them.
-func (l *layered) readExpansion(keys map[string]field, key, label string, o Overrides) error {
+func (l *layered) readExpansion(keys map[string]field, key, label string, o Overrides) {
 	f, names := keys[key], l.foundNames(key)
 	if f.given() {
 		if other := keys[label]; other.given() {
-			return other.errorf("cannot be combined with %s (line %d): use one of them", key, f.line)
+			panic(other.errorf("cannot be combined with %s (line %d): use one of them", key, f.line))
 		}
-		over, err := readOverriding(f, names)
-		if err != nil {
-			return err
-		}
+		over := readOverriding(f, names)
 		if len(over) == 0 {
-			return f.errorf("is empty")
+			panic(f.errorf("is empty"))
 		}
 		if names == nil {
 			names = over
@@ -108,65 +94,52 @@ func (l *layered) readExpansion(keys map[string]field, key, label string, o Over
 	l.all[key], l.names[key] = names, names
 	selected, given := o.Params[label]
 	if !given || names == nil {
-		return nil
+		return
 	}
 	l.chosen[key], l.names[key] = true, nil
 	option := origin{name: "-P " + label}
-	list, err := option.load([]byte("[" + selected + "]"))
-	if err != nil {
-		return err
-	}
+	list := option.load([]byte("[" + selected + "]"))
 	for _, item := range list.items() {
 		at := slices.IndexFunc(names, func(m member) bool { return m.key == item.Value })
 		if at < 0 {
-			return item.errorf("%s is not one of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names)))
+			panic(item.errorf("%s is not one of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names))))
 		}
 		l.names[key] = append(l.names[key], names[at])
 	}
-	return nil
 }
 
 // readOverriding reads a map from names to the keys that each of them overrides. known are the allowed names; nil: any.
-func readOverriding(f field, known []member) ([]member, error) {
-	members, err := f.members(f.what + ".")
-	if err != nil {
-		return nil, err
-	}
+func readOverriding(f field, known []member) []member {
+	members := f.members(f.what + ".")
 	for i, m := range members {
 		if known != nil && !slices.ContainsFunc(known, func(k member) bool { return k.key == m.key }) {
-			return nil, m.value.errorf("is not one of the %s: %s", f.what[strings.LastIndexByte(f.what, '.')+1:], remedy(m.key, memberNames(known)))
+			panic(m.value.errorf("is not one of the %s: %s", f.what[strings.LastIndexByte(f.what, '.')+1:], remedy(m.key, memberNames(known))))
 		}
 		if m.value.ShortTag() == "!!null" {
 			members[i].value.Node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: m.value.Line}
 			continue
 		}
 		members[i].value.Node = flattenLayer(m.value.Node)
-		if err := members[i].value.checkOverriding(); err != nil {
-			return nil, err
-		}
+		members[i].value.checkOverriding()
 	}
-	return members, nil
+	return members
 }
 
 // checkOverriding refuses keys that apply to the whole sweep.
-func (f field) checkOverriding() error {
+func (f field) checkOverriding() {
 	prefix := f.what
 	if prefix != "" {
 		prefix += "."
 	}
-	members, err := f.members(prefix)
-	if err != nil {
-		return err
-	}
+	members := f.members(prefix)
 	for _, m := range members {
 		whole := slices.ContainsFunc(keys, func(k Key) bool { return k.Whole && k.Name == m.key })
 		suite := m.key == "timeouts" && memberOf(m.value.Node, "suite") != nil
 		if whole || suite {
-			return m.value.errorf("applies to the whole sweep: move it to the top of the file or into a preset")
+			panic(m.value.errorf("applies to the whole sweep: move it to the top of the file or into a preset"))
 		}
 	}
-	_, err = f.known(prefix, keyNames(overridingKeys()))
-	return err
+	f.known(prefix, keyNames(overridingKeys()))
 }
 
 // overridingKeys are the keys that are allowed under a name of benchmarks or variants.
@@ -182,64 +155,49 @@ func memberNames(members []member) (names []string) {
 }
 
 // readPresets checks all presets and keeps the requested ones, in the order of the request.
-func (l *layered) readPresets(f field, names []string) error {
+func (l *layered) readPresets(f field, names []string) {
 	var presets []member
 	if f.given() {
-		var err error
-		if presets, err = f.members("presets."); err != nil {
-			return err
-		}
+		presets = f.members("presets.")
 	}
 	for i, p := range presets {
 		presets[i].value.Node = flattenLayer(p.value.Node)
-		if err := l.checkOver(presets[i].value, p.value.what+"."); err != nil {
-			return err
-		}
+		l.checkOver(presets[i].value, p.value.what+".")
 	}
 	for _, name := range names {
 		at := slices.IndexFunc(presets, func(p member) bool { return p.key == name })
 		if at < 0 {
-			return origin{name: "--preset " + shorten(name)}.errorf(0, "there is no such preset in %s: %s", l.file.name, remedy(name, memberNames(presets)))
+			panic(origin{name: "--preset " + shorten(name)}.errorf(0, "there is no such preset in %s: %s", l.file.name, remedy(name, memberNames(presets))))
 		}
 		l.noteLayer(presets[at].value.Node, layerPreset+" "+name)
 		l.over = append(l.over, presets[at].value)
 	}
-	return nil
 }
 
 // checkOver refuses keys that are not allowed in presets and --set.
-func (l *layered) checkOver(f field, prefix string) error {
+func (l *layered) checkOver(f field, prefix string) {
 	known := slices.DeleteFunc(keyNames(Keys()), func(name string) bool { return name == "presets" || name == "discover" })
-	keys, err := f.known(prefix, known)
-	if err != nil {
-		return err
-	}
+	keys := f.known(prefix, known)
 	for _, s := range expansions {
 		if in := keys[s.key]; in.given() {
 			names := l.all[s.key]
 			if names == nil {
-				return in.errorf("the sweep has no %s", s.key)
+				panic(in.errorf("the sweep has no %s", s.key))
 			}
-			if _, err := readOverriding(in, names); err != nil {
-				return err
-			}
+			readOverriding(in, names)
 		}
 	}
-	return nil
 }
 
 // readSet reads the values of --set, KEY=VALUE, in order.
-func (l *layered) readSet(words []string) error {
+func (l *layered) readSet(words []string) {
 	for _, word := range words {
 		path, text, found := strings.Cut(word, "=")
 		from := origin{name: "--set " + shorten(path)}
 		if !found || path == "" {
-			return origin{name: "--set " + shorten(word)}.errorf(0, "want KEY=VALUE")
+			panic(origin{name: "--set " + shorten(word)}.errorf(0, "want KEY=VALUE"))
 		}
-		value, err := from.load([]byte(text))
-		if err != nil {
-			return err
-		}
+		value := from.load([]byte(text))
 		node := value.Node
 		for _, key := range slices.Backward(strings.Split(path, ".")) {
 			name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}
@@ -248,12 +206,9 @@ func (l *layered) readSet(words []string) error {
 		l.noteLayer(node, layerFlag)
 		l.noteOrigin(node, from)
 		over := field{flattenLayer(node), from, "", 0}
-		if err := l.checkOver(over, ""); err != nil {
-			return err
-		}
+		l.checkOver(over, "")
 		l.over = append(l.over, over)
 	}
-	return nil
 }
 
 // noteOrigin notes the origin of nodes that are not from the file.
@@ -288,40 +243,35 @@ type combination struct {
 }
 
 // documents are the plain documents of all benchmarks and variants.
-func (l *layered) documents(o Overrides, targets []target) ([]*document, error) {
+func (l *layered) documents(o Overrides, targets []target) []*document {
 	combinations := l.combinations()
 	if len(combinations) > maxSections {
-		return nil, l.file.errorf("%d benchmarks x variants: want at most %d", len(combinations), maxSections)
+		panic(l.file.errorf("%d benchmarks x variants: want at most %d", len(combinations), maxSections))
 	}
 	var documents []*document
 	for _, c := range combinations {
-		d, err := l.documentOf(c, o)
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, d)
+		documents = append(documents, l.documentOf(c, o))
 	}
 	documents[0].left, documents[0].facts = l.left, l.facts
 	documents[0].alone = len(documents) == 1
 	shareScales(documents, targets)
 	shareAxes(documents)
-	return documents, nil
+	return documents
 }
 
 // documentOf is the document of a combination. If the settings beside its file are wrong, they are left out.
-func (l *layered) documentOf(c combination, o Overrides) (*document, error) {
-	config := c.benchmark.config
-	plain, err := l.document(c, nil, o)
-	if err != nil || config == nil {
-		return plain, err
+func (l *layered) documentOf(c combination, o Overrides) *document {
+	plain, config := l.document(c, nil, o), c.benchmark.config
+	if config == nil {
+		return plain
 	}
-	d, err := l.document(c, config, o)
-	if err != nil {
+	var d *document
+	if err := caught(func() { d = l.document(c, config, o) }); err != nil {
 		plain.fault = err.Error()
-		return plain, nil
+		return plain
 	}
 	d.withoutConfig = plain
-	return d, nil
+	return d
 }
 
 // combinations are all pairs of a benchmark and one of its variants. Either may be missing.
@@ -378,7 +328,7 @@ func (f field) named(name string) field {
 }
 
 // document merges the layers of a combination. config are the settings that stand beside its file; nil: none do.
-func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*document, error) {
+func (l *layered) document(c combination, config *yaml.Node, o Overrides) *document {
 	of, node := c.of, l.top
 	over := func(f *yaml.Node) {
 		if f != nil && f.Kind == yaml.MappingNode {
@@ -425,11 +375,9 @@ func (l *layered) document(c combination, config *yaml.Node, o Overrides) (*docu
 	if len(l.others.of) > 0 {
 		d.file.others = l.others
 	}
-	var err error
-	if d.keys, err = d.file.known("", keyNames(Keys())); err == nil {
-		d.dropWarmupDefaults()
-	}
-	return d, err
+	d.keys = d.file.known("", keyNames(Keys()))
+	d.dropWarmupDefaults()
+	return d
 }
 
 // expansionKey is the key whose names become the label.
@@ -716,14 +664,15 @@ type Defaults struct {
 }
 
 // Load reads a YAML text by the rules of sweep files. Errors begin with name and line.
-func Load(name string, text []byte) (*yaml.Node, error) {
-	f, err := origin{name: name, lines: true}.load(text)
-	return f.Node, err
+func Load(name string, text []byte) (n *yaml.Node, err error) {
+	err = caught(func() { n = origin{name: name, lines: true}.load(text).Node })
+	return n, err
 }
 
 // Thresholds reads thresholds in the format of sweep files: by metric, the text under which a threshold is stored.
-func Thresholds(name string, n *yaml.Node) (map[string]string, error) {
-	return field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds()
+func Thresholds(name string, n *yaml.Node) (texts map[string]string, err error) {
+	err = caught(func() { texts = field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds() })
+	return texts, err
 }
 
 // addDefaults merges the defaults below the sweep, the first of them lowest.
@@ -743,12 +692,8 @@ func (l *layered) addDefaults(all []Defaults) {
 // dropWarmupDefaults removes a project's default warm-up and iterations if the sweep has a cold start: the keys of the sweep itself win.
 func (d *document) dropWarmupDefaults() {
 	cold := d.keys["cold_start"]
-	if !cold.given() {
-		return
-	}
-	is, err := cold.boolean()
 	for _, key := range []string{"warmup", "iterations"} {
-		if err == nil && is && d.keys[key].optional {
+		if cold.given() && cold.ShortTag() == "!!bool" && cold.boolean() && d.keys[key].optional {
 			delete(d.keys, key)
 		}
 	}
@@ -768,35 +713,29 @@ func DefaultKeys() []string {
 // CheckDefault refuses an invalid value of one of DefaultKeys. what is the name in its error.
 func CheckDefault(file, what, key string, n *yaml.Node) error {
 	f := field{n, origin{name: file, lines: true}, what, n.Line}
-	for _, k := range keys {
-		if k.Name != key {
-			continue
-		}
-		var err error
-		switch v := k.Value; v.Kind {
+	return caught(func() {
+		switch v := keyOf(key).Value; v.Kind {
 		case Integer:
-			_, err = f.integer(v.Min, v.Max, "a number")
+			f.integer(v.Min, v.Max, "a number")
 		case Word:
-			_, err = f.oneOf(v.Words)
+			f.oneOf(v.Words)
 		case Number:
-			_, err = f.multiplier()
+			f.multiplier()
 		}
-		return err
-	}
-	return nil
+	})
 }
 
 // Kept is a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
 // and settings. The result has no presets.
-func Kept(src []byte, o Overrides) ([]byte, error) {
-	file, err := origin{name: "sweep", lines: true}.load(src)
-	if err != nil {
-		return nil, err
-	}
+func Kept(src []byte, o Overrides) (text []byte, err error) {
+	err = caught(func() { text = kept(src, o) })
+	return text, err
+}
+
+func kept(src []byte, o Overrides) []byte {
+	file := origin{name: "sweep", lines: true}.load(src)
 	l := &layered{file: file, from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}}}
-	if err := l.readSet(o.Set); err != nil {
-		return nil, err
-	}
+	l.readSet(o.Set)
 	top := file.Node
 	for _, f := range l.over {
 		top = mergeLayers(top, f.Node)
@@ -804,22 +743,15 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 	over := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} // all options are one layer
 	for _, k := range keys {
 		if text, given := o.Given[k.Name]; given {
-			n, err := k.node(text)
-			if err != nil {
-				return nil, err
-			}
-			over.Content = append(over.Content, mapNode(0, k.Name, n).Content...)
+			over.Content = append(over.Content, mapNode(0, k.Name, k.node(text)).Content...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Params)) {
 		from := origin{name: "-P " + name}
 		if slices.Contains(labels, name) {
-			return nil, from.errorf(0, "selects what is measured: remove the others from the command line instead")
+			panic(from.errorf(0, "selects what is measured: remove the others from the command line instead"))
 		}
-		list, err := from.load([]byte("[" + o.Params[name] + "]"))
-		if err != nil {
-			return nil, err
-		}
+		list := from.load([]byte("[" + o.Params[name] + "]"))
 		if own := withAxis(top, name, list.Node); own != nil {
 			top = own
 			continue
@@ -833,7 +765,7 @@ func Kept(src []byte, o Overrides) ([]byte, error) {
 }
 
 // printable writes a document in characters that can be printed: others are escapes in double quotes.
-func printable(document *yaml.Node) ([]byte, error) {
+func printable(document *yaml.Node) []byte {
 	isOther := func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 	var quote func(*yaml.Node)
 	quote = func(n *yaml.Node) {
@@ -847,7 +779,7 @@ func printable(document *yaml.Node) ([]byte, error) {
 	quote(document)
 	text, err := yaml.Marshal(document)
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
 	var out bytes.Buffer
 	for _, r := range string(text) {
@@ -857,7 +789,7 @@ func printable(document *yaml.Node) ([]byte, error) {
 			out.WriteRune(r)
 		}
 	}
-	return out.Bytes(), nil
+	return out.Bytes()
 }
 
 // withAxis is a file with other values of an axis that some of its variants have; nil: none has it.
@@ -882,9 +814,9 @@ func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
 }
 
 // node is the value of a key as a file has it, of the text of its option.
-func (k Key) node(text string) (*yaml.Node, error) {
+func (k Key) node(text string) *yaml.Node {
 	if k.Verbatim {
-		return k.verbatim(text), nil
+		return k.verbatim(text)
 	}
 	isMany := slices.ContainsFunc(k.Value.Among, func(v Value) bool { return v.Kind == List })
 	if isMany {
@@ -894,11 +826,10 @@ func (k Key) node(text string) (*yaml.Node, error) {
 				list.Content = append(list.Content, textNode(0, word))
 			}
 		}
-		return list, nil
+		return list
 	}
 	if k.Value.Kind == Text {
-		return textNode(0, text), nil
+		return textNode(0, text)
 	}
-	f, err := origin{name: "--" + k.OptionName()}.load([]byte(text))
-	return f.Node, err
+	return origin{name: "--" + k.OptionName()}.load([]byte(text)).Node
 }

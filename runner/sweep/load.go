@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -61,19 +62,17 @@ func (o origin) errorf(line int, format string, args ...any) error {
 }
 
 // load returns the only value of a YAML text, with aliases expanded.
-func (o origin) load(src []byte) (field, error) {
+func (o origin) load(src []byte) field {
 	if len(src) > maxFile {
-		return field{}, o.errorf(0, "larger than %d KiB", maxFile>>10)
+		panic(o.errorf(0, "larger than %d KiB", maxFile>>10))
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
-	if err := o.checkText(src); err != nil {
-		return field{}, err
-	}
-	var documents []*yaml.Node
+	o.checkText(src)
 	loader, err := yaml.NewLoader(bytes.NewReader(src))
 	if err != nil {
-		return field{}, o.errorf(0, "%v", err)
+		panic(o.errorf(0, "%v", err))
 	}
+	var documents []*yaml.Node
 	for {
 		var document yaml.Node
 		err := loader.Load(&document)
@@ -81,36 +80,50 @@ func (o origin) load(src []byte) (field, error) {
 			break
 		}
 		if err != nil {
-			return field{}, o.syntaxError(err, 1+bytes.Count(bytes.TrimSpace(src), []byte("\n")))
+			panic(o.syntaxError(err, 1+bytes.Count(bytes.TrimSpace(src), []byte("\n"))))
 		}
 		documents = append(documents, &document)
 		if len(documents) > 1 {
-			return field{}, o.errorf(document.Line, "a second YAML document: a file may have only one")
+			panic(o.errorf(document.Line, "a second YAML document: a file may have only one"))
 		}
 	}
 	if len(documents) == 0 || documents[0].Content[0].ShortTag() == "!!null" {
-		return field{}, o.errorf(0, "empty")
+		panic(o.errorf(0, "empty"))
 	}
 	r := resolver{origin: o, left: maxNodes}
-	root, err := r.resolve(documents[0].Content[0], 0)
-	if err != nil {
-		return field{}, err
-	}
-	return field{root, o, "", root.Line}, nil
+	root := r.resolve(documents[0].Content[0], 0)
+	return field{root, o, "", root.Line}
+}
+
+// caught calls read and returns the error with which it stopped. Reading ends at the first error, and most functions that read have nothing
+// to add to it. So they panic with it, as those of text/template/parse do, and the exported functions return what they catch.
+func caught(read func()) (err error) {
+	defer func() {
+		switch stopped := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(stopped)
+		case error:
+			err = stopped
+		default:
+			panic(stopped)
+		}
+	}()
+	read()
+	return nil
 }
 
 // checkText refuses bytes that are not text. YAML would do so without a position.
-func (o origin) checkText(src []byte) error {
+func (o origin) checkText(src []byte) {
 	for at := 0; at < len(src); {
 		r, size := utf8.DecodeRune(src[at:])
 		control := r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0x7f
 		if control || r == utf8.RuneError && size == 1 {
 			line := 1 + bytes.Count(src[:at], []byte("\n"))
-			return o.errorf(line, "byte 0x%02x is not text: want YAML in UTF-8", src[at])
+			panic(o.errorf(line, "byte 0x%02x is not text: want YAML in UTF-8", src[at]))
 		}
 		at += size
 	}
-	return nil
 }
 
 // syntaxError is the error of YAML, moved to a line of the file: an unclosed value is noticed after the last one.
@@ -132,65 +145,56 @@ type resolver struct {
 	left int // nodes
 }
 
-func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
+func (r *resolver) resolve(n *yaml.Node, depth int) *yaml.Node {
 	if r.left--; r.left < 0 {
-		return nil, r.errorf(n.Line, "more than %d values after aliases are expanded", maxNodes)
+		panic(r.errorf(n.Line, "more than %d values after aliases are expanded", maxNodes))
 	}
 	if depth > maxDepth {
-		return nil, r.errorf(n.Line, "nested deeper than %d levels, or an alias that contains itself", maxDepth)
+		panic(r.errorf(n.Line, "nested deeper than %d levels, or an alias that contains itself", maxDepth))
 	}
 	if n.Kind == yaml.AliasNode {
-		target, err := r.resolve(n.Alias, depth+1)
-		if err != nil {
-			return nil, err
-		}
+		target := r.resolve(n.Alias, depth+1)
 		target.Line = n.Line
-		return target, nil
+		return target
 	}
-	if err := r.check(n); err != nil {
-		return nil, err
-	}
+	r.check(n)
 	c := *n
 	c.Content = make([]*yaml.Node, len(n.Content))
 	for i, child := range n.Content {
-		resolved, err := r.resolve(child, depth+1)
-		if err != nil {
-			return nil, err
-		}
+		resolved := r.resolve(child, depth+1)
 		c.Content[i] = resolved
 	}
-	return &c, nil
+	return &c
 }
 
 // check refuses YAML features that a sweep file may not use.
-func (r *resolver) check(n *yaml.Node) error {
+func (r *resolver) check(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle != 0 && !isBinary(n) {
-		return r.errorf(n.Line, "YAML tag %s is not supported: write the value without a tag, or quote it", n.Tag)
+		panic(r.errorf(n.Line, "YAML tag %s is not supported: write the value without a tag, or quote it", n.Tag))
 	}
 	if strings.ContainsRune(n.Value, 0) {
-		return r.errorf(n.Line, "a text cannot contain a NUL byte")
+		panic(r.errorf(n.Line, "a text cannot contain a NUL byte"))
 	}
 	if n.Kind != yaml.MappingNode {
-		return nil
+		return
 	}
 	seen := map[string]int{}
 	for key := range slices.Chunk(n.Content, 2) {
 		k := key[0]
 		if k.Kind != yaml.ScalarNode {
-			return r.errorf(k.Line, "a key must be a word")
+			panic(r.errorf(k.Line, "a key must be a word"))
 		}
 		if isBinary(k) {
-			return r.errorf(k.Line, "a key must be a word, got %s", binaryTag)
+			panic(r.errorf(k.Line, "a key must be a word, got %s", binaryTag))
 		}
 		if k.ShortTag() == "!!merge" {
-			return r.errorf(k.Line, "merge keys (<<) are not supported: write the keys out")
+			panic(r.errorf(k.Line, "merge keys (<<) are not supported: write the keys out"))
 		}
 		if line, twice := seen[k.Value]; twice {
-			return r.errorf(k.Line, "duplicate key %s: line %d sets it already", k.Value, line)
+			panic(r.errorf(k.Line, "duplicate key %s: line %d sets it already", k.Value, line))
 		}
 		seen[k.Value] = k.Line
 	}
-	return nil
 }
 
 // binaryTag is the tag by which YAML has bytes that are not UTF-8, in base64.

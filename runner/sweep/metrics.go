@@ -40,36 +40,26 @@ type metric struct {
 }
 
 // readMetrics reads the metrics that stand in outputs.
-func (p *program) readMetrics(d *document, f field) error {
-	members, err := f.members("metrics.")
-	if err != nil {
-		return err
-	}
+func (p *program) readMetrics(d *document, f field) {
+	members := f.members("metrics.")
 	switch {
 	case len(members) == 0:
-		return f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	case len(members) > maxMetrics:
-		return f.errorf("more than %d metrics", maxMetrics)
+		panic(f.errorf("more than %d metrics", maxMetrics))
 	}
 	for _, m := range members {
-		metric, err := p.readMetric(d, m)
-		if err != nil {
-			return err
-		}
+		metric := p.readMetric(d, m)
 		p.metrics = append(p.metrics, metric)
 	}
-	return nil
 }
 
 // readMetric reads one entry.
-func (p *program) readMetric(d *document, m member) (metric, error) {
+func (p *program) readMetric(d *document, m member) metric {
 	read := metric{rule: output.ExtractRule{Name: m.key, From: output.Stdout}, from: template{parts: []part{{output.Stdout, -1}}}}
-	values, err := m.value.known(m.value.what+".", keyNames(metricKeys))
-	if err != nil {
-		return metric{}, err
-	}
+	values := m.value.known(m.value.what+".", keyNames(metricKeys))
 	if err := output.CheckMetricName(m.key); err != nil {
-		return metric{}, m.value.errorf("%v", err)
+		panic(m.value.errorf("%v", err))
 	}
 	r := &read.rule
 	var better string
@@ -78,113 +68,97 @@ func (p *program) readMetric(d *document, m member) (metric, error) {
 			"from": &r.From, "regex": &r.Regex, "jq": &r.JQ, "read": &r.Read, "unit": &r.Unit, "better": &better, "take": &r.Take, "optional": &r.Optional,
 		}[k.Name]
 		if f := values[k.Name]; f.given() {
-			if err := k.Value.read(f, to); err != nil {
-				return metric{}, err
-			}
+			k.Value.read(f, to)
 		}
 	}
 	r.Better = schema.Better(better)
 	if f := values["from"]; f.given() {
-		if read.from, err = f.template(p.scope); err != nil {
-			return metric{}, err
-		}
+		read.from = f.template(p.scope)
 	}
 	if read.at = values["read"]; read.at.given() {
-		return read, checkRead(m.value, values, d.over.Formats)
+		checkRead(m.value, values, d.over.Formats)
+		return read
 	}
-	return read, checkMetric(m.value, values, r)
+	checkMetric(m.value, values, r)
+	return read
 }
 
 // checkMetric refuses what no output can be read by.
-func checkMetric(entry field, values map[string]field, r *output.ExtractRule) error {
+func checkMetric(entry field, values map[string]field, r *output.ExtractRule) {
 	regex, jq := values["regex"], values["jq"]
 	switch {
 	case !regex.given() && !jq.given() && (values["unit"].given() || values["better"].given()):
-		return entry.errorf("want regex, jq or read; a metric that a Python function returns has its unit and direction there: {value: 1.5, unit: ms, better: lower}")
+		panic(entry.errorf("want regex, jq or read; a metric that a Python function returns has its unit and direction there: {value: 1.5, unit: ms, better: lower}"))
 	case !regex.given() && !jq.given():
-		return entry.errorf("want regex, jq or read")
+		panic(entry.errorf("want regex, jq or read"))
 	case regex.given() && jq.given():
-		return jq.errorf("cannot be combined with regex (line %d): use one of them", regex.line)
+		panic(jq.errorf("cannot be combined with regex (line %d): use one of them", regex.line))
 	}
 	for _, c := range []struct {
 		at  field
-		err func() error
+		err error
 	}{
-		{regex, func() error { return output.CheckRegex(r.Regex) }},
-		{jq, func() error { return output.CheckJQ(r.JQ) }},
-		{values["unit"], r.CheckUnit},
-		{values["better"], r.CheckBetter},
+		{regex, output.CheckRegex(r.Regex)}, {jq, output.CheckJQ(r.JQ)}, {values["unit"], r.CheckUnit()}, {values["better"], r.CheckBetter()},
 	} {
-		if !c.at.given() {
-			continue
-		}
-		if err := c.err(); err != nil {
-			return c.at.errorf("%v", err)
+		if c.at.given() && c.err != nil {
+			panic(c.at.errorf("%v", c.err))
 		}
 	}
-	return nil
 }
 
 // checkRead refuses what means nothing for the results of a tool, and formats that nobody reads.
-func checkRead(entry field, values map[string]field, formats []string) error {
+func checkRead(entry field, values map[string]field, formats []string) {
 	read := values["read"]
 	for _, key := range []string{"regex", "jq", "unit", "better", "take"} {
 		if f := values[key]; f.given() {
-			return f.errorf("not supported with read: the results contain it")
+			panic(f.errorf("not supported with read: the results contain it"))
 		}
 	}
 	if formats == nil || slices.Contains(formats, read.Value) {
-		return nil
+		return
 	}
 	if near := schema.Nearest(read.Value, formats); near != "" {
-		return read.errorf("unknown format %s: did you mean %s?", shorten(read.Value), near)
+		panic(read.errorf("unknown format %s: did you mean %s?", shorten(read.Value), near))
 	}
-	return read.errorf("unknown format %s: neurolens ingest --list-formats lists all", shorten(read.Value))
+	panic(read.errorf("unknown format %s: neurolens ingest --list-formats lists all", shorten(read.Value)))
 }
 
 // launchOnce makes the runs of a point whose output has results of one process each.
-func (m *metric) launchOnce(point *Point) error {
+func (m *metric) launchOnce(point *Point) {
 	switch {
 	case point.Executor != schema.ExecutorCommand:
-		return m.at.errorf("not supported with %s: only with command", listed([]schema.Executor{point.Executor}))
+		panic(m.at.errorf("not supported with %s: only with command", listed([]schema.Executor{point.Executor})))
 	case point.Iterations > 1:
-		return m.at.errorf("a run reads the results of one process: want iterations: 1, got %d; use repeats for more runs", point.Iterations)
+		panic(m.at.errorf("a run reads the results of one process: want iterations: 1, got %d; use repeats for more runs", point.Iterations))
 	}
 	if point.Iterations = 1; point.WarmupOnce {
 		point.Warmup, point.WarmupOnce = 0, false
 	}
-	return nil
 }
 
 // fillMetrics sets the metrics of a point, unless it runs nothing with outputs.
-func (p *program) fillMetrics(point *Point, row []*value) error {
+func (p *program) fillMetrics(point *Point, row []*value) {
 	if len(p.metrics) == 0 || !keyOf("metrics").takes(point.Executor) {
-		return nil
+		return
 	}
 	for i := range p.metrics {
 		if m := &p.metrics[i]; m.at.given() {
-			if err := m.launchOnce(point); err != nil {
-				return err
-			}
+			m.launchOnce(point)
 		}
 	}
 	if p.sharedMetrics != nil {
 		point.Metrics = p.sharedMetrics
-		return nil
+		return
 	}
 	for _, m := range p.metrics {
 		rule := m.rule
-		var err error
-		if rule.From, err = m.from.fillPath(row); err != nil {
-			return err
-		}
+		rule.From = m.from.fillPath(row)
 		*p.size += len(rule.From) + 128
 		point.Metrics = append(point.Metrics, rule)
 	}
 	if !slices.ContainsFunc(p.metrics, func(m metric) bool { return !m.from.fixed() }) {
 		p.sharedMetrics = point.Metrics
 	}
-	return nil
 }
 
 // metricsText are the rules by which metrics are read from outputs, as canonical JSON.
@@ -220,18 +194,13 @@ type outputSpec struct {
 }
 
 // readOutput reads the key output.
-func (p *program) readOutput(d *document) error {
+func (p *program) readOutput(d *document) {
 	f := d.keys["output"]
 	to := f
 	if f.given() && f.Kind == yaml.MappingNode {
-		values, err := f.known("output.", keyNames(outputKeys))
-		if err != nil {
-			return err
-		}
+		values := f.known("output.", keyNames(outputKeys))
 		if to = values["to"]; !to.given() || len(values) > 1 {
-			if err := p.readNumbers(values["from"], values["read"]); err != nil {
-				return err
-			}
+			p.readNumbers(values["from"], values["read"])
 		}
 	}
 	if f.given() {
@@ -239,73 +208,56 @@ func (p *program) readOutput(d *document) error {
 	}
 	if option := d.option("output"); option.given() {
 		d.request("output", option)
-		values, err := option.known("", keyNames(outputKeys))
-		if err != nil {
-			return err
-		}
+		values := option.known("", keyNames(outputKeys))
 		to = values["to"]
 		to.origin, to.what = option.origin, ""
 	}
-	return p.readOutputTo(to)
+	p.readOutputTo(to)
 }
 
 // readNumbers reads where the numbers stand that a command computes.
-func (p *program) readNumbers(from, read field) error {
+func (p *program) readNumbers(from, read field) {
 	spec := outputSpec{from: template{parts: []part{{stdoutWord, -1}}}, format: "text"}
 	if from.given() {
-		if _, err := from.text(); err != nil {
-			return err
-		}
-		var err error
-		if spec.from, err = from.template(p.scope); err != nil {
-			return err
-		}
+		from.text()
+		spec.from = from.template(p.scope)
 	}
 	if read.given() {
-		var err error
-		if spec.format, err = read.oneOf(output.Formats); err != nil {
-			return err
-		}
+		spec.format = read.oneOf(output.Formats)
 	}
 	p.output = &spec
-	return nil
 }
 
 // readOutputTo reads where standard output goes.
-func (p *program) readOutputTo(f field) error {
+func (p *program) readOutputTo(f field) {
 	if !f.given() {
-		return nil
+		return
 	}
 	if f.ShortTag() == "!!null" {
 		p.around.stdout = &template{parts: []part{{os.DevNull, -1}}, at: f}
-		return nil
+		return
 	}
 	read := f.text
 	if isBinary(f.Node) {
 		read = f.argument
 	}
-	text, err := read()
-	if err != nil {
-		return err
-	}
+	text := read()
 	if text == stdoutWord {
-		return f.errorf("want null, keep or a file, got stdout: to read numbers from standard output, write {from: stdout}")
+		panic(f.errorf("want null, keep or a file, got stdout: to read numbers from standard output, write {from: stdout}"))
 	}
 	if p.around.keep = text == keepWord; p.around.keep {
-		return nil
+		return
 	}
 	if near := schema.Nearest(text, []string{keepWord, "null"}); near != "" && !strings.ContainsAny(text, "/.{") {
-		return f.errorf("did you mean %s? For a file of that name, write ./%s", near, text)
+		panic(f.errorf("did you mean %s? For a file of that name, write ./%s", near, text))
 	}
-	t, err := f.parse(text, p.scope)
-	p.around.stdout = &t
-	return err
+	p.around.stdout = new(f.parse(text, p.scope))
 }
 
 // checkOutput refuses a standard output that goes elsewhere, and that the sweep reads or keeps.
-func (p *program) checkOutput(point *Point) error {
+func (p *program) checkOutput(point *Point) {
 	if point.Stdout == "" {
-		return nil
+		return
 	}
 	reads := ""
 	for i := range point.Metrics {
@@ -320,9 +272,9 @@ func (p *program) checkOutput(point *Point) error {
 		reads = "artifacts"
 	}
 	if reads == "" {
-		return nil
+		return
 	}
-	return p.around.stdout.at.errorf("standard output goes to %s, but %s reads standard output: name the file there, or remove this", shorten(point.Stdout), reads)
+	panic(p.around.stdout.at.errorf("standard output goes to %s, but %s reads standard output: name the file there, or remove this", shorten(point.Stdout), reads))
 }
 
 // RunDir is the placeholder for the private directory of each run. The directory is empty when the run begins and is removed after
@@ -371,90 +323,70 @@ type artifactsSpec struct {
 }
 
 // readArtifacts reads the key artifacts.
-func (p *program) readArtifacts(_ *document, f field) error {
+func (p *program) readArtifacts(_ *document, f field) {
 	spec := artifactsSpec{limit: defaultArtifactLimit}
 	files := f
 	if f.Kind == yaml.MappingNode {
-		values, err := f.known("artifacts.", keyNames(artifactKeys))
-		if err != nil {
-			return err
-		}
+		values := f.known("artifacts.", keyNames(artifactKeys))
 		if files = values["files"]; !files.given() {
-			return f.errorf("want files: patterns of files, stdout, stderr")
+			panic(f.errorf("want files: patterns of files, stdout, stderr"))
 		}
 		if limit := values["limit"]; limit.given() {
-			if spec.limit, err = limit.bytes(); err != nil {
-				return err
-			}
+			spec.limit = limit.bytes()
 		}
 	}
-	var err error
-	spec.files, err = p.readPatterns(files)
+	spec.files = p.readPatterns(files)
 	p.artifacts = &spec
-	return err
 }
 
 // readPatterns reads the patterns of files.
-func (p *program) readPatterns(f field) (patterns []template, err error) {
+func (p *program) readPatterns(f field) (patterns []template) {
 	items := f.items()
 	if len(items) > maxArtifacts {
-		return nil, f.errorf("more than %d patterns", maxArtifacts)
+		panic(f.errorf("more than %d patterns", maxArtifacts))
 	}
 	for _, item := range items {
-		text, err := item.text()
-		if err != nil {
-			return nil, err
-		}
+		text := item.text()
 		if _, err := filepath.Match(text, ""); err != nil {
-			return nil, item.errorf("%q is not a valid pattern: a [ is not closed, or it ends with a \\", shorten(text))
+			panic(item.errorf("%q is not a valid pattern: a [ is not closed, or it ends with a \\", shorten(text)))
 		}
 		if strings.Contains(text, "**") {
-			return nil, item.errorf("** is not supported: name a folder, which stands for all files in it, at any depth")
+			panic(item.errorf("** is not supported: name a folder, which stands for all files in it, at any depth"))
 		}
-		pattern, err := item.parse(text, p.scope)
-		if err != nil {
-			return nil, err
-		}
-		patterns = append(patterns, pattern)
+		patterns = append(patterns, item.parse(text, p.scope))
 	}
-	return patterns, nil
+	return patterns
 }
 
 // bytes is a size such as 16MiB.
-func (f field) bytes() (int64, error) {
-	text, err := f.scalar()
-	if err != nil {
-		return 0, err
-	}
+func (f field) bytes() int64 {
+	text := f.scalar()
 	size, err := expression.ParseAmount(text, "B")
 	if err != nil {
-		return 0, f.errorf("want a size such as 16MiB: %v", err)
+		panic(f.errorf("want a size such as 16MiB: %v", err))
 	}
 	if size < 1 || size > math.MaxInt64/2 || size != math.Trunc(size) {
-		return 0, f.errorf("want a size of at least 1 B, got %s", shorten(text))
+		panic(f.errorf("want a size of at least 1 B, got %s", shorten(text)))
 	}
-	return int64(size), nil
+	return int64(size)
 }
 
 // fillArtifacts gives which files of a point's runs are kept.
-func (p *program) fillArtifacts(point *Point, row []*value) error {
+func (p *program) fillArtifacts(point *Point, row []*value) {
 	spec := p.artifacts
 	if spec == nil && point.KeepOutput {
 		spec = &artifactsSpec{limit: defaultArtifactLimit}
 	}
 	if spec == nil {
-		return nil
+		return
 	}
 	if spec.shared != nil {
 		point.Artifacts = spec.shared
-		return nil
+		return
 	}
 	kept := &Artifacts{Limit: spec.limit}
 	for _, t := range spec.files {
-		text, err := t.fillPath(row)
-		if err != nil {
-			return err
-		}
+		text := t.fillPath(row)
 		kept.Files = append(kept.Files, text)
 		*p.size += 16 + len(text)
 	}
@@ -467,5 +399,4 @@ func (p *program) fillArtifacts(point *Point, row []*value) error {
 	if !slices.ContainsFunc(spec.files, func(t template) bool { return !t.fixed() }) {
 		spec.shared = kept
 	}
-	return nil
 }

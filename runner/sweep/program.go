@@ -63,25 +63,18 @@ type variable struct {
 	text template
 }
 
-func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, error) {
+func readProgram(d *document, axes []axis, seed *int64, size *int) *program {
 	p := &program{document: d.file, seed: seed, size: size, scope: &scope{axes: axes, seed: seed, runs: true}}
-	if err := d.checkSeed(axes); err != nil {
-		return nil, err
-	}
-	for _, read := range []func(*document) error{
+	d.checkSeed(axes)
+	for _, read := range []func(*document){
 		chosen("shell", p.readShell), p.readCommand, p.readAround, given("file", p.readSource), given("env", p.readEnv), given("cwd", p.readDir),
 		given("build", p.readBuild), given("metrics", p.readMetrics), p.readOutput, given("reference", p.readReference),
 		given("artifacts", p.readArtifacts), given("inputs", p.readInputs), given("session", p.readSession),
 	} {
-		if err := read(d); err != nil {
-			return nil, err
-		}
+		read(d)
 	}
 	p.buildEnv = p.fixedEnv()
-	var err error
-	if p.python, err = readPythonTexts(d, p.scope); err != nil {
-		return nil, err
-	}
+	p.python = readPythonTexts(d, p.scope)
 	p.used = p.usedAxes()
 	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build"), command: d.line("command")}
 	if d.option("python").given() {
@@ -90,75 +83,61 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if wrapper := d.line("wrapper"); wrapper > 0 { // which is what is started
 		p.lines.command = wrapper
 	}
-	return p, nil
+	return p
 }
 
-func (p *program) readCommand(d *document) error {
+func (p *program) readCommand(d *document) {
 	wrapper, command := d.keys["wrapper"], d.keys["command"]
 	if wrapper.given() && !command.given() {
-		return wrapper.errorf("goes before a command, but there is no command")
+		panic(wrapper.errorf("goes before a command, but there is no command"))
 	}
-	if err := p.wrapper.read(wrapper, p.scope); err != nil {
-		return err
-	}
+	p.wrapper.read(wrapper, p.scope)
 	if p.around.shell == nil {
-		return p.command.read(command, p.scope)
+		p.command.read(command, p.scope)
+		return
 	}
 	if !command.given() {
-		return nil // which what takes the key says
+		return // which what takes the key says
 	}
 	if command.Kind != yaml.ScalarNode {
-		return command.errorf("want one text, because of shell, got %s", command.got())
+		panic(command.errorf("want one text, because of shell, got %s", command.got()))
 	}
-	t, err := command.template(p.scope)
-	if err == nil && strings.TrimSpace(command.Value) == "" {
-		err = command.errorf("the name of the program is empty")
+	t := command.template(p.scope)
+	if strings.TrimSpace(command.Value) == "" {
+		panic(command.errorf("the name of the program is empty"))
 	}
 	p.command = p.around.shellTexts(t)
-	return err
 }
 
 // readSource reads the Python file.
-func (p *program) readSource(d *document, f field) error {
+func (p *program) readSource(d *document, f field) {
 	if command := d.keys["command"]; command.given() {
-		return f.errorf("cannot be combined with command (line %d): use one of them", command.line)
+		panic(f.errorf("cannot be combined with command (line %d): use one of them", command.line))
 	}
-	t, err := f.staticTemplate(p.scope)
-	p.source = &t
-	return err
+	p.source = new(f.staticTemplate(p.scope))
 }
 
-func (p *program) readEnv(_ *document, f field) error {
-	members, err := f.members("env.")
-	if err != nil {
-		return err
-	}
+func (p *program) readEnv(_ *document, f field) {
+	members := f.members("env.")
 	for _, m := range members {
 		if strings.ContainsAny(m.key, "=\x00") {
-			return m.value.errorf("a name cannot contain =")
+			panic(m.value.errorf("a name cannot contain ="))
 		}
-		if err := m.value.checkUnfilled(m.key); err != nil {
-			return err
-		}
-		t, err := m.value.template(p.scope)
-		if err != nil {
-			return err
-		}
+		m.value.checkUnfilled(m.key)
+		t := m.value.template(p.scope)
 		p.env = append(p.env, variable{m.key, t})
 	}
-	return nil
 }
 
-func (p *program) readDir(_ *document, f field) error {
-	t, err := f.staticTemplate(p.scope)
-	p.dir = &t
-	return err
+func (p *program) readDir(_ *document, f field) {
+	p.dir = new(f.staticTemplate(p.scope))
 }
 
 // checkUse refuses an axis that the command does not use, because its points would all measure the same.
-func (p *program) checkUse() error {
-	if err := p.checkArguments(); err != nil || !p.isCommand() {
-		return err
+func (p *program) checkUse() {
+	p.checkArguments()
+	if !p.isCommand() {
+		return
 	}
 	used := map[int]bool{}
 	for _, t := range p.templates() {
@@ -168,10 +147,9 @@ func (p *program) checkUse() error {
 	}
 	for i, a := range p.scope.axes {
 		if !a.label && !used[i] {
-			return a.at.errorf("not used by the command: write {%s} in command, wrapper, build, env or cwd", a.name)
+			panic(a.at.errorf("not used by the command: write {%s} in command, wrapper, build, env or cwd", a.name))
 		}
 	}
-	return nil
 }
 
 func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
@@ -216,59 +194,37 @@ func (p *program) templates() []template {
 }
 
 // launch sets how the point of a row is launched. backend is that of the row, or nil.
-func (p *program) launch(point *Point, row []*value, backend *value) error {
+func (p *program) launch(point *Point, row []*value, backend *value) {
 	if tooLong(p.scope.filled, row) {
-		return p.document.tooMuchText()
+		panic(p.document.tooMuchText())
 	}
 	point.Env, point.BuildEnv = p.fillEnv(row), p.buildEnv
-	var err error
 	if p.dir != nil {
-		if point.Dir, err = p.dir.fillPath(row); err != nil {
-			return err
-		}
+		point.Dir = p.dir.fillPath(row)
 	}
-	if err := p.choose(point, row, backend); err != nil {
-		return err
-	}
-	if err := p.fillBuild(point, row); err != nil {
-		return err
-	}
-	if err := p.python.set(point, row); err != nil {
-		return err
-	}
-	if err := p.fillMetrics(point, row); err != nil {
-		return err
-	}
-	if err := p.fillInputs(point, row); err != nil {
-		return err
-	}
-	if err := p.fillSession(point, row); err != nil {
-		return err
-	}
+	p.choose(point, row, backend)
+	p.fillBuild(point, row)
+	p.python.set(point, row)
+	p.fillMetrics(point, row)
+	p.fillInputs(point, row)
+	p.fillSession(point, row)
 	if slices.Contains(pythonRun, point.Executor) {
 		point.Used = p.used
 	}
 	if point.clearUntaken(); p.scope.seedUsed {
 		point.Seed = p.seed
 	}
-	if err := p.fillReference(point, row); err != nil {
-		return err
-	}
-	if err := p.fillArtifacts(point, row); err != nil {
-		return err
-	}
-	if err := p.checkOutput(point); err != nil {
-		return err
-	}
+	p.fillReference(point, row)
+	p.fillArtifacts(point, row)
+	p.checkOutput(point)
 	point.Derived, point.Checks = p.derived, p.checks
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command
 	const entry = 32 // bytes that a parameter takes in its map, about
 	*p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
 	if *p.size += len(point.Python) + len(point.Provider) + len(point.Device); *p.size > maxText {
-		return p.document.tooMuchText()
+		panic(p.document.tooMuchText())
 	}
-	return nil
 }
 
 // tooMuchText refuses the points of a file.
@@ -294,21 +250,23 @@ func (p *program) fillEnv(row []*value) map[string]string {
 }
 
 // choose decides what runs: the command, the file, or what the backend names.
-func (p *program) choose(point *Point, row []*value, backend *value) error {
+func (p *program) choose(point *Point, row []*value, backend *value) {
 	switch {
 	case p.isCommand():
-		return p.setCommand(point, row)
+		p.setCommand(point, row)
+		return
 	case p.source != nil:
-		return p.splitSource(point, row)
+		p.splitSource(point, row)
+		return
 	}
-	return p.chooseBackend(point, backend)
+	p.chooseBackend(point, backend)
 }
 
 // setCommand sets the command. The name of the program is the benchmark, unless the file sets one.
-func (p *program) setCommand(point *Point, row []*value) error {
+func (p *program) setCommand(point *Point, row []*value) {
 	point.Executor, point.Command = schema.ExecutorCommand, p.command.fill(row, p.size)
 	if len(point.Command) == 0 || point.Command[0] == "" {
-		return p.command.templates[0].at.errorf("the name of the program is empty")
+		panic(p.command.templates[0].at.errorf("the name of the program is empty"))
 	}
 	if point.Benchmark == "" {
 		point.Benchmark = p.nameOfCommand(point.Command)
@@ -320,13 +278,13 @@ func (p *program) setCommand(point *Point, row []*value) error {
 	if p.around.shell != nil {
 		point.Start = append(slices.Clone(point.Command[:len(point.Command)-1]), "")
 	}
-	return p.fillAround(point, row)
+	p.fillAround(point, row)
 }
 
 // chooseBackend uses the backend if there is neither command nor file.
-func (p *program) chooseBackend(point *Point, backend *value) error {
+func (p *program) chooseBackend(point *Point, backend *value) {
 	if backend == nil {
-		return p.document.errorf("nothing to run: want command, file, or model and backend")
+		panic(p.document.errorf("nothing to run: want command, file, or model and backend"))
 	}
 	point.Executor = schema.Executor(backend.text)
 	switch point.Executor {
@@ -336,21 +294,20 @@ func (p *program) chooseBackend(point *Point, backend *value) error {
 		if own := map[string]string{"onnxruntime": "onnxrt", "onnx": "onnxrt", "ort": "onnxrt", "pytorch": "torch", "trt": "tensorrt"}[strings.ToLower(backend.text)]; own != "" {
 			hint = ": did you mean " + own + "?"
 		}
-		return backend.at.errorf("without command or file, want builtin, onnxrt, torch or tensorrt, got %s%s",
-			backend.at.got(), hint)
+		panic(backend.at.errorf("without command or file, want builtin, onnxrt, torch or tensorrt, got %s%s",
+			backend.at.got(), hint))
 	}
 	embedded := strings.HasPrefix(point.Model, builtin.ModelPrefix)
 	switch {
 	case point.Executor != schema.ExecutorBuiltin && point.ModelPath == "" && !embedded:
-		return backend.at.errorf("%s needs a model: a file, or builtin:NAME", backend.text)
+		panic(backend.at.errorf("%s needs a model: a file, or builtin:NAME", backend.text))
 	case point.Executor == schema.ExecutorBuiltin && point.Model != "" && !embedded:
-		return backend.at.errorf("builtin cannot run the model %s: want builtin:NAME", shorten(point.Model))
+		panic(backend.at.errorf("builtin cannot run the model %s: want builtin:NAME", shorten(point.Model)))
 	case point.Model == "" && point.Benchmark == "":
-		return backend.at.errorf("builtin needs a model (builtin:tiny_linear) or a benchmark (LayerNorm)")
+		panic(backend.at.errorf("builtin needs a model (builtin:tiny_linear) or a benchmark (LayerNorm)"))
 	case point.Benchmark == "":
 		point.Benchmark = point.Model
 	}
-	return nil
 }
 
 // maxBuilds bounds the commands of build; maxShares the paths of share.
@@ -364,12 +321,9 @@ const pythonSuffix = ".py"
 var pythonName = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
 
 // splitSource sets the Python file, and what of it runs, of a point.
-func (p *program) splitSource(point *Point, row []*value) error {
+func (p *program) splitSource(point *Point, row []*value) {
 	point.Executor = schema.ExecutorPython
-	text, err := p.source.fillPath(row)
-	if err != nil {
-		return err
-	}
+	text := p.source.fillPath(row)
 	file, object := text, ""
 	good := utf8.ValidString(text)
 	if at := strings.LastIndexByte(text, ':'); at >= 0 && !strings.HasSuffix(text, pythonSuffix) {
@@ -378,63 +332,54 @@ func (p *program) splitSource(point *Point, row []*value) error {
 	}
 	base := filepath.Base(file)
 	if !good || !strings.HasSuffix(base, pythonSuffix) || base == pythonSuffix {
-		return p.source.at.errorf("want path.py or path.py:Name, got %q", shorten(text))
+		panic(p.source.at.errorf("want path.py or path.py:Name, got %q", shorten(text)))
 	}
 	point.File, point.Object = file, object
-	if err := p.setFunction(point, row); err != nil {
-		return err
-	}
+	p.setFunction(point, row)
 	if point.Benchmark != "" {
-		return nil
+		return
 	}
 	if point.Benchmark = base; object != "" {
 		point.Benchmark += ":" + object
 	}
-	return nil
 }
 
 // readBuild reads the commands that are to run before anything is measured: a list of argument lists, or one list.
-func (p *program) readBuild(_ *document, f field) error {
-	if err := f.checkWords(); err != nil {
-		return err
-	}
+func (p *program) readBuild(_ *document, f field) {
+	f.checkWords()
 	commands := []field{f}
 	if f.Kind == yaml.SequenceNode && len(f.Content) > 0 && f.Content[0].Kind == yaml.SequenceNode {
 		commands = f.items()
 	}
 	if len(commands) > maxBuilds {
-		return f.errorf("more than %d commands", maxBuilds)
+		panic(f.errorf("more than %d commands", maxBuilds))
 	}
 	for _, command := range commands {
 		if len(commands) > 1 && command.Kind != yaml.SequenceNode {
-			return command.want("a list of words, or a list of such lists")
+			panic(command.want("a list of words, or a list of such lists"))
 		}
-		w, err := command.readTexts(p.scope)
-		if err != nil {
-			return err
-		}
+		w := command.readTexts(p.scope)
 		if slices.ContainsFunc(w.templates, template.hasRunDir) {
-			return command.errorf("a build runs before all runs, so it cannot use %s, the directory of one run", RunDir)
+			panic(command.errorf("a build runs before all runs, so it cannot use %s, the directory of one run", RunDir))
 		}
 		p.build = append(p.build, w)
 	}
-	return nil
 }
 
 // fillBuild sets the commands that a point has to have run.
-func (p *program) fillBuild(point *Point, row []*value) error {
+func (p *program) fillBuild(point *Point, row []*value) {
 	if len(p.build) == 0 || !keyOf("build").takes(point.Executor) {
-		return nil
+		return
 	}
 	if point.Build = p.sharedBuild; point.Build != nil {
-		return nil
+		return
 	}
 	fixed := true
 	for i := range p.build {
 		b := &p.build[i]
 		words := b.fill(row, p.size)
 		if len(words) == 0 || words[0] == "" {
-			return b.templates[0].at.errorf("the name of the program is empty")
+			panic(b.templates[0].at.errorf("the name of the program is empty"))
 		}
 		point.Build = append(point.Build, words)
 		fixed = fixed && b.fixed()
@@ -442,7 +387,6 @@ func (p *program) fillBuild(point *Point, row []*value) error {
 	if *p.size += 24 * len(point.Build); fixed {
 		p.sharedBuild = point.Build
 	}
-	return nil
 }
 
 // fixedEnv are the variables of env that are the same at every point by what is written: with the others one command
@@ -462,36 +406,28 @@ func (p *program) fixedEnv() map[string]string {
 }
 
 // readShare reads the ignored paths that both sides of a comparison of two commits are to see.
-func (d *document) readShare() ([]string, error) {
+func (d *document) readShare() []string {
 	f := d.keys["share"]
 	if !f.given() {
-		return nil, nil
+		return nil
 	}
 	if len(f.items()) > maxShares {
-		return nil, f.errorf("more than %d paths", maxShares)
+		panic(f.errorf("more than %d paths", maxShares))
 	}
 	var paths []string
 	for _, item := range f.items() {
-		text, err := item.text()
-		if err != nil {
-			return nil, err
-		}
-		if err := item.checkUnfilled(text); err != nil {
-			return nil, err
-		}
-		if text, err = ExpandPath(text); err != nil {
-			return nil, item.errorf("%v", err)
-		}
-		clean := path.Clean(text)
+		text := item.text()
+		item.checkUnfilled(text)
+		clean := path.Clean(item.expandPath(text))
 		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) {
-			return nil, item.errorf("want a path below the working directory, got %q", shorten(text))
+			panic(item.errorf("want a path below the working directory, got %q", shorten(text)))
 		}
 		if slices.Contains(paths, clean) {
-			return nil, item.errorf("%q appears twice", shorten(text))
+			panic(item.errorf("%q appears twice", shorten(text)))
 		}
 		paths = append(paths, clean)
 	}
-	return paths, nil
+	return paths
 }
 
 // around is what the keys say of what is around the processes of a command.
@@ -508,21 +444,17 @@ type around struct {
 const standardShell = "sh"
 
 // readShell reads which shell runs the command.
-func (p *program) readShell(_ *document, f field) error {
+func (p *program) readShell(_ *document, f field) {
 	name := standardShell
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
-		if on, err := f.boolean(); err != nil || !on {
-			return err
+		on := f.boolean()
+		if !on {
+			return
 		}
 	} else {
-		var err error
-		if name, err = f.text(); err != nil {
-			return err
-		}
+		name = f.text()
 	}
-	t, err := f.parse(name, p.scope)
-	p.around.shell = &t
-	return err
+	p.around.shell = new(f.parse(name, p.scope))
 }
 
 // shellTexts are the words by which a shell runs a text.
@@ -531,7 +463,7 @@ func (a *around) shellTexts(text template) texts {
 }
 
 // readAround reads the hooks and the standard input.
-func (p *program) readAround(d *document) error {
+func (p *program) readAround(d *document) {
 	for _, hook := range []struct {
 		key string
 		to  *texts
@@ -541,81 +473,65 @@ func (p *program) readAround(d *document) error {
 			continue
 		}
 		d.request(hook.key, f)
-		var err error
 		if hook.key == "prepare" && d.keys["file"].given() {
-			err = p.readFunction(f)
+			p.readFunction(f)
 		} else {
-			*hook.to, err = p.readHook(f)
-		}
-		if err != nil {
-			return err
+			*hook.to = p.readHook(f)
 		}
 	}
 	f := d.choose("stdin")
 	if !f.given() {
-		return nil
+		return
 	}
 	d.request("stdin", f)
 	if f.ShortTag() == "!!null" {
-		return nil
+		return
 	}
 	if f.Kind == yaml.ScalarNode && f.Value == "" {
-		return f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
-	t, err := f.template(p.scope)
-	p.around.stdin = &t
-	return err
+	p.around.stdin = new(f.template(p.scope))
 }
 
 // readFunction reads the name of the function that prepares an iteration of a Python benchmark.
-func (p *program) readFunction(f field) error {
+func (p *program) readFunction(f field) {
 	if f.Kind != yaml.ScalarNode {
-		return f.errorf("want the name of a function in the file, got %s", f.got())
+		panic(f.errorf("want the name of a function in the file, got %s", f.got()))
 	}
-	t, err := f.template(p.scope)
-	p.around.function = &t
-	return err
+	p.around.function = new(f.template(p.scope))
 }
 
 // setFunction sets the function that prepares an iteration of a point.
-func (p *program) setFunction(point *Point, row []*value) error {
+func (p *program) setFunction(point *Point, row []*value) {
 	t := p.around.function
 	if t == nil {
-		return nil
+		return
 	}
 	if point.Prepare = t.fill(row); !pythonName.MatchString(point.Prepare) {
-		return t.at.errorf("want the name of a function in the file, got %q", shorten(point.Prepare))
+		panic(t.at.errorf("want the name of a function in the file, got %q", shorten(point.Prepare)))
 	}
 	*p.size += len(point.Prepare)
-	return nil
 }
 
 // readHook reads a program with its arguments: a list, or a text.
-func (p *program) readHook(f field) (texts, error) {
+func (p *program) readHook(f field) texts {
 	if f.Kind != yaml.ScalarNode {
 		return f.readTexts(p.scope)
 	}
 	if p.around.shell != nil {
-		t, err := f.template(p.scope)
-		return p.around.shellTexts(t), err
+		return p.around.shellTexts(f.template(p.scope))
 	}
-	text, err := f.argument()
-	if err != nil {
-		return texts{}, err
-	}
+	text := f.argument()
 	parts, err := shellwords.Split(text)
 	if err != nil {
-		return texts{}, f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
 	var w texts
 	for _, part := range parts {
-		t, err := f.parse(part, p.scope)
-		if err != nil {
-			return texts{}, err
-		}
+		t := f.parse(part, p.scope)
 		w.templates = append(w.templates, t)
 	}
-	return w, nil
+	return w
 }
 
 // templates are the texts in which an axis may stand.
@@ -642,43 +558,35 @@ func (p *program) nameOfCommand(command []string) string {
 
 // fillAround sets what is around the processes of a point. What its processes read is a parameter of it: that is part of
 // what is measured.
-func (p *program) fillAround(point *Point, row []*value) error {
+func (p *program) fillAround(point *Point, row []*value) {
 	a := &p.around
 	point.Hooks = task.Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
 	point.KeepOutput = a.keep
-	var err error
 	if a.stdout != nil {
-		if point.Stdout, err = a.stdout.fillPath(row); err != nil {
-			return err
-		}
+		point.Stdout = a.stdout.fillPath(row)
 		*p.size += len(point.Stdout)
 	}
 	if a.shell != nil {
 		point.Shell = a.shell.fill(row)
-		if err := point.addParam("shell", point.Shell, a.shell.at); err != nil {
-			return err
-		}
+		point.addParam("shell", point.Shell, a.shell.at)
 	}
 	if a.stdin == nil {
-		return nil
+		return
 	}
-	if point.Stdin, err = a.stdin.fillPath(row); err != nil {
-		return err
-	}
+	point.Stdin = a.stdin.fillPath(row)
 	*p.size += len(point.Stdin)
-	return point.addParam("stdin", shellwords.ToUTF8(a.stdin.fill(row)), a.stdin.at)
+	point.addParam("stdin", shellwords.ToUTF8(a.stdin.fill(row)), a.stdin.at)
 }
 
 // addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.
-func (p *Point) addParam(name, text string, at field) error {
+func (p *Point) addParam(name, text string, at field) {
 	if other, is := p.Params[name]; is && other != text {
-		return at.errorf("there is an axis %s too, with the value %s: rename the axis, or write {%s} here", name, shorten(other), name)
+		panic(at.errorf("there is an axis %s too, with the value %s: rename the axis, or write {%s} here", name, shorten(other), name))
 	}
 	if _, is := p.Params[name]; is && p.Written[name] == "" {
 		note(&p.Written, name, optionValue(text))
 	}
 	note(&p.Params, name, text)
-	return nil
 }
 
 // pythonTexts are the texts that say on what a Python worker runs.
@@ -692,52 +600,43 @@ type pythonText struct {
 }
 
 // readPythonTexts reads the keys that say on what a worker runs, and what the command line says instead.
-func readPythonTexts(d *document, s *scope) (pythonTexts, error) {
+func readPythonTexts(d *document, s *scope) pythonTexts {
 	var p pythonTexts
 	for _, name := range []string{"python", "provider", "device", "threads"} {
 		text := pythonText{Key: keyOf(name), axis: -1}
 		if name != "python" { // its axis has no use but in the text
 			text.axis, _ = findAxis(s.axes, name)
 		}
-		var err error
 		if f := d.option(name); f.given() {
-			text.text, err = text.option(d, f)
+			text.text = text.option(d, f)
 		} else if f := d.keys[name]; f.given() {
-			text.text, err = text.read(d, f, s)
-		}
-		if err != nil {
-			return nil, err
+			text.text = text.read(d, f, s)
 		}
 		p = append(p, text)
 	}
-	return p, nil
+	return p
 }
 
 // option takes a text of the command line as it is.
-func (p *pythonText) option(d *document, f field) (*template, error) {
-	if err := checkOption(f.name, f.Value); err != nil {
-		return nil, err
-	}
+func (p *pythonText) option(d *document, f field) *template {
+	checkOption(f.name, f.Value)
 	if p.axis >= 0 {
-		return nil, f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.Name, p.Name)
+		panic(f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.Name, p.Name))
 	}
 	if p.Name != "python" { // which may come from the environment, for any sweep
 		d.request(p.Name, f)
 	}
-	return &template{parts: []part{{f.Value, -1}}, at: f}, nil
+	return &template{parts: []part{{f.Value, -1}}, at: f}
 }
 
 // read reads a text of the file. An axis of the same name has to stand in it: its values would change nothing.
-func (p *pythonText) read(d *document, f field, s *scope) (*template, error) {
-	t, err := f.template(s)
-	if err != nil {
-		return nil, err
-	}
+func (p *pythonText) read(d *document, f field, s *scope) *template {
+	t := f.template(s)
 	if p.axis >= 0 && !t.uses(p.axis) {
-		return nil, f.errorf("there is an axis %[1]s too: write {%[1]s} here, or remove this key", p.Name)
+		panic(f.errorf("there is an axis %[1]s too: write {%[1]s} here, or remove this key", p.Name))
 	}
 	d.request(p.Name, f)
-	return &t, nil
+	return &t
 }
 
 // fill returns the text at a point, and where it comes from.
@@ -752,7 +651,7 @@ func (p *pythonText) fill(row []*value) (text string, at field, given bool) {
 }
 
 // set gives a point the texts that its executor uses.
-func (p pythonTexts) set(point *Point, row []*value) error {
+func (p pythonTexts) set(point *Point, row []*value) {
 	for i := range p {
 		key := &p[i]
 		text, at, given := key.fill(row)
@@ -760,12 +659,12 @@ func (p pythonTexts) set(point *Point, row []*value) error {
 			continue
 		}
 		if text == "" {
-			return at.errorf("is empty")
+			panic(at.errorf("is empty"))
 		}
 		if key.Name == "python" {
 			var err error
 			if text, err = ExpandPath(text); err != nil {
-				return at.errorf("%v", err)
+				panic(at.errorf("%v", err))
 			}
 		}
 		switch to := key.point(point).(type) {
@@ -774,24 +673,23 @@ func (p pythonTexts) set(point *Point, row []*value) error {
 		case *int:
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > maxThreads {
-				return at.errorf("want a whole number from 1 to %d, got %q", maxThreads, shorten(text))
+				panic(at.errorf("want a whole number from 1 to %d, got %q", maxThreads, shorten(text)))
 			}
 			*to = n
 		}
 	}
-	return nil
 }
 
 // checkSeed refuses a seed beside an axis of that name where {seed} in a command would be one of them, and the seed of the worker the other.
 // A Python function may have a parameter seed beside it: some kernels draw numbers of their own.
-func (d *document) checkSeed(axes []axis) error {
+func (d *document) checkSeed(axes []axis) {
 	at := slices.IndexFunc(d.requests, func(r request) bool { return r.key == "seed" })
 	axis, _ := findAxis(axes, "seed")
 	switch {
 	case at < 0 || axis < 0 || d.keys["file"].given():
-		return nil
+		return
 	case d.requests[at].at.lines:
-		return d.requests[at].at.errorf("there is an axis seed too: remove one of them")
+		panic(d.requests[at].at.errorf("there is an axis seed too: remove one of them"))
 	}
-	return d.requests[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE")
+	panic(d.requests[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE"))
 }

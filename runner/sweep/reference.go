@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,47 +48,41 @@ type referenceSpec struct {
 }
 
 // readReference reads the key reference.
-func (p *program) readReference(_ *document, f field) error {
-	members, err := f.members("reference.")
-	if err != nil {
-		return err
-	}
+func (p *program) readReference(_ *document, f field) {
+	members := f.members("reference.")
 	r := referenceSpec{at: f, axes: map[string]string{}, format: "npy", tolerance: defaultTolerance}
 	for _, m := range members {
-		if err := r.readMember(m, p.scope); err != nil {
-			return err
-		}
+		r.readMember(m, p.scope)
 	}
 	switch kinds := []bool{len(r.axes) > 0, r.from != nil, r.function != nil}; len(slices.DeleteFunc(kinds, func(is bool) bool { return !is })) {
 	case 0:
-		return f.errorf("names nothing to compare with: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
+		panic(f.errorf("names nothing to compare with: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME"))
 	case 1:
 	default:
-		return f.errorf("values of axes, from and function cannot be combined: use one of them")
+		panic(f.errorf("values of axes, from and function cannot be combined: use one of them"))
 	}
 	p.reference = &r
-	return nil
 }
 
 // readMember reads one key of reference, or the value of an axis.
-func (r *referenceSpec) readMember(m member, s *scope) error {
+func (r *referenceSpec) readMember(m member, s *scope) {
 	switch m.key {
 	case "from":
-		t, err := m.value.template(s)
-		r.from = &t
-		return err
+		r.from = new(m.value.template(s))
+		return
 	case "function":
-		t, err := m.value.template(s)
-		r.function = &t
-		return err
+		r.function = new(m.value.template(s))
+		return
 	case "read":
-		format, err := m.value.oneOf(output.Formats)
+		format := m.value.oneOf(output.Formats)
 		r.format = format
-		return err
+		return
 	case "rtol":
-		return m.value.readAmount(&r.tolerance.Relative)
+		m.value.readAmount(&r.tolerance.Relative)
+		return
 	case "atol":
-		return m.value.readAmount(&r.tolerance.Absolute)
+		m.value.readAmount(&r.tolerance.Absolute)
+		return
 	}
 	axis, near := findAxis(s.axes, m.key)
 	if near == "" {
@@ -95,38 +90,33 @@ func (r *referenceSpec) readMember(m member, s *scope) error {
 	}
 	switch {
 	case axis < 0 && near != "":
-		return m.value.errorf("is not an axis of this sweep: did you mean %s?", near)
+		panic(m.value.errorf("is not an axis of this sweep: did you mean %s?", near))
 	case axis < 0:
-		return m.value.errorf("is neither an axis of this sweep nor one of %s", strings.Join(keyNames(referenceKeys), " "))
+		panic(m.value.errorf("is neither an axis of this sweep nor one of %s", strings.Join(keyNames(referenceKeys), " ")))
 	}
 	if m.value.Kind != yaml.ScalarNode {
-		return m.value.want("one value of the axis")
+		panic(m.value.want("one value of the axis"))
 	}
-	if _, err := readValue(s.axes[axis].name, m.value); err != nil {
-		return err
-	}
+	readValue(s.axes[axis].name, m.value)
 	r.axes[s.axes[axis].name] = m.value.typed()
-	return nil
 }
 
 // readAmount is a number of at least 0.
-func (f field) readAmount(to *float64) error {
+func (f field) readAmount(to *float64) {
 	const expected = "a number of at least 0"
 	if f.Kind != yaml.ScalarNode {
-		return f.want(expected)
+		panic(f.want(expected))
 	}
-	value, err := f.decode()
-	if err != nil {
-		return err
-	}
-	number, ok := value.(interface{ Float64() (float64, error) })
+	value := f.decode()
+	number, ok := value.(json.Number)
 	if !ok {
-		return f.want(expected)
+		panic(f.want(expected))
 	}
-	if *to, err = number.Float64(); err != nil || *to < 0 {
-		return f.want(expected)
+	amount, err := number.Float64()
+	if err != nil || amount < 0 {
+		panic(f.want(expected))
 	}
-	return nil
+	*to = amount
 }
 
 // references finds the points with which outputs are compared. They are the points of the same sweep with the axes of reference set to
@@ -145,7 +135,7 @@ type referenceGroup struct {
 }
 
 // newReferences reads the sweep once more, with the axes of reference set.
-func (e *expansion) newReferences(spec *referenceSpec, o Overrides) (*references, error) {
+func (e *expansion) newReferences(spec *referenceSpec, o Overrides) *references {
 	o.Params, o.reference = maps.Clone(o.Params), maps.Clone(spec.axes)
 	maps.DeleteFunc(o.Params, func(name, _ string) bool { return slices.Contains(labels, name) && spec.axes[name] != "" })
 	for _, name := range labels { // which select benchmarks and variants
@@ -154,15 +144,15 @@ func (e *expansion) newReferences(spec *referenceSpec, o Overrides) (*references
 			note(&o.Params, name, value)
 		}
 	}
-	_, sections, err := readAll(e.file, o)
+	again := expansion{origin: e.origin, selected: e.selected}
+	err := caught(func() {
+		_, again.sections = readAll(e.file, o)
+		again.addAll()
+	})
 	if err != nil {
-		return nil, spec.at.errorf("%v", err)
+		panic(spec.at.errorf("%v", err))
 	}
-	again := expansion{origin: e.origin, sections: sections, selected: e.selected}
-	if err := again.addAll(); err != nil {
-		return nil, spec.at.errorf("%v", err)
-	}
-	r := &references{groups: map[string][]*referenceGroup{}, vary: varyingAxes(slices.Concat(e.sections, sections))}
+	r := &references{groups: map[string][]*referenceGroup{}, vary: varyingAxes(slices.Concat(e.sections, again.sections))}
 	for i := range again.points {
 		r.add(&again.points[i], again.of[i], spec)
 	}
@@ -172,7 +162,7 @@ func (e *expansion) newReferences(spec *referenceSpec, o Overrides) (*references
 		}
 		r.add(&again.skipped[i], again.ofSkipped[i], spec)
 	}
-	return r, nil
+	return r
 }
 
 // add adds a point of a section.
@@ -281,7 +271,7 @@ func (p *Point) Describe() string {
 }
 
 // setReferences sets the reference of every point. That a point with settings beside its file has none is its fault.
-func (e *expansion) setReferences(o Overrides) error {
+func (e *expansion) setReferences(o Overrides) {
 	referees, wrong := map[*yaml.Node]*references{}, map[*yaml.Node]error{}
 	for i := range e.points {
 		p := &e.points[i]
@@ -297,7 +287,7 @@ func (e *expansion) setReferences(o Overrides) error {
 		spec := e.of[i].program.reference
 		node := spec.at.Node
 		if referees[node] == nil && wrong[node] == nil {
-			referees[node], wrong[node] = e.newReferences(spec, o)
+			wrong[node] = caught(func() { referees[node] = e.newReferences(spec, o) })
 		}
 		point, err := (*Point)(nil), wrong[node]
 		if err == nil {
@@ -315,15 +305,13 @@ func (e *expansion) setReferences(o Overrides) error {
 		}
 		switch {
 		case err == nil:
+			p.Reference = &Reference{Point: point, Line: spec.at.fileLine(), Tolerance: spec.tolerance, axes: spec.axes}
 		case e.of[i].withoutConfig != nil:
 			p.fail(err.Error())
-			continue
 		default:
-			return err
+			panic(err)
 		}
-		p.Reference = &Reference{Point: point, Line: spec.at.fileLine(), Tolerance: spec.tolerance, axes: spec.axes}
 	}
-	return nil
 }
 
 // otherThan explains why the output of the point cannot equal that of its reference; empty: it can.
@@ -362,12 +350,9 @@ func (s *Sweep) References() (all []*Point) {
 }
 
 // fillReference sets where the output of a point stands, and the file that it is compared with.
-func (p *program) fillReference(point *Point, row []*value) error {
+func (p *program) fillReference(point *Point, row []*value) {
 	if p.output != nil && point.Executor == schema.ExecutorCommand {
-		from, err := p.output.from.fillPath(row)
-		if err != nil {
-			return err
-		}
+		from := p.output.from.fillPath(row)
 		point.Output = &Output{From: from, Format: p.output.format}
 	}
 	r := p.reference
@@ -376,20 +361,16 @@ func (p *program) fillReference(point *Point, row []*value) error {
 	}
 	point.Compared = r != nil || point.Deterministic
 	if point.Compared && point.Executor == schema.ExecutorCommand && point.Output == nil {
-		return p.document.errorf("reference and deterministic need the output of the command: say where it is, such as output: {from: stdout, read: text}")
+		panic(p.document.errorf("reference and deterministic need the output of the command: say where it is, such as output: {from: stdout, read: text}"))
 	}
 	if r != nil && r.function != nil {
 		if point.Executor != schema.ExecutorPython {
-			return r.at.errorf("function is not supported with %s: only with file", listed([]schema.Executor{point.Executor}))
+			panic(r.at.errorf("function is not supported with %s: only with file", listed([]schema.Executor{point.Executor})))
 		}
 		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
 	if r != nil && r.from != nil {
-		file, err := r.from.fillPath(row)
-		if err != nil {
-			return err
-		}
+		file := r.from.fillPath(row)
 		point.Reference = &Reference{File: file, Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
-	return nil
 }

@@ -32,7 +32,7 @@ type section struct {
 // readSections reads all documents. An error that only some documents have names the benchmark and variant. A document with an error is left
 // out if targets do not select it. If the error is in the settings that stand beside a file, the section is that without them, with the error
 // as its fault. So it is if a file that discover has found does not use an axis, and others do.
-func readSections(documents []*document, targets []target) ([]*section, error) {
+func readSections(documents []*document, targets []target) []*section {
 	var sections []*section
 	var left error
 	size := 0
@@ -54,22 +54,20 @@ func readSections(documents []*document, targets []target) ([]*section, error) {
 			if slices.ContainsFunc(documents, func(other *document) bool { return !other.fails(err) }) {
 				err = d.own(err)
 			}
-			return nil, err
+			panic(err)
 		case left == nil:
 			left = err
 		}
 	}
 	if len(sections) == 0 {
-		return nil, left
+		panic(left)
 	}
-	if err := noteUnused(sections, targets); err != nil {
-		return nil, err
-	}
+	noteUnused(sections, targets)
 	if err := checkBaseline(sections); err != nil && !isPartial(documents, sections) {
-		return nil, err
+		panic(err)
 	}
 	shareCoordinates(sections)
-	return sections, nil
+	return sections
 }
 
 // tooMany refuses settings beside a file with which the section alone has more runs than a sweep may have; nil: it has not.
@@ -88,7 +86,7 @@ func isPartial(documents []*document, sections []*section) bool {
 
 // noteUnused makes an axis that a command does not use the fault of its section. It is an error if all sections have it, and with commands
 // that the sweep names.
-func noteUnused(sections []*section, targets []target) error {
+func noteUnused(sections []*section, targets []target) {
 	var first, named error
 	all := true
 	for _, s := range sections {
@@ -107,60 +105,46 @@ func noteUnused(sections []*section, targets []target) error {
 	switch {
 	case first == nil:
 	case all:
-		return first
+		panic(first)
 	case named != nil:
-		return named
+		panic(named)
 	}
 	for _, s := range sections {
 		if s.unused != nil {
 			s.fault = cmp.Or(s.fault, s.unused.Error())
 		}
 	}
-	return nil
 }
 
 // readSection reads a document. It adds the bytes that its points will take to size.
-func readSection(d *document, size *int) (*section, error) {
+func readSection(d *document, size *int) (p *section, err error) {
+	p = &section{document: d, models: map[string]*value{}}
+	err = caught(func() { p.read(size) })
+	return p, err
+}
+
+func (p *section) read(size *int) {
+	d := p.document
 	var axes []member
-	var err error
 	if f := d.keys["grid"]; f.given() {
-		if axes, err = f.members("axis "); err != nil {
-			return nil, err
-		}
+		axes = f.members("axis ")
 	}
-	p := &section{document: d, models: map[string]*value{}}
-	if p.settings, err = readSettings(d); err != nil {
-		return nil, err
-	}
-	if p.grid, err = readGrid(d, axes, p.settings.point.Seed); err != nil {
-		return nil, err
-	}
+	p.settings = readSettings(d)
+	seed := p.settings.point.Seed
+	p.grid = readGrid(d, axes, seed)
 	for _, a := range p.grid.axes {
 		note(&p.called, a.name, a.typed)
 	}
-	if p.program, err = readProgram(d, p.grid.axes, p.settings.point.Seed, size); err != nil {
-		return nil, err
-	}
-	p.unused = p.program.checkUse()
-	if err := p.program.readResults(d, p.grid); err != nil {
-		return nil, err
-	}
-	if err := p.program.checkPrimary(d); err != nil {
-		return nil, err
-	}
-	if p.skips, err = d.readSkips(p.grid, p.settings.point.Seed); err != nil {
-		return nil, err
-	}
-	if p.counted, err = d.readCounted(p.grid, p.settings.point.Seed); err != nil {
-		return nil, err
-	}
-	if p.work, err = d.readWork(p.grid, p.settings.point.Seed); err != nil {
-		return nil, err
-	}
+	p.program = readProgram(d, p.grid.axes, seed, size)
+	p.unused = caught(p.program.checkUse)
+	p.program.readResults(d, p.grid)
+	p.program.checkPrimary(d)
+	p.skips = d.readSkips(p.grid, seed)
+	p.counted = d.readCounted(p.grid, seed)
+	p.work = d.readWork(p.grid, seed)
 	if d.env != nil && d.env.seedUsed { // as in a word of a command
 		p.program.scope.seedUsed = true
 	}
-	return p, nil
 }
 
 // fails reports whether a document has the same error.

@@ -44,89 +44,80 @@ type settings struct {
 	room        room     // of the budget
 }
 
-func readSettings(d *document) (settings, error) {
+func readSettings(d *document) settings {
 	var s settings
 	s.sweep.Order = OrderInterleaved
-	for _, read := range []func(*document) error{
+	for _, read := range []func(*document){
 		s.readSuite, s.readTags, s.readSwitches, s.readSeed, s.readTiming, chosen("iterations_per_sample", s.readIterationsPerSample),
 		s.readProfile, s.readFixed, s.readCounts, chosen("order", s.plain("order")), s.readPrecision, s.readMaxRepeats,
 		s.readBudget, s.readTimeouts, given("thresholds", s.readThresholds), given("allow_failed", s.readAllowFailed),
 		given("skip_exit", s.plain("skip_exit")), chosen("ignore_exit", s.readIgnoredExits), given("primary", s.readPrimary),
 		given("telemetry", s.readTelemetry),
 	} {
-		if err := read(d); err != nil {
-			return settings{}, err
-		}
+		read(d)
 	}
 	for _, k := range keys {
 		if k.Stored {
 			note(&s.point.Origins, k.Name, d.layerOf(k.Name))
 		}
 	}
-	return s, nil
+	return s
 }
 
 // given calls read with the value that the file has for a key. A key that only some executors use is requested.
-func given(key string, read func(*document, field) error) func(*document) error {
-	return func(d *document) error { return d.readKey(key, d.keys[key], read) }
+func given(key string, read func(*document, field)) func(*document) {
+	return func(d *document) { d.readKey(key, d.keys[key], read) }
 }
 
 // chosen does the same with the value of the command line, if there is one.
-func chosen(key string, read func(*document, field) error) func(*document) error {
-	return func(d *document) error { return d.readKey(key, d.choose(key), read) }
+func chosen(key string, read func(*document, field)) func(*document) {
+	return func(d *document) { d.readKey(key, d.choose(key), read) }
 }
 
-func (d *document) readKey(key string, f field, read func(*document, field) error) error {
+func (d *document) readKey(key string, f field, read func(*document, field)) {
 	if !f.given() {
-		return nil
+		return
 	}
 	if keyOf(key).Executors != nil {
 		d.request(key, f)
 	}
-	return read(d, f)
+	read(d, f)
 }
 
 // plain reads a key that needs nothing but its entry in the table.
-func (s *settings) plain(key string) func(*document, field) error {
-	return func(_ *document, f field) error { return s.read(key, f) }
+func (s *settings) plain(key string) func(*document, field) {
+	return func(_ *document, f field) { s.read(key, f) }
 }
 
 // read reads the value of a key to where the key has it.
-func (s *settings) read(key string, f field) error {
+func (s *settings) read(key string, f field) {
 	k := keyOf(key)
 	if k.point != nil {
-		return k.Value.read(f, k.point(&s.point))
+		k.Value.read(f, k.point(&s.point))
+		return
 	}
-	return k.Value.read(f, k.sweep(&s.sweep))
+	k.Value.read(f, k.sweep(&s.sweep))
 }
 
 // readBoth reads what the file says of a key, and then what the command line says: both have to make sense.
-func (s *settings) readBoth(d *document, key string) error {
+func (s *settings) readBoth(d *document, key string) {
 	for _, f := range []field{d.keys[key], d.option(key)} {
 		if f.given() && !keyOf(key).isExpression(f) { // which has another value at each point
-			if err := s.read(key, f); err != nil {
-				return err
-			}
+			s.read(key, f)
 		}
 	}
-	return nil
 }
 
-func (s *settings) readSuite(d *document) error {
+func (s *settings) readSuite(d *document) {
 	s.point.Suite = suiteOf(d.file.name)
 	if f := d.keys["suite"]; f.given() {
-		if err := s.read("suite", f); err != nil {
-			return err
-		}
-		if err := f.checkUnfilled(s.point.Suite); err != nil {
-			return err
-		}
+		s.read("suite", f)
+		f.checkUnfilled(s.point.Suite)
 	}
 	if f := d.option("suite"); f.given() {
 		s.point.Suite = f.Value
-		return checkOption(f.name, f.Value)
+		checkOption(f.name, f.Value)
 	}
-	return nil
 }
 
 // StandardInput is the name of a sweep that is no file, in errors.
@@ -141,43 +132,32 @@ func suiteOf(file string) string {
 	return strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
 }
 
-func (s *settings) readTags(d *document) error {
+func (s *settings) readTags(d *document) {
 	tags := map[string]string{}
 	if f := d.keys["tags"]; f.given() {
-		members, err := f.members("tags.")
-		if err != nil {
-			return err
-		}
+		members := f.members("tags.")
 		for _, m := range members {
-			if tags[m.key], err = m.value.scalar(); err != nil {
-				return err
-			}
-			if err := m.value.checkUnfilled(tags[m.key]); err != nil {
-				return err
-			}
+			tags[m.key] = m.value.scalar()
+			m.value.checkUnfilled(tags[m.key])
 		}
 	}
 	for key, text := range d.over.Tags {
-		if err := checkOption("--tag", key+text); err != nil {
-			return err
-		}
+		checkOption("--tag", key+text)
 	}
 	maps.Copy(tags, d.over.Tags)
 	if len(tags) > 0 {
 		s.sweep.Tags = tags
 	}
-	return nil
 }
 
 // checkOption refuses bytes of the command line that no store takes.
-func checkOption(option, text string) error {
+func checkOption(option, text string) {
 	if !utf8.ValidString(text) {
-		return origin{name: option}.errorf(0, "want UTF-8, got %q", text)
+		panic(origin{name: option}.errorf(0, "want UTF-8, got %q", text))
 	}
-	return nil
 }
 
-func (s *settings) readCounts(d *document) error {
+func (s *settings) readCounts(d *document) {
 	p := &s.point
 	p.Warmup, p.Repeats = defaultWarmup, defaultRepeats
 	if d.keys["command"].given() {
@@ -194,15 +174,13 @@ func (s *settings) readCounts(d *document) error {
 		p.Repeats = defaultRepeatsAgainst
 	}
 	for _, key := range []string{"repeats", "warmup", "iterations"} {
-		if err := s.readBoth(d, key); err != nil {
-			return err
-		}
+		s.readBoth(d, key)
 	}
 	if d.option("cold_start").given() && !d.option("warmup").given() {
 		p.Warmup = 0 // whatever the file says
 	}
 	p.WarmupOnce = p.WarmupOnce && p.Warmup > 0
-	return s.readCold(d)
+	s.readCold(d)
 }
 
 // coldOnce reports whether runs have one iteration because of a cold start: only the first one of a process is cold. Each process of a
@@ -213,27 +191,26 @@ func (s *settings) coldOnce(d *document) bool {
 
 // readCold gives a cold start its one iteration. As with the warm-up, an option cold_start replaces what the file says; whoever asks for more
 // in the same place wants repeats.
-func (s *settings) readCold(d *document) error {
+func (s *settings) readCold(d *document) {
 	if !s.coldOnce(d) {
-		return nil
+		return
 	}
 	f := d.option("iterations")
 	if !f.given() && !d.option("cold_start").given() {
 		f = d.keys["iterations"]
 	}
 	if f.given() && s.point.Iterations != 1 {
-		return f.errorf("want 1 with cold_start, because only the first iteration of a run is cold: use repeats")
+		panic(f.errorf("want 1 with cold_start, because only the first iteration of a run is cold: use repeats"))
 	}
 	s.point.Iterations = 1
-	return nil
 }
 
-func (s *settings) readBudget(d *document) error {
+func (s *settings) readBudget(d *document) {
 	s.point.Budget = defaultBudget
 	if d.keys["command"].given() {
 		s.point.Budget = defaultBudgetCommand
 	}
-	return s.readBoth(d, "budget")
+	s.readBoth(d, "budget")
 }
 
 const (
@@ -247,7 +224,7 @@ const (
 )
 
 // readSwitches reads the boolean keys.
-func (s *settings) readSwitches(d *document) error {
+func (s *settings) readSwitches(d *document) {
 	for _, k := range keys {
 		if k.Value.Kind != Switch || k.point == nil {
 			continue
@@ -256,108 +233,92 @@ func (s *settings) readSwitches(d *document) error {
 		if !f.given() {
 			continue
 		}
-		if err := s.read(k.Name, f); err != nil {
-			return err
-		}
+		s.read(k.Name, f)
 		if *k.point(&s.point).(*bool) {
 			d.request(k.Name, f)
 		}
 	}
-	return nil
 }
 
-func (s *settings) readSeed(d *document) error {
+func (s *settings) readSeed(d *document) {
 	f := d.choose("seed")
 	if !f.given() {
 		if s.point.Reproducible || d.keys["reference"].given() && !d.keys["command"].given() { // two outputs need the same inputs
 			s.point.Seed = new(int64(reproducibleSeed))
 		}
-		return nil
+		return
 	}
 	d.request("seed", f)
-	return s.read("seed", f)
+	s.read("seed", f)
 }
 
-func (s *settings) readTiming(d *document) error {
+func (s *settings) readTiming(d *document) {
 	s.point.Timing, s.point.MinRunTime = automatic, defaultMinRunTime
 	if f := d.choose("timing"); f.given() {
-		if err := s.read("timing", f); err != nil {
-			return err
-		}
+		s.read("timing", f)
 		d.request("timing", f)
 	}
 	f := d.keys["min_run_time"]
 	if !f.given() {
-		return nil
+		return
 	}
 	// A benchmark may choose its own timing, and the command line another one than the file was written for.
 	own := s.point.Timing == automatic && d.keys["file"].given()
 	if s.point.Timing != timingTorchTimer && !own && !d.option("timing").given() {
-		return f.errorf("not supported with timing %s: only with torch_timer", s.point.Timing)
+		panic(f.errorf("not supported with timing %s: only with torch_timer", s.point.Timing))
 	}
 	d.request("min_run_time", f)
-	return s.read("min_run_time", f)
+	s.read("min_run_time", f)
 }
 
 // readIterationsPerSample reads how many iterations are timed in one go: a number, or auto.
-func (s *settings) readIterationsPerSample(_ *document, f field) error {
+func (s *settings) readIterationsPerSample(_ *document, f field) {
 	if f.Kind == yaml.ScalarNode && f.Value == automatic {
-		return nil
+		return
 	}
-	n, err := f.integer(1, maxCount, "a number or auto")
+	n := f.integer(1, maxCount, "a number or auto")
 	s.point.IterationsPerSample = int(n)
-	return err
 }
 
 // readProfile reads the profilers, each of which makes a pass of its own.
-func (s *settings) readProfile(d *document) error {
+func (s *settings) readProfile(d *document) {
 	s.point.Operators = !d.keys["profile"].given() && !d.option("profile").given()
 	items := d.optionItems("profile")
 	if f := d.keys["profile"]; f.given() && items == nil {
 		items = f.items()
 	}
 	for _, f := range items {
-		if err := s.readProfiler(d, f); err != nil {
-			return err
-		}
+		s.readProfiler(d, f)
 	}
-	return nil
 }
 
 // readProfiler reads a profiler: its name, or a map that has a deadline too.
-func (s *settings) readProfiler(d *document, f field) error {
+func (s *settings) readProfiler(d *document, f field) {
 	name, limit := f, field{}
 	if f.Kind == yaml.MappingNode {
-		values, err := f.known("profile.", keyNames(profilerKeys))
-		if err != nil {
-			return err
-		}
+		values := f.known("profile.", keyNames(profilerKeys))
 		if name, limit = values["tool"], values["timeout"]; !name.given() {
-			return f.errorf("want a tool: one of %s", strings.Join(profilerNames, " "))
+			panic(f.errorf("want a tool: one of %s", strings.Join(profilerNames, " ")))
 		}
 	}
-	tool, err := name.oneOf(profilerNames)
-	if err != nil {
-		return err
-	}
+	tool := name.oneOf(profilerNames)
 	if slices.Contains(s.point.Profile, tool) {
-		return f.errorf("%s appears twice", tool)
+		panic(f.errorf("%s appears twice", tool))
 	}
 	s.point.Profile = append(s.point.Profile, tool)
 	d.request("profile "+tool, f)
 	if !limit.given() {
-		return nil
+		return
 	}
 	if s.point.ProfileTimeouts == nil {
 		s.point.ProfileTimeouts = map[string]time.Duration{}
 	}
-	s.point.ProfileTimeouts[tool], err = limit.duration()
-	return err
+	s.point.ProfileTimeouts[tool] = limit.duration()
 }
 
 // readFixed notes the settings from the command line, a preset or a variant, which no benchmark may change. A cold start has one iteration,
 // and no warm-up unless the file itself asks for one.
-func (s *settings) readFixed(d *document) error {
+func (s *settings) readFixed(d *document) {
 	given := func(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) } // in a layer that overrides get_config
 	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
 	for _, c := range []struct {
@@ -375,7 +336,6 @@ func (s *settings) readFixed(d *document) error {
 			s.point.Fixed = append(s.point.Fixed, c.name)
 		}
 	}
-	return nil
 }
 
 // untaken are the keys that mean something to some executors alone, which a point takes from what all have in common.
@@ -464,53 +424,50 @@ const defaultMaxRepeats = 20
 
 // readPrecision reads rel_error. It and iterations exclude each other; of one in the file and one on the command line
 // the latter is meant.
-func (s *settings) readPrecision(d *document) error {
+func (s *settings) readPrecision(d *document) {
 	f, option := d.keys["rel_error"], d.option("rel_error")
 	exact := d.keys["iterations"]
 	switch {
 	case option.given() && d.option("iterations").given():
-		return option.errorf("cannot be combined with --iterations, which is an exact number: use one of them")
+		panic(option.errorf("cannot be combined with --iterations, which is an exact number: use one of them"))
 	case option.given():
 		if _, err := parseShare(option.Value); err != nil {
-			return fmt.Errorf("--rel-error %w", err)
+			panic(fmt.Errorf("--rel-error %w", err))
 		}
 		s.point.Iterations = 0
 		f = option
 	case !f.given() || d.option("iterations").given():
-		return nil
+		return
 	case exact.given():
-		return f.errorf("cannot be combined with iterations (line %d), which is an exact number: use one of them", exact.line)
+		panic(f.errorf("cannot be combined with iterations (line %d), which is an exact number: use one of them", exact.line))
 	}
-	err := s.read("rel_error", f)
+	s.read("rel_error", f)
 	s.sweep.RelError = s.point.RelError
-	return err
 }
 
 // readMaxRepeats reads how many repeats rel_error may take; the repeats and it are read.
-func (s *settings) readMaxRepeats(d *document) error {
+func (s *settings) readMaxRepeats(d *document) {
 	s.sweep.MaxRepeats = s.point.Repeats
 	f := d.choose("max_repeats")
 	if d.over.UntilConclusive {
-		return s.readLooks(f)
+		s.readLooks(f)
+		return
 	}
 	if s.point.RelError == 0 {
 		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
 		if unused {
-			return f.errorf("has no effect without rel_error or --until-conclusive")
+			panic(f.errorf("has no effect without rel_error or --until-conclusive"))
 		}
-		return nil
+		return
 	}
 	if !f.given() {
 		s.sweep.MaxRepeats = max(s.point.Repeats, defaultMaxRepeats)
-		return nil
+		return
 	}
-	if err := s.read("max_repeats", f); err != nil {
-		return err
-	}
+	s.read("max_repeats", f)
 	if s.sweep.MaxRepeats < s.point.Repeats {
-		return f.errorf("want at least repeats (%d), got %d", s.point.Repeats, s.sweep.MaxRepeats)
+		panic(f.errorf("want at least repeats (%d), got %d", s.point.Repeats, s.sweep.MaxRepeats))
 	}
-	return nil
 }
 
 // minLook is the number of repeats before the first look. defaultMaxConclusive is the maximum number of repeats of a point that
@@ -521,19 +478,16 @@ const (
 )
 
 // readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
-func (s *settings) readLooks(f field) error {
+func (s *settings) readLooks(f field) {
 	limit := defaultMaxConclusive
 	if f.given() {
-		if err := s.read("max_repeats", f); err != nil {
-			return err
-		}
+		s.read("max_repeats", f)
 		if limit = s.sweep.MaxRepeats; limit < minLook {
-			return f.errorf("want at least %d with --until-conclusive, got %d", minLook, limit)
+			panic(f.errorf("want at least %d with --until-conclusive, got %d", minLook, limit))
 		}
 	}
 	s.sweep.Looks = looks(limit)
 	s.point.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
-	return nil
 }
 
 // looks are the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
@@ -552,19 +506,19 @@ func looks(limit int) []int {
 }
 
 // share is a part of a whole: 1% or 0.01.
-func (f field) share() (float64, error) {
+func (f field) share() float64 {
 	const expected = "a share (1% or 0.01)"
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !strings.HasSuffix(f.Value, "%") {
-		return 0, f.want(expected)
+		panic(f.want(expected))
 	}
 	value, err := parseShare(f.Value)
 	if err != nil {
-		return 0, f.want(expected)
+		panic(f.want(expected))
 	}
 	if !(value > 0 && value < 1) { // NaN too
-		return 0, f.errorf("want more than 0 and less than 1 (100%%), got %v", value)
+		panic(f.errorf("want more than 0 and less than 1 (100%%), got %v", value))
 	}
-	return value, nil
+	return value
 }
 
 // parseShare reads a part of a whole: 1% or 0.01 is 0.01. The error is of a text that is none; readText checks whether
@@ -582,44 +536,31 @@ func parseShare(text string) (float64, error) {
 }
 
 // readThresholds reads the differences that nobody wants to hear of, by metric: a share, or {abs: amount}.
-func (s *settings) readThresholds(_ *document, f field) (err error) {
-	s.point.Thresholds, err = f.thresholds()
-	return err
+func (s *settings) readThresholds(_ *document, f field) {
+	s.point.Thresholds = f.thresholds()
 }
 
-func (f field) thresholds() (map[string]string, error) {
-	members, err := f.members("thresholds.")
-	if err != nil {
-		return nil, err
-	}
+func (f field) thresholds() map[string]string {
+	members := f.members("thresholds.")
 	if len(members) == 0 {
-		return nil, f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
 	all := make(map[string]string, len(members))
 	for _, m := range members {
-		if all[m.key], err = m.value.threshold(m.key); err != nil {
-			return nil, err
-		}
+		all[m.key] = m.value.threshold(m.key)
 	}
-	return all, nil
+	return all
 }
 
 // threshold is the text of a threshold of a metric: 5% of its value, or an amount in its stored unit.
-func (f field) threshold(metric string) (string, error) {
+func (f field) threshold(metric string) string {
 	if f.Kind != yaml.MappingNode {
-		share, err := f.share()
-		if err != nil {
-			return "", err
-		}
-		return shareText(share), nil
+		return shareText(f.share())
 	}
-	values, err := f.known(f.what+".", []string{"abs"})
-	if err != nil {
-		return "", err
-	}
+	values := f.known(f.what+".", []string{"abs"})
 	amount := values["abs"]
 	if !amount.given() {
-		return "", f.want("a share (5%) or {abs: amount}")
+		panic(f.want("a share (5%) or {abs: amount}"))
 	}
 	return amount.amount(metric)
 }
@@ -631,20 +572,17 @@ func shareText(share float64) string {
 }
 
 // readAllowFailed reads how many requests may fail: a number, or a share of all.
-func (s *settings) readAllowFailed(_ *document, f field) error {
+func (s *settings) readAllowFailed(_ *document, f field) {
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!int" {
-		n, err := f.integer(0, maxCount, "a number of requests, or a share (1%)")
+		n := f.integer(0, maxCount, "a number of requests, or a share (1%)")
 		if n > 0 {
 			s.point.AllowFailed = strconv.FormatInt(n, 10)
 		}
-		return err
+		return
 	}
-	share, err := f.share()
-	if err != nil {
-		return f.want("a number of requests, or a share above 0 and below 100%")
+	if caught(func() { s.point.AllowFailed = shareText(f.share()) }) != nil {
+		panic(f.want("a number of requests, or a share above 0 and below 100%"))
 	}
-	s.point.AllowFailed = shareText(share)
-	return nil
 }
 
 // FailedAllowed reports whether AllowFailed permits this number of failed requests in a run. all is the number of all requests, or 0 if it is not
@@ -659,29 +597,29 @@ func (p *Point) FailedAllowed(failed, all int64) bool {
 }
 
 // amount is a quantity of a metric in its stored unit, as text: 0.001, or 2000000 ns.
-func (f field) amount(metric string) (string, error) {
+func (f field) amount(metric string) string {
 	const expected = "an amount (1e-3, 2 ms)"
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
-		return "", f.want(expected)
+		panic(f.want(expected))
 	}
 	q, err := schema.ParseQuantity(f.Value)
 	if err != nil || q.Value < 0 {
-		return "", f.want(expected)
+		panic(f.want(expected))
 	}
 	unit, factor, known := schema.StoredUnit(q.Unit)
 	kind, _ := schema.KindOfMetric(metric)
 	switch {
 	case q.Unit == "":
 	case !known:
-		return "", f.errorf("unit %q is not known", shorten(q.Unit))
+		panic(f.errorf("unit %q is not known", shorten(q.Unit)))
 	case kind.Unit != "" && unit != kind.Unit:
-		return "", f.errorf("%s is in %s, not in %s", metric, kind.Unit, shorten(q.Unit))
+		panic(f.errorf("%s is in %s, not in %s", metric, kind.Unit, shorten(q.Unit)))
 	}
 	text := schema.CanonicalFloat(q.Value * factor)
 	if unit != "" && unit != "ratio" {
 		text += " " + unit
 	}
-	return text, nil
+	return text
 }
 
 // commonThresholds are those that all sections have alike: what the sweep says of every point.
@@ -709,23 +647,17 @@ var keysOfTelemetry = []Key{
 }
 
 // readTelemetry reads the key telemetry.
-func (s *settings) readTelemetry(_ *document, f field) error {
-	values, err := f.known("telemetry.", keyNames(keysOfTelemetry))
-	if err != nil {
-		return err
-	}
+func (s *settings) readTelemetry(_ *document, f field) {
+	values := f.known("telemetry.", keyNames(keysOfTelemetry))
 	s.point.Telemetry = &Telemetry{}
 	if hz := values["hz"]; hz.given() {
-		number, err := hz.positive()
-		if err != nil || toFloat(number) > maxHz {
-			return hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got())
+		if caught(func() { s.point.Telemetry.Hz = toFloat(hz.positive()) }) != nil || s.point.Telemetry.Hz > maxHz {
+			panic(hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got()))
 		}
-		s.point.Telemetry.Hz = toFloat(number)
 	}
 	if energy := values["energy"]; energy.given() {
-		s.point.Telemetry.Energy, err = energy.boolean()
+		s.point.Telemetry.Energy = energy.boolean()
 	}
-	return err
 }
 
 // telemetryText is the key telemetry as JSON; empty where it is not given.
@@ -778,25 +710,17 @@ func defaultTimeouts(command bool) Timeouts {
 }
 
 // readTimeouts reads the deadlines; the budget and the counts are read.
-func (s *settings) readTimeouts(d *document) error {
+func (s *settings) readTimeouts(d *document) {
 	s.point.Timeouts, s.sweep.Timeout = defaultTimeouts(d.keys["command"].given()), defaultSuiteTimeout
-	given, err := givenTimeouts(d)
-	if err != nil {
-		return err
-	}
-	multiplier, err := readMultiplier(d)
-	if err != nil {
-		return err
-	}
+	given := givenTimeouts(d)
+	multiplier := readMultiplier(d)
 	for _, k := range deadlines {
 		limit := &s.sweep.Timeout
 		if k.point != nil {
 			limit = k.point(&s.point).(*time.Duration)
 		}
 		if f := given[k.Name]; f.given() {
-			if err := k.Value.read(f, limit); err != nil {
-				return err
-			}
+			k.Value.read(f, limit)
 		}
 		*limit = multiplied(*limit, multiplier)
 	}
@@ -805,16 +729,13 @@ func (s *settings) readTimeouts(d *document) error {
 	}
 	s.calibration = calibrationTimeouts(multiplier)
 	if d.keys["command"].given() || s.point.Iterations > 0 {
-		return nil // the deadline is that of one process, or there is no budget
+		return // the deadline is that of one process, or there is no budget
 	}
 	s.room = room{measure: given["measure"], multiplier: multiplier}
 	budget := d.keys["budget"]
 	s.room.budgetSet = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
-	if err := s.room.fit(&s.point); err != nil {
-		return err
-	}
+	s.room.fit(&s.point)
 	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression says what it is at each point
-	return nil
 }
 
 // calibrationTimeouts are the deadlines of points whose work is fixed: those of a sweep that says nothing.
@@ -830,21 +751,18 @@ func calibrationTimeouts(multiplier float64) Timeouts {
 }
 
 // givenTimeouts are the deadlines in the file, by name. timeout alone is that of measure.
-func givenTimeouts(d *document) (map[string]field, error) {
+func givenTimeouts(d *document) map[string]field {
 	given := map[string]field{}
 	if f := d.keys["timeouts"]; f.given() {
-		var err error
-		if given, err = f.known("timeouts.", deadlineNames()); err != nil {
-			return nil, err
-		}
+		given = f.known("timeouts.", deadlineNames())
 	}
 	if f := d.keys["timeout"]; f.given() {
 		if measure := given["measure"]; measure.given() {
-			return nil, f.errorf("is the same as timeouts.measure (line %d): use one of them", measure.line)
+			panic(f.errorf("is the same as timeouts.measure (line %d): use one of them", measure.line))
 		}
 		given["measure"] = f
 	}
-	return given, nil
+	return given
 }
 
 // room relates the deadline of measure to the budget.
@@ -856,19 +774,19 @@ type room struct {
 
 // fit keeps the deadline of measure above the budget, which is to end the stage well: a deadline that is not
 // given makes room, one that contradicts a budget that was asked for is refused.
-func (r room) fit(p *Point) error {
+func (r room) fit(p *Point) {
 	if !r.measure.given() {
 		p.Timeouts.Measure = max(p.Timeouts.Measure, p.Budget+multiplied(measureRoom, r.multiplier))
-		return nil
+		return
 	}
 	if !r.budgetSet || p.Timeouts.Measure > p.Budget {
-		return nil
+		return
 	}
 	limit := p.Timeouts.Measure.String()
 	if r.multiplier != 1 {
 		limit += fmt.Sprintf(" (multiplied by %v)", r.multiplier)
 	}
-	return r.measure.errorf("%s is not longer than the budget of %s: raise it, or lower the budget", limit, p.Budget)
+	panic(r.measure.errorf("%s is not longer than the budget of %s: raise it, or lower the budget", limit, p.Budget))
 }
 
 // multiplied is at least a nanosecond, because 0 would mean no deadline.
@@ -885,46 +803,40 @@ func deadlineNames() (names []string) {
 }
 
 // readMultiplier returns what deadlines are multiplied with.
-func readMultiplier(d *document) (float64, error) {
+func readMultiplier(d *document) float64 {
 	multiplier := 1.0
 	if f := d.keys["timeout_multiplier"]; f.given() {
-		var err error
-		if multiplier, err = f.multiplier(); err != nil {
-			return 0, err
-		}
+		multiplier = f.multiplier()
 	}
 	f := d.option("timeout_multiplier")
 	if !f.given() {
-		return multiplier, nil
+		return multiplier
 	}
 	multiplier, err := strconv.ParseFloat(f.Value, 64)
 	if err != nil {
-		return 0, f.want("a number")
+		panic(f.want("a number"))
 	}
 	if err := checkMultiplier(multiplier); err != nil {
-		return 0, f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return multiplier, nil
+	return multiplier
 }
 
 // multiplier is a factor for deadlines.
-func (f field) multiplier() (float64, error) {
-	value, err := f.decode()
-	if err != nil {
-		return 0, err
-	}
+func (f field) multiplier() float64 {
+	value := f.decode()
 	number, ok := value.(json.Number)
 	if !ok {
-		return 0, f.want("a number")
+		panic(f.want("a number"))
 	}
 	m, err := number.Float64()
 	if err != nil {
-		return 0, f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
 	if err := checkMultiplier(m); err != nil {
-		return 0, f.errorf("%v", err)
+		panic(f.errorf("%v", err))
 	}
-	return m, nil
+	return m
 }
 
 func checkMultiplier(m float64) error {

@@ -203,56 +203,33 @@ func (p *Point) Fill(run *schema.Run) {
 }
 
 // readText is Read for a text.
-func readText(name string, src []byte, o Overrides) (*Sweep, error) {
-	file, err := origin{name: name, lines: true, describeLine: o.DescribeLine}.load(src)
-	if err != nil {
-		return nil, err
-	}
-	documents, sections, err := readAll(file, o)
-	if err != nil {
-		return nil, err
-	}
-	e := expansion{origin: file.origin, file: file, sections: sections, partial: isPartial(documents, sections)}
-	if e.targets, err = readTargets(o.Targets); err != nil {
-		return nil, err
-	}
+func readText(name string, src []byte, o Overrides) (s *Sweep, err error) {
+	err = caught(func() { s = readSweep(name, src, o) })
+	return s, err
+}
+
+func readSweep(name string, src []byte, o Overrides) *Sweep {
+	file := origin{name: name, lines: true, describeLine: o.DescribeLine}.load(src)
+	documents, sections := readAll(file, o)
+	e := expansion{origin: file.origin, file: file, sections: sections, partial: isPartial(documents, sections), targets: readTargets(o.Targets)}
 	e.selected = e.targets
 	d := documents[0] // what is for the whole sweep is the same in all
-	share, err := d.readShare()
-	if err != nil {
-		return nil, err
-	}
-	if e.calibrate, err = d.readCalibrate(); err != nil {
-		return nil, err
-	}
-	if e.controls, err = readControls(sections, d.keys["control"]); err != nil {
-		return nil, err
-	}
-	if err := e.checkSize(o.Against); err != nil {
-		return nil, err
-	}
-	sweep, err := e.expand(o)
-	if err != nil {
-		return nil, err
-	}
+	share := d.readShare()
+	e.calibrate = d.readCalibrate()
+	e.controls = readControls(sections, d.keys["control"])
+	e.checkSize(o.Against)
+	sweep := e.expand(o)
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
 	sweep.Facts, sweep.Baseline = o.Facts.Given(), baselineOf(sections)
 	sweep.Left, sweep.Found = d.left, d.facts
-	return sweep, nil
+	return sweep
 }
 
 // readAll reads all sections of a file that can be read; see readSections.
-func readAll(file field, o Overrides) ([]*document, []*section, error) {
-	targets, err := readTargets(o.Targets)
-	if err != nil {
-		return nil, nil, err
-	}
-	documents, err := readLayers(file, o, targets)
-	if err != nil {
-		return nil, nil, err
-	}
-	sections, err := readSections(documents, targets)
-	return documents, sections, err
+func readAll(file field, o Overrides) ([]*document, []*section) {
+	targets := readTargets(o.Targets)
+	documents := readLayers(file, o, targets)
+	return documents, readSections(documents, targets)
 }
 
 // document is a plain sweep file: all its keys are known, and its layers are merged.
@@ -346,12 +323,11 @@ type OutlinedAxis struct {
 }
 
 // OutlineOf reads the outline of a sweep file. For an incomplete file, it returns what can be read.
-func OutlineOf(name string, src []byte) (Outline, error) {
-	file, err := origin{name: name, lines: true}.load(src)
-	if err != nil {
+func OutlineOf(name string, src []byte) (o Outline, err error) {
+	var file field
+	if err := caught(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
 		return Outline{}, err
 	}
-	var o Outline
 	for key, value := range pairs(file.Node) {
 		switch key {
 		case "suite":

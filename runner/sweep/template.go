@@ -34,16 +34,12 @@ type scope struct {
 }
 
 // template reads the text of f. {{ and }} are braces, {name} is an axis by its name or an alias, or the seed.
-func (f field) template(s *scope) (template, error) {
-	text, err := f.argument()
-	if err != nil {
-		return template{}, err
-	}
-	return f.parse(text, s)
+func (f field) template(s *scope) template {
+	return f.parse(f.argument(), s)
 }
 
 // parse parses a text of f.
-func (f field) parse(text string, s *scope) (template, error) {
+func (f field) parse(text string, s *scope) template {
 	t, whole := template{at: f}, text
 	var literal strings.Builder
 	flush := func() {
@@ -67,7 +63,7 @@ func (f field) parse(text string, s *scope) (template, error) {
 		}
 		name, rest, closed := strings.Cut(rest, "}")
 		if brace == '}' || !closed {
-			return template{}, f.errorf("unmatched %c in %q: write %c%c for a literal brace", brace, shorten(whole), brace, brace)
+			panic(f.errorf("unmatched %c in %q: write %c%c for a literal brace", brace, shorten(whole), brace, brace))
 		}
 		text = rest
 		axis, near := findAxis(s.axes, name)
@@ -81,14 +77,14 @@ func (f field) parse(text string, s *scope) (template, error) {
 			s.seedUsed = true
 			literal.WriteString(strconv.FormatInt(*s.seed, 10))
 		default:
-			return template{}, f.noAxis(name, near)
+			panic(f.noAxis(name, near))
 		}
 	}
 	flush()
 	if !t.fixed() {
 		s.filled = append(s.filled, t)
 	}
-	return t, nil
+	return t
 }
 
 // tooLong reports whether texts would have more than maxText bytes together at a point. It does not fill them in: a short text may contain a
@@ -110,12 +106,12 @@ func tooLong(texts []template, row []*value) bool {
 }
 
 // staticTemplate reads a template for a value that is needed before a run begins: it cannot contain {run_dir}.
-func (f field) staticTemplate(s *scope) (template, error) {
-	t, err := f.template(s)
-	if err == nil && t.hasRunDir() {
-		err = f.errorf("%s is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output", RunDir)
+func (f field) staticTemplate(s *scope) template {
+	t := f.template(s)
+	if t.hasRunDir() {
+		panic(f.errorf("%s is the directory of one run: use it only in command, env, artifacts, and in from of metrics and output", RunDir))
 	}
-	return t, err
+	return t
 }
 
 // hasRunDir reports whether the text contains {run_dir}.
@@ -124,21 +120,19 @@ func (t template) hasRunDir() bool {
 }
 
 // argument is a text for a program, as it is written. It may be empty, and need not be UTF-8.
-func (f field) argument() (string, error) {
+func (f field) argument() string {
 	if f.given() && isBinary(f.Node) {
 		var text string
 		if err := f.Decode(&text); err != nil || strings.ContainsRune(text, 0) {
-			return "", f.errorf("%s: want base64 of bytes other than 0, got %q", binaryTag, shorten(f.Value))
+			panic(f.errorf("%s: want base64 of bytes other than 0, got %q", binaryTag, shorten(f.Value)))
 		}
-		return text, nil
+		return text
 	}
 	if f.Kind == yaml.MappingNode { // [prog, {dim}] is what people write
-		return "", f.errorf(`want text, got a map: quote it ("{axis}")`)
+		panic(f.errorf(`want text, got a map: quote it ("{axis}")`))
 	}
-	if _, err := f.scalar(); err != nil {
-		return "", err
-	}
-	return f.written(), nil
+	f.scalar()
+	return f.written()
 }
 
 // noAxis explains that {name} has no meaning.
@@ -185,47 +179,40 @@ type texts struct {
 }
 
 // checkWords refuses a shell line where a program and its arguments are expected.
-func (f field) checkWords() error {
+func (f field) checkWords() {
 	words := strings.Fields(f.Value)
 	if f.Kind != yaml.ScalarNode || len(words) < 2 {
-		return nil
+		return
 	}
 	for i, word := range words {
 		words[i] = jsonText(word)
 	}
 	if f.what == "command" {
-		return f.errorf("is one text with spaces: write its words as a list, [%s], or add shell: true if it needs a shell", strings.Join(words, ", "))
+		panic(f.errorf("is one text with spaces: write its words as a list, [%s], or add shell: true if it needs a shell", strings.Join(words, ", ")))
 	}
-	return f.errorf("want a list, [%s], or, if it needs a shell, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
+	panic(f.errorf("want a list, [%s], or, if it needs a shell, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value)))
 }
 
 // read reads a program and its arguments, where they are given.
-func (w *texts) read(f field, s *scope) error {
+func (w *texts) read(f field, s *scope) {
 	if !f.given() {
-		return nil
+		return
 	}
-	if err := f.checkWords(); err != nil {
-		return err
-	}
-	var err error
-	*w, err = f.readTexts(s)
-	return err
+	f.checkWords()
+	*w = f.readTexts(s)
 }
 
 // readTexts reads a list of texts, or one.
-func (f field) readTexts(s *scope) (texts, error) {
+func (f field) readTexts(s *scope) texts {
 	var w texts
 	for _, item := range f.items() {
-		t, err := item.template(s)
-		if err != nil {
-			return texts{}, err
-		}
+		t := item.template(s)
 		w.templates = append(w.templates, t)
 	}
 	if len(w.templates) == 0 {
-		return texts{}, f.errorf("is empty")
+		panic(f.errorf("is empty"))
 	}
-	return w, nil
+	return w
 }
 
 func (w *texts) fixed() bool {
@@ -264,11 +251,10 @@ func namesIn(text string) (names []string) {
 }
 
 // checkUnfilled refuses {name} in a text that is the same for all points.
-func (f field) checkUnfilled(text string) error {
+func (f field) checkUnfilled(text string) {
 	if names := namesIn(text); len(names) > 0 {
-		return f.errorf("{%s} is not filled in here: use it in benchmark, model, backend, variant, command, file, env or cwd", shorten(names[0]))
+		panic(f.errorf("{%s} is not filled in here: use it in benchmark, model, backend, variant, command, file, env or cwd", shorten(names[0])))
 	}
-	return nil
 }
 
 // filling says how a word at the top of the file is made at each point: benchmark: "{chapter}/{example}".
@@ -289,36 +275,26 @@ func (f *filling) templates() (all []template) {
 
 // readFillings reads the braces in benchmark, model, backend and variant. Names of axes in braces are refused in the values of
 // other axes, because these are data.
-func (g *grid) readFillings(seed *int64) error {
+func (g *grid) readFillings(seed *int64) {
 	s := &scope{axes: g.axes, seed: seed}
 	open := g.openLabels()
-	each := func(i int, values []value) error {
+	each := func(i int, values []value) {
 		for n := range values {
 			v := &values[n]
-			if err := v.readFilling(g.axes[i].name, s, open); err != nil {
-				return err
-			}
+			v.readFilling(g.axes[i].name, s, open)
 		}
-		return nil
 	}
 	for i := range g.axes {
-		if err := each(i, g.axes[i].values); err != nil {
-			return err
-		}
+		each(i, g.axes[i].values)
 		for _, e := range g.include {
-			if err := each(i, e.values[i]); err != nil {
-				return err
-			}
+			each(i, e.values[i])
 		}
 		for _, e := range g.exclude {
 			for _, v := range e.values[i] {
-				if err := v.at.checkUnfilled(v.text); err != nil {
-					return err
-				}
+				v.at.checkUnfilled(v.text)
 			}
 		}
 	}
-	return nil
 }
 
 // openLabels are the labels that contain braces themselves.
@@ -337,46 +313,37 @@ func (g *grid) openLabels() map[int]bool {
 }
 
 // readFilling reads the braces of one value.
-func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
+func (v *value) readFilling(axis string, s *scope, open map[int]bool) {
 	if !slices.Contains(labels, axis) {
 		for _, name := range namesIn(v.text) {
 			if at, _ := findAxis(s.axes, name); at >= 0 {
-				return v.at.errorf("{%s} is not filled in inside a value: use it in benchmark, model, backend, variant, command, file, env or cwd", name)
+				panic(v.at.errorf("{%s} is not filled in inside a value: use it in benchmark, model, backend, variant, command, file, env or cwd", name))
 			}
 		}
-		return nil
+		return
 	}
 	if !strings.ContainsAny(v.text+v.path, "{}") {
-		return nil
+		return
 	}
 	var f filling
 	if v.path != "" {
-		path, err := v.at.parse(v.path, s)
-		if err != nil {
-			return err
-		}
-		f.path = &path
+		f.path = new(v.at.parse(v.path, s))
 	}
 	if v.path == "" || v.text != filepath.Base(v.path) {
-		text, err := v.at.parse(v.text, s)
-		if err != nil {
-			return err
-		}
-		f.text = &text
+		f.text = new(v.at.parse(v.text, s))
 	}
 	for _, t := range f.templates() {
 		for _, p := range t.parts {
 			if p.axis >= 0 && open[p.axis] {
-				return v.at.errorf("{%s} contains braces itself: write its text here instead", s.axes[p.axis].name)
+				panic(v.at.errorf("{%s} contains braces itself: write its text here instead", s.axes[p.axis].name))
 			}
 		}
 	}
 	v.filling = &f
-	return nil
 }
 
 // resolved fills in the labels of a row. It fails if they would be too long.
-func (g *grid) resolved(row []*value) ([]*value, error) {
+func (g *grid) resolved(row []*value) []*value {
 	var texts []template
 	for _, v := range row {
 		if v.filling != nil {
@@ -384,10 +351,10 @@ func (g *grid) resolved(row []*value) ([]*value, error) {
 		}
 	}
 	if len(texts) == 0 {
-		return row, nil
+		return row
 	}
 	if tooLong(texts, row) {
-		return nil, texts[0].at.tooMuchText()
+		panic(texts[0].at.tooMuchText())
 	}
 	all := slices.Clone(row)
 	for i, v := range row {
@@ -407,20 +374,19 @@ func (g *grid) resolved(row []*value) ([]*value, error) {
 		}
 		all[i] = &made
 	}
-	return all, nil
+	return all
 }
 
 // checkModel refuses a model name that means different files at different points.
-func (of *section) checkModel(row []*value) error {
+func (of *section) checkModel(row []*value) {
 	i := slices.IndexFunc(of.grid.axes, func(a axis) bool { return a.name == "model" })
 	if i < 0 {
-		return nil
+		return
 	}
 	v := row[i]
 	first, known := of.models[v.text]
 	if known && first.path != v.path {
-		return v.twice(first)
+		panic(v.twice(first))
 	}
 	of.models[v.text] = v
-	return nil
 }
