@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -19,10 +20,7 @@ import (
 // sweepOf reads a sweep from its text.
 func sweepOf(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	s, err := sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 	return s
 }
 
@@ -105,7 +103,7 @@ func TestFilesOfRunsAlone(t *testing.T) {
 	dir := t.TempDir()
 	s := sweepOf(t, "command: [sh, -c, 'echo {k} > "+dir+"/{k}; test {k} = 1 || ls "+dir+" > "+dir+"/seen']\ngrid: {k: [1, 2]}\nrepeats: 1\norder: sequential\nartifacts: ["+dir+"]\n")
 	files := map[string][]string{}
-	_, err := Run(t.Context(), s, Options{
+	must.Get(Run(t.Context(), s, Options{
 		Locks: t.TempDir(), Keep: func(content io.Reader) (string, int64, error) {
 			n, err := io.Copy(io.Discard, content)
 			return strings.Repeat("ab", 32), n, err
@@ -115,10 +113,7 @@ func TestFilesOfRunsAlone(t *testing.T) {
 			files[run.Params["k"]] = append(files[run.Params["k"]], filepath.Base(a.Path))
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if want := (map[string][]string{"1": {"1"}, "2": {"2", "seen"}}); !reflect.DeepEqual(files, want) {
 		t.Errorf("%v, want %v", files, want)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -23,12 +24,8 @@ func TestFileChangedInSession(t *testing.T) {
 	write := func(path, text string) string {
 		t.Helper()
 		// replaced, as editors do: a file that is being run cannot be written
-		if err := os.WriteFile(path+".new", []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path+".new", []byte(text), 0o700))
+		must.Do(t, os.Rename(path+".new", path))
 		return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 	}
 	first := write(path, "#!/bin/sh\ntrue\n")
@@ -92,9 +89,7 @@ func TestPlaceInTheSweep(t *testing.T) {
 			"    def benchmark_fn(self): pass\n",
 		"syntax.py": "def f(:\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, c := range []struct{ module, text, want string }{
 		{"onnxruntime", "suite: x\nbackend: onnxrt\nmodel: bad.onnx\n", "s.yaml:3: model bad.onnx: Protobuf"},

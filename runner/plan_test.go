@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -16,10 +17,7 @@ import (
 // launchesOf are two repeats of two points.
 func launchesOf(t *testing.T) (*sweep.Sweep, []sweep.Launch) {
 	t.Helper()
-	s, err := sweep.Read("x.yaml", strings.NewReader("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{}))(t)
 	return s, s.Launches(sweep.LaunchOptions{})
 }
 
@@ -343,10 +341,7 @@ func TestIdentity(t *testing.T) {
 // only where less of it ran.
 func TestAfterOutOfMemory(t *testing.T) {
 	parse := func(src string) *sweep.Point {
-		s, err := sweep.Read("x.yaml", strings.NewReader("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{}))(t)
 		return &s.Points[0]
 	}
 	const base, head = 0, 1

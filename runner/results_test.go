@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -34,9 +35,7 @@ func TestAddPoint(t *testing.T) {
 		Variant: "new", Backend: "cuda", Precision: "fp16", BatchSize: new(int64(8)), SeqLen: new(int64(64)),
 		Params: map[string]string{"threads": "2", "size": "3"},
 	}
-	if err := addPoint(&run, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, addPoint(&run, &p))
 	if run.Variant != "new" || run.Backend != "cuda" || run.Precision != "fp16" || *run.BatchSize != 8 || *run.SeqLen != 64 ||
 		run.Params["threads"] != "2" || run.Params["size"] != "3" || run.PointID != schema.PointID(&run) || run.Benchmark != "tool/x" {
 		t.Errorf("%+v", run)
@@ -63,16 +62,13 @@ func TestResults(t *testing.T) {
 	const text = "command: [echo, \"{size}\"]\ngrid: {size: [3, 4]}\nrepeats: 2\nmetrics: {results: {read: some-tool}}\n"
 	measure := func(text string, read ReadResults) (runs []schema.Run, result Result) {
 		s := parse(t, text)
-		result, err := Run(t.Context(), s, Options{Machine: "lab3", Locks: t.TempDir(), Results: read}, func(r schema.Run) error {
+		result = must.Get(Run(t.Context(), s, Options{Machine: "lab3", Locks: t.TempDir(), Results: read}, func(r schema.Run) error {
 			if err := r.Validate(); err != nil {
 				t.Error(err)
 			}
 			runs = append(runs, r)
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return runs, result
 	}
 	runs, result := measure(text, func(_ context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
@@ -171,13 +167,8 @@ open("again", "w").close()
 def bench_it():
     if first: time.sleep(.001)
 `
-	if err := os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\nrepeats: 2\n"), sweep.Overrides{Given: map[string]string{"python": path}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600))
+	s := must.Get(sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\nrepeats: 2\n"), sweep.Overrides{Given: map[string]string{"python": path}}))(t)
 	session := func(earlier ...schema.Run) (runs []schema.Run) {
 		_, err := Run(t.Context(), s, Options{
 			Version: "test", Machine: "lab3", Locks: t.TempDir(), Rerun: RerunAll,
@@ -202,9 +193,7 @@ def bench_it():
 	mean := slowFirst[0]
 	mean.Metrics = slices.Clone(mean.Metrics)
 	mean.Metric(schema.PrimaryMetric).Level = schema.LevelMean
-	if err := os.Remove(filepath.Join(dir, "again")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "again")))
 	check(session(mean), schema.LevelMean)
 }
 

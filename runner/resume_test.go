@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -44,16 +45,13 @@ func (k *shelf) bench(t *testing.T, s *sweep.Sweep, after int, edit func(*Option
 		edit(&o)
 	}
 	kept := 0
-	result, err := Run(ctx, s, o, func(r schema.Run) error {
+	result := must.Get(Run(ctx, s, o, func(r schema.Run) error {
 		k.runs = append(k.runs, r)
 		if kept++; kept == after {
 			cancel()
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return result
 }
 
@@ -144,10 +142,7 @@ func TestResumeFailuresOfRounds(t *testing.T) {
 
 // TestSuiteTimeoutOfRounds: once the suite's time is over, one run says so of each point, and no more rounds begin.
 func TestSuiteTimeoutOfRounds(t *testing.T) {
-	pool, err := task.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(task.New())(t)
 	defer pool.Close()
 	start := time.Now()
 	clock, skipped := start, 0
@@ -162,9 +157,7 @@ func TestSuiteTimeoutOfRounds(t *testing.T) {
 	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
 	s.limits.now = func() time.Time { return clock }
 	defer s.launcher.watch.Close()
-	if err := s.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.run(t.Context()))
 	if s.result.Statuses[schema.StatusOK] != 9 || skipped != 3 {
 		t.Errorf("%v, want 9 ok and 3 skipped", s.result.Statuses)
 	}
@@ -210,9 +203,7 @@ func needs(t *testing.T, program, word string) {
 func writeFiles(t *testing.T, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 }
 
@@ -255,10 +246,7 @@ func TestResumeAfterBuild(t *testing.T) {
 // TestResumeAfterBuildWithALog: the file that the output of bench goes to is made by no build.
 func TestResumeAfterBuildWithALog(t *testing.T) {
 	inRepository(t, map[string]string{".gitignore": "*.o\n"})
-	log, err := os.Create("log.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(os.Create("log.txt"))(t)
 	defer log.Close()
 	stderr := os.Stderr
 	os.Stderr = log
@@ -349,10 +337,7 @@ func TestProgramOfAPath(t *testing.T) {
 	writeFiles(t, map[string]string{program: "#!/bin/sh\n:\n"})
 	k := &shelf{}
 	k.bench(t, parse(t, "command: [\"true\"]\nenv: {PATH: "+dir+"}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), 0, nil)
-	text, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(program))(t)
 	want := fmt.Sprintf("%x", sha256.Sum256(text))
 	if r := k.runs[0]; r.Env.Facts["command.sha256"] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
 		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts["command.sha256"], r.Env.Facts["command.path"], want)
@@ -484,10 +469,7 @@ func TestResumeWithALogOfItsOwn(t *testing.T) {
 	for done, name := range []string{"a.log", "b.log", "known.log", "", "a.log"} {
 		os.Stderr = stderr
 		if name != "" {
-			log, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-			if err != nil {
-				t.Fatal(err)
-			}
+			log := must.Get(os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666))(t)
 			defer log.Close()
 			os.Stderr = log
 			fmt.Fprintf(log, "session %d\n", done)

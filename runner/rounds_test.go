@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -24,13 +25,10 @@ import (
 func TestRepeatsUntilPrecise(t *testing.T) {
 	s := parse(t, "benchmark: ['true', 'false']\ncommand: ['{benchmark}']\nwarmup: 0\nrepeats: 2\nrel_error: 0.0001%\nmax_repeats: 4\nbudget: 1ms\n")
 	repeats := map[string][]int64{}
-	result, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+	result := must.Get(Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
 		repeats[r.Benchmark] = append(repeats[r.Benchmark], *r.RepeatIndex)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for benchmark, want := range map[string]int{"true": 4, "false": 2} {
 		for i, repeat := range repeats[benchmark] {
 			if repeat != int64(i) {
@@ -98,17 +96,12 @@ func TestImpreciseSaysWhy(t *testing.T) {
 				}
 				return nil
 			})
-			pool, err := task.New()
-			if err != nil {
-				t.Fatal(err)
-			}
+			pool := must.Get(task.New())(t)
 			defer pool.Close()
 			watch := probe.Watch(x.assembler.env)
 			defer watch.Close()
 			x.launcher.pool, x.launcher.watch = pool, watch
-			if err := x.run(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, x.run(ctx))
 			want := c.want
 			want.Points, want.Imprecise, want.RelError = 1, 1, 1e-6
 			if want.Repeats == 0 {
@@ -126,10 +119,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 	t.Helper()
 	repository(t)
 	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
-	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true}))(t)
 	names := map[string]string{}
 	for i := range s.Points {
 		names[s.Points[i].PointID] = s.Points[i].Variant
@@ -157,10 +147,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 			return open
 		},
 	}
-	result, err := Run(t.Context(), s, o, func(r schema.Run) error { runs = append(runs, r); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(Run(t.Context(), s, o, func(r schema.Run) error { runs = append(runs, r); return nil }))(t)
 	return result, runs, events
 }
 
@@ -172,9 +159,7 @@ func repository(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	if err := os.WriteFile("run.sh", []byte("exit 0\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("run.sh", []byte("exit 0\n"), 0o644))
 	for _, args := range []string{"init -q --template=", "add run.sh", "-c user.name=t -c user.email=t@localhost commit -q -m x"} {
 		if out, err := exec.Command("git", strings.Fields(args)...).CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v\n%s", args, err, out)

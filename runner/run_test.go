@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -27,10 +28,7 @@ func TestMain(m *testing.M) {
 
 func parse(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	s, err := sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 	return s
 }
 
@@ -50,7 +48,7 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 	s := parse(t, smallSweep)
 	var runs []schema.Run
 	var observed, stages int
-	result, err := Run(t.Context(), s, Options{
+	result := must.Get(Run(t.Context(), s, Options{
 		Version: "test", Machine: "lab3", Sweep: "test.yaml", Locks: t.TempDir(),
 		Observe: func(e Event) {
 			if e.Run != nil {
@@ -59,17 +57,11 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 				stages++
 			}
 		},
-	}, func(r schema.Run) error { runs = append(runs, r); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, func(r schema.Run) error { runs = append(runs, r); return nil }))(t)
 	if len(runs) != 8 || observed != 8 || stages == 0 || result.Runs() != 8 || result.Failed() != 0 {
 		t.Fatalf("%d runs, %d observed, %d stages, %+v", len(runs), observed, stages, result)
 	}
-	seed, err := strconv.ParseUint(runs[0].Env.Facts[factOrderSeed], 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	seed := must.Get(strconv.ParseUint(runs[0].Env.Facts[factOrderSeed], 10, 64))(t)
 	launches := s.Launches(sweep.LaunchOptions{Seed: seed})
 	for i, r := range runs {
 		if err := r.Validate(); err != nil {
@@ -145,10 +137,7 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 
 // TestSuiteTimeout: what the deadline of the suite leaves no time for is handed over all the same.
 func TestSuiteTimeout(t *testing.T) {
-	pool, err := task.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(task.New())(t)
 	start := time.Now()
 	clock := start
 	var runs []schema.Run
@@ -159,9 +148,7 @@ func TestSuiteTimeout(t *testing.T) {
 	})
 	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
 	s.limits.now = func() time.Time { return clock }
-	if err := s.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.run(t.Context()))
 	s.launcher.watch.Close()
 	if err := pool.Close(); err != nil {
 		t.Error(err)
@@ -193,9 +180,7 @@ func TestRunHidesSecrets(t *testing.T) {
 		"grid: {k: [abcdefgh]}\nrepeats: 1\nwarmup: 0\niterations: 1\n")
 	var run schema.Run
 	options := Options{Locks: t.TempDir(), Flags: `{"line":"[\"./p.sh --token=cliSECRET1 --hf-token cliSECRET2 --url https://u:urlSECRET4@h/x\"]","set":"[\"env.HF_TOKEN=abcdefgh\"]"}`}
-	if _, err := Run(t.Context(), s, options, func(r schema.Run) error { run = r; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Run(t.Context(), s, options, func(r schema.Run) error { run = r; return nil }))(t)
 	if got := run.Env.Facts["runner.flags"]; got != `{"line":"[\"./p.sh --token=<hidden> --hf-token <hidden> --url https://<hidden>@h/x\"]","set":"[\"env.HF_TOKEN=<hidden>\"]"}` {
 		t.Errorf("the options are stored as %s", got)
 	}
@@ -243,10 +228,7 @@ var factName = regexp.MustCompile(`"((?:runner|timer)\.[a-z_0-9.]+)"`)
 
 // TestStoredHasEveryFact: STORED.md lists the facts that runs have beside those of the machine, and no others.
 func TestStoredHasEveryFact(t *testing.T) {
-	text, err := os.ReadFile("STORED.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("STORED.md"))(t)
 	_, list, found := strings.Cut(string(text), "\n## Facts of a run\n")
 	if list, _, _ = strings.Cut(list, "\n## "); !found {
 		t.Fatal("no section on facts of a run")
@@ -287,10 +269,7 @@ func factsInCode(t *testing.T) (names []string) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(name))(t)
 			for _, m := range factName.FindAllStringSubmatch(string(text), -1) {
 				names = append(names, m[1])
 			}
@@ -315,7 +294,7 @@ iterations: 1
 `)
 	t.Setenv("N", "none")
 	var built []string
-	result, err := Run(t.Context(), s, Options{Locks: t.TempDir(), Observe: func(e Event) {
+	result := must.Get(Run(t.Context(), s, Options{Locks: t.TempDir(), Observe: func(e Event) {
 		if e.Build != nil {
 			built = append(built, e.Build[len(e.Build)-1])
 		}
@@ -324,10 +303,7 @@ iterations: 1
 			t.Errorf("%s: %s", r.Status, r.Error)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if want := []string{`test "$FLAGS $N" = "-O2 none"`, "1", "2"}; !slices.Equal(built, want) || result.Runs() != 4 {
 		t.Errorf("built %q, want %q; %d runs", built, want, result.Runs())
 	}
@@ -341,15 +317,12 @@ func TestOptionalBuild(t *testing.T) {
 		"build: [['false']]\noptional: true":          schema.StatusError,
 	} {
 		s := parse(t, "command: ['true']\nrepeats: 1\nwarmup: 0\niterations: 1\n"+text+"\n")
-		_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+		must.Get(Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
 			if r.Status != want || r.Stage != schema.StageBuild && want == schema.StatusError {
 				t.Errorf("%s: %s in %s: %s", text, r.Status, r.Stage, r.Error)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 }
 
@@ -364,7 +337,7 @@ func TestCommandWarmsUpOnce(t *testing.T) {
 		fact string
 	}{{"", "yes no no ", "1 per session"}, {"warmup: 1\n", "yes yes yes ", "1"}, {"warmup: 0\n", "no no no ", "0"}, {"cold_start: true\n", "no no no ", "0"}} {
 		warm := map[string]string{}
-		_, err := Run(t.Context(), parse(t, text+c.more), Options{Locks: t.TempDir()}, func(r schema.Run) error {
+		must.Get(Run(t.Context(), parse(t, text+c.more), Options{Locks: t.TempDir()}, func(r schema.Run) error {
 			if r.Stages.Warmup != nil {
 				warm[r.PointID] += "yes "
 			} else {
@@ -374,10 +347,7 @@ func TestCommandWarmsUpOnce(t *testing.T) {
 				t.Errorf("%q: %d samples, runner.warmup is %q", c.more, n, r.Env.Facts["runner.warmup"])
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		for point, got := range warm {
 			if got != c.want {
 				t.Errorf("%q: warm-ups of point %s: %s, want %s", c.more, point, got, c.want)
@@ -422,14 +392,9 @@ class Bench:
         if self.case == "crash": os.abort()
     def validate_result(self): return self.case != "wrong"
 `
-	if err := os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\npython: "+path+
-		"\ngrid: {case: [ok, setup, crash, skip, wrong, once]}\nrepeats: 2\nwarmup: 0\niterations: 1\nprofile: torch\norder: sequential\n"), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600))
+	s := must.Get(sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\npython: "+path+
+		"\ngrid: {case: [ok, setup, crash, skip, wrong, once]}\nrepeats: 2\nwarmup: 0\niterations: 1\nprofile: torch\norder: sequential\n"), sweep.Overrides{}))(t)
 	k := &shelf{}
 	result := k.bench(t, s, 0, nil)
 	passes := map[string]string{}
@@ -438,10 +403,7 @@ class Bench:
 			passes[r.Params["case"]] = string(r.Status) + " " + r.ErrorKind + " " + r.Error
 		}
 	}
-	calls, err := os.ReadFile(filepath.Join(dir, "calls.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	calls := must.Get(os.ReadFile(filepath.Join(dir, "calls.txt")))(t)
 	for name, want := range map[string]struct {
 		calls int
 		pass  string

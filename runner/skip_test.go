@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/expression"
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -14,22 +15,16 @@ import (
 // skipSweep has a point that runs, and two that run where there is a GPU; their program is nowhere.
 func skipSweep(t *testing.T, gpus string) *sweep.Sweep {
 	t.Helper()
-	m, err := expression.NewMachine(map[string]string{"gpu.count": gpus}, expression.FactSources{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(expression.NewMachine(map[string]string{"gpu.count": gpus}, expression.FactSources{}))(t)
 	tool := map[string]string{"0": "nonexistent-program", "1": "echo"}[gpus]
-	s, err := sweep.Read("skip.yaml", strings.NewReader(`
+	s := must.Get(sweep.Read("skip.yaml", strings.NewReader(`
 command: ["{tool}", "{n}"]
 grid: {tool: "true", n: 1}
 include: [{tool: `+tool+`, n: [2, 3]}]
 iterations: 1
 repeats: 2
 skip_if: {when: n > 1 and gpu.count == 0, reason: no GPU}
-`), sweep.Overrides{Facts: m})
-	if err != nil {
-		t.Fatal(err)
-	}
+`), sweep.Overrides{Facts: m}))(t)
 	return s
 }
 
@@ -78,9 +73,7 @@ func TestSkipResume(t *testing.T) {
 func TestSkipLooksForNothing(t *testing.T) {
 	dir := t.TempDir()
 	marker, python := filepath.Join(dir, "marker"), filepath.Join(dir, "python")
-	if err := os.WriteFile(python, []byte("#!/bin/sh\ntouch "+marker+"\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(python, []byte("#!/bin/sh\ntouch "+marker+"\nexit 1\n"), 0o700))
 	k := &shelf{}
 	s := parse(t, "file: nowhere.py\npython: "+python+"\nbuild: [touch, "+marker+"]\nskip_if: {when: true, reason: none}\n")
 	if result := k.bench(t, s, 0, nil); result.Statuses[schema.StatusSkipped] != 1 {
@@ -110,10 +103,7 @@ func TestUnsupportedByText(t *testing.T) {
 	writeFiles(t, map[string]string{
 		"a.py": "def run_benchmark(n): open('calls.txt', 'a').write('a')\n", "b.py": "def run_benchmark(): open('calls.txt', 'a').write('b')\n",
 	})
-	s, err := sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{Files: os.DirFS(".")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{Files: os.DirFS(".")}))(t)
 	k := &shelf{}
 	result := k.bench(t, s, 5, nil)
 	for _, r := range k.runs {

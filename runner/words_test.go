@@ -11,14 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestProtocolHasEveryWord: the words by which people select runs, the kinds of error and the warnings, are all listed.
 func TestProtocolHasEveryWord(t *testing.T) {
-	text, err := os.ReadFile("PROTOCOL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("PROTOCOL.md"))(t)
 	_, list, found := strings.Cut(string(text), "\n## Words\n")
 	if list, _, _ = strings.Cut(list, "\n## "); !found {
 		t.Fatal("no section on words")
@@ -40,18 +39,12 @@ func TestProtocolHasEveryWord(t *testing.T) {
 func goWords(t *testing.T) (words []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "*/*.go", "../schema/stat/*.go"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := must.Get(filepath.Glob(pattern))(t)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution))(t)
 			ast.Inspect(file, func(n ast.Node) bool {
 				words = append(words, wordsOf(n)...)
 				return true
@@ -91,15 +84,9 @@ var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|Skipped|warning)\("(
 // pythonWords are what a Python worker gives as a kind or as a warning.
 func pythonWords(t *testing.T) (words []string) {
 	t.Helper()
-	files, err := filepath.Glob("python/*.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("python/*.py"))(t)
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		for _, m := range pythonWord.FindAllStringSubmatch(string(text), -1) {
 			if word := m[1] + m[2] + m[3]; word != "ticks" { // of a metric
 				words = append(words, word)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
@@ -18,25 +19,17 @@ func TestLog(t *testing.T) {
 		Bad:     worktree.Commit{ID: "c4"},
 		Commits: []worktree.Commit{{ID: "c4"}, {ID: "c3"}, {ID: "c2"}, {ID: "c1"}},
 	}
-	l, err := OpenLog(path, "key", h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(OpenLog(path, "key", h))(t)
 	steps := []Step{
 		{Commit: "c4", Result: Bad, PointID: "p", Change: .2, Low: .1, High: .3, Confidence: .99, Blocks: 6, Session: "s"},
 		{Commit: "c2", Result: Skip, Reason: "is not\nbuilt"},
 	}
 	for _, step := range steps {
-		if err := l.Add(step); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Add(step))
 	}
 	check := func(want ...Step) {
 		t.Helper()
-		l, err := OpenLog(path, "key", h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(OpenLog(path, "key", h))(t)
 		if got := fmt.Sprintf("%+v", l.Steps); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("got  %s\nwant %+v", got, want)
 		}
@@ -45,9 +38,7 @@ func TestLog(t *testing.T) {
 	text, _ := os.ReadFile(path)
 	edit := func(from, to string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600))
 	}
 	edit("git bisect skip c2\n", "git bisect good c1\n")
 	check(steps[0], Step{Commit: "c1", Result: Good, Reason: "from the log"})

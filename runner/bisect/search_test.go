@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -57,10 +58,7 @@ func searched(t *testing.T, m *machine, commits int, known []Step) (*Search, End
 		History: h, Looks: len(m.looks), MaxBlocks: m.looks[len(m.looks)-1], Known: known,
 		MinChange: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: m.measure, Decided: func(*Step) error { return nil },
 	})
-	end, err := s.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must.Get(s.Run(t.Context()))(t)
 	return s, end
 }
 

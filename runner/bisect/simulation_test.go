@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -111,10 +112,7 @@ func (s *simulated) search(t *testing.T) (*Search, End) {
 		MinChange: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: s.measure,
 		Decided: func(*Step) error { return nil },
 	})
-	end, err := b.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must.Get(b.Run(t.Context()))(t)
 	return b, end
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestCalibrationsGolden: every part of every kernel gives the result that is known. The results were computed by a program in Python that was written from the comments of the kernels.
@@ -27,10 +29,7 @@ func TestCalibrationsGolden(t *testing.T) {
 func TestCalibrationsAreFixed(t *testing.T) {
 	var got []string
 	for _, name := range Calibrations() {
-		op, err := New(map[string]string{CalibrationKey: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(New(map[string]string{CalibrationKey: name}))(t)
 		bytes := int64(0)
 		if op.Work.Bytes != nil {
 			bytes = *op.Work.Bytes
@@ -82,10 +81,7 @@ func TestCalibrationValidates(t *testing.T) {
 
 func TestCalibrationAllocatesNothing(t *testing.T) {
 	for _, name := range Calibrations() {
-		op, err := New(map[string]string{CalibrationKey: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Get(New(map[string]string{CalibrationKey: name}))(t)
 		if n := testing.AllocsPerRun(2, op.Iterate); n != 0 {
 			t.Errorf("%s: %v allocations an iteration", name, n)
 		}
@@ -119,10 +115,7 @@ func TestCalibrationRefuses(t *testing.T) {
 func BenchmarkCalibration(b *testing.B) {
 	for _, name := range Calibrations() {
 		b.Run(name, func(b *testing.B) {
-			op, err := New(map[string]string{CalibrationKey: name})
-			if err != nil {
-				b.Fatal(err)
-			}
+			op := must.Get(New(map[string]string{CalibrationKey: name}))(b)
 			for b.Loop() {
 				op.Iterate()
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
@@ -33,9 +34,7 @@ var otherFlags = []string{"provider", "device", "max_repeats"}
 // TestKeptPython: likewise of a Python benchmark. Each option of bench that goes before a key is among those that are tried.
 func TestKeptPython(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if err := os.WriteFile("f.py", []byte("def bench_a(): pass\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("f.py", []byte("def bench_a(): pass\n"), 0o600))
 	for _, k := range sweep.Keys() {
 		if k.Option == "" || slices.Contains(otherFlags, k.Name) {
 			continue
@@ -45,14 +44,8 @@ func TestKeptPython(t *testing.T) {
 		}
 		for _, value := range pythonFlags[k.Name] {
 			o := sweep.Overrides{Given: map[string]string{k.Name: value}}
-			sources, err := Open(Args{Args: []string{"f.py:bench_a"}, Dash: -1}, &o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			src, err := io.ReadAll(sources[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			sources := must.Get(Open(Args{Args: []string{"f.py:bench_a"}, Dash: -1}, &o))(t)
+			src := must.Get(io.ReadAll(sources[0]))(t)
 			kept, err := sweep.Kept(src, o)
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
@@ -94,14 +87,8 @@ func TestKept(t *testing.T) {
 				o.Set = append(o.Set, word)
 			}
 		}
-		sources, err := Open(Args{Args: texts, Dash: -1}, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := io.ReadAll(sources[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		sources := must.Get(Open(Args{Args: texts, Dash: -1}, &o))(t)
+		src := must.Get(io.ReadAll(sources[0]))(t)
 		kept, err := sweep.Kept(src, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)

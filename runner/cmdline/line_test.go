@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
@@ -63,19 +64,11 @@ func TestSpelled(t *testing.T) {
 		"two.py": "import missing\ndef bench_a(): pass\ndef bench_b(): pass\n", "one.py": "def bench_a(): pass\n",
 		"own.py": "def run_benchmark(): pass\n", "bad1.py": "def softmax(): pass\ndef relu(): pass\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	points := func(texts ...string) (ids []string, suite string) {
-		src, err := line{texts: texts}.sweep()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := sweep.Read("line", bytes.NewReader(src), sweep.Overrides{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		src := must.Get(line{texts: texts}.sweep())(t)
+		s := must.Get(sweep.Read("line", bytes.NewReader(src), sweep.Overrides{}))(t)
 		for i := range s.Points {
 			ids = append(ids, s.Points[i].Benchmark+" "+s.Points[i].Variant+" "+s.Points[i].File+" "+s.Points[i].Object+" "+s.Points[i].PointID)
 		}
@@ -160,9 +153,7 @@ func TestSameProgram(t *testing.T) {
 func TestUnquotedArguments(t *testing.T) {
 	bin := t.TempDir()
 	for _, name := range []string{"sort", "python3", "uniq"} {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700))
 	}
 	t.Setenv("PATH", bin)
 	for line, want := range map[string]string{
@@ -214,13 +205,9 @@ func TestValueApart(t *testing.T) {
 func TestRefusedPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"a.sh": "echo\n", "b": "#!/bin/sh\n", "plain": "command: [a]\n", "empty": ""} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
-	if err := os.WriteFile("c.sh", []byte("#!/bin/sh\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("c.sh", []byte("#!/bin/sh\n"), 0o700))
 	for _, c := range []struct {
 		args  []string
 		dash  int
@@ -279,9 +266,7 @@ func TestScriptInQuotes(t *testing.T) {
 	for name, want := range map[string]string{
 		"a b.sh": "use chmod +x 'a b.sh', or neurolens bench -- sh 'a b.sh'", "caf\xe9.sh": `use chmod +x "$(printf 'caf\351.sh')", or neurolens bench -- sh "$(printf 'caf\351.sh')"`,
 	} {
-		if err := os.WriteFile(name, []byte("exit 0\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte("exit 0\n"), 0o600))
 		if err := refuseScript(name); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", name, err, want)
 		}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestMain lets the test binary be another process that locks: hold DIR DEVICE... says so and keeps the locks until
@@ -34,25 +36,14 @@ func TestMain(m *testing.M) {
 // holder starts a process that locks devices; what it says first is returned.
 func holder(t *testing.T, prepare func(*exec.Cmd), dir string, devices ...string) (cmd *exec.Cmd, says string) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	cmd = exec.Command(self, append([]string{"hold", dir}, devices...)...)
 	if prepare != nil {
 		prepare(cmd)
 	}
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(cmd.StdinPipe())(t)
+	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
 	return cmd, strings.TrimSpace(line)
@@ -60,10 +51,7 @@ func holder(t *testing.T, prepare func(*exec.Cmd), dir string, devices ...string
 
 func lock(t *testing.T, dir string, devices ...string) *Held {
 	t.Helper()
-	held, err := Lock(t.Context(), dir, devices, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Get(Lock(t.Context(), dir, devices, nil))(t)
 	t.Cleanup(held.Release)
 	return held
 }
@@ -97,16 +85,13 @@ func TestOwnerThatDies(t *testing.T) {
 	}
 	var told []string
 	died := make(chan error, 1)
-	held, err := Lock(t.Context(), dir, []string{"cpu"}, func(device, owner string) {
+	held := must.Get(Lock(t.Context(), dir, []string{"cpu"}, func(device, owner string) {
 		told = append(told, device+" "+owner)
 		go func() {
 			time.Sleep(2 * pause)
 			died <- cmd.Process.Signal(syscall.SIGKILL)
 		}()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer held.Release()
 	if err := <-died; err != nil {
 		t.Fatal(err)
@@ -189,12 +174,8 @@ func TestWhatIsNoLockFile(t *testing.T) {
 		linked + ";":                        func() error { return unix.Mkfifo(path, 0o666) },
 		"is a directory":                    func() error { return os.Mkdir(path, 0o777) },
 	} {
-		if err := os.WriteFile(victim, []byte("precious"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := plant(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(victim, []byte("precious"), 0o666))
+		must.Do(t, plant())
 		_, err := Lock(t.Context(), dir, []string{"cpu"}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), "locking cpu in "+dir+": ") || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v", what, err)
@@ -205,9 +186,7 @@ func TestWhatIsNoLockFile(t *testing.T) {
 		os.Remove(path)
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir, link))
 	if _, err := Lock(t.Context(), link, []string{"cpu"}, nil); err == nil {
 		t.Error("a link was taken for the directory of the locks")
 	}
@@ -215,9 +194,7 @@ func TestWhatIsNoLockFile(t *testing.T) {
 
 func TestNoDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o666))
 	for _, dir := range []string{file, filepath.Join(file, "locks"), filepath.Join(t.TempDir(), "a", "b")} {
 		_, err := Lock(t.Context(), dir, []string{"cpu"}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), "locking cpu in "+dir+": ") ||
@@ -248,9 +225,7 @@ func TestAnotherUser(t *testing.T) {
 		t.Errorf("a file of nobody's: %v", err)
 	}
 	closed := t.TempDir()
-	if err := os.Chmod(closed, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(closed, 0o700))
 	if _, says := holder(t, other, closed, "cpu"); !strings.Contains(says, "permission denied; NEUROLENS_LOCKS") {
 		t.Errorf("a directory of another user's: %q", says)
 	}
@@ -260,10 +235,7 @@ func TestAnotherUser(t *testing.T) {
 // cannot read what go test builds.
 func asNobody(t *testing.T) (dir string, prepare func(*exec.Cmd)) {
 	t.Helper()
-	base, err := os.MkdirTemp("", "neurolens-device-test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(os.MkdirTemp("", "neurolens-device-test"))(t)
 	t.Cleanup(func() { os.RemoveAll(base) })
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // withoutLocks does something on a thread of its own whose flocks fail as those of a file system without locks.
@@ -55,8 +57,6 @@ func TestNoLocks(t *testing.T) {
 		withoutLocks(t, cause, func() { refused(t, dir, cause) })
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o666))
 	refused(t, file, unix.ENOTDIR)
 }

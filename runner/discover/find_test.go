@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // tree is a file system of these files. A file is PATH or PATH=TEXT.
@@ -51,10 +53,7 @@ func found(t *testing.T, rule, in string, files ...string) string {
 	if !known {
 		t.Fatalf("there is no rule %s", rule)
 	}
-	f, err := find(tree(files...), r, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(find(tree(files...), r, in))(t)
 	return text(f)
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestKernels: every Python file below the folder that is no __x and no test_x, with the settings of its own folder; what cannot run has
@@ -99,14 +101,10 @@ func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) {
 		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)))
 	}
 	link := func(to, name string) {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
 	write("kernels/sum.py", "def solve(): pass\n", 0o644)
 	write("elsewhere/add.py", "def solve(): pass\n", 0o644)
@@ -114,15 +112,9 @@ func TestLinks(t *testing.T) {
 	link("itself.py", "kernels/itself.py")
 	link("gone.py", "kernels/nothing.py")
 	link("../elsewhere/add.py", "kernels/add.py")
-	tree, err := Tree(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(Tree(dir))(t)
 	rule, _ := RuleNamed("kernels")
-	f, err := find(tree, rule, "kernels")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(find(tree, rule, "kernels"))(t)
 	want(t, text(f), `
 kernels "add" "" "cpu" kernels/add.py:solve
 kernels "itself" "" "cpu" kernels/itself.py ! cannot be read: too many levels of symbolic links
@@ -165,10 +157,7 @@ func (d *denied) ReadDir(name string) ([]fs.DirEntry, error) {
 func TestDenied(t *testing.T) {
 	d := &denied{MapFS: tree("kernels/a.py=def solve(): pass\n", "kernels/secret.py=def solve(): pass\n", "kernels/hidden/b.py=def solve(): pass\n"), names: []string{"secret", "hidden"}}
 	rule, _ := RuleNamed("kernels")
-	f, err := find(d, rule, "kernels")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(find(d, rule, "kernels"))(t)
 	want(t, text(f), `
 kernels "a" "" "cpu" kernels/a.py:solve
 kernels "secret" "" "cpu" kernels/secret.py ! cannot be read: permission denied
@@ -187,9 +176,7 @@ func TestOpensCandidatesAlone(t *testing.T) {
 	}
 	d := &denied{MapFS: tree(files...)}
 	rule, _ := RuleNamed("pairs")
-	if _, err := find(d, rule, "."); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(find(d, rule, "."))(t)
 	slices.Sort(d.opened)
 	var opened []string
 	for _, name := range d.opened {

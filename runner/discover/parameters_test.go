@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestParametersOf: the parameters of the measured function are found where the text of the file makes them certain, and not where only
@@ -117,10 +119,7 @@ ch1 "ch1/a" "optimized" "" ch1/optimized_a.py:run_benchmark baseline_a
 `)
 	// A rule of one's own, and imports from another folder of the search.
 	own := Rule{Name: "own", Files: []string{"**/*.py"}, Benchmark: `([^/]+)\.py$`}
-	f, err := All(tree("a/x.py=from b.tools import y"+kernel, "b/tools.py=y = 1\n", "b/__init__.py=", "b/lost.py="), []Rule{own}, []string{"a", "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(All(tree("a/x.py=from b.tools import y"+kernel, "b/tools.py=y = 1\n", "b/__init__.py=", "b/lost.py="), []Rule{own}, []string{"a", "b"}))(t)
 	const none = "it has no run_benchmark, no get_benchmark, no "
 	want(t, text(f), `
 b "lost" "" "" b/lost.py ! `+none+`lost_kernel, no benchmark, no solve, and no class with benchmark_fn

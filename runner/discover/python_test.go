@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // summary is what was read of a module, in a line.
@@ -219,13 +221,8 @@ func TestReadsWhatPythonReads(t *testing.T) {
 	files := 0
 	for line := range strings.Lines(string(out)) {
 		var want said
-		if err := json.Unmarshal([]byte(line), &want); err != nil {
-			t.Fatal(err)
-		}
-		source, err := os.ReadFile(want.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &want))
+		source := must.Get(os.ReadFile(want.Path))(t)
 		m, err := readModule(string(source))
 		if err != nil {
 			t.Errorf("%s: %v", want.Path, err)

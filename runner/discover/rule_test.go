@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestOwnRule: a rule of a user is data: globs, an expression for names, one for variants.
@@ -16,14 +18,11 @@ func TestOwnRule(t *testing.T) {
 		Variant:   `_(fast|slow)?\.py$|shell/(.)_`,
 	}
 	const text1 = "=def run_benchmark(): pass\n"
-	f, err := find(tree(
+	f := must.Get(find(tree(
 		"perf/bench_sort_fast.py"+text1, "perf/bench_sort_slow.py"+text1, "perf/deep/bench_add_.py=import torch\ndef benchmark(): pass\n",
 		"shell/a_x.sh", "shell/b_x.sh", "shell/c_x.sh", "shell/a_xy.sh", "old/2019/bench_sort_fast.py"+text1, "bench_9_fast.py"+text1, "bench_a.py"+text1,
 		"one/bench_twice_fast.py"+text1, "two/bench_twice_fast.py"+text1,
-	), rule, "./")
-	if err != nil {
-		t.Fatal(err)
-	}
+	), rule, "./"))(t)
 	want(t, text(f), `
 deep "add" "" "torch" perf/deep/bench_add_.py:benchmark torch
 one "one/twice" "fast" "" one/bench_twice_fast.py:run_benchmark
@@ -43,10 +42,7 @@ left shell/c_x.sh: its path does not match **/bench_*.py shell/[ab]_?.sh
 // TestNamesOfResults: files whose results would have one name are told apart by their folders, else left.
 func TestNamesOfResults(t *testing.T) {
 	rule := Rule{Files: []string{"**"}, Benchmark: `([^/]+)\.`}
-	f, err := find(tree("a/x.sh", "b/x.sh", "c/y.sh", "c/y.pl", "d/z.cu", "d/z.sh"), rule, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(find(tree("a/x.sh", "b/x.sh", "c/y.sh", "c/y.pl", "d/z.cu", "d/z.sh"), rule, "."))(t)
 	want(t, text(f), `
 a "a/x" "" "" a/x.sh
 b "b/x" "" "" b/x.sh
@@ -92,10 +88,7 @@ func TestAll(t *testing.T) {
 		"ch1/baseline_x.py"+kernel, "ch1/optimized_x.py"+kernel, "kernels/softmax.py"+kernel, "kernels/readme.txt",
 		"src/kernels/softmax.py"+kernel, "src/kernels/bench.yaml=a: 1", "conftest.py=def pytest_benchmark_update_json(): pass\n",
 	)
-	f, err := All(files, Rules(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(All(files, Rules(), nil))(t)
 	if len(f.Tools) != 1 {
 		t.Errorf("tools %v", f.Tools)
 	}
@@ -110,10 +103,7 @@ left kernels/readme.txt: pairs: its path does not match ch*/baseline_*.py ch*/ba
 	if _, err := All(files, Rules(), []string{"kernels", "gone"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that was named and is not there: %v", err)
 	}
-	f, err = All(files, Rules(), []string{".", "kernels"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(All(files, Rules(), []string{".", "kernels"}))(t)
 	if got := len(f.Benchmarks); got != 3 {
 		t.Errorf("%d benchmarks in a folder and one in it:\n%s", got, text(f))
 	}

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func tools(t *testing.T, in string, files ...string) string {
 	t.Helper()
-	f, err := find(tree(files...), Rule{Files: []string{"none"}, Benchmark: "x"}, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(find(tree(files...), Rule{Files: []string{"none"}, Benchmark: "x"}, in))(t)
 	var lines []string
 	for _, tool := range f.Tools {
 		var build []string
@@ -44,10 +43,7 @@ func TestReadsFewTests(t *testing.T) {
 		files = append(files, fmt.Sprintf("a/test_%05d.py=def test_a(): pass\n", i))
 	}
 	d := &denied{MapFS: tree(files...)}
-	f, err := find(d, Rule{Files: []string{"none"}, Benchmark: "x"}, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(find(d, Rule{Files: []string{"none"}, Benchmark: "x"}, "."))(t)
 	opened := 0
 	for _, name := range d.opened {
 		if strings.HasPrefix(name, "a/test_") {

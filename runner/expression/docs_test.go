@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestPage: the page on expressions has a row for each fact and each function, in the words of the code.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/expressions.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../../docs/expressions.md"))(t)
 	var rows []string
 	for _, f := range Facts() {
 		unit := f.Unit

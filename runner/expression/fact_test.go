@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -13,7 +14,7 @@ import (
 func machine(t *testing.T, env schema.Env, given map[string]string, environ ...string) *Machine {
 	t.Helper()
 	reads := 0
-	m, err := NewMachine(given, FactSources{
+	m := must.Get(NewMachine(given, FactSources{
 		Env: func() schema.Env {
 			if reads++; reads > 1 {
 				t.Error("the manifest was read twice")
@@ -24,10 +25,7 @@ func machine(t *testing.T, env schema.Env, given map[string]string, environ ...s
 		Version: func(interpreter, module string) string {
 			return map[string]string{"torch": interpreter + "2.9.1"}[module]
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return m
 }
 
@@ -106,13 +104,10 @@ func TestValues(t *testing.T) {
 
 // TestLazy: what every program knows of itself takes no manifest, and every fact has a value of its kind or a reason.
 func TestLazy(t *testing.T) {
-	m, err := NewMachine(nil, FactSources{Env: func() schema.Env {
+	m := must.Get(NewMachine(nil, FactSources{Env: func() schema.Env {
 		t.Error("the manifest was read")
 		return schema.Env{}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if value, _ := m.Value("os"); value != runtime.GOOS {
 		t.Errorf("os is %v", value)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestDescribe: every model says the precision that it was made in, and is known for what it is.
@@ -95,10 +97,7 @@ func TestDescribeRefusals(t *testing.T) {
 func FuzzDescribe(f *testing.F) {
 	for _, name := range Names() {
 		for _, precision := range []string{"fp32", "int8"} {
-			content, err := Generate(name, precision)
-			if err != nil {
-				f.Fatal(err)
-			}
+			content := must.Get(Generate(name, precision))(f)
 			f.Add(content)
 		}
 	}

@@ -9,15 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
 func generate(t *testing.T, name, precision string) []byte {
 	t.Helper()
-	b, err := Generate(name, precision)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Generate(name, precision))(t)
 	return b
 }
 

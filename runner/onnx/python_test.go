@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // python finds an interpreter that can import onnxruntime, or skips the test.
@@ -33,9 +35,7 @@ func TestRuntime(t *testing.T) {
 	for _, name := range Names() {
 		for _, precision := range Precisions() {
 			file := name + "." + precision + ".onnx"
-			if err := os.WriteFile(filepath.Join(dir, file), generate(t, name, precision), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, file), generate(t, name, precision), 0o600))
 			want[file] = "ok"
 			if precision == "bf16" {
 				want[file] = "not implemented" // on a CPU
@@ -44,10 +44,7 @@ func TestRuntime(t *testing.T) {
 	}
 	cmd := exec.Command(interpreter, filepath.Join("testdata", "check.py"), dir)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	for line := range strings.Lines(string(out)) {
 		file, got, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if got != want[file] {

@@ -9,17 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func write(t *testing.T, text string, path ...string) string {
 	t.Helper()
 	name := filepath.Join(path...)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	must.Do(t, os.WriteFile(name, []byte(text), 0o666))
 	return name
 }
 
@@ -34,10 +32,7 @@ func left(t *testing.T, r ArtifactRules, run func(runDir string)) (names []strin
 		if found.File == "" {
 			continue
 		}
-		file, err := found.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(found.Open())(t)
 		_ = file.Close()
 	}
 	return names
@@ -52,17 +47,13 @@ func TestFind(t *testing.T) {
 	}
 	kept := write(t, "before", dir, "kept.json")
 	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(kept, at, at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(kept, at, at))
 	r := ArtifactRules{Patterns: []string{"*.json", "out", "{run_dir}/t*", "again.json", "none"}, Dir: dir, RunDir: "{run_dir}", Limit: 100}
 	got := left(t, r, func(runDir string) {
 		write(t, "after!", dir, "again.json")
 		write(t, "before", dir, "same.json") // the same bytes once more
 		write(t, "before", dir, "kept.json") // and with the time that it had
-		if err := os.Chtimes(kept, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(kept, at, at))
 		write(t, "after", dir, "out/deep/new")
 		write(t, "after", dir, "out/deep/again")
 		write(t, "trace", runDir, "trace.json")
@@ -84,23 +75,17 @@ func TestLinksToOld(t *testing.T) {
 	write(t, "before", elsewhere, "deep/f")
 	write(t, "before", dir, "out/replaced")
 	at := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(old, at, at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(old, at, at))
 	time.Sleep(2 * tick)
 	r := ArtifactRules{Patterns: []string{"out/dlink/f", "out/*/deep", "out/hard", "out/replaced", "out/new*", "out/dlink/made", "{run_dir}"}, Dir: dir, RunDir: "{run_dir}", Limit: 100}
 	got := left(t, r, func(runDir string) {
 		link := func(how func(string, string) error, to string, path ...string) {
-			if err := how(to, filepath.Join(path...)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, how(to, filepath.Join(path...)))
 		}
 		link(os.Symlink, elsewhere, dir, "out/dlink")
 		link(os.Link, old, dir, "out/hard")
 		link(os.Link, old, runDir, "hard")
-		if err := os.Remove(filepath.Join(dir, "out/replaced")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, "out/replaced")))
 		link(os.Link, old, dir, "out/replaced")
 		write(t, "made", elsewhere, "made")
 		link(os.Link, write(t, "twice", dir, "out/new1"), dir, "out/new2")
@@ -120,9 +105,7 @@ func TestOneName(t *testing.T) {
 		write(t, "2", "run_dir/t")
 		write(t, "3", runDir, "t")
 		write(t, "4", beside, "b")
-		if err := os.Symlink("/etc/passwd", "o/link"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink("/etc/passwd", "o/link"))
 	})
 	if want := []string{"o/a 1", "run_dir/t 1", "run_dir/t~2 1"}; len(got) < 3 || !slices.Equal(got[:3], want) {
 		t.Errorf("%q, want %q", got, want)
@@ -142,9 +125,7 @@ func TestTooMany(t *testing.T) {
 		write(t, "", dir, fmt.Sprintf("%06d", i))
 	}
 	got := left(t, ArtifactRules{Patterns: []string{dir}, Limit: 100}, func(string) {
-		if err := os.Remove(filepath.Join(dir, "000000")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, "000000")))
 		write(t, "", dir, "new")
 		write(t, "", dir, "newer")
 	})

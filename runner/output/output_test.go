@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestCompare(t *testing.T) {
@@ -105,15 +107,10 @@ for n, scale in ((10, 1), (1000, 1e-3), (100000, 1e6)):
                    int(np.sum(~np.isclose(got, want, rtol=1e-3, atol=1e-6)))])
 json.dump([out, errors], sys.stdout)
 `
-	said, err := exec.Command(python, "-c", program, dir).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(exec.Command(python, "-c", program, dir).Output())(t)
 	var texts [][]string
 	var errors [][]float64
-	if err := json.Unmarshal(said, &[]any{&texts, &errors}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(said, &[]any{&texts, &errors}))
 	for i, want := range texts {
 		a := readFile(t, filepath.Join(dir, fmt.Sprintf("%d.npy", i)))
 		for k, v := range a.Values {
@@ -156,10 +153,7 @@ func withNumPy(t *testing.T) string {
 
 func readFile(t *testing.T, path string) Array {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(path))(t)
 	defer file.Close()
 	a, err := readNPY(file, 0)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -42,10 +43,7 @@ func TestConfigHashIsFrozen(t *testing.T) {
 			"200b87656c3c3b260a6435afaf8aadbb9f244929718622e0dc2b48cd60b10977",
 		},
 	} {
-		s, err := sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 		for i := range s.Points {
 			if got := configHash(&s.Points[i]); got != want[i] {
 				t.Errorf("point %d of\n%s\nhas the hash %s, want %s", i, text, got, want[i])
@@ -106,13 +104,9 @@ func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
 func TestCachedBytecode(t *testing.T) {
 	dir := t.TempDir()
 	source, cached := filepath.Join(dir, "m.py"), filepath.Join(dir, "__pycache__", "m.cpython-312.pyc")
-	if err := os.Mkdir(filepath.Dir(cached), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Dir(cached), 0o700))
 	for _, path := range []string{source, cached} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, nil, 0o600))
 	}
 	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{Root: t.TempDir()}, {Root: t.TempDir()}}})
 	around := time.Now()
@@ -121,9 +115,7 @@ func TestCachedBytecode(t *testing.T) {
 	if !targets.isOverwritten(sub, read) {
 		t.Error("bytecode whose source a build has written is not overwritten")
 	}
-	if err := os.Remove(source); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(source))
 	if targets.isOverwritten(sub, read) {
 		t.Error("bytecode whose source no build has written is overwritten")
 	}
@@ -133,12 +125,8 @@ func TestCachedBytecode(t *testing.T) {
 func TestCheckOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600))
+	must.Do(t, os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")))
 	for _, c := range []struct {
 		stdin, stdout string
 		setup         []string
@@ -191,9 +179,7 @@ func TestSameFile(t *testing.T) {
 		if _, err := h.sha256(path); (err == nil) != (infoOf(path) != nil) {
 			t.Fatal(err)
 		}
-		if err := c.do(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.do())
 		if changed := h.forgetChanged(); changed != c.changed {
 			t.Errorf("%s: changed %v", c.name, changed)
 		}
@@ -203,9 +189,7 @@ func TestSameFile(t *testing.T) {
 // TestHashFile: a pipe is not waited for, and a device without an end is not read.
 func TestHashFile(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
 		if hash, err := hashFile(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: %q, %v", path, hash, err)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -52,9 +53,7 @@ func (b *bench) python(packages string) {
 
 func (b *bench) write(name string, content []byte, mode os.FileMode) {
 	b.Helper()
-	if err := os.WriteFile(name, content, mode); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(name, content, mode))
 }
 
 const everyTool = `{"onnx": "1.2", "onnxruntime": "3.4"}`
@@ -62,10 +61,7 @@ const everyTool = `{"onnx": "1.2", "onnxruntime": "3.4"}`
 // foreign is a model that is none of those that NeuroLens makes, for the name of its producer.
 func foreign(t *testing.T, name, precision string) []byte {
 	t.Helper()
-	content, err := onnx.Generate(name, precision)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(onnx.Generate(name, precision))(t)
 	return []byte(strings.Replace(string(content), "neurolens", "neurolons", 1))
 }
 
@@ -75,10 +71,7 @@ func ok() task.Outcome { return task.Outcome{Status: schema.StatusOK} }
 func (b *bench) session(precisions string) (*Targets, []*Target) {
 	b.Helper()
 	text := "backend: onnxrt\nmodel: model.onnx\npython: ./python.sh\ngrid: {batch_size: [1, 2], precision: [" + precisions + "]}\n"
-	s, err := sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{}))(b)
 	targets := New(Options{Sweep: s, Sides: []Side{{}}, Version: "9.9"})
 	var all []*Target
 	for i := range s.Points {
@@ -91,9 +84,7 @@ func (b *bench) target(targets *Targets, p *sweep.Point) *Target {
 	b.Helper()
 	sub := Subject{Point: p}
 	t := targets.Fresh(b.Context(), sub)
-	if err := targets.Convert(b.Context(), Builder{Run: b.run, Observe: func(Subject, []string) {}}, sub, t); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, targets.Convert(b.Context(), Builder{Run: b.run, Observe: func(Subject, []string) {}}, sub, t))
 	return t
 }
 
@@ -121,10 +112,7 @@ func refused(t *Target) string {
 // TestGeneratedModelInEveryPrecision: a file that model gen made is made in the other precisions by it, without any tool. It
 // stays the same model to a point and a store; what was run is in what was applied.
 func TestGeneratedModelInEveryPrecision(t *testing.T) {
-	source, err := onnx.Generate("tiny_linear", "fp32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(onnx.Generate("tiny_linear", "fp32"))(t)
 	b := newBench(t, source, "{}")
 	_, targets := b.session("fp64, fp32, tf32, fp16, bf16, int8")
 	if len(targets) != 12 || len(b.calls) > 0 {
@@ -208,9 +196,7 @@ func TestConvertedOnce(t *testing.T) {
 	b.write(path, []byte("damaged again"), 0o600)
 	again := b.target(session, targets[0].Point)
 	check("damaged meanwhile", 3, []*Target{again})
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	check("removed meanwhile", 4, []*Target{b.target(session, targets[0].Point)})
 
 	b.python(`{"onnx": "1.3", "onnxruntime": "3.4"}`)
@@ -228,10 +214,7 @@ func TestConvertedOnce(t *testing.T) {
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path = must.Get(filepath.Abs(path))(t)
 	return path
 }
 
@@ -256,9 +239,7 @@ func TestBrokenConverter(t *testing.T) {
 		}, "unsupported in setup, not_applied: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2 left it in fp32: use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"},
 		"nothing": {func(*bench, string) task.Outcome { return ok() }, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: its precision is not known"},
 		"gone": {func(b *bench, to string) task.Outcome {
-			if err := os.Remove(to); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.Remove(to))
 			return ok()
 		}, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: "},
 	} {
@@ -328,18 +309,11 @@ func TestNoCache(t *testing.T) {
 	if got := refused(targets[0]); !strings.HasPrefix(got, "error in build, convert: s.yaml:2: converting model.onnx to fp16: making a folder for it: ") || !strings.HasSuffix(got, "; XDG_CACHE_HOME sets another") {
 		t.Error(got)
 	}
-	if err := os.Remove(filepath.Join(b.cache, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
-	m, err := openModels()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(b.cache, "neurolens")))
+	m := must.Get(openModels())(t)
 	old, oldErr := m.draft()
 	young, youngErr := m.draft()
-	if err := errors.Join(oldErr, youngErr, os.Chtimes(old, time.Time{}, time.Now().Add(-2*forgotten))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(oldErr, youngErr, os.Chtimes(old, time.Time{}, time.Now().Add(-2*forgotten))))
 	if _, err := openModels(); err != nil || infoOf(old) != nil || infoOf(young) == nil {
 		t.Errorf("%v; the old one is there: %v, the young one: %v", err, infoOf(old), infoOf(young))
 	}
@@ -360,9 +334,7 @@ func external(locations ...string) []byte {
 func TestExternalData(t *testing.T) {
 	model := external("w.bin", "shards/2.bin", "./w.bin")
 	b := newBench(t, model, "{}")
-	if err := os.Mkdir("shards", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("shards", 0o700))
 	write := func(first, second string) string {
 		b.write("w.bin", []byte(first), 0o600)
 		b.write("shards/2.bin", []byte(second), 0o600)
@@ -407,9 +379,7 @@ func TestExternalDataInPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, external(c.location), "{}")
 			b.write(outside, []byte("numbers"), 0o600)
-			if err := c.make(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.make())
 			_, all := b.session("fp32")
 			if got := refused(all[0]); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
 				t.Errorf("%q, want %q", got, c.want)
@@ -439,10 +409,7 @@ func TestDescribed(t *testing.T) {
 		}
 	}
 	text := "backend: onnxrt\nmodel: builtin:tiny_linear\npython: ./python.sh\ngrid: {precision: [int8]}\n"
-	s, err := sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 	got := b.target(New(Options{Sweep: s, Sides: []Side{{}}}), &s.Points[0])
 	if got.Facts["model.weights.int8"] != "4096" || got.Facts["model.parameters"] != "4160" {
 		t.Errorf("%s; %v", refused(got), got.Facts)
@@ -452,24 +419,18 @@ func TestDescribed(t *testing.T) {
 // TestInputFiles: the files of inputs and the libraries of a session are facts, and one that changes is seen like a changed
 // model; one that is not there refuses the point.
 func TestInputFiles(t *testing.T) {
-	model, err := onnx.Generate("add", "fp32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(onnx.Generate("add", "fp32"))(t)
 	b := newBench(t, model, "{}")
 	b.write("a.npy", []byte("one"), 0o600)
 	b.write("ops.so", []byte("lib"), 0o600)
-	s, err := sweep.Read("s.yaml", strings.NewReader(`
+	s := must.Get(sweep.Read("s.yaml", strings.NewReader(`
 backend: onnxrt
 model: model.onnx
 python: ./python.sh
 inputs: {a: "{f}.npy", b: 2}
 session: {custom_ops_library: ops.so}
 grid: {f: [a, c]}
-`), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+`), sweep.Overrides{}))(t)
 	targets := New(Options{Sweep: s, Sides: []Side{{}}})
 	hashes := func() map[string]string {
 		facts := maps.Clone(b.target(targets, &s.Points[0]).Facts)

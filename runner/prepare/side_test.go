@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 )
@@ -15,12 +16,8 @@ import (
 func TestAbsent(t *testing.T) {
 	base, head := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(base, "both"), filepath.Join(head, "both"), filepath.Join(head, "new"), filepath.Join(head, "dir", "in")} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, nil, 0o755))
 	}
 	s := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{Name: "base", Dir: base}, {Name: "head", Dir: head}}})
 	for name, c := range map[string]struct {
@@ -92,9 +89,7 @@ func TestReplacePaths(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	user, base, head := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, path := range []string{user + "/lib", user + "/.venv", base + "/lib", user + "/new", head + "/new"} {
-		if err := os.MkdirAll(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(path, 0o700))
 	}
 	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{
 		{Name: "base", Dir: base, Root: base, Trees: []string{user}}, {Name: "head", Dir: head, Root: head, Trees: []string{user}},
@@ -118,9 +113,7 @@ func TestEnviron(t *testing.T) {
 			t.Errorf("side %d: %q, want %q", i, got, want)
 		}
 	}
-	if err := os.Mkdir(base+"/.venv", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(base+"/.venv", 0o700))
 	if got, want := targets.environ(1, nil), "PATH="+head+"/lib:"+head+"/.venv:"+user+"/.venv"; !slices.Contains(got, want) {
 		t.Errorf("after a build of the base: %q, want %q", got, want)
 	}

@@ -8,25 +8,18 @@ import (
 	"testing"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestNoUndefinedFunctions: functions.h has all functions that the binding calls, also those of a newer version of it. So a program
 // starts when all symbols have to be found at once.
 func TestNoUndefinedFunctions(t *testing.T) {
 	bindNVML("libof-no-such-driver.so") // is linked in
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := elf.Open(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
+	file := must.Get(elf.Open(program))(t)
 	defer file.Close()
-	symbols, err := file.DynamicSymbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	symbols := must.Get(file.DynamicSymbols())(t)
 	for _, s := range symbols {
 		if strings.HasPrefix(s.Name, "nvml") {
 			t.Errorf("%s is a dynamic symbol of the program", s.Name)

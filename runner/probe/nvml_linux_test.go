@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // fakeDriver compiles the library of testdata.
@@ -171,9 +173,7 @@ func TestWatcherOfDriversThatFail(t *testing.T) {
 func TestWatcherSurvivesInterrupts(t *testing.T) {
 	w := watcher(t)
 	w.Read() // by now it listens
-	if err := w.child.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.child.cmd.Process.Signal(syscall.SIGINT))
 	if facts := w.Read(); facts["gpu.0.clock_sm"] != "345" {
 		t.Errorf("after an interrupt: %v", facts)
 	}

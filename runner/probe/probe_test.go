@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -393,9 +394,7 @@ func gitFacts(t *testing.T, dir string) *facts {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func TestGit(t *testing.T) {
@@ -441,14 +440,10 @@ func TestBareRepositoryInAClone(t *testing.T) {
 	run(t, dir, "git", "commit", "-q", "-m", "x")
 	tree := filepath.Join(dir, ".git")
 	for _, name := range []string{"a.txt", ".gitattributes"} {
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(tree, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(dir, name), filepath.Join(tree, name)))
 	}
 	folder := filepath.Join(dir, "folder")
-	if err := os.Rename(tree, folder); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(tree, folder))
 	ran := filepath.Join(dir, "ran")
 	write(t, filepath.Join(folder, "config"), "[core]\n\tbare = false\n\tworktree = .\n[filter \"x\"]\n\tclean = \"touch "+ran+"; cat\"\n")
 	write(t, filepath.Join(folder, "a.txt"), "2")

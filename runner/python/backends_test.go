@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -25,10 +26,7 @@ func models(t testing.TB) string {
 	files := map[string]string{}
 	for _, name := range onnx.Names() {
 		for _, precision := range onnx.Precisions() {
-			model, err := onnx.Generate(name, precision)
-			if err != nil {
-				t.Fatal(err)
-			}
+			model := must.Get(onnx.Generate(name, precision))(t)
 			files[name+"."+precision+".onnx"] = string(model)
 			if precision == "fp32" {
 				files[name+".onnx"] = string(model)
@@ -65,10 +63,7 @@ func modelSpec(t *testing.T, dir string, settings Settings, config map[string]st
 	spec := specOf(t, settings, config)
 	spec.Dir = dir
 	if settings.ModelFile != "" {
-		model, err := os.ReadFile(filepath.Join(dir, settings.ModelFile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		model := must.Get(os.ReadFile(filepath.Join(dir, settings.ModelFile)))(t)
 		spec.Program.Files[settings.ModelFile] = model
 	}
 	return spec
@@ -306,10 +301,7 @@ func TestThreads(t *testing.T) {
 // TestBadModels: a model that cannot be loaded is an error in one line that names it.
 func TestBadModels(t *testing.T) {
 	dir := models(t)
-	good, err := os.ReadFile(filepath.Join(dir, "tiny_linear.onnx"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := must.Get(os.ReadFile(filepath.Join(dir, "tiny_linear.onnx")))(t)
 	before, after, _ := strings.Cut(string(good), "\x0a\x01x\x12") // where the input is declared
 	for name, content := range map[string]string{
 		"empty.onnx": "", "text.onnx": "this is no model\n", "cut.onnx": string(good[:len(good)/2]),
@@ -318,9 +310,7 @@ func TestBadModels(t *testing.T) {
 		"text.pt":    "this is no model\n",
 		"Cut.ONNX":   "",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	for _, c := range []struct{ backend, model, text string }{
 		{"onnxrt", "missing.onnx", "model missing.onnx: no such file"},

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -204,10 +205,7 @@ func TestHangIsKilled(t *testing.T) {
 		if stack := o.Facts["runner.stack"]; !strings.Contains(stack, `bench.py", line 14 in act`) {
 			t.Errorf("stack %q", stack)
 		}
-		ns, err := strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ns := must.Get(strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64))(t)
 		delays = append(delays, time.Duration(ns))
 	}
 	slices.Sort(delays)

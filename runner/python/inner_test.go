@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -36,17 +37,11 @@ print(tried.count)
 // TestCalibrate: a sample takes at least 100 us, of which reading the clock is a thousandth, by the least of the numbers
 // that timeit tries. What interrupts a sample does not make it enough.
 func TestCalibrate(t *testing.T) {
-	source, err := sources.ReadFile("inner.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(sources.ReadFile("inner.py"))(t)
 	for _, c := range []struct{ call, count int }{
 		{50, 2000}, {49, 5000}, {1, 100_000}, {998, 200}, {10_000, 10}, {60_000, 2}, {100_000, 1}, {5_000_000, 1},
 	} {
-		out, err := exec.Command(interpreter(t).Path, "-c", calibration, string(source), strconv.Itoa(c.call)).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(exec.Command(interpreter(t).Path, "-c", calibration, string(source), strconv.Itoa(c.call)).Output())(t)
 		if strings.TrimSpace(string(out)) != strconv.Itoa(c.count) {
 			t.Errorf("a call of %d ns: %q in a sample, want %d", c.call, out, c.count)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -304,14 +305,8 @@ func TestInputsThatDoNotFit(t *testing.T) {
 	for i, c := range cases {
 		asked[i] = c.input
 	}
-	stdin, err := json.Marshal(asked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdin := must.Get(json.Marshal(asked))(t)
+	here := must.Get(os.Getwd())(t)
 	cmd := exec.Command(interpreter(t, "numpy").Path, "-B", "-c", `
 import json, sys, types
 import numpy as np

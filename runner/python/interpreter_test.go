@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -23,9 +24,7 @@ import (
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "python3")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	return path
 }
 
@@ -59,17 +58,13 @@ func TestModuleVersion(t *testing.T) {
 	real := interpreter(t)
 	site := t.TempDir()
 	info := filepath.Join(site, "some_kernels-1.2.3.dist-info")
-	if err := os.Mkdir(info, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(info, 0o700))
 	for name, text := range map[string]string{
 		filepath.Join(info, "METADATA"): "Metadata-Version: 2.1\nName: some-kernels\nVersion: 1.2.3\n",
 		filepath.Join(info, "RECORD"):   "somekernels.py,,\n", filepath.Join(info, "top_level.txt"): "somekernels\n",
 		filepath.Join(site, "somekernels.py"): "raise SystemExit('imported')\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	environ := append(os.Environ(), "PYTHONPATH="+site)
 	want := map[string]string{"some-kernels": "1.2.3", "some_kernels": "1.2.3", "nonexistent_module": ""}
@@ -90,12 +85,8 @@ func TestModuleVersion(t *testing.T) {
 func environment(t *testing.T, python string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(python, filepath.Join(dir, "bin", "python")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
+	must.Do(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
 	return dir
 }
 
@@ -113,9 +104,7 @@ func TestResolveVirtualEnvironment(t *testing.T) {
 
 func TestResolveRefuses(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(text, []byte("no program\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("no program\n"), 0o600))
 	said := func(json string) string { return script(t, "echo '"+json+"'") }
 	for name, c := range map[string]struct{ path, want string }{
 		"missing":        {"/nonexistent/python", "python /nonexistent/python: no such file"},
@@ -187,24 +176,15 @@ func TestSpec(t *testing.T) {
 // TestCanonicalText: what a benchmark reads back has the text that identity is made of.
 func TestCanonicalText(t *testing.T) {
 	numbers := []float64{0, 1, -1, 0.1, 16, 1e20, 1e21, 1.5e300, 1e-6, 1e-7, 2.5e-7, 123456.789, -0.00001, 1e16, math.MaxInt64, math.Pi, 5e-324}
-	text, err := json.Marshal(numbers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := sources.ReadFile("benchmark.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(numbers))(t)
+	source := must.Get(sources.ReadFile("benchmark.py"))(t)
 	const program = `
 import json, sys, types
 sys.modules["neurolens_worker"] = types.SimpleNamespace(LABELS=(), Failure=Exception, Skipped=Exception, Unsupported=Exception)
 exec(sys.argv[1])
 print(json.dumps([text_of(float(x)) for x in json.loads(sys.argv[2])]))
 `
-	out, err := exec.Command(interpreter(t).Path, "-c", program, string(source), string(text)).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.Command(interpreter(t).Path, "-c", program, string(source), string(text)).Output())(t)
 	var got []string
 	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(numbers) {
 		t.Fatalf("%s: %v", out, err)
@@ -264,10 +244,7 @@ func TestConvertersConvert(t *testing.T) {
 		}
 		target := filepath.Join(t.TempDir(), "converted.onnx")
 		check(t, runConverter(t, tool, filepath.Join(dir, "model.onnx"), target), schema.StatusOK, "", "", "")
-		content, err := os.ReadFile(target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(target))(t)
 		d, err := onnx.Describe(strings.NewReader(string(content)))
 		if sum := sha256.Sum256(content); err != nil || d.Precision != c.to {
 			t.Errorf("%s: %+v, %v; %s", tool, d, err, hex.EncodeToString(sum[:]))
@@ -298,19 +275,13 @@ func TestConverterSaysWhatIsWrong(t *testing.T) {
 // somebodys is a model that NeuroLens has not made, for the name of its producer.
 func somebodys(t *testing.T) string {
 	t.Helper()
-	content, err := onnx.Generate("tiny_linear", "fp32")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must.Get(onnx.Generate("tiny_linear", "fp32"))(t)
 	return strings.Replace(string(content), "neurolens", "neurolons", 1)
 }
 
 func runConverter(t *testing.T, tool Converter, from, to string) task.Outcome {
 	t.Helper()
-	command, err := tool.Command(from, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := must.Get(tool.Command(from, to))(t)
 	return runSpec(t, task.Spec{Launch: task.Launch{Executor: schema.ExecutorCommand, Command: command, Iterations: 1}, Deadlines: patient})
 }
 
@@ -363,10 +334,7 @@ func TestMissing(t *testing.T) {
 		{"assigned.py", "loop", ""},
 		{"function.py", "Bench", "function.py has no Bench: it has outer"},
 	} {
-		texts, err := i.Missing(t.Context(), dir, os.Environ(), []Need{{File: c.file, Object: c.object}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts := must.Get(i.Missing(t.Context(), dir, os.Environ(), []Need{{File: c.file, Object: c.object}}))(t)
 		if texts[0] != c.want && !(c.file == "syntax.py" && strings.HasPrefix(texts[0], "syntax.py:")) {
 			t.Errorf("%s:%s: got %q, want %q", c.file, c.object, texts[0], c.want)
 		}

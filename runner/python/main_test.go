@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -77,10 +78,7 @@ func specOf(t testing.TB, settings Settings, config map[string]string) task.Spec
 // specOfAny is a Spec whose samples are what the settings say.
 func specOfAny(t testing.TB, settings Settings, config map[string]string) task.Spec {
 	t.Helper()
-	spec, err := interpreter(t).Spec(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(interpreter(t).Spec(settings))(t)
 	spec.Config, spec.Warmup, spec.Iterations, spec.Deadlines = config, 5, 40, patient
 	return spec
 }
@@ -99,12 +97,8 @@ func folder(t testing.TB, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	return dir
 }
@@ -114,18 +108,12 @@ const markKey = "NEUROLENS_TEST_MARK"
 // runSpec runs and checks that nothing is left, no file and no process.
 func runSpec(t testing.TB, spec task.Spec) task.Outcome {
 	t.Helper()
-	pool, err := thePool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(thePool())(t)
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	mark := strconv.FormatInt(time.Now().UnixNano(), 10)
 	spec.Env = append(slices.Clone(spec.Env), markKey+"="+mark)
-	o, err := pool.Run(t.Context(), spec, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(pool.Run(t.Context(), spec, nil))(t)
 	if err := pool.Close(); err != nil { // it lets the supervisor go that waits for another run, with the directory it has made
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -207,10 +208,7 @@ assert len(profiled.plain(lambda: sum(range(1000)), 9, None)) == 1
 // runPart runs a program that imports parts of the worker.
 func runPart(t *testing.T, script string, parts ...string) {
 	t.Helper()
-	files, err := workerFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(workerFiles())(t)
 	texts := map[string]string{}
 	for _, part := range parts {
 		texts["neurolens_"+part+".py"] = string(files[part+".py"])

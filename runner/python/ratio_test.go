@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,21 +44,12 @@ print(ratios[len(ratios) // 2])
 
 // BenchmarkPythonLoopRatio: what it costs that samples survive the death of the process; at most 1.1.
 func BenchmarkPythonLoopRatio(b *testing.B) {
-	source, err := sources.ReadFile("timing.py")
-	if err != nil {
-		b.Fatal(err)
-	}
+	source := must.Get(sources.ReadFile("timing.py"))(b)
 	python := interpreter(b).Path
 	var ratios []float64
 	for b.Loop() {
-		out, err := exec.Command(python, "-c", loopRatio, string(source), "21").Output()
-		if err != nil {
-			b.Fatal(err)
-		}
-		ratio, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
-		if err != nil {
-			b.Fatal(err)
-		}
+		out := must.Get(exec.Command(python, "-c", loopRatio, string(source), "21").Output())(b)
+		ratio := must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b)
 		ratios = append(ratios, ratio)
 	}
 	slices.Sort(ratios)
@@ -70,10 +62,7 @@ func startRatio(b *testing.B, statement string) {
 	spec := benchmark(b, statement+"\ndef run_benchmark(): pass\n", nil)
 	spec.Warmup, spec.Iterations = 0, 1
 	python := interpreter(b).Path
-	pool, err := thePool()
-	if err != nil {
-		b.Fatal(err)
-	}
+	pool := must.Get(thePool())(b)
 	kinds := []func() error{
 		func() error {
 			o, err := pool.Run(b.Context(), spec, nil)
@@ -90,9 +79,7 @@ func startRatio(b *testing.B, statement string) {
 		for i := range kinds {
 			kind := (turn + i) % len(kinds)
 			start := time.Now()
-			if err := kinds[kind](); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, kinds[kind]())
 			times[kind] = append(times[kind], time.Since(start))
 		}
 		turn++
@@ -122,10 +109,7 @@ func BenchmarkTimeitRatio(b *testing.B) {
 	spec.Warmup, spec.Iterations = 10, 100
 	spec.Dir = folder(b, map[string]string{"bench.py": "def run_benchmark(n=3): return n * n + n\n"})
 	python := interpreter(b).Path
-	pool, err := thePool()
-	if err != nil {
-		b.Fatal(err)
-	}
+	pool := must.Get(thePool())(b)
 	ours, theirs := math.Inf(1), math.Inf(1)
 	for b.Loop() {
 		o, err := pool.Run(b.Context(), spec, nil)
@@ -141,10 +125,7 @@ func BenchmarkTimeitRatio(b *testing.B) {
 		ours = min(ours, values[len(values)/2])
 		timeit := exec.Command(python, "-m", "timeit", "-u", "nsec", "-n", "2000", "-r", "100", "-s", "from bench import run_benchmark", "run_benchmark()")
 		timeit.Dir = spec.Dir
-		out, err := timeit.Output()
-		if err != nil {
-			b.Fatal(err)
-		}
+		out := must.Get(timeit.Output())(b)
 		_, text, _ := strings.Cut(string(out), "best of 100: ") // 2000 loops, best of 100: 49.6 nsec per loop
 		text, _, _ = strings.Cut(text, " ")
 		ns, err := strconv.ParseFloat(text, 64)

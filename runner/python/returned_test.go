@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -45,15 +46,9 @@ print(*words[:3])
 // TestTimedRegion: between the readings of the clock are the call, the wait for a device if there is one, and the release of the
 // result, which timeit has there too. Looking at the result and preparing an iteration are not.
 func TestTimedRegion(t *testing.T) {
-	source, err := sources.ReadFile("timing.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(sources.ReadFile("timing.py"))(t)
 	for words, want := range map[string]string{"": "11 11 11", "wait": "111 111 111", "prepare": "11 11 11", "wait prepare": "111 111 111"} {
-		out, err := exec.Command(interpreter(t).Path, append([]string{"-c", timedRegion, string(source)}, strings.Fields(words)...)...).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(exec.Command(interpreter(t).Path, append([]string{"-c", timedRegion, string(source)}, strings.Fields(words)...)...).Output())(t)
 		if got := strings.TrimSpace(string(out)); got != want {
 			t.Errorf("%q: rows %s, want %s", words, got, want)
 		}
@@ -168,10 +163,7 @@ def started(name):
 // runInProcess runs such a program on a file with this text and returns what it printed.
 func runInProcess(t testing.TB, i Interpreter, program, text string, args ...string) string {
 	t.Helper()
-	files, err := workerFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(workerFiles())(t)
 	all := map[string]string{"bench.py": text}
 	for name, text := range files {
 		all[name] = string(text)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -404,31 +405,21 @@ func TestOwnEnvironmentIsNotForeign(t *testing.T) {
 	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", tree+"/.venv").CombinedOutput(); err != nil {
 		need(t, "venv", fmt.Errorf("%w: %s", err, out))
 	}
-	i, err := Resolve(t.Context(), tree+"/.venv/bin/python", os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must.Get(Resolve(t.Context(), tree+"/.venv/bin/python", os.Environ()))(t)
 	packages, err := filepath.Glob(tree + "/.venv/lib/python*/site-packages")
 	if err != nil || len(packages) != 1 {
 		t.Fatal(packages, err)
 	}
 	for name, c := range map[string]struct{ folder, want string }{"its package": {packages[0], ""}, "the tree": {tree, "module helper"}} {
 		helper := filepath.Join(c.folder, "helper.py")
-		if err := os.WriteFile(helper, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		spec, err := i.Spec(Settings{File: "bench.py", Foreign: []string{tree}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(helper, nil, 0o600))
+		spec := must.Get(i.Spec(Settings{File: "bench.py", Foreign: []string{tree}}))(t)
 		spec.Iterations, spec.Deadlines, spec.Env = 1, patient, append(spec.Env, "PYTHONPATH="+tree)
 		spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
 		if o := runSpec(t, spec); (o.Status == schema.StatusOK) != (c.want == "") || !strings.Contains(o.Error, c.want) {
 			t.Errorf("%s: %s: %q", name, o.Status, o.Error)
 		}
-		if err := os.Remove(helper); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(helper))
 	}
 }
 

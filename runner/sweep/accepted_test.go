@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/expression"
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // project is what the reference sweeps find their benchmarks in.
@@ -33,15 +34,9 @@ func TestReferenceSweeps(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Skipf("there are no reference sweeps beside %s: %v", samples, err)
 	}
-	facts, err := expression.NewMachine(map[string]string{"gpu.count": "1", "gpu.compute_capability": "9", "gpu.memory": "80GiB", "os": "darwin"}, expression.FactSources{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	facts := must.Get(expression.NewMachine(map[string]string{"gpu.count": "1", "gpu.compute_capability": "9", "gpu.memory": "80GiB", "os": "darwin"}, expression.FactSources{}))(t)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		name := filepath.Base(file)
 		want, ok := referenceSweeps[name]
 		if !ok {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestSpans(t *testing.T) {
@@ -60,10 +62,7 @@ grid:
 
 // TestArguments: a value of a map stands for its arguments where it is a word of a command, and for itself elsewhere.
 func TestArguments(t *testing.T) {
-	s, err := readText("s.yaml", []byte(withArguments), Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readText("s.yaml", []byte(withArguments), Overrides{}))(t)
 	got := map[string]string{}
 	for i := range s.Points {
 		p := &s.Points[i]
@@ -105,10 +104,7 @@ func TestArgumentsChosen(t *testing.T) {
 
 // TestListParameter: a list is a value of a parameter.
 func TestListParameter(t *testing.T) {
-	s, err := readText("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readText("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{}))(t)
 	if p := s.Points[0]; len(s.Points) != 1 || p.Params["shape"] != "[1,2]" || p.Command[1] != "[1,2.0]" {
 		t.Errorf("got %d points, the first with %v and %q", len(s.Points), p.Params, p.Command)
 	}

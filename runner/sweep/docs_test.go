@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
@@ -16,20 +18,14 @@ var workflow = regexp.MustCompile(`(?m)^(jobs|runs):$|\A +\w+:$`)
 func TestPages(t *testing.T) {
 	var pages []string
 	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(pattern))(t)
 		pages = append(pages, found...)
 	}
 	tree := in("ch13/baseline_moe.py", "ch13/optimized_moe.py", "kernels/scan.py=def run_benchmark(): pass\n", "perf/bench_sort.py=def run(): pass\n",
 		"perf/bench_scan_fast.py=def run(): pass\n", "perf/bench_scan_slow.py=def run(): pass\n")
 	read := 0
 	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(page))(t)
 		for _, block := range yamlBlock.FindAllSubmatch(text, -1) {
 			if workflow.Match(block[1]) {
 				continue

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/runner/expression"
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -98,10 +99,7 @@ func TestMetricNames(t *testing.T) {
 		{command, "accurac", "", "no metric accurac is read or derived in the sweep: did you mean accuracy?"},
 		{command, "metric.accurac", "accurac", ""},
 	} {
-		s, err := readText("sweep.yaml", []byte(c.sweep), Overrides{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(readText("sweep.yaml", []byte(c.sweep), Overrides{}))(t)
 		got, err := s.Metric(c.name)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v; want %q, %q", c.name, got, err, c.want, c.err)
@@ -112,17 +110,14 @@ func TestMetricNames(t *testing.T) {
 // here are the facts of a machine without a GPU, with those that a user gives.
 func here(t *testing.T, given map[string]string) *expression.Machine {
 	t.Helper()
-	m, err := expression.NewMachine(given, expression.FactSources{
+	m := must.Get(expression.NewMachine(given, expression.FactSources{
 		Env: func() schema.Env {
 			return schema.Env{OS: "linux", Facts: map[string]string{"memory.total": "8589934592"}, Missing: map[string]string{"gpu": "absent"}}
 		},
 		Version: func(interpreter, module string) string {
 			return map[string]string{".venv/python torch": "2.9.1"}[interpreter+" "+module]
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return m
 }
 
@@ -272,13 +267,10 @@ func TestSkipOnly(t *testing.T) {
 // TestLazyFacts: a sweep asks for the facts that it names, and for no other.
 func TestLazyFacts(t *testing.T) {
 	asked := false
-	m, err := expression.NewMachine(nil, expression.FactSources{Env: func() schema.Env {
+	m := must.Get(expression.NewMachine(nil, expression.FactSources{Env: func() schema.Env {
 		asked = true
 		return schema.Env{OS: "linux", Missing: map[string]string{"gpu": "absent"}}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	parse(t, "file: x.py\ngrid: {k: [1, 2]}\nskip_if: {when: k > 1 and os != \"plan9\"}\n", Overrides{Facts: m})
 	if asked {
 		t.Error("the manifest was read for a sweep that needs none of it")

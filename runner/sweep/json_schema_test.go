@@ -14,6 +14,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // compiled is the schema of sweep files.
@@ -77,16 +79,10 @@ func TestSchemaOfFixtures(t *testing.T) {
 	if err != nil || len(files) < 6 {
 		t.Fatal(files, err)
 	}
-	scripts, err := filepath.Glob("../../cmd/neurolens/testdata/script/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := must.Get(filepath.Glob("../../cmd/neurolens/testdata/script/*.txtar"))(t)
 	checked := 0
 	for _, file := range slices.Concat(files, scripts) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		for _, src := range strings.Split("\n"+string(text), "\n-- ") {
 			if _, rest, found := strings.Cut(src, ".yaml --\n"); found {
 				src = rest
@@ -179,10 +175,7 @@ func TestSchemaOfKeys(t *testing.T) {
 
 // TestSweepsPageKeys: the table of the page about sweep files has every key, and no other.
 func TestSweepsPageKeys(t *testing.T) {
-	text, err := os.ReadFile("../../docs/sweeps.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/sweeps.md"))(t)
 	const header = "| key | default | says |\n|---|---|---|\n"
 	_, table, found := strings.Cut(string(text), header)
 	table, _, _ = strings.Cut(strings.TrimSuffix(table, "\n"), "\n\n")

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -237,10 +238,7 @@ func TestNamesOfTwoThings(t *testing.T) {
 // under are defaults of a project, of this text.
 func under(t *testing.T, text string) Defaults {
 	t.Helper()
-	keys, err := Load("neurolens.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(Load("neurolens.yaml", []byte(text)))(t)
 	return Defaults{Layer: LayerProject, Name: "neurolens.yaml", Lines: true, Keys: keys}
 }
 
@@ -300,10 +298,7 @@ func TestOutsideDefaultsRefuseNothing(t *testing.T) {
 	}
 	read := 0
 	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		if _, err := readText(path, text, Overrides{}); err != nil {
 			continue // it is one of those that are to be refused
 		}

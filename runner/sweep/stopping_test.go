@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestPrecision(t *testing.T) {
@@ -150,10 +152,7 @@ func TestParseShare(t *testing.T) {
 func TestSuiteOfStandardInput(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"command: [a]": "", "command: [a]\nsuite: own": "own"} {
-		s, err := Read(StandardInput, strings.NewReader(text), Overrides{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Read(StandardInput, strings.NewReader(text), Overrides{}))(t)
 		equal(t, s.Suite, want)
 		equal(t, s.Points[0].Suite, want)
 	}

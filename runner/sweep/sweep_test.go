@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -89,10 +90,7 @@ func readFixture(name string) (*Sweep, error) {
 }
 
 func TestGuideExample(t *testing.T) {
-	s, err := readFixture("000-neurolens.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readFixture("000-neurolens.yaml"))(t)
 	var want []string
 	for _, bs := range []int{1, 2, 4} {
 		for _, seq := range []int{64, 128} {
@@ -122,10 +120,7 @@ func TestGuideExample(t *testing.T) {
 
 // Every sweep of the repository can be read, and its points are what FORMAT.md calls points.
 func TestFixtures(t *testing.T) {
-	files, err := os.ReadDir(fixtures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(os.ReadDir(fixtures))(t)
 	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40, "neurolens": 4}
 	for _, file := range files {
 		s, err := readFixture(file.Name())
@@ -371,7 +366,7 @@ func TestOnly(t *testing.T) {
 }
 
 func TestOutlineOf(t *testing.T) {
-	got, err := OutlineOf("s.yaml", []byte(`
+	got := must.Get(OutlineOf("s.yaml", []byte(`
 suite: nightly
 command: [sort, -n]
 backend: [torch, onnxrt]
@@ -385,10 +380,7 @@ include:
   - {batch_size: 8, dim: 64}
 variants: {plain: , tuned: {warmup: 3}}
 presets: {quick: {repeats: 1}, long: {repeats: 30}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	want := Outline{
 		Suite: "nightly", Presets: []string{"quick", "long"},
 		Axes: []OutlinedAxis{

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -57,9 +58,7 @@ func TestCommandIterations(t *testing.T) {
 func TestCommandEnds(t *testing.T) {
 	counter := filepath.Join(t.TempDir(), "count")
 	crlf := filepath.Join(t.TempDir(), "crlf.sh")
-	if err := os.WriteFile(crlf, []byte("#!/bin/sh\r\nexit 0\r\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(crlf, []byte("#!/bin/sh\r\nexit 0\r\n"), 0o700))
 	third := "echo >> " + counter + "; [ $(wc -l < " + counter + ") -lt 3 ] || " // from the third process on
 	for _, c := range []struct {
 		name    string
@@ -115,13 +114,8 @@ func TestDeadlineIsOfOneProcess(t *testing.T) {
 func TestCommandEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "tell")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho $A $B $(pwd -P) >&2\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\necho $A $B $(pwd -P) >&2\n"), 0o700))
+	real := must.Get(filepath.EvalSymlinks(dir))(t)
 	t.Setenv("A", "old")
 	for _, argv0 := range []string{"tell", "./tell"} { // by the PATH of the command, and in its directory
 		spec := commandSpec(argv0)
@@ -142,9 +136,7 @@ func TestCommandInheritsNothing(t *testing.T) {
 	var want strings.Builder
 	plain := exec.Command("sh", "-c", script)
 	plain.Stderr, plain.ExtraFiles = &want, []*os.File{os.Stdin}
-	if err := plain.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, plain.Run())
 	o := runSpec(t, t.Context(), shell(script), nil)
 	check(t, o, schema.StatusOK, "", "")
 	if o.StderrTail != want.String() {
@@ -173,12 +165,8 @@ func TestOOM(t *testing.T) {
 	root := t.TempDir()
 	events := filepath.Join(root, "sys/fs/cgroup/memory.events")
 	for _, file := range []string{events, filepath.Join(root, "proc/self/cgroup")} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte("0::/\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Do(t, os.WriteFile(file, []byte("0::/\n"), 0o600))
 	}
 	old := p.root
 	p.root = os.DirFS(root)
@@ -194,9 +182,7 @@ func TestOOM(t *testing.T) {
 		{"1", "kill -SEGV $$", schema.StatusCrashed, "signal"},
 		{"0", "kill -KILL $$", schema.StatusCrashed, "signal"},
 	} {
-		if err := os.WriteFile(events, []byte("oom_kill 0\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(events, []byte("oom_kill 0\n"), 0o600))
 		o := runSpec(t, t.Context(), shell("echo oom_kill "+c.count+" > "+events+"; "+c.end), nil)
 		check(t, o, c.status, schema.StageMeasure, c.kind)
 	}
@@ -252,17 +238,10 @@ func refusedTrace(t *testing.T, o Outcome) {
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"script.sh": "read word < read.txt; (cat late.txt); echo > written.txt", "read.txt": "x\n", "late.txt": "", "other.txt": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	cat, err := filepath.EvalSymlinks(need(t, "cat"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		t.Fatal(err)
-	}
+	cat := must.Get(filepath.EvalSymlinks(need(t, "cat")))(t)
+	dir = must.Get(filepath.EvalSymlinks(dir))(t)
 	for _, warmup := range []int{0, 1} {
 		spec := commandSpec("sh", "script.sh")
 		spec.Dir, spec.Warmup, spec.Iterations, spec.Watch = dir, warmup, 2, true
@@ -294,18 +273,10 @@ func TestWatch(t *testing.T) {
 // later is known all the same.
 func TestWatchOfManyCalls(t *testing.T) {
 	need(t, "dd")
-	tail, err := filepath.EvalSymlinks(need(t, "tail"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tail := must.Get(filepath.EvalSymlinks(need(t, "tail")))(t)
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, name := range []string{"early.txt", "late.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	spec := shell("cat early.txt; sleep 0.4; dd if=/dev/zero of=/dev/null bs=1 count=20000 2>&-; tail late.txt")
 	spec.Dir, spec.Warmup, spec.Watch = dir, 1, true
@@ -419,9 +390,7 @@ func TestSeveralAtOnce(t *testing.T) {
 	dir, mark := t.TempDir(), newMark()
 	t.Setenv("TMPDIR", dir)
 	bystander := exec.Command("sleep", "1.5")
-	if err := bystander.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, bystander.Start())
 	var all sync.WaitGroup
 	outcomes := make([]Outcome, 4)
 	for i := range outcomes {
@@ -476,9 +445,7 @@ func TestLookPath(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	t.Chdir(t.TempDir())
 	for path, mode := range map[string]os.FileMode{first + "/x": 0o644, second + "/x": 0o755, "here": 0o755} {
-		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"), mode))
 	}
 	for name, c := range map[string]struct {
 		name string
@@ -501,9 +468,7 @@ func TestLookPath(t *testing.T) {
 // TestCommandBytes: a program gets its words, its environment and its folder with bytes that are not UTF-8, however long they are.
 func TestCommandBytes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d\xe9r")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	for _, word := range []string{"caf\xe9\n", "\"$(printf 'a')\"", strings.Repeat("\xff\x01", maxOrder)} {
 		spec := shell("printf %s \"$1$X\" >out\xe9")
 		spec.Command = append(spec.Command, "sh", word)
@@ -556,10 +521,7 @@ func hooked(t *testing.T, script string) (spec Spec, log string) {
 
 func wordsIn(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
@@ -643,9 +605,7 @@ func TestCleanupAfterCancel(t *testing.T) {
 func TestStdin(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"in": "some text\n", "out": "what was there before, and is longer"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	spec := commandSpec("cat")
 	spec.Dir, spec.Stdin, spec.Stdout, spec.Warmup, spec.Iterations = dir, "in", "out", 2, 3
@@ -677,9 +637,7 @@ func TestIgnoredExits(t *testing.T) {
 // TestStartReadsNothing: the starts of a shell after the processes that read a file are as those before them.
 func TestStartReadsNothing(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "in"), []byte("some text\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "in"), []byte("some text\n"), 0o600))
 	spec := shell("cat >/dev/null; sleep 0.05")
 	spec.Dir, spec.Stdin, spec.Warmup, spec.Iterations = dir, "in", 1, 2
 	spec.Start = []string{"sh", "-c", "readlink /proc/$$/fd/0 >> log"}
@@ -733,9 +691,7 @@ func TestSubtract(t *testing.T) {
 // TestNoHashBang: of a file that can be executed and begins with no #! the error says what is missing.
 func TestNoHashBang(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "script")
-	if err := os.WriteFile(file, []byte("echo\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("echo\n"), 0o700))
 	spec := shell("")
 	spec.Command, spec.Iterations = []string{file}, 1
 	o := runSpec(t, t.Context(), spec, nil)

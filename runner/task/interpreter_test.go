@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestCheckInterpreter: what is missing for a file to be started is named, and a file that starts is let through.
@@ -16,13 +18,9 @@ func TestCheckInterpreter(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
-	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	file("plain", "text", 0o600)
 	file("good", "#! \t /bin/sh\nexit 0\n", 0o700)
 	file("crlf", "#!/bin/sh\r\nexit 0\r\n", 0o700)
@@ -79,9 +77,7 @@ func TestCheckLoader(t *testing.T) {
 	}
 	other := "/lib64/ld-other-x86-64.so.2\x00"
 	path := filepath.Join(t.TempDir(), "true")
-	if err := os.WriteFile(path, []byte(strings.Replace(string(program), loader, other, 1)), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(program), loader, other, 1)), 0o700))
 	want := "its loader /lib64/ld-other-x86-64.so.2 does not exist: the program was built for another system"
 	if err := CheckInterpreter(path, "", nil); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -39,16 +40,9 @@ func TestKept(t *testing.T) {
 	spec := shell(count + `[ $n = 4 ] || echo file $n > out.txt`)
 	spec.Dir, spec.Warmup, spec.Iterations = dir, 1, 3
 	old := filepath.Join(dir, "old.txt")
-	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	before, err := os.Stat(old)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(old, []byte("old"), 0o600))
+	before := must.Get(os.Stat(old))(t)
+	must.Do(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	o, got := keeping(t, spec, stdoutFile, stderrFile, "out.txt", "old.txt", "folder", filepath.Join(dir, "none"))
 	check(t, o, schema.StatusOK, "", "")
 	var want []string
@@ -78,9 +72,7 @@ func TestKept(t *testing.T) {
 // TestQuickFiles: processes that follow within a tick of the file system's clock, and write as many bytes, are told apart.
 func TestQuickFiles(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "other.txt"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "other.txt"), []byte("x"), 0o600))
 	spec := shell("echo 1 > f.txt")
 	spec.Dir, spec.Iterations = dir, 20
 	_, got := keeping(t, spec, "f.txt", "other.txt")
@@ -101,16 +93,9 @@ func TestCoarseClock(t *testing.T) {
 	path := filepath.Join(dir, "f.txt")
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	write := func() fs.FileInfo {
-		if err := os.WriteFile(path, []byte("1"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(path, time.Time{}, at); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("1"), 0o600))
+		must.Do(t, os.Chtimes(path, time.Time{}, at))
+		info := must.Get(os.Stat(path))(t)
 		return info
 	}
 	write()
@@ -140,15 +125,10 @@ func TestKeptLimits(t *testing.T) {
 		t.Errorf("%q: want %q", got, want)
 	}
 	k := keeper{outputs: []keptOutput{{path: filepath.Join(dir, "small")}}, limit: 100, room: 10, buffer: make([]byte, 4)}
-	var err error
-	if k.to, err = os.Create(filepath.Join(dir, keptFile)); err != nil {
-		t.Fatal(err)
-	}
+	k.to = must.Get(os.Create(filepath.Join(dir, keptFile)))(t)
 	defer k.close()
 	for row := range 3 {
-		if err := k.keep(row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.keep(row))
 	}
 	r := run{spec: Spec{Launch: Launch{Executor: schema.ExecutorCommand}, Keep: []string{"small"}}, measured: 3, folder: &folder{kept: k.to}}
 	kept, _ := r.keptOutputs()

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -139,10 +140,7 @@ var thePool = sync.OnceValues(New)
 
 func testPool(t testing.TB) *Pool {
 	t.Helper()
-	p, err := thePool()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(thePool())(t)
 	return p
 }
 
@@ -254,14 +252,10 @@ func TestFilesSurviveCollector(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{os.DevNull, filepath.Join(dir, stdoutFile), filepath.Join(dir, stderrFile)}
 	for _, name := range names[1:] {
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, nil, 0o600))
 	}
 	s := &supervisor{dir: dir, job: &job{}}
-	if err := s.openFiles(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.openFiles())
 	t.Cleanup(func() {
 		if err := debug.SetCrashOutput(nil, debug.CrashOptions{}); err != nil {
 			t.Error(err)
@@ -276,9 +270,7 @@ func TestFilesSurviveCollector(t *testing.T) {
 	collect()
 	for i, name := range names {
 		var got, want syscall.Stat_t
-		if err := syscall.Stat(name, &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Stat(name, &want))
 		if err := syscall.Fstat(int(s.attr.Files[i]), &got); err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if got.Dev != want.Dev || got.Ino != want.Ino {

@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -186,15 +187,9 @@ func TestOOMKills(t *testing.T) {
 func TestSamplesRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	s := shape{columns: 4, capacity: 7, warmup: 2}
-	r, err := createSamples(filepath.Join(dir, samplesFile), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(createSamples(filepath.Join(dir, samplesFile), s))(t)
 	defer r.close()
-	m, err := mapSamples(filepath.Join(dir, samplesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mapSamples(filepath.Join(dir, samplesFile)))(t)
 	if w, n := r.counts(); w != 0 || n != 0 || r.word(offFloor) != unset || r.word(offPeak) != unset {
 		t.Errorf("a new file has %d and %d rows", w, n)
 	}
@@ -225,18 +220,13 @@ func TestSamplesRoundTrip(t *testing.T) {
 		t.Errorf("end %+v", e)
 	}
 	// the layout that PROTOCOL.md promises
-	raw, err := os.ReadFile(filepath.Join(dir, samplesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(filepath.Join(dir, samplesFile)))(t)
 	if string(raw[:8]) != "NLSAMPLE" || raw[8] != 1 || raw[12] != 4 || raw[16] != 7 || raw[24] != 2 ||
 		raw[39] != 4 || raw[56] != 2 || raw[58] != 4 || raw[60] != 25 || string(raw[64:72]) != "validate" || raw[4032+3*8+1] != 1 || raw[4096+2*8] != 20 ||
 		raw[4096+7*8+2*8] != 2 || len(raw) != 4096+8*4*7 {
 		t.Errorf("layout: % x", raw[:128])
 	}
-	if err := os.Truncate(filepath.Join(dir, samplesFile), 5000); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(filepath.Join(dir, samplesFile), 5000))
 	if _, err := mapSamples(filepath.Join(dir, samplesFile)); err == nil {
 		t.Error("a short file was mapped")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -110,10 +111,7 @@ func programStages(do string, m *sampleMap) int {
 // program is a Spec of that worker.
 func program(t *testing.T, do string) Spec {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	return Spec{
 		Launch: Launch{Executor: schema.ExecutorPython, Warmup: 5, Iterations: 40}, Deadlines: patient,
 		Program: &Program{

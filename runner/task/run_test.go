@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -302,10 +303,7 @@ func untilOver(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatalf("the files of samples are %q: %v", files, err)
 		}
-		header, err := os.ReadFile(files[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		header := must.Get(os.ReadFile(files[0]))(t)
 		const state = 56 // where PROTOCOL.md has it
 		if binary.LittleEndian.Uint16(header[state:]) != 0 {
 			return
@@ -320,15 +318,9 @@ const loopRows = 100_000
 // mapped is a column of a file of samples, as the worker has it.
 func mapped(t testing.TB) []int64 {
 	dir := t.TempDir()
-	r, err := createSamples(filepath.Join(dir, samplesFile), shape{columns: 1, capacity: loopRows})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(createSamples(filepath.Join(dir, samplesFile), shape{columns: 1, capacity: loopRows}))(t)
 	t.Cleanup(func() { _ = r.close() })
-	m, err := mapSamples(filepath.Join(dir, samplesFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mapSamples(filepath.Join(dir, samplesFile)))(t)
 	return m.column(columnLatency)
 }
 
@@ -409,16 +401,11 @@ func hyperfineTimes(b *testing.B, hyperfine string, program []string, runs int) 
 	if text, err := cmd.CombinedOutput(); err != nil {
 		b.Fatalf("hyperfine: %v: %s", err, text)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		b.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(b)
 	var doc struct {
 		Results []struct{ Times []float64 }
 	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, json.Unmarshal(text, &doc))
 	for _, seconds := range doc.Results[0].Times {
 		times = append(times, int64(seconds*1e9))
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,10 +33,7 @@ func newTurns(t *testing.T) *turns {
 	t.Helper()
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	pool, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(New())(t)
 	t.Cleanup(func() {
 		if err := pool.Close(); err != nil {
 			t.Error(err)
@@ -94,9 +92,7 @@ func supervisorServesCommands(t *testing.T, u *turns) {
 	t.Helper()
 	supervisor, folders := u.parent(), map[string]bool{}
 	input := filepath.Join(t.TempDir(), "input")
-	if err := os.WriteFile(input, []byte("some input\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(input, []byte("some input\n"), 0o600))
 	withInput := commandSpec("cat")
 	withInput.Stdin = input
 	written := shell("echo to a file")
@@ -207,9 +203,7 @@ func TestIdleSupervisorKilled(t *testing.T) {
 	u := newTurns(t)
 	before := u.parent()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
-		if err := syscall.Kill(u.pool.idle.cmd.Process.Pid, signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Kill(u.pool.idle.cmd.Process.Pid, signal))
 		u.pool.idle.exited <- <-u.pool.idle.exited // it is dead
 		after := u.parent()
 		if after == before {
@@ -226,10 +220,7 @@ func TestSupervisorKeepsItsSize(t *testing.T) {
 	spec.Iterations = 1
 	supervisor := u.parent()
 	for range 300 {
-		o, err := u.pool.Run(t.Context(), spec, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(u.pool.Run(t.Context(), spec, nil))(t)
 		check(t, o, schema.StatusOK, "", "")
 	}
 	if again := u.parent(); again != supervisor && !raced() {
@@ -250,20 +241,11 @@ func TestTortureOfTurns(t *testing.T) {
 	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 30
 	}
-	text, err := json.Marshal(shell(daemon + "; true"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(shell(daemon + "; true")))(t)
+	self := must.Get(os.Executable())(t)
 	for range rounds {
 		dir, mark := t.TempDir(), newMark()
-		out, err := os.Create(filepath.Join(t.TempDir(), "statuses"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(os.Create(filepath.Join(t.TempDir(), "statuses")))(t)
 		statuses := func() []string {
 			text, _ := os.ReadFile(out.Name())
 			return strings.Fields(string(text))
@@ -272,9 +254,7 @@ func TestTortureOfTurns(t *testing.T) {
 		cmd := exec.Command(self, roleTurns, string(text))
 		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
 		cmd.Stdout, cmd.Stderr = out, &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		for range kills {
 			time.Sleep(time.Duration(rand.Int64N(int64(150 * time.Millisecond))))
 			kill(cmd.Process.Pid, victimSupervisor)
@@ -309,15 +289,12 @@ func TestStageIsReportedAtOnce(t *testing.T) {
 	spec := shell("i=0; while [ ! -e go ]; do sleep 0.01; i=$((i+1)); [ $i -lt 1000 ] || exit 1; done")
 	spec.Dir, spec.Iterations = dir, 1
 	spec.Deadlines.Setup, spec.Deadlines.Measure = time.Hour, time.Hour // at which the runner looks for itself
-	o, err := pool.Run(t.Context(), spec, func(p Progress) {
+	o := must.Get(pool.Run(t.Context(), spec, func(p Progress) {
 		if p.Stage == schema.StageMeasure {
 			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 				t.Error(err)
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	check(t, o, schema.StatusOK, "", "")
 }

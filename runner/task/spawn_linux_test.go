@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // forker starts a process.
@@ -19,10 +21,7 @@ func testSpawner(t testing.TB) *spawner {
 	t.Helper()
 	runtime.LockOSThread()
 	restoreOpenFiles()
-	s, err := newSpawner()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(newSpawner())(t)
 	t.Cleanup(s.close)
 	return s
 }
@@ -50,17 +49,9 @@ ps -o pgid= -p $$ | grep -qx " *$$" && echo group; ls /proc/self/fd; for fd in 0
 	for _, fork := range []forker{syscall.ForkExec, s.start} {
 		dir := t.TempDir()
 		shared := filepath.Join(filepath.Dir(dir), "shared")
-		if err := os.MkdirAll(shared, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		out, err := os.Create(filepath.Join(shared, "out"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		null, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(shared, 0o700))
+		out := must.Get(os.Create(filepath.Join(shared, "out")))(t)
+		null := must.Get(os.Open(os.DevNull))(t)
 		attr := &syscall.ProcAttr{
 			Dir: shared, Env: []string{"A=b c", "EMPTY=", "PATH=" + os.Getenv("PATH"), "LINES=x\ny"},
 			Files: []uintptr{null.Fd(), out.Fd(), out.Fd(), null.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
@@ -69,10 +60,7 @@ ps -o pgid= -p $$ | grep -qx " *$$" && echo group; ls /proc/self/fd; for fd in 0
 		if err != nil || status.ExitStatus() != 7 {
 			t.Fatalf("status %v, error %v", status, err)
 		}
-		text, err := os.ReadFile(out.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(out.Name()))(t)
 		texts = append(texts, string(text))
 		_, _ = out.Close(), null.Close()
 	}
@@ -86,9 +74,7 @@ func TestSpawnerErrors(t *testing.T) {
 	s := testSpawner(t)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(plain, nil, 0o600))
 	for _, c := range []struct {
 		path, dir string
 		argv      []string

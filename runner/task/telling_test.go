@@ -4,15 +4,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestTellingLine: of what programs wrote to standard error as they failed, the line that says why. Their texts are as they wrote them, but
 // for paths and the middles of long ones.
 func TestTellingLine(t *testing.T) {
-	text, err := os.ReadFile("testdata/stderr.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("testdata/stderr.txt"))(t)
 	told := map[string]string{
 		"sort": "sort: unrecognized option '--nosuch'", "sed": "sed: unrecognized option '--nosuch'", "grep": "grep: unrecognized option '--nosuch'",
 		"tar": "tar: unrecognized option '--nosuch'", "xz": "xz: unrecognized option '--nosuch'", "cp": "cp: missing destination file operand after 'a'",

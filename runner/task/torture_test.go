@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -113,21 +114,13 @@ func TestTortureWhileTracing(t *testing.T) {
 func TestRunnerKilledWhilePreparing(t *testing.T) {
 	spec := builtin("ok")
 	spec.Iterations = 8_000_000 // 64 MB
-	text, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(spec))(t)
+	self := must.Get(os.Executable())(t)
 	for range 10 {
 		dir, mark := t.TempDir(), newMark()
 		cmd := exec.Command(self, roleRunner, string(text))
 		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		await(t, "the run directory", func() bool {
 			made, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
 			return len(made) > 0
@@ -148,21 +141,13 @@ func torture(t *testing.T, spec Spec, victim string) int {
 		spec.Command[2] = "[ -e " + dir + "/../daemon-" + mark + " ] || { touch " + dir + "/../daemon-" + mark + "; " +
 			daemon + "; }; " + spec.Command[2]
 	}
-	text, err := json.Marshal(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(spec))(t)
+	self := must.Get(os.Executable())(t)
 	var out, errs bytes.Buffer
 	cmd := exec.Command(self, roleRunner, string(text))
 	cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	awaitDaemon(t, mark)
 	time.Sleep(time.Duration(rand.Int64N(int64(40 * time.Millisecond))))
 	ended := make(chan error, 1)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // BenchmarkOpen opens and closes two sides of 5,000 files of 3 kB, in turns with git making and removing two linked working trees of the same
@@ -24,13 +26,8 @@ func BenchmarkOpen(b *testing.B) {
 	git(b, dir, "gc", "-q")
 	ways := map[string]func(){
 		"sides": func() {
-			p, err := Open(b.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := p.Close(); err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(Open(b.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root}))(b)
+			must.Do(b, p.Close())
 		},
 		"worktrees": func() {
 			for _, side := range []string{"base", "head"} {
@@ -59,9 +56,7 @@ func BenchmarkOpen(b *testing.B) {
 func processorTime(b *testing.B) (total time.Duration) {
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var usage unix.Rusage
-		if err := unix.Getrusage(who, &usage); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, unix.Getrusage(who, &usage))
 		total += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	}
 	return total

@@ -8,25 +8,19 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // start runs a process that opens a pair. It is killed at the end, if not before.
 func start(t *testing.T, o Options) (child *exec.Cmd, says *bufio.Reader) {
 	t.Helper()
-	options, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	options := must.Get(json.Marshal(o))(t)
 	child = exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), holder+"="+string(options))
 	child.Stderr = os.Stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(child.StdoutPipe())(t)
+	must.Do(t, child.Start())
 	t.Cleanup(func() { kill(child) })
 	return child, bufio.NewReader(out)
 }
@@ -61,7 +55,7 @@ func TestKilled(t *testing.T) {
 	write(t, dir, map[string]string{"data/big": "data"})
 	before := inventory(t, dir)
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root, Share: []string{"data"}})
-	p := must(t, Options{Dir: dir, Against: "v1", Session: "mine", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Session: "mine", Root: root})
 	clean(t, root, 0)
 	same(t, "another's", text(t, root, "dead/base/code.txt"), "2")
 	kill(child)
@@ -112,9 +106,7 @@ func TestKilledAnywhere(t *testing.T) {
 func cleaned(t *testing.T, root, session string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if _, err := Clean(t.Context(), root); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Clean(t.Context(), root))(t)
 		if _, err := os.Lstat(filepath.Join(root, session)); err != nil {
 			return
 		}
@@ -131,9 +123,7 @@ func TestKilledAtOnce(t *testing.T) {
 	for range tier(15, 60) {
 		child := exec.Command(os.Args[0])
 		child.Env, child.Stdout = append(os.Environ(), maker+"="+root), os.Stderr
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, child.Start())
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 			if _, err := os.Lstat(dead); err == nil {
 				break
@@ -151,9 +141,7 @@ func TestCleanLeavesOthers(t *testing.T) {
 	dir, root := sample(t)
 	away := filepath.Join(t.TempDir(), "away")
 	git(t, dir, "worktree", "add", "-q", "-b", "away", away)
-	if err := os.RemoveAll(away); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(away))
 	before := inventory(t, dir)
 	write(t, root, map[string]string{"notes.txt": "n", "a/file": "1", "b/owner": "a person", "c/owner": ""})
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
@@ -172,9 +160,7 @@ func TestCleanWithoutRepository(t *testing.T) {
 	}
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
 	kill(child)
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(dir))
 	t.Setenv("PATH", t.TempDir())
 	clean(t, root, 1)
 	empty(t, root)

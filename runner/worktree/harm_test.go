@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // builds are what a build, or what is measured, may do to the repository that it finds itself in, here one of nest.
@@ -43,12 +45,10 @@ func TestNothingReachesTheUser(t *testing.T) {
 	write(t, dir, map[string]string{"code.txt": "stashed", "data/big": "data"})
 	git(t, dir, "stash")
 	write(t, dir, map[string]string{"code.txt": "3", "lib/lib.txt": "3", "lib/new.txt": "n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ran\n"})
-	if err := os.Chmod(filepath.Join(dir, ".git/hooks/post-checkout"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, ".git/hooks/post-checkout"), 0o777))
 	git(t, dir, "add", "code.txt")
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root, Share: []string{"data"}})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root, Share: []string{"data"}})
 	for _, side := range []Tree{p.Head, p.Base}[:tier(1, 2)] {
 		same(t, "the stash in "+side.Side, git(t, side.Root, "for-each-ref", "refs/stash"), "")
 		for _, build := range builds {
@@ -90,7 +90,7 @@ func TestSideIsARepository(t *testing.T) {
 	git(t, dir, "config", "--add", "remote.origin.fetch", "+refs/notes/*:refs/notes/*")
 	write(t, dir, map[string]string{".git/more": "[more]\n\tvalueless\n\tnumber = 7\n", ".git/info/exclude": "*.tmp\n", "x.tmp": "1"})
 	git(t, dir, "config", "include.path", "more")
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	for _, question := range []string{
 		"describe --tags --dirty --always --long", "rev-parse HEAD", "rev-parse --is-shallow-repository", "tag",
 		"for-each-ref", "symbolic-ref refs/remotes/origin/HEAD", "config --get-all remote.origin.fetch", "config --get more.number", "config -z --get odd.value", "config --type=bool --get more.valueless",
@@ -152,7 +152,7 @@ func TestShapesOfRepositories(t *testing.T) {
 			clone := make(t, dir, filepath.Join(t.TempDir(), name))
 			write(t, clone, map[string]string{"code.txt": "3"})
 			before := inventory(t, clone)
-			p := must(t, Options{Dir: clone, Against: "HEAD~1", Root: root})
+			p := mustOpen(t, Options{Dir: clone, Against: "HEAD~1", Root: root})
 			same(t, "base", text(t, p.Base.Root, "code.txt"), "1")
 			same(t, "head", text(t, p.Head.Root, "code.txt"), "3")
 			same(t, "sparse", text(t, p.Head.Root, "new/run.py"), text(t, clone, "new/run.py"))

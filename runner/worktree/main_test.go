@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // What this program does in place of the tests: open a pair, say so and wait to be killed; make the folder of the
@@ -90,10 +92,7 @@ func git(t testing.TB, dir string, args ...string) string {
 func folders(t testing.TB) (dir, root string) {
 	t.Helper()
 	need(t, "git")
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	return dir, filepath.Join(t.TempDir(), "sides")
 }
 
@@ -121,12 +120,8 @@ func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 }
 
@@ -150,16 +145,13 @@ func same[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// must opens a pair that is closed at the end.
-func must(t *testing.T, o Options) *Pair {
+// mustOpen opens a pair that is closed at the end.
+func mustOpen(t *testing.T, o Options) *Pair {
 	t.Helper()
 	if o.Session == "" {
 		o.Session = "session"
 	}
-	p, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Open(t.Context(), o))(t)
 	t.Cleanup(func() { shut(t, p) })
 	return p
 }
@@ -176,7 +168,7 @@ func shut(t *testing.T, p *Pair) {
 func inventory(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -196,10 +188,7 @@ func inventory(t *testing.T, dir string) string {
 		}
 		fmt.Fprintln(&all)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, question := range []string{"status --porcelain", "fsck --no-progress", "worktree list", "for-each-ref", "stash list", "config --list"} {
 		fmt.Fprintln(&all, git(t, dir, strings.Fields(question)...))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestReadFile: a file of another commit is read as it was there, from the root or from the folder, and nothing is written.
@@ -63,7 +65,7 @@ func TestHeadCommit(t *testing.T) {
 	write(t, dir, map[string]string{"code.txt": "dirty", "untracked.txt": "u"})
 	git(t, dir, "add", "untracked.txt")
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: dir, Against: "v1", Head: "HEAD~1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Head: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "code.txt"), "1")
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "2")
 	same(t, "untracked", text(t, p.Head.Root, "untracked.txt"), "–")
@@ -122,10 +124,7 @@ func TestBetween(t *testing.T) {
 		{"trunk~3", "trunk", true, "4<m m<2 2<1"},
 		{"trunk~1", "trunk", false, "4<m"},
 	} {
-		h, err := Between(t.Context(), dir, c.good, c.bad, c.firstParent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(Between(t.Context(), dir, c.good, c.bad, c.firstParent))(t)
 		same(t, "commits", subjects(h), c.want)
 		same(t, "bad", h.Bad.ID, git(t, dir, "rev-parse", c.bad))
 		same(t, "good", h.Good.ID, git(t, dir, "rev-parse", c.good))
@@ -160,9 +159,7 @@ func TestCommitTime(t *testing.T) {
 	}
 	file := filepath.Join(dir, "[a]*.txt")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o666))
 	}
 	const first, second = "2026-10-01T12:00:00Z", "2026-10-02T12:00:00Z"
 	git(first, "init", "-q")

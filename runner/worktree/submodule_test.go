@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // nest is a repository with the submodules lib, whose own is lib/deep, and, in v1 only, gone; their origins are removed.
@@ -29,9 +31,7 @@ func nest(t *testing.T) (dir, root string) {
 	write(t, lib, map[string]string{"lib.txt": "2"})
 	save(t, lib)
 	save(t, dir)
-	if err := os.RemoveAll(origins); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(origins))
 	return dir, root
 }
 
@@ -39,7 +39,7 @@ func TestSubmodules(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	for path, want := range map[string]string{
 		"base/lib/lib.txt": "1", "base/lib/deep/deep.txt": "1", "base/gone/gone.txt": "1",
 		"head/lib/lib.txt": "2", "head/lib/deep/deep.txt": "1", "head/gone/gone.txt": "–",
@@ -65,7 +65,7 @@ func TestDirtySubmodules(t *testing.T) {
 	same(t, "clean", clean.Dirty, false)
 	write(t, dir, map[string]string{"lib/deep/deep.txt": "7", "lib/deep/new.txt": "n", "lib/store/x": "r"})
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"lib/store"}})
+	p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"lib/store"}})
 	same(t, "changed", text(t, p.Head.Root, "lib/deep/deep.txt"), "7")
 	same(t, "new", text(t, p.Head.Root, "lib/deep/new.txt"), "n")
 	same(t, "excluded", text(t, p.Head.Root, "lib/store/x"), "–")
@@ -74,9 +74,7 @@ func TestDirtySubmodules(t *testing.T) {
 	same(t, "as State has it", mustState(t, dir, "lib/store"), p.Head.Code)
 	shut(t, p)
 	unchanged(t, dir, before)
-	if err := os.RemoveAll(filepath.Join(dir, "lib/store")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "lib/store")))
 	git(t, filepath.Join(dir, "lib/deep"), "checkout", "-q", ".")
 	os.Remove(filepath.Join(dir, "lib/deep/new.txt"))
 	same(t, "clean again", mustState(t, dir), clean)
@@ -88,7 +86,7 @@ func TestInSubmodule(t *testing.T) {
 	dir, root := nest(t)
 	lib := filepath.Join(dir, "lib")
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: lib, Against: "HEAD~1", Root: root})
+	p := mustOpen(t, Options{Dir: lib, Against: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "lib.txt")+text(t, p.Base.Root, "deep/deep.txt"), "11")
 	same(t, "head", text(t, p.Head.Root, "lib.txt"), "2")
 	shut(t, p)
@@ -101,7 +99,7 @@ func TestSubmoduleThatIsNotCheckedOut(t *testing.T) {
 	git(t, dir, "submodule", "deinit", "-q", "-f", "lib")
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(t, dir, "clone", "-q", dir, clone)
-	p := must(t, Options{Dir: clone, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: clone, Against: "v1", Root: root})
 	same(t, "left empty", text(t, p.Head.Root, "lib/lib.txt"), "–")
 	same(t, "dirty", p.Head.Dirty, false)
 }
@@ -124,7 +122,7 @@ func TestRepositoryInTree(t *testing.T) {
 	git(t, dir, "clone", "-q", dir, vendor)
 	write(t, vendor, map[string]string{"code.txt": "vendored"})
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "head", text(t, p.Head.Root, "vendor/x/code.txt"), "vendored")
 	same(t, "base", text(t, p.Base.Root, "vendor/x/code.txt"), "–")
 	same(t, "dirty", p.Head.Dirty, true)

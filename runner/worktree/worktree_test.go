@@ -11,13 +11,15 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestCleanTree(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "code.txt"), "1")
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "2")
 	want := Code{Commit: git(t, dir, "rev-parse", "v1"), Tree: git(t, dir, "rev-parse", "v1^{tree}")}
@@ -43,7 +45,7 @@ func TestBranchOfBase(t *testing.T) {
 	git(t, dir, "branch", "old", "v1")
 	git(t, dir, "update-ref", "refs/remotes/origin/main", "v1")
 	for against, want := range map[string]string{"old": "old", "origin/main": "origin/main", "HEAD": "trunk", "HEAD~1": "", "v1": ""} {
-		p := must(t, Options{Dir: dir, Against: against, Root: root})
+		p := mustOpen(t, Options{Dir: dir, Against: against, Root: root})
 		same(t, against, p.Base.Branch, want)
 		shut(t, p)
 	}
@@ -62,7 +64,7 @@ func TestDirtyTree(t *testing.T) {
 	head := git(t, dir, "rev-parse", "HEAD")
 	var trees []string
 	for range 2 {
-		p := must(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"store", filepath.Join(dir, "deep"), "data", "/elsewhere", "../out"}})
+		p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"store", filepath.Join(dir, "deep"), "data", "/elsewhere", "../out"}})
 		for name, want := range map[string]string{
 			"code.txt": "3", "untracked.py": "u", "run.log": "–", "data/big": "–",
 			"staged.txt": "s", "deep/er/file": "–", "*": "star", "new/run.py": "changed", "sub/run.py": "–",
@@ -89,13 +91,9 @@ func TestChangedKinds(t *testing.T) {
 	dir, root := sample(t)
 	os.Remove(filepath.Join(dir, "code.txt"))
 	write(t, dir, map[string]string{"code.txt/inner": "i"})
-	if err := os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("moved", filepath.Join(dir, "sub")); err != nil {
-		t.Fatal(err)
-	}
-	p := must(t, Options{Dir: dir, Against: "HEAD", Root: root})
+	must.Do(t, os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")))
+	must.Do(t, os.Symlink("moved", filepath.Join(dir, "sub")))
+	p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root})
 	same(t, "folder", text(t, p.Head.Root, "code.txt/inner"), "i")
 	target, _ := os.Readlink(filepath.Join(p.Head.Root, "sub"))
 	same(t, "link", target, "moved")
@@ -105,7 +103,7 @@ func TestChangedKinds(t *testing.T) {
 func TestSubFolder(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	p := must(t, Options{Dir: filepath.Join(dir, "new"), Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: filepath.Join(dir, "new"), Against: "v1", Root: root})
 	same(t, "base", p.Base.Exists, false)
 	same(t, "head", p.Head.Exists, true)
 	same(t, "dir", p.Base.Dir, filepath.Join(p.Base.Root, "new"))
@@ -113,10 +111,8 @@ func TestSubFolder(t *testing.T) {
 	shut(t, p)
 
 	alias := filepath.Join(t.TempDir(), "alias")
-	if err := os.Symlink(filepath.Join(dir, "sub"), alias); err != nil {
-		t.Fatal(err)
-	}
-	p = must(t, Options{Dir: alias, Against: "v1", Root: root})
+	must.Do(t, os.Symlink(filepath.Join(dir, "sub"), alias))
+	p = mustOpen(t, Options{Dir: alias, Against: "v1", Root: root})
 	same(t, "through a link", text(t, p.Base.Dir, "run.py"), "old")
 }
 
@@ -127,7 +123,7 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 	git(t, dir, "worktree", "add", "-q", "-b", "topic", mine)
 	write(t, mine, map[string]string{"code.txt": "9"})
 	before := inventory(t, dir)
-	p := must(t, Options{Dir: filepath.Join(mine, "sub"), Against: "trunk", Root: root})
+	p := mustOpen(t, Options{Dir: filepath.Join(mine, "sub"), Against: "trunk", Root: root})
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "9")
 	same(t, "branch", p.Head.Branch, "topic")
 	shut(t, p)
@@ -138,7 +134,7 @@ func TestShare(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	write(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
-	p := must(t, Options{Dir: filepath.Join(dir, "sub"), Against: "v1", Root: root, Share: []string{"../data", "x.log"}})
+	p := mustOpen(t, Options{Dir: filepath.Join(dir, "sub"), Against: "v1", Root: root, Share: []string{"../data", "x.log"}})
 	for _, side := range []Tree{p.Base, p.Head} {
 		same(t, side.Side, text(t, side.Root, "data/big")+text(t, side.Dir, "x.log"), "datalog")
 	}
@@ -162,9 +158,7 @@ func TestShareRefused(t *testing.T) {
 	dir, root := sample(t)
 	outside := t.TempDir()
 	write(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
-	if err := os.Symlink(outside, filepath.Join(dir, "away")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(outside, filepath.Join(dir, "away")))
 	write(t, outside, map[string]string{"x.log": "log"})
 	save(t, dir)
 	git(t, dir, "add", "-f", "data/big")
@@ -191,9 +185,7 @@ func TestShareBehindLink(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(dir, "place")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(outside, filepath.Join(dir, "place")))
 	save(t, dir)
 	git(t, dir, "rm", "-q", "place")
 	write(t, dir, map[string]string{"place/x.log": "log"})
@@ -264,9 +256,7 @@ func TestUntrusted(t *testing.T) {
 		t.Skip("only root can give a folder to another user")
 	}
 	for _, path := range []string{dir, filepath.Join(dir, ".git")} {
-		if err := os.Chown(path, 12345, -1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, 12345, -1))
 	}
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `": git does not trust this repository because it belongs to another user: see git config safe.directory`)
@@ -280,9 +270,7 @@ func TestBareRepository(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	bare := filepath.Join(t.TempDir(), "tree")
-	if err := os.Rename(filepath.Join(dir, ".git"), bare); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, ".git"), bare))
 	_, err := Open(t.Context(), Options{Dir: bare, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `": a bare repository has no working tree`)
 }
@@ -294,9 +282,7 @@ func TestHooksAndEnvironment(t *testing.T) {
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "pre-commit"} {
 		path := filepath.Join(dir, ".git/hooks", hook)
 		write(t, dir, map[string]string{".git/hooks/" + hook: "#!/bin/sh\necho " + hook + " >>" + ran + "\n"})
-		if err := os.Chmod(path, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, 0o777))
 	}
 	write(t, dir, map[string]string{"code.txt": "dirty"})
 	for name, value := range map[string]string{
@@ -304,7 +290,7 @@ func TestHooksAndEnvironment(t *testing.T) {
 	} {
 		t.Setenv(name, value)
 	}
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "dirty")
 	shut(t, p)
 	same(t, "hooks", text(t, ran), "–")
@@ -320,7 +306,7 @@ func TestPartialCloneDownloadsNothing(t *testing.T) {
 	_, err := Open(t.Context(), Options{Dir: clone, Against: "v1", Session: "s", Root: root})
 	refused(t, err, "this partial clone lacks files of that commit")
 	empty(t, root)
-	must(t, Options{Dir: clone, Against: "HEAD", Root: root})
+	mustOpen(t, Options{Dir: clone, Against: "HEAD", Root: root})
 }
 
 func TestLFSDownloadsNothing(t *testing.T) {
@@ -335,7 +321,7 @@ func TestLFSDownloadsNothing(t *testing.T) {
 	write(t, dir, map[string]string{"m.bin": "2"})
 	save(t, dir)
 	write(t, dir, map[string]string{"m.bin": "3"})
-	p := must(t, Options{Dir: dir, Against: "HEAD~1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "m.bin"), "1")
 	same(t, "head", text(t, p.Head.Root, "m.bin"), "3")
 	same(t, "as State has it", mustState(t, dir), p.Head.Code)
@@ -343,9 +329,7 @@ func TestLFSDownloadsNothing(t *testing.T) {
 	shut(t, p)
 	kept, _ := filepath.Glob(filepath.Join(dir, ".git/lfs/objects/*/*/*"))
 	same(t, "files of LFS", len(kept), 2) // of both commits: none of the working tree, and none pruned
-	if err := os.RemoveAll(filepath.Join(dir, ".git/lfs/objects")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(dir, ".git/lfs/objects")))
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD~1", Session: "s", Root: root})
 	refused(t, err, "files of that commit in Git LFS are missing here")
 	empty(t, root)
@@ -356,14 +340,10 @@ func TestWithin(t *testing.T) {
 	dir, root := sample(t)
 	outside := t.TempDir()
 	for name, target := range map[string]string{"in": filepath.Join(dir, "sub"), "same": dir} {
-		if err := os.Symlink(target, filepath.Join(outside, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(outside, name)))
 	}
-	if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
-		t.Fatal(err)
-	}
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	must.Do(t, os.Symlink(outside, filepath.Join(dir, "out")))
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	for path, want := range map[string]bool{
 		dir: true, dir + "/code.txt": true, dir + "/gone/x": true, dir + "/out/x": true, dir + "x": false, outside: false,
 		outside + "/in/run.py": true, outside + "/in": true, outside + "/same/gone": true, outside + "/same/out/x": true, p.Head.Root + "/code.txt": false, "/": false,
@@ -423,12 +403,10 @@ func TestInterrupted(t *testing.T) {
 func TestReadOnlyFoldersAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	write(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})
 	for _, name := range []string{"cache/mod", "cache"} {
-		if err := os.Chmod(filepath.Join(p.Base.Root, name), 0o555); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(p.Base.Root, name), 0o555))
 	}
 	shut(t, p)
 	empty(t, root)
@@ -464,7 +442,7 @@ func TestState(t *testing.T) {
 
 	write(t, dir, map[string]string{"code.txt": "7"})
 	same(t, "changed", mustState(t, dir, "store").Dirty, true)
-	p := must(t, Options{Dir: dir, Against: "v1", Root: root, Exclude: []string{"store"}})
+	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root, Exclude: []string{"store"}})
 	same(t, "as Open has it", p.Head.Code, mustState(t, dir, "store"))
 
 	git(t, dir, "checkout", "-q", "--detach", "-f")
@@ -479,9 +457,7 @@ func TestStateOfRacyFile(t *testing.T) {
 	git(t, dir, "config", "core.trustctime", "false")
 	path := filepath.Join(dir, "code.txt")
 	at := func(path string) {
-		if err := os.Chtimes(path, moment, moment); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, moment, moment))
 	}
 	at(path)
 	git(t, dir, "update-index", "--refresh")
@@ -523,18 +499,14 @@ func TestStateOfBulkyFiles(t *testing.T) {
 	path := filepath.Join(dir, "checkpoint")
 	grow := func(size int64) {
 		write(t, dir, map[string]string{"checkpoint": ""})
-		if err := os.Truncate(path, size); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(path, size))
 	}
 	grow(bulky)
 	one := mustState(t, dir)
 	same(t, "dirty", one.Dirty, true)
 	same(t, "counts", one.Tree == clean.Tree, false)
 	same(t, "again", mustState(t, dir), one)
-	if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
 	same(t, "time of change", mustState(t, dir).Tree == one.Tree, false)
 	same(t, "excluded", mustState(t, dir, "checkpoint"), clean)
 	grow(maxNewFiles + 1)
@@ -571,12 +543,8 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	git(t, nested, "init", "-q")
 	save(t, nested)
 	write(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
-	if err := os.Truncate(filepath.Join(dir, "big"), bulky); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "new/run.py")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(filepath.Join(dir, "big"), bulky))
+	must.Do(t, os.Remove(filepath.Join(dir, "new/run.py")))
 	changed := func() string {
 		code, _, err := State(t.Context(), filepath.Join(dir, "sub"), nil, []string{"../s.yaml", "../absent.yaml"})
 		if err != nil {
@@ -616,17 +584,12 @@ func TestWithDeleted(t *testing.T) {
 	})
 	save(t, dir)
 	for _, name := range []string{"work/a/gone.py", "work/b", "work/gone", "other", "work/sub/moved.py"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	write(t, dir, map[string]string{"work/kept.py": "new\n", "work/fresh/moved.py": "moved\n", "work/b": "a file now\n"})
 	work := filepath.Join(dir, "work")
 	before := inventory(t, dir)
-	files, err := WithDeleted(t.Context(), work, "HEAD", os.DirFS(work))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(WithDeleted(t.Context(), work, "HEAD", os.DirFS(work)))(t)
 	if err := fstest.TestFS(files, "kept.py", "a/gone.py", "a/kept.py", "b", "gone/deep/Ü \"x\".py", "sub/moved.py", "fresh/moved.py"); err != nil {
 		t.Error(err)
 	}
