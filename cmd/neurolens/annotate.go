@@ -55,11 +55,7 @@ func withSelectionHint(err error, args []string) error {
 	if err == nil || len(args) < 2 || !strings.HasPrefix(err.Error(), "filter: ") {
 		return err
 	}
-	words := make([]string, len(args))
-	for i, arg := range args {
-		words[i] = term.ShellWord(arg)
-	}
-	return fmt.Errorf("%w; the selection comes first: neurolens tag session=last %s", err, strings.Join(words, " "))
+	return fmt.Errorf("%w; the selection comes first: neurolens tag session=last %s", err, term.ShellLine(args...))
 }
 
 // tagEvents reads the tags to set and the keys of those to take away.

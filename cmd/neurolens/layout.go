@@ -24,14 +24,14 @@ import (
 
 // writeLayout writes runs in the layout of another system.
 func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *report.Options, req summary.Request) error {
-	if err := f.layouts.refused(f.md == "-" || f.json == "-", f.baseline != "" || len(f.by)+len(f.metrics) > 0, req.Base); err != nil {
+	if err := f.layouts.refused(f.MD == "-" || f.JSON == "-", f.Baseline != "" || len(f.By)+len(f.Metrics) > 0, req.Base); err != nil {
 		return usageErrorf("report: %w", err)
 	}
 	return a.queryBase(cmd, f.layouts.against, func(db, base *query.DB, against string) error {
 		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
 			return err
 		}
-		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, base, req.Filter, against, f.md, f.json)
+		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, base, req.Filter, against, f.MD, f.JSON)
 		if err != nil {
 			return err
 		}
@@ -201,9 +201,7 @@ func checkSummary(r layout.CheckReport) string {
 // problemFields are the columns of the problems of files.
 func problemFields() []answer.Field[layout.Problem] {
 	text := func(name, meaning string, of func(*layout.Problem) string) answer.Field[layout.Problem] {
-		return answer.Field[layout.Problem]{
-			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(p *layout.Problem) any { return answer.Text(of(p)) },
-		}
+		return answer.NewField(name, answer.TypeText, meaning, func(p *layout.Problem) any { return answer.Text(of(p)) })
 	}
 	return []answer.Field[layout.Problem]{
 		text("file", "the file", func(p *layout.Problem) string { return p.File }),

@@ -80,9 +80,9 @@ operators and sizes, with what differs (docs/likeness.md).`,
 	flags.Int64Var(&f.batch, "batch", 0, "same as the filter batch_size=`N`")
 	flags.Int64Var(&f.seq, "seq", 0, "same as the filter seq_len=`N`")
 	flags.StringArrayVar(&f.tags, "tag", nil, "same as the filter tag.`KEY=VALUE`; repeatable")
-	flags.StringVar(&f.since, "since", "", "only runs since `WHEN`: 30m, 12h, 7d, 2w ago, or a local time")
+	flags.StringVar(&f.from, "since", "", "only runs since `WHEN`: 30m, 12h, 7d, 2w ago, or a local time")
 	flags.StringVar(&f.day, "day", "", "only runs of one `DAY`, YYYY-MM-DD in UTC")
-	flags.StringSliceVar(&f.columns, "columns", nil, "show columns `NAMES`, by column name or table heading; all for every column")
+	flags.StringSliceVar(&f.names, "columns", nil, "show columns `NAMES`, by column name or table heading; all for every column")
 	flags.StringSliceVar(&f.sort, "sort", nil, "sort by columns `NAMES`; -p99 for largest first")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows; 0 for all (default for a table: 20)")
 	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric of each run)")
@@ -173,37 +173,34 @@ func (a *app) listing(o lsOptions) views.Listing {
 	return views.Listing{Reader: a.reader(), By: o.by, Sort: o.sort, Metrics: o.metrics, Whole: o.filter == "" && o.since.IsZero()}
 }
 
-type lsOptions struct {
-	filter  string
-	since   time.Time
-	until   time.Time
-	columns views.Columns
-	names   []string // of columns, as they were asked for
-	sort    []string
-	limit   int
-	by      []string // groups, in place of runs
-	best    bool
-	metrics []string // in place of the primary one of each run
-	like    string   // the run that runs are to be like; empty: none
-}
-
+// lsFlags are the flags of ls.
 type lsFlags struct {
 	backend, model, gpu, precision string
 	batch, seq                     int64
 	tags                           []string
-	since, day                     string
-	columns, sort, by              []string
-	limit                          int
-	best                           bool
-	metrics                        []string
-	like                           string
+	from, day                      string
+	lsOptions
+}
+
+// lsOptions is what is listed, and how.
+type lsOptions struct {
+	filter       string
+	since, until time.Time
+	columns      views.Columns
+	names        []string // of columns, as they were asked for
+	sort         []string
+	limit        int
+	by           []string // groups, in place of runs
+	best         bool
+	metrics      []string // in place of the primary one of each run
+	like         string   // the run that runs are to be like; empty: none
 }
 
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
-	o := lsOptions{filter: filter.Arguments(append([]string{filter.Arguments(args...)}, f.words(cmd)...)...), names: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, like: f.like}
-	switch {
-	case cmd.Flags().Changed("by") && len(f.by) == 0:
+	o := f.lsOptions
+	o.filter = filter.Arguments(append([]string{filter.Arguments(args...)}, f.words(cmd)...)...)
+	if cmd.Flags().Changed("by") && len(f.by) == 0 {
 		return o, usageErrorf("--by: want keys, got an empty list")
 	}
 	var err error
@@ -217,7 +214,7 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 		return o, usageErrorf("--limit %d: want 0 or more", f.limit)
 	}
 	if len(f.by) == 0 && !f.best {
-		if o.columns, err = views.ColumnsOf(f.columns, o.metrics); err != nil {
+		if o.columns, err = views.ColumnsOf(o.names, o.metrics); err != nil {
 			return o, usageError{err}
 		}
 	}
@@ -226,8 +223,8 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 			return o, usageErrorf("--tag %q: want KEY=VALUE", tag)
 		}
 	}
-	if f.since != "" {
-		if o.since, err = filter.Time("--since", f.since, a.now()); err != nil {
+	if f.from != "" {
+		if o.since, err = filter.Time("--since", f.from, a.now()); err != nil {
 			return o, err
 		}
 	}

@@ -132,11 +132,7 @@ func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker,
 					return err
 				}
 			}
-			f, err := made(d.maker(), &c, asked)
-			if err != nil {
-				return err
-			}
-			return d.write(f)
+			return d.write(made(d.maker(), &c, asked))
 		})
 	})
 }
@@ -172,7 +168,7 @@ sessions with a note, a tag that was set later, or a release (the tag release).`
 				return err
 			}
 			a.reportNotNumbers(all.NotNumbers)
-			return d.write(f)
+			return d.write(f, nil)
 		})
 	})
 }
@@ -268,11 +264,7 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 			if req.Sessions, err = sessionsOf(cmd.Context(), db.WithoutWarnings(), req.Filter); err != nil {
 				return err
 			}
-			f, err := made(d.maker(), req)
-			if err != nil {
-				return err
-			}
-			return d.write(f)
+			return d.write(made(d.maker(), req))
 		})
 	})
 }
@@ -397,7 +389,7 @@ func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, cmd *cobra.Comma
 			if base != "" {
 				f.Notes = append([]string{"base: " + term.OneLine(base) + "; head: " + term.OneLine(cmp.Or(head, "all runs"))}, f.Notes...)
 			}
-			return d.write(f)
+			return d.write(f, nil)
 		})
 	})
 }
@@ -420,11 +412,7 @@ come from bench --profile and from ingest.`,
 			if err != nil {
 				return err
 			}
-			f, err := d.maker().Operators(profiles)
-			if err != nil {
-				return err
-			}
-			return d.write(f)
+			return d.write(d.maker().Operators(profiles))
 		})
 	})
 }
@@ -493,8 +481,11 @@ func (t *target) readSpec(format string) error {
 	return nil
 }
 
-// write draws a figure where it was asked for.
-func (d *drawing) write(f *chart.Figure) error {
+// write draws a figure, unless it could not be made, where it was asked for.
+func (d *drawing) write(f *chart.Figure, err error) error {
+	if err != nil {
+		return err
+	}
 	if d.to.image == "" {
 		return d.print(f)
 	}
@@ -553,10 +544,8 @@ type row struct {
 func marksOf(f *chart.Figure) answer.Table {
 	var rows []row
 	for _, p := range f.Parts() {
-		for _, s := range p.Series {
-			for _, k := range s.Marks {
-				rows = append(rows, row{p.Title, s.Name, s.ToneOf(k), k})
-			}
+		for s, k := range p.All() {
+			rows = append(rows, row{p.Title, s.Name, s.ToneOf(k), k})
 		}
 	}
 	return answer.TableOf(markFields(f), rows)
@@ -565,15 +554,17 @@ func marksOf(f *chart.Figure) answer.Table {
 // markFields are the columns of marks. A heatmap has one more.
 func markFields(f *chart.Figure) []answer.Field[row] {
 	text := func(name, meaning string, of func(r *row) string) answer.Field[row] {
-		return answer.Field[row]{Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(r *row) any { return answer.Text(of(r)) }}
+		return answer.NewField(name, answer.TypeText, meaning, func(r *row) any { return answer.Text(of(r)) })
 	}
 	number := func(name, unit, meaning string, of func(r *row) float64) answer.Field[row] {
-		return answer.Field[row]{Column: answer.Column{Name: name, Type: answer.TypeReal, Unit: unit}, Meaning: meaning, Of: func(r *row) any {
+		field := answer.NewField(name, answer.TypeReal, meaning, func(r *row) any {
 			if v := of(r); !math.IsNaN(v) {
 				return v
 			}
 			return nil
-		}}
+		})
+		field.Unit = unit
+		return field
 	}
 	along := f.Y.Unit
 	if f.Kind == chart.Forest {
@@ -595,7 +586,7 @@ func markFields(f *chart.Figure) []answer.Field[row] {
 		fields = append(fields, number("value", f.Values.Unit, "its value", func(r *row) float64 { return r.mark.Value }))
 	}
 	return append(fields,
-		answer.Field[row]{Column: answer.Column{Name: "count", Type: answer.TypeInteger}, Meaning: "how many values it combines", Of: func(r *row) any { return int64(max(r.mark.Count, 1)) }},
+		counted("count", "how many values it combines", func(r *row) int { return max(r.mark.Count, 1) }),
 		text("run_id", "the id of its run", func(r *row) string { return r.mark.Run }),
 		text("point_id", "the id of its point", func(r *row) string { return r.mark.Point }),
 		text("text", "a description of the mark", func(r *row) string { return r.mark.Text }),

@@ -148,7 +148,7 @@ func writtenAs(t *testing.T, f *chart.Figure, way string) []byte {
 	if way == vegaLite || isImage(way) {
 		d.to = target{file: stdoutFile, image: way}
 	}
-	if err := d.write(f); err != nil {
+	if err := d.write(f, nil); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()

@@ -11,10 +11,9 @@ import (
 
 // reportFlags say what a report is of, and where it goes.
 type reportFlags struct {
-	md, json, html, baseline string
-	by, metrics              []string
-	all, schema              bool
-	layouts                  layoutFlags
+	report.Options
+	schema  bool
+	layouts layoutFlags
 }
 
 func newReportCommand(a *app) *cobra.Command {
@@ -62,14 +61,14 @@ and field.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.md, "md", "", "write Markdown to `FILE`; - for standard output")
-	flags.StringVar(&f.json, "json", "", "write JSON to `FILE`; - for standard output")
-	flags.StringVar(&f.html, "html", "", "write an HTML page to `FILE`; - for standard output")
-	flags.StringVar(&f.baseline, "baseline", "", "compare every value of an axis with one: `AXIS=VALUE`")
-	flags.StringSliceVar(&f.by, "by", nil, "make a table for each group of points with equal `KEYS` (default: suite)")
-	metricFlag(cmd, &f.metrics, "show metrics `NAMES` as columns (default: all that were measured)")
+	flags.StringVar(&f.MD, "md", "", "write Markdown to `FILE`; - for standard output")
+	flags.StringVar(&f.JSON, "json", "", "write JSON to `FILE`; - for standard output")
+	flags.StringVar(&f.HTML, "html", "", "write an HTML page to `FILE`; - for standard output")
+	flags.StringVar(&f.Baseline, "baseline", "", "compare every value of an axis with one: `AXIS=VALUE`")
+	flags.StringSliceVar(&f.By, "by", nil, "make a table for each group of points with equal `KEYS` (default: suite)")
+	metricFlag(cmd, &f.Metrics, "show metrics `NAMES` as columns (default: all that were measured)")
 	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the JSON form; report nothing")
-	flags.BoolVar(&f.all, "all", false, "report all runs of the store, not only the last session")
+	flags.BoolVar(&f.All, "all", false, "report all runs of the store, not only the last session")
 	f.layouts.define(cmd)
 	return cmd
 }
@@ -88,11 +87,12 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if base := f.layouts.base(); isFileSide(base) {
 		return usageErrorf("report: --against %s: only --layout kernels takes a file: neurolens compare %s session=last --format md reports on it", base, term.ShellWord(base))
 	}
-	metrics, err := metricNames(f.metrics)
-	if err != nil {
+	var err error
+	if f.Metrics, err = metricNames(f.Metrics); err != nil {
 		return err
 	}
-	asked := report.Options{Against: f.layouts.base(), MD: f.md, JSON: f.json, HTML: f.html, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	asked := f.Options
+	asked.Against, asked.Format = f.layouts.base(), a.format
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}

@@ -14,9 +14,12 @@ package chart
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // Kind is what a chart shows.
@@ -127,6 +130,35 @@ const (
 	Failed    Tone = "failed" // no value: a gap that is marked
 )
 
+// toneLook is how the marks of a tone look, in each kind of picture, and what a legend says of them.
+type toneLook struct {
+	tone        Tone
+	shape       shape  // in SVG and PNG
+	pictured    string // in their legends
+	text        rune   // in a terminal
+	ascii       rune
+	color, word string // in a terminal, and in the rows of forests
+	vegaColor   string
+	vegaShape   string
+}
+
+// toneLooks are the looks in the order of legends.
+var toneLooks = []toneLook{
+	{Regressed, diamond, "worse", '✗', 'R', term.Red, "regressed", "#D55E00", "triangle-up"},
+	{Improved, disc, "better", '✓', 'I', term.Green, "improved", "#0072B2", "triangle-down"},
+	{Neutral, ring, "unchanged or inconclusive", '○', 'o', "", "unchanged or inconclusive", "#777777", "circle"},
+	{Warned, triangle, "with a warning", '!', '!', "\x1b[38;5;172m", "with a warning", "#E69F00", "diamond"},
+	{Failed, cross, "failed: no value", '⊘', 'F', term.Red, "failed: no value", "#D55E00", "cross"},
+}
+
+// lookOf returns the look of a tone; that of Plain is empty, because a plain mark looks like its series.
+func lookOf(t Tone) toneLook {
+	if i := slices.IndexFunc(toneLooks, func(l toneLook) bool { return l.tone == t }); i >= 0 {
+		return toneLooks[i]
+	}
+	return toneLook{}
+}
+
 // Mark is a value that is drawn. Numbers are in the unit of their axis, as stored. NaN is not known.
 type Mark struct {
 	X, Y      float64
@@ -172,13 +204,36 @@ func Unknown() float64 { return math.NaN() }
 // MaxMarks is how many marks a figure may have, over all series: more are put together before, by whoever makes the figure.
 const MaxMarks = 2000
 
-// Marks is how many marks a figure has.
-func (f *Figure) Marks() int {
-	n := 0
-	for _, p := range f.Parts() {
+// All iterates over the marks of a panel, each with its series.
+func (p Panel) All() iter.Seq2[Series, Mark] {
+	return func(yield func(Series, Mark) bool) {
 		for _, s := range p.Series {
-			n += len(s.Marks)
+			for _, m := range s.Marks {
+				if !yield(s, m) {
+					return
+				}
+			}
 		}
+	}
+}
+
+// All iterates over the marks of all parts of a figure, each with its series.
+func (f *Figure) All() iter.Seq2[Series, Mark] {
+	return func(yield func(Series, Mark) bool) {
+		for _, p := range f.Parts() {
+			for s, m := range p.All() {
+				if !yield(s, m) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Marks returns the number of marks of a figure.
+func (f *Figure) Marks() (n int) {
+	for range f.All() {
+		n++
 	}
 	return n
 }
@@ -202,13 +257,9 @@ func hasNoLogarithm(s Series) bool {
 // Words are what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.
 func (f *Figure) Words(t Tone) []string {
 	var all []string
-	for _, p := range f.Parts() {
-		for _, s := range p.Series {
-			for _, m := range s.Marks {
-				if m.Word != "" && (m.Tone == t || m.Tone == Plain && s.Tone == t) {
-					all = append(all, strings.Split(m.Word, ", ")...)
-				}
-			}
+	for s, m := range f.All() {
+		if m.Word != "" && s.ToneOf(m) == t {
+			all = append(all, strings.Split(m.Word, ", ")...)
 		}
 	}
 	slices.Sort(all)

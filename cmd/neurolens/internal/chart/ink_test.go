@@ -1,14 +1,15 @@
 package chart
 
 import (
+	"image/color"
 	"math"
 	"strconv"
 	"testing"
 )
 
 // contrast is how much lighter one of two colours is, as accessibility guidelines count it.
-func contrast(a, b ink) float64 {
-	light := func(k ink) float64 {
+func contrast(a, b color.NRGBA) float64 {
+	light := func(c color.NRGBA) float64 {
 		linear := func(v uint8) float64 {
 			c := float64(v) / 255
 			if c <= .04045 {
@@ -16,7 +17,7 @@ func contrast(a, b ink) float64 {
 			}
 			return math.Pow((c+.055)/1.055, 2.4)
 		}
-		return .2126*linear(k.color.R) + .7152*linear(k.color.G) + .0722*linear(k.color.B)
+		return .2126*linear(c.R) + .7152*linear(c.G) + .0722*linear(c.B)
 	}
 	x, y := light(a)+.05, light(b)+.05
 	return max(x, y) / min(x, y)
@@ -24,7 +25,7 @@ func contrast(a, b ink) float64 {
 
 // TestDarkShades: in the dark the lowest cell is no background, each shade is lighter than the one before, and values can be read on all.
 func TestDarkShades(t *testing.T) {
-	p := newPalette(true)
+	p := colorsOf(true)
 	before := 1.5
 	for i := range shades {
 		shade, on := p["q"+strconv.Itoa(i)], p["onlow"]

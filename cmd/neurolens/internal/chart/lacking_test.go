@@ -18,7 +18,7 @@ func written(t *testing.T, f *Figure) (texts []string) {
 	}
 	c := &recorder.Canvas{}
 	vg.Initialize(c)
-	s.canvas, s.structure = c, unstructured{}
+	s.surface = &pixelSurface{c, colorsOf(false), s.face}
 	s.draw()
 	for _, action := range c.Actions {
 		if text, is := action.(*recorder.FillString); is {

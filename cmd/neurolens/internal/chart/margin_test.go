@@ -26,10 +26,9 @@ func TestMarginIsSeenOrSaid(t *testing.T) {
 	}
 }
 
-// TestEachPanelItsScale: a panel with a zero has a linear axis with a place for it, beside one that is logarithmic.
-func TestEachPanelItsScale(t *testing.T) {
-	mark := func(x, y float64) Mark { return Mark{X: x, Y: y, Low: nan, High: nan} }
-	f := &Figure{
+// ownScales has panels whose axes are linear because of a zero, logarithmic, and linear as asked.
+func ownScales() *Figure {
+	return &Figure{
 		Kind: Runs, Y: Axis{Label: "share", Scale: Log, Own: true},
 		Panels: []Panel{
 			{Title: "zeros", Series: []Series{{Style: Points, Marks: []Mark{mark(1, 0), mark(2, 6)}}}},
@@ -37,6 +36,11 @@ func TestEachPanelItsScale(t *testing.T) {
 			{Title: "narrow", Linear: true, Series: []Series{{Style: Points, Marks: []Mark{mark(1, 7), mark(2, 9)}}}},
 		},
 	}
+}
+
+// TestEachPanelItsScale: a panel with a zero has a linear axis with a place for it, beside one that is logarithmic.
+func TestEachPanelItsScale(t *testing.T) {
+	f := ownScales()
 	s, err := newSheet(f, ImageOptions{}, drawnThere)
 	if err != nil {
 		t.Fatal(err)

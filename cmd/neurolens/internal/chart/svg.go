@@ -36,17 +36,12 @@ func SVG(w io.Writer, f *Figure, o ImageOptions) error {
 	if err != nil {
 		return err
 	}
-	canvas := newSVGCanvas(s.height)
-	s.canvas, s.structure = canvas, canvas
+	svg := &svgSurface{height: s.height}
+	s.open(&svg.b)
+	s.surface = svg
 	s.draw()
-	if canvas.err != nil {
-		return canvas.err
-	}
-	var b bytes.Buffer
-	s.open(&b)
-	b.Write(canvas.b.Bytes())
-	b.WriteString("</svg>\n")
-	_, err = w.Write(b.Bytes())
+	svg.b.WriteString("</svg>\n")
+	_, err = w.Write(svg.b.Bytes())
 	return err
 }
 
@@ -129,9 +124,10 @@ func PNG(w io.Writer, f *Figure, o ImageOptions) error {
 	if err != nil {
 		return err
 	}
+	colors := colorsOf(o.Dark)
 	canvas := vgimg.NewWith(
-		vgimg.UseWH(vg.Length(s.size.right), vg.Length(s.height)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(s.palette["paper"]))
-	s.canvas, s.structure = canvas, unstructured{}
+		vgimg.UseWH(vg.Length(s.size.right), vg.Length(s.height)), vgimg.UseDPI(144), vgimg.UseBackgroundColor(colors["paper"]))
+	s.surface = &pixelSurface{canvas, colors, s.face}
 	s.draw()
 	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(w); err != nil {
 		return fmt.Errorf("writing a PNG: %w", err)

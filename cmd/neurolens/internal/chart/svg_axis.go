@@ -237,13 +237,11 @@ func (s *figureLayout) measure() {
 	alike := func(a Axis) func(Panel) Axis { return func(Panel) Axis { return a } }
 	s.xs = s.axes(alike(f.X), ownX, func(x *span, part Panel) { s.spanX(x, part) })
 	s.ys = s.axes(f.YOf, ownY, func(y *span, part Panel) { s.spanY(y, part) })
-	for _, part := range s.parts {
-		eachMark(part, func(series Series, m Mark) {
-			values.add(m.Value)
-			if series.ToneOf(m) == Failed && !finite(m.Y) && f.Kind != Forest && series.Style != Cells {
-				s.strip = 16
-			}
-		})
+	for series, m := range f.All() {
+		values.add(m.Value)
+		if series.ToneOf(m) == Failed && !finite(m.Y) && f.Kind != Forest && series.Style != Cells {
+			s.strip = 16
+		}
 	}
 	s.values = newAxis(f.Values, values)
 	s.values.Low, s.values.High = values.ends()
@@ -299,12 +297,12 @@ func (s *figureLayout) sameBothWays() bool {
 
 // spanX adds the values of a panel along x.
 func (s *figureLayout) spanX(x *span, part Panel) {
-	eachMark(part, func(series Series, m Mark) {
+	for series, m := range part.All() {
 		x.add(m.X)
 		if s.figure.Kind == Forest && hasInterval(series.Style, m) {
 			x.add(m.Low, m.High)
 		}
-	})
+	}
 	for _, g := range part.Guides {
 		switch {
 		case g.Along != Vertical || s.figure.X.Scale == Time:
@@ -318,12 +316,12 @@ func (s *figureLayout) spanX(x *span, part Panel) {
 
 // spanY adds the values of a panel along y.
 func (s *figureLayout) spanY(y *span, part Panel) {
-	eachMark(part, func(series Series, m Mark) {
+	for series, m := range part.All() {
 		y.add(m.Y)
 		if s.figure.Kind != Forest && hasInterval(series.Style, m) {
 			y.add(m.Low, m.High)
 		}
-	})
+	}
 	for _, g := range part.Guides {
 		if g.Along == Horizontal && s.figure.Y.Scale != Time {
 			y.addNear(g.At)
@@ -337,14 +335,6 @@ func (s *figureLayout) spanY(y *span, part Panel) {
 // hasInterval reports whether a mark has an interval; both ends of a mark without one are 0.
 func hasInterval(style Style, m Mark) bool {
 	return style == Intervals || style == Band || m.Low != 0 || m.High != 0
-}
-
-func eachMark(part Panel, do func(Series, Mark)) {
-	for _, series := range part.Series {
-		for _, m := range series.Marks {
-			do(series, m)
-		}
-	}
 }
 
 // namesLeft is the width of the names of ticks on the left.
@@ -388,11 +378,11 @@ func (s *figureLayout) namesRight(room float64) float64 {
 		}
 		widest += 14
 	case s.figure.Kind == Forest && len(s.parts) == 1:
-		eachMark(s.parts[0], func(_ Series, m Mark) {
+		for _, m := range s.parts[0].All() {
 			if m.Label != "" {
 				widest = max(widest, s.width(s.fit(m.Label, textSize, room*.3, false), textSize, false)+12)
 			}
-		})
+		}
 	}
 	return max(widest, 12)
 }

@@ -3,9 +3,7 @@ package chart
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"image"
 	"image/color"
 	"math"
 	"strconv"
@@ -15,114 +13,58 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// svgCanvas draws as SVG: a vg.Canvas with groups. Its length of one is a pixel. What lies in which group, and where texts are held,
-// is said beside the interface of canvases, by structure.
-type svgCanvas struct {
+// surface takes the strokes of a pen. Its points are gonum's: the origin is at the lower left.
+type surface interface {
+	begin(group) // of an element around what belongs together; a surface without elements ignores it
+	end(group)
+	fill(ink string, path vg.Path)
+	stroke(s style, path vg.Path)
+	text(l lettering, at vg.Point, text string)
+}
+
+// group is an element around what belongs together.
+type group struct {
+	class string
+	title string
+	link  string
+	data  []attribute
+}
+
+type attribute struct{ name, value string }
+
+// svgSurface writes the elements of an SVG, where a length of one is a pixel. Colours are classes of a stylesheet.
+type svgSurface struct {
 	b      bytes.Buffer
 	height float64
-	state  svgState
-	saved  []svgState
-	anchor anchor
-	bold   bool
-	halo   bool
-	err    error
 }
 
-type svgState struct {
-	ink    ink
-	width  float64
-	dash   []vg.Length
-	offset vg.Length
-	m      matrix
+// at converts a point to SVG, which has the origin at the upper left.
+func (c *svgSurface) at(p vg.Point) (x, y float64) { return float64(p.X), c.height - float64(p.Y) }
+
+func (c *svgSurface) fill(ink string, path vg.Path) {
+	c.path("f-"+ink, path)
+	c.b.WriteString("/>\n")
 }
 
-// matrix takes points to where they are drawn: x' = a x + c y + e, y' = b x + d y + f.
-type matrix struct{ a, b, c, d, e, f float64 }
-
-func (m matrix) apply(p vg.Point) (x, y float64) {
-	px, py := float64(p.X), float64(p.Y)
-	return m.a*px + m.c*py + m.e, m.b*px + m.d*py + m.f
-}
-
-// then is the matrix that does n first, then m.
-func (m matrix) then(n matrix) matrix {
-	return matrix{
-		m.a*n.a + m.c*n.b, m.b*n.a + m.d*n.b,
-		m.a*n.c + m.c*n.d, m.b*n.c + m.d*n.d,
-		m.a*n.e + m.c*n.f + m.e, m.b*n.e + m.d*n.f + m.f,
+func (c *svgSurface) stroke(s style, path vg.Path) {
+	c.path("l-"+s.ink, path)
+	if s.width != 1 {
+		fmt.Fprintf(&c.b, ` stroke-width="%s"`, px(s.width))
 	}
-}
-
-// newSVGCanvas has the origin at the lower left, as canvases have it, where SVG has it at the upper left.
-func newSVGCanvas(height float64) *svgCanvas {
-	c := &svgCanvas{height: height}
-	c.state = svgState{width: 1, m: matrix{1, 0, 0, -1, 0, height}}
-	return c
-}
-
-func (c *svgCanvas) SetLineWidth(w vg.Length) { c.state.width = float64(w) }
-
-func (c *svgCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
-	c.state.dash, c.state.offset = pattern, offset
-}
-
-func (c *svgCanvas) SetColor(k color.Color) {
-	named, ok := k.(ink)
-	if !ok {
-		named = ink{name: "text"}
-	}
-	c.state.ink = named
-}
-
-func (c *svgCanvas) Rotate(rad float64) {
-	sin, cos := math.Sincos(rad)
-	c.state.m = c.state.m.then(matrix{cos, sin, -sin, cos, 0, 0})
-}
-
-func (c *svgCanvas) Translate(pt vg.Point) {
-	c.state.m = c.state.m.then(matrix{1, 0, 0, 1, float64(pt.X), float64(pt.Y)})
-}
-
-func (c *svgCanvas) Scale(x, y float64) { c.state.m = c.state.m.then(matrix{x, 0, 0, y, 0, 0}) }
-
-func (c *svgCanvas) Push() { c.saved = append(c.saved, c.state) }
-
-func (c *svgCanvas) Pop() {
-	c.state = c.saved[len(c.saved)-1]
-	c.saved = c.saved[:len(c.saved)-1]
-}
-
-func (c *svgCanvas) Stroke(p vg.Path) {
-	if c.state.width <= 0 {
-		return
-	}
-	c.path(p, "l-")
-	if c.state.width != 1 {
-		fmt.Fprintf(&c.b, ` stroke-width="%s"`, px(c.state.width))
-	}
-	if len(c.state.dash) > 0 {
-		parts := make([]string, len(c.state.dash))
-		for i, d := range c.state.dash {
+	if len(s.dash) > 0 {
+		parts := make([]string, len(s.dash))
+		for i, d := range s.dash {
 			parts[i] = px(float64(d))
 		}
 		fmt.Fprintf(&c.b, ` stroke-dasharray="%s"`, strings.Join(parts, " "))
-		if c.state.offset != 0 {
-			fmt.Fprintf(&c.b, ` stroke-dashoffset="%s"`, px(float64(c.state.offset)))
-		}
 	}
 	c.b.WriteString("/>\n")
 }
 
-func (c *svgCanvas) Fill(p vg.Path) {
-	c.path(p, "f-")
-	c.b.WriteString("/>\n")
-}
-
-// path begins an element of a path: a circle and an upright rectangle are told from others, which is shorter and is read more easily.
-func (c *svgCanvas) path(p vg.Path, kind string) {
-	class := kind + c.state.ink.name
-	if len(p) == 3 && p[0].Type == vg.MoveComp && p[1].Type == vg.ArcComp && math.Abs(p[1].Angle) >= 2*math.Pi {
-		x, y := c.state.m.apply(p[1].Pos)
+// path begins an element. Circles and upright rectangles have elements of their own, which are shorter and easier to read.
+func (c *svgSurface) path(class string, p vg.Path) {
+	if len(p) == 3 && p[1].Type == vg.ArcComp {
+		x, y := c.at(p[1].Pos)
 		fmt.Fprintf(&c.b, `<circle class="%s" cx="%s" cy="%s" r="%s"`, class, px(x), px(y), px(float64(p[1].Radius)))
 		return
 	}
@@ -131,100 +73,51 @@ func (c *svgCanvas) path(p vg.Path, kind string) {
 		return
 	}
 	fmt.Fprintf(&c.b, `<path class="%s" d="`, class)
-	for _, comp := range p {
-		x, y := c.state.m.apply(comp.Pos)
-		switch comp.Type {
-		case vg.MoveComp:
-			c.to("M", x, y)
-		case vg.LineComp:
-			c.to("L", x, y)
-		case vg.ArcComp:
-			c.arc(comp)
-		case vg.CurveComp:
-			c.b.WriteString([]string{"", "Q", "C"}[len(comp.Control)])
-			for _, control := range comp.Control {
-				cx, cy := c.state.m.apply(control)
-				c.to("", cx, cy)
-				c.b.WriteByte(' ')
-			}
-			c.to("", x, y)
-		case vg.CloseComp:
+	for _, step := range p {
+		if step.Type == vg.CloseComp {
 			c.b.WriteByte('Z')
+			continue
 		}
+		x, y := c.at(step.Pos)
+		c.b.WriteString(map[int]string{vg.MoveComp: "M", vg.LineComp: "L"}[step.Type] + px(x) + " " + px(y))
 	}
 	c.b.WriteByte('"')
 }
 
-func (c *svgCanvas) to(how string, x, y float64) { c.b.WriteString(how + px(x) + " " + px(y)) }
-
-// arc goes to the beginning of an arc, and along it in two halves, for SVG has no arc from a point to itself.
-func (c *svgCanvas) arc(comp vg.PathComp) {
-	at := func(angle float64) (x, y float64) {
-		sin, cos := math.Sincos(angle)
-		return c.state.m.apply(vg.Point{X: comp.Pos.X + comp.Radius*vg.Length(cos), Y: comp.Pos.Y + comp.Radius*vg.Length(sin)})
-	}
-	x, y := at(comp.Start)
-	c.to("L", x, y)
-	sweep := "0" // angles grow against the clock, in SVG with it
-	if comp.Angle < 0 {
-		sweep = "1"
-	}
-	r := px(float64(comp.Radius))
-	for _, share := range []float64{.5, 1} {
-		x, y := at(comp.Start + share*comp.Angle)
-		c.b.WriteString("A" + r + " " + r + " 0 0 " + sweep + " ")
-		c.to("", x, y)
-	}
-}
-
-// rectangle tells whether a path is an upright rectangle.
-func (c *svgCanvas) rectangle(p vg.Path) (x, y, w, h float64, ok bool) {
-	if len(p) != 5 || p[0].Type != vg.MoveComp || p[4].Type != vg.CloseComp {
+// rectangle reports whether a path is an upright rectangle.
+func (c *svgSurface) rectangle(p vg.Path) (x, y, w, h float64, ok bool) {
+	if len(p) != 5 || p[4].Type != vg.CloseComp ||
+		p[0].Pos.Y != p[1].Pos.Y || p[1].Pos.X != p[2].Pos.X || p[2].Pos.Y != p[3].Pos.Y || p[3].Pos.X != p[0].Pos.X {
 		return 0, 0, 0, 0, false
 	}
-	for i := 1; i < 4; i++ {
-		if p[i].Type != vg.LineComp {
-			return 0, 0, 0, 0, false
-		}
-	}
-	if p[0].Pos.Y != p[1].Pos.Y || p[1].Pos.X != p[2].Pos.X || p[2].Pos.Y != p[3].Pos.Y || p[3].Pos.X != p[0].Pos.X {
-		return 0, 0, 0, 0, false
-	}
-	x0, y0 := c.state.m.apply(p[0].Pos)
-	x1, y1 := c.state.m.apply(p[2].Pos)
-	return min(x0, x1), min(y0, y1), math.Abs(x1 - x0), math.Abs(y1 - y0), c.state.m.b == 0 && c.state.m.c == 0
+	x0, y0 := c.at(p[0].Pos)
+	x1, y1 := c.at(p[2].Pos)
+	return min(x0, x1), min(y0, y1), math.Abs(x1 - x0), math.Abs(y1 - y0), true
 }
 
-func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
-	if f.Font.Size == 0 || text == "" {
+func (c *svgSurface) text(l lettering, at vg.Point, text string) {
+	if text == "" {
 		return
 	}
-	x, y := c.state.m.apply(pt)
-	class := "f-" + c.state.ink.name
-	if c.halo {
+	x, y := c.at(at)
+	class := "f-" + l.ink
+	if l.halo {
 		class += " halo"
 	}
-	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s" font-size="%s"`, class, px(x), px(y), px(float64(f.Font.Size)))
-	if c.anchor != start {
-		fmt.Fprintf(&c.b, ` text-anchor="%s"`, c.anchor)
+	fmt.Fprintf(&c.b, `<text class="%s" x="%s" y="%s" font-size="%s"`, class, px(x), px(y), px(l.size))
+	if l.anchor != start {
+		fmt.Fprintf(&c.b, ` text-anchor="%s"`, l.anchor)
 	}
-	if c.bold {
+	if l.bold {
 		c.b.WriteString(` font-weight="600"`)
 	}
-	if c.state.m.b != 0 {
-		// The canvas turns against the clock, and SVG with it.
-		degrees := math.Atan2(c.state.m.b, c.state.m.a) * 180 / math.Pi
-		fmt.Fprintf(&c.b, ` transform="rotate(%s %s %s)"`, px(degrees), px(x), px(y))
+	if l.turned != 0 { // SVG turns with the clock
+		fmt.Fprintf(&c.b, ` transform="rotate(%s %s %s)"`, px(-l.turned), px(x), px(y))
 	}
 	c.b.WriteString(">" + escaped(text) + "</text>\n")
 }
 
-// DrawImage is what no figure needs.
-func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) {
-	c.err = errors.New("drawing an image as SVG: not possible")
-}
-
-func (c *svgCanvas) begin(g group) {
+func (c *svgSurface) begin(g group) {
 	name := "g"
 	if g.link != "" {
 		name = "a"
@@ -243,7 +136,7 @@ func (c *svgCanvas) begin(g group) {
 	c.b.WriteString("\n")
 }
 
-func (c *svgCanvas) end(g group) {
+func (c *svgSurface) end(g group) {
 	if g.link != "" {
 		c.b.WriteString("</a>\n")
 		return
@@ -251,9 +144,48 @@ func (c *svgCanvas) end(g group) {
 	c.b.WriteString("</g>\n")
 }
 
-func (c *svgCanvas) hold(a anchor, bold, halo bool) bool {
-	c.anchor, c.bold, c.halo = a, bold, halo
-	return true
+// pixelSurface draws on a canvas of gonum.
+type pixelSurface struct {
+	canvas vg.Canvas
+	colors map[string]color.NRGBA
+	face   func(size float64, bold bool) font.Face
+}
+
+func (c *pixelSurface) begin(group) {}
+func (c *pixelSurface) end(group)   {}
+
+func (c *pixelSurface) fill(ink string, path vg.Path) {
+	c.canvas.SetColor(c.colors[ink])
+	c.canvas.Fill(path)
+}
+
+func (c *pixelSurface) stroke(s style, path vg.Path) {
+	c.canvas.SetColor(c.colors[s.ink])
+	c.canvas.SetLineWidth(vg.Length(s.width))
+	c.canvas.SetLineDash(s.dash, 0)
+	c.canvas.Stroke(path)
+}
+
+func (c *pixelSurface) text(l lettering, at vg.Point, text string) {
+	face := c.face(l.size, l.bold)
+	shift := -face.Width(text) * vg.Length(l.anchor.before())
+	if l.halo { // the text in the colour of paper, around where it will be
+		c.canvas.SetColor(c.colors["paper"])
+		for i := range 8 {
+			sin, cos := math.Sincos(float64(i) * math.Pi / 4)
+			c.canvas.FillString(face, vg.Point{X: at.X + shift + 1.2*vg.Length(cos), Y: at.Y - 1.2*vg.Length(sin)}, text)
+		}
+	}
+	c.canvas.SetColor(c.colors[l.ink])
+	if l.turned == 0 {
+		c.canvas.FillString(face, vg.Point{X: at.X + shift, Y: at.Y}, text)
+		return
+	}
+	c.canvas.Push()
+	c.canvas.Translate(at)
+	c.canvas.Rotate(l.turned * math.Pi / 180)
+	c.canvas.FillString(face, vg.Point{X: shift}, text)
+	c.canvas.Pop()
 }
 
 // px prints a length, or an angle, with two decimals at most.

@@ -6,16 +6,9 @@ import (
 	"strings"
 )
 
-// An ink is a colour with a name: an SVG has the name as a class, and a picture in pixels has the colour.
-type ink struct {
-	name  string
-	color color.NRGBA
-}
-
-func (k ink) RGBA() (r, g, b, a uint32) { return k.color.RGBA() }
-
-// inks are all colours, by what they are for, in light and in dark. Those of series are the colours of Okabe and Ito, which people of
-// every colour vision tell apart, as much darker or lighter as three to one against the paper asks for.
+// inks are all colours, by what they are for, in light and in dark. An SVG has the name as a class, and a picture in pixels has the
+// colour. Those of series are the colours of Okabe and Ito, which people of every colour vision tell apart, as much darker or lighter as
+// three to one against the paper asks for.
 var inks = []struct{ name, light, dark string }{
 	{"paper", "#ffffff", "#0d1117"},
 	{"text", "#1f2328", "#e6edf3"},
@@ -63,29 +56,19 @@ const (
 	firstHigh = 6 // of shades: has the other ink for its text
 )
 
-// palette finds inks by name.
-type palette map[string]ink
-
-func newPalette(dark bool) palette {
-	p := palette{}
+// colorsOf returns the colours of a picture in pixels by their names.
+func colorsOf(dark bool) map[string]color.NRGBA {
+	all := map[string]color.NRGBA{}
 	for _, k := range inks {
 		hex := k.light
 		if dark {
 			hex = k.dark
 		}
-		p[k.name] = ink{k.name, fromHex(hex)}
+		c := color.NRGBA{A: 0xff}
+		fmt.Sscanf(hex, "#%02x%02x%02x%02x", &c.R, &c.G, &c.B, &c.A) // without an alpha, the last one stays
+		all[k.name] = c
 	}
-	return p
-}
-
-func fromHex(s string) color.NRGBA {
-	c := color.NRGBA{A: 0xff}
-	if len(s) == len("#rrggbbaa") {
-		fmt.Sscanf(s, "#%02x%02x%02x%02x", &c.R, &c.G, &c.B, &c.A)
-		return c
-	}
-	fmt.Sscanf(s, "#%02x%02x%02x", &c.R, &c.G, &c.B)
-	return c
+	return all
 }
 
 // Stylesheet is what a page has once for all SVGs that are embedded in it: their colours as variables, in light, in dark and in print,

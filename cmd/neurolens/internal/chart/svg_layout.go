@@ -67,7 +67,7 @@ func newSheet(f *Figure, o ImageOptions, slack float64) (*figureLayout, error) {
 	}
 	s := &figureLayout{
 		pen: pen{
-			slack: slack, palette: newPalette(o.Dark), regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
+			slack: slack, regular: parsed[0], bold: parsed[1], widths: map[letter]float64{},
 		},
 		figure: f, options: o, parts: f.Parts(), ends: map[string]string{},
 	}
@@ -166,9 +166,9 @@ func (s *figureLayout) sizeCells() {
 	for _, size := range []float64{textSize, 10, 9} {
 		fits := size <= h
 		for _, part := range s.parts {
-			eachMark(part, func(_ Series, m Mark) {
+			for _, m := range part.All() {
 				fits = fits && (!finite(m.Value) || s.width(quantity(m.Value, s.figure.Values.Unit), size, false) <= w)
-			})
+			}
 		}
 		if fits {
 			s.cellSize = size
@@ -294,18 +294,6 @@ func (s *figureLayout) namesAtEnds() bool {
 	})
 }
 
-// toneWords are the meanings of tones.
-var toneWords = []struct {
-	tone Tone
-	text string
-}{
-	{Regressed, "worse"},
-	{Improved, "better"},
-	{Neutral, "unchanged or inconclusive"},
-	{Warned, "with a warning"},
-	{Failed, "failed: no value"},
-}
-
 // entries returns the entries of the legend: series, tones, and the colours of a heat map.
 func (s *figureLayout) entries() []entry {
 	var entries []entry
@@ -334,17 +322,17 @@ func (s *figureLayout) entries() []entry {
 	if left > 0 {
 		entries = append(entries, entry{text: "and " + strconv.Itoa(left) + " more"})
 	}
-	for _, word := range toneWords {
-		if tones[word.tone] && !toned[word.tone] {
-			tone := word.tone
-			entries = append(entries, entry{text: s.figure.Explained(tone, word.text), width: 12, sample: func(s *figureLayout, x, y float64) {
-				if tone == Warned {
-					s.warned("paper", point{x + 5, y}, 4)
-					return
-				}
-				s.shape(shapeOf(tone, disc), string(tone), x+5, y, 4)
-			}})
+	for _, look := range toneLooks {
+		if !tones[look.tone] || toned[look.tone] {
+			continue
 		}
+		entries = append(entries, entry{text: s.figure.Explained(look.tone, look.pictured), width: 12, sample: func(s *figureLayout, x, y float64) {
+			if look.tone == Warned {
+				s.warned("paper", point{x + 5, y}, 4)
+				return
+			}
+			s.shape(look.shape, string(look.tone), x+5, y, 4)
+		}})
 	}
 	if s.figure.Kind == Heatmap && s.values.Low <= s.values.High {
 		entries = append(entries, s.scale())

@@ -27,6 +27,14 @@ type look struct {
 	shape     shape
 }
 
+// of returns the ink and the shape of a mark: those of its tone, or else those of its series.
+func (l look) of(m Mark) (ink string, form shape) {
+	if m.Tone != Plain {
+		return string(m.Tone), lookOf(m.Tone).shape
+	}
+	return l.ink, l.shape
+}
+
 // dashes tell lines apart that have no points to do so.
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {14, 4}}
 
@@ -58,30 +66,13 @@ func (s *figureLayout) look(series Series, place int) look {
 		shape: []shape{disc, square, triangle, diamond, downward}[i%5],
 	}
 	if series.Tone != Plain {
-		l.ink, l.area, l.shape, i = string(series.Tone), "margin", shapeOf(series.Tone, 0), 0
+		l.ink, l.area, l.shape, i = string(series.Tone), "margin", lookOf(series.Tone).shape, 0
 	}
 	l.line = style{ink: l.ink, width: 1.75}
 	if !s.showsPoints(series) {
 		l.line.dash = dashes[i%len(dashes)]
 	}
 	return l
-}
-
-// shapeOf is the shape that a tone has wherever it is; plain marks have that of their series.
-func shapeOf(t Tone, plain shape) shape {
-	switch t {
-	case Regressed:
-		return diamond
-	case Improved:
-		return disc
-	case Neutral:
-		return ring
-	case Warned:
-		return triangle
-	case Failed:
-		return cross
-	}
-	return plain
 }
 
 // shape draws a point.
@@ -286,10 +277,7 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 		return point{}, false
 	}
 	at := point{v.px(m.X), v.py(m.Y)}
-	ink, form := l.ink, l.shape
-	if m.Tone != Plain {
-		ink, form = string(m.Tone), shapeOf(m.Tone, form)
-	}
+	ink, form := l.of(m)
 	r := v.radius(m)
 	switch series.Style {
 	case Band:
@@ -332,10 +320,7 @@ func (v *view) drawRow(series Series, m Mark, l look) (point, bool) {
 		return point{}, false
 	}
 	y := v.py(m.Y)
-	ink, form := l.ink, l.shape
-	if m.Tone != Plain {
-		ink, form = string(m.Tone), shapeOf(m.Tone, form)
-	}
+	ink, form := l.of(m)
 	if m.Label != "" && len(v.parts) == 1 {
 		room := v.size.right - edge - v.right - 4
 		v.text(lettering{ink: ink, size: textSize, anchor: end}, v.size.right-edge, y+4, v.fit(m.Label, textSize, room+8, false))
@@ -401,7 +386,7 @@ func (v *view) drawCell(series Series, m Mark) (point, bool) {
 		v.text(lettering{ink: ink, size: v.cellSize, anchor: center}, x, y+v.cellSize*.36, text)
 	}
 	if tone := series.ToneOf(m); tone != Plain && h >= 12 && w >= 16 {
-		v.shape(shapeOf(tone, disc), ink, cell.right-6, cell.top+6, 3)
+		v.shape(lookOf(tone).shape, ink, cell.right-6, cell.top+6, 3)
 	}
 	return point{x, y}, true
 }

@@ -28,42 +28,15 @@ const (
 	end    anchor = "end"
 )
 
-// structure is what a canvas may have beside its lines: groups with data, and texts that are held at their middle or end, whatever
-// font they are shown in.
-type structure interface {
-	begin(group)
-	end(group)
-	hold(a anchor, bold, halo bool) bool
-}
-
-// group is an element around what belongs together.
-type group struct {
-	class string
-	title string
-	link  string
-	data  []attribute
-}
-
-type attribute struct{ name, value string }
-
-// unstructured is for canvases that have lines alone.
-type unstructured struct{}
-
-func (unstructured) begin(group)                  {}
-func (unstructured) end(group)                    {}
-func (unstructured) hold(anchor, bool, bool) bool { return false }
-
-// pen draws on a canvas in pixels from the upper left, with y downwards.
+// pen draws in pixels from the upper left, with y downwards.
 type pen struct {
-	canvas    vg.Canvas
-	structure structure
-	height    float64
-	slack     float64 // how much wider than measured a text may be
-	palette   palette
-	regular   *opentype.Font
-	bold      *opentype.Font
-	widths    map[letter]float64
-	letters   *letters
+	surface
+	height  float64
+	slack   float64 // how much wider than measured a text may be
+	regular *opentype.Font
+	bold    *opentype.Font
+	widths  map[letter]float64
+	letters *letters
 }
 
 type letter struct {
@@ -131,18 +104,6 @@ type style struct {
 	dash  []vg.Length
 }
 
-func (p *pen) stroke(s style, path vg.Path) {
-	p.canvas.SetColor(p.palette[s.ink])
-	p.canvas.SetLineWidth(vg.Length(s.width))
-	p.canvas.SetLineDash(s.dash, 0)
-	p.canvas.Stroke(path)
-}
-
-func (p *pen) fill(ink string, path vg.Path) {
-	p.canvas.SetColor(p.palette[ink])
-	p.canvas.Fill(path)
-}
-
 // point is a place in pixels.
 type point struct{ x, y float64 }
 
@@ -193,45 +154,14 @@ func (p *pen) text(l lettering, x, y float64, s string) {
 	if l.anchor == "" {
 		l.anchor = start
 	}
-	s = p.letters.shown(s)
-	face := p.face(l.size, l.bold)
-	held := p.structure.hold(l.anchor, l.bold, l.halo)
-	shift := 0.0
-	if !held && l.anchor != start {
-		shift = -float64(face.Width(s))
-		if l.anchor == center {
-			shift /= 2
-		}
-	}
-	if !held && l.halo {
-		p.halo(face, x+shift, y, s)
-	}
-	p.canvas.SetColor(p.palette[l.ink])
-	if l.turned == 0 {
-		p.canvas.FillString(face, p.at(x+shift, y), s)
-		return
-	}
-	p.canvas.Push()
-	p.canvas.Translate(p.at(x, y))
-	p.canvas.Rotate(l.turned * math.Pi / 180)
-	p.canvas.FillString(face, vg.Point{X: vg.Length(shift)}, s)
-	p.canvas.Pop()
-}
-
-// halo writes a text in the colour of paper around where it will be.
-func (p *pen) halo(face font.Face, x, y float64, s string) {
-	p.canvas.SetColor(p.palette["paper"])
-	for i := range 8 {
-		sin, cos := math.Sincos(float64(i) * math.Pi / 4)
-		p.canvas.FillString(face, p.at(x+1.2*cos, y+1.2*sin), s)
-	}
+	p.surface.text(l, p.at(x, y), p.letters.shown(s))
 }
 
 // in draws something as one element.
 func (p *pen) in(g group, draw func()) {
-	p.structure.begin(g)
+	p.begin(g)
 	draw()
-	p.structure.end(g)
+	p.end(g)
 }
 
 // box is a part of the picture.
@@ -315,7 +245,9 @@ func textsOf(f *Figure) []string {
 		for _, s := range part.Series {
 			all = append(all, s.Name)
 		}
-		eachMark(part, func(_ Series, m Mark) { all = append(all, m.Label, m.Word) })
+		for _, m := range part.All() {
+			all = append(all, m.Label, m.Word)
+		}
 	}
 	return all
 }

@@ -3,7 +3,6 @@ package chart
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -60,11 +59,9 @@ func (p textPen) tooNarrow() []string {
 
 // anyMark reports whether a figure has any mark, even a failure.
 func anyMark(f *Figure) bool {
-	for _, part := range f.Parts() {
-		for _, s := range part.Series {
-			if slices.ContainsFunc(s.Marks, func(m Mark) bool { return known(f, m) || s.ToneOf(m) != Plain }) {
-				return true
-			}
+	for s, m := range f.All() {
+		if known(f, m) || s.ToneOf(m) != Plain {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -52,7 +53,7 @@ func (c *canvas) dot(x, y int, ink textStyle) {
 // line sets the dots between two dots, by Bresenham's algorithm.
 func (c *canvas) line(x, y, toX, toY int, ink textStyle) {
 	dx, dy := abs(toX-x), -abs(toY-y)
-	stepX, stepY := sign(toX-x), sign(toY-y)
+	stepX, stepY := cmp.Compare(toX, x), cmp.Compare(toY, y)
 	for off := dx + dy; ; {
 		c.dot(x, y, ink)
 		if x == toX && y == toY {
@@ -121,13 +122,3 @@ func (c cell) seen(ascii bool) (r rune, color string) {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-func sign(n int) int {
-	switch {
-	case n > 0:
-		return 1
-	case n < 0:
-		return -1
-	}
-	return 0
-}

@@ -66,12 +66,10 @@ func (p textPen) forest(f *Figure) []string {
 // forestScale has room for all intervals and for what they are read against.
 func forestScale(f *Figure) AxisScale {
 	var xs []float64
+	for _, m := range f.All() {
+		xs = append(xs, m.X, m.Low, m.High)
+	}
 	for _, part := range f.Parts() {
-		for _, s := range part.Series {
-			for _, m := range s.Marks {
-				xs = append(xs, m.X, m.Low, m.High)
-			}
-		}
 		for _, g := range part.Guides {
 			if xs = append(xs, g.At); g.Until > g.At {
 				xs = append(xs, g.Until)
@@ -84,23 +82,16 @@ func forestScale(f *Figure) AxisScale {
 // estimateRows are the marks of a panel from the top.
 func estimateRows(f *Figure, part Panel) []estimateRow {
 	var rows []estimateRow
-	for _, s := range part.Series {
-		for _, m := range s.Marks {
-			row := estimateRow{mark: m, tone: s.ToneOf(m), name: s.Name, value: estimate(f.X, m.X), word: m.Word}
-			if f.Y.Scale == Categories {
-				row.name = TickText(f.Y, m.Y)
-			}
-			if m.Label != "" {
-				row.value = m.Label
-			}
-			if row.word == "" {
-				row.word = tones[row.tone].word
-			}
-			if !math.IsNaN(m.Low) && !math.IsNaN(m.High) {
-				row.interval = estimate(f.X, m.Low) + " … " + estimate(f.X, m.High)
-			}
-			rows = append(rows, row)
+	for s, m := range part.All() {
+		tone := s.ToneOf(m)
+		row := estimateRow{mark: m, tone: tone, name: s.Name, value: cmp.Or(m.Label, estimate(f.X, m.X)), word: cmp.Or(m.Word, lookOf(tone).word)}
+		if f.Y.Scale == Categories {
+			row.name = TickText(f.Y, m.Y)
 		}
+		if !math.IsNaN(m.Low) && !math.IsNaN(m.High) {
+			row.interval = estimate(f.X, m.Low) + " … " + estimate(f.X, m.High)
+		}
+		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b estimateRow) int { return cmp.Compare(a.mark.Y, b.mark.Y) })
 	return rows
@@ -181,7 +172,7 @@ func (d textForest) row(row estimateRow) []string {
 	if w.interval > 0 {
 		cells = append(cells, d.pad(row.interval, w.interval, true))
 	}
-	cells = append(cells, d.paint(d.cut(row.word, w.word), tones[row.tone].color))
+	cells = append(cells, d.paint(d.cut(row.word, w.word), lookOf(row.tone).color))
 	if w.apart {
 		return append(d.ownLines(row.name), strings.TrimRight(strings.Join(cells, term.Gap), " "))
 	}
@@ -204,7 +195,7 @@ func (d textForest) drawn(row estimateRow) string {
 			c.behind(from, 0, d.one("│", "|"))
 		}
 	}
-	set := func(at int, r rune) { c.at(at, 0).above, c.at(at, 0).color = r, tones[row.tone].color }
+	set := func(at int, r rune) { c.at(at, 0).above, c.at(at, 0).color = r, lookOf(row.tone).color }
 	low, okLow := d.column(row.mark.Low)
 	high, okHigh := d.column(row.mark.High)
 	if okLow && okHigh {
@@ -219,7 +210,9 @@ func (d textForest) drawn(row estimateRow) string {
 	}
 	for _, g := range d.guides {
 		if at, _, ok := d.reach(g); ok && g.Until <= g.At {
-			d.cross(c.at(at, 0))
+			if r, has := crossed[c.at(at, 0).above]; has {
+				c.at(at, 0).above = r
+			}
 		}
 	}
 	d.look(c)
@@ -228,13 +221,6 @@ func (d textForest) drawn(row estimateRow) string {
 
 // crossed are the characters of an interval where a line that it is read against goes through it.
 var crossed = map[rune]rune{'─': '┿', '├': '┠', '┤': '┨', '●': '◉', '-': '+', '*': '@'}
-
-// cross draws a line through an interval.
-func (d textForest) cross(at *cell) {
-	if r, has := crossed[at.above]; has {
-		at.above = r
-	}
-}
 
 // look notes which guides are seen in a row.
 func (d textForest) look(c *canvas) {

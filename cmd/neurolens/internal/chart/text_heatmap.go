@@ -22,12 +22,8 @@ type heat struct {
 // heatmap is a table of values, each with a shade.
 func (p textPen) heatmap(f *Figure) []string {
 	var values []float64
-	for _, part := range f.Parts() {
-		for _, s := range part.Series {
-			for _, m := range s.Marks {
-				values = append(values, m.Value)
-			}
-		}
+	for _, m := range f.All() {
+		values = append(values, m.Value)
 	}
 	shades := NewAxisScale(f.Values, values)
 	var lines []string
@@ -46,22 +42,16 @@ func (p textPen) heatmap(f *Figure) []string {
 
 func gridOf(part Panel) grid {
 	g := grid{marks: map[[2]float64]heat{}}
-	for _, s := range part.Series {
-		for _, m := range s.Marks {
-			if math.IsNaN(m.X) || math.IsNaN(m.Y) {
-				continue
-			}
-			g.columns, g.rows = append(g.columns, m.X), append(g.rows, m.Y)
-			g.marks[[2]float64{m.X, m.Y}] = heat{m, s.ToneOf(m)}
+	for s, m := range part.All() {
+		if math.IsNaN(m.X) || math.IsNaN(m.Y) {
+			continue
 		}
+		g.columns, g.rows = append(g.columns, m.X), append(g.rows, m.Y)
+		g.marks[[2]float64{m.X, m.Y}] = heat{m, s.ToneOf(m)}
 	}
-	g.columns, g.rows = distinct(g.columns), distinct(g.rows)
+	g.columns = slices.Compact(slices.Sorted(slices.Values(g.columns)))
+	g.rows = slices.Compact(slices.Sorted(slices.Values(g.rows)))
 	return g
-}
-
-func distinct(values []float64) []float64 {
-	slices.Sort(values)
-	return slices.Compact(values)
 }
 
 // table are the lines of a grid: as many columns beside one another as there is room for, the rest below.
@@ -162,7 +152,7 @@ func (p textPen) cell(f *Figure, h heat, shades AxisScale, width int) string {
 	case p.color && ok:
 		return backgrounds[min(int(share*float64(len(backgrounds))), len(backgrounds)-1)] + " " + text + " " + term.Plain
 	case p.color:
-		return " " + p.paint(text, tones[h.tone].color) + " "
+		return " " + p.paint(text, lookOf(h.tone).color) + " "
 	case ok:
 		return " " + p.shade(share) + " " + text
 	}

@@ -138,23 +138,6 @@ var (
 	colors      = [maxSeries]string{"\x1b[38;5;32m", "\x1b[38;5;172m", "\x1b[38;5;36m", "\x1b[38;5;169m", "\x1b[38;5;166m", "\x1b[38;5;74m"}
 )
 
-// tone is how marks are drawn that say something, whatever series they are of.
-type tone struct {
-	shape, ascii rune
-	color, word  string
-}
-
-var tones = map[Tone]tone{
-	Neutral:   {'○', 'o', "", "unchanged or inconclusive"},
-	Regressed: {'✗', 'R', term.Red, "regressed"},
-	Improved:  {'✓', 'I', term.Green, "improved"},
-	Warned:    {'!', '!', "\x1b[38;5;172m", "with a warning"},
-	Failed:    {'⊘', 'F', term.Red, "failed: no value"},
-}
-
-// toneOrder is the order of tones in a legend.
-var toneOrder = []Tone{Regressed, Improved, Neutral, Warned, Failed}
-
 // seriesInk is how the series of a place is drawn. Those without a name, and those after the last shape, have none.
 func (p textPen) seriesInk(place int) textStyle {
 	if place < 0 || place >= maxSeries {
@@ -168,11 +151,11 @@ func (p textPen) seriesInk(place int) textStyle {
 
 // toneInk is how a mark of a tone is drawn.
 func (p textPen) toneInk(t Tone) textStyle {
-	own := tones[t]
+	own := lookOf(t)
 	if p.ASCII {
 		return textStyle{own.color, own.ascii, own.ascii}
 	}
-	return textStyle{own.color, own.shape, 0}
+	return textStyle{own.color, own.text, 0}
 }
 
 // key assigns shapes and colours to series and tones, and writes the legend.
@@ -218,19 +201,12 @@ type kind struct {
 // ofOneKind reports whether all visible marks of a figure are points of one series and one tone.
 func ofOneKind(f *Figure) bool {
 	kinds := map[kind]bool{}
-	for _, part := range f.Parts() {
-		for _, s := range part.Series {
-			for _, m := range s.Marks {
-				if s.Style != Band && known(f, m) {
-					kinds[kind{s.Name, says(s, m)}] = true
-				}
-			}
-			if isCurve(s) {
-				return false
-			}
+	for s, m := range f.All() {
+		if s.Style != Band && known(f, m) {
+			kinds[kind{s.Name, says(s, m)}] = true
 		}
 	}
-	return len(kinds) == 1
+	return len(kinds) == 1 && !slices.ContainsFunc(f.Parts(), func(p Panel) bool { return slices.ContainsFunc(p.Series, isCurve) })
 }
 
 // take gives a series the next shape and colour.
@@ -261,7 +237,7 @@ func (k *key) ink(s Series) textStyle {
 		with.shape, with.ascii = 0, '='
 	}
 	if s.Tone != Plain {
-		with.color = tones[s.Tone].color
+		with.color = lookOf(s.Tone).color
 	}
 	return with
 }
@@ -315,9 +291,9 @@ func (k *key) legend() []string {
 		}
 		entries = append(entries, k.entry(k.sample(s), color, names[i]))
 	}
-	for _, t := range toneOrder {
-		if k.tones[t] && !k.named(t) {
-			with, text := k.toneInk(t), k.f.Explained(t, tones[t].word)
+	for _, look := range toneLooks {
+		if t := look.tone; k.tones[t] && !k.named(t) {
+			with, text := k.toneInk(t), k.f.Explained(t, look.word)
 			if k.thinned != nil && k.thinned.tone == t {
 				text = k.cut(text, room) + dots
 			}

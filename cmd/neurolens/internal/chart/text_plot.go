@@ -28,12 +28,10 @@ func scales(f *Figure, parts []Panel) (x, y AxisScale) {
 	var xs, ys []float64
 	equal := false // both axes have the same range, so that y = x is a diagonal
 	for _, part := range parts {
-		for _, s := range part.Series {
-			for _, m := range s.Marks {
-				xs, ys = append(xs, m.X), append(ys, m.Y)
-				if s.Style == Intervals || s.Style == Band {
-					ys = append(ys, m.Low, m.High)
-				}
+		for s, m := range part.All() {
+			xs, ys = append(xs, m.X), append(ys, m.Y)
+			if s.Style == Intervals || s.Style == Band {
+				ys = append(ys, m.Low, m.High)
 			}
 		}
 		for _, g := range part.Guides {
@@ -63,7 +61,7 @@ func (d *plot) draw(part Panel) {
 			d.shapes(s, above)
 		}
 	}
-	d.failures(part.Series)
+	d.failures()
 }
 
 // up is the vertical position of a value, from 0 to 1. The first category is at the top, as in tables.
@@ -208,11 +206,9 @@ const farApart = 10
 // count is how many marks of a panel say what: those that say nothing by series, those that say something in all of them.
 func (d *plot) count(s Series) map[Tone]int {
 	count := map[Tone]int{}
-	for _, other := range d.part.Series {
-		for _, m := range other.Marks {
-			if t := says(other, m); t != Plain || other.Name == s.Name {
-				count[t]++
-			}
+	for other, m := range d.part.All() {
+		if t := says(other, m); t != Plain || other.Name == s.Name {
+			count[t]++
 		}
 	}
 	return count
@@ -242,14 +238,12 @@ func (d *plot) put(column, row int, with textStyle) {
 }
 
 // failures are marked on the x axis, where they hide nothing.
-func (d *plot) failures(all []Series) {
+func (d *plot) failures() {
 	across, _ := d.dotsIn()
-	for _, s := range all {
-		for _, m := range s.Marks {
-			share, ok := d.x.Place(m.X)
-			if t := s.ToneOf(m); ok && t != Plain && math.IsNaN(m.Y) && math.IsNaN(m.Low) {
-				d.failed[dotAt(share, d.columns*across)/across] = d.toneInk(t)
-			}
+	for s, m := range d.part.All() {
+		share, ok := d.x.Place(m.X)
+		if t := s.ToneOf(m); ok && t != Plain && math.IsNaN(m.Y) && math.IsNaN(m.Low) {
+			d.failed[dotAt(share, d.columns*across)/across] = d.toneInk(t)
 		}
 	}
 }
@@ -431,11 +425,9 @@ func withoutPlace(f *Figure) (n int) {
 	}
 	for _, part := range f.Parts() {
 		x, y := panelScales(f, part)
-		for _, s := range part.Series {
-			for _, m := range s.Marks {
-				if lost(x, m.X) || lost(y, m.Y) {
-					n++
-				}
+		for _, m := range part.All() {
+			if lost(x, m.X) || lost(y, m.Y) {
+				n++
 			}
 		}
 	}

@@ -114,11 +114,9 @@ func TestNumbersCanBeReadBack(t *testing.T) {
 			t.Errorf("%s: %d marks are drawn, of %d", name, len(marks), f.Marks())
 			continue
 		}
-		for _, part := range f.Parts() {
-			eachMark(part, func(series Series, m Mark) {
-				checkMark(t, name, marks[0], m)
-				marks = marks[1:]
-			})
+		for _, m := range f.All() {
+			checkMark(t, name, marks[0], m)
+			marks = marks[1:]
 		}
 	}
 }
@@ -493,35 +491,10 @@ func alike() map[string][]string {
 	return all
 }
 
-// ofTextNames are figures that say names in every place where a figure has some.
-func ofTextNames(names []string) map[string]*Figure {
-	category := Axis{Scale: Categories, Categories: names}
-	all := map[string]*Figure{
-		"rows":    {Kind: Forest, Y: category, Series: []Series{{Style: Intervals}}},
-		"legend":  {Kind: ECDF},
-		"panels":  {Kind: Runs},
-		"side":    {Kind: Scatter, Y: category, Series: []Series{{Style: Points}}},
-		"up":      {Kind: Heatmap, X: Axis{Label: "x"}, Y: category, Series: []Series{{Style: Cells}}},
-		"columns": {Kind: Heatmap, X: category, Y: Axis{Label: "y"}, Series: []Series{{Style: Cells}}},
-	}
-	for i, name := range names {
-		m := func(x, y float64) Mark { return Mark{X: x, Y: y, Low: none, High: none, Value: 1} }
-		at := float64(i)
-		for kind, place := range map[string]Mark{"rows": m(1, at), "side": m(1, at), "up": m(0, at), "columns": m(at, 0)} {
-			all[kind].Series[0].Marks = append(all[kind].Series[0].Marks, place)
-		}
-		own := []Series{{Name: name, Style: Line, Marks: []Mark{m(1, 1), m(2, 2)}}}
-		all["legend"].Series = append(all["legend"].Series, own...)
-		own[0].Name = ""
-		all["panels"].Panels = append(all["panels"].Panels, Panel{Title: name, Series: own})
-	}
-	return all
-}
-
 // TestTextLabelsDiffer: no two names of a figure look the same, however narrow the page is.
 func TestTextLabelsDiffer(t *testing.T) {
 	for way, names := range alike() {
-		for place, f := range ofTextNames(names) {
+		for place, f := range ofNames(names) {
 			for _, width := range []int{30, 40, 80, 120} {
 				for _, o := range []TextOptions{{}, {ASCII: true}} {
 					seen := map[string]bool{}
@@ -554,7 +527,7 @@ func labelsIn(place string, lines []string) (labels []string) {
 				line = lines[i-1]
 			}
 			labels = append(labels, line)
-		case place == "legend" && strings.ContainsAny(words[0], "●○◆△■*o+#x") && len(words) > 1:
+		case (place == "legend" || place == "ends") && strings.ContainsAny(words[0], "●○◆△■*o+#x") && len(words) > 1:
 			for _, entry := range strings.Split(line, "   ") {
 				labels = append(labels, strings.Join(strings.Fields(entry)[1:], " "))
 			}
@@ -638,15 +611,7 @@ func TestTextMarginIsSeenOrSaid(t *testing.T) {
 
 // TestEachTextPanelItsScale: a panel with a zero has a linear axis with a place for it, beside one that is logarithmic.
 func TestEachTextPanelItsScale(t *testing.T) {
-	f := &Figure{
-		Kind: Runs, Y: Axis{Label: "share", Scale: Log, Own: true},
-		Panels: []Panel{
-			{Title: "zeros", Series: []Series{{Style: Points, Marks: []Mark{mark(1, 0), mark(2, 6)}}}},
-			{Title: "wide", Series: []Series{{Style: Points, Marks: []Mark{mark(1, 1), mark(2, 1000000)}}}},
-			{Title: "narrow", Linear: true, Series: []Series{{Style: Points, Marks: []Mark{mark(1, 7), mark(2, 9)}}}},
-		},
-	}
-	got := strings.Join(Text(f, term.Page{Width: 40}, TextOptions{}), "\n")
+	got := strings.Join(Text(ownScales(), term.Page{Width: 40}, TextOptions{}), "\n")
 	own, name := map[string][]string{}, ""
 	for line := range strings.Lines(got) {
 		if tick, _, found := strings.Cut(line, " ┤"); found {

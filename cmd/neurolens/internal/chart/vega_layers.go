@@ -1,20 +1,13 @@
 package chart
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 )
 
 // vegaColors are those of Okabe and Ito, which colour-blind people can tell apart.
 var vegaColors = []string{"#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999933"}
-
-// toneLooks are the colour and the shape of marks that say something.
-var toneLooks = map[Tone][2]string{
-	Neutral:   {"#777777", "circle"},
-	Regressed: {"#D55E00", "triangle-up"},
-	Improved:  {"#0072B2", "triangle-down"},
-	Warned:    {"#E69F00", "diamond"},
-	Failed:    {"#D55E00", "cross"},
-}
 
 var vegaShapes = []string{"circle", "square", "diamond", "triangle-up", "triangle-down", "cross"}
 
@@ -52,7 +45,7 @@ func (c chart) marks(style Style, grouped bool) []object {
 	test += " && " + map[bool]string{true: "datum.group", false: "!datum.group"}[grouped]
 	layer := func(mark object, encoding object) object {
 		if grouped && style != Cells {
-			encoding["color"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(0)}}
+			encoding["color"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(vegaColors, func(l toneLook) string { return l.vegaColor })}}
 		} else if style != Cells {
 			mark["color"] = vegaColors[0]
 		}
@@ -85,10 +78,7 @@ func series() object { return object{"field": "series", "type": "nominal"} }
 
 // low is a channel of the lower ends of intervals.
 func (c chart) low(of object) object {
-	low := object{}
-	for name, value := range of {
-		low[name] = value
-	}
+	low := maps.Clone(of)
 	low["field"] = "shown_low"
 	return low
 }
@@ -98,20 +88,16 @@ func vegaPoint() object { return object{"type": "point", "filled": true, "size":
 // shaped gives groups shapes.
 func (c chart) shaped(grouped bool, encoding object) object {
 	if grouped {
-		encoding["shape"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(1)}}
+		encoding["shape"] = object{"field": "group", "type": "nominal", "title": nil, "scale": object{"domain": c.groups, "range": c.looks(vegaShapes, func(l toneLook) string { return l.vegaShape })}}
 	}
 	return encoding
 }
 
-// looks are the colours (0) or the shapes (1) of groups.
-func (c chart) looks(which int) []string {
+// looks returns the colours or the shapes of groups: of a tone its own, of others one of some ways.
+func (c chart) looks(ways []string, own func(toneLook) string) []string {
 	all := make([]string, len(c.groups))
-	ways := [][]string{vegaColors, vegaShapes}[which]
 	for i, group := range c.groups {
-		all[i] = ways[i%len(ways)]
-		if look, ok := toneLooks[Tone(c.tones[group])]; ok {
-			all[i] = look[which]
-		}
+		all[i] = cmp.Or(own(lookOf(Tone(c.tones[group]))), ways[i%len(ways)])
 	}
 	return all
 }
@@ -146,18 +132,17 @@ func (c chart) cells(test string, x, y object) []object {
 func (c chart) states() []object {
 	var layers []object
 	x, y := c.channel("x"), c.channel("y")
-	for _, tone := range []Tone{Regressed, Improved, Warned, Failed} {
-		look := toneLooks[tone]
-		mark := object{"type": "point", "filled": true, "size": 90, "color": look[0], "shape": look[1]}
-		test := "datum.part === 'mark' && datum.tone === '" + string(tone) + "' && "
+	for _, look := range toneLooks {
+		if look.tone == Neutral || c.alongX() || c.f.Kind == Heatmap {
+			continue
+		}
+		mark := object{"type": "point", "filled": true, "size": 90, "color": look.vegaColor, "shape": look.vegaShape}
+		test := "datum.part === 'mark' && datum.tone === '" + string(look.tone) + "' && "
 		tooltip := object{"field": "text", "type": "nominal"}
 		has := func(known bool) bool {
 			return slices.ContainsFunc(c.rows, func(r row) bool {
-				return r.Part == "mark" && r.Tone == string(tone) && r.X != nil && (r.Y != nil) == known && (r.Series != "" || !known)
+				return r.Part == "mark" && r.Tone == string(look.tone) && r.X != nil && (r.Y != nil) == known && (r.Series != "" || !known)
 			})
-		}
-		if c.alongX() || c.f.Kind == Heatmap {
-			continue
 		}
 		if has(true) {
 			layers = append(layers, object{"transform": where(test + "isValid(datum.y) && datum.series"), "mark": mark, "encoding": object{"x": x, "y": y, "tooltip": tooltip}})
@@ -208,12 +193,8 @@ func (c chart) guides() []object {
 func (c chart) diagonal(look object) object {
 	low, high := c.span()
 	ends := []object{{"shown_x": low / c.x.factor, "shown_y": low / c.y.factor}, {"shown_x": high / c.x.factor, "shown_y": high / c.y.factor}}
-	mark := object{"type": "line"}
-	for name, value := range look {
-		if name != "type" {
-			mark[name] = value
-		}
-	}
+	mark := maps.Clone(look)
+	mark["type"] = "line"
 	return object{"data": object{"values": ends}, "mark": mark, "encoding": object{"x": c.channel("x"), "y": c.channel("y")}}
 }
 

@@ -70,7 +70,15 @@ func valueOf(s *views.Subject, name string) string {
 	return views.AxisText(s.Parameter(strings.TrimPrefix(name, filter.ParamPrefix)))
 }
 
-// axisNamed is the axis that a user names. flag is where.
+// asked returns the axis that a flag names; one without a name if the flag was not given.
+func (d *measured) asked(flag, given string) (axis, error) {
+	if given == "" {
+		return axis{}, nil
+	}
+	return axisNamed(d.subjects, flag, given)
+}
+
+// axisNamed returns the axis that a user names with a flag.
 func axisNamed(subjects []views.Subject, flag, given string) (axis, error) {
 	name := schema.CanonicalAlias(given)
 	if !slices.Contains(views.RunColumns, name) {

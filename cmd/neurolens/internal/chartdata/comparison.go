@@ -199,8 +199,8 @@ func (d *compared) better() chart.Better {
 	return ""
 }
 
-// tones say what a verdict is.
-func toneOf(v judge.Verdict) chart.Tone {
+// ToneOf returns the tone of a verdict.
+func ToneOf(v judge.Verdict) chart.Tone {
 	switch v {
 	case judge.Regressed:
 		return chart.Regressed
@@ -220,15 +220,12 @@ func (d *compared) byVerdict(style chart.Style, mark func(i int, r *compare.Row)
 	var all []chart.Series
 	for _, v := range d.verdicts() {
 		places[v] = len(all)
-		all = append(all, chart.Series{Style: style, Tone: toneOf(v)}) // each mark has the word
+		all = append(all, chart.Series{Style: style, Tone: ToneOf(v)}) // each mark has the word
 	}
 	for i, r := range d.rows {
 		s := &all[places[r.Verdict]]
 		k := mark(i, r)
-		k.Point, k.Word, k.Text, k.Command = r.HeadID, string(r.Verdict), d.text(i, r), d.reproduced(r)
-		if k.Point == "" {
-			k.Point = r.BaseID
-		}
+		k.Point, k.Word, k.Text, k.Command = cmp.Or(r.HeadID, r.BaseID), string(r.Verdict), d.text(i, r), d.reproduced(r)
 		s.Marks = append(s.Marks, k)
 	}
 	return all
@@ -236,21 +233,13 @@ func (d *compared) byVerdict(style chart.Style, mark func(i int, r *compare.Row)
 
 // verdicts are those of the rows, the worst first.
 func (d *compared) verdicts() []judge.Verdict {
-	seen := map[judge.Verdict]bool{}
+	var own, all []judge.Verdict
 	for _, r := range d.rows {
-		seen[r.Verdict] = true
+		own = append(own, r.Verdict)
 	}
-	var all []judge.Verdict
-	for _, v := range compare.Verdicts {
-		if seen[v] {
+	for _, v := range slices.Concat(compare.Verdicts, own) { // a verdict that is not listed comes last
+		if slices.Contains(own, v) && !slices.Contains(all, v) {
 			all = append(all, v)
-			delete(seen, v)
-		}
-	}
-	for _, r := range d.rows { // a verdict that is not listed
-		if seen[r.Verdict] {
-			all = append(all, r.Verdict)
-			delete(seen, r.Verdict)
 		}
 	}
 	return all

@@ -11,12 +11,10 @@ import (
 
 // Heatmap draws a metric over two axes, and small multiples over a third one. In a place of several points is the best of them.
 func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
-	d, err := m.measured(req)
+	d, err := m.placed(req)
 	if err != nil {
 		return nil, err
 	}
-	d.dropWrong()
-	d.dropUnlike()
 	x, y, err := d.twoAxes()
 	if err != nil {
 		return nil, err
@@ -142,42 +140,25 @@ func (d *measured) grid(x, y, by axis, value string) map[[2]string][]int {
 // twoAxes are the axes that were named, else those with the most values.
 func (d *measured) twoAxes() (x, y axis, err error) {
 	all := axesOf(d.subjects)
-	if d.req.X != "" {
-		if x, err = axisNamed(d.subjects, "--x", d.req.X); err != nil {
-			return x, y, err
-		}
+	if x, err = d.asked("--x", d.req.X); err != nil {
+		return x, y, err
 	}
-	if d.req.Y != "" {
-		if y, err = axisNamed(d.subjects, "--y", d.req.Y); err != nil {
-			return x, y, err
-		}
+	if y, err = d.asked("--y", d.req.Y); err != nil {
+		return x, y, err
 	}
-	taken := []string{x.Name, y.Name}
-	if d.req.By != "" {
-		by, err := axisNamed(d.subjects, "--by", d.req.By)
-		if err != nil {
-			return x, y, err
-		}
-		taken = append(taken, by.Name)
+	by, err := d.asked("--by", d.req.By)
+	if err != nil {
+		return x, y, err
 	}
-	next := func() (axis, error) {
-		for _, a := range all {
-			if !slices.Contains(taken, a.Name) {
-				taken = append(taken, a.Name)
-				return a, nil
-			}
+	for _, one := range []*axis{&x, &y} {
+		if one.Name != "" {
+			continue
 		}
-		return axis{}, refused("heatmap needs two axes with several values%s; plot lines draws one", known(d.subjects))
-	}
-	if x.Name == "" {
-		if x, err = next(); err != nil {
-			return x, y, err
+		free := slices.IndexFunc(all, func(a axis) bool { return !slices.Contains([]string{x.Name, y.Name, by.Name}, a.Name) })
+		if free < 0 {
+			return x, y, refused("heatmap needs two axes with several values%s; plot lines draws one", known(d.subjects))
 		}
-	}
-	if y.Name == "" {
-		if y, err = next(); err != nil {
-			return x, y, err
-		}
+		*one = all[free]
 	}
 	if x.Name == y.Name {
 		return x, y, refused("--x %s and --y %s: want two axes", plain(d.req.X), plain(d.req.Y))

@@ -183,23 +183,15 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 			f.Panels = append(f.Panels, p)
 		}
 	}
-	if most := maxCombined(f); most > 1 {
+	most := 0 // values that a mark combines
+	for _, k := range f.All() {
+		most = max(most, k.Count)
+	}
+	if most > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("a mark combines up to %s: their median, with a bar from minimum to maximum", term.Count(most, "session")))
 	}
 	f.Notes = append(f.Notes, marked.notes()...)
 	return f
-}
-
-// maxCombined is how many values a mark stands for at most.
-func maxCombined(f *chart.Figure) (most int) {
-	for _, p := range f.Parts() {
-		for _, s := range p.Series {
-			for _, k := range s.Marks {
-				most = max(most, k.Count)
-			}
-		}
-	}
-	return most
 }
 
 // chosenTrends are the series of the metric and unit that most have, those that matter most first.
@@ -317,7 +309,7 @@ func (m Maker) sessions(t *trend, rows []history.Row) chart.Mark {
 			k.Tone = chart.Warned
 			what = append(what, m.changeText(first))
 		default:
-			k.Tone = toneOf(first.Verdict)
+			k.Tone = ToneOf(first.Verdict)
 			what = append(what, m.changeText(first))
 		}
 		k.Text = sentence(slices.Concat(what, t.annotations[first.SessionID], []string{t.name})...)

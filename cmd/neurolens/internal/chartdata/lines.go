@@ -11,12 +11,10 @@ import (
 // Lines draws a metric over one axis, a line for each value of another one, and a panel for each value of a third one where that is asked
 // for. In a place of several points is the best of them.
 func (m Maker) Lines(req Points) (*chart.Figure, error) {
-	d, err := m.measured(req)
+	d, err := m.placed(req)
 	if err != nil {
 		return nil, err
 	}
-	d.dropWrong()
-	d.dropUnlike()
 	l := lined{measured: d, panels: axis{Axis: views.Axis{Values: make([]string, len(d.subjects))}, values: []string{""}}}
 	if req.Panels != "" {
 		if l.panels, err = axisNamed(d.subjects, "--panels", req.Panels); err != nil {
@@ -117,16 +115,13 @@ const benchmarkAxis = "benchmark"
 // points differ in one axis alone. Neither is that of the panels, which may have no name.
 func (d *measured) axisAndLines(panels axis) (x, by axis, err error) {
 	all := axesOf(d.subjects)
-	if d.req.By != "" {
-		if by, err = axisNamed(d.subjects, "--by", d.req.By); err != nil {
-			return x, by, err
-		}
+	if by, err = d.asked("--by", d.req.By); err != nil {
+		return x, by, err
 	}
-	if d.req.X != "" {
-		if x, err = axisNamed(d.subjects, "--x", d.req.X); err != nil {
-			return x, by, err
-		}
-	} else {
+	if x, err = d.asked("--x", d.req.X); err != nil {
+		return x, by, err
+	}
+	if d.req.X == "" {
 		free := slices.DeleteFunc(slices.Clone(all), func(a axis) bool { return a.Name == by.Name || a.Name == panels.Name })
 		if len(free) == 0 {
 			return x, by, refused("lines need an axis with several values%s", known(d.subjects))
@@ -159,12 +154,10 @@ func (d *measured) axisAndLines(panels axis) (x, by axis, err error) {
 // ThirdAxis is the axis for panels of Lines where points differ in more axes than a chart without panels draws: that of benchmarks, else
 // the one with the most values, of those with few enough. Empty: there is none.
 func (m Maker) ThirdAxis(req Points) string {
-	d, err := m.measured(req)
+	d, err := m.placed(req)
 	if err != nil {
 		return ""
 	}
-	d.dropWrong()
-	d.dropUnlike()
 	x, by, err := d.axisAndLines(axis{})
 	if err != nil {
 		return ""

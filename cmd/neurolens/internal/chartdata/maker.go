@@ -44,11 +44,7 @@ const nameWidth = 100
 
 // command is a command line of this program over the same stores.
 func (m Maker) command(words ...string) string {
-	line := "neurolens"
-	for _, w := range words {
-		line += " " + term.ShellWord(w)
-	}
-	return line + m.Reader.OfStores()
+	return "neurolens " + term.ShellLine(words...) + m.Reader.OfStores()
 }
 
 // ofRun shows a run.
@@ -175,6 +171,11 @@ func better(direction string) chart.Better {
 	return ""
 }
 
+// nonEmpty returns the series that have marks.
+func nonEmpty(all ...chart.Series) []chart.Series {
+	return slices.DeleteFunc(all, func(s chart.Series) bool { return len(s.Marks) == 0 })
+}
+
 // titled puts together what a title is of.
 func titled(what, of string) string {
 	if of == "" {
@@ -200,12 +201,10 @@ type Plan struct {
 
 // Plan says what Lines draws of points.
 func (m Maker) Plan(req Points) (Plan, error) {
-	d, err := m.measured(req)
+	d, err := m.placed(req)
 	if err != nil {
 		return Plan{}, err
 	}
-	d.dropWrong()
-	d.dropUnlike()
 	p := Plan{Metric: d.metric, Unit: d.unit}
 	for _, a := range axesOf(d.subjects) {
 		p.Axes = append(p.Axes, a.Name)

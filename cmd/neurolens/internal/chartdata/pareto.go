@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -41,7 +42,7 @@ func (m Maker) Pareto(req Points) (*chart.Figure, error) {
 		}
 	}
 	d.dropWrong()
-	d.dropFailedRequests()
+	d.drop((*summary.Point).FailedRequests, "more requests failed than allow_failed allows")
 	pairs := pairsOf(&d.valued, &other)
 	if len(pairs) == 0 {
 		return nil, refused("no point has a value of both %s and %s", plain(d.metric), plain(other.metric))
@@ -80,10 +81,11 @@ func (m Maker) Pareto(req Points) (*chart.Figure, error) {
 	if len(rest.Marks) > 0 {
 		f.Series = append(f.Series, rest)
 	}
-	f.Notes = append(f.Notes, fmt.Sprintf("%s of %s on the front: %s %s and %s are better", term.Thousands(len(front)), term.Count(len(pairs), "point"), d.better, plain(d.metric), plain(other.metric)))
+	second := plain(other.metric)
 	if d.better != other.better {
-		f.Notes[len(f.Notes)-1] = fmt.Sprintf("%s of %s on the front: %s %s and %s %s are better", term.Thousands(len(front)), term.Count(len(pairs), "point"), d.better, plain(d.metric), other.better, plain(other.metric))
+		second = other.better + " " + second
 	}
+	f.Notes = append(f.Notes, fmt.Sprintf("%s of %s on the front: %s %s and %s are better", term.Thousands(len(front)), term.Count(len(pairs), "point"), d.better, plain(d.metric), second))
 	if left := len(req.All) - len(pairs); left > 0 {
 		f.Notes = append(f.Notes, term.Count(left, "point")+" not drawn: no value of one of the metrics")
 	}

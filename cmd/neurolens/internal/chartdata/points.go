@@ -50,12 +50,28 @@ type valued struct {
 	notes                []string
 }
 
-func (m Maker) measured(req Points) (*measured, error) {
-	d := &measured{Maker: m, req: req, subjects: make([]views.Subject, len(req.All))}
-	for i := range req.All {
-		p := &req.All[i]
-		d.subjects[i] = views.Subject{Point: p.Subject.Point(), Side: string(p.Side)}
+// SubjectsOf returns what points are of.
+func SubjectsOf(points []summary.Point) []views.Subject {
+	all := make([]views.Subject, len(points))
+	for i := range points {
+		all[i] = views.Subject{Point: points[i].Subject.Point(), Side: string(points[i].Side)}
 	}
+	return all
+}
+
+// placed returns the points that a chart over axes can show: those with a value that is right, and those that failed.
+func (m Maker) placed(req Points) (*measured, error) {
+	d, err := m.measured(req)
+	if err != nil {
+		return nil, err
+	}
+	d.dropWrong()
+	d.dropUnlike()
+	return d, nil
+}
+
+func (m Maker) measured(req Points) (*measured, error) {
+	d := &measured{Maker: m, req: req, subjects: SubjectsOf(req.All)}
 	if len(req.All) == 0 {
 		return nil, refused("no point matches; neurolens ls lists what is stored")
 	}
@@ -244,31 +260,22 @@ func (d *measured) mark(c cell, of string) chart.Mark {
 	return k
 }
 
-// dropWrong leaves out the values of points whose results are wrong, and says so.
+// dropWrong leaves out the values of points whose results are wrong.
 func (d *measured) dropWrong() {
-	n := 0
-	for i := range d.req.All {
-		if d.req.All[i].Wrong > 0 && d.values[i] != nil {
-			d.values[i] = nil
-			n++
-		}
-	}
-	if n > 0 {
-		d.notes = append(d.notes, term.Count(n, "point")+" left out: "+views.WrongMeaning)
-	}
+	d.drop(func(p *summary.Point) bool { return p.Wrong > 0 }, views.WrongMeaning)
 }
 
-// dropFailedRequests leaves out the values of points in which more requests failed than are allowed, and says so.
-func (d *measured) dropFailedRequests() {
+// drop leaves out the values of some points, with a note.
+func (d *measured) drop(some func(*summary.Point) bool, why string) {
 	n := 0
 	for i := range d.req.All {
-		if d.req.All[i].FailedRequests() && d.values[i] != nil {
+		if d.values[i] != nil && some(&d.req.All[i]) {
 			d.values[i] = nil
 			n++
 		}
 	}
 	if n > 0 {
-		d.notes = append(d.notes, term.Count(n, "point")+" left out: more requests failed than allow_failed allows")
+		d.notes = append(d.notes, term.Count(n, "point")+" left out: "+why)
 	}
 }
 

@@ -315,7 +315,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 }
 
 // inOrder are the samples of runs without a warning, and those of others.
-func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) (all []chart.Series) {
+func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) []chart.Series {
 	style := chart.Points
 	if o.Each > 1 {
 		style = chart.Intervals
@@ -329,12 +329,7 @@ func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) (all []
 		}
 		to.Marks = append(to.Marks, s.part(found, o, part))
 	}
-	for _, one := range []chart.Series{quiet, warned} {
-		if len(one.Marks) > 0 {
-			all = append(all, one)
-		}
-	}
-	return all
+	return nonEmpty(quiet, warned)
 }
 
 // warnings are the words of warning of runs, each once.
@@ -430,11 +425,7 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*chart.Fig
 			}
 		}
 	}
-	for _, one := range []chart.Series{quiet, warned} {
-		if len(one.Marks) > 0 {
-			f.Series = append(f.Series, one)
-		}
-	}
+	f.Series = nonEmpty(quiet, warned)
 	if without > 0 {
 		f.Notes = append(f.Notes, term.Count(without, "run")+" left out: no median")
 	}

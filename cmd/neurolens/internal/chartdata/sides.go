@@ -32,11 +32,7 @@ func (s *sampled) addBase(ctx context.Context, db *query.DB) error {
 		return refused("%s is in %s on the base and in %s on the head: samples with different units cannot be drawn together", plain(s.found.Metric), of.Unit, s.found.Unit)
 	}
 	if n := inBoth(of.Runs, s.found.Runs); n > 0 {
-		verb := "match"
-		if n == 1 {
-			verb = "matches"
-		}
-		return refused("%s %s both BASE and HEAD", term.Count(n, "run"), verb)
+		return refused("%s %s both BASE and HEAD", term.Count(n, "run"), term.Verb(n, "matches", "match"))
 	}
 	s.bases = len(of.Runs)
 	s.found.Runs = append(of.Runs, s.found.Runs...)

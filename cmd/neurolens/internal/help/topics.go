@@ -19,7 +19,6 @@ import (
 	"github.com/neurolens/neurolens/docs"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/runner"
-	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -101,10 +100,8 @@ func answer(root *cobra.Command, args []string, width int) error {
 	if err == nil && cmd != root {
 		return notFoundf("help: %s has nothing named %q; neurolens help %s explains the command", cmd.Name(), strings.Join(rest, " "), cmd.Name())
 	}
-	if near := schema.Nearest(asked, append(names(root), words()...)); near != "" {
-		return notFoundf("help: there is no command, topic or word %q; did you mean %s?", asked, near)
-	}
-	return notFoundf("help: there is no command, topic or word %q; neurolens help --help lists the topics", asked)
+	hint := cmp.Or(term.DidYouMean(asked, append(names(root), words()...)), "; neurolens help --help lists the topics")
+	return notFoundf("help: there is no command, topic or word %q%s", asked, hint)
 }
 
 // shown returns the text of a topic for a terminal of so many columns, or "" if there is no such topic.

@@ -14,72 +14,59 @@ import (
 
 // meaning is one of the things that a word of an answer means.
 type meaning struct {
+	word  string
 	where string // warning, verdicts of compare, column of ls ...
 	texts []string
 }
 
-// verdictsPage has a table for each kind of word.
-const verdictsPage = "verdicts.md"
+// The pages with a table for each kind of verdict, of all keys of sweep files, and of terms, of which a row may have several.
+const (
+	verdictsPage = "verdicts.md"
+	sweepsPage   = "sweeps.md"
+	glossaryPage = "glossary.md"
+)
 
-// meanings are what a word means, in each answer that has it; none where no answer has.
-func meanings(word string) ([]meaning, error) {
+// In what a meaning is told apart from others.
+const (
+	inWarnings = "warning"
+	inGlossary = "glossary"
+	inColumn   = "column of "
+)
+
+// allMeanings lists all meanings in the order in which help shows them.
+func allMeanings() ([]meaning, error) {
 	var all []meaning
-	if text := views.WarningMeaning(word); text != "" {
-		all = append(all, meaning{"warning", []string{text}})
+	add := func(word, where string, texts ...string) { all = append(all, meaning{word, where, texts}) }
+	for _, word := range views.WarningWords() {
+		add(word, inWarnings, views.WarningMeaning(word))
 	}
-	page, err := docs.Pages.ReadFile(verdictsPage)
-	if err != nil {
-		return nil, err
+	pages := map[string][]tableRow{}
+	for _, name := range []string{verdictsPage, sweepsPage, glossaryPage} {
+		page, err := docs.Pages.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		pages[name] = rowsOf(string(page))
 	}
-	for _, row := range rowsOf(string(page)) {
-		if row.cells[0] == word {
-			texts := []string{row.cells[1]}
-			if row.cells[2] != "nothing" {
-				texts = append(texts, "What to do: "+row.cells[2])
-			}
-			all = append(all, meaning{strings.ToLower(row.heading), texts})
+	for _, row := range pages[verdictsPage] {
+		texts := []string{row.cells[1]}
+		if row.cells[2] != "nothing" {
+			texts = append(texts, "What to do: "+row.cells[2])
+		}
+		add(row.cells[0], strings.ToLower(row.heading), texts...)
+	}
+	for _, k := range schema.MetricKinds {
+		add(k.Name, "metric", withUnit(k.Meaning, k.Unit)+"; "+string(k.Better)+" is better")
+	}
+	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
+		for _, c := range table.Columns {
+			add(c.Name, inColumn+table.Name, withUnit(c.Doc, c.Unit))
 		}
 	}
-	if i := slices.IndexFunc(schema.MetricKinds, func(k schema.MetricKind) bool { return k.Name == word }); i >= 0 {
-		k := schema.MetricKinds[i]
-		all = append(all, meaning{"metric", []string{withUnit(k.Meaning, k.Unit) + "; " + string(k.Better) + " is better"}})
+	for _, row := range rowsOf(query.ColumnsPage) {
+		add(row.cells[0], inColumn+row.heading, withUnit(row.cells[3], row.cells[2]))
 	}
-	all = append(all, columnMeanings(word)...)
-	keys, err := sweepKeys()
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range keys {
-		if k.name == word {
-			all = append(all, meaning{"key of sweep files", k.texts})
-		}
-	}
-	terms, err := glossary()
-	for _, t := range terms {
-		if strings.EqualFold(t.name, word) {
-			all = append(all, meaning{"glossary", []string{t.text}})
-		}
-	}
-	return all, err
-}
-
-// sweepsPage has a table of all keys of sweep files: the key, its default, and what it says.
-const sweepsPage = "sweeps.md"
-
-// sweepKey is a key of sweep files with what explains it.
-type sweepKey struct {
-	name  string
-	texts []string
-}
-
-// sweepKeys lists the keys of sweep files.
-func sweepKeys() ([]sweepKey, error) {
-	page, err := docs.Pages.ReadFile(sweepsPage)
-	if err != nil {
-		return nil, err
-	}
-	var keys []sweepKey
-	for _, row := range rowsOf(string(page)) {
+	for _, row := range pages[sweepsPage] {
 		if row.heading != "All keys" || len(row.cells) != 3 {
 			continue
 		}
@@ -87,56 +74,38 @@ func sweepKeys() ([]sweepKey, error) {
 		if row.cells[1] != "" {
 			texts = append(texts, "Default: "+row.cells[1])
 		}
-		keys = append(keys, sweepKey{row.cells[0], append(texts, "See neurolens help sweeps.")})
+		add(row.cells[0], "key of sweep files", append(texts, "See neurolens help sweeps.")...)
 	}
-	return keys, nil
-}
-
-// glossaryPage explains one term per row, or several with commas between them.
-const glossaryPage = "glossary.md"
-
-// glossaryTerm is a term of the glossary with its meaning.
-type glossaryTerm struct{ name, text string }
-
-// glossary lists the terms of the glossary.
-func glossary() ([]glossaryTerm, error) {
-	page, err := docs.Pages.ReadFile(glossaryPage)
-	if err != nil {
-		return nil, err
-	}
-	var all []glossaryTerm
-	for _, row := range rowsOf(string(page)) {
+	for _, row := range pages[glossaryPage] {
 		for _, name := range strings.Split(row.cells[0], ", ") {
-			all = append(all, glossaryTerm{name, row.cells[1]})
+			add(name, inGlossary, row.cells[1])
 		}
 	}
 	return all, nil
 }
 
-// columnMeanings are what a column of that name has, in the store and in answers; answers with the same text stand together.
-func columnMeanings(name string) []meaning {
-	var all []meaning
-	add := func(where, text string) {
-		at := slices.IndexFunc(all, func(m meaning) bool { return m.texts[0] == text })
-		if at >= 0 {
-			all[at].where += ", " + where
+// meanings returns the meanings of a word. Columns with the same text are one.
+func meanings(word string) ([]meaning, error) {
+	all, err := allMeanings()
+	var found []meaning
+	if text := views.WarningMeaning(word); text != "" && !slices.Contains(views.WarningWords(), word) { // one with a name in it
+		found = append(found, meaning{word, inWarnings, []string{text}})
+	}
+	for _, m := range all {
+		if m.word != word && !(m.where == inGlossary && strings.EqualFold(m.word, word)) {
+			continue
+		}
+		column, is := strings.CutPrefix(m.where, inColumn)
+		same := func(other meaning) bool {
+			return strings.HasPrefix(other.where, inColumn) && other.texts[0] == m.texts[0]
+		}
+		if at := slices.IndexFunc(found, same); is && at >= 0 {
+			found[at].where += ", " + column
 		} else {
-			all = append(all, meaning{"column of " + where, []string{text}})
+			found = append(found, m)
 		}
 	}
-	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
-		for _, c := range table.Columns {
-			if c.Name == name {
-				add(table.Name, withUnit(c.Doc, c.Unit))
-			}
-		}
-	}
-	for _, row := range rowsOf(query.ColumnsPage) {
-		if row.cells[0] == name {
-			add(row.heading, withUnit(row.cells[3], row.cells[2]))
-		}
-	}
-	return all
+	return found, err
 }
 
 // withUnit is a text with the unit of what it explains.
@@ -200,38 +169,18 @@ func explained(word string, width int) (string, error) {
 // oneWord matches a term that you can type without quotes.
 var oneWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// words are all words that help explains: warnings, verdicts, metrics, columns, keys of sweep files, and terms of the glossary that are
-// one word.
+// words are all words that help explains, in alphabetical order; terms of the glossary only if they are one word.
 func words() []string {
-	all := views.WarningWords()
-	if page, err := docs.Pages.ReadFile(verdictsPage); err == nil {
-		for _, row := range rowsOf(string(page)) {
-			all = append(all, row.cells[0])
+	all, err := allMeanings()
+	if err != nil {
+		return nil // an answer says why
+	}
+	var words []string
+	for _, m := range all {
+		if m.where != inGlossary || oneWord.MatchString(m.word) {
+			words = append(words, m.word)
 		}
 	}
-	for _, k := range schema.MetricKinds {
-		all = append(all, k.Name)
-	}
-	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
-		for _, c := range table.Columns {
-			all = append(all, c.Name)
-		}
-	}
-	for _, row := range rowsOf(query.ColumnsPage) {
-		all = append(all, row.cells[0])
-	}
-	if keys, err := sweepKeys(); err == nil {
-		for _, k := range keys {
-			all = append(all, k.name)
-		}
-	}
-	if terms, err := glossary(); err == nil {
-		for _, t := range terms {
-			if oneWord.MatchString(t.name) {
-				all = append(all, t.name)
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	slices.Sort(words)
+	return slices.Compact(words)
 }

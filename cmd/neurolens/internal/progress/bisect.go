@@ -158,9 +158,7 @@ func BisectRows(search *bisect.Search, end bisect.End) []bisectRow {
 
 // BisectFields are the columns of the answer.
 func BisectFields() []answer.Field[bisectRow] {
-	field := func(name string, t answer.Type, meaning string, of func(*bisectRow) any) answer.Field[bisectRow] {
-		return answer.Field[bisectRow]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
-	}
+	field := answer.NewField[bisectRow]
 	text := func(name, meaning string, of func(*bisectRow) string) answer.Field[bisectRow] {
 		return field(name, answer.TypeText, meaning, func(r *bisectRow) any { return answer.Text(of(r)) })
 	}

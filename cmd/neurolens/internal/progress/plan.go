@@ -362,18 +362,10 @@ func (d description) tooFew() string {
 	for i := range d.sweep.Points {
 		p := &d.sweep.Points[i]
 		if p.Repeats < enough && !p.Control && (d.sweep.Baseline != "" || p.Thresholds != nil) {
-			return fmt.Sprintf("%s per point %s no verdict; --repeats %d gives one", term.Count(p.Repeats, "run"), giveS(p.Repeats), asked)
+			return fmt.Sprintf("%s per point %s no verdict; --repeats %d gives one", term.Count(p.Repeats, "run"), term.Verb(p.Repeats, "gives", "give"), asked)
 		}
 	}
 	return ""
-}
-
-// giveS is the verb for so many things.
-func giveS(n int) string {
-	if n == 1 {
-		return "gives"
-	}
-	return "give"
 }
 
 // seeable says before a session of two sides which change it is likely to find; empty where no session before it tells.

@@ -119,16 +119,13 @@ func again(args []string, repeats int) string {
 			i++ // its value
 		case repeats > 0 && strings.HasPrefix(word, "--repeats="), word == "--no-pager":
 		default:
-			words = append(words, term.ShellWord(word))
+			words = append(words, word)
 		}
 	}
 	if repeats > 0 {
 		words = append(words, "--repeats", strconv.Itoa(repeats))
 	}
-	for _, word := range args[own:] {
-		words = append(words, term.ShellWord(word))
-	}
-	return strings.Join(words, " ")
+	return term.ShellLine(append(words, args[own:]...)...)
 }
 
 // muchOfStart is how many starts of a process a program has to take so that they are not worth a word.

@@ -422,13 +422,13 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 		return r.wide(v, metrics, varying)
 	}
 	varying = slices.Concat(varying, primary.axis)
-	v.Columns = append(axisColumns(varying),
+	v.Columns = append(views.AxisColumns(varying),
 		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
 		term.Column{Header: "RUNS × N", Right: true, Drop: 1})
 	v.Columns = append(append(v.Columns, r.beside.Columns...), term.Column{Header: ""})
 	for i := range r.points {
 		p := &r.points[i]
-		v.Rows = append(v.Rows, append(axisCells(varying, i),
+		v.Rows = append(v.Rows, append(views.AxisCells(varying, i),
 			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
 			term.Cell{Text: views.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
 		v.Rows[i] = append(append(v.Rows[i], r.besideCells(i)...), r.words[i])
@@ -453,13 +453,13 @@ func (r pointRows) compact(v term.View, metrics []string, varying []views.Axis, 
 
 // wide has a column a metric.
 func (r pointRows) wide(v term.View, metrics []string, varying []views.Axis) term.View {
-	v.Columns = axisColumns(varying)
+	v.Columns = views.AxisColumns(varying)
 	for _, metric := range metrics {
 		v.Columns = append(v.Columns, views.MetricColumn(metric))
 	}
 	v.Columns = append(append(append(v.Columns, term.Column{Header: "RUNS", Right: true, Drop: 1}), r.beside.Columns...), term.Column{Header: ""})
 	for i := range r.points {
-		cells := axisCells(varying, i)
+		cells := views.AxisCells(varying, i)
 		for k := range metrics {
 			cells = append(cells, r.value(i, k, metrics[k]))
 		}
@@ -480,11 +480,11 @@ func (r pointRows) runs(point int) term.Cell {
 
 // stacked has a row a metric.
 func (r pointRows) stacked(v term.View, metrics []string, varying []views.Axis) term.View {
-	v.Columns = append(axisColumns(varying), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true},
+	v.Columns = append(views.AxisColumns(varying), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true},
 		term.Column{Header: "RUNS", Right: true, Drop: 1}, term.Column{Header: ""})
 	for i := range r.points {
 		for k, metric := range metrics {
-			v.Rows = append(v.Rows, append(axisCells(varying, i), term.Cell{Text: metric}, r.value(i, k, metric),
+			v.Rows = append(v.Rows, append(views.AxisCells(varying, i), term.Cell{Text: metric}, r.value(i, k, metric),
 				term.Cell{Text: views.SomeOf(r.points[i].Metrics[k].Runs, r.points[i].OKRuns)}, r.words[i]))
 		}
 	}
@@ -496,18 +496,4 @@ func (r pointRows) stacked(v term.View, metrics []string, varying []views.Axis) 
 func (r pointRows) value(point, place int, metric string) term.Cell {
 	own := &r.points[point].Metrics[place]
 	return term.Cell{Text: views.QuantityOf(answer.Value(own.Median), own.Unit, metric, "")}
-}
-
-func axisColumns(varying []views.Axis) (columns []term.Column) {
-	for _, x := range varying {
-		columns = append(columns, views.AxisColumn(x))
-	}
-	return columns
-}
-
-func axisCells(varying []views.Axis, row int) (cells []term.Cell) {
-	for _, x := range varying {
-		cells = append(cells, views.AxisCell(x, row))
-	}
-	return cells
 }

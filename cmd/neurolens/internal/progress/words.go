@@ -71,15 +71,7 @@ func someFiles(list string) string {
 // lookText says what a look found: look 2 of 5 after 9 blocks: 9 of 12 points have a verdict.
 func lookText(l *runner.Look) string {
 	return fmt.Sprintf("look %d of %d after %s: %s of %s %s a verdict", l.Number, l.Planned, term.Count(l.Blocks, "block"),
-		term.Thousands(l.Conclusive()), term.Count(l.Points, "point"), have(l.Conclusive()))
-}
-
-// have is the verb for so many things.
-func have(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
+		term.Thousands(l.Conclusive()), term.Count(l.Points, "point"), term.Verb(l.Conclusive(), "has", "have"))
 }
 
 // preparation says what is being done before something can be measured.
@@ -90,11 +82,7 @@ func (d description) preparation(e runner.Event) string {
 	case e.Reference != nil:
 		return d.referenceText(e)
 	}
-	words := make([]string, len(e.Build))
-	for i, word := range e.Build {
-		words[i] = term.ShellWord(word)
-	}
-	return term.OneLine("build  " + strings.Join(words, " "))
+	return term.OneLine("build  " + term.ShellLine(e.Build...))
 }
 
 // referenceText names what outputs are compared with, and why there is nothing to compare with, if there is nothing.

@@ -65,10 +65,19 @@ func (s *htmlWriter) drawn(f *chart.Figure, c *summary.Comparison) *Chart {
 	return &Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
 }
 
+// addByVerdict adds a mark to the series of its verdict.
+func addByVerdict(f *chart.Figure, verdict string, style chart.Style, m chart.Mark) {
+	at := slices.IndexFunc(f.Series, func(s chart.Series) bool { return s.Name == verdict })
+	if at < 0 {
+		at = len(f.Series)
+		f.Series = append(f.Series, chart.Series{Name: verdict, Style: style, Tone: toneOf(verdict)})
+	}
+	f.Series[at].Marks = append(f.Series[at].Marks, m)
+}
+
 // forest draws value / baseline of each pair with its interval, in the order of the table, and prints the change beside it.
 func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart {
 	f := &chart.Figure{Kind: chart.Forest, Title: "Changes from " + c.Name() + ", with 95 % intervals", X: chart.Axis{Label: "value / " + c.Name(), Better: s.d.direction(c)}}
-	byVerdict := map[string]int{}
 	var all []float64
 	drawn := mixed(pairs)
 	for _, p := range drawn {
@@ -86,13 +95,7 @@ func (s *htmlWriter) forest(c *summary.Comparison, pairs []*summary.Pair) *Chart
 			k.Low, k.High = k.High, k.Low
 		}
 		f.Y.Categories = append(f.Y.Categories, s.names.pair(p))
-		at, known := byVerdict[p.Verdict]
-		if !known {
-			at = len(f.Series)
-			byVerdict[p.Verdict] = at
-			f.Series = append(f.Series, chart.Series{Name: p.Verdict, Style: chart.Intervals, Tone: toneOf(p.Verdict)})
-		}
-		f.Series[at].Marks = append(f.Series[at].Marks, k)
+		addByVerdict(f, p.Verdict, chart.Intervals, k)
 		for _, v := range []float64{k.X, k.Low, k.High} {
 			if !math.IsNaN(v) {
 				all = append(all, v)
@@ -161,7 +164,6 @@ func othersOf(c *summary.Comparison) string {
 // scatter draws the value of each pair against its base.
 func (s *htmlWriter) scatter(c *summary.Comparison, pairs []*summary.Pair) *Chart {
 	f := &chart.Figure{Kind: chart.Scatter, Title: "Each point against " + c.Name()}
-	byVerdict := map[string]int{}
 	var all []float64
 	drawn, unit, metric, better := 0, summary.Text(""), summary.Text(""), chart.Better("")
 	for _, p := range pairs {
@@ -169,14 +171,8 @@ func (s *htmlWriter) scatter(c *summary.Comparison, pairs []*summary.Pair) *Char
 			continue
 		}
 		unit, metric, better = p.Unit, p.Metric, chart.Better(p.Better)
-		at, known := byVerdict[p.Verdict]
-		if !known {
-			at = len(f.Series)
-			byVerdict[p.Verdict] = at
-			f.Series = append(f.Series, chart.Series{Name: p.Verdict, Style: chart.Points, Tone: toneOf(p.Verdict)})
-		}
 		drawn++
-		f.Series[at].Marks = append(f.Series[at].Marks, chart.Mark{
+		addByVerdict(f, p.Verdict, chart.Points, chart.Mark{
 			X: *p.Base, Y: *p.Value, Low: chart.Unknown(), High: chart.Unknown(), Point: string(p.PointID), Word: p.Verdict, Text: s.change(p), Command: s.ofPair(c, p),
 		})
 		all = append(all, *p.Base, *p.Value)

@@ -43,7 +43,7 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("equal points have %s (%s), and none of them is known to be the baseline", term.Count(whole(f, "values"), f.Values[0]), some(f.Values[1:]))
 	},
 	summary.RuleFewRuns: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s fewer than %d ok runs, too few to distinguish noise from a change", pointsHave(f), whole(f, "least"))
+		return fmt.Sprintf("%s fewer than %d ok runs, too few to distinguish noise from a change", points(f)+" "+term.Verb(f.Points, "has", "have"), whole(f, "least"))
 	},
 	summary.RuleNoisyRuns: func(f *summary.Finding) string {
 		return fmt.Sprintf("the runs of %s vary by more than %s (robust standard deviation / median), at most by %s", points(f), views.Share(*number(f, "threshold")), views.Share(*number(f, "largest")))
@@ -52,14 +52,11 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("the ok runs of %s differ in their primary metric or its unit, so they have no common number", points(f))
 	},
 	summary.RuleMissingMetric: func(f *summary.Finding) string {
-		in, lack := "", "lack"
+		in := ""
 		if f.Group != "" {
 			in = " of " + string(f.Group)
 		}
-		if f.Points == 1 {
-			lack = "lacks"
-		}
-		return fmt.Sprintf("%s%s %s %s, which most others have", points(f), in, lack, strings.Join(f.Values, ", "))
+		return fmt.Sprintf("%s%s %s %s, which most others have", points(f), in, term.Verb(f.Points, "lacks", "lack"), strings.Join(f.Values, ", "))
 	},
 	summary.RuleMachines: func(f *summary.Finding) string {
 		return fmt.Sprintf("the runs are from %s (%s); values of different machines are not ranked against each other", term.Count(len(f.Values), "machine"), some(f.Values))
@@ -94,13 +91,6 @@ func runsAre(n int) string { return term.Count(n, "run") + " " + term.IsAre(n) }
 
 func pairsAre(f *summary.Finding) string {
 	return term.Count(f.Points, "pair") + " " + term.IsAre(f.Points)
-}
-
-func pointsHave(f *summary.Finding) string {
-	if f.Points == 1 {
-		return "1 point has"
-	}
-	return points(f) + " have"
 }
 
 // someOf is a number of things; none of 0.

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/judge"
@@ -152,32 +154,15 @@ func tallied(verdict judge.Verdict, n int) string {
 	return plural(n, "pair") + " " + string(verdict)
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
-}
+func plural(n int, noun string) string { return term.Verb(n, noun, noun+"s") }
 
 // verdictOrder is the order in which pairs stand, the worst first.
 var verdictOrder = []judge.Verdict{
 	judge.Regressed, "failed", "missing", judge.Improved, "fixed", judge.Changed, judge.Inconclusive, judge.Estimate, judge.Unchanged, "unsupported", "added",
 }
 
-// toneOf is what a verdict says.
-func toneOf(verdict string) chart.Tone {
-	switch verdict {
-	case string(judge.Regressed):
-		return chart.Regressed
-	case string(judge.Improved), "fixed":
-		return chart.Improved
-	case string(judge.Changed):
-		return chart.Warned
-	case "failed", "missing":
-		return chart.Failed
-	}
-	return chart.Neutral
-}
+// toneOf returns the tone of a verdict.
+func toneOf(verdict string) chart.Tone { return chartdata.ToneOf(judge.Verdict(verdict)) }
 
 // stored is a value as it is stored.
 func stored(v *float64) string {
@@ -506,36 +491,18 @@ func (s *htmlWriter) results() {
 	if len(s.d.Points) == 0 {
 		return
 	}
-	subjects := make([]views.Subject, len(s.d.Points))
-	for i := range s.d.Points {
-		subjects[i] = views.Subject{Point: s.d.Points[i].Point(), Side: string(s.d.Points[i].Side)}
-	}
-	constants, axes := views.AxesBut(subjects, views.RunColumns, func(string) bool { return false })
+	constants, axes := views.Axes(chartdata.SubjectsOf(s.d.Points), views.RunColumns)
 	axes = readable(axes)
 	if len(axes) == 0 { // one point: its name is the row
-		axes, constants = []views.Axis{{Name: "point", Values: slices.Repeat([]string{s.names.name(&s.d.Points[0].Subject)}, len(subjects))}}, nil
+		axes, constants = []views.Axis{{Name: "point", Values: slices.Repeat([]string{s.names.name(&s.d.Points[0].Subject)}, len(s.d.Points))}}, nil
 	}
-	t := &Table{ID: "points", Title: "All points", Command: s.ofPoint()}
+	t := pointsTable(s.d.Points, axes, s.values(), s.sameRuns() == "", s.against)
+	t.ID, t.Title, t.Command = "points", "All points", s.ofPoint()
 	if len(constants) > 0 {
 		t.Text = append(t.Text, "All: "+joined(constants...)+".")
 	}
 	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
 		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")
-	}
-	columns := s.columns(axes)
-	everywhere := common(s.d.Points)
-	for _, c := range columns {
-		t.Columns = append(t.Columns, c.Column)
-	}
-	t.Columns = append(t.Columns, Column{Header: "notes"})
-	for i := range s.d.Points {
-		p := &s.d.Points[i]
-		r := Row{Key: string(p.PointID)}
-		for _, c := range columns {
-			r.Cells = append(r.Cells, c.cell(i, p))
-		}
-		r.Cells = append(r.Cells, Cell{Text: notes(p, everywhere)})
-		t.Rows = append(t.Rows, r)
 	}
 	s.addTable(t)
 }
@@ -551,107 +518,38 @@ func (s *htmlWriter) sameRuns() string {
 	return text
 }
 
-// pointColumn is a column of the table of points.
-type pointColumn struct {
-	Column
-	cell func(i int, p *summary.Point) Cell
-}
-
 // lean is from how many points on a table has the columns alone that are read most: its file grows with them.
 const lean = 1000
 
-// columns are what the table of points shows of each: what it is, its values, and its comparisons.
-func (s *htmlWriter) columns(axes []views.Axis) (all []pointColumn) {
-	for _, x := range axes {
-		all = append(all, pointColumn{axisColumn(x), func(i int, _ *summary.Point) Cell {
-			return Cell{Text: views.AxisCell(x, i).Text}
-		}})
-	}
-	all = append(all, s.values()...)
-	if s.sameRuns() == "" {
-		all = append(all, pointColumn{Column{Header: "runs × n", Right: true}, func(_ int, p *summary.Point) Cell { return Cell{Text: runsText(p)} }})
-	}
-	for _, a := range among(s.against, s.d.Points) {
-		all = append(all, pointColumn{Column{Header: "vs " + a.name, Unit: "ratio", Right: true, Stored: true}, func(_ int, p *summary.Point) Cell {
-			pair := a.pairs[pairKey{p.PointID, p.Machine}]
-			if pair == nil || p.Side == "base" {
-				return Cell{}
-			}
-			c := changeCell(pair)
-			c.Text = a.cell(p)
-			if c.Tone = toneOf(pair.Verdict); c.Tone == chart.Neutral {
-				c.Tone = "" // most are
-			}
-			return c
-		}})
-	}
-	return all
-}
-
 // values are the columns of what was measured: the primary metric, how much it varies, and others beside it.
 func (s *htmlWriter) values() (all []pointColumn) {
-	primary := func(_ int, p *summary.Point) *summary.Value {
-		for i := range p.Metrics {
-			if p.Metrics[i].Metric == string(p.Metric) {
-				return &p.Metrics[i]
-			}
-		}
-		return &summary.Value{}
-	}
+	primary := func(p *summary.Point) *summary.Value { return valueOf(p, string(p.Metric)) }
 	names := map[string]bool{}
-	units := make([]*summary.Value, len(s.d.Points))
 	for i := range s.d.Points {
-		units[i] = primary(i, &s.d.Points[i])
-		if units[i].Metric != "" {
-			names[units[i].Metric] = true
+		if metric := primary(&s.d.Points[i]).Metric; metric != "" {
+			names[metric] = true
 		}
 	}
-	header := "value"
-	if len(names) == 1 {
-		for name := range names {
-			header = name
-		}
-	} else {
+	header := strings.Join(slices.Collect(maps.Keys(names)), "")
+	if len(names) != 1 {
+		header = "value"
 		all = append(all, pointColumn{Column{Header: "metric"}, func(_ int, p *summary.Point) Cell {
 			return Cell{Text: views.OrUnknown(string(p.Metric))}
 		}})
 	}
-	unit := unitOf(units, func(v *summary.Value) summary.Text { return v.Unit })
-	value := func(name, unit string, cell func(v *summary.Value) Cell) {
-		all = append(all, pointColumn{Column{Header: name, Unit: unit, Right: true, Stored: true}, func(i int, p *summary.Point) Cell { return cell(primary(i, p)) }})
-	}
-	value(header, unit, func(v *summary.Value) Cell { return amount(v.Median, v.Unit) })
-	value("p99", unit, func(v *summary.Value) Cell { return amount(v.P99, v.Unit) })
-	value("spread", "ratio", func(v *summary.Value) Cell { return ratio(v.Spread, share(v.Spread)) })
 	if len(s.d.Points) > lean {
-		return all
+		return append(all, metricColumns(s.d.Points, header, primary, measures-1)...)
 	}
-	value("between runs", "ratio", func(v *summary.Value) Cell { return ratio(v.RunsSpread, share(v.RunsSpread)) })
+	all = append(all, metricColumns(s.d.Points, header, primary, measures)...)
 	for _, metric := range s.others(names) {
-		all = append(all, s.metric(metric))
+		all = append(all, metricColumns(s.d.Points, metric, func(p *summary.Point) *summary.Value {
+			if metric == string(p.Metric) {
+				return &summary.Value{}
+			}
+			return valueOf(p, metric)
+		}, 1)...)
 	}
 	return all
-}
-
-// metric is the column of a metric beside the primary one.
-func (s *htmlWriter) metric(name string) pointColumn {
-	var units []*summary.Value
-	of := func(p *summary.Point) *summary.Value {
-		for i := range p.Metrics {
-			if p.Metrics[i].Metric == name && name != string(p.Metric) {
-				return &p.Metrics[i]
-			}
-		}
-		return &summary.Value{}
-	}
-	for i := range s.d.Points {
-		units = append(units, of(&s.d.Points[i]))
-	}
-	unit := unitOf(units, func(v *summary.Value) summary.Text { return v.Unit })
-	return pointColumn{Column{Header: name, Unit: unit, Right: true, Stored: true}, func(_ int, p *summary.Point) Cell {
-		v := of(p)
-		return amount(v.Median, v.Unit)
-	}}
 }
 
 // others are the metrics beside the primary ones that have columns.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"io"
@@ -25,7 +26,7 @@ type markdownWriter struct {
 
 // markdown writes the document for people: a part each, and none of what there is nothing to say about.
 func (d *Document) markdown(to io.Writer) error {
-	w := &failing{w: to}
+	w := bufio.NewWriter(to)
 	p := markdownWriter{w, d, namerOf(d.Points), columnsOf(d)}
 	p.head()
 	p.environment()
@@ -37,20 +38,7 @@ func (d *Document) markdown(to io.Writer) error {
 	p.failures()
 	p.findings()
 	p.recommendations()
-	return w.err
-}
-
-// failing keeps the first error of a writer, and writes nothing after it.
-type failing struct {
-	w   io.Writer
-	err error
-}
-
-func (f *failing) Write(b []byte) (int, error) {
-	if f.err == nil {
-		_, f.err = f.w.Write(b)
-	}
-	return len(b), nil
+	return w.Flush() // with the first error
 }
 
 // line writes a paragraph of a line.

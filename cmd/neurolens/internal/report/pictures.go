@@ -97,13 +97,8 @@ func (a *pictureMaker) chart(d drawnChart, title func(f *chart.Figure) string, w
 	for i, note := range f.Notes {
 		f.Notes[i] = captionOf(note)
 	}
-	command := "neurolens plot"
-	for _, w := range words {
-		if w != "" { // all runs
-			command += " " + term.ShellWord(w)
-		}
-	}
-	return []*Chart{{Figure: f, Command: command + a.reader.OfStores()}}
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "" }) // the filter of all runs
+	return []*Chart{{Figure: f, Command: "neurolens plot " + term.ShellLine(words...) + a.reader.OfStores()}}
 }
 
 // captionOf is a note as the page has it.
@@ -174,10 +169,8 @@ func (a *pictureMaker) memory(ctx context.Context, selection, which string) []*C
 // alike tells whether all marks of a figure lie within a hundredth along: that says nothing.
 func alike(f *chart.Figure) bool {
 	low, high := math.Inf(1), math.Inf(-1)
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			low, high = min(low, k.X), max(high, k.X)
-		}
+	for _, k := range f.All() {
+		low, high = min(low, k.X), max(high, k.X)
 	}
 	return high-low <= low/100
 }
@@ -245,12 +238,9 @@ func ranked(pairs []summary.Pair) []*summary.Pair {
 
 // spread is how much the runs of a point differ, where it has fewer than 3 how much the samples of a run do; -1 where neither is known.
 func spread(p *summary.Point) float64 {
-	for i := range p.Metrics {
-		if v := &p.Metrics[i]; v.Metric == string(p.Metric) {
-			if known := cmp.Or(v.RunsSpread, v.Spread); known != nil {
-				return *known
-			}
-		}
+	v := valueOf(p, string(p.Metric))
+	if known := cmp.Or(v.RunsSpread, v.Spread); known != nil {
+		return *known
 	}
 	return -1
 }

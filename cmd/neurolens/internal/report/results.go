@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/judge"
@@ -48,11 +50,7 @@ func (p markdownWriter) results() {
 // group is the table of the points of a group.
 func (p markdownWriter) group(g *summary.Group, points []summary.Point) {
 	shown := points[:min(len(points), maxRows)]
-	subjects := make([]views.Subject, len(shown))
-	for i := range shown {
-		subjects[i] = views.Subject{Point: shown[i].Point(), Side: string(shown[i].Side)}
-	}
-	constants, axes := views.AxesBut(subjects, views.RunColumns, func(name string) bool { return name == string(g.Name) })
+	constants, axes := views.AxesBut(chartdata.SubjectsOf(shown), views.RunColumns, func(name string) bool { return name == string(g.Name) })
 	axes = readable(axes)
 	if len(axes) == 0 && len(constants) > 0 && len(shown) > 0 { // one point: its name is the row
 		axes, constants = []views.Axis{{Name: "point", Values: slices.Repeat([]string{strings.Join(constants, " ")}, len(shown))}}, nil
@@ -61,7 +59,15 @@ func (p markdownWriter) group(g *summary.Group, points []summary.Point) {
 	if len(constants) > 0 {
 		p.line("%s", strings.Join(constants, " · "))
 	}
-	p.points(shown, axes, metrics)
+	var measured []pointColumn
+	for i, metric := range metrics {
+		most := 1
+		if i == 0 {
+			most = measures
+		}
+		measured = append(measured, metricColumns(shown, metric, func(p *summary.Point) *summary.Value { return valueOf(p, metric) }, most)...)
+	}
+	pointsTable(shown, axes, measured, true, p.against).markdown(p.w)
 	var below []string
 	if more := len(points) - len(shown); more > 0 {
 		below = append(below, term.Count(more, "more point")+" "+term.IsAre(more)+" in the JSON form")
@@ -137,41 +143,72 @@ func registered(metric string) bool {
 	return ok
 }
 
-// points is a table of points.
-func (p markdownWriter) points(points []summary.Point, axes []views.Axis, metrics []string) {
-	var t Table
+// pointColumn is a column of a table of points.
+type pointColumn struct {
+	Column
+	cell func(i int, p *summary.Point) Cell
+}
+
+// pointsTable is a table of points: what each is, what was measured and how often, its change from each baseline, and notes.
+func pointsTable(points []summary.Point, axes []views.Axis, measured []pointColumn, runs bool, comparisons []against) *Table {
+	var columns []pointColumn
 	for _, x := range axes {
-		t.Columns = append(t.Columns, axisColumn(x))
+		columns = append(columns, pointColumn{axisColumn(x), func(i int, _ *summary.Point) Cell { return Cell{Text: views.AxisCell(x, i).Text} }})
 	}
-	right := func(header string) { t.Columns = append(t.Columns, Column{Header: header, Right: true}) }
-	for i, metric := range metrics {
-		if right(metric); i == 0 {
-			right("p99")
-			right("spread")
-			right("between runs")
-		}
+	columns = append(columns, measured...)
+	if runs {
+		columns = append(columns, pointColumn{Column{Header: "runs × n", Right: true}, func(_ int, p *summary.Point) Cell { return Cell{Text: runsText(p)} }})
 	}
-	right("runs × n")
-	against := among(p.against, points)
-	for _, a := range against {
-		right("vs " + a.name)
+	for _, a := range among(comparisons, points) {
+		columns = append(columns, pointColumn{
+			Column{Header: "vs " + a.name, Unit: "ratio", Right: true, Stored: true}, func(_ int, p *summary.Point) Cell { return a.cell(p) },
+		})
 	}
-	t.Columns = append(t.Columns, Column{Header: "notes"})
 	everywhere := common(points)
-	for i := range points {
-		point := &points[i]
-		var cells []string
-		for _, x := range axes {
-			cells = append(cells, views.AxisCell(x, i).Text)
-		}
-		cells = append(cells, values(point, metrics)...)
-		cells = append(cells, runsText(point))
-		for _, a := range against {
-			cells = append(cells, a.cell(point))
-		}
-		t.add(append(cells, notes(point, everywhere))...)
+	columns = append(columns, pointColumn{Column{Header: "notes"}, func(_ int, p *summary.Point) Cell { return Cell{Text: notes(p, everywhere)} }})
+	t := &Table{}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, c.Column)
 	}
-	t.markdown(p.w)
+	for i := range points {
+		r := Row{Key: string(points[i].PointID)}
+		for _, c := range columns {
+			r.Cells = append(r.Cells, c.cell(i, &points[i]))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// measures is the number of statistics of a metric that have columns.
+const measures = 4
+
+// metricColumns are the first columns of a metric: its median, its 99th percentile, and its variation within and between runs.
+func metricColumns(points []summary.Point, header string, of func(*summary.Point) *summary.Value, most int) []pointColumn {
+	values := make([]*summary.Value, len(points))
+	for i := range points {
+		values[i] = of(&points[i])
+	}
+	unit := unitOf(values, func(v *summary.Value) summary.Text { return v.Unit })
+	column := func(name, unit string, cell func(v *summary.Value) Cell) pointColumn {
+		return pointColumn{Column{Header: name, Unit: unit, Right: true, Stored: true}, func(i int, _ *summary.Point) Cell { return cell(values[i]) }}
+	}
+	return []pointColumn{
+		column(header, unit, func(v *summary.Value) Cell { return amount(v.Median, v.Unit) }),
+		column("p99", unit, func(v *summary.Value) Cell { return amount(v.P99, v.Unit) }),
+		column("spread", "ratio", func(v *summary.Value) Cell { return ratio(v.Spread, share(v.Spread)) }),
+		column("between runs", "ratio", func(v *summary.Value) Cell { return ratio(v.RunsSpread, share(v.RunsSpread)) }),
+	}[:most]
+}
+
+// valueOf returns what a point has of a metric; an empty value if it has none.
+func valueOf(p *summary.Point, metric string) *summary.Value {
+	for i := range p.Metrics {
+		if p.Metrics[i].Metric == metric {
+			return &p.Metrics[i]
+		}
+	}
+	return &summary.Value{}
 }
 
 // axisColumn is the column of an axis.
@@ -181,23 +218,6 @@ func axisColumn(x views.Axis) Column {
 		c.Header = strings.ToLower(c.Header)
 	}
 	return Column{Header: c.Header, Right: c.Right}
-}
-
-// values are the cells of a point's metrics: of the first also how much it varies.
-func values(point *summary.Point, metrics []string) (cells []string) {
-	for i, metric := range metrics {
-		var v summary.Value
-		for _, own := range point.Metrics {
-			if own.Metric == metric {
-				v = own
-			}
-		}
-		cells = append(cells, quantity(v.Median, v.Unit))
-		if i == 0 {
-			cells = append(cells, quantity(v.P99, v.Unit), share(v.Spread), share(v.RunsSpread))
-		}
-	}
-	return cells
 }
 
 // runsText is how often a point was measured.
@@ -432,17 +452,20 @@ func among(all []against, points []summary.Point) (some []against) {
 	return some
 }
 
-// cell is the change of a point, with the verdict where there is one.
-func (a against) cell(p *summary.Point) string {
+// cell is the change of a point, with the verdict if there is one.
+func (a against) cell(p *summary.Point) Cell {
 	pair := a.pairs[pairKey{p.PointID, p.Machine}]
 	if pair == nil || p.Side == "base" {
-		return ""
+		return Cell{}
 	}
-	text := changeText(pair)
-	if v := judge.Verdict(pair.Verdict); v != judge.Estimate && text != term.Unknown {
-		text += " " + pair.Verdict
+	c := changeCell(pair)
+	if v := judge.Verdict(pair.Verdict); v != judge.Estimate && c.Text != term.Unknown {
+		c.Text += " " + pair.Verdict
 	}
-	return text
+	if c.Tone = toneOf(pair.Verdict); c.Tone == chart.Neutral {
+		c.Tone = "" // most are
+	}
+	return c
 }
 
 // capital begins a sentence.

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/runner/shellwords"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Thousands prints a whole number with commas: 1,204.
@@ -94,13 +95,33 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// IsAre is the verb of so many.
-func IsAre(n int) string {
-	if n == 1 {
-		return "is"
+// DidYouMean returns a hint at the name that is most like a word, after a semicolon. It is empty if none is like it.
+func DidYouMean(word string, names []string) string {
+	if near := schema.Nearest(word, names); near != "" {
+		return "; did you mean " + near + "?"
 	}
-	return "are"
+	return ""
 }
+
+// ShellLine joins words to a command line, each as a shell reads it back.
+func ShellLine(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = ShellWord(word)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// Verb returns the form of a verb for a number of things: that of one thing, or that of more.
+func Verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// IsAre returns "is" or "are".
+func IsAre(n int) string { return Verb(n, "is", "are") }
 
 // WantedNumber returns what a flag or a setting wants in place of a text that could not be read as a number, or as true or false. It is
 // empty for other errors.

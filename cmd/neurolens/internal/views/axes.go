@@ -140,6 +140,24 @@ func AxisColumn(x Axis) term.Column {
 	return term.Column{Header: header, Right: numbers}
 }
 
+// AxisColumns returns the columns of axes.
+func AxisColumns(axes []Axis) []term.Column {
+	var columns []term.Column
+	for _, x := range axes {
+		columns = append(columns, AxisColumn(x))
+	}
+	return columns
+}
+
+// AxisCells returns the cells of a row in the columns of axes.
+func AxisCells(axes []Axis, row int) []term.Cell {
+	var cells []term.Cell
+	for _, x := range axes {
+		cells = append(cells, AxisCell(x, row))
+	}
+	return cells
+}
+
 // RowAMetric is the note of a table that has a row per metric because columns have no room.
 const RowAMetric = "one row per metric: the terminal is too narrow for columns"
 
@@ -150,8 +168,5 @@ func MetricColumn(metric string) term.Column {
 
 // AxisCell is the value of a row in the column of an axis.
 func AxisCell(x Axis, row int) term.Cell {
-	if x.Values[row] == "" {
-		return term.Cell{Text: term.Unknown}
-	}
-	return term.Cell{Text: x.Values[row]}
+	return term.Cell{Text: OrUnknown(x.Values[row])}
 }

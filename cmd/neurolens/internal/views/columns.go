@@ -110,9 +110,9 @@ func spreadOf(t answer.Table, row []any) any {
 }
 
 func columnNames() []string {
-	names := make([]string, len(schema.Runs.Columns))
-	for i, c := range schema.Runs.Columns {
-		names[i] = c.Name
+	var names []string
+	for _, c := range schema.Runs.Columns {
+		names = append(names, c.Name)
 	}
 	return names
 }
@@ -180,12 +180,10 @@ func (c column) known(t answer.Table, place int) error {
 	if !c.bare || len(t.Rows) == 0 || seen[c.entry] {
 		return nil
 	}
-	hint := ""
 	known := slices.Concat(slices.Sorted(maps.Keys(seen)), columnNames(), filter.Names(), slices.Sorted(maps.Keys(headColumns)))
+	hint := term.DidYouMean(strings.ToLower(c.entry), known)
 	if _, metric := schema.KindOfMetric(c.entry); metric {
 		hint = "; it is a metric, which --metric " + c.entry + " shows"
-	} else if near := schema.Nearest(strings.ToLower(c.entry), known); near != "" {
-		hint = "; did you mean " + near + "?"
 	}
 	return fmt.Errorf("--columns: no column is named %q, and none of these runs has such a parameter%s", c.entry, hint)
 }

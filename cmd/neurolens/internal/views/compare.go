@@ -325,7 +325,7 @@ func isLoud(r *compare.Row) bool {
 
 // hidden counts the points that are not shown.
 func (w Comparison) hidden(places []int) string {
-	counts := w.verdicts()
+	counts := countVerdicts(w.C.Points, ofPoint)
 	for _, place := range places {
 		counts[w.C.Rows[place].Verdict]--
 	}
@@ -336,12 +336,16 @@ func (w Comparison) hidden(places []int) string {
 	return "… and " + text + " (--all)"
 }
 
-// verdicts counts points by verdict.
-func (w Comparison) verdicts() map[judge.Verdict]int {
+// ofPoint returns the verdict of a point.
+func ofPoint(p *compare.Point) judge.Verdict { return p.Verdict }
+
+// countVerdicts counts points or rows by verdict, without those that have none.
+func countVerdicts[T any](all []T, verdict func(*T) judge.Verdict) map[judge.Verdict]int {
 	counts := map[judge.Verdict]int{}
-	for _, p := range w.C.Points {
-		counts[p.Verdict]++
+	for i := range all {
+		counts[verdict(&all[i])]++
 	}
+	delete(counts, "")
 	return counts
 }
 

@@ -160,10 +160,7 @@ func (b metricsTable) noteHeadValues(v term.View) term.View {
 // table has for each metric the value of the head, or of both sides, the change and the verdict, and at last the words of the
 // verdicts.
 func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) {
-	var columns []term.Column
-	for _, x := range varying {
-		columns = append(columns, AxisColumn(x))
-	}
+	columns := AxisColumns(varying)
 	relative := b.relative() && b.Selection.Axis == ""
 	for _, metric := range b.C.Metrics {
 		columns = append(columns, MetricColumn(metric), term.Column{Header: "CHANGE", Right: true})
@@ -177,9 +174,7 @@ func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.
 	}
 	rows := make([][]term.Cell, len(b.pairs))
 	for i, p := range b.pairs {
-		for _, x := range varying {
-			rows[i] = append(rows[i], AxisCell(x, i))
-		}
+		rows[i] = AxisCells(varying, i)
 		for _, r := range p.rows {
 			rows[i] = append(rows[i], resultCells(r, both, relative)...)
 		}

@@ -17,11 +17,7 @@ import (
 
 // points makes the table of some rows, with a column for each axis in which they differ.
 func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]term.Cell) {
-	var columns []term.Column
-	for _, x := range varying {
-		columns = append(columns, AxisColumn(x))
-	}
-	columns = append(columns,
+	columns := append(AxisColumns(varying),
 		term.Column{Header: "BASE", Right: true}, term.Column{Header: "HEAD", Right: true}, term.Column{Header: "CHANGE", Right: true})
 	relative := w.relative()
 	if relative {
@@ -32,10 +28,7 @@ func (w Comparison) points(places []int, varying []Axis) ([]term.Column, [][]ter
 		term.Column{Header: "RUNS × N", Right: true, Drop: 3}, term.Column{Header: "VERDICT"}, term.Column{Header: "", Drop: 1})
 	rows := make([][]term.Cell, len(places))
 	for i, place := range places {
-		for _, x := range varying {
-			rows[i] = append(rows[i], AxisCell(x, i))
-		}
-		rows[i] = append(rows[i], pointCells(&w.C.Rows[place], relative)...)
+		rows[i] = append(AxisCells(varying, i), pointCells(&w.C.Rows[place], relative)...)
 	}
 	return columns, rows
 }

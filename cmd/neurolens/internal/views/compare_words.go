@@ -172,12 +172,8 @@ func (w Comparison) geometricMean(metric string) string {
 
 // relativeCounts counts the verdicts relative to what all points share.
 func (w Comparison) relativeCounts() string {
-	counts, some := map[judge.Verdict]int{}, false
-	for _, p := range w.C.Points {
-		counts[p.RelativeVerdict]++
-		some = some || p.RelativeVerdict != ""
-	}
-	if !some {
+	counts := countVerdicts(w.C.Points, func(p *compare.Point) judge.Verdict { return p.RelativeVerdict })
+	if len(counts) == 0 {
 		return ""
 	}
 	return "relative: " + verdictCounts(counts)
@@ -280,20 +276,17 @@ func (w Comparison) next() string {
 	if len(w.Selection.Selections) == 0 || w.Selection.Axis != "" || i < 0 {
 		return ""
 	}
-	command := "neurolens explain"
-	for _, arg := range w.Selection.Selections {
-		command += " " + term.ShellWord(arg)
-	}
+	words := slices.Concat([]string{"neurolens", "explain"}, w.Selection.Selections)
 	if len(w.Selection.Metrics) > 0 {
-		command += " --metric " + term.ShellWord(w.C.Points[i].Metric)
+		words = append(words, "--metric", w.C.Points[i].Metric)
 	}
 	for _, threshold := range w.Selection.Thresholds {
-		command += " --threshold " + term.ShellWord(threshold)
+		words = append(words, "--threshold", threshold)
 	}
 	if w.Selection.Strict {
-		command += " --strict"
+		words = append(words, "--strict")
 	}
-	return command + w.Reader.OfStores()
+	return term.ShellLine(words...) + w.Reader.OfStores()
 }
 
 // groups is the table of groups of points.

@@ -112,7 +112,7 @@ func (s *Search) tool(t discover.Tool) []string {
 	case len(t.Command) == 0:
 		return append(lines, "# run the program of its build with --benchmark_out="+t.Results+" --benchmark_out_format=json; read: "+t.Read)
 	case strings.HasSuffix(t.Results, "/"):
-		return append(lines, "(cd "+term.ShellWord(dir)+" && "+shellWords(t.Command)+")", "neurolens ingest "+term.ShellWord(path.Join(dir, t.Results)))
+		return append(lines, "(cd "+term.ShellWord(dir)+" && "+term.ShellLine(t.Command...)+")", "neurolens ingest "+term.ShellWord(path.Join(dir, t.Results)))
 	}
 	lines = append(lines, "cwd: "+yamlWords(dir)[0])
 	if len(t.Build) > 0 {
@@ -137,14 +137,6 @@ func yamlWords(words ...string) []string {
 
 // plainWord are texts that are nothing but text in YAML, in a list too.
 var plainWord = regexp.MustCompile(`^(?:[./]?[A-Za-z_][\w./+=-]*|--?[A-Za-z][\w./+=-]*|\.)$`)
-
-func shellWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = term.ShellWord(word)
-	}
-	return strings.Join(quoted, " ")
-}
 
 // The kinds of rows of a manifest.
 const (

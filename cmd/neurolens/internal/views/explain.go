@@ -58,7 +58,8 @@ func (w Explanation) View() term.View {
 		v.Rows = v.Rows[:explainRows]
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--all)", term.Thousands(hidden)), "")
 	}
-	v.Columns, v.Rows = filled(explainViewColumns, v.Rows)
+	v.Columns = slices.Clone(explainViewColumns)
+	v = withoutEmptyColumns(v, 0)
 	v.Below = append(v.Below, w.contrasts(contrasts)...)
 	v.Below = append(v.Below, w.quiet(quiet)...)
 	if ranked == 0 {
@@ -90,22 +91,6 @@ var explainViewColumns = []term.Column{
 	{Header: "CHANGE", Right: true},
 	{Header: "95 %", Right: true, Drop: 1},
 	{Header: "PART", Right: true},
-}
-
-// filled are the columns in which some row has a text.
-func filled(columns []term.Column, rows [][]term.Cell) ([]term.Column, [][]term.Cell) {
-	var kept []term.Column
-	some := make([][]term.Cell, len(rows))
-	for i, c := range columns {
-		if !slices.ContainsFunc(rows, func(row []term.Cell) bool { return row[i].Text != "" }) {
-			continue
-		}
-		kept = append(kept, c)
-		for k, row := range rows {
-			some[k] = append(some[k], row[i])
-		}
-	}
-	return kept, some
 }
 
 // above names the sides and the explained point.

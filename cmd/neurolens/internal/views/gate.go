@@ -11,10 +11,7 @@ import (
 
 // openText lists the verdicts that count as inconclusive, unless the only one is inconclusive itself.
 func openText(open []compare.Point) string {
-	counts := map[judge.Verdict]int{}
-	for _, p := range open {
-		counts[p.Verdict]++
-	}
+	counts := countVerdicts(open, ofPoint)
 	if counts[judge.Inconclusive] == len(open) {
 		return string(judge.Inconclusive)
 	}

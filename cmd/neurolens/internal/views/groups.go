@@ -51,8 +51,9 @@ func (l Listing) groupRows(v term.View, g query.Grouping, varying []Axis, notes 
 	for i := range g.Keys {
 		leading = append(leading, l.keyAxis(g, i))
 	}
-	if metrics := metricAxis(g); !groupedBy(g, "metric") && g.Same.Metric == "" && hasValue(metrics) {
-		leading = append(leading, metrics)
+	measured := slices.ContainsFunc(g.Groups, func(group query.Group) bool { return group.Metric != "" })
+	if measured && !groupedBy(g, "metric") && g.Same.Metric == "" {
+		leading = append(leading, AxisOf(g.Groups, "metric", func(group *query.Group) string { return group.Metric }))
 	}
 	for i, x := range leading {
 		c := AxisColumn(x)
@@ -62,21 +63,14 @@ func (l Listing) groupRows(v term.View, g query.Grouping, varying []Axis, notes 
 		}
 		v.Columns = append(v.Columns, c)
 	}
-	for _, x := range varying {
-		v.Columns = append(v.Columns, AxisColumn(x))
-	}
 	leading = append(leading, varying...)
 	values, columns := groupCells, groupColumns
 	if g.Best {
 		values, columns = bestCells, bestColumns
 	}
-	v.Columns = append(v.Columns, columns...)
+	v.Columns = slices.Concat(v.Columns, AxisColumns(varying), columns)
 	for i := range g.Groups {
-		var cells []term.Cell
-		for _, x := range leading {
-			cells = append(cells, AxisCell(x, i))
-		}
-		v.Rows = append(v.Rows, append(append(cells, values(&g.Groups[i])...), groupWords(notes, &g.Groups[i])))
+		v.Rows = append(v.Rows, append(append(AxisCells(leading, i), values(&g.Groups[i])...), groupWords(notes, &g.Groups[i])))
 	}
 	return v
 }
@@ -242,19 +236,6 @@ func groupConstants(g query.Grouping) []string {
 		metric += ", " + g.Same.Better + " is better"
 	}
 	return append(constants, metric)
-}
-
-func metricAxis(g query.Grouping) Axis {
-	x := Axis{Name: "metric"}
-	for _, group := range g.Groups {
-		x.Values = append(x.Values, group.Metric)
-	}
-	return x
-}
-
-// hasValue reports whether any row has a value.
-func hasValue(x Axis) bool {
-	return slices.ContainsFunc(x.Values, func(v string) bool { return v != "" })
 }
 
 // presentAxes are what any of some points have: they differ in it from a point of nothing.

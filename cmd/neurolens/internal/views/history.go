@@ -439,18 +439,11 @@ func (w History) several() term.View {
 		v.Points = append(v.Points, w.H.Rows[s.First].PointID)
 	}
 	table := func(v term.View, varying []Axis) term.View {
-		for _, x := range varying {
-			v.Columns = append(v.Columns, AxisColumn(x))
-		}
-		v.Columns = append(v.Columns,
+		v.Columns = append(AxisColumns(varying),
 			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
 			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.Reader.Offset(), Drop: 2})
 		for i, s := range shown {
-			var cells []term.Cell
-			for _, x := range varying {
-				cells = append(cells, AxisCell(x, i))
-			}
-			v.Rows = append(v.Rows, append(cells, w.seriesCells(s, last(s))...))
+			v.Rows = append(v.Rows, append(AxisCells(varying, i), w.seriesCells(s, last(s))...))
 		}
 		return v
 	}

@@ -115,7 +115,7 @@ func (r IngestReport) View() term.View {
 			{Text: l.rest, Failed: l.failed},
 		})
 	}
-	v = withoutEmptyColumns(v)
+	v = withoutEmptyColumns(v, 0)
 	v.Below = append(v.Below, r.leftOut()...)
 	v.Below = append(v.Below, r.notes()...)
 	v.Below = append(v.Below, r.Times()...)
@@ -176,11 +176,6 @@ func (r IngestReport) folder() string {
 
 // FormatFields are the columns of a list of formats.
 func FormatFields() []answer.Field[foreign.Format] {
-	text := func(name, meaning string, of func(*foreign.Format) string) answer.Field[foreign.Format] {
-		return answer.Field[foreign.Format]{
-			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(f *foreign.Format) any { return of(f) },
-		}
-	}
 	return []answer.Field[foreign.Format]{
 		text("format", "the name for --from", func(f *foreign.Format) string { return f.Name }),
 		text("about", "the tool, and which of its files are read", func(f *foreign.Format) string { return f.About }),
@@ -275,10 +270,11 @@ func lineOf(r ingest.FileReport) reportLine {
 	return l
 }
 
-// withoutEmptyColumns leaves out the columns in which no row has anything.
-func withoutEmptyColumns(v term.View) term.View {
-	for c := len(v.Columns) - 1; c >= 0; c-- {
-		if slices.ContainsFunc(v.Rows, func(row []term.Cell) bool { return row[c].Text != "" }) {
+// withoutEmptyColumns leaves out the columns, from a first one on, in which no row has a text other than those for nothing.
+func withoutEmptyColumns(v term.View, first int, nothing ...string) term.View {
+	nothing = append(nothing, "")
+	for c := len(v.Columns) - 1; c >= first; c-- {
+		if slices.ContainsFunc(v.Rows, func(row []term.Cell) bool { return !slices.Contains(nothing, row[c].Text) }) {
 			continue
 		}
 		v.Columns = slices.Delete(v.Columns, c, c+1)
@@ -449,12 +445,9 @@ func (r IngestReport) leftOut() []string {
 
 // notes says once what runs of the files lack.
 func (r IngestReport) notes() []string {
-	all := foreign.Report{}
+	all := foreign.Report{Notes: map[string]int{}}
 	for _, one := range r.Files {
 		for what, n := range one.Notes {
-			if all.Notes == nil {
-				all.Notes = map[string]int{}
-			}
 			all.Notes[what] += n
 		}
 	}

@@ -47,6 +47,16 @@ func (l Listing) Runs(list query.Listing) term.View {
 	return v
 }
 
+// runColumns are the first columns of a listing: which run it is, and in what runs differ.
+func (r Reader) runColumns(varying []Axis) []term.Column {
+	return append([]term.Column{{Header: "RUN"}, {Header: "WHEN " + r.Offset()}}, AxisColumns(varying)...)
+}
+
+// runCells are the cells of a run, by its place in a listing, in the first columns.
+func (r Reader) runCells(run *query.ListedRun, varying []Axis, place int) []term.Cell {
+	return append([]term.Cell{{Text: ShortRun(run.RunID)}, {Text: r.When(run.StartedAt)}}, AxisCells(varying, place)...)
+}
+
 // lsRows makes the rows of a listing.
 type lsRows struct {
 	reader  Reader
@@ -56,13 +66,10 @@ type lsRows struct {
 
 // add adds the table to a view.
 func (l lsRows) add(v term.View, varying []Axis) term.View {
-	v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.reader.Offset()}}
 	if l.metrics.Values != nil {
 		varying = append(slices.Clone(varying), l.metrics)
 	}
-	for _, x := range varying {
-		v.Columns = append(v.Columns, AxisColumn(x))
-	}
+	v.Columns = l.reader.runColumns(varying)
 	means := slices.ContainsFunc(l.runs, onlyMean)
 	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
 	if medians {
@@ -74,18 +81,13 @@ func (l lsRows) add(v term.View, varying []Axis) term.View {
 	v.Columns = append(v.Columns,
 		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
 	for i := range l.runs {
-		run := &l.runs[i]
-		cells := []term.Cell{{Text: ShortRun(run.RunID)}, {Text: l.reader.When(run.StartedAt)}}
-		for _, x := range varying {
-			cells = append(cells, AxisCell(x, i))
-		}
-		v.Rows = append(v.Rows, append(cells, runCells(run, medians, means)...))
+		v.Rows = append(v.Rows, append(l.reader.runCells(&l.runs[i], varying, i), measuredCells(&l.runs[i], medians, means)...))
 	}
 	return v
 }
 
-// runCells are the cells of a run behind the axes: what was measured, and how it ended.
-func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
+// measuredCells are the cells of a run behind the axes: what was measured, and how it ended.
+func measuredCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	number := func(v *float64) term.Cell {
 		if run.Status != schema.StatusOK {
 			return term.Cell{Text: term.Unknown}
@@ -181,13 +183,13 @@ func (m metricRows) view(v term.View) term.View {
 
 // wide has a column a metric.
 func (m metricRows) wide(v term.View, varying []Axis) term.View {
-	v.Columns = m.leading(varying)
+	v.Columns = m.reader.runColumns(varying)
 	for _, metric := range m.metrics {
 		v.Columns = append(v.Columns, MetricColumn(metric))
 	}
 	v.Columns = append(v.Columns, term.Column{Header: "STATUS"})
 	for i := range m.runs {
-		cells := m.cells(varying, i)
+		cells := m.reader.runCells(&m.runs[i], varying, i)
 		for k := range m.metrics {
 			cells = append(cells, m.value(i, k))
 		}
@@ -199,33 +201,14 @@ func (m metricRows) wide(v term.View, varying []Axis) term.View {
 // stacked has a row a metric.
 func (m metricRows) stacked(v term.View) term.View {
 	merged := m.reader.MergedAxes(m.varying)
-	v.Columns = append(m.leading(merged), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "STATUS"})
+	v.Columns = append(m.reader.runColumns(merged), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "STATUS"})
 	for i := range m.runs {
 		for k, metric := range m.metrics {
-			v.Rows = append(v.Rows, append(m.cells(merged, i), term.Cell{Text: metric}, m.value(i, k), statusCell(&m.runs[i])))
+			v.Rows = append(v.Rows, append(m.reader.runCells(&m.runs[i], merged, i), term.Cell{Text: metric}, m.value(i, k), statusCell(&m.runs[i])))
 		}
 	}
 	v.Below = append(slices.Clone(v.Below), RowAMetric)
 	return v
-}
-
-// leading are the columns that say which run it is.
-func (m metricRows) leading(varying []Axis) []term.Column {
-	columns := []term.Column{{Header: "RUN"}, {Header: "WHEN " + m.reader.Offset()}}
-	for _, x := range varying {
-		columns = append(columns, AxisColumn(x))
-	}
-	return columns
-}
-
-// cells are those of a run in the leading columns.
-func (m metricRows) cells(varying []Axis, run int) []term.Cell {
-	r := &m.runs[run]
-	cells := []term.Cell{{Text: ShortRun(r.RunID)}, {Text: m.reader.When(r.StartedAt)}}
-	for _, x := range varying {
-		cells = append(cells, AxisCell(x, run))
-	}
-	return cells
 }
 
 // value is what a run has of a metric; nothing where it is not ok.
@@ -250,10 +233,10 @@ func AbsentMetrics(a query.Absent) (lines []string) {
 	for _, metric := range a.Metrics {
 		line := fmt.Sprintf("none of these runs has the metric %q; they have %s", metric, strings.Join(a.Others, ", "))
 		of := filter.FieldOf(filter.MetricPrefix + metric).Metric
-		if near := schema.Nearest(metric, a.Others); of != metric && slices.Contains(a.Others, of) {
+		if of != metric && slices.Contains(a.Others, of) {
 			line = fmt.Sprintf("%s is a statistic: --metric takes the metric, which is %s", metric, of)
-		} else if near != "" {
-			line += "; did you mean " + near + "?"
+		} else {
+			line += term.DidYouMean(metric, a.Others)
 		}
 		lines = append(lines, line)
 	}
@@ -285,17 +268,12 @@ func (l Listing) Like(found summary.Similar) term.View {
 	}
 	v, names := term.View{Above: term.Heading(constants), Below: []string{below}}, operatorNames(found.Rows)
 	table := func(v term.View, varying []Axis, most int) term.View {
-		v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.Reader.Offset(), Drop: 1}}
-		for _, x := range varying {
-			v.Columns = append(v.Columns, AxisColumn(x))
-		}
+		v.Columns = l.Reader.runColumns(varying)
+		v.Columns[1].Drop = 1
 		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES", Fixed: most > 1})
 		for i := range found.Rows {
 			row := &found.Rows[i]
-			cells := []term.Cell{{Text: ShortRun(row.RunID)}, {Text: l.Reader.When(row.StartedAt)}}
-			for _, x := range varying {
-				cells = append(cells, AxisCell(x, i))
-			}
+			cells := l.Reader.runCells(&row.ListedRun, varying, i)
 			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row, names, most)}))
 		}
 		return v
@@ -320,7 +298,7 @@ func NotCompared(run *schema.Run, found summary.Similar) []string {
 		lines = append(lines, fmt.Sprintf("run %s has no operators: run %s, a profile of the same point, is used instead", ShortRun(run.RunID), ShortRun(found.To)))
 	}
 	if found.Without > 0 {
-		verb := map[bool]string{true: "was", false: "were"}[found.Without == 1]
+		verb := term.Verb(found.Without, "was", "were")
 		lines = append(lines, fmt.Sprintf("%s without operators, or not ok, %s not compared", term.Count(found.Without, "run"), verb))
 	}
 	return lines

@@ -32,11 +32,7 @@ func Operators(run *schema.Run, all []summary.Operator) term.View {
 		}
 		v.Rows = append(v.Rows, cells)
 	}
-	for column := len(v.Columns) - 1; column > 0; column-- {
-		if !slices.ContainsFunc(v.Rows, func(row []term.Cell) bool { return row[column].Text != "" && row[column].Text != term.Unknown }) {
-			v = without(v, column)
-		}
-	}
+	v = withoutEmptyColumns(v, 1, term.Unknown)
 	v.Below = aboutOperators(run, all)
 	return v
 }
@@ -79,13 +75,4 @@ func slowdown(facts map[string]string) string {
 		return ""
 	}
 	return fmt.Sprintf("an iteration took %s under the profiler and %s without it: %.3gx", term.Quantity(with, "ns"), term.Quantity(without, "ns"), float64(with)/float64(without))
-}
-
-// without is a view without a column.
-func without(v term.View, column int) term.View {
-	v.Columns = slices.Delete(v.Columns, column, column+1)
-	for i := range v.Rows {
-		v.Rows[i] = slices.Delete(v.Rows[i], column, column+1)
-	}
-	return v
 }

@@ -14,7 +14,7 @@ func TestOneSampleHasNoP99(t *testing.T) {
 	for n, want := range map[int64]string{1: term.Unknown, 2: "301 ms"} {
 		run := query.ListedRun{Median: new(301e6), P99: new(301e6), Samples: &n}
 		run.Status, run.Unit = schema.StatusOK, "ns"
-		if got := runCells(&run, true, false)[1].Text; got != want {
+		if got := measuredCells(&run, true, false)[1].Text; got != want {
 			t.Errorf("%d samples: p99 %s, want %s", n, got, want)
 		}
 	}

@@ -116,7 +116,7 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	for i := range rows {
 		r := &rows[i]
 		if len(lines) == maxSentences {
-			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:])))
+			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:], func(r *compare.Row) judge.Verdict { return r.Verdict })))
 			break
 		}
 		lines = append(lines, c.line(r, names[i]))
@@ -147,15 +147,6 @@ func (c contest) line(r *compare.Row, name string) string {
 		text = name + ": " + text
 	}
 	return term.OneLine(text)
-}
-
-// countVerdicts counts rows by verdict.
-func countVerdicts(rows []compare.Row) map[judge.Verdict]int {
-	counts := map[judge.Verdict]int{}
-	for i := range rows {
-		counts[rows[i].Verdict]++
-	}
-	return counts
 }
 
 // otherSessions says how many rows are inconclusive because too few runs of the two sides ran together in a session. So are those of a

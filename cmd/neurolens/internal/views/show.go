@@ -493,10 +493,7 @@ func ReproduceCommand(run *schema.Run, against string, stores []string) string {
 	if program != nil {
 		words = append(append(words, "--"), program...)
 	}
-	for i, word := range words {
-		words[i] = term.ShellWord(word)
-	}
-	return strings.Join(words, " ")
+	return term.ShellLine(words...)
 }
 
 // WrongResult stands in the place of the status of a run whose result is wrong.

@@ -234,10 +234,7 @@ func DamageOf(dir string, done check.Verified) error {
 // LossFields are the columns that say how much was lost to damage.
 func LossFields[Row any](of func(*Row) check.Loss) []answer.Field[Row] {
 	field := func(name, meaning string, n func(check.Loss) int) answer.Field[Row] {
-		return answer.Field[Row]{
-			Column: answer.Column{Name: name, Type: answer.TypeInteger}, Meaning: meaning,
-			Of: func(row *Row) any { return int64(n(of(row))) },
-		}
+		return answer.NewField(name, answer.TypeInteger, meaning, func(row *Row) any { return int64(n(of(row))) })
 	}
 	return []answer.Field[Row]{
 		field("runs_lost", "runs that are lost", func(l check.Loss) int { return l.Runs }),
@@ -268,7 +265,7 @@ func RepairFields() []answer.Field[check.Repair] {
 
 // text is a column with words.
 func text[Row any](name, meaning string, of func(*Row) string) answer.Field[Row] {
-	return answer.Field[Row]{Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(row *Row) any { return of(row) }}
+	return answer.NewField(name, answer.TypeText, meaning, func(row *Row) any { return of(row) })
 }
 
 // LossText says what damage costs.

@@ -52,9 +52,7 @@ func Blessed(w *compare.BaselineWritten) term.View {
 
 // ExportedFields are the columns of a list of exported files.
 func ExportedFields() []answer.Field[export.File] {
-	field := func(name string, t answer.Type, meaning string, of func(*export.File) any) answer.Field[export.File] {
-		return answer.Field[export.File]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
-	}
+	field := answer.NewField[export.File]
 	return []answer.Field[export.File]{
 		field("path", answer.TypeText, "the file that was written", func(f *export.File) any { return filepath.ToSlash(f.Path) }),
 		field("table_name", answer.TypeText, "the table that it holds", func(f *export.File) any { return f.Table }),
