@@ -31,15 +31,11 @@ func TestTextGolden(t *testing.T) {
 			path := filepath.Join("testdata", fmt.Sprintf("%s.%s.txt", name, look.name))
 			got := strings.Join(Text(f, look.page, look.o), "\n") + "\n"
 			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				ok(t, os.WriteFile(path, []byte(got), 0o644))
 				continue
 			}
 			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			if got != string(want) {
 				t.Errorf("%s is not what is drawn now; write it anew and look at the difference", path)
 			}

@@ -25,19 +25,13 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		if err := SVG(&b, f, ImageOptions{Prefix: name, Embedded: true}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, SVG(&b, f, ImageOptions{Prefix: name, Embedded: true}))
 		golden := filepath.Join("testdata", name+".svg")
 		if *update {
-			if err := os.WriteFile(golden, b.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(golden, b.Bytes(), 0o666))
 		}
 		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if !bytes.Equal(b.Bytes(), want) {
 			t.Errorf("%s is drawn otherwise than in %s: look at it (-pictures FOLDER), then write it with -update", name, golden)
 		}
@@ -49,33 +43,23 @@ func keep(t *testing.T, name string) {
 	t.Helper()
 	for _, dark := range []bool{false, true} {
 		var b bytes.Buffer
-		if err := PNG(&b, samples()[name], ImageOptions{Dark: dark}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, PNG(&b, samples()[name], ImageOptions{Dark: dark}))
 		file := name + ".png"
 		if dark {
 			file = name + "-dark.png"
 		}
-		if err := os.WriteFile(filepath.Join(*pictures, file), b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(filepath.Join(*pictures, file), b.Bytes(), 0o666))
 	}
 	var b bytes.Buffer
-	if err := SVG(&b, samples()[name], ImageOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(*pictures, name+".svg"), b.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, SVG(&b, samples()[name], ImageOptions{}))
+	ok(t, os.WriteFile(filepath.Join(*pictures, name+".svg"), b.Bytes(), 0o666))
 }
 
 // TestUntitled: a page that has title and notes as texts of its own has them in no picture but for people who do not see it.
 func TestUntitled(t *testing.T) {
 	var b bytes.Buffer
 	f := &Figure{Kind: Lines, Title: "the title", Notes: []string{"a note"}, Series: []Series{{Style: Line, Marks: []Mark{{X: 1, Y: 2}, {X: 2, Y: 3}}}}}
-	if err := SVG(&b, f, ImageOptions{Untitled: true}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, SVG(&b, f, ImageOptions{Untitled: true}))
 	before, after, _ := strings.Cut(b.String(), "</desc>")
 	if !strings.Contains(before, "the title") || !strings.Contains(before, "a note") || strings.Contains(after, "the title") || strings.Contains(after, "a note") {
 		t.Error(b.String())

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 )
 
 var none = math.NaN()
@@ -242,4 +243,12 @@ func panelsExample() *Figure {
 	}
 	f.Series = nil
 	return f
+}
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -27,9 +27,7 @@ func TestNamesOverLines(t *testing.T) {
 			f.Series[0].Marks = append(f.Series[0].Marks, Mark{X: float64(i), Y: 1})
 		}
 		s, err := newSheet(f, ImageOptions{}, drawnHere)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		names, _ := s.placeNames(guides, s.xs[0])
 		if len(names) == 0 {
 			t.Errorf("%s: no line has a name", what)
@@ -59,9 +57,7 @@ func TestNotedGuides(t *testing.T) {
 	}
 	f.Guides = append(f.Guides, Guide{Along: Vertical, At: 9.9, Until: 9.9, Text: "regressed"})
 	var b bytes.Buffer
-	if err := SVG(&b, f, ImageOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, SVG(&b, f, ImageOptions{}))
 	svg := b.String()
 	if !strings.Contains(svg, ">regressed</text>") || strings.Contains(svg, "without a name") || strings.Count(svg, "</text>") > 30 {
 		t.Errorf("of %d texts none is the one that matters, or some are said to be missing", strings.Count(svg, "</text>"))

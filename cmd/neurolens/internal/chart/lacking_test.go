@@ -13,9 +13,7 @@ import (
 func written(t *testing.T, f *Figure) (texts []string) {
 	t.Helper()
 	s, err := newSheet(f, ImageOptions{}, drawnHere)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	c := &recorder.Canvas{}
 	vg.Initialize(c)
 	s.surface = &pixelSurface{c, colorsOf(false), s.face}

@@ -42,9 +42,7 @@ func ownScales() *Figure {
 func TestEachPanelItsScale(t *testing.T) {
 	f := ownScales()
 	s, err := newSheet(f, ImageOptions{}, drawnThere)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for i, want := range []struct {
 		scale Scale
 		ticks int

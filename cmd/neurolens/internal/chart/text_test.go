@@ -39,9 +39,7 @@ func parsed(t *testing.T, svg []byte) *element {
 		if err == io.EOF {
 			return root.Children[0]
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		top := open[len(open)-1]
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -83,9 +81,7 @@ func (e *element) has(class string) bool {
 func svgOf(t *testing.T, f *Figure, o ImageOptions) *element {
 	t.Helper()
 	var b bytes.Buffer
-	if err := SVG(&b, f, o); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, SVG(&b, f, o))
 	return parsed(t, b.Bytes())
 }
 
@@ -162,9 +158,7 @@ func TestHostileTextsAreInert(t *testing.T) {
 			}
 			spoil(f, text)
 			var b bytes.Buffer
-			if err := SVG(&b, f, ImageOptions{Prefix: text, Link: func(Mark) string { return text }}); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, SVG(&b, f, ImageOptions{Prefix: text, Link: func(Mark) string { return text }}))
 			root := parsed(t, b.Bytes())
 			root.each(func(e *element) { checkInert(t, fmt.Sprintf("%s with %.20q", name, text), e) })
 			if b.Len() > 6000*(f.Marks()+20) {
@@ -265,9 +259,7 @@ const wide = 1.17
 func checkTexts(t *testing.T, what string, f *Figure, o ImageOptions) {
 	t.Helper()
 	s, err := newSheet(f, o, drawnThere)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	root := svgOf(t, f, o)
 	var boxes []box
 	var texts []string
@@ -300,9 +292,7 @@ func checkTexts(t *testing.T, what string, f *Figure, o ImageOptions) {
 func float(t *testing.T, s string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return v
 }
 
@@ -354,16 +344,10 @@ func TestLinks(t *testing.T) {
 // TestPNG: two dots a pixel, and no two pictures of light and dark are the same.
 func TestPNG(t *testing.T) {
 	var light, dark bytes.Buffer
-	if err := PNG(&light, forest(12), ImageOptions{Width: 500}); err != nil {
-		t.Fatal(err)
-	}
-	if err := PNG(&dark, forest(12), ImageOptions{Width: 500, Dark: true}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, PNG(&light, forest(12), ImageOptions{Width: 500}))
+	ok(t, PNG(&dark, forest(12), ImageOptions{Width: 500, Dark: true}))
 	picture, err := png.Decode(bytes.NewReader(light.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if w := picture.Bounds().Dx(); w != 1000 {
 		t.Errorf("500 pixels are %d dots", w)
 	}
@@ -389,9 +373,7 @@ func TestSameAgain(t *testing.T) {
 func TestNoValues(t *testing.T) {
 	for _, f := range []*Figure{{}, {Kind: Forest}, {Panels: []Panel{{Title: "a"}, {Title: "b"}}}, {Series: []Series{{Name: "empty"}}}} {
 		var b bytes.Buffer
-		if err := SVG(&b, f, ImageOptions{Embedded: true}); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, SVG(&b, f, ImageOptions{Embedded: true}))
 		if !strings.Contains(b.String(), ">No values to show.</text>") {
 			t.Errorf("%+v is drawn as %s", f, b.String())
 		}
@@ -415,9 +397,7 @@ func TestOddFigures(t *testing.T) {
 						Guides: []Guide{{Along: Vertical, At: w, Until: v, Text: "a"}, {Along: Horizontal, At: v, Text: "b"}, {Along: Diagonal, Text: "c"}},
 					}
 					var b bytes.Buffer
-					if err := SVG(&b, f, ImageOptions{Embedded: true}); err != nil {
-						t.Fatal(err)
-					}
+					ok(t, SVG(&b, f, ImageOptions{Embedded: true}))
 					if unplaced.Match(b.Bytes()) {
 						t.Fatalf("%s, %s, %s, %v, %v: %s", kind, scale, style, v, w, b.String())
 					}
@@ -455,9 +435,7 @@ func TestFrontIsSeen(t *testing.T) {
 		front.Marks = append(front.Marks, Mark{X: float64(i), Y: float64(100 - i)})
 	}
 	var b bytes.Buffer
-	if err := SVG(&b, &Figure{Kind: Pareto, Series: []Series{front}}, ImageOptions{Embedded: true}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, SVG(&b, &Figure{Kind: Pareto, Series: []Series{front}}, ImageOptions{Embedded: true}))
 	if strings.Contains(b.String(), `class="f-nothing"`) {
 		t.Error("points of the front are not seen")
 	}
@@ -468,9 +446,7 @@ func TestLineThatEndsEarly(t *testing.T) {
 	slow := Series{Name: "slow", Style: Line, Marks: []Mark{{X: 1, Y: 3}, {X: 2, Y: 4}, {X: 4, Y: Unknown(), Tone: Failed}}}
 	quick := Series{Name: "quick", Style: Line, Marks: []Mark{{X: 1, Y: 1}, {X: 2, Y: 2}, {X: 4, Y: 3}}}
 	var b bytes.Buffer
-	if err := SVG(&b, &Figure{Kind: Lines, Series: []Series{slow, quick}}, ImageOptions{Embedded: true}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, SVG(&b, &Figure{Kind: Lines, Series: []Series{slow, quick}}, ImageOptions{Embedded: true}))
 	if names := strings.Count(b.String(), ">slow</text>"); names != 2 {
 		t.Errorf("the line has its name %d times, want it at its end and at what failed", names)
 	}

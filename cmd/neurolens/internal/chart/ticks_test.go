@@ -16,9 +16,7 @@ func TestLogTicks(t *testing.T) {
 				}}}})
 			}
 			s, err := newSheet(f, ImageOptions{}, drawnHere)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			last, named := math.Inf(-1), 0
 			for _, tick := range s.xs[0].ticks {
 				half, at := s.width(tick.Text, textSize, false)/2, s.xs[0].share(tick.At)*s.panelWidth

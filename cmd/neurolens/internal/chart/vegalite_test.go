@@ -88,9 +88,7 @@ type document struct {
 func TestEveryMark(t *testing.T) {
 	for name, f := range vegaExamples() {
 		text, err := VegaLite(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		again, _ := VegaLite(f)
 		if !bytes.Equal(text, again) {
 			t.Errorf("%s is written in two ways", name)
@@ -102,14 +100,12 @@ func TestEveryMark(t *testing.T) {
 		rows := slices.DeleteFunc(d.Data.Values, func(r row) bool { return r.Part != "mark" })
 		at := 0
 		for _, part := range f.Parts() {
-			for _, s := range part.Series {
-				for _, m := range s.Marks {
-					if at >= len(rows) {
-						t.Fatalf("%s has %d marks in its data, %d in the figure", name, len(rows), f.Marks())
-					}
-					checkVegaMark(t, name, s, m, rows[at])
-					at++
+			for s, m := range part.All() {
+				if at >= len(rows) {
+					t.Fatalf("%s has %d marks in its data, %d in the figure", name, len(rows), f.Marks())
 				}
+				checkVegaMark(t, name, s, m, rows[at])
+				at++
 			}
 		}
 		if at != len(rows) {
@@ -142,13 +138,9 @@ func TestVegaLiteHostileTexts(t *testing.T) {
 	f := vegaExamples()["lines"]
 	f.Title, f.X.Label, f.Series[0].Name, f.Series[0].Marks[0].Text = bad, bad, bad, bad
 	text, err := VegaLite(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var d document
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(text, &d))
 	if strings.ContainsAny(string(text), "<>\x1b\u202e\u009b") || d.Data.Values[0].Series != bad || d.Data.Values[0].Text != bad {
 		t.Errorf("got %q\n%.400s", d.Data.Values[0].Series, text)
 	}
@@ -173,35 +165,21 @@ func TestSchema(t *testing.T) {
 		t.Skip("NEUROLENS_VEGA_LITE_SCHEMA names no schema of Vega-Lite")
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("vega-lite.json", parsed); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, compiler.AddResource("vega-lite.json", parsed))
 	valid, err := compiler.Compile("vega-lite.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for name, f := range vegaExamples() {
 		spec, err := VegaLite(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if out := os.Getenv("NEUROLENS_VEGA_LITE_OUT"); out != "" {
-			if err := os.WriteFile(out+"/"+name+".vl.json", spec, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(out+"/"+name+".vl.json", spec, 0o644))
 		}
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(spec))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if err := valid.Validate(value); err != nil {
 			t.Errorf("%s: %.3000s", name, err.Error())
 		}
@@ -215,9 +193,7 @@ func TestVegaLiteGap(t *testing.T) {
 		"scatter": {`"isValid(datum.x) \u0026\u0026 datum.x \u003e 0 ? datum.x / 1e+06 : null"`, `"type": "log"`},
 	} {
 		text, err := VegaLite(vegaExamples()[name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		for _, part := range want {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s has no %s", name, part)
@@ -229,9 +205,7 @@ func TestVegaLiteGap(t *testing.T) {
 // TestMixedPanels: where a panel has zeros, its axis is linear, and those of the others stay logarithmic; each has its own marks.
 func TestMixedPanels(t *testing.T) {
 	text, err := VegaLite(vegaExamples()["mixed"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var spec struct {
 		Concat []struct {
 			Transform []struct{ Filter, Calculate, As string }
@@ -242,9 +216,7 @@ func TestMixedPanels(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(text, &spec); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(text, &spec))
 	if len(spec.Concat) != 2 {
 		t.Fatalf("there are %d panels", len(spec.Concat))
 	}

@@ -106,8 +106,9 @@ func grid() (runs []schema.Run) {
 }
 
 // sound checks what holds of all figures: few marks, each with words in one line and a command.
-func sound(t *testing.T, f *chart.Figure) {
+func sound(t *testing.T, f *chart.Figure, err error) {
 	t.Helper()
+	ok(t, err)
 	if n := f.Marks(); n == 0 || n > chart.MaxMarks {
 		t.Errorf("%s has %d marks", f.Kind, n)
 	}
@@ -144,14 +145,9 @@ func marks(p chart.Panel, name string) (all []chart.Mark) {
 func TestHistory(t *testing.T) {
 	db := stored(t, twelve()...)
 	f, _, err := maker.History(ctx, db, history.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	h, err := history.Read(ctx, db, history.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if len(f.Panels) != 2 || !f.Y.Own || f.X.Scale != chart.Time || f.Panels[0].Title != "bs=8" { // what got worse comes first
 		t.Fatalf("%d panels, the first is %s", len(f.Panels), f.Panels[0].Title)
 	}
@@ -202,10 +198,7 @@ func TestHistoryLines(t *testing.T) {
 		runs = append(runs, runOf(session, session, 1, 64, level))
 	}
 	f, h, err := maker.History(ctx, stored(t, runs...), history.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	var lines []chart.Series
 	for _, s := range f.Series {
 		if s.Style == chart.Line {
@@ -236,10 +229,7 @@ func TestHistoryOfMany(t *testing.T) {
 		runs = append(runs, runOf(0, session, 1, 64, 1000))
 	}
 	f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	counted, most := 0, 0
 	for _, k := range marks(f.Panels[0], "sessions") {
 		counted, most = counted+max(k.Count, 1), max(most, k.Count)
@@ -269,9 +259,7 @@ func TestHistoryNote(t *testing.T) {
 		"12 of 14 series drawn: those that got worse, fail or changed (1), and the first of the others": many(2, fail(runOf(50, 2, 14, 64, 1000))),
 	} {
 		f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
 			t.Errorf("notes %q, want %s", f.Notes, says)
 		}
@@ -282,9 +270,7 @@ func compared(t *testing.T, db *query.DB, req compare.Request) *compare.Comparis
 	t.Helper()
 	req.Worst = compare.Verdicts
 	c, err := compare.Compare(ctx, db, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return &c
 }
 
@@ -293,40 +279,31 @@ func TestForestAndScatter(t *testing.T) {
 	c := compared(t, db, compare.Request{Base: "session=" + sessionID(3), Head: "session=" + sessionID(9)})
 	asked := chartdata.Selection{Selections: []string{"session=" + sessionID(3), "session=" + sessionID(9)}}
 	f, err := maker.Forest(c, asked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	seen := 0
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			r := c.Rows[int(k.Y)]
-			if e := r.Estimates; !same(k.X, e.Change) || !same(k.Low, e.Low) || !same(k.High, e.High) || k.Point != r.HeadID || k.Word != string(r.Verdict) {
-				t.Errorf("%+v is not of %+v", k, e)
-			}
-			if want := fmt.Sprint("bs=", *r.Identity.BatchSize); f.Y.Categories[int(k.Y)] != want || !strings.HasPrefix(k.Text, want+": latency ") {
-				t.Errorf("row %v is %s: %s", k.Y, f.Y.Categories[int(k.Y)], k.Text)
-			}
-			seen++
+	for _, k := range f.All() {
+		r := c.Rows[int(k.Y)]
+		if e := r.Estimates; !same(k.X, e.Change) || !same(k.Low, e.Low) || !same(k.High, e.High) || k.Point != r.HeadID || k.Word != string(r.Verdict) {
+			t.Errorf("%+v is not of %+v", k, e)
 		}
+		if want := fmt.Sprint("bs=", *r.Identity.BatchSize); f.Y.Categories[int(k.Y)] != want || !strings.HasPrefix(k.Text, want+": latency ") {
+			t.Errorf("row %v is %s: %s", k.Y, f.Y.Categories[int(k.Y)], k.Text)
+		}
+		seen++
 	}
 	margin := f.Guides[1]
 	if seen != 2 || f.Guides[0].At != 0 || math.Abs(margin.Until-.02) > 1e-12 || margin.At >= 0 || margin.At < -.02 {
 		t.Errorf("%d rows, guides %+v", seen, f.Guides)
 	}
-	if f, err = maker.Scatter(c, asked); err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	f, err = maker.Scatter(c, asked)
+	sound(t, f, err)
 	pairs := map[[2]float64]bool{}
 	for _, r := range c.Rows {
 		pairs[[2]float64{schema.RoundedTo(12, *r.Base.Value), schema.RoundedTo(12, *r.Head.Value)}] = true
 	}
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			if !pairs[[2]float64{k.X, k.Y}] {
-				t.Errorf("%v, %v is no pair of %v", k.X, k.Y, pairs)
-			}
+	for _, k := range f.All() {
+		if !pairs[[2]float64{k.X, k.Y}] {
+			t.Errorf("%v, %v is no pair of %v", k.X, k.Y, pairs)
 		}
 	}
 	if f.Marks() != 2 || f.Guides[0].Along != chart.Diagonal || f.X.Unit != "ns" {
@@ -352,10 +329,7 @@ func TestForestOfZeros(t *testing.T) {
 		c.Rows, c.Points = append(c.Rows, r), append(c.Points, r.Point)
 	}
 	f, err := maker.Forest(c, chartdata.Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	notes := strings.Join(f.Notes, "; ")
 	if f.Marks() != 2 || f.X.Unit != "1" || len(f.Guides) != 1 || !strings.Contains(notes, "not drawn: 1 point compared by ratio") || !strings.Contains(notes, "a change below 2.0 % of the smaller side counts as none") {
 		t.Errorf("%d marks in %q, guides %v, notes %s", f.Marks(), f.X.Unit, f.Guides, notes)
@@ -380,22 +354,16 @@ func TestDigits(t *testing.T) {
 	}
 	db := stored(t, runs...)
 	f, h, err := maker.History(ctx, db, history.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	seen := 0
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			if seen++; k.Y != 849802699 {
-				t.Errorf("%s: %s at %v, of %v", s.Name, k.Text, k.Y, h.Rows[0].Location)
-			}
+	for s, k := range f.All() {
+		if seen++; k.Y != 849802699 {
+			t.Errorf("%s: %s at %v, of %v", s.Name, k.Text, k.Y, h.Rows[0].Location)
 		}
 	}
 	c := compared(t, db, compare.Request{Base: "session=" + sessionID(0), Head: "session=" + sessionID(1)})
 	f, err = maker.Scatter(c, chartdata.Selection{Selections: []string{"session=" + sessionID(0), "session=" + sessionID(1)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if k := f.Series[0].Marks[0]; seen < 5 || k.X != 849802699 || k.Y != 849802699 {
 		t.Errorf("%d marks of a history; %v, %v", seen, k.X, k.Y)
 	}
@@ -414,9 +382,7 @@ func TestWorstFirst(t *testing.T) {
 	sides := []string{"session=" + sessionID(0), "session=" + sessionID(1)}
 	c := compared(t, stored(t, runs...), compare.Request{Base: sides[0], Head: sides[1]})
 	f, err := maker.Forest(c, chartdata.Selection{Selections: sides})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if want := []string{"bs=3", "bs=2", "bs=1"}; !slices.Equal(f.Y.Categories, want) {
 		t.Errorf("rows are %q, want %q", f.Y.Categories, want)
 	}
@@ -435,10 +401,7 @@ func TestOpen(t *testing.T) {
 	c, asked := compared(t, db, compare.Request{Base: sides[0], Head: sides[1]}), chartdata.Selection{Selections: sides}
 	for _, draw := range []func(*compare.Comparison, chartdata.Selection) (*chart.Figure, error){maker.Forest, maker.Scatter} {
 		f, err := draw(c, asked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sound(t, f)
+		sound(t, f, err)
 		for _, says := range []string{"2 points without a verdict (sessions): the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ", "measure both alternately in one session"} {
 			if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
 				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
@@ -459,16 +422,11 @@ func TestFailedOnBothSides(t *testing.T) {
 	}
 	c := compared(t, stored(t, append(twelve(), runs...)...), req)
 	f, err := maker.Forest(c, asked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	failed := 0
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			if s.Tone == chart.Failed && f.Y.Categories[int(k.Y)] == "bs=2" && strings.Contains(k.Text, "latency – → –") && strings.HasSuffix(k.Command, "--metric latency") {
-				failed++
-			}
+	for s, k := range f.All() {
+		if s.Tone == chart.Failed && f.Y.Categories[int(k.Y)] == "bs=2" && strings.Contains(k.Text, "latency – → –") && strings.HasSuffix(k.Command, "--metric latency") {
+			failed++
 		}
 	}
 	if notes := strings.Join(f.Notes, "\n"); failed != 1 || f.Marks() != 3 || strings.Contains(notes, "not drawn") || !strings.Contains(f.Title, "change of latency") || f.X.Better != chart.Lower {
@@ -483,10 +441,7 @@ func TestFailedOnBothSides(t *testing.T) {
 func TestForestOfManyTimes(t *testing.T) {
 	c := compared(t, stored(t, twelve()...), compare.Request{Base: "session=" + sessionID(3), Axis: "batch_size", Reference: "1"})
 	f, err := maker.Forest(c, chartdata.Selection{Selections: []string{"session=" + sessionID(3)}, Matrix: "batch_size=1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	k := f.Series[0].Marks[0]
 	if f.X.Scale != chart.Log || !same(k.X, 1+c.Rows[0].Estimates.Change) || k.X < 8 || f.Guides[0].At != 1 || !strings.Contains(f.Y.Categories[0], "batch_size=8") {
 		t.Errorf("%v on %s, guides %v, rows %q", k.X, f.X.Scale, f.Guides, f.Y.Categories)
@@ -501,19 +456,14 @@ func all(t *testing.T, db *query.DB, filter string) (ids []string, values map[st
 		ids, values[r.RunID] = append(ids, r.RunID), r.Metrics[0].Values()
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return ids, values
 }
 
 func TestECDF(t *testing.T) {
 	db := stored(t, twelve()...)
 	f, found, err := maker.ECDF(ctx, db, chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: "dim=64"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	if len(f.Series) != 2 || f.Series[0].Name != "bs=1" || found.Failed != 4 || !strings.Contains(strings.Join(f.Notes, "\n"), "4 runs left out: failed") {
 		t.Fatalf("%d curves, %d failed, notes %q", len(f.Series), found.Failed, f.Notes)
 	}
@@ -567,10 +517,7 @@ func TestRuns(t *testing.T) {
 	db := stored(t, twelve()...)
 	filter := "bs=1"
 	f, _, err := maker.Runs(ctx, db, chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: filter}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	ids, values := all(t, db, filter)
 	var want []float64
 	var of []string
@@ -580,16 +527,14 @@ func TestRuns(t *testing.T) {
 		}
 	}
 	warned := 0
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			if at := int(k.X) - 1; k.Y != want[at] || k.Run != of[at] {
-				t.Errorf("sample %v is %v of %s, want %v of %s", k.X, k.Y, k.Run, want[at], of[at])
-			}
-			if s.Tone == chart.Warned {
-				warned++
-				if k.Word != "drift" || !strings.HasSuffix(k.Text, ", with a warning: drift") {
-					t.Errorf("a mark with a warning says %q, %q", k.Word, k.Text)
-				}
+	for s, k := range f.All() {
+		if at := int(k.X) - 1; k.Y != want[at] || k.Run != of[at] {
+			t.Errorf("sample %v is %v of %s, want %v of %s", k.X, k.Y, k.Run, want[at], of[at])
+		}
+		if s.Tone == chart.Warned {
+			warned++
+			if k.Word != "drift" || !strings.HasSuffix(k.Text, ", with a warning: drift") {
+				t.Errorf("a mark with a warning says %q, %q", k.Word, k.Text)
 			}
 		}
 	}
@@ -611,10 +556,7 @@ func TestRunsOfMany(t *testing.T) {
 	r.Metrics[0].Ticks[31_234] = 1_000_000
 	db := stored(t, r)
 	f, _, err := maker.Runs(ctx, db, chartdata.Sampled{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	counted, highest := 0, 0.0
 	for _, k := range f.Series[0].Marks {
 		counted, highest = counted+k.Count, max(highest, k.High)
@@ -622,10 +564,8 @@ func TestRunsOfMany(t *testing.T) {
 	if counted != 50_000 || highest != 1_000_000 || f.Series[0].Style != chart.Intervals || !strings.Contains(strings.Join(f.Notes, "\n"), "a mark combines up to 157 samples in a row") {
 		t.Errorf("%d samples up to %v, notes %q", counted, highest, f.Notes)
 	}
-	if f, _, err = maker.ECDF(ctx, db, chartdata.Sampled{}); err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	f, _, err = maker.ECDF(ctx, db, chartdata.Sampled{})
+	sound(t, f, err)
 	if last := f.Series[0].Marks[len(f.Series[0].Marks)-1]; last.X != 1_000_000 || last.Y != 1 {
 		t.Errorf("the curve ends with %+v", last)
 	}
@@ -634,9 +574,7 @@ func TestRunsOfMany(t *testing.T) {
 func points(t *testing.T, db *query.DB, filter string) chartdata.Points {
 	t.Helper()
 	found, _, err := summary.Points(ctx, db, "plot", filter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return chartdata.Points{All: found, Filter: filter}
 }
 
@@ -646,17 +584,12 @@ func TestHeatmap(t *testing.T) {
 	for _, median := range []bool{false, true} {
 		req.Median = median
 		f, err := maker.Heatmap(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sound(t, f)
+		sound(t, f, err)
 		if !slices.Equal(f.X.Categories, []string{"1", "2", "4", "8"}) || f.X.Label != "batch_size" || f.Y.Label != "dim" || f.Values.Better != chart.Lower || len(f.Notes) != 1 {
 			t.Fatalf("%s by %s: %q, notes %q", f.X.Label, f.Y.Label, f.X.Categories, f.Notes)
 		}
 		g, err := db.Groups(ctx, query.GroupRequest{By: []string{"batch_size", "dim"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		want := map[string]float64{}
 		for _, group := range g.Groups {
 			key := fmt.Sprint(group.Keys...)
@@ -683,9 +616,7 @@ func TestHeatmap(t *testing.T) {
 	}
 	req.Median, req.Metric, req.Y = false, "accuracy", "backend"
 	f, err := maker.Heatmap(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for _, k := range f.Series[0].Marks { // accuracy falls with dim
 		if want := .5 + .1*math.Pow(2, k.X)/8 - .0001*64; math.Abs(k.Value-want) > 1e-12 || !strings.Contains(k.Text, "dim=64") && k.X < 3 {
 			t.Errorf("the best accuracy at %v is %v, want %v: %s", k.X, k.Value, want, k.Text)
@@ -701,10 +632,7 @@ func TestLines(t *testing.T) {
 	req := points(t, stored(t, grid()...), "backend=cpu")
 	req.Sessions = 2
 	f, err := maker.Lines(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	if !strings.Contains(strings.Join(f.Notes, "\n"), "2 sessions combined: each value is the median over all of them") {
 		t.Errorf("of two sessions: notes %q", f.Notes)
 	}
@@ -779,10 +707,7 @@ func TestFoldedAxes(t *testing.T) {
 		req := whole
 		req.By = of.by
 		f, err := of.draw(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sound(t, f)
+		sound(t, f, err)
 		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, of.says) || max(len(f.Panels), len(f.Series)) != of.parts {
 			t.Errorf("%s by %q: %d parts, notes %q", f.Kind, of.by, max(len(f.Panels), len(f.Series)), f.Notes)
 		}
@@ -801,25 +726,20 @@ func TestWithoutValue(t *testing.T) {
 	req := points(t, stored(t, append(runs, rate, other, unsupported)...), "")
 	for _, draw := range []func(chartdata.Points) (*chart.Figure, error){maker.Lines, maker.Heatmap} {
 		f, err := draw(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sound(t, f)
+		sound(t, f, err)
 		notes := strings.Join(f.Notes, "\n")
 		for _, says := range []string{"1 point left out: latency in a unit other than ns", "1 point left out: no value of latency", "1 point without a value: unsupported"} {
 			if !strings.Contains(notes, says) {
 				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
 			}
 		}
-		for _, s := range f.Series {
-			for _, k := range s.Marks {
-				failed := strings.Contains(k.Text, "bs=8 dim=128")
-				if (k.Tone == chart.Failed) != failed || strings.Contains(k.Text, "bs=16") || strings.Contains(k.Text, "bs=32") {
-					t.Errorf("%s: %s is %q", f.Kind, k.Text, k.Tone)
-				}
-				if strings.Contains(k.Text, "bs=64") && (k.Word != "unsupported" || !strings.Contains(k.Text, "no value: unsupported, no kernel")) {
-					t.Errorf("%s: %s has the word %q", f.Kind, k.Text, k.Word)
-				}
+		for _, k := range f.All() {
+			failed := strings.Contains(k.Text, "bs=8 dim=128")
+			if (k.Tone == chart.Failed) != failed || strings.Contains(k.Text, "bs=16") || strings.Contains(k.Text, "bs=32") {
+				t.Errorf("%s: %s is %q", f.Kind, k.Text, k.Tone)
+			}
+			if strings.Contains(k.Text, "bs=64") && (k.Word != "unsupported" || !strings.Contains(k.Text, "no value: unsupported, no kernel")) {
+				t.Errorf("%s: %s has the word %q", f.Kind, k.Text, k.Word)
 			}
 		}
 	}
@@ -829,10 +749,7 @@ func TestPareto(t *testing.T) {
 	req := points(t, stored(t, grid()...), "backend=cpu")
 	req.X, req.Y = "latency", "accuracy"
 	f, err := maker.Pareto(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	front, beaten := marks(chart.Panel{Series: f.Series}, "front"), marks(chart.Panel{Series: f.Series}, "beaten")
 	everything := slices.Concat(front, beaten)
 	beats := func(a, b chart.Mark) bool { return a.X <= b.X && a.Y >= b.Y && (a.X < b.X || a.Y > b.Y) }
@@ -857,9 +774,7 @@ func TestParetoOfFailedRequests(t *testing.T) {
 	req := points(t, stored(t, grid()...), "backend=cpu")
 	req.X, req.Y = "latency", "accuracy"
 	before, err := maker.Pareto(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	dead := before.Series[0].Marks[0].Point
 	for i := range req.All {
 		if string(req.All[i].PointID) == dead {
@@ -867,14 +782,10 @@ func TestParetoOfFailedRequests(t *testing.T) {
 		}
 	}
 	f, err := maker.Pareto(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			if k.Point == dead {
-				t.Errorf("%s: %s", s.Name, k.Text)
-			}
+	ok(t, err)
+	for s, k := range f.All() {
+		if k.Point == dead {
+			t.Errorf("%s: %s", s.Name, k.Text)
 		}
 	}
 	if notes := strings.Join(f.Notes, "; "); !strings.Contains(notes, "1 point left out: more requests failed than allow_failed allows") {
@@ -896,15 +807,10 @@ func TestParetoOfMany(t *testing.T) {
 	}
 	req.X, req.Y = "latency", "accuracy"
 	f, err := maker.Pareto(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	n := 0
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			n += max(k.Count, 1)
-		}
+	for _, k := range f.All() {
+		n += max(k.Count, 1)
 	}
 	if n != 5000 {
 		t.Errorf("%d points of 5000", n)
@@ -961,10 +867,7 @@ func TestHostileNames(t *testing.T) {
 		func() (*chart.Figure, error) { return maker.Lines(points(t, db, "")) },
 	} {
 		f, err := draw()
-		if err != nil {
-			t.Fatal(err)
-		}
-		sound(t, f)
+		sound(t, f, err)
 	}
 }
 
@@ -980,9 +883,7 @@ func TestLongNamesStayApart(t *testing.T) {
 	db := stored(t, runs...)
 	for name, by := range map[string]string{"points": "", "values": "data"} {
 		f, _, err := maker.ECDF(ctx, db, chartdata.Sampled{By: by})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		names := map[string]bool{}
 		for _, s := range f.Series {
 			names[s.Name] = true
@@ -998,13 +899,18 @@ func TestRunsEachPanelItsScale(t *testing.T) {
 	zeros, wide := runOf(0, 0, 1, 64, 1000), runOf(1, 0, 2, 64, 1000)
 	zeros.Metrics[1].Reals, wide.Metrics[1].Reals = []float64{0, .5, .7}, []float64{1e-6, .1, 1}
 	f, _, err := maker.Runs(ctx, stored(t, zeros, wide), chartdata.Sampled{SamplesRequest: query.SamplesRequest{Metric: "accuracy"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	for i, want := range []chart.Scale{chart.Linear, chart.Log} {
 		if got := f.YOf(f.Panels[i]).Scale; got != want {
 			t.Errorf("the axis of panel %d, %s, is %q, want %q", i, f.Panels[i].Title, got, want)
 		}
+	}
+}
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

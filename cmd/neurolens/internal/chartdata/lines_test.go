@@ -14,10 +14,7 @@ func TestLinesInPanels(t *testing.T) {
 	req := points(t, stored(t, grid()...), "")
 	req.Panels = "backend"
 	f, err := maker.Lines(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	if len(f.Panels) != 2 || f.Y.Own || !f.X.Whole || f.Y.Whole || strings.Contains(strings.Join(f.Notes, "\n"), "each place shows") {
 		t.Fatalf("%d panels, own %v, notes %q", len(f.Panels), f.Y.Own, f.Notes)
 	}
@@ -31,14 +28,12 @@ func TestLinesInPanels(t *testing.T) {
 	}
 	seen := 0
 	for _, p := range f.Panels {
-		for _, s := range p.Series {
-			for _, k := range s.Marks {
-				want, ok := medians[fmt.Sprint(p.Title, " ", s.Name, " ", k.X)]
-				if ok && k.Y != want || !ok && k.Tone != chart.Failed || !strings.Contains(k.Text, p.Title) {
-					t.Errorf("%s %s at %v is %v, want %v: %s", p.Title, s.Name, k.X, k.Y, want, k.Text)
-				}
-				seen++
+		for s, k := range p.All() {
+			want, ok := medians[fmt.Sprint(p.Title, " ", s.Name, " ", k.X)]
+			if ok && k.Y != want || !ok && k.Tone != chart.Failed || !strings.Contains(k.Text, p.Title) {
+				t.Errorf("%s %s at %v is %v, want %v: %s", p.Title, s.Name, k.X, k.Y, want, k.Text)
 			}
+			seen++
 		}
 	}
 	if seen != len(req.All) {
@@ -88,9 +83,7 @@ func TestThirdAxis(t *testing.T) {
 		}
 		req.Panels = got
 		f, err := maker.Lines(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if (len(f.Panels) > 0) != (got != "") || f.Y.Own != (got == "benchmark") {
 			t.Errorf("%q: %d panels, own %v", of.filter, len(f.Panels), f.Y.Own)
 		}

@@ -19,13 +19,9 @@ import (
 func annotated(t *testing.T, runs []schema.Run, said ...ingest.Annotation) *query.DB {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "runs_store")
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, ingest.Init(dir))
 	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if _, err := s.AppendAll(runtest.Each(runs...)); err != nil {
 		t.Fatal(err)
 	}
@@ -34,13 +30,9 @@ func annotated(t *testing.T, runs []schema.Run, said ...ingest.Annotation) *quer
 			t.Fatal(err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, s.Close())
 	db, err := query.Open(ctx, []string{dir}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -65,10 +57,7 @@ func TestMarked(t *testing.T) {
 		saying(runs, 7, ingest.Annotation{Kind: schema.EventTag, Key: "release", Value: "2.0"}),
 		saying(runs, 10, ingest.Annotation{Kind: schema.EventTag, Key: "cooling", Value: "water"}))
 	f, _, err := maker.History(ctx, db, history.Request{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	said, err := query.Annotations(ctx, db, "")
 	if err != nil || len(said) != 3 {
 		t.Fatal(said, err)
@@ -112,9 +101,7 @@ func TestMarkedMany(t *testing.T) {
 	}
 	db := annotated(t, runs, said...)
 	f, _, err := maker.History(ctx, db, history.Request{Filter: "batch_size=1", Since: began.AddDate(0, 0, 2)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var texts []string
 	for _, g := range f.Guides {
 		texts = append(texts, strings.TrimPrefix(g.Text, "note: ")[:2])

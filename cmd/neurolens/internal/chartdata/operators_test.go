@@ -30,21 +30,14 @@ func TestOperators(t *testing.T) {
 	failed.Status, failed.Error = schema.StatusError, "no"
 	db := stored(t, profiledRun(10, 1, 1, map[string]int64{"Old": 5}), newest, other, failed, runOf(40, 4, 1, 64, 1000), profiledRun(50, 1, 2, nil))
 	profiles, err := maker.Profiles(ctx, db, "benchmark=matmul")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if len(profiles) != 2 || profiles[1].Name != "bs=1" || profiles[1].Run.RunID != newest.RunID {
 		t.Fatalf("%d profiles, %+v", len(profiles), profiles)
 	}
 	f, err := maker.Operators(profiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	parts, err := summary.OperatorMixes(ctx, db, []string{newest.RunID, other.RunID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	seen := 0
 	for _, k := range f.Series[0].Marks {
 		for _, p := range parts[k.Run] {
@@ -65,14 +58,9 @@ func TestOperators(t *testing.T) {
 func operatorsOf(t *testing.T, runs ...schema.Run) *chart.Figure {
 	t.Helper()
 	profiles, err := maker.Profiles(ctx, stored(t, runs...), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	f, err := maker.Operators(profiles)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	return f
 }
 

@@ -28,10 +28,7 @@ func twoSided() (runs []schema.Run) {
 func TestECDFOfSides(t *testing.T) {
 	db := stored(t, twoSided()...)
 	f, _, err := maker.ECDF(ctx, db, ofSides)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	if len(f.Panels) != 2 || f.Panels[0].Title != "bs=1" || f.Panels[1].Title != "bs=2" || !slices.Contains(f.Notes, "2 of 3 points drawn: those that both sides have") {
 		t.Fatalf("panels are %+v, notes %q", f.Panels, f.Notes)
 	}
@@ -62,10 +59,7 @@ func TestECDFOfSides(t *testing.T) {
 func TestRunsOfSides(t *testing.T) {
 	db := stored(t, twoSided()...)
 	f, _, err := maker.Runs(ctx, db, ofSides)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sound(t, f)
+	sound(t, f, err)
 	if len(f.Panels) != 2 || !f.X.Whole { // samples are counted
 		t.Fatalf("%d panels, whole %v", len(f.Panels), f.X.Whole)
 	}
@@ -92,9 +86,7 @@ func TestSidesByAxis(t *testing.T) {
 		}
 	}
 	f, _, err := maker.ECDF(ctx, stored(t, runs...), chartdata.Sampled{Base: "backend=cpu bs=1", SamplesRequest: query.SamplesRequest{Filter: "backend=cuda bs=1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if len(f.Panels) != 0 || len(f.Series) != 2 || f.Series[0].Name != "base" || f.Series[1].Name != "head" || f.Kind != chart.ECDF || strings.Contains(f.Title, "backend") {
 		t.Errorf("%s: %d panels, %d series", f.Title, len(f.Panels), len(f.Series))
 	}

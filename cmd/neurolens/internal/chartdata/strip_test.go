@@ -16,20 +16,13 @@ func TestStrip(t *testing.T) {
 	db := stored(t, runs...)
 	for _, metric := range []string{"latency", "accuracy"} {
 		f, found, err := maker.Strip(ctx, db, chartdata.Sampled{SamplesRequest: query.SamplesRequest{Metric: metric}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sound(t, f)
+		sound(t, f, err)
 		list, err := db.List(ctx, query.ListRequest{Filter: "status=ok", Metrics: []string{metric}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		at := map[string]chart.Mark{}
-		for _, s := range f.Series {
-			for _, k := range s.Marks {
-				if at[k.Run] = k; (s.Tone == chart.Warned) != strings.HasSuffix(k.Text, "drift") {
-					t.Errorf("%s: %s", s.Name, k.Text)
-				}
+		for s, k := range f.All() {
+			if at[k.Run] = k; (s.Tone == chart.Warned) != strings.HasSuffix(k.Text, "drift") {
+				t.Errorf("%s: %s", s.Name, k.Text)
 			}
 		}
 		for _, r := range list.Runs {
@@ -43,17 +36,13 @@ func TestStrip(t *testing.T) {
 		}
 	}
 	f, _, err := maker.Strip(ctx, db, chartdata.Sampled{Marks: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if f.Marks() != 8 || !strings.Contains(strings.Join(f.Notes, "\n"), "only the newest 4 runs") {
 		t.Errorf("%d marks, %q", f.Marks(), f.Notes)
 	}
-	for _, s := range f.Series {
-		for _, k := range s.Marks {
-			if k.Run < runs[len(runs)-20].RunID {
-				t.Errorf("%s is not one of the newest", k.Text)
-			}
+	for _, k := range f.All() {
+		if k.Run < runs[len(runs)-20].RunID {
+			t.Errorf("%s is not one of the newest", k.Text)
 		}
 	}
 }

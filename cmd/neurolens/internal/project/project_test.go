@@ -22,21 +22,13 @@ import (
 func in(t *testing.T, work string, files map[string]string) string {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for name, text := range files {
 		path := filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		ok(t, os.WriteFile(path, []byte(text), 0o666))
 	}
-	if err := os.MkdirAll(filepath.Join(home, work), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.MkdirAll(filepath.Join(home, work), 0o777))
 	t.Chdir(filepath.Join(home, work))
 	return home
 }
@@ -71,9 +63,7 @@ func around(home string, environ map[string]string) Environment {
 func read(t *testing.T, s Environment) *Project {
 	t.Helper()
 	p, err := Read(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return p
 }
 
@@ -127,9 +117,7 @@ defaults.compare.threshold 3%%,energy=7%% file %[1]s:12`, file)
 	}
 
 	t.Chdir(home)
-	if err := os.Remove(projectFile); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Remove(projectFile))
 	for _, s := range read(t, around(home, nil)).Settings(func(string) (string, string) { return "", "" }, map[string]string{"format": "table"}) {
 		if s.Source != SourceDefault || s.Where != "" || (s.Value == "table") != (s.Key == "format") || s.Without == "" && s.Key != "store" {
 			t.Errorf("without a file: %+v", s)
@@ -143,9 +131,7 @@ func TestApply(t *testing.T) {
 	s := around(in(t, "", map[string]string{projectFile: whole}), nil)
 	bench, _, _ := s.Command.Find([]string{"bench"})
 	compare, _, _ := s.Command.Find([]string{"compare"})
-	if err := compare.ParseFlags([]string{"--metric", "power"}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, compare.ParseFlags([]string{"--metric", "power"}))
 	p := read(t, s)
 	if got := compare.Flags().Lookup("metric").Value.String(); got != "[power]" {
 		t.Errorf("the command line is replaced by %s", got)
@@ -172,9 +158,7 @@ func TestSweep(t *testing.T) {
 	point := func(text, command string, environ map[string]string) (*sweep.Sweep, *sweep.Point) {
 		p := read(t, around(home, environ))
 		s, err := sweep.Read("sweep.yaml", strings.NewReader("file: x.py\n"+text), sweep.Overrides{Defaults: p.Sweep(command)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		return s, &s.Points[0]
 	}
 	s, p := point("", "bench", nil)
@@ -226,9 +210,7 @@ func TestReadErrors(t *testing.T) {
 		"store: a\n---\nb": `neurolens.yaml:2: a second YAML document`,
 		"a: {":             `neurolens.yaml:1: YAML: `,
 	} {
-		if err := os.WriteFile(projectFile, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(projectFile, []byte(text), 0o666))
 		if _, err := Read(around(home, nil)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
@@ -267,9 +249,7 @@ func TestNearest(t *testing.T) {
 // read.
 func TestPage(t *testing.T) {
 	text, err := docs.Pages.ReadFile("projects.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var rows []string
 	for line := range strings.Lines(string(text)) {
 		if row, is := strings.CutPrefix(strings.TrimSpace(line), "| `"); is {
@@ -303,5 +283,13 @@ func TestPage(t *testing.T) {
 		if !slices.ContainsFunc(p.values, func(v value) bool { return v.key == k || strings.HasPrefix(v.key, k+".") }) {
 			t.Errorf("the file of the page has no %s", k)
 		}
+	}
+}
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -25,9 +25,7 @@ func state(t *testing.T, dir string) string {
 		b.WriteString(rel + " " + info.Mode().String() + " " + string(text) + "\n")
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return b.String()
 }
 
@@ -61,9 +59,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("a refusal leaves\n%s", got)
 	}
 	check("2", true, "replaced replaced")
-	if err := os.Remove(filepath.Join(dir, "ci", "a.sh")); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Remove(filepath.Join(dir, "ci", "a.sh")))
 	check("3", false, "deep/er/b.yml exists and differs: --force replaces it")
 	if got := state(t, dir); got != "deep/er/b.yml -rw-r--r-- 2\n" {
 		t.Errorf("a refusal of one writes the other:\n%s", got)
@@ -83,15 +79,9 @@ func TestWriteFaults(t *testing.T) {
 		}, "writing deep/er/b.yml: "},
 	} {
 		dir := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(dir, "ci"), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "ci", "a.sh"), []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.prepare(dir); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.MkdirAll(filepath.Join(dir, "ci"), 0o755))
+		ok(t, os.WriteFile(filepath.Join(dir, "ci", "a.sh"), []byte("old"), 0o600))
+		ok(t, c.prepare(dir))
 		_, err := WriteWorkflow(dir, two("new"), true)
 		if err == nil || !strings.HasPrefix(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %s", name, err, c.says)
@@ -107,12 +97,8 @@ func TestWriteFaults(t *testing.T) {
 // TestUndo: a file that cannot be placed takes back those that were.
 func TestUndo(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "ci"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "ci", "a.sh"), []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.MkdirAll(filepath.Join(dir, "ci"), 0o755))
+	ok(t, os.WriteFile(filepath.Join(dir, "ci", "a.sh"), []byte("old"), 0o600))
 	files := two("new")
 	files = append(files, WorkflowFile{"deep/er/b.yml/inside", []byte("new"), 0o644}) // the second file is no folder
 	if _, err := WriteWorkflow(dir, files, true); err == nil {

@@ -39,9 +39,7 @@ func tried(t testing.TB, points int) string {
 		return written(t, rows(points))
 	}
 	b, err := os.ReadFile(*shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return string(b)
 }
 
@@ -113,9 +111,7 @@ func browser(t testing.TB) context.Context {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, chromedp.Do(ctx))
 	return ctx
 }
 
@@ -123,9 +119,7 @@ func browser(t testing.TB) context.Context {
 func file(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, []byte(text), 0o644))
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
@@ -151,9 +145,7 @@ func open(t testing.TB, browser context.Context, address string) *visit {
 			v.requests = append(v.requests, e.Request.URL)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		t.Fatal(err)
 	}
@@ -450,9 +442,7 @@ func axe(t *testing.T) string {
 		needs(t, "axe-core", fmt.Errorf("npm pack: %w: %s", err, text))
 	}
 	text, err := exec.Command("tar", "-xzOf", filepath.Join(dir, "axe-core-4.14.1.tgz"), "package/axe.min.js").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return string(text)
 }
 

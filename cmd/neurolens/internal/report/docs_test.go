@@ -23,9 +23,7 @@ const membersHead = "## Members of the JSON form\n\n"
 // TestDocs: the page has a table of the members of each object, made of what the types say, and explains every rule.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile(docsPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	own, _, found := strings.Cut(string(text), membersHead)
 	if !found {
 		t.Fatalf("%s has no part %q", docsPath, membersHead)

@@ -63,9 +63,7 @@ func many(points int) *summary.Report {
 func pageOf(t testing.TB, r *summary.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := maker().HTML(maker().Document(r), Pictures{})(&b); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, maker().HTML(maker().Document(r), Pictures{})(&b))
 	return b.String()
 }
 

@@ -67,18 +67,12 @@ func failedRun(n int, variant, text string, facts map[string]string) schema.Run 
 func storedRuns(t *testing.T, runs []schema.Run, wrote map[int]string, said ...ingest.Annotation) *query.DB {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, ingest.Init(dir))
 	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for i, text := range wrote {
 		hash, size, err := s.KeepArtifact(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		runs[i].Artifacts = []schema.Artifact{{Kind: "stderr", Path: "stderr", SHA256: hash, Bytes: &size}}
 	}
 	if _, err := s.AppendAll(runtest.Each(runs...)); err != nil {
@@ -89,13 +83,9 @@ func storedRuns(t *testing.T, runs []schema.Run, wrote map[int]string, said ...i
 			t.Fatal(err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, s.Close())
 	db, err := query.Open(t.Context(), []string{dir}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -110,18 +100,12 @@ func writtenPage(t *testing.T, db *query.DB) string {
 func writtenOf(t *testing.T, db *query.DB, req summary.Request) string {
 	t.Helper()
 	r, _, err := summary.Read(t.Context(), db, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	m := Maker{Reader: views.Reader{Now: morning.AddDate(0, 0, 1)}, By: "neurolens test"}
 	path := filepath.Join(t.TempDir(), "page.html")
-	if err := WriteHTML(t.Context(), db, HTMLPage{Maker: m, Report: r, Document: m.Document(r), Path: path}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, WriteHTML(t.Context(), db, HTMLPage{Maker: m, Report: r, Document: m.Document(r), Path: path}))
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if strings.Contains(string(text), hostileTexts) {
 		t.Error("a name is part of the page")
 	}
@@ -178,9 +162,7 @@ func TestOperatorsOfPage(t *testing.T) {
 	db := storedRuns(t, runs, nil)
 	page := writtenPage(t, db)
 	parts, err := summary.OperatorMixes(t.Context(), db, []string{runs[3].RunID, runs[4].RunID, runs[5].RunID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	sums, shares, rows := map[string]int64{}, map[string]float64{}, map[string]int{}
 	for _, row := range tableRows(page, "operators") {
 		took, _ := strconv.ParseInt(row[1], 10, 64)
@@ -287,9 +269,7 @@ func TestMemoryOfPage(t *testing.T) {
 	db := storedRuns(t, runs, nil)
 	page := writtenPage(t, db)
 	list, err := db.List(t.Context(), query.ListRequest{Metrics: []string{"peak_memory"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	drawn := marksOf(page, "peak_memory of each run", "data-x")
 	for _, r := range list.Runs {
 		if drawn[r.RunID] != *r.Median {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,14 +21,12 @@ func standIn(w io.Writer, f *chart.Figure, name string) error {
 	fmt.Fprintf(w, `<svg viewBox="0 0 600 120" role="img" aria-labelledby="%s-t"><title id="%s-t">%s</title>`, name, name, template.HTMLEscapeString(f.Title))
 	i := 0
 	for _, p := range f.Parts() {
-		for _, s := range p.Series {
-			for _, m := range s.Marks {
-				i++
-				_, err := fmt.Fprintf(w, `<circle cx="%d" cy="60" r="9" data-x="%g" data-y="%g" data-run="%s" data-point="%s" data-command="%s"><title>%s</title></circle>`,
-					i*30, m.X, m.Y, template.HTMLEscapeString(m.Run), template.HTMLEscapeString(m.Point), template.HTMLEscapeString(m.Command), template.HTMLEscapeString(m.Text))
-				if err != nil {
-					return err
-				}
+		for _, m := range p.All() {
+			i++
+			_, err := fmt.Fprintf(w, `<circle cx="%d" cy="60" r="9" data-x="%g" data-y="%g" data-run="%s" data-point="%s" data-command="%s"><title>%s</title></circle>`,
+				i*30, m.X, m.Y, template.HTMLEscapeString(m.Run), template.HTMLEscapeString(m.Point), template.HTMLEscapeString(m.Command), template.HTMLEscapeString(m.Text))
+			if err != nil {
+				return err
 			}
 		}
 	}
@@ -70,9 +67,7 @@ func small(names ...string) *Page {
 func written(t testing.TB, p *Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b, Pen{Style: "circle{fill:#0072b2}", Draw: standIn}); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, p.Write(&b, Pen{Style: "circle{fill:#0072b2}", Draw: standIn}))
 	return b.String()
 }
 
@@ -84,20 +79,7 @@ func TestPageGolden(t *testing.T) {
 	}
 	before, rest, _ := strings.Cut(got, "style-src ")
 	_, after, _ := strings.Cut(rest, "img-src")
-	got = before + "HASHES" + after
-	path := filepath.Join("testdata", "small.html")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is not what is made (-update writes it anew):\n%s", path, got)
-	}
+	golden(t, filepath.Join("testdata", "small.html"), before+"HASHES"+after)
 }
 
 // hostile are names that would do something if they were not escaped.
@@ -111,9 +93,7 @@ func hostile() []string {
 func shape(t *testing.T, page string) string {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var b strings.Builder
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {

@@ -29,14 +29,10 @@ var update = flag.Bool("update", false, "write the golden files and the tables o
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(path, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if got != string(want) {
 		t.Errorf("%s is not what is made (-update writes it anew):\n%s", path, got)
 	}
@@ -46,9 +42,7 @@ func golden(t *testing.T, path, got string) {
 func forms(t *testing.T) (md, js string) {
 	t.Helper()
 	var m, j bytes.Buffer
-	if err := errors.Join(document().markdown(&m), document().json(&j)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, errors.Join(document().markdown(&m), document().json(&j)))
 	return m.String(), j.String()
 }
 
@@ -62,9 +56,7 @@ func TestGolden(t *testing.T) {
 // TestGoldenPage: the page of that report is what it was, its charts, its style, its script and their hashes apart.
 func TestGoldenPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := maker().HTML(document(), Pictures{})(&b); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, maker().HTML(document(), Pictures{})(&b))
 	text := regexp.MustCompile(`(?s)<(style|script|svg)[ >].*?</(style|script|svg)>`).ReplaceAllString(b.String(), "<$1></$1>")
 	golden(t, filepath.Join("testdata", "report.html"), regexp.MustCompile(`sha256-.*?=`).ReplaceAllString(text, "sha256-HASH"))
 }
@@ -72,9 +64,7 @@ func TestGoldenPage(t *testing.T) {
 // TestNamesOfPage: a name that is an element stays a text, wherever it stands.
 func TestNamesOfPage(t *testing.T) {
 	var b bytes.Buffer
-	if err := maker().HTML(document(), Pictures{})(&b); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, maker().HTML(document(), Pictures{})(&b))
 	if strings.Contains(b.String(), "<img") || !strings.Contains(b.String(), "&lt;img&gt;") {
 		t.Error("the page has a name as an element")
 	}
@@ -84,18 +74,12 @@ func TestNamesOfPage(t *testing.T) {
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := JSONSchema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	if err := compiler.AddResource("report.json", document); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, compiler.AddResource("report.json", document))
 	return compiler.MustCompile("report.json")
 }
 
@@ -134,9 +118,7 @@ var digits = regexp.MustCompile(`[0-9](?:[0-9,]*[0-9])?(?:\.[0-9]+)?`)
 func TestNumbers(t *testing.T) {
 	md, js := forms(t)
 	var document any
-	if err := json.Unmarshal([]byte(js), &document); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal([]byte(js), &document))
 	known := map[string]bool{}
 	learn := func(text string) {
 		for _, number := range digits.FindAllString(text, -1) {
@@ -285,9 +267,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s with just enough room: %v", name, err)
 		}
 		path := filepath.Join(t.TempDir(), "report."+name)
-		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(path, []byte("old"), 0o600))
 		err := WriteForm(path, io.Discard, func(w io.Writer) error { return errors.Join(form(w), errFull) })
 		if old, _ := os.ReadFile(path); !errors.Is(err, errFull) || string(old) != "old" {
 			t.Errorf("%s: %v, and the file is %q", name, err, old)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
@@ -125,3 +126,11 @@ func maker() Maker {
 
 // document is the sample with its words.
 func document() *Document { return maker().Document(sample()) }
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
