@@ -39,7 +39,13 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	if err := query.CheckKeys(r.req.By); err != nil {
 		return nil, nil, err
 	}
-	if err := db.Stores().Query(ctx, func(s *scan.Reader) error { return r.read(ctx, s) }); err != nil {
+	err := db.Stores().Query(ctx, func(s *scan.Reader) error {
+		if err := s.LoadLive(ctx); err != nil {
+			return err
+		}
+		return r.read(ctx, s)
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	r.knowMetrics()

@@ -88,7 +88,12 @@ func (s *Stores) ask(ctx context.Context, lazy bool, list func() (*Sources, erro
 // readers are the same.
 func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other *Reader) error) error {
 	if others == nil {
-		return s.Query(ctx, func(r *Reader) error { return do(r, r) })
+		return s.Query(ctx, func(r *Reader) error {
+			if err := r.LoadLive(ctx); err != nil {
+				return err
+			}
+			return do(r, r)
+		})
 	}
 	own := s.lister(time.Time{})
 	list := func() (*Sources, error) {
@@ -105,6 +110,9 @@ func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other 
 	return s.ask(ctx, false, list, func(r *Reader) error {
 		other := &Reader{Conn: r.Conn, Src: r.Src.beside}
 		if err := other.Overlay(ctx); err != nil {
+			return err
+		}
+		if err := errors.Join(r.LoadLive(ctx), other.LoadLive(ctx)); err != nil {
 			return err
 		}
 		return do(r, other)

@@ -152,7 +152,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if len(s.sealed) == 0 {
 		lists[1] = s.Read // of Parts
 	}
-	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 {
+	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 || s.loaded {
 		return answer.Table{}, false, nil
 	}
 	var files []directFile

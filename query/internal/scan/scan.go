@@ -46,6 +46,9 @@ func whereText(where string) string {
 // name, or is from a file outside of the stores. The check and the condition are one expression: DuckDB evaluates the parts of an AND in
 // any order, and would skip files whose statistics do not match.
 func (s *Sources) scanLive(columns []*schema.Column, where string) string {
+	if s.loaded {
+		return "SELECT " + ColumnNames(columns) + " FROM " + s.Tables + loadedLive + whereText(where)
+	}
 	if where == "" {
 		where = "true"
 	}

@@ -38,6 +38,7 @@ type Sources struct {
 	Said     *EventIndex
 	MayLack  bool // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
 	overlay
+	loaded bool // Reader.LoadLive made its table, which is read in place of the live files
 
 	counted      map[string][]string // see Reader.counted
 	lastSessions []string            // ids of the newest sessions, newest first, as far as they were asked for
