@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/runner/catch"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -41,10 +42,12 @@ type class struct {
 // before it.
 func readModule(source string) (*module, error) {
 	r := &reader{module: &module{names: map[string]bool{}, again: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
-	err := scan(source, r.line)
-	if err == nil && r.opens != nil {
-		err = fmt.Errorf("line %d: want an indented block after this line", r.opened)
-	}
+	err := catch.Error(func() {
+		scan(source, r.line)
+		if r.opens != nil {
+			panic(fmt.Errorf("line %d: want an indented block after this line", r.opened))
+		}
+	})
 	slices.Sort(r.imports)
 	r.imports = slices.Compact(r.imports)
 	return r.module, err
@@ -91,48 +94,43 @@ func init() {
 var compound = []string{"if", "elif", "else", "for", "while", "try", "except", "finally", "with", "def", "class"}
 
 // line reads a logical line.
-func (r *reader) line(l logical) error {
-	if err := r.indent(l); err != nil {
-		return err
-	}
-	err := r.statement(l.tokens, r.blocks[len(r.blocks)-1].scope)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", l.line, err)
+func (r *reader) line(l logical) {
+	r.indent(l)
+	if err := catch.Error(func() { r.statement(l.tokens, r.blocks[len(r.blocks)-1].scope) }); err != nil {
+		panic(fmt.Errorf("line %d: %w", l.line, err))
 	}
 	if r.opens != nil {
 		r.opened = l.line
 	}
-	return nil
 }
 
 // indent opens and ends blocks by the indentation of a line.
-func (r *reader) indent(l logical) error {
+func (r *reader) indent(l logical) {
 	now := r.blocks[len(r.blocks)-1].indent
 	switch {
 	case r.opens != nil && l.indent <= now:
-		return fmt.Errorf("line %d: want an indented block after this line", r.opened)
+		panic(fmt.Errorf("line %d: want an indented block after this line", r.opened))
 	case r.opens == nil && l.indent > now:
-		return fmt.Errorf("line %d: unexpected indentation", l.line)
+		panic(fmt.Errorf("line %d: unexpected indentation", l.line))
 	case r.opens != nil:
 		if len(r.blocks) > maxIndents {
-			return fmt.Errorf("line %d: blocks are nested more than %d deep", l.line, maxIndents)
+			panic(fmt.Errorf("line %d: blocks are nested more than %d deep", l.line, maxIndents))
 		}
 		r.blocks = append(r.blocks, block{l.indent, *r.opens})
 		r.opens = nil
-		return nil
+		return
 	}
 	for l.indent < now {
 		r.blocks = r.blocks[:len(r.blocks)-1]
 		now = r.blocks[len(r.blocks)-1].indent
 	}
 	if l.indent != now {
-		return fmt.Errorf("line %d: the indentation does not match any outer block", l.line)
+		panic(fmt.Errorf("line %d: the indentation does not match any outer block", l.line))
 	}
-	return nil
 }
 
 // statement reads statements in a scope: a compound one with the text after its colon, or simple ones separated by ;.
-func (r *reader) statement(tokens []token, in scope) error {
+func (r *reader) statement(tokens []token, in scope) {
 	head := tokens
 	if head[0].is("async") && len(head) > 1 {
 		head = head[1:]
@@ -140,39 +138,36 @@ func (r *reader) statement(tokens []token, in scope) error {
 	if head[0].kind == nameToken && slices.Contains(compound, head[0].text) {
 		colon := colonOf(head)
 		if colon < 0 {
-			return fmt.Errorf("want a : after %s", head[0].text)
+			panic(fmt.Errorf("want a : after %s", head[0].text))
 		}
-		inside, err := r.compound(head[:colon], in)
-		if err != nil {
-			return err
-		}
+		inside := r.compound(head[:colon], in)
 		if colon == len(head)-1 {
 			r.opens = &inside
-			return nil
+			return
 		}
-		return r.simple(head[colon+1:], inside)
+		r.simple(head[colon+1:], inside)
+		return
 	}
 	if tokens[0].is("match") || tokens[0].is("case") {
 		if colon := colonOf(tokens); colon > 1 && (!tokens[1].is(".") || tokens[2].is(".")) { // match.x: int = 1 is none
-			return r.cases(tokens, colon, in)
+			r.cases(tokens, colon, in)
+			return
 		}
 	}
 	if tokens[len(tokens)-1].is(":") {
-		return fmt.Errorf("unexpected colon")
+		panic(fmt.Errorf("unexpected colon"))
 	}
-	return r.simple(tokens, in)
+	r.simple(tokens, in)
 }
 
 // cases reads match VALUE: and case PATTERN:, with the text after the colon.
-func (r *reader) cases(tokens []token, colon int, in scope) error {
-	if err := adjacent(tokens[1:colon]); err != nil {
-		return err
-	}
+func (r *reader) cases(tokens []token, colon int, in scope) {
+	adjacent(tokens[1:colon])
 	if colon == len(tokens)-1 {
 		r.opens = &in
-		return nil
+		return
 	}
-	return r.simple(tokens[colon+1:], in)
+	r.simple(tokens[colon+1:], in)
 }
 
 func (t token) is(text string) bool { return t.kind != stringToken && t.text == text }
@@ -195,10 +190,10 @@ func colonOf(tokens []token) int {
 }
 
 // compound reads the head of a compound statement and returns the scope of its block.
-func (r *reader) compound(head []token, in scope) (scope, error) {
+func (r *reader) compound(head []token, in scope) scope {
 	switch head[0].text {
 	case "def":
-		f, err := functionOf(head)
+		f := functionOf(head)
 		f.method, f.decorated, r.decorated = in == ofClass, r.decorated, false
 		if f.method {
 			f.owner = r.classes[len(r.classes)-1].name
@@ -206,24 +201,25 @@ func (r *reader) compound(head []token, in scope) (scope, error) {
 		if r.bind(f.name, in); in != ofNobody {
 			r.functions = append(r.functions, f)
 		}
-		return ofNobody, err
+		return ofNobody
 	case "class":
-		c, err := classOf(head)
+		c := classOf(head)
 		c.special = c.special || r.decorated
 		r.decorated = false
-		if r.bind(c.name, in); err != nil || in != ofModule {
-			return ofNobody, err
+		if r.bind(c.name, in); in != ofModule {
+			return ofNobody
 		}
 		r.classes = append(r.classes, c)
-		return ofClass, nil
+		return ofClass
 	}
-	return in, adjacent(head[1:])
+	adjacent(head[1:])
+	return in
 }
 
 // functionOf reads def NAME[...](parameters) -> type.
-func functionOf(head []token) (function, error) {
+func functionOf(head []token) function {
 	if len(head) < 4 || head[1].kind != nameToken || keywords[head[1].text] || !head[2].is("(") && !head[2].is("[") {
-		return function{}, fmt.Errorf("want a name and ( after def")
+		panic(fmt.Errorf("want a name and ( after def"))
 	}
 	f := function{name: head[1].text}
 	list := head[2:]
@@ -231,7 +227,7 @@ func functionOf(head []token) (function, error) {
 		list = list[closing(list)+1:]
 	}
 	if len(list) == 0 || !list[0].is("(") {
-		return f, fmt.Errorf("want parameters in ( and ) after def")
+		panic(fmt.Errorf("want parameters in ( and ) after def"))
 	}
 	begins := true // whether a parameter may begin here
 	end := closing(list)
@@ -251,7 +247,8 @@ func functionOf(head []token) (function, error) {
 		}
 		begins = depth == 1 && list[i].is(",") || begins && list[i].is("*")
 	}
-	return f, adjacent(head[2:])
+	adjacent(head[2:])
+	return f
 }
 
 // closing is the position at which the bracket closes that tokens begin with.
@@ -264,9 +261,9 @@ func closing(tokens []token) int {
 }
 
 // classOf reads class NAME[...](bases, keyword=value).
-func classOf(head []token) (class, error) {
+func classOf(head []token) class {
 	if len(head) < 2 || head[1].kind != nameToken || keywords[head[1].text] {
-		return class{}, fmt.Errorf("want a name after class")
+		panic(fmt.Errorf("want a name after class"))
 	}
 	c := class{name: head[1].text, members: map[string]bool{}}
 	depth := 0
@@ -280,48 +277,49 @@ func classOf(head []token) (class, error) {
 			}
 		}
 	}
-	return c, adjacent(head[2:])
+	adjacent(head[2:])
+	return c
 }
 
 // simple reads simple statements, separated by ;.
-func (r *reader) simple(tokens []token, in scope) error {
+func (r *reader) simple(tokens []token, in scope) {
 	for len(tokens) > 0 {
 		end := slices.IndexFunc(tokens, func(t token) bool { return t.is(";") })
 		if end < 0 {
 			end = len(tokens)
 		}
 		if end == 0 {
-			return fmt.Errorf("unexpected ;")
+			panic(fmt.Errorf("unexpected ;"))
 		}
-		if err := r.small(tokens[:end], in); err != nil {
-			return err
-		}
+		r.small(tokens[:end], in)
 		tokens = tokens[min(end+1, len(tokens)):]
 	}
-	return nil
 }
 
 // small reads one simple statement: an import, an assignment, or one that defines no name.
-func (r *reader) small(tokens []token, in scope) error {
+func (r *reader) small(tokens []token, in scope) {
 	rest := tokens
 	if tokens[0].is("lazy") && len(tokens) > 1 && (tokens[1].is("import") || tokens[1].is("from")) {
 		rest = tokens[1:]
 	}
 	switch {
 	case rest[0].is("import"):
-		return r.imported(rest[1:], in)
+		r.imported(rest[1:], in)
+		return
 	case rest[0].is("from"):
-		return r.importedFrom(rest[1:], in)
+		r.importedFrom(rest[1:], in)
+		return
 	}
 	if tokens[0].kind == opToken && !strings.Contains("([{-+~*@.", tokens[0].text) {
-		return fmt.Errorf("no statement begins with %s", tokens[0].text)
+		panic(fmt.Errorf("no statement begins with %s", tokens[0].text))
 	}
 	if tokens[0].is("type") && len(tokens) > 1 && tokens[1].operand() { // of a name of a type
-		return adjacent(tokens[1:])
+		adjacent(tokens[1:])
+		return
 	}
 	r.decorated = tokens[0].is("@")
 	r.assigned(tokens, in)
-	return adjacent(tokens)
+	adjacent(tokens)
 }
 
 // depthOf is the number of brackets that a token opens, minus those that it closes.
@@ -336,14 +334,13 @@ func depthOf(t token) int {
 }
 
 // adjacent refuses two operands without an operator between them, as in print "text". Two texts are allowed: Python joins them.
-func adjacent(tokens []token) error {
+func adjacent(tokens []token) {
 	for i := 1; i < len(tokens); i++ {
 		a, b := tokens[i-1], tokens[i]
 		if a.operand() && b.operand() && (a.kind != stringToken || b.kind != stringToken) {
-			return fmt.Errorf("two values without an operator between them: %s", strings.TrimSpace(a.shown()+" "+b.shown()))
+			panic(fmt.Errorf("two values without an operator between them: %s", strings.TrimSpace(a.shown()+" "+b.shown())))
 		}
 	}
-	return nil
 }
 
 func (t token) operand() bool {
@@ -409,15 +406,15 @@ func (r *reader) targets(tokens []token, in scope) {
 }
 
 // imported reads the text after import: a.b as c, d.
-func (r *reader) imported(tokens []token, in scope) error {
+func (r *reader) imported(tokens []token, in scope) {
 	parts := split(tokens)
 	if len(parts) == 0 {
-		return fmt.Errorf("want names of modules after import")
+		panic(fmt.Errorf("want names of modules after import"))
 	}
 	for _, part := range parts {
 		name := dotted(part)
 		if name == "" {
-			return fmt.Errorf("want names of modules after import")
+			panic(fmt.Errorf("want names of modules after import"))
 		}
 		top, _, _ := strings.Cut(name, ".")
 		r.imports, r.modules = append(r.imports, top), append(r.modules, name)
@@ -426,18 +423,15 @@ func (r *reader) imported(tokens []token, in scope) error {
 		} else {
 			r.bind(top, in)
 		}
-		if err := adjacent(part); err != nil {
-			return err
-		}
+		adjacent(part)
 	}
-	return nil
 }
 
 // importedFrom reads the text after from: a.b import c as d, e.
-func (r *reader) importedFrom(tokens []token, in scope) error {
+func (r *reader) importedFrom(tokens []token, in scope) {
 	at := slices.IndexFunc(tokens, func(t token) bool { return t.is("import") })
 	if at < 1 || at == len(tokens)-1 {
-		return fmt.Errorf("want a module, import and names after from")
+		panic(fmt.Errorf("want a module, import and names after from"))
 	}
 	if top, _, _ := strings.Cut(dotted(tokens), "."); top != "" && top != "__future__" {
 		r.imports = append(r.imports, top)
@@ -445,15 +439,12 @@ func (r *reader) importedFrom(tokens []token, in scope) error {
 	from := relative(tokens)
 	r.modules = append(r.modules, from)
 	for _, part := range split(tokens[at+1:]) {
-		if err := adjacent(part); err != nil {
-			return err
-		}
+		adjacent(part)
 		r.modules = append(r.modules, strings.TrimSuffix(from, ".")+"."+part[0].text) // it may be a module
 		if last := part[len(part)-1]; last.kind == nameToken || last.is(everything) {
 			r.bind(last.text, in)
 		}
 	}
-	return nil
 }
 
 // relative is the dotted name that tokens begin with, after any number of dots.
@@ -524,7 +515,6 @@ type scanner struct {
 	line   int
 	tokens []token
 	open   []bracket
-	err    error
 }
 
 type bracket struct {
@@ -535,37 +525,27 @@ type bracket struct {
 // codingLine declares another encoding than UTF-8 in one of the first two lines.
 var codingLine = regexp.MustCompile(`^(?:[^\r\n]*\r?\n)?[ \t\f]*#[^\r\n]*coding[:=][ \t]*[-\w.]+`)
 
-// scan passes the logical lines of a source to do until either finds an error, which contains the line number.
-func scan(source string, do func(logical) error) error {
+// scan passes the logical lines of a source to do. An error has the number of its line.
+func scan(source string, do func(logical)) {
 	source = strings.TrimPrefix(source, "\ufeff")
 	if at := strings.IndexByte(source, 0); at >= 0 {
-		return fmt.Errorf("line %d: a NUL byte: it is not a text file", 1+strings.Count(source[:at], "\n"))
+		panic(fmt.Errorf("line %d: a NUL byte: it is not a text file", 1+strings.Count(source[:at], "\n")))
 	}
 	if !utf8.ValidString(source) && !codingLine.MatchString(source) {
-		return errors.New("it is not UTF-8, and declares no other encoding")
+		panic(errors.New("it is not UTF-8, and declares no other encoding"))
 	}
 	s := &scanner{source: source, line: 1}
 	for s.at < len(s.source) {
 		l := s.logical()
-		if s.err != nil {
-			return s.err
-		}
-		if len(l.tokens) == 0 {
-			continue
-		}
-		if err := do(l); err != nil {
-			return err
+		if len(l.tokens) > 0 {
+			do(l)
 		}
 	}
-	return nil
 }
 
-// fail keeps the first error and ends the scan.
+// fail ends the scan.
 func (s *scanner) fail(line int, format string, args ...any) {
-	if s.err == nil {
-		s.err = fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...))
-	}
-	s.at = len(s.source)
+	panic(fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
 }
 
 // peek is the byte that many places ahead; 0 after the end.
@@ -736,14 +716,12 @@ func (s *scanner) operator() {
 	case strings.IndexByte(")]}", c) >= 0:
 		if len(s.open) == 0 || s.open[len(s.open)-1].closes != c {
 			s.fail(s.line, "unmatched %c", c)
-			return
 		}
 		s.open = s.open[:len(s.open)-1]
 	case strings.IndexByte("=!<>:+-*/%&|^@", c) >= 0 && s.peek(1) == '=', c == '-' && s.peek(1) == '>':
 		size = 2
 	case strings.IndexByte("=<>:+-*/%&|^@.,;~", c) < 0:
 		s.fail(s.line, "%q is not valid Python", c)
-		return
 	}
 	s.tokens = append(s.tokens, token{opToken, s.source[s.at : s.at+size]})
 	s.at += size
@@ -762,7 +740,6 @@ func (s *scanner) text(prefix string) {
 func (s *scanner) quoted(prefix string, depth int) {
 	if depth > maxNested {
 		s.fail(s.line, "strings are nested more than %d deep", maxNested)
-		return
 	}
 	quote := s.source[s.at : s.at+1]
 	if strings.HasPrefix(s.source[s.at:], strings.Repeat(quote, 3)) {
@@ -782,7 +759,6 @@ func (s *scanner) quoted(prefix string, depth int) {
 		case c == '\n' || c == '\r':
 			if len(quote) == 1 {
 				s.fail(first, "a string is not closed: want a %s before the end of the line", quote)
-				return
 			}
 			s.newline()
 		case fields && c == '{' && s.peek(1) == '{', fields && c == '}' && s.peek(1) == '}':
@@ -834,7 +810,6 @@ func (s *scanner) field(quote string, depth int) {
 		case strings.IndexByte(")]}", c) >= 0:
 			if len(open) == 0 || open[len(open)-1] != c {
 				s.fail(s.line, "unmatched %c", c)
-				return
 			}
 			open = open[:len(open)-1]
 			s.at++
@@ -868,7 +843,6 @@ func (s *scanner) format(quote string, depth int) {
 		case c == '{':
 			if depth++; depth > maxNested {
 				s.fail(s.line, "fields are nested more than %d deep", maxNested)
-				return
 			}
 			s.field(quote, depth)
 			depth--
@@ -877,12 +851,10 @@ func (s *scanner) format(quote string, depth int) {
 		case c == '\n' || c == '\r':
 			if len(quote) == 1 {
 				s.fail(first, "a string is not closed: want a %s before the end of the line", quote)
-				return
 			}
 			s.newline()
 		case strings.HasPrefix(s.source[s.at:], quote):
 			s.fail(first, "a field of a string is not closed: want a }")
-			return
 		default:
 			s.at++
 		}

@@ -10,6 +10,8 @@ import (
 	"math/bits"
 	"path"
 	"slices"
+
+	"github.com/neurolens/neurolens/runner/catch"
 )
 
 // Description is what the file of a model says about the model.
@@ -48,18 +50,19 @@ func Describe(r io.Reader) (Description, error) {
 		wire: wire{from: bufio.NewReaderSize(r, 64<<10)}, uses: map[name]use{}, constants: map[string]bool{},
 		external: map[string]bool{}, levels: map[int64]int{},
 	}
-	err := d.message(math.MaxInt64, func(number, _ uint64, size int64) error {
-		switch number {
-		case 7:
-			d.graphs = true
-			return d.graph(size, place{main: true})
-		case 8: // opset_import
-			return d.operators(size)
-		case 25: // a function, whose names are its own
-			d.functions++
-			return d.function(size, place{scope: d.functions})
-		}
-		return nil
+	err := catch.Error(func() {
+		d.message(math.MaxInt64, func(number, _ uint64, size int64) {
+			switch number {
+			case 7:
+				d.graphs = true
+				d.graph(size, place{main: true})
+			case 8: // opset_import
+				d.operators(size)
+			case 25: // a function, whose names are its own
+				d.functions++
+				d.function(size, place{scope: d.functions})
+			}
+		})
 	})
 	if err != nil {
 		return Description{}, fmt.Errorf("reading an ONNX file: %w", err)
@@ -151,144 +154,134 @@ func (d *describer) inputFormat() string {
 }
 
 // operators reads an OperatorSetIdProto.
-func (d *describer) operators(size int64) error {
+func (d *describer) operators(size int64) {
 	domain, version := "", uint64(0)
-	err := d.message(size, func(number, value uint64, size int64) (err error) {
+	d.message(size, func(number, value uint64, size int64) {
 		switch number {
 		case 1:
-			domain, err = d.text(size)
+			domain = d.text(size)
 		case 2:
 			version = value
 		}
-		return err
 	})
 	if domain == "" || domain == defaultDomain {
 		d.opset = version
 	}
-	return err
 }
 
 // function reads a FunctionProto.
-func (d *describer) function(size int64, at place) error {
-	return d.message(size, func(number, _ uint64, size int64) error {
+func (d *describer) function(size int64, at place) {
+	d.message(size, func(number, _ uint64, size int64) {
 		if number == 7 {
-			return d.node(size, at)
+			d.node(size, at)
+			return
 		}
-		return nil
 	})
 }
 
 // graph reads a GraphProto.
-func (d *describer) graph(size int64, at place) error {
+func (d *describer) graph(size int64, at place) {
 	if at.depth++; at.depth > deepest {
-		return fmt.Errorf("graphs in graphs, more than %d deep", deepest)
+		panic(fmt.Errorf("graphs in graphs, more than %d deep", deepest))
 	}
-	return d.message(size, func(number, _ uint64, size int64) error {
+	d.message(size, func(number, _ uint64, size int64) {
 		switch {
 		case number == 1:
-			return d.node(size, place{scope: at.scope, depth: at.depth})
+			d.node(size, place{scope: at.scope, depth: at.depth})
+			return
 		case number == 5 || number == 15: // initializer, sparse_initializer
 			read := d.tensor
 			if number == 15 {
 				read = d.sparse
 			}
-			w, err := read(size, at.scope)
+			w := read(size, at.scope)
 			d.weights = append(d.weights, w)
 			if at.main {
 				d.constants[w.name.text] = true
 			}
-			return err
+			return
 		case number == 11 && at.main:
-			in, err := d.input(size)
+			in := d.input(size)
 			d.inputs = append(d.inputs, in)
-			return err
+			return
 		}
-		return nil
 	})
 }
 
 // sparse reads a SparseTensorProto, whose weights are those that are not zero.
-func (d *describer) sparse(size int64, scope int) (w weight, err error) {
-	err = d.message(size, func(number, _ uint64, size int64) (err error) {
+func (d *describer) sparse(size int64, scope int) (w weight) {
+	d.message(size, func(number, _ uint64, size int64) {
 		if number == 1 {
-			w, err = d.tensor(size, scope)
+			w = d.tensor(size, scope)
 		}
-		return err
 	})
-	return w, err
+	return w
 }
 
 // tensor reads a TensorProto without its numbers.
-func (d *describer) tensor(size int64, scope int) (w weight, err error) {
+func (d *describer) tensor(size int64, scope int) (w weight) {
 	w = weight{name: name{scope: scope}, count: 1}
 	external, location := false, ""
-	err = d.message(size, func(number, value uint64, size int64) (err error) {
+	d.message(size, func(number, value uint64, size int64) {
 		switch {
 		case number == 1 && size == 0: // a dimension
 			w.count = times(w.count, value)
 		case number == 1: // dimensions, packed
-			for end := d.at + size; d.at < end && err == nil; {
-				var dim uint64
-				dim, err = d.varint()
-				w.count = times(w.count, dim)
+			for end := d.at + size; d.at < end; {
+				w.count = times(w.count, d.varint())
 			}
 		case number == 2:
 			w.kind = value
 		case number == 8:
-			w.name.text, err = d.text(size)
+			w.name.text = d.text(size)
 		case number == 13: // an entry of external_data
-			err = d.location(size, &location)
+			d.location(size, &location)
 		case number == 14: // data_location
 			external = value == 1
 		}
-		return err
 	})
 	if external && location != "" {
 		d.external[path.Clean(location)] = true
 	}
-	return w, err
+	return w
 }
 
 // location reads a StringStringEntryProto, which may be that of the location of external data.
-func (d *describer) location(size int64, to *string) error {
+func (d *describer) location(size int64, to *string) {
 	key, value := "", ""
-	err := d.message(size, func(number, _ uint64, size int64) (err error) {
+	d.message(size, func(number, _ uint64, size int64) {
 		switch number {
 		case 1:
-			key, err = d.text(size)
+			key = d.text(size)
 		case 2:
-			value, err = d.text(size)
+			value = d.text(size)
 		}
-		return err
 	})
 	if key == "location" {
 		*to = value
 	}
-	return err
 }
 
 // input reads name and element type of a ValueInfoProto.
-func (d *describer) input(size int64) (in input, err error) {
-	err = d.message(size, func(number, _ uint64, size int64) (err error) {
+func (d *describer) input(size int64) (in input) {
+	d.message(size, func(number, _ uint64, size int64) {
 		switch number {
 		case 1:
-			in.name, err = d.text(size)
+			in.name = d.text(size)
 		case 2: // TypeProto
-			err = d.message(size, func(number, _ uint64, size int64) error {
+			d.message(size, func(number, _ uint64, size int64) {
 				if number != 1 { // tensor_type
-					return nil
+					return
 				}
-				return d.message(size, func(number, value uint64, _ int64) error {
+				d.message(size, func(number, value uint64, _ int64) {
 					if number == 1 {
 						in.kind = value
 					}
-					return nil
 				})
 			})
 		}
-		return err
 	})
-	return in, err
+	return in
 }
 
 // operation is a NodeProto, as far as it says what the weights of a model are.
@@ -305,63 +298,59 @@ type operation struct {
 const maxInputs = 16
 
 // node reads a NodeProto with the graphs in it, and keeps what it says.
-func (d *describer) node(size int64, at place) error {
+func (d *describer) node(size int64, at place) {
 	n := operation{integers: map[string]int64{}}
 	outputs := 0
-	err := d.message(size, func(number, _ uint64, size int64) (err error) {
+	d.message(size, func(number, _ uint64, size int64) {
 		var text string
 		switch {
 		case number == 1 && len(n.inputs) < maxInputs:
-			text, err = d.text(size)
+			text = d.text(size)
 			n.inputs = append(n.inputs, text)
 		case number == 2 && outputs == 0:
-			n.output, err = d.text(size)
+			n.output = d.text(size)
 			outputs++
 		case number == 4:
-			n.op, err = d.text(size)
+			n.op = d.text(size)
 		case number == 5:
-			err = d.attribute(size, at, &n)
+			d.attribute(size, at, &n)
 		case number == 7:
-			n.domain, err = d.text(size)
+			n.domain = d.text(size)
 		}
-		return err
 	})
 	d.keep(&n, at.scope)
-	return err
 }
 
 // attribute reads an AttributeProto. Its name comes before its value in every file that is written in the order of its fields.
-func (d *describer) attribute(size int64, at place, n *operation) error {
+func (d *describer) attribute(size int64, at place, n *operation) {
 	title := ""
 	floats := weight{kind: kindFloat}
-	err := d.message(size, func(number, value uint64, size int64) (err error) {
+	d.message(size, func(number, value uint64, size int64) {
 		var w weight
 		switch number {
 		case 1:
-			title, err = d.text(size)
+			title = d.text(size)
 		case 3:
 			n.integers[title] = int64(value)
 		case 4: // a text, which may be long
 			if title == "ep_cache_context" && size <= longestName {
-				n.context, err = d.text(size)
+				n.context = d.text(size)
 			}
 		case 5:
-			w, err = d.tensor(size, at.scope)
+			w = d.tensor(size, at.scope)
 			n.values = append(n.values, w)
 		case 6, 11:
-			err = d.graph(size, place{scope: at.scope, depth: at.depth})
+			d.graph(size, place{scope: at.scope, depth: at.depth})
 		case 7: // floats, packed or one by one
 			floats.count += uint64(size) / 4
 		case 22:
-			w, err = d.sparse(size, at.scope)
+			w = d.sparse(size, at.scope)
 			n.values = append(n.values, w)
 		}
-		return err
 	})
 	if floats.count > 0 {
 		n.values = append(n.values, floats)
 	}
-	return err
 }
 
 // keep keeps what a node says.

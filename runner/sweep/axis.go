@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
@@ -254,7 +255,7 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 			panic(option.errorf(0, "is not an axis: use %s", flag))
 		}
 		var f field
-		if err := caught(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
+		if err := catch.Error(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
 			panic(option.noValue(params[name], err))
 		}
 		column := schema.CanonicalAlias(name)
@@ -273,7 +274,7 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 			}
 		}
 		var a axis
-		err := caught(func() {
+		err := catch.Error(func() {
 			if at < 0 && !slices.Contains(labels, name) {
 				a = newAxis(name, f, axes, readAxis)
 				return

@@ -45,7 +45,7 @@
 // # What is refused
 //
 // Reading stops at the first error, with `file:line: what is wrong` and what to do. The functions that read panic with this error, as those
-// of text/template/parse do, and the exported functions return it: see caught. Errors are:
+// of text/template/parse do, and the exported functions return it: see package catch. Errors are:
 //
 //   - an unknown or duplicate key, a value of the wrong type, an empty list, a text where a list of words is needed
 //   - values that YAML would change silently: leading zeros, digits with _, hexadecimal numbers, numbers beyond 64 bits, nan, and fractions

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -93,24 +92,6 @@ func (o origin) load(src []byte) field {
 	r := resolver{origin: o, left: maxNodes}
 	root := r.resolve(documents[0].Content[0], 0)
 	return field{root, o, "", root.Line}
-}
-
-// caught calls read and returns the error with which it stopped. Reading ends at the first error, and most functions that read have nothing
-// to add to it. So they panic with it, as those of text/template/parse do, and the exported functions return what they catch.
-func caught(read func()) (err error) {
-	defer func() {
-		switch stopped := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(stopped)
-		case error:
-			err = stopped
-		default:
-			panic(stopped)
-		}
-	}()
-	read()
-	return nil
 }
 
 // checkText refuses bytes that are not text. YAML would do so without a position.

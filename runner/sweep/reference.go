@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -145,7 +146,7 @@ func (e *expansion) newReferences(spec *referenceSpec, o Overrides) *references 
 		}
 	}
 	again := expansion{origin: e.origin, selected: e.selected}
-	err := caught(func() {
+	err := catch.Error(func() {
 		_, again.sections = readAll(e.file, o)
 		again.addAll()
 	})
@@ -287,7 +288,7 @@ func (e *expansion) setReferences(o Overrides) {
 		spec := e.of[i].program.reference
 		node := spec.at.Node
 		if referees[node] == nil && wrong[node] == nil {
-			wrong[node] = caught(func() { referees[node] = e.newReferences(spec, o) })
+			wrong[node] = catch.Error(func() { referees[node] = e.newReferences(spec, o) })
 		}
 		point, err := (*Point)(nil), wrong[node]
 		if err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -119,7 +120,7 @@ func noteUnused(sections []*section, targets []target) {
 // readSection reads a document. It adds the bytes that its points will take to size.
 func readSection(d *document, size *int) (p *section, err error) {
 	p = &section{document: d, models: map[string]*value{}}
-	err = caught(func() { p.read(size) })
+	err = catch.Error(func() { p.read(size) })
 	return p, err
 }
 
@@ -136,7 +137,7 @@ func (p *section) read(size *int) {
 		note(&p.called, a.name, a.typed)
 	}
 	p.program = readProgram(d, p.grid.axes, seed, size)
-	p.unused = caught(p.program.checkUse)
+	p.unused = catch.Error(p.program.checkUse)
 	p.program.readResults(d, p.grid)
 	p.program.checkPrimary(d)
 	p.skips = d.readSkips(p.grid, seed)

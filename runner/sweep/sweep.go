@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/output"
@@ -204,7 +205,7 @@ func (p *Point) Fill(run *schema.Run) {
 
 // readText is Read for a text.
 func readText(name string, src []byte, o Overrides) (s *Sweep, err error) {
-	err = caught(func() { s = readSweep(name, src, o) })
+	err = catch.Error(func() { s = readSweep(name, src, o) })
 	return s, err
 }
 
@@ -325,7 +326,7 @@ type OutlinedAxis struct {
 // OutlineOf reads the outline of a sweep file. For an incomplete file, it returns what can be read.
 func OutlineOf(name string, src []byte) (o Outline, err error) {
 	var file field
-	if err := caught(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
+	if err := catch.Error(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
 		return Outline{}, err
 	}
 	for key, value := range pairs(file.Node) {
