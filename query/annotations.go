@@ -91,7 +91,7 @@ func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, er
 	if err != nil {
 		return nil, err
 	}
-	groups, sayings, err := annotated(r.Src.Said)
+	groups, sayings, err := annotated(r.Src.Events)
 	if err != nil {
 		return nil, err
 	}

@@ -160,7 +160,7 @@ func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (i
 		return newest.Total, nil
 	}
 	n := l.names()
-	removed, err := r.Src.Said.Removed.Count()
+	removed, err := r.Src.Events.Removed.Count()
 	if all := n.Runs - removed; n.Err == nil && (!n.Sure || all < len(newest.IDs) || len(newest.IDs) < min(all, l.req.Limit)) {
 		n.Err = errCountUnknown
 	}

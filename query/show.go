@@ -74,12 +74,12 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 // detail reads a run.
 func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error) {
 	ids := []schema.ULID{run}
-	notes, err := r.Src.Said.NotesOf(run)
+	notes, err := r.Src.Events.NotesOf(run)
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{Notes: notes, Lost: r.Src.Said.Lost[run.String()]}
-	for name, runs := range r.Src.Said.Baselines {
+	d := Detail{Notes: notes, Lost: r.Src.Events.Lost[run.String()]}
+	for name, runs := range r.Src.Events.Baselines {
 		if slices.Contains(runs, run.String()) {
 			d.Baselines = append(d.Baselines, name)
 		}

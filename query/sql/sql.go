@@ -103,7 +103,7 @@ func sandboxed(ctx context.Context, e *duck.Engine, q question, others ...string
 		return nil, checked{}, err
 	}
 	p, err := checkSelect(ctx, c, q.text)
-	if err == nil && !q.tags && !p.words["tags"] && q.src.Said.TaggedMany() {
+	if err == nil && !q.tags && !p.words["tags"] && q.src.Events.TaggedMany() {
 		p.tags = new(duck.Trap)
 		err = e.Set(ctx, noTags, p.tags)
 	}

@@ -128,8 +128,8 @@ func nullsLast[T any](a, b any, compare func(a, b T) int) int {
 	return 0
 }
 
-// textsOf are the different texts of a column of all runs for which is holds, in descending order. It is not ok if DuckDB reads them sooner.
-func (r *Reader) textsOf(column string, is func(text string) bool) (texts []string, ok bool, err error) {
+// directTexts returns the different texts of a column for which is holds, in descending order, without DuckDB. It is not ok if DuckDB reads them sooner.
+func (r *Reader) directTexts(column string, is func(text string) bool) (texts []string, ok bool, err error) {
 	if len(r.Src.sealed) > fewFiles {
 		return nil, false, nil
 	}
@@ -170,7 +170,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 	if !readsSooner(len(s.Live), len(lists[1]), runs, len(columns)) {
 		return answer.Table{}, false, nil
 	}
-	t, err = directRows(files, ids, columns, s.Said)
+	t, err = directRows(files, ids, columns, s.Events)
 	if damaged, is := errors.AsType[*damagedError](err); is {
 		return answer.Table{}, false, answer.StoreError(s.Stores[stores[damaged.File]].dir, fmt.Errorf("%s: %w", files[damaged.File].Name, err))
 	}

@@ -7,7 +7,7 @@
 // meanwhile, because its runs were sealed into another file, the question is repeated with a new listing.
 //
 // DuckDB trusts files: it silently leaves out rows that a footer does not mention. So the footers of all files that a question reads are
-// checked in parallel (footers.go), and an error that comes from a file is traced to that file (damage.go).
+// checked in parallel, and an error that comes from a file is traced to that file (damage.go).
 //
 // EventIndex has what events change: tags, notes, removed runs. Events of very many runs (see schema.Event.IsWide) are never spread over
 // a map of runs: only the part is read that a question needs. Sources.direct reads the runs of a few small files without DuckDB, which takes

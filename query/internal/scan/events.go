@@ -1,76 +1,474 @@
 package scan
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// applyOverlay does in Go what the SQL of overlay does: it drops the rows of removed runs, and applies events to tags and env_missing.
-func applyOverlay(t *answer.Table, events *EventIndex) error {
-	byID := make(map[schema.ULID][][]any, len(t.Rows))
-	for _, row := range t.Rows {
-		id, err := idOf(t, row)
-		if err != nil {
-			return err
-		}
-		byID[id] = append(byID[id], row)
-	}
-	ids := slices.SortedFunc(maps.Keys(byID), schema.ULID.Compare)
-	removed, err := events.Removed.Among(ids)
-	if err != nil {
-		return err
-	}
-	t.Rows = slices.DeleteFunc(t.Rows, func(row []any) bool {
-		id, _ := idOf(t, row)
-		return removed[id]
-	})
-	if at := t.Index("env_missing"); at >= 0 {
-		for id, rows := range byID {
-			changeEntries(rows, at, nil, events.Lost[id.String()])
-		}
-	}
-	at := t.Index("tags")
-	if at < 0 || len(ids) == 0 {
-		return nil
-	}
-	groups, err := events.TagsIn(IDRange{First: ids[0], Last: ids[len(ids)-1]})
-	for i := range groups {
-		for _, id := range groups[i].Runs {
-			changeEntries(byID[id], at, groups[i].Untagged(), groups[i].Tags())
-		}
-	}
-	return err
+// Event is an event. The runs of a wide one are in Wide, and not in Runs.
+type Event struct {
+	schema.Event
+	Wide *schema.RunSet
 }
 
-// idOf is the id of the run of a row.
-func idOf(t *answer.Table, row []any) (schema.ULID, error) {
-	text, _ := row[t.Index("run_id")].(string)
-	id, err := schema.ParseULID(text)
-	if err != nil {
-		return schema.ULID{}, fmt.Errorf("run %q: %w", text, err)
+// ReadEvents reads the events of a listing: from their wide forms, from packs, and from files for all others. A wide form or a pack that cannot
+// be read is ignored, because they only repeat the files. Errors name the file of the event.
+func ReadEvents(store fs.FS, listed schema.Events) ([]Event, error) {
+	if len(listed.Files) == 0 {
+		return nil, nil
 	}
-	return id, nil
-}
-
-// changeEntries takes entries of a map away and sets others, in a column of rows.
-func changeEntries(rows [][]any, column int, gone []string, set map[string]string) {
-	for _, row := range rows {
-		old, _ := row[column].(map[string]any)
-		if old == nil && len(set) == 0 {
+	events := make([]Event, 0, len(listed.Files))
+	known := map[string]bool{}
+	add := func(e schema.Event, wide *schema.RunSet) {
+		if !known[e.EventID] {
+			known[e.EventID] = true
+			events = append(events, Event{e, wide})
+		}
+	}
+	for _, id := range listed.Wide {
+		if _, is := slices.BinarySearchFunc(listed.Files, id, schema.ULID.Compare); !is {
+			continue // a form does not count without its event
+		}
+		if e, wide, err := schema.ReadWide(store, id); err == nil {
+			add(e, wide)
+		}
+	}
+	for _, pack := range listed.Packs {
+		_ = schema.ReadPackedEvents(store, schema.PackedEvents(pack), func(line []byte) error {
+			if e, wide, err := schema.DecodeEventRuns(line); err == nil {
+				add(e, wide)
+			}
+			return nil
+		})
+	}
+	for _, id := range listed.Files {
+		if known[id.String()] {
 			continue
 		}
-		entries := make(map[string]any, len(old)+len(set))
-		maps.Copy(entries, old)
-		for _, key := range gone {
-			delete(entries, key)
+		e, wide, err := schema.ReadEventRuns(store, id)
+		if _, named := errors.AsType[*fs.PathError](err); errors.Is(err, schema.ErrDamaged) && !named {
+			err = fmt.Errorf("%s: %w", schema.EventFile(id), err)
 		}
-		for key, value := range set {
-			entries[key] = value
+		if err != nil {
+			return nil, err
 		}
-		row[column] = entries
+		add(e, wide)
 	}
+	return events, nil
+}
+
+// MayLackRemoved reports whether removed runs may be in no file of a store: an event says so, or the store is younger than the removal.
+func MayLackRemoved(events []Event, created time.Time) bool {
+	return slices.ContainsFunc(events, func(e Event) bool {
+		return e.Kind == schema.EventAbsent || e.Kind == schema.EventRemove && e.At.Before(created)
+	})
+}
+
+// WholeEvents are events with all of their runs.
+func WholeEvents(events []Event) ([]schema.Event, error) {
+	all := make([]schema.Event, len(events))
+	for i, e := range events {
+		all[i] = e.Event
+		if e.Wide == nil {
+			continue
+		}
+		ids, err := e.Wide.All()
+		if err != nil {
+			return nil, err
+		}
+		all[i].Runs = texts(ids)
+	}
+	return all, nil
+}
+
+func texts(ids []schema.ULID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+	}
+	return all
+}
+
+// EventIndex is what events say about runs in the end. It is safe for concurrent use.
+type EventIndex struct {
+	Baselines map[string][]string          // by name: run ids
+	Lost      map[string]map[string]string // by run id and table: why some or all of its rows are gone
+
+	Removed *RemovedRuns // the runs that are removed
+	tags    facet
+	notes   facet
+}
+
+// IndexEvents applies events, in whatever order they come, in the order of their ids. An event that is there twice counts once.
+func IndexEvents(events []Event) *EventIndex {
+	ordered := slices.SortedFunc(slices.Values(events), func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
+	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })
+	var s EventIndex
+	s.Baselines = neverWide(ordered, schema.EventBless).Baselines
+	s.Lost = neverWide(ordered, schema.EventLost, schema.EventFound).Lost
+	s.Removed = &RemovedRuns{events: facetOf(ordered, schema.EventRemove, schema.EventRestore)}
+	s.tags, s.notes = facetOf(ordered, schema.EventTag, schema.EventUntag), facetOf(ordered, schema.EventNote)
+	return &s
+}
+
+// neverWide is what the events of kinds say that are never wide.
+func neverWide(ordered []Event, kinds ...schema.EventKind) schema.Annotations {
+	f := facetOf(ordered, kinds...)
+	events := make([]schema.Event, len(f.events))
+	for i := range f.events {
+		events[i] = f.events[i].Event
+	}
+	return schema.Annotate(events)
+}
+
+// ChangedRuns is what events say about some runs, which is the same for each of them.
+type ChangedRuns struct {
+	Runs []schema.ULID // ascending
+	said schema.Annotations
+}
+
+// about is the run of which the Annotations of a Group are.
+const about = ""
+
+// Tags are the tags that were set; never nil.
+func (g *ChangedRuns) Tags() map[string]string {
+	tags := map[string]string{}
+	maps.Copy(tags, g.said.Tags[about])
+	return tags
+}
+
+// Untagged are the keys of tags that were taken away; never nil.
+func (g *ChangedRuns) Untagged() []string { return append([]string{}, g.said.Untagged[about]...) }
+
+// Notes are the notes, in order.
+func (g *ChangedRuns) Notes() []schema.Note { return g.said.Notes[about] }
+
+// NotesOf are the notes of a run, in order.
+func (s *EventIndex) NotesOf(run schema.ULID) ([]schema.Note, error) {
+	groups, err := s.notes.groups(IDRange{run, run})
+	if err != nil || len(groups) == 0 {
+		return nil, err
+	}
+	return groups[0].Notes(), nil
+}
+
+// Tagged reports whether any event is about tags.
+func (s *EventIndex) Tagged() bool { return len(s.tags.events) > 0 }
+
+// TaggedMany reports whether an event is about the tags of very many runs.
+func (s *EventIndex) TaggedMany() bool { return len(s.tags.wide) > 0 }
+
+// TagsIn groups the runs within a reach whose tags were changed. With keys only these tags count; without: all.
+func (s *EventIndex) TagsIn(within IDRange, keys ...string) ([]ChangedRuns, error) {
+	if len(keys) == 0 {
+		return s.tags.groups(within)
+	}
+	of := facetWhere(s.tags.events, func(e *Event) bool { return slices.Contains(keys, e.Key) })
+	return of.groups(within)
+}
+
+// NotesIn groups the runs within a reach that have notes.
+func (s *EventIndex) NotesIn(within IDRange) ([]ChangedRuns, error) { return s.notes.groups(within) }
+
+// IDRange is the runs from the first to the last id, both included.
+type IDRange struct{ First, Last schema.ULID }
+
+// AllIDs is the reach of all runs.
+func AllIDs() IDRange {
+	var r IDRange
+	for i := range r.Last {
+		r.Last[i] = 0xff
+	}
+	return r
+}
+
+func (r IDRange) has(id schema.ULID) bool { return r.First.Compare(id) <= 0 && id.Compare(r.Last) <= 0 }
+
+// facet is the events that are about one thing, in order.
+type facet struct {
+	events []Event
+	wide   []int // places of the wide ones
+}
+
+func facetOf(ordered []Event, kinds ...schema.EventKind) facet {
+	return facetWhere(ordered, func(e *Event) bool { return slices.Contains(kinds, e.Kind) })
+}
+
+// facetWhere is the facet of those of some events that are about a thing.
+func facetWhere(ordered []Event, about func(e *Event) bool) (f facet) {
+	for _, e := range ordered {
+		if !about(&e) {
+			continue
+		}
+		if e.Wide != nil {
+			f.wide = append(f.wide, len(f.events))
+		}
+		f.events = append(f.events, e)
+	}
+	return f
+}
+
+// named is a run that events name without being wide.
+type named struct {
+	id     schema.ULID
+	places []int // of the events, ascending
+}
+
+// named gives the runs within a reach that events name without being wide, ascending.
+func (f *facet) named(within IDRange) []named {
+	places := map[schema.ULID][]int{}
+	for at := range f.events {
+		for _, run := range f.events[at].Runs {
+			id, err := schema.ParseULID(run)
+			if err == nil && within.has(id) {
+				places[id] = append(places[id], at)
+			}
+		}
+	}
+	all := make([]named, 0, len(places))
+	for id, at := range places {
+		all = append(all, named{id, at})
+	}
+	slices.SortFunc(all, func(a, b named) int { return a.id.Compare(b.id) })
+	return all
+}
+
+func eventIDs(all []named) []schema.ULID {
+	ids := make([]schema.ULID, len(all))
+	for i := range all {
+		ids[i] = all[i].id
+	}
+	return ids
+}
+
+// groups gives the runs within a reach by the events that name them.
+func (f *facet) groups(within IDRange) ([]ChangedRuns, error) {
+	lists := make([][]schema.ULID, len(f.wide), len(f.wide)+1)
+	for i, at := range f.wide {
+		var err error
+		if lists[i], err = f.events[at].Wide.Between(within.First, within.Last); err != nil {
+			return nil, err
+		}
+	}
+	others := f.named(within)
+	by := map[string]int{}
+	var all []ChangedRuns
+	var key []byte
+	merge(append(lists, eventIDs(others)), func(id schema.ULID, in []bool) {
+		key = key[:0]
+		for i, at := range f.wide {
+			if in[i] {
+				key = binary.AppendUvarint(key, uint64(at))
+			}
+		}
+		if in[len(f.wide)] {
+			for _, at := range others[0].places {
+				key = binary.AppendUvarint(key, uint64(at))
+			}
+			others = others[1:]
+		}
+		place, is := by[string(key)]
+		if !is {
+			place = len(all)
+			by[string(key)] = place
+			all = append(all, ChangedRuns{said: f.annotate(key)})
+		}
+		all[place].Runs = append(all[place].Runs, id)
+	})
+	return all, nil
+}
+
+// annotate applies the events at the places in a key of groups.
+func (f *facet) annotate(key []byte) schema.Annotations {
+	var events []schema.Event
+	for len(key) > 0 {
+		at, n := binary.Uvarint(key)
+		e := f.events[at].Event
+		e.Runs = []string{about}
+		events, key = append(events, e), key[n:]
+	}
+	return schema.Annotate(events)
+}
+
+// merge calls each with every id of some ascending lists, in order, and which of the lists have it. The lists are used up.
+func merge(lists [][]schema.ULID, each func(id schema.ULID, in []bool)) {
+	in := make([]bool, len(lists))
+	for {
+		var next *schema.ULID
+		for _, list := range lists {
+			if len(list) > 0 && (next == nil || list[0].Compare(*next) < 0) {
+				next = &list[0]
+			}
+		}
+		if next == nil {
+			return
+		}
+		id := *next
+		for i, list := range lists {
+			if in[i] = len(list) > 0 && list[0] == id; in[i] {
+				lists[i] = list[1:]
+			}
+		}
+		each(id, in)
+	}
+}
+
+// RemovedRuns is the set of the runs that are removed. It is safe for concurrent use.
+type RemovedRuns struct {
+	events facet
+	once   sync.Once
+	err    error
+
+	base   *schema.RunSet // removed by wide events
+	inBase []schema.ULID  // those of base about which other events have the say, ascending
+	gone   []schema.ULID  // those that the other events remove, ascending
+}
+
+// read finds out about the runs that events name without being wide.
+func (r *RemovedRuns) read() error {
+	r.once.Do(func() {
+		if r.base, r.err = r.events.removedByWide(); r.err != nil {
+			return
+		}
+		others := r.events.named(AllIDs())
+		ids := eventIDs(others)
+		if r.inBase, r.err = r.base.Among(ids); r.err != nil {
+			return
+		}
+		last := make(map[schema.ULID]int, len(others))
+		for _, o := range others {
+			last[o.id] = o.places[len(o.places)-1]
+		}
+		for _, at := range r.events.wide {
+			var in []schema.ULID
+			if in, r.err = r.events.events[at].Wide.Among(ids); r.err != nil {
+				return
+			}
+			for _, id := range in {
+				last[id] = max(last[id], at)
+			}
+		}
+		for _, id := range ids {
+			if r.events.events[last[id]].Kind == schema.EventRemove {
+				r.gone = append(r.gone, id)
+			}
+		}
+	})
+	return r.err
+}
+
+// removedByWide gives the runs that are removed as far as the wide events know.
+func (f *facet) removedByWide() (*schema.RunSet, error) {
+	if len(f.wide) == 1 && f.events[f.wide[0]].Kind == schema.EventRemove {
+		return f.events[f.wide[0]].Wide, nil
+	}
+	lists := make([][]schema.ULID, len(f.wide))
+	for i, at := range f.wide {
+		var err error
+		if lists[i], err = f.events[at].Wide.All(); err != nil {
+			return nil, err
+		}
+	}
+	var ids []schema.ULID
+	merge(lists, func(id schema.ULID, in []bool) {
+		last := len(in) - 1
+		for ; !in[last]; last-- {
+		}
+		if f.events[f.wide[last]].Kind == schema.EventRemove {
+			ids = append(ids, id)
+		}
+	})
+	return schema.NewRunSet(ids), nil
+}
+
+// Count is the number of removed runs.
+func (r *RemovedRuns) Count() (int, error) { return r.CountSince(schema.ULID{}) }
+
+// CountSince is the number of removed runs whose ids are not before one.
+func (r *RemovedRuns) CountSince(first schema.ULID) (int, error) {
+	if err := r.read(); err != nil {
+		return 0, err
+	}
+	n, err := r.base.CountFrom(first)
+	return n - from(r.inBase, first) + from(r.gone, first), err
+}
+
+// from is the number of ascending ids that are not before one.
+func from(ids []schema.ULID, first schema.ULID) int {
+	at, _ := slices.BinarySearchFunc(ids, first, schema.ULID.Compare)
+	return len(ids) - at
+}
+
+// In are the removed runs within a reach, ascending.
+func (r *RemovedRuns) In(within IDRange) ([]schema.ULID, error) {
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	base, err := r.base.Between(within.First, within.Last)
+	if err != nil {
+		return nil, err
+	}
+	gone := slices.Clone(r.gone)
+	gone = slices.DeleteFunc(gone, func(id schema.ULID) bool { return !within.has(id) })
+	// Both are sorted: of base, which may have a million ids, whole stretches are kept or moved.
+	all := make([]schema.ULID, 0, len(base)+len(gone))
+	for _, other := range stops(r.inBase, gone) {
+		at, is := slices.BinarySearchFunc(base, other.id, schema.ULID.Compare)
+		all, base = append(all, base[:at]...), base[at:]
+		if is {
+			base = base[1:]
+		}
+		if other.gone {
+			all = append(all, other.id)
+		}
+	}
+	return append(all, base...), nil
+}
+
+// stop is a run about which other events than wide ones have the say.
+type stop struct {
+	id   schema.ULID
+	gone bool
+}
+
+// stops are the runs of both lists, each once, ascending: those that stay and those that are gone.
+func stops(inBase, gone []schema.ULID) []stop {
+	var all []stop
+	merge([][]schema.ULID{inBase, gone}, func(id schema.ULID, in []bool) { all = append(all, stop{id, in[1]}) })
+	return all
+}
+
+// Among are those of some runs that are removed.
+func (r *RemovedRuns) Among(ids []schema.ULID) (map[schema.ULID]bool, error) {
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	base, err := r.base.Among(ids)
+	if err != nil {
+		return nil, err
+	}
+	removed := make(map[schema.ULID]bool, len(base))
+	for _, id := range base {
+		removed[id] = !has(r.inBase, id)
+	}
+	for _, id := range ids {
+		if has(r.gone, id) {
+			removed[id] = true
+		}
+	}
+	return removed, nil
+}
+
+func has(ascending []schema.ULID, id schema.ULID) bool {
+	_, is := slices.BinarySearchFunc(ascending, id, schema.ULID.Compare)
+	return is
 }

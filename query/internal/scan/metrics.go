@@ -78,7 +78,7 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 // NoMetric is the ErrInput for a metric that no run has. It suggests a metric of the newest runs with a similar name, or lists their metrics
 // if there are few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
-	newest := r.newest(hintRuns)
+	newest := r.newest(suggestRuns)
 	names, err := newest.Metrics(ctx)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 	if slices.Contains(tags, d.Field.Entry) {
 		return fmt.Sprintf("; did you mean %s.%s?", filter.PrefixOf("tags"), answer.Brief(d.Field.Entry)), nil
 	}
-	units, err := r.newest(hintRuns).ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
+	units, err := r.newest(suggestRuns).ofSamples(ctx, metricUnit, ofMetric, d.Field.Entry)
 	if err != nil || len(units) == 0 {
 		return SuggestWord(d.Word, parameters), err
 	}
@@ -123,7 +123,7 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 
 // RecentMetrics are the metrics of the newest runs, ascending, for a text that suggests one of them.
 func (r *Reader) RecentMetrics(ctx context.Context) ([]string, error) {
-	return r.newest(hintRuns).Metrics(ctx)
+	return r.newest(suggestRuns).Metrics(ctx)
 }
 
 // Metrics are the metrics of all runs, ascending.
@@ -131,8 +131,8 @@ func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	return r.ofSamples(ctx, "metric", "true")
 }
 
-// hintRuns is about how many of the newest runs are searched for a metric that may be meant. Searching all would open the samples of each run.
-const hintRuns = 2000
+// suggestRuns is about how many of the newest runs are searched for a metric to suggest. A search of all runs would open all files of samples.
+const suggestRuns = 2000
 
 // newest reads about n of the newest runs, or up to twice as many. It does not divide files.
 func (r *Reader) newest(n int) *Reader {

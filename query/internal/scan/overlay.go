@@ -5,10 +5,12 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
@@ -86,7 +88,7 @@ func (r *Reader) dropSealedLive(ctx context.Context) error {
 	if len(doubtful.sealed) == 0 {
 		return nil
 	}
-	doubtful.Live, doubtful.Said = nil, IndexEvents(nil) // removed runs too
+	doubtful.Live, doubtful.Events = nil, IndexEvents(nil) // removed runs too
 	t, err := (&Reader{r.Conn, doubtful}).rowsOf(ctx, ids, []*schema.Column{schema.RunColumn("run_id")})
 	if err != nil {
 		return err
@@ -166,13 +168,13 @@ const (
 func (r *Reader) hideRemoved(ctx context.Context) error {
 	s := r.Src
 	live := s.liveRuns()
-	gone, err := s.Said.Removed.Among(live)
+	gone, err := s.Events.Removed.Among(live)
 	if err != nil {
 		return err
 	}
 	s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return gone[f.live.Run] })
 	s.removedLive = len(live) - len(s.Live)
-	removed, err := s.Said.Removed.In(s.reach())
+	removed, err := s.Events.Removed.In(s.reach())
 	if err != nil {
 		return err
 	}
@@ -281,7 +283,7 @@ func (r *Reader) changeLost(ctx context.Context) error {
 	}
 	var rows []lostRow
 	canHold := s.holding()
-	for id, lost := range s.Said.Lost {
+	for id, lost := range s.Events.Lost {
 		if run, err := schema.ParseULID(id); err == nil && canHold(run) {
 			rows = append(rows, lostRow{id, lost})
 		}
@@ -308,10 +310,10 @@ type tagChange struct {
 func (r *Reader) changeTags(ctx context.Context, keys []string) error {
 	s := r.Src
 	s.tagKeys, s.tagJoin = keys, ""
-	if !s.Said.Tagged() {
+	if !s.Events.Tagged() {
 		return nil
 	}
-	groups, err := s.Said.TagsIn(s.reach(), keys...)
+	groups, err := s.Events.TagsIn(s.reach(), keys...)
 	if err != nil {
 		return err
 	}
@@ -406,4 +408,70 @@ func IDTexts(ids []schema.ULID) []string {
 		all[i] = id.String()
 	}
 	return all
+}
+
+// applyOverlay does in Go what the SQL of overlay does: it drops the rows of removed runs, and applies events to tags and env_missing.
+func applyOverlay(t *answer.Table, events *EventIndex) error {
+	byID := make(map[schema.ULID][][]any, len(t.Rows))
+	for _, row := range t.Rows {
+		id, err := idOf(t, row)
+		if err != nil {
+			return err
+		}
+		byID[id] = append(byID[id], row)
+	}
+	ids := slices.SortedFunc(maps.Keys(byID), schema.ULID.Compare)
+	removed, err := events.Removed.Among(ids)
+	if err != nil {
+		return err
+	}
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []any) bool {
+		id, _ := idOf(t, row)
+		return removed[id]
+	})
+	if at := t.Index("env_missing"); at >= 0 {
+		for id, rows := range byID {
+			changeEntries(rows, at, nil, events.Lost[id.String()])
+		}
+	}
+	at := t.Index("tags")
+	if at < 0 || len(ids) == 0 {
+		return nil
+	}
+	groups, err := events.TagsIn(IDRange{First: ids[0], Last: ids[len(ids)-1]})
+	for i := range groups {
+		for _, id := range groups[i].Runs {
+			changeEntries(byID[id], at, groups[i].Untagged(), groups[i].Tags())
+		}
+	}
+	return err
+}
+
+// idOf is the id of the run of a row.
+func idOf(t *answer.Table, row []any) (schema.ULID, error) {
+	text, _ := row[t.Index("run_id")].(string)
+	id, err := schema.ParseULID(text)
+	if err != nil {
+		return schema.ULID{}, fmt.Errorf("run %q: %w", text, err)
+	}
+	return id, nil
+}
+
+// changeEntries takes entries of a map away and sets others, in a column of rows.
+func changeEntries(rows [][]any, column int, gone []string, set map[string]string) {
+	for _, row := range rows {
+		old, _ := row[column].(map[string]any)
+		if old == nil && len(set) == 0 {
+			continue
+		}
+		entries := make(map[string]any, len(old)+len(set))
+		maps.Copy(entries, old)
+		for _, key := range gone {
+			delete(entries, key)
+		}
+		for key, value := range set {
+			entries[key] = value
+		}
+		row[column] = entries
+	}
 }

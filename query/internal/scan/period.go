@@ -2,9 +2,12 @@ package scan
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -102,4 +105,78 @@ func JoinPeriods(windows []Period, counts []int64, runs int64) []Period {
 		}
 	}
 	return all
+}
+
+// Windows divides all time into windows with about this many matching runs each. How many match in which part of the time is counted
+// first, because reading the few matching runs of a large store window by window takes longer than reading all of them at once.
+func (r *Reader) Windows(ctx context.Context, sel Selection, runs int) ([]Period, error) {
+	all := sel.Src.windows(runs)
+	if sel.SQL == "" || len(all) == 1 {
+		return all, nil
+	}
+	ends := make([]string, len(all)-1)
+	for i, b := range all[1:] {
+		ends[i] = firstID(b.Since)
+	}
+	text := fmt.Sprintf("SELECT coalesce(map_values(histogram(run_id, $%d::VARCHAR[])), [])::BIGINT[] FROM %s",
+		len(sel.Args)+1, sel.Src.Scan(WithRunID(sel.Columns), sel.SQL))
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: append(slices.Clone(sel.Args), ends)})
+	if err != nil {
+		return nil, err
+	}
+	var counts []int64
+	for _, n := range duck.List(row[0]) {
+		counts = append(counts, duck.Integer(n))
+	}
+	return JoinPeriods(all, counts, int64(runs)), nil
+}
+
+// windows divides all time into windows with about this many runs each, estimated from file names.
+func (s *Sources) windows(runs int) []Period {
+	var starts []Start
+	for _, files := range [][]file{s.Live, s.sealed} {
+		for i := range files {
+			first, _ := files[i].span()
+			starts = append(starts, Start{At: first, Runs: max(files[i].sealed.Rows, 1)})
+		}
+	}
+	return Windows(starts, runs)
+}
+
+// partFiles is the number of files of a part: DuckDB keeps some kilobytes of memory for each.
+const partFiles = 2048
+
+// Parts divides the sources into parts with few files each. Each run is in one part.
+func (s *Sources) Parts() []*Sources {
+	var all []*Sources
+	add := func(live, read []file) {
+		part := *s
+		part.Live, part.sealed, part.Read = live, nil, read
+		all = append(all, &part)
+	}
+	for live := range slices.Chunk(s.Live, partFiles) {
+		add(live, nil)
+	}
+	for read := range slices.Chunk(s.Read, partFiles) {
+		add(nil, read)
+	}
+	return all
+}
+
+// FirstStep is about how many runs a search from the newest run on reads first.
+const FirstStep = 25_000
+
+// FromNewest calls do with bounds that begin earlier and earlier within others, until it is done or they begin with the others. The first
+// have at least so many runs, estimated from file names, and each about eight times as many as the one before.
+func (s *Sources) FromNewest(within Period, runs int, do func(Period) (done bool, err error)) error {
+	windows := s.Within(within).windows(runs)
+	for back := 2; ; back *= 8 {
+		b := within
+		if at := len(windows) - back; at > 0 && windows[at].Since > b.Since {
+			b.Since = windows[at].Since
+		}
+		if done, err := do(b); done || err != nil || b == within {
+			return err
+		}
+	}
 }

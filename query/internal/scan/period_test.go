@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // TestSpans: whether periods overlap is what comparing each with each says.
@@ -48,6 +51,70 @@ func TestBounds(t *testing.T) {
 	} {
 		if got := c.bounds.Overlap(c.first, c.last); got != c.want {
 			t.Errorf("%+v and %d to %d: %t", c.bounds, c.first, c.last, got)
+		}
+	}
+}
+
+// TestWindows: each matching run is in one window, and there are as few windows as the number of matching runs permits. A store of 60 runs has
+// 10 files of 6.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	dir := querytest.NewStore(t)
+	var runs []schema.Run
+	for n := range 60 {
+		runs = append(runs, querytest.NewRun(n, 100, func(r *schema.Run) {
+			r.StartedAt = querytest.Start.Add(time.Duration(n) * time.Hour)
+			r.BatchSize, r.SeqLen = new(int64(n%2)), new(int64(n/20*10+n/19))
+		}))
+	}
+	for n := 0; n < len(runs); n += 6 {
+		querytest.Seal(t, dir, runs[n:n+6]...)
+	}
+	tests := []struct {
+		filter             string
+		matching, atATime  int
+		windows, inLargest int
+	}{
+		{"", 60, 6, 10, 6},
+		{"", 60, 60, 1, 60},
+		{"bs=1", 30, 6, 5, 6},
+		{"bs=1", 30, 12, 3, 12},
+		{"bs=1", 30, 30, 1, 30},
+		{"seq_len=0", 19, 6, 4, 6}, // the last window has one run, and all later ones none
+		{"seq_len=23", 3, 6, 1, 3}, // only the last window has some
+		{"seq_len=99", 0, 6, 1, 0},
+	}
+	for _, test := range tests {
+		err := querytest.Open(t, dir).Stores().Query(t.Context(), func(r *scan.Reader) error {
+			sel, err := r.Selected(t.Context(), scan.Question{Filter: test.filter})
+			if err != nil {
+				return err
+			}
+			windows, err := r.Windows(t.Context(), sel, test.atATime)
+			if err != nil {
+				return err
+			}
+			all, most := 0, 0
+			for _, b := range windows {
+				part, columns := sel, sel.Columns
+				part.Src = sel.Src.Within(b)
+				part.Restrict(b)
+				row, err := r.Conn.One(t.Context(), duck.Statement{
+					SQL: "SELECT count(*) FROM " + part.Src.Scan(scan.WithRunID(columns), part.SQL), Args: part.Args,
+				})
+				if err != nil {
+					return err
+				}
+				n := int(duck.Integer(row[0]))
+				all, most = all+n, max(most, n)
+			}
+			if len(windows) != test.windows || all != test.matching || most != test.inLargest {
+				t.Errorf("%+v: %d windows with %d runs, at most %d", test, len(windows), all, most)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Sources struct {
 	sealed   []file            // files of schema.RunsDir; a file that several stores have is listed for the first of them
 	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
 	Counted  int               // number of runs by file names, including removed ones
-	Said     *EventIndex
+	Events   *EventIndex
 	MayLack  bool // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
 	overlay
 	loaded bool // Reader.LoadLive made its table, which is read in place of the live files
@@ -44,7 +44,7 @@ type Sources struct {
 	lastSessions []string            // ids of the newest sessions, newest first, as far as they were asked for
 	footers      *footerChecks       // of the files that are read; nil: not checked
 	contents     *contents           // of the files that were read without DuckDB
-	beside       *Sources            // sources of other stores for the same question; nil: none
+	other        *Sources            // the sources of the other stores of QueryTwo; nil: none
 }
 
 // list lists the files of all runs that started since a time (the zero time: all runs), the packs, and the events.
@@ -81,7 +81,7 @@ func (s *Stores) list(since time.Time) (*Sources, error) {
 	}
 	src.annotate(events)
 	if s.withRemoved {
-		src.Said.Removed = &RemovedRuns{}
+		src.Events.Removed = &RemovedRuns{}
 	}
 	return src, nil
 }
@@ -120,7 +120,7 @@ func (s *Sources) add(store int, l *schema.Listing) {
 
 // annotate applies the events of all stores and counts the runs.
 func (s *Sources) annotate(events []Event) {
-	s.Said = IndexEvents(events)
+	s.Events = IndexEvents(events)
 	if len(s.Stores) > 1 {
 		slices.SortStableFunc(s.Live, func(a, b file) int { return CompareIDs(b.live.Run, a.live.Run) })
 		s.Live = slices.CompactFunc(s.Live, func(a, b file) bool { return a.live.Run == b.live.Run })

@@ -101,7 +101,7 @@ func (s *Stores) Removed() (*RemovedRuns, error) {
 	if err != nil {
 		return nil, err
 	}
-	return src.Said.Removed, nil
+	return src.Events.Removed, nil
 }
 
 // Close releases DuckDB. Nothing else may be called during or after it.
