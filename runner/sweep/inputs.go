@@ -132,15 +132,6 @@ func (s *inputSpec) has(key string) bool {
 	return given
 }
 
-// templates are all texts of the input.
-func (s *inputSpec) templates() []template {
-	all := slices.Clone(s.shape)
-	for _, t := range s.texts {
-		all = append(all, t)
-	}
-	return all
-}
-
 // fillInputs gives what the inputs hold at a point.
 func (p *program) fillInputs(point *Point, row []*value) {
 	if len(p.inputs) == 0 {
@@ -385,18 +376,6 @@ func (f field) readPaths(s *scope) (all []template) {
 	}
 	if len(all) == 0 {
 		panic(f.errorf("is empty"))
-	}
-	return all
-}
-
-// templates are all texts of the options.
-func (s *sessionSpec) templates() []template {
-	if s == nil {
-		return nil
-	}
-	all := slices.Clone(s.libraries)
-	for _, texts := range []map[string]template{s.options, s.sizes, s.entries} {
-		all = slices.AppendSeq(all, maps.Values(texts))
 	}
 	return all
 }

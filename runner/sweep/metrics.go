@@ -193,36 +193,39 @@ type outputSpec struct {
 	format string
 }
 
-// readOutput reads the key output.
-func (p *program) readOutput(d *document) {
+// readStdout reads where standard output goes: the key output, or its option.
+func (p *program) readStdout(d *document) {
 	f := d.keys["output"]
 	to := f
-	if f.given() && f.Kind == yaml.MappingNode {
-		values := f.known("output.", keyNames(outputKeys))
-		if to = values["to"]; !to.given() || len(values) > 1 {
-			p.readNumbers(values["from"], values["read"])
-		}
-	}
 	if f.given() {
-		d.request("output", f)
+		if d.request("output", f); f.Kind == yaml.MappingNode {
+			to = f.known("output.", keyNames(outputKeys))["to"]
+		}
 	}
 	if option := d.option("output"); option.given() {
 		d.request("output", option)
-		values := option.known("", keyNames(outputKeys))
-		to = values["to"]
+		to = option.known("", keyNames(outputKeys))["to"]
 		to.origin, to.what = option.origin, ""
 	}
 	p.readOutputTo(to)
 }
 
 // readNumbers reads where the numbers stand that a command computes.
-func (p *program) readNumbers(from, read field) {
+func (p *program) readNumbers(d *document) {
+	f := d.keys["output"]
+	if !f.given() || f.Kind != yaml.MappingNode {
+		return
+	}
+	values := f.known("output.", keyNames(outputKeys))
+	if values["to"].given() && len(values) == 1 {
+		return
+	}
 	spec := outputSpec{from: template{parts: []part{{stdoutWord, -1}}}, format: "text"}
-	if from.given() {
+	if from := values["from"]; from.given() {
 		from.text()
 		spec.from = from.template(p.scope)
 	}
-	if read.given() {
+	if read := values["read"]; read.given() {
 		spec.format = read.oneOf(output.Formats)
 	}
 	p.output = &spec

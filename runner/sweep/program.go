@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,8 @@ type program struct {
 	artifacts *artifactsSpec
 	inputs    []inputSpec
 	session   *sessionSpec
-	used      []string // axes that stand in texts
+	inCommand map[int]bool // axes in the texts with which a command runs
+	used      []string     // axes in these and in the texts of a Python worker
 	seed      *int64
 	scope     *scope
 
@@ -64,18 +66,17 @@ type variable struct {
 }
 
 func readProgram(d *document, axes []axis, seed *int64, size *int) *program {
-	p := &program{document: d.file, seed: seed, size: size, scope: &scope{axes: axes, seed: seed, runs: true}}
+	p := &program{document: d.file, seed: seed, size: size, scope: &scope{axes: axes, seed: seed, runs: true, used: map[int]bool{}}}
 	d.checkSeed(axes)
 	for _, read := range []func(*document){
 		chosen("shell", p.readShell), p.readCommand, p.readAround, given("file", p.readSource), given("env", p.readEnv), given("cwd", p.readDir),
-		given("build", p.readBuild), given("metrics", p.readMetrics), p.readOutput, given("reference", p.readReference),
-		given("artifacts", p.readArtifacts), given("inputs", p.readInputs), given("session", p.readSession),
+		given("build", p.readBuild), p.readStdout, func(*document) { p.inCommand = maps.Clone(p.scope.used) },
+		p.readPythonTexts, given("inputs", p.readInputs), given("session", p.readSession), p.noteUsed,
+		given("metrics", p.readMetrics), p.readNumbers, given("reference", p.readReference), given("artifacts", p.readArtifacts),
 	} {
 		read(d)
 	}
 	p.buildEnv = p.fixedEnv()
-	p.python = readPythonTexts(d, p.scope)
-	p.used = p.usedAxes()
 	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build"), command: d.line("command")}
 	if d.option("python").given() {
 		p.lines.python = 0
@@ -84,6 +85,16 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) *program {
 		p.lines.command = wrapper
 	}
 	return p
+}
+
+// noteUsed notes the axes in the texts that were read. Texts that are read later say what becomes of outputs.
+func (p *program) noteUsed(*document) {
+	for i, a := range p.scope.axes {
+		if p.scope.used[i] {
+			p.used = append(p.used, a.name)
+		}
+	}
+	p.scope.used = nil
 }
 
 func (p *program) readCommand(d *document) {
@@ -135,63 +146,17 @@ func (p *program) readDir(_ *document, f field) {
 
 // checkUse refuses an axis that the command does not use, because its points would all measure the same.
 func (p *program) checkUse() {
-	p.checkArguments()
-	if !p.isCommand() {
+	if p.checkArguments(); !p.isCommand() {
 		return
 	}
-	used := map[int]bool{}
-	for _, t := range p.templates() {
-		for _, part := range t.parts {
-			used[part.axis] = true
-		}
-	}
 	for i, a := range p.scope.axes {
-		if !a.label && !used[i] {
+		if !a.label && !p.inCommand[i] {
 			panic(a.at.errorf("not used by the command: write {%s} in command, wrapper, build, env or cwd", a.name))
 		}
 	}
 }
 
 func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
-
-// usedAxes lists the axes that texts contain.
-func (p *program) usedAxes() []string {
-	var names []string
-	all := p.templates()
-	for _, text := range p.python {
-		if text.text != nil {
-			all = append(all, *text.text)
-		}
-	}
-	for _, in := range p.inputs {
-		all = append(all, in.templates()...)
-	}
-	all = append(all, p.session.templates()...)
-	for i, a := range p.scope.axes {
-		if slices.ContainsFunc(all, func(t template) bool { return t.uses(i) }) {
-			names = append(names, a.name)
-		}
-	}
-	return names
-}
-
-// templates are all texts except those of a Python worker.
-func (p *program) templates() []template {
-	all := slices.Concat(p.wrapper.templates, p.command.templates)
-	if p.source != nil {
-		all = append(all, *p.source)
-	}
-	for _, b := range p.build {
-		all = append(all, b.templates...)
-	}
-	for _, v := range p.env {
-		all = append(all, v.text)
-	}
-	if p.dir != nil {
-		all = append(all, *p.dir)
-	}
-	return append(all, p.around.templates()...)
-}
 
 // launch sets how the point of a row is launched. backend is that of the row, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) {
@@ -534,17 +499,6 @@ func (p *program) readHook(f field) texts {
 	return w
 }
 
-// templates are the texts in which an axis may stand.
-func (a *around) templates() []template {
-	all := slices.Concat(a.setup.templates, a.prepare.templates, a.cleanup.templates)
-	for _, t := range []*template{a.stdin, a.stdout, a.function} {
-		if t != nil {
-			all = append(all, *t)
-		}
-	}
-	return all
-}
-
 // nameOfCommand is the base name of the program: of the text that a shell runs it is that of its first word.
 func (p *program) nameOfCommand(command []string) string {
 	program := command[0]
@@ -600,21 +554,19 @@ type pythonText struct {
 }
 
 // readPythonTexts reads the keys that say on what a worker runs, and what the command line says instead.
-func readPythonTexts(d *document, s *scope) pythonTexts {
-	var p pythonTexts
+func (p *program) readPythonTexts(d *document) {
 	for _, name := range []string{"python", "provider", "device", "threads"} {
 		text := pythonText{Key: keyOf(name), axis: -1}
 		if name != "python" { // its axis has no use but in the text
-			text.axis, _ = findAxis(s.axes, name)
+			text.axis, _ = findAxis(p.scope.axes, name)
 		}
 		if f := d.option(name); f.given() {
 			text.text = text.option(d, f)
 		} else if f := d.keys[name]; f.given() {
-			text.text = text.read(d, f, s)
+			text.text = text.read(d, f, p.scope)
 		}
-		p = append(p, text)
+		p.python = append(p.python, text)
 	}
-	return p
 }
 
 // option takes a text of the command line as it is.

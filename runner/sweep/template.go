@@ -29,8 +29,9 @@ type scope struct {
 	axes     []axis
 	seed     *int64 // {seed}, where no axis has that name
 	seedUsed bool
-	runs     bool       // {run_dir} is left to the run
-	filled   []template // texts that are filled in at each point
+	runs     bool         // {run_dir} is left to the run
+	filled   []template   // texts that are filled in at each point
+	used     map[int]bool // axes in texts that a benchmark runs with; nil: no text does
 }
 
 // template reads the text of f. {{ and }} are braces, {name} is an axis by its name or an alias, or the seed.
@@ -70,7 +71,9 @@ func (f field) parse(text string, s *scope) template {
 		switch {
 		case axis >= 0:
 			flush()
-			t.parts = append(t.parts, part{"", axis})
+			if t.parts = append(t.parts, part{"", axis}); s.used != nil {
+				s.used[axis] = true
+			}
 		case name == runDirName && s.runs:
 			literal.WriteString(RunDir)
 		case name == "seed" && s.seed != nil:
