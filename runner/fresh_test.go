@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,24 +59,6 @@ func TestFileChangedInSession(t *testing.T) {
 	}
 }
 
-// pythonWith is an interpreter with a module.
-func pythonWith(t *testing.T, module string) string {
-	t.Helper()
-	path := os.Getenv("NEUROLENS_TEST_PYTHON")
-	if path == "" {
-		path = "python3"
-	}
-	out, err := exec.Command(path, "-c", "import "+module).CombinedOutput()
-	if err != nil {
-		text := string(out)
-		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), module) {
-			t.Fatalf("%s is required: %v: %s", module, err, text)
-		}
-		t.Skipf("%s is not here: %v", module, err)
-	}
-	return path
-}
-
 // TestPlaceInTheSweep: what is wrong with the model, the file, or what is asked of them names the line of the sweep, and
 // what a benchmark raises names its own.
 func TestPlaceInTheSweep(t *testing.T) {
@@ -100,7 +81,7 @@ func TestPlaceInTheSweep(t *testing.T) {
 		{"json", "file: raises.py\ngrid: {size: 1}\n", "ValueError: no (raises.py:3 in setup)"},
 		{"json", "file: syntax.py\ngrid: {size: 1}\n", "s.yaml:1: syntax.py:1: "},
 	} {
-		path := pythonWith(t, c.module)
+		path := must.Python(t, c.module, c.module)
 		s, err := sweep.Read("s.yaml", strings.NewReader(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}})
 		if err != nil {
 			t.Fatal(err)

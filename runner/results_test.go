@@ -159,7 +159,7 @@ func TestLevels(t *testing.T) {
 // TestLevelOfAPoint: a point keeps the level of its first run, whatever a call takes in later ones: within a session, and
 // in the next one.
 func TestLevelOfAPoint(t *testing.T) {
-	path, dir := pythonWith(t, "json"), t.TempDir()
+	path, dir := must.Python(t, "json", "json"), t.TempDir()
 	const text = `
 import os, time
 first = not os.path.exists("again")

@@ -177,7 +177,7 @@ func TestResumeAfterOutOfMemory(t *testing.T) {
 // inRepository is a working directory in which files are committed.
 func inRepository(t *testing.T, files map[string]string) {
 	t.Helper()
-	needs(t, "git", "git")
+	must.Program(t, "git")
 	t.Chdir(t.TempDir())
 	writeFiles(t, files)
 	for _, args := range [][]string{
@@ -186,17 +186,6 @@ func inRepository(t *testing.T, files map[string]string) {
 		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
-	}
-}
-
-// needs skips a test for want of a program, unless NEUROLENS_TEST_REQUIRE has its word.
-func needs(t *testing.T, program, word string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), word) {
-			t.Fatalf("%s is required: %v", word, err)
-		}
-		t.Skipf("%s is not here: %v", word, err)
 	}
 }
 
@@ -318,7 +307,8 @@ func TestResumeNamesSettings(t *testing.T) {
 // TestResumeLeavesNoBytecode: what Python compiles of a module that a benchmark imports is no change of the code.
 func TestResumeLeavesNoBytecode(t *testing.T) {
 	python := cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3")
-	needs(t, python, "python")
+	_, err := exec.LookPath(python)
+	must.Have(t, "python", err)
 	t.Setenv("PYTHONDONTWRITEBYTECODE", "") // which is not to set it
 	inRepository(t, map[string]string{"b.py": "import helper\ndef run_benchmark(n):\n    pass\n", "helper.py": "x = 1\n"})
 	s, k := parse(t, "file: b.py\npython: "+python+"\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}

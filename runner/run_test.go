@@ -378,7 +378,7 @@ func TestCommandDefaultsResume(t *testing.T) {
 // TestPassAfterFailure: a profiler pass is not launched for a point whose measurement failed, in this session or an earlier one. It is
 // for one whose result is wrong, and for one that was measured at least once.
 func TestPassAfterFailure(t *testing.T) {
-	path := pythonWith(t, "os")
+	path := must.Python(t, "os", "os")
 	dir := t.TempDir()
 	const text = `
 import os

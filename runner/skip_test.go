@@ -97,7 +97,7 @@ func TestSkipAll(t *testing.T) {
 // TestUnsupportedByText: a point whose function does not take its axis is a run with that reason, and nothing is launched. A session that
 // continues has it already.
 func TestUnsupportedByText(t *testing.T) {
-	path := pythonWith(t, "os")
+	path := must.Python(t, "os", "os")
 	text := "benchmarks: {a: {file: a.py}, b: {file: b.py}}\npython: " + path + "\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\nrepeats: 2\nprofile: torch\n"
 	t.Chdir(t.TempDir())
 	writeFiles(t, map[string]string{

@@ -207,12 +207,7 @@ func TestReadsWhatPythonReads(t *testing.T) {
 		every = "1"
 	}
 	out, err := exec.Command("python3", "-c", ofPython, every).Output()
-	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), "python") {
-			t.Fatalf("python is required: %v", err)
-		}
-		t.Skipf("python: %v", err)
-	}
+	must.Have(t, "python", err)
 	type said struct {
 		Path                    string `json:",omitempty"`
 		Names, Classes, Imports []string

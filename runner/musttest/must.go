@@ -1,7 +1,15 @@
-// Package must ends a test at an error of what the test needs, in one line each.
+// Package must ends a test at an error of what the test needs, in one line each, and skips it for want of a program.
 package must
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // Get returns a function that returns v, or ends the test if there is an error: must.Get(os.Getwd())(t).
 func Get[T any](v T, err error) func(testing.TB) T {
@@ -17,5 +25,49 @@ func Do(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Have skips the test if an error says why something is not here, unless NEUROLENS_TEST_REQUIRE has the word for it.
+func Have(t testing.TB, word string, why error) {
+	t.Helper()
+	switch {
+	case why == nil:
+	case slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), word):
+		t.Fatalf("%s is required: %v", word, why)
+	default:
+		t.Skipf("%s is not here: %v", word, why)
+	}
+}
+
+// Program is the path of a program that the test needs.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	Have(t, name, err)
+	return path
+}
+
+// Python is the interpreter of the tests, which has to have modules, separated by commas. word is the one for them in NEUROLENS_TEST_REQUIRE.
+func Python(t testing.TB, word, modules string) string {
+	t.Helper()
+	name := os.Getenv("NEUROLENS_TEST_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	out, err := exec.Command(name, "-c", "import "+modules).CombinedOutput()
+	if err != nil {
+		Have(t, word, fmt.Errorf("%s: %w: %s", name, err, out))
+	}
+	return name
+}
+
+// Files writes files below a folder, by their paths.
+func Files(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		Do(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 }

@@ -4,33 +4,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
-// python finds an interpreter that can import onnxruntime, or skips the test.
-func python(t *testing.T) string {
-	t.Helper()
-	name := os.Getenv("NEUROLENS_TEST_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if out, err := exec.Command(name, "-c", "import onnxruntime, numpy").CombinedOutput(); err != nil {
-		why := strings.TrimSpace(string(out))
-		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), "onnxruntime") {
-			t.Fatalf("onnxruntime is required: %s: %v %s", name, err, why)
-		}
-		t.Skipf("%s does not import onnxruntime and numpy: %v %s", name, err, why[strings.LastIndex(why, "\n")+1:])
-	}
-	return name
-}
-
 // TestRuntime: onnxruntime loads every model, at several sizes, and gives what numpy gives.
 func TestRuntime(t *testing.T) {
-	interpreter, dir := python(t), t.TempDir()
+	interpreter, dir := must.Python(t, "onnxruntime", "onnxruntime, numpy"), t.TempDir()
 	want := map[string]string{}
 	for _, name := range Names() {
 		for _, precision := range Precisions() {

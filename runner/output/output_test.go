@@ -79,7 +79,7 @@ func alike(a, b Errors) bool {
 
 // TestNumPy: arrays of every type that is read are what NumPy wrote, and errors are those that NumPy computes.
 func TestNumPy(t *testing.T) {
-	python := withNumPy(t)
+	python := must.Python(t, "python", "numpy")
 	dir := t.TempDir()
 	const program = `
 import json, sys
@@ -134,21 +134,6 @@ json.dump([out, errors], sys.stdout)
 			t.Errorf("%v values: got %+v, NumPy says %+v", e[0], found, wanted)
 		}
 	}
-}
-
-// withNumPy is an interpreter that has NumPy; without one the test is skipped, unless it is required.
-func withNumPy(t *testing.T) string {
-	t.Helper()
-	for _, python := range []string{os.Getenv("NEUROLENS_TEST_PYTHON"), "python3"} {
-		if python != "" && exec.Command(python, "-c", "import numpy").Run() == nil {
-			return python
-		}
-	}
-	if strings.Contains(os.Getenv("NEUROLENS_TEST_REQUIRE"), "python,") {
-		t.Fatal("no interpreter with NumPy was found, and it is required")
-	}
-	t.Skip("no interpreter with NumPy was found")
-	return ""
 }
 
 func readFile(t *testing.T, path string) Array {

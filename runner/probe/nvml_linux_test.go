@@ -16,7 +16,7 @@ import (
 // fakeDriver compiles the library of testdata.
 func fakeDriver(t *testing.T, flags ...string) string {
 	t.Helper()
-	need(t, "gcc")
+	must.Program(t, "gcc")
 	path := filepath.Join(t.TempDir(), "libfakenvml.so")
 	run(t, ".", "gcc", append(flags, "-shared", "-fPIC", "-o", path, "testdata/fakenvml.c")...)
 	return path

@@ -359,18 +359,6 @@ func TestEnviron(t *testing.T) {
 	}
 }
 
-// need skips a test for want of a tool, unless the caller says that it has to be there.
-func need(t *testing.T, tool string) {
-	t.Helper()
-	if _, err := exec.LookPath(tool); err == nil {
-		return
-	}
-	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), tool) {
-		t.Fatalf("%s is required and not installed", tool)
-	}
-	t.Skipf("%s is not installed", tool)
-}
-
 // run runs a tool in dir, apart from any configuration of this machine.
 func run(t *testing.T, dir, tool string, args ...string) string {
 	t.Helper()
@@ -398,7 +386,7 @@ func write(t *testing.T, path, text string) {
 }
 
 func TestGit(t *testing.T) {
-	need(t, "git")
+	must.Program(t, "git")
 	dir := t.TempDir()
 	if f := gitFacts(t, dir); f.missing["git.commit"] != absent || f.missing["git.dirty"] != absent {
 		t.Errorf("no repository: %v", f.missing)
@@ -431,7 +419,7 @@ func TestGit(t *testing.T) {
 // TestBareRepositoryInAClone: a clone may bring a folder along that looks like a bare repository. Nothing that its configuration names
 // runs.
 func TestBareRepositoryInAClone(t *testing.T) {
-	need(t, "git")
+	must.Program(t, "git")
 	dir := t.TempDir()
 	run(t, dir, "git", "init", "-q")
 	write(t, filepath.Join(dir, "a.txt"), "1")
@@ -456,7 +444,7 @@ func TestBareRepositoryInAClone(t *testing.T) {
 }
 
 func TestGitErrors(t *testing.T) {
-	need(t, "git")
+	must.Program(t, "git")
 	if f := gitFacts(t, filepath.Join(t.TempDir(), "gone")); f.missing["git.commit"] != absent {
 		t.Errorf("no folder: %v", f.missing)
 	}

@@ -116,9 +116,8 @@ func TestProfileOfFile(t *testing.T) {
 	interpreter(t, "torch")
 	var trace []byte
 	profile := func(text string) task.Outcome {
-		spec := specOf(t, Settings{File: "bench.py", Profile: "torch"}, nil)
+		spec := specIn(t, Settings{File: "bench.py", Profile: "torch"}, map[string]string{"bench.py": text})
 		spec.Leave = func(l task.Left) { trace, _ = os.ReadFile(l.Profile) }
-		spec.Dir = folder(t, map[string]string{"bench.py": text})
 		return runSpec(t, spec)
 	}
 	o := profile("import torch\na = torch.ones(64, 64)\ndef run_benchmark(): return a @ a\n")

@@ -149,8 +149,7 @@ func TestONNXRuntimePrecisions(t *testing.T) {
 				if cold {
 					spec.Warmup, spec.Iterations = 0, 1
 				}
-				o := runSpec(t, spec)
-				check(t, o, schema.StatusOK, "", "", "")
+				o := runOK(t, spec)
 				checkApplied(t, o, map[string]string{"precision": c.precision, "compute": c.compute})
 				if got := strings.Join(o.Warnings, " "); got != c.warning {
 					t.Errorf("warnings %q, want %q", got, c.warning)
@@ -292,8 +291,7 @@ func TestThreads(t *testing.T) {
 		interpreter(t, "onnxruntime")
 		spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Device: "cpu", Threads: c.threads}}, c.config)
 		spec.Dir = dir
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		checkApplied(t, o, map[string]string{"threads": strconv.Itoa(c.want), "param.threads": c.config["param.threads"]})
 	}
 }
@@ -345,8 +343,7 @@ func TestProfileONNXRuntime(t *testing.T) {
 	}, sized("8", "128", "fp16"))
 	var trace []byte
 	spec.Leave = func(l task.Left) { trace, _ = os.ReadFile(l.Profile) }
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	checkTrace(t, trace, "MatMul/product_kernel_time")
 	var names []string
 	for i, op := range o.Ops {
@@ -401,8 +398,7 @@ func TestOperatorsAfterMeasurement(t *testing.T) {
 		if fails {
 			spec.Env = append(spec.Env, "PYTHONPATH="+folder(t, map[string]string{"sitecustomize.py": oneSession}))
 		}
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		checkApplied(t, o, map[string]string{"provider": "CPUExecutionProvider", "compute": "fp32"})
 		if samples(o) != 100 || o.Stages.Profile != nil {
 			t.Errorf("%d samples, stages %+v", samples(o), o.Stages)
@@ -450,17 +446,16 @@ func TestNotInstalled(t *testing.T) {
 // TestNoNetwork: where there is no network, not even a loopback that is up, a model runs, and nothing complains.
 func TestNoNetwork(t *testing.T) {
 	interpreter(t, "onnxruntime")
-	unshare := program(t, "unshare")
+	unshare := must.Program(t, "unshare")
 	if out, err := exec.Command(unshare, "-n", "true").CombinedOutput(); err != nil {
-		need(t, "unshare", fmt.Errorf("%w: %s", err, out))
+		must.Have(t, "unshare", fmt.Errorf("%w: %s", err, out))
 	}
 	dir := models(t)
 	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, sized("2", "3", "fp32"))
 	spec.Dir = dir
 	spec.Program.Args = append([]string{"-n", spec.Program.Path}, spec.Program.Args...)
 	spec.Program.Path = unshare
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	runOK(t, spec)
 }
 
 // TestSilence: a provider that nobody knows makes ONNX Runtime print on standard output if it is asked for.
@@ -469,7 +464,7 @@ func TestSilence(t *testing.T) {
 	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "NopeExecutionProvider"}}, nil)
 	spec.Dir, spec.OutputLimit = models(t), 1 // of standard output; the other one is of no interest
 	spec.Program.Args = append([]string{"-c", `exec "$0" "$@" 2>/dev/null`, spec.Program.Path}, spec.Program.Args...)
-	spec.Program.Path = program(t, "sh")
+	spec.Program.Path = must.Program(t, "sh")
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "NopeExecutionProvider was requested")
 }

@@ -156,8 +156,7 @@ func TestFindsTheBenchmark(t *testing.T) {
 		"made by its setup": {"class A:\n    def benchmark_fn(self): pass\n    def setup(self): self.benchmark_fn = self.other\n    def other(self): raise ValueError('this is other')\n", "", "this is other"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Object: c.object}, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": c.text, "other.py": class("Other")})
+			spec := specIn(t, Settings{File: "bench.py", Object: c.object}, map[string]string{"bench.py": c.text, "other.py": class("Other")})
 			if o := runSpec(t, spec); o.Status != schema.StatusError || !strings.Contains(o.Error, c.want) {
 				t.Errorf("%s: %q, want an error with %q", o.Status, o.Error, c.want)
 			}
@@ -177,8 +176,7 @@ func TestBadFiles(t *testing.T) {
 		"loops for ever?": {"import sys\nsys.setrecursionlimit(100)\ndef f(): f()\nf()\n", "bench.py", "setup", "RecursionError"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: c.file}, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": c.text, "broken.py": "def :\n"})
+			spec := specIn(t, Settings{File: c.file}, map[string]string{"bench.py": c.text, "broken.py": "def :\n"})
 			o := runSpec(t, spec)
 			kind := c.kind
 			if kind == "" {
@@ -216,11 +214,10 @@ import os, sys, beside, below
 assert __name__ == "bench" and sys.modules["bench"].__file__ == os.path.abspath("sub/bench.py") and sys.argv == [os.path.abspath("sub/bench.py")]
 def run_benchmark(): pass
 `
-	spec := specOf(t, Settings{File: "sub/bench.py"}, nil)
-	spec.Dir = folder(t, map[string]string{
+	spec := specIn(t, Settings{File: "sub/bench.py"}, map[string]string{
 		"sub/bench.py": text, "sub/beside.py": "", "below.py": "", "json.py": "1 / 0", "enum.py": "1 / 0", "mmap.py": "1 / 0",
 	})
-	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+	runOK(t, spec)
 }
 
 func TestGetConfig(t *testing.T) {
@@ -248,8 +245,7 @@ func TestGetConfig(t *testing.T) {
 		"bad time":   {"{'min_run_time_ms': 'long'}", nil, false, 0, 0, "get_config: min_run_time_ms 'long'"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Fixed: c.fixed, Worker: sweep.Worker{ColdStart: c.cold}}, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": bench(c.config)})
+			spec := specIn(t, Settings{File: "bench.py", Fixed: c.fixed, Worker: sweep.Worker{ColdStart: c.cold}}, map[string]string{"bench.py": bench(c.config)})
 			o := runSpec(t, spec)
 			if c.want != "" {
 				check(t, o, schema.StatusError, schema.StageSetup, "setup", c.want)
@@ -318,8 +314,7 @@ func TestReturnedMetrics(t *testing.T) {
 	if len(o.Warnings) != 1 || o.Warnings[0] != "not_finite" {
 		t.Errorf("warnings %v", o.Warnings)
 	}
-	o = runSpec(t, bench(`{"tpot_times_ms": [0.001] * 100_000}`))
-	check(t, o, schema.StatusOK, "", "", "")
+	o = runOK(t, bench(`{"tpot_times_ms": [0.001] * 100_000}`))
 	if n := len(metric(o, "tpot").Ticks); n != 300_000 {
 		t.Errorf("%d samples of tpot, want 300000", n)
 	}
@@ -366,10 +361,8 @@ class Config:
 		"{'timeout_seconds': 60}":   "",
 	} {
 		text := object + "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return " + config + "\n"
-		spec := specOf(t, Settings{File: "bench.py", Passes: []string{"torch"}}, nil)
-		spec.Dir = folder(t, map[string]string{"bench.py": text})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		spec := specIn(t, Settings{File: "bench.py", Passes: []string{"torch"}}, map[string]string{"bench.py": text})
+		o := runOK(t, spec)
 		if o.Facts["runner.config_ignored"] != want || slices.Contains(o.Warnings, WarnConfigIgnored) != (want != "") {
 			t.Errorf("%s: %q, warnings %v", config, o.Facts["runner.config_ignored"], o.Warnings)
 		}
@@ -391,10 +384,9 @@ class Config:
 func TestOwnDeadlines(t *testing.T) {
 	bench := func(config, where string, fixed ...string) task.Outcome {
 		t.Helper()
-		spec := specOf(t, Settings{File: "bench.py", Fixed: fixed}, nil)
-		spec.Warmup, spec.Iterations = 1, 2
-		spec.Dir = folder(t, map[string]string{"bench.py": "import time\nclass B:\n    calls = 0\n    def setup(self): pass\n    def benchmark_fn(self): self.calls += 1\n" +
+		spec := specIn(t, Settings{File: "bench.py", Fixed: fixed}, map[string]string{"bench.py": "import time\nclass B:\n    calls = 0\n    def setup(self): pass\n    def benchmark_fn(self): self.calls += 1\n" +
 			"    def get_config(self): return " + config + "\n    " + where + "\n"})
+		spec.Warmup, spec.Iterations = 1, 2
 		return runSpec(t, spec)
 	}
 	const hang = ": time.sleep(1000)"
@@ -425,8 +417,7 @@ func TestOwnDeadlineEndsABudget(t *testing.T) {
 	spec := benchmark(t, "import time\nclass B:\n    def benchmark_fn(self): time.sleep(0.01)\n    def get_config(self): return {'measurement_timeout_seconds': 2}\n", nil)
 	spec.Iterations, spec.Budget = 0, 50*time.Second
 	spec.Enough = func([]int64) bool { return false }
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	if o.Applied["budget"] != "1.6s" || samples(o) == 0 {
 		t.Errorf("applied %v, %d samples", o.Applied, samples(o))
 	}

@@ -162,8 +162,7 @@ func TestForkedChild(t *testing.T) {
     def setup(self): self.pid = os.getpid()
     def applied(self): return {"forked": self.pid != os.getpid()}
 `
-	o := runSpec(t, benchmark(t, text, nil))
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, benchmark(t, text, nil))
 	if o.Applied["forked"] != "false" || samples(o) != 40 {
 		t.Errorf("applied %v, %d samples", o.Applied, samples(o))
 	}
@@ -173,8 +172,7 @@ func TestManyIterations(t *testing.T) {
 	const n = 200_000
 	spec := benchmark(t, misdeed("pass"), nil)
 	spec.Iterations = n
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	if got := samples(o); got != n {
 		t.Errorf("%d samples, want %d", got, n)
 	}
@@ -224,8 +222,7 @@ func TestHangInSetup(t *testing.T) {
 }
 
 func TestDaemonIsKilled(t *testing.T) {
-	o := runSpec(t, benchmark(t, misdeed(strings.TrimSpace(daemon)), nil))
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, benchmark(t, misdeed(strings.TrimSpace(daemon)), nil))
 	if !slices.Contains(o.Warnings, "left_running") {
 		t.Errorf("warnings %v", o.Warnings)
 	}
@@ -267,8 +264,7 @@ class Bench:
 		t.Run(method, func(t *testing.T) {
 			spec := benchmark(t, text, map[string]string{"param.method": method})
 			spec.Warmup, spec.Iterations = 1, 2
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			o := runOK(t, spec)
 			if samples(o) != 2 || len(o.Warnings) > 0 {
 				t.Errorf("%d samples, warnings %v", samples(o), o.Warnings)
 			}

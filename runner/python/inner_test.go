@@ -69,8 +69,7 @@ func TestInnerLoop(t *testing.T) {
 			text = "import torch\n" + text
 		}
 		spec.Dir = folder(t, map[string]string{"bench.py": text, "torch.py": strings.Replace(fakeTorch, "initialised = True", "initialised = False", 1)})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		m := metric(o, schema.PrimaryMetric)
 		if m.Level != schema.LevelMean || len(m.IterationsPerSample) != 1 || len(m.Ticks) != spec.Iterations {
 			t.Fatalf("%s: %d samples of level %s with %v iterations", name, len(m.Ticks), m.Level, m.IterationsPerSample)
@@ -121,8 +120,7 @@ func TestSingleIterations(t *testing.T) {
 			spec.Warmup, spec.Iterations = 5, 10_001
 		}
 		spec.Dir = folder(t, map[string]string{"bench.py": c.text, "torch.py": fakeTorch, "jax.py": fakeArrays})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		if m := metric(o, schema.PrimaryMetric); m.Level != schema.LevelIteration || m.IterationsPerSample != nil || m.Tick != 1 {
 			t.Errorf("%s: level %s, %v iterations in a sample, tick %v", name, m.Level, m.IterationsPerSample, m.Tick)
 		}
@@ -157,7 +155,7 @@ def run_benchmark(size, name="b", **more):
 	} {
 		spec := specOfAny(t, Settings{File: "bench.py", Worker: sweep.Worker{IterationsPerSample: 2}}, config)
 		spec.Dir = folder(t, map[string]string{"bench.py": text})
-		check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+		runOK(t, spec)
 	}
 }
 

@@ -94,7 +94,7 @@ func environment(t *testing.T, python string) string {
 func TestResolveVirtualEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", dir).CombinedOutput(); err != nil {
-		need(t, "venv", fmt.Errorf("%w: %s", err, out))
+		must.Have(t, "venv", fmt.Errorf("%w: %s", err, out))
 	}
 	i, err := Resolve(t.Context(), "", []string{"VIRTUAL_ENV=" + dir})
 	if want := filepath.Join(dir, "bin", "python"); err != nil || i.Path != want {
@@ -111,9 +111,9 @@ func TestResolveRefuses(t *testing.T) {
 		"not on PATH":    {"python7", "python python7: not on PATH"},
 		"directory":      {t.TempDir(), "is a directory"},
 		"not executable": {text, "not executable"},
-		"not Python":     {program(t, "true"), "is not Python: asked for its version, it printed"},
-		"fails":          {program(t, "false"), "is it Python? It ended with exit status 1"},
-		"prints it":      {program(t, "echo"), "is not Python: it repeats its input"},
+		"not Python":     {must.Program(t, "true"), "is not Python: asked for its version, it printed"},
+		"fails":          {must.Program(t, "false"), "is it Python? It ended with exit status 1"},
+		"prints it":      {must.Program(t, "echo"), "is not Python: it repeats its input"},
 		"opens it":       {script(t, `echo "$2: no such file" >&2; exit 2`), "is it Python? It ended with exit status 2"},
 		"complains":      {script(t, "echo first >&2; echo cannot >&2; exit 3"), "exit status 3: cannot"},
 		"no format":      {script(t, "") + "/x", "not a directory"},

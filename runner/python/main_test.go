@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -32,15 +31,6 @@ func TestMain(m *testing.M) {
 // pythonKey names the interpreter of the tests.
 const pythonKey = "NEUROLENS_TEST_PYTHON"
 
-// need skips a test for want of a word (python, or a module of it), unless the environment says that it must be there.
-func need(t testing.TB, word string, why error) {
-	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), word) {
-		t.Fatalf("%s is required: %v", word, why)
-	}
-	t.Skipf("%s is not here: %v", word, why)
-}
-
 var resolved = sync.OnceValues(func() (Interpreter, error) {
 	return Resolve(context.Background(), os.Getenv(pythonKey), os.Environ())
 })
@@ -50,11 +40,11 @@ func interpreter(t testing.TB, modules ...string) Interpreter {
 	t.Helper()
 	i, err := resolved()
 	if err != nil {
-		need(t, "python", err)
+		must.Have(t, "python", err)
 	}
 	for _, module := range modules {
 		if i.Packages[module] == "" {
-			need(t, module, fmt.Errorf("%s has it not", i.Path))
+			must.Have(t, module, fmt.Errorf("%s has it not", i.Path))
 		}
 	}
 	return i
@@ -91,15 +81,19 @@ func benchmark(t testing.TB, text string, config map[string]string) task.Spec {
 	return spec
 }
 
+// specIn is a Spec of a worker with these settings, in a new folder with these files.
+func specIn(t testing.TB, settings Settings, files map[string]string) task.Spec {
+	t.Helper()
+	spec := specOf(t, settings, nil)
+	spec.Dir = folder(t, files)
+	return spec
+}
+
 // folder is a new folder with these files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	}
+	must.Files(t, dir, files)
 	return dir
 }
 
@@ -123,6 +117,14 @@ func runSpec(t testing.TB, spec task.Spec) task.Outcome {
 	if left, _ := filepath.Glob(filepath.Join(dir, "neurolens-*")); len(left) > 0 {
 		t.Errorf("files are left: %v", left)
 	}
+	return o
+}
+
+// runOK runs what has to end well.
+func runOK(t testing.TB, spec task.Spec) task.Outcome {
+	t.Helper()
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
 	return o
 }
 
@@ -161,13 +163,3 @@ func metric(o task.Outcome, name string) schema.Metric {
 
 // samples counts the latencies of a run.
 func samples(o task.Outcome) int { return len(metric(o, schema.PrimaryMetric).Ticks) }
-
-// program is the path of another program that a test needs.
-func program(t testing.TB, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		need(t, name, err)
-	}
-	return path
-}

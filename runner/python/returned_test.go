@@ -201,10 +201,8 @@ func TestResults(t *testing.T) {
 	if n := strings.Count(out, " ok\n"); n < 37 || n != strings.Count(out, "\n") {
 		t.Errorf("%d functions are ok: %s", n, out)
 	}
-	spec := specOf(t, Settings{File: "bench.py", Object: "bench_cycle"}, nil)
-	spec.Dir = folder(t, map[string]string{"bench.py": results})
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	spec := specIn(t, Settings{File: "bench.py", Object: "bench_cycle"}, map[string]string{"bench.py": results})
+	o := runOK(t, spec)
 	if samples(o) != spec.Iterations {
 		t.Errorf("%d samples", samples(o))
 	}
@@ -393,8 +391,7 @@ func TestFirstCall(t *testing.T) {
 	} {
 		spec := specOfAny(t, Settings{File: "bench.py", Object: "run_benchmark", Level: c.level}, nil)
 		spec.Dir = folder(t, map[string]string{"bench.py": c.text})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		ns, _ := strconv.Atoi(o.Facts["runner.first_call_ns"])
 		if warned := slices.Contains(o.Warnings, "first_call"); warned != c.warns || c.warns && ns < 20_000_000 {
 			t.Errorf("%s: warnings %v, first call %d ns", name, o.Warnings, ns)
@@ -431,8 +428,7 @@ class Queue:
 	for object, hook := range map[string]string{"bench_sort": "shuffled", "Queue": "fill"} {
 		spec := specOfAny(t, Settings{File: "bench.py", Object: object, Level: schema.LevelMean, Worker: sweep.Worker{Prepare: hook}}, map[string]string{"param.n": "50"})
 		spec.Dir = folder(t, map[string]string{"bench.py": text})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		if m := metric(o, schema.PrimaryMetric); m.Level != schema.LevelIteration || len(m.Ticks) != 40 {
 			t.Errorf("%s: %d samples of level %s", object, len(m.Ticks), m.Level)
 		}
@@ -476,8 +472,7 @@ func TestRelativeImports(t *testing.T) {
 		"wrong/pk/b.py": {"raise ImportError('broken')", relative, "ImportError: broken"},
 	} {
 		dir, _, _ := strings.Cut(file, "/b.py")
-		spec := specOf(t, Settings{File: file}, nil)
-		spec.Dir = folder(t, map[string]string{
+		spec := specIn(t, Settings{File: file}, map[string]string{
 			"outer/__init__.py": "", dir + "/__init__.py": c.initial, dir + "/h.py": "def helper(): return 1\n",
 			dir + "/sub/__init__.py": "", dir + "/sub/deep.py": "from ..h import helper\nx = helper()\n", dir + "/b.py": c.text,
 		})
@@ -494,8 +489,7 @@ func TestPeakOfReturned(t *testing.T) {
 	peak := func(text string) int64 {
 		spec := specOf(t, Settings{File: "bench.py"}, nil)
 		spec.Warmup, spec.Iterations, spec.Dir = 1, 3, folder(t, map[string]string{"bench.py": text})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		o := runOK(t, spec)
 		return metric(o, "peak_memory").Ticks[0]
 	}
 	returned, dropped := peak("def run_benchmark(): return bytearray(100_000_000)\n"), peak("def run_benchmark(): bytearray(100_000_000)\n")

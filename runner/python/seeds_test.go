@@ -55,8 +55,7 @@ func TestSeedsWhatIsImportedLater(t *testing.T) {
 		"beside one like it": {"import torch; torch.rand()", "pass", likeIt},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true, Seed: new(int64(7))}}, nil)
-			spec.Dir = folder(t, map[string]string{
+			spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true, Seed: new(int64(7))}}, map[string]string{
 				"torch.py":        recordingTorch + "import os, sys\nif os.environ.get('FAIL'): raise ImportError('not yet')\nif os.environ.get('REPLACE'): sys.modules[__name__] = types.SimpleNamespace(**globals())\n",
 				"pkg/__init__.py": "def draw():\n    from .inner import draw\n    draw()\n",
 				"pkg/inner.py":    "import torch\ndef draw(): torch.rand()\n",
@@ -64,8 +63,7 @@ func TestSeedsWhatIsImportedLater(t *testing.T) {
 					"    del os.environ['FAIL']\n    import torch\n    torch.rand()\n",
 				"bench.py": c.more + fmt.Sprintf(reporting, c.setup, c.fn),
 			})
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			o := runOK(t, spec)
 			if o.Applied["calls"] != "seed 7, deterministic True" || o.Applied["cudnn"] != "True False" || o.Facts["runner.seeded"] != "random torch" ||
 				o.Facts["runner.unseeded"] != "" || slices.Contains(o.Warnings, WarnUnseeded) || o.Applied["seed"] != "7" {
 				t.Errorf("applied %v, seeded %q, unseeded %q, warnings %v", o.Applied, o.Facts["runner.seeded"], o.Facts["runner.unseeded"], o.Warnings)
@@ -125,13 +123,11 @@ sys.meta_path.insert(0, Past)
 		"a fine one, reloaded": {fmt.Sprintf(drawing, "import torch, importlib; importlib.reload(torch)"), "random torch", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Output: &Output{}, Worker: sweep.Worker{Reproducible: true, Seed: new(int64(7))}}, nil)
-			spec.Dir = folder(t, map[string]string{
+			spec := specIn(t, Settings{File: "bench.py", Output: &Output{}, Worker: sweep.Worker{Reproducible: true, Seed: new(int64(7))}}, map[string]string{
 				"bench.py": c.text, "tensorflow.py": "", "cupy/inner.py": "",
 				"torch.py": recordingTorch + "import os\nif os.environ.get('NONE'): del use_deterministic_algorithms\n",
 			})
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			o := runOK(t, spec)
 			warned := slices.Contains(o.Warnings, WarnUnseeded)
 			if o.Facts["runner.seeded"] != c.seeded || o.Facts["runner.unseeded"] != c.unseeded || warned != (c.unseeded != "") || (o.Applied["seed"] == "") != warned || (o.Applied["reproducible"] == "") != warned {
 				t.Errorf("seeded %q, unseeded %q, warnings %v, applied %v", o.Facts["runner.seeded"], o.Facts["runner.unseeded"], o.Warnings, o.Applied)
@@ -148,8 +144,7 @@ class Bench:
     def benchmark_fn(self): pass
     def applied(self): return {"finders": " ".join(type(f).__name__ for f in sys.meta_path), "random": "random" in sys.modules}
 `, nil)
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	plain, err := exec.Command(interpreter(t).Path, "-c", "import sys; print(str('random' in sys.modules).lower())").Output() // a .pth file may import it
 	if err != nil {
 		t.Fatal(err)
@@ -177,10 +172,9 @@ func TestRealFrameworksImportedLater(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			interpreter(t, c.module)
-			spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true, Seed: new(int64(7))}}, nil)
-			spec.Warmup, spec.Iterations = 1, 2
-			spec.Dir = folder(t, map[string]string{"bench.py": "import sys\nclass Bench:\n    x = None\n    def benchmark_fn(self): pass\n" +
+			spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true, Seed: new(int64(7))}}, map[string]string{"bench.py": "import sys\nclass Bench:\n    x = None\n    def benchmark_fn(self): pass\n" +
 				"    def " + c.where + "(self):\n        import " + c.module + "\n        self.x = self.x or " + c.draw + "\n    def applied(self): return {'x': self.x}\n"})
+			spec.Warmup, spec.Iterations = 1, 2
 			first, second := runSpec(t, spec), runSpec(t, spec)
 			check(t, first, schema.StatusOK, "", "", "")
 			if same := maps.Equal(first.Applied, second.Applied); first.Applied["x"] == "" || same != (c.unseeded == "") {

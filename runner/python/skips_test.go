@@ -75,8 +75,7 @@ func TestSkips(t *testing.T) {
 			if c.change != nil {
 				c.change(&settings)
 			}
-			spec := specOf(t, settings, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": c.text})
+			spec := specIn(t, settings, map[string]string{"bench.py": c.text})
 			o := runSpec(t, spec)
 			check(t, o, c.status, c.stage, c.kind, c.want)
 			if n := samples(o); n != c.samples {

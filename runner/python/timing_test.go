@@ -102,11 +102,9 @@ func TestWaitsForTheDevice(t *testing.T) {
 			if flush && timing == "perf_counter" {
 				continue
 			}
-			spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: timing, FlushL2: flush}}, nil)
+			spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: timing, FlushL2: flush}}, map[string]string{"bench.py": launching, "torch.py": fakeTorch})
 			spec.Warmup, spec.Iterations = 2, 10
-			spec.Dir = folder(t, map[string]string{"bench.py": launching, "torch.py": fakeTorch})
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			o := runOK(t, spec)
 			latency := metric(o, "latency")
 			if latency.Clock != clock || o.Applied["timing"] != clock || len(latency.Ticks) != 10 {
 				t.Errorf("clock %q, applied %v", latency.Clock, o.Applied)
@@ -123,8 +121,7 @@ func TestWaitsForTheDevice(t *testing.T) {
 }
 
 func TestDeviceOutOfMemory(t *testing.T) {
-	spec := specOf(t, Settings{File: "bench.py"}, nil)
-	spec.Dir = folder(t, map[string]string{
+	spec := specIn(t, Settings{File: "bench.py"}, map[string]string{
 		"torch.py": fakeTorch,
 		"bench.py": "import torch\ndef run_benchmark(): raise torch.OutOfMemoryError('CUDA out of memory. Tried\\n 5 GiB')\n",
 	})
@@ -162,13 +159,11 @@ func TestAwaitsWhatIsReturned(t *testing.T) {
 			if name == "cupy" {
 				framework = "cupy"
 			}
-			spec := specOf(t, Settings{File: "bench.py"}, nil)
-			spec.Warmup, spec.Iterations = 1, 5
-			spec.Dir = folder(t, map[string]string{
+			spec := specIn(t, Settings{File: "bench.py"}, map[string]string{
 				"jax.py": fakeArrays, "cupy.py": fakeCupy, "bench.py": fmt.Sprintf(returning, framework, returned),
 			})
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			spec.Warmup, spec.Iterations = 1, 5
+			o := runOK(t, spec)
 			atLeast(t, metric(o, "latency"), 2*time.Millisecond)
 		})
 	}
@@ -182,12 +177,10 @@ def do_bench(fn, warmup, rep, return_mode):
     fn()
     return [0.25] * 30
 `
-	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "triton"}}, nil)
-	spec.Dir = folder(t, map[string]string{
+	spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "triton"}}, map[string]string{
 		"bench.py": launching, "torch.py": fakeTorch, "triton/__init__.py": "", "triton/testing.py": doBench,
 	})
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	latency := metric(o, "latency")
 	if len(latency.Ticks) != 40 || latency.Ticks[39] != 250_000 || latency.Clock != "cuda_event" || o.Applied["flush_l2"] != "on" {
 		t.Errorf("%+v, applied %v", latency, o.Applied)
@@ -209,8 +202,7 @@ func TestTimingThatCannotBeHad(t *testing.T) {
 		{withTorch, "auto", true, "not_applied", "flush_l2 was requested, but timing perf_counter cannot"},
 		{map[string]string{"bench.py": file["bench.py"], "torch.py": "raise ImportError"}, "cuda_event", false, "not_installed", "timing cuda_event needs torch: "},
 	} {
-		spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: c.timing, FlushL2: c.flush}}, nil)
-		spec.Dir = folder(t, c.files)
+		spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: c.timing, FlushL2: c.flush}}, c.files)
 		status := schema.StatusUnsupported
 		if c.kind == "not_installed" {
 			status = schema.StatusError
@@ -221,11 +213,9 @@ func TestTimingThatCannotBeHad(t *testing.T) {
 
 func TestTorchTimer(t *testing.T) {
 	interpreter(t, "torch")
-	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "torch_timer", MinRunTime: 200 * time.Millisecond}}, nil)
-	spec.Dir = folder(t, map[string]string{"bench.py": "x = list(range(3000))\ndef run_benchmark(): sum(x)\n"})
+	spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "torch_timer", MinRunTime: 200 * time.Millisecond}}, map[string]string{"bench.py": "x = list(range(3000))\ndef run_benchmark(): sum(x)\n"})
 	spec.Iterations, spec.Budget = 0, 10*time.Second
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	latency := metric(o, "latency")
 	if len(latency.Ticks) < 1 || len(latency.IterationsPerSample) != 1 || latency.IterationsPerSample[0] < 10 || o.Applied["timing"] != "torch_timer" {
 		t.Errorf("%d samples of %v iterations, applied %v", len(latency.Ticks), latency.IterationsPerSample, o.Applied)
@@ -246,8 +236,7 @@ class Bench:
     def benchmark_fn(self): return torch.ones(2)
     def applied(self): return {"x": self.x, "deterministic": torch.are_deterministic_algorithms_enabled()}
 `
-	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true}}, nil)
-	spec.Dir = folder(t, map[string]string{"bench.py": text})
+	spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true}}, map[string]string{"bench.py": text})
 	first, second := runSpec(t, spec), runSpec(t, spec)
 	check(t, first, schema.StatusOK, "", "", "")
 	if x := first.Applied["x"]; x == "" || x != second.Applied["x"] || first.Applied["deterministic"] != "true" || first.Applied["seed"] != "42" {
@@ -270,10 +259,8 @@ class Bench:
 func TestSeeds(t *testing.T) {
 	draw := func(settings Settings) map[string]string {
 		settings.File = "bench.py"
-		spec := specOf(t, settings, nil)
-		spec.Dir = folder(t, map[string]string{"bench.py": drawing})
-		o := runSpec(t, spec)
-		check(t, o, schema.StatusOK, "", "", "")
+		spec := specIn(t, settings, map[string]string{"bench.py": drawing})
+		o := runOK(t, spec)
 		return o.Applied
 	}
 	one, again, other := draw(Settings{Worker: sweep.Worker{Seed: new(int64(7))}}), draw(Settings{Worker: sweep.Worker{Seed: new(int64(7))}}), draw(Settings{Worker: sweep.Worker{Seed: new(int64(8))}})
@@ -293,8 +280,7 @@ func TestSeedsBeforeInit(t *testing.T) {
 	for name, target := range map[string]string{"class": "bench.py:Bench", "factory": "bench.py:get_benchmark"} {
 		t.Run(name, func(t *testing.T) {
 			file, object, _ := strings.Cut(target, ":")
-			spec := specOf(t, Settings{File: file, Object: object, Worker: sweep.Worker{Seed: new(int64(7))}}, nil)
-			spec.Dir = folder(t, map[string]string{
+			spec := specIn(t, Settings{File: file, Object: object, Worker: sweep.Worker{Seed: new(int64(7))}}, map[string]string{
 				"cupy.py": "class random:\n    state = None\n    @classmethod\n    def seed(cls, number): cls.state = number\n",
 				"bench.py": `
 import random
@@ -307,8 +293,7 @@ class Bench:
 def get_benchmark(): return Bench()
 `,
 			})
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			o := runOK(t, spec)
 			if o.Applied["x"] != "7" || o.Applied["y"] != "true" {
 				t.Errorf("__init__ has the seed %q, want 7; random is as seeded: %s", o.Applied["x"], o.Applied["y"])
 			}
@@ -326,10 +311,9 @@ class Bench:
 `
 	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{ColdStart: true}}, nil)
 	spec.Dir, spec.Warmup = folder(t, map[string]string{"bench.py": text}), 0
-	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+	runOK(t, spec)
 	for _, timing := range []string{"torch_timer", "triton"} { // they run iterations before those that they measure
-		spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{ColdStart: true, Timing: timing}}, nil)
-		spec.Dir = folder(t, map[string]string{"bench.py": text, "torch.py": fakeTorch, "triton/__init__.py": ""})
+		spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{ColdStart: true, Timing: timing}}, map[string]string{"bench.py": text, "torch.py": fakeTorch, "triton/__init__.py": ""})
 		check(t, runSpec(t, spec), schema.StatusUnsupported, schema.StageSetup, "not_applied", "cold_start was requested, but timing "+timing)
 	}
 }
@@ -346,8 +330,7 @@ func TestForeignModules(t *testing.T) {
 		"somewhere else": {t.TempDir(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Foreign: []string{c.foreign}}, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
+			spec := specIn(t, Settings{File: "bench.py", Foreign: []string{c.foreign}}, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
 			spec.Env = append(spec.Env, "PYTHONPATH="+other+"/lib")
 			o := runSpec(t, spec)
 			if c.want == "" {
@@ -386,8 +369,7 @@ func TestInstalledCopyIsForeign(t *testing.T) {
 			if c.exempt != "" {
 				settings.Exempt = []string{c.exempt}
 			}
-			spec := specOf(t, settings, nil)
-			spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
+			spec := specIn(t, settings, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
 			spec.Env = append(spec.Env, "PYTHONPATH="+folder(t, files))
 			o := runSpec(t, spec)
 			if c.want == "" {
@@ -403,7 +385,7 @@ func TestInstalledCopyIsForeign(t *testing.T) {
 func TestOwnEnvironmentIsNotForeign(t *testing.T) {
 	tree := t.TempDir()
 	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", tree+"/.venv").CombinedOutput(); err != nil {
-		need(t, "venv", fmt.Errorf("%w: %s", err, out))
+		must.Have(t, "venv", fmt.Errorf("%w: %s", err, out))
 	}
 	i := must.Get(Resolve(t.Context(), tree+"/.venv/bin/python", os.Environ()))(t)
 	packages, err := filepath.Glob(tree + "/.venv/lib/python*/site-packages")
@@ -428,8 +410,7 @@ func TestEnough(t *testing.T) {
 	spec := benchmark(t, "import time\ndef run_benchmark(): time.sleep(0.001)\n", nil)
 	spec.Iterations, spec.Budget = 0, time.Minute
 	spec.Enough = func(latencies []int64) bool { return len(latencies) >= 20 }
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	if n := samples(o); n < 20 || n > 5000 {
 		t.Errorf("%d samples, want a few more than 20", n)
 	}
@@ -449,12 +430,10 @@ func TestOwnIterationsAreNotCut(t *testing.T) {
 			if timing == "torch_timer" {
 				interpreter(t, "torch")
 			}
-			spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: timing}}, nil)
-			spec.Dir = folder(t, files)
+			spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: timing}}, files)
 			spec.Iterations, spec.Budget = 0, time.Minute
 			spec.Enough = func([]int64) bool { return true }
-			o := runSpec(t, spec)
-			check(t, o, schema.StatusOK, "", "", "")
+			o := runOK(t, spec)
 			if n := samples(o); n != 60 {
 				t.Errorf("%d samples, want exactly 60", n)
 			}
@@ -465,16 +444,14 @@ func TestOwnIterationsAreNotCut(t *testing.T) {
 func TestBudget(t *testing.T) {
 	spec := benchmark(t, "import time\ndef run_benchmark(): time.sleep(0.005)\n", nil)
 	spec.Iterations, spec.Budget = 0, time.Nanosecond
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	if n := samples(o); n != 1 {
 		t.Errorf("%d samples without a budget to speak of, want 1", n)
 	}
 }
 
 func TestUnknownTiming(t *testing.T) {
-	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "sundial"}}, nil)
-	spec.Dir = folder(t, map[string]string{"bench.py": "def run_benchmark(): pass\n"})
+	spec := specIn(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "sundial"}}, map[string]string{"bench.py": "def run_benchmark(): pass\n"})
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusError, schema.StageSetup, "setup", "timing 'sundial': want auto, ")
 	if slices.Contains(o.Warnings, "applied_unknown") {

@@ -3,8 +3,6 @@ package python
 import (
 	"encoding/json"
 	"testing"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // TestTypedValues: text that looks like a number stays text, and 1.0 is no integer.
@@ -22,7 +20,7 @@ class Bench:
         self.version, self.rate, self.dims, self.hidden = version, rate, dims, hidden
     def benchmark_fn(self): pass
 `})
-	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+	runOK(t, spec)
 }
 
 // TestShortFloats: an attribute that holds a parameter in a type with fewer digits has its value.
@@ -39,8 +37,7 @@ class Bench:
     def benchmark_fn(self): pass
     def applied(self): return {"told": numpy.float32(0.1)}
 `})
-	o := runSpec(t, spec)
-	check(t, o, schema.StatusOK, "", "", "")
+	o := runOK(t, spec)
 	for key, applied := range o.Applied {
 		if _, asked := config[key]; asked {
 			t.Errorf("%s is applied as %s, for %s", key, applied, config[key])

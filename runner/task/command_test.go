@@ -22,8 +22,7 @@ import (
 func TestCommandOK(t *testing.T) {
 	spec := shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo out; echo err >&2")
 	spec.Warmup, spec.Iterations = 2, 4
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	latency := metric(t, o, "latency")
 	if len(latency.Ticks) != 4 || len(latency.WarmupTicks) != 2 || latency.Level != schema.LevelProcess {
 		t.Errorf("latency: %+v", latency)
@@ -108,7 +107,7 @@ func TestCommandEnds(t *testing.T) {
 func TestDeadlineIsOfOneProcess(t *testing.T) {
 	spec := commandSpec("sleep", "0.3")
 	spec.Iterations, spec.Deadlines.Measure = 6, time.Second
-	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusOK, "", "")
+	runOK(t, spec)
 }
 
 func TestCommandEnvironment(t *testing.T) {
@@ -121,8 +120,7 @@ func TestCommandEnvironment(t *testing.T) {
 		spec := commandSpec(argv0)
 		spec.Env = []string{"A=first", "B=b", "A=new", "PATH=" + dir + ":" + os.Getenv("PATH")}
 		spec.Dir = dir
-		o := runSpec(t, t.Context(), spec, nil)
-		check(t, o, schema.StatusOK, "", "")
+		o := runOK(t, spec)
 		if want := "new b " + real + "\n"; o.StderrTail != want {
 			t.Errorf("%q, want %q", o.StderrTail, want)
 		}
@@ -137,19 +135,17 @@ func TestCommandInheritsNothing(t *testing.T) {
 	plain := exec.Command("sh", "-c", script)
 	plain.Stderr, plain.ExtraFiles = &want, []*os.File{os.Stdin}
 	must.Do(t, plain.Run())
-	o := runSpec(t, t.Context(), shell(script), nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, shell(script))
 	if o.StderrTail != want.String() {
 		t.Errorf("descriptors %q, want %q", o.StderrTail, want.String())
 	}
 }
 
 func TestPeakMemory(t *testing.T) {
-	python := need(t, "python3")
+	python := must.Program(t, "python3")
 	big := commandSpec(python, "-I", "-S", "-c", "x = bytearray(200 << 20)")
 	big.Warmup, big.Iterations = 1, 3
-	o := runSpec(t, t.Context(), big, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, big)
 	peak := metric(t, o, "peak_memory")
 	if len(peak.Ticks) != 3 || slices.Min(peak.Ticks) < 200<<20 || slices.Max(peak.Ticks) > 300<<20 {
 		t.Errorf("peak_memory of 200 MiB: %v", peak.Ticks)
@@ -192,14 +188,13 @@ func TestOOM(t *testing.T) {
 func TestPeakMemoryOfSmallPrograms(t *testing.T) {
 	for _, spec := range []Spec{commandSpec("true"), shell("(true; true) | cat; true")} {
 		spec.Warmup, spec.Iterations = 0, 2
-		o := runSpec(t, t.Context(), spec, nil)
-		check(t, o, schema.StatusOK, "", "")
+		o := runOK(t, spec)
 		peak := metric(t, o, "peak_memory")
 		if len(peak.Ticks) != 2 || slices.Min(peak.Ticks) < 100<<10 || slices.Max(peak.Ticks) > 6<<20 {
 			t.Errorf("peak_memory of %v: %v", spec.Command, peak.Ticks)
 		}
 	}
-	python := need(t, "python3")
+	python := must.Program(t, "python3")
 	last := int64(0)
 	for _, size := range []string{"0", "4", "8", "16"} {
 		spec := commandSpec(python, "-I", "-S", "-c", "x = b'x' * ("+size+" << 20)")
@@ -214,12 +209,11 @@ func TestPeakMemoryOfSmallPrograms(t *testing.T) {
 
 // TestSetupChangesWhatIsInherited: what a setup changes of the supervisor the measured processes inherit.
 func TestSetupChangesWhatIsInherited(t *testing.T) {
-	need(t, "prlimit")
+	must.Program(t, "prlimit")
 	spec := shell("test $(ulimit -Sn) = 777")
 	spec.Warmup, spec.Iterations = 0, 2
 	spec.Hooks.Setup = []string{"sh", "-c", "prlimit --pid $PPID --nofile=777"}
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	if peak := metric(t, o, "peak_memory").Ticks; len(peak) != 2 {
 		t.Errorf("peaks %v", peak)
 	}
@@ -240,13 +234,12 @@ func TestWatch(t *testing.T) {
 	for name, text := range map[string]string{"script.sh": "read word < read.txt; (cat late.txt); echo > written.txt", "read.txt": "x\n", "late.txt": "", "other.txt": ""} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	cat := must.Get(filepath.EvalSymlinks(need(t, "cat")))(t)
+	cat := must.Get(filepath.EvalSymlinks(must.Program(t, "cat")))(t)
 	dir = must.Get(filepath.EvalSymlinks(dir))(t)
 	for _, warmup := range []int{0, 1} {
 		spec := commandSpec("sh", "script.sh")
 		spec.Dir, spec.Warmup, spec.Iterations, spec.Watch = dir, warmup, 2, true
-		o := runSpec(t, t.Context(), spec, nil)
-		check(t, o, schema.StatusOK, "", "")
+		o := runOK(t, spec)
 		refusedTrace(t, o)
 		for file, want := range map[File]bool{
 			{dir + "/script.sh", false}: true, {dir + "/read.txt", false}: true, {dir + "/late.txt", false}: true, {cat, true}: true,
@@ -272,16 +265,15 @@ func TestWatch(t *testing.T) {
 // TestWatchOfManyCalls: a process that has had the time to load its code is not slowed down at each of many system calls. What it executes
 // later is known all the same.
 func TestWatchOfManyCalls(t *testing.T) {
-	need(t, "dd")
-	tail := must.Get(filepath.EvalSymlinks(need(t, "tail")))(t)
+	must.Program(t, "dd")
+	tail := must.Get(filepath.EvalSymlinks(must.Program(t, "tail")))(t)
 	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	for _, name := range []string{"early.txt", "late.txt"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	spec := shell("cat early.txt; sleep 0.4; dd if=/dev/zero of=/dev/null bs=1 count=20000 2>&-; tail late.txt")
 	spec.Dir, spec.Warmup, spec.Watch = dir, 1, true
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	refusedTrace(t, o)
 	for file, want := range map[File]bool{{dir + "/early.txt", false}: true, {tail, true}: true, {dir + "/late.txt", false}: false} {
 		if slices.Contains(o.Files, file) != want {
@@ -294,19 +286,17 @@ func TestWatchOfManyCalls(t *testing.T) {
 func TestTraceIsDiscarded(t *testing.T) {
 	spec := shell("grep -q '^TracerPid:.0$' /proc/$$/status")
 	spec.Warmup, spec.Watch = 1, true
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	if n := len(metric(t, o, "latency").WarmupTicks); n != 1 {
 		t.Errorf("%d warm-up samples, want 1: it was repeated", n)
 	}
 	if detail := o.Facts["runner.ptrace_error"]; !strings.Contains(detail, "exit status 1") {
 		t.Errorf("why no file is known: %q", detail)
 	}
-	need(t, "setsid")
+	must.Program(t, "setsid")
 	spec = shell(daemon)
 	spec.Warmup, spec.Watch = 1, true
-	o = runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o = runOK(t, spec)
 	if !strings.Contains(o.Facts["runner.ptrace_error"], "left processes") || !slices.Equal(o.Warnings, []string{"left_running"}) {
 		t.Errorf("facts: %v, warnings: %v", o.Facts, o.Warnings)
 	}
@@ -314,7 +304,7 @@ func TestTraceIsDiscarded(t *testing.T) {
 
 // TestTimeoutWhileTracing: the supervisor cannot reap then, and the runner does it.
 func TestTimeoutWhileTracing(t *testing.T) {
-	need(t, "setsid")
+	must.Program(t, "setsid")
 	spec := shell(daemon + "; sleep 600")
 	spec.Warmup, spec.Deadlines.Warmup, spec.Watch = 1, 500*time.Millisecond, true
 	o := runSpec(t, t.Context(), spec, nil)
@@ -385,7 +375,7 @@ func TestCrashedSupervisor(t *testing.T) {
 
 // TestSeveralAtOnce: the death of one supervisor concerns neither another run nor a child that others started.
 func TestSeveralAtOnce(t *testing.T) {
-	need(t, "setsid")
+	must.Program(t, "setsid")
 	p := testPool(t)
 	dir, mark := t.TempDir(), newMark()
 	t.Setenv("TMPDIR", dir)
@@ -473,8 +463,7 @@ func TestCommandBytes(t *testing.T) {
 		spec := shell("printf %s \"$1$X\" >out\xe9")
 		spec.Command = append(spec.Command, "sh", word)
 		spec.Dir, spec.Env, spec.Iterations = dir, []string{"X=\xe9"}, 1
-		o := runSpec(t, t.Context(), spec, nil)
-		check(t, o, schema.StatusOK, "", "")
+		runOK(t, spec)
 		got, err := os.ReadFile(filepath.Join(dir, "out\xe9"))
 		if err != nil || string(got) != word+"\xe9" {
 			t.Errorf("%.40q is %.40q, %v", word, got, err)
@@ -609,8 +598,7 @@ func TestStdin(t *testing.T) {
 	}
 	spec := commandSpec("cat")
 	spec.Dir, spec.Stdin, spec.Stdout, spec.Warmup, spec.Iterations = dir, "in", "out", 2, 3
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	if got := wordsIn(t, filepath.Join(dir, "out")); got != "some text" {
 		t.Errorf("the file has %q", got)
 	}
@@ -623,15 +611,14 @@ func TestStdin(t *testing.T) {
 func TestIgnoredExits(t *testing.T) {
 	spec := shell("exit 3")
 	spec.Iterations, spec.Exits = 2, []int{4, 3}
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	if o.Facts[factExits] != "3" || len(metric(t, o, "latency").Ticks) != 2 {
 		t.Errorf("facts %v, metrics %v", o.Facts, o.Metrics)
 	}
 	spec.Exits = []int{4}
 	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusError, schema.StageMeasure, "exit")
 	spec.AnyExit = true
-	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusOK, "", "")
+	runOK(t, spec)
 }
 
 // TestStartReadsNothing: the starts of a shell after the processes that read a file are as those before them.
@@ -652,8 +639,7 @@ func TestStartReadsNothing(t *testing.T) {
 func TestShellStart(t *testing.T) {
 	spec := shell("sleep 0.05; :")
 	spec.Start, spec.Warmup, spec.Iterations = []string{"sh", "-c", ""}, 1, 3
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	latency, wall := metric(t, o, "latency"), metric(t, o, "wall_time")
 	median, err := strconv.ParseInt(o.Facts[factStart], 10, 64)
 	if err != nil || median <= 0 || o.Facts[factStarts] != strconv.Itoa(2*starts) {

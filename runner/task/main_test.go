@@ -163,6 +163,14 @@ func commandSpec(argv ...string) Spec {
 
 func shell(script string) Spec { return commandSpec("sh", "-c", script) }
 
+// runOK runs what has to end well.
+func runOK(t testing.TB, spec Spec) Outcome {
+	t.Helper()
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	return o
+}
+
 // runSpec runs in a temporary directory of its own and checks that nothing is left, no file and no process.
 func runSpec(t testing.TB, ctx context.Context, spec Spec, progress func(Progress)) Outcome {
 	t.Helper()
@@ -228,22 +236,6 @@ func check(t testing.TB, o Outcome, status schema.Status, stage schema.Stage, ki
 		t.Fatalf("%s in %s, kind %q, want %s in %s, kind %q: %s; standard error: %s",
 			o.Status, o.Stage, o.ErrorKind, status, stage, kind, o.Error, o.StderrTail)
 	}
-}
-
-// need skips a test for want of a program, unless the environment says that there must be one.
-func need(t testing.TB, program string) string {
-	t.Helper()
-	path, err := exec.LookPath(program)
-	if err == nil {
-		return path
-	}
-	for _, required := range strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ",") {
-		if required == program {
-			t.Fatalf("%s is required: %v", program, err)
-		}
-	}
-	t.Skipf("%s is not here: %v", program, err)
-	return ""
 }
 
 // TestFilesSurviveCollector collects garbage between the opening of the files of what a supervisor starts and a start:

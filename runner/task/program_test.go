@@ -122,8 +122,7 @@ func program(t *testing.T, do string) Spec {
 }
 
 func TestProgramTells(t *testing.T) {
-	o := runSpec(t, t.Context(), program(t, "tell"), nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, program(t, "tell"))
 	latency := metric(t, o, "latency")
 	if latency.Clock != "perf_counter" || len(latency.Ticks) != 40 || len(latency.IterationsPerSample) != 1 {
 		t.Errorf("latency: %+v", latency)
@@ -141,8 +140,7 @@ func TestProgramTells(t *testing.T) {
 }
 
 func TestProgramShapesItsOwnRun(t *testing.T) {
-	o := runSpec(t, t.Context(), program(t, "shape"), nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, program(t, "shape"))
 	if m := metric(t, o, "latency"); len(m.Ticks) != 7 || len(m.WarmupTicks) != 2 {
 		t.Errorf("%d warm-up rows and %d rows, want 2 and 7", len(m.WarmupTicks), len(m.Ticks))
 	}
@@ -165,8 +163,7 @@ func TestProgramWritesItsStackBeforeTheKill(t *testing.T) {
 func TestProgramProfiles(t *testing.T) {
 	spec := program(t, "profile")
 	spec.Profile, spec.Deadlines.Profile = true, time.Minute
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	if len(o.Ops) != 2 || o.Ops[1].Index != 1 || o.Ops[0].Type != "MatMul" || *o.Ops[0].Count != 2 || o.Stages.Profile == nil {
 		t.Errorf("ops %+v, stages %+v", o.Ops, o.Stages)
 	}
@@ -198,8 +195,7 @@ func TestEnough(t *testing.T) {
 	for name, spec := range map[string]Spec{"program": forever, "builtin": slow, "command": commandSpec("sleep", "0.01")} {
 		spec.Iterations, spec.Budget = 0, time.Hour
 		spec.Enough = func(latencies []int64) bool { return len(latencies) >= 20 }
-		o := runSpec(t, t.Context(), spec, nil)
-		check(t, o, schema.StatusOK, "", "")
+		o := runOK(t, spec)
 		if n := len(metric(t, o, "latency").Ticks); n < 20 || n > 5000 {
 			t.Errorf("%s: %d samples, want a few more than 20", name, n)
 		}
@@ -214,8 +210,7 @@ func TestExactIsNotCut(t *testing.T) {
 			spec.Iterations = 30
 		}
 		spec.Enough = func([]int64) bool { return true }
-		o := runSpec(t, t.Context(), spec, nil)
-		check(t, o, schema.StatusOK, "", "")
+		o := runOK(t, spec)
 		if n := len(metric(t, o, "latency").Ticks); n != spec.Iterations {
 			t.Errorf("%s: %d samples, want exactly %d", name, n, spec.Iterations)
 		}

@@ -147,8 +147,7 @@ func TestStderrTail(t *testing.T) {
 
 // TestLostControlChannel: a benchmark that closes descriptors is as good as any other.
 func TestLostControlChannel(t *testing.T) {
-	o := runSpec(t, t.Context(), builtin("close"), nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, builtin("close"))
 	if len(metric(t, o, "latency").Ticks) != 40 || !slices.Equal(o.Warnings, []string{"applied_unknown"}) {
 		t.Errorf("%+v", o)
 	}
@@ -156,7 +155,7 @@ func TestLostControlChannel(t *testing.T) {
 	spec := builtin("close")
 	spec.Warmup, spec.Iterations = 200, 1500
 	spec.Deadlines.Warmup, spec.Deadlines.Measure = time.Second, 60*time.Second
-	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusOK, "", "")
+	runOK(t, spec)
 }
 
 func TestFloodIsBounded(t *testing.T) {
@@ -169,9 +168,8 @@ func TestFloodIsBounded(t *testing.T) {
 }
 
 func TestDaemonIsKilledAndSaid(t *testing.T) {
-	need(t, "setsid")
-	o := runSpec(t, t.Context(), builtin("daemon"), nil)
-	check(t, o, schema.StatusOK, "", "")
+	must.Program(t, "setsid")
+	o := runOK(t, builtin("daemon"))
 	if !slices.Equal(o.Warnings, []string{"left_running"}) || o.Facts["runner.left_running"] != "1" {
 		t.Errorf("warnings: %v, facts: %v", o.Warnings, o.Facts)
 	}
@@ -183,8 +181,7 @@ func TestDaemonIsKilledAndSaid(t *testing.T) {
 func TestBudget(t *testing.T) {
 	spec := builtin("slow")
 	spec.Iterations, spec.Budget = 0, 20*time.Millisecond
-	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusOK, "", "")
+	o := runOK(t, spec)
 	if n := len(metric(t, o, "latency").Ticks); n < 1 || n > 20 {
 		t.Errorf("%d samples of at least 1 ms in a budget of 20 ms", n)
 	}
@@ -360,15 +357,15 @@ func median(values []int64) int64 {
 // that takes up to 20 MB.
 func programsOfComparison(b *testing.B) map[string][]string {
 	return map[string][]string{
-		"true": {need(b, "true")}, "sleep": {need(b, "sleep"), "0.01"},
-		"python": {need(b, "python3"), "-c", "import json, decimal"},
+		"true": {must.Program(b, "true")}, "sleep": {must.Program(b, "sleep"), "0.01"},
+		"python": {must.Program(b, "python3"), "-c", "import json, decimal"},
 	}
 }
 
 // BenchmarkCommandAgainstHyperfine runs NEUROLENS_COMPARE_RUNS (100) processes of a program a side, four times in turns,
 // and reports the ratio of the medians.
 func BenchmarkCommandAgainstHyperfine(b *testing.B) {
-	hyperfine := need(b, "hyperfine")
+	hyperfine := must.Program(b, "hyperfine")
 	runs := 100
 	if n, err := strconv.Atoi(os.Getenv("NEUROLENS_COMPARE_RUNS")); err == nil {
 		runs = n

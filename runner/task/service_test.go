@@ -192,7 +192,7 @@ func TestSupervisorIsNew(t *testing.T) {
 func changes(t *testing.T, program ...string) func(*turns) {
 	t.Helper()
 	return func(u *turns) {
-		need(u.t, program[0])
+		must.Program(u.t, program[0])
 		o, _ := u.run(u.t.Context(), shell(strings.Join(program, " ")+" $PPID"))
 		check(u.t, o, schema.StatusOK, "", "")
 	}

@@ -74,7 +74,7 @@ const (
 // TestTorture kills one of runner, supervisor and worker at a random moment, with a daemon present, and then nothing
 // may be left. NEUROLENS_LONG=all does it 200 times, and else 30 times.
 func TestTorture(t *testing.T) {
-	need(t, "setsid")
+	must.Program(t, "setsid")
 	rounds := 30
 	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 200
@@ -100,7 +100,7 @@ func TestTorture(t *testing.T) {
 
 // TestTortureWhileTracing kills while the only warm-up process runs under ptrace.
 func TestTortureWhileTracing(t *testing.T) {
-	need(t, "setsid")
+	must.Program(t, "setsid")
 	for range 3 {
 		for _, victim := range []string{victimRunner, victimSupervisor} {
 			spec := shell("sleep 5")

@@ -20,7 +20,7 @@ import (
 func BenchmarkOpen(b *testing.B) {
 	dir, root := sample(b)
 	for i := range 5000 {
-		write(b, dir, map[string]string{fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%7, i): strings.Repeat(fmt.Sprintln("line", i), 300)})
+		must.Files(b, dir, map[string]string{fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%7, i): strings.Repeat(fmt.Sprintln("line", i), 300)})
 	}
 	save(b, dir)
 	git(b, dir, "gc", "-q")

@@ -52,7 +52,7 @@ func clean(t *testing.T, root string, want int) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
-	write(t, dir, map[string]string{"data/big": "data"})
+	must.Files(t, dir, map[string]string{"data/big": "data"})
 	before := inventory(t, dir)
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root, Share: []string{"data"}})
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Session: "mine", Root: root})
@@ -79,7 +79,7 @@ func TestKilledWhileOpening(t *testing.T) {
 	await(t, started)
 	kill(child)
 	clean(t, root, 0)
-	write(t, filepath.Dir(goes), map[string]string{filepath.Base(goes): ""})
+	must.Files(t, filepath.Dir(goes), map[string]string{filepath.Base(goes): ""})
 	cleaned(t, root, "dead")
 	unchanged(t, dir, before)
 	empty(t, root)
@@ -89,7 +89,7 @@ func TestKilledWhileOpening(t *testing.T) {
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
-	write(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
+	must.Files(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
 	before := inventory(t, dir)
 	for i := 0; i < 12; i += tier(4, 1) {
 		child, _ := start(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
@@ -143,7 +143,7 @@ func TestCleanLeavesOthers(t *testing.T) {
 	git(t, dir, "worktree", "add", "-q", "-b", "away", away)
 	must.Do(t, os.RemoveAll(away))
 	before := inventory(t, dir)
-	write(t, root, map[string]string{"notes.txt": "n", "a/file": "1", "b/owner": "a person", "c/owner": ""})
+	must.Files(t, root, map[string]string{"notes.txt": "n", "a/file": "1", "b/owner": "a person", "c/owner": ""})
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
 	kill(child)
 	clean(t, root, 1)

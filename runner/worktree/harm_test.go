@@ -42,9 +42,9 @@ func TestNothingReachesTheUser(t *testing.T) {
 	git(t, dir, "remote", "add", "origin", "/nonexistent/origin")
 	git(t, dir, "update-ref", "refs/remotes/origin/main", "v1")
 	git(t, dir, "branch", "mine")
-	write(t, dir, map[string]string{"code.txt": "stashed", "data/big": "data"})
+	must.Files(t, dir, map[string]string{"code.txt": "stashed", "data/big": "data"})
 	git(t, dir, "stash")
-	write(t, dir, map[string]string{"code.txt": "3", "lib/lib.txt": "3", "lib/new.txt": "n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ran\n"})
+	must.Files(t, dir, map[string]string{"code.txt": "3", "lib/lib.txt": "3", "lib/new.txt": "n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ran\n"})
 	must.Do(t, os.Chmod(filepath.Join(dir, ".git/hooks/post-checkout"), 0o777))
 	git(t, dir, "add", "code.txt")
 	before := inventory(t, dir)
@@ -88,7 +88,7 @@ func TestSideIsARepository(t *testing.T) {
 	git(t, dir, "config", `url.file:///a "b\c.insteadOf`, "two\nlines # ;")
 	git(t, dir, "config", "odd.value", "\t \\\"'\r\x01\xff #;  ")
 	git(t, dir, "config", "--add", "remote.origin.fetch", "+refs/notes/*:refs/notes/*")
-	write(t, dir, map[string]string{".git/more": "[more]\n\tvalueless\n\tnumber = 7\n", ".git/info/exclude": "*.tmp\n", "x.tmp": "1"})
+	must.Files(t, dir, map[string]string{".git/more": "[more]\n\tvalueless\n\tnumber = 7\n", ".git/info/exclude": "*.tmp\n", "x.tmp": "1"})
 	git(t, dir, "config", "include.path", "more")
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	for _, question := range []string{
@@ -131,9 +131,9 @@ func TestShapesOfRepositories(t *testing.T) {
 		},
 		"sha256": func(t *testing.T, dir, place string) string {
 			git(t, filepath.Dir(place), "init", "-q", "--object-format=sha256", place)
-			write(t, place, map[string]string{"code.txt": "1"})
+			must.Files(t, place, map[string]string{"code.txt": "1"})
 			save(t, place)
-			write(t, place, map[string]string{"code.txt": "2", "new/run.py": "new"})
+			must.Files(t, place, map[string]string{"code.txt": "2", "new/run.py": "new"})
 			save(t, place)
 			return place
 		},
@@ -150,7 +150,7 @@ func TestShapesOfRepositories(t *testing.T) {
 			t.Parallel()
 			dir, root := sample(t)
 			clone := make(t, dir, filepath.Join(t.TempDir(), name))
-			write(t, clone, map[string]string{"code.txt": "3"})
+			must.Files(t, clone, map[string]string{"code.txt": "3"})
 			before := inventory(t, clone)
 			p := mustOpen(t, Options{Dir: clone, Against: "HEAD~1", Root: root})
 			same(t, "base", text(t, p.Base.Root, "code.txt"), "1")

@@ -62,18 +62,6 @@ func tier(usual, long int) int {
 	return usual
 }
 
-// need skips a test for want of a tool, unless the caller says that it has to be there.
-func need(t testing.TB, tool string) {
-	t.Helper()
-	if _, err := exec.LookPath(tool); err == nil {
-		return
-	}
-	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), tool) {
-		t.Fatalf("%s is required and not installed", tool)
-	}
-	t.Skipf("%s is not installed", tool)
-}
-
 // git runs git in dir, apart from any configuration of this machine, and without touching the index to look at it.
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
@@ -91,7 +79,7 @@ func git(t testing.TB, dir string, args ...string) string {
 // folders gives an empty folder for a repository and one for its sides.
 func folders(t testing.TB) (dir, root string) {
 	t.Helper()
-	need(t, "git")
+	must.Program(t, "git")
 	dir = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	return dir, filepath.Join(t.TempDir(), "sides")
 }
@@ -101,10 +89,10 @@ func sample(t testing.TB) (dir, root string) {
 	t.Helper()
 	dir, root = folders(t)
 	git(t, dir, "init", "-q")
-	write(t, dir, map[string]string{"code.txt": "1", "sub/run.py": "old", ".gitignore": "/data/\n*.log\n"})
+	must.Files(t, dir, map[string]string{"code.txt": "1", "sub/run.py": "old", ".gitignore": "/data/\n*.log\n"})
 	save(t, dir)
 	git(t, dir, "tag", "v1")
-	write(t, dir, map[string]string{"code.txt": "2", "new/run.py": "new"})
+	must.Files(t, dir, map[string]string{"code.txt": "2", "new/run.py": "new"})
 	save(t, dir)
 	return dir, root
 }
@@ -114,15 +102,6 @@ func save(t testing.TB, dir string) {
 	t.Helper()
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-q", "-m", "x")
-}
-
-func write(t testing.TB, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o777))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o666))
-	}
 }
 
 // text is what a file holds; "–" where there is none.

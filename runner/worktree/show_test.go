@@ -16,12 +16,12 @@ func TestReadFile(t *testing.T) {
 	t.Parallel()
 	dir, _ := folders(t)
 	git(t, dir, "init", "-q")
-	write(t, dir, map[string]string{"reports/a b.json": "old\n"})
+	must.Files(t, dir, map[string]string{"reports/a b.json": "old\n"})
 	save(t, dir)
 	git(t, dir, "tag", "v1")
-	write(t, dir, map[string]string{"reports/a b.json": "new\n"})
+	must.Files(t, dir, map[string]string{"reports/a b.json": "new\n"})
 	save(t, dir)
-	write(t, dir, map[string]string{"reports/a b.json": "dirty\n"})
+	must.Files(t, dir, map[string]string{"reports/a b.json": "dirty\n"})
 	before := inventory(t, dir)
 	reports := filepath.Join(dir, "reports")
 	for _, c := range []struct{ dir, ref, name, want string }{
@@ -60,9 +60,9 @@ func TestReadFile(t *testing.T) {
 func TestHeadCommit(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	write(t, dir, map[string]string{"code.txt": "3"})
+	must.Files(t, dir, map[string]string{"code.txt": "3"})
 	save(t, dir)
-	write(t, dir, map[string]string{"code.txt": "dirty", "untracked.txt": "u"})
+	must.Files(t, dir, map[string]string{"code.txt": "dirty", "untracked.txt": "u"})
 	git(t, dir, "add", "untracked.txt")
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Head: "HEAD~1", Root: root})
@@ -88,7 +88,7 @@ func TestBetween(t *testing.T) {
 	dir, _ := folders(t)
 	git(t, dir, "init", "-q")
 	for _, subject := range []string{"1", "2", "3", "4"} {
-		write(t, dir, map[string]string{subject: subject})
+		must.Files(t, dir, map[string]string{subject: subject})
 		switch subject {
 		case "3":
 			git(t, dir, "checkout", "-q", "-b", "side", "trunk~1")

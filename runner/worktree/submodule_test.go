@@ -16,7 +16,7 @@ func nest(t *testing.T) (dir, root string) {
 	for _, name := range []string{"deep", "lib", "gone"} {
 		origin := filepath.Join(origins, name)
 		git(t, origins, "init", "-q", origin)
-		write(t, origin, map[string]string{name + ".txt": "1"})
+		must.Files(t, origin, map[string]string{name + ".txt": "1"})
 		save(t, origin)
 	}
 	git(t, filepath.Join(origins, "lib"), "submodule", "add", "-q", filepath.Join(origins, "deep"))
@@ -28,7 +28,7 @@ func nest(t *testing.T) (dir, root string) {
 	git(t, dir, "tag", "-f", "v1")
 	git(t, dir, "rm", "-q", "gone")
 	lib := filepath.Join(dir, "lib")
-	write(t, lib, map[string]string{"lib.txt": "2"})
+	must.Files(t, lib, map[string]string{"lib.txt": "2"})
 	save(t, lib)
 	save(t, dir)
 	must.Do(t, os.RemoveAll(origins))
@@ -63,7 +63,7 @@ func TestDirtySubmodules(t *testing.T) {
 	save(t, dir)
 	clean := mustState(t, dir)
 	same(t, "clean", clean.Dirty, false)
-	write(t, dir, map[string]string{"lib/deep/deep.txt": "7", "lib/deep/new.txt": "n", "lib/store/x": "r"})
+	must.Files(t, dir, map[string]string{"lib/deep/deep.txt": "7", "lib/deep/new.txt": "n", "lib/store/x": "r"})
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"lib/store"}})
 	same(t, "changed", text(t, p.Head.Root, "lib/deep/deep.txt"), "7")
@@ -120,7 +120,7 @@ func TestRepositoryInTree(t *testing.T) {
 	dir, root := sample(t)
 	vendor := filepath.Join(dir, "vendor/x")
 	git(t, dir, "clone", "-q", dir, vendor)
-	write(t, vendor, map[string]string{"code.txt": "vendored"})
+	must.Files(t, vendor, map[string]string{"code.txt": "vendored"})
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "head", text(t, p.Head.Root, "vendor/x/code.txt"), "vendored")
@@ -130,7 +130,7 @@ func TestRepositoryInTree(t *testing.T) {
 	unchanged(t, dir, before)
 
 	git(t, dir, "init", "-q", "unborn")
-	write(t, dir, map[string]string{"unborn/x": "1"})
+	must.Files(t, dir, map[string]string{"unborn/x": "1"})
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `the repository in "unborn" has no commit yet`)
 }

@@ -54,7 +54,7 @@ func TestBranchOfBase(t *testing.T) {
 func TestDirtyTree(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	write(t, dir, map[string]string{
+	must.Files(t, dir, map[string]string{
 		"code.txt": "3", "untracked.py": "u", "run.log": "ignored", "store/x": "result", "data/big": "data",
 		"staged.txt": "s", "deep/er/file": "d", "*": "star", "new/run.py": "changed",
 	})
@@ -90,7 +90,7 @@ func TestChangedKinds(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	os.Remove(filepath.Join(dir, "code.txt"))
-	write(t, dir, map[string]string{"code.txt/inner": "i"})
+	must.Files(t, dir, map[string]string{"code.txt/inner": "i"})
 	must.Do(t, os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")))
 	must.Do(t, os.Symlink("moved", filepath.Join(dir, "sub")))
 	p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root})
@@ -121,7 +121,7 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 	dir, root := sample(t)
 	mine := filepath.Join(t.TempDir(), "mine")
 	git(t, dir, "worktree", "add", "-q", "-b", "topic", mine)
-	write(t, mine, map[string]string{"code.txt": "9"})
+	must.Files(t, mine, map[string]string{"code.txt": "9"})
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: filepath.Join(mine, "sub"), Against: "trunk", Root: root})
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "9")
@@ -133,7 +133,7 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	write(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
+	must.Files(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
 	p := mustOpen(t, Options{Dir: filepath.Join(dir, "sub"), Against: "v1", Root: root, Share: []string{"../data", "x.log"}})
 	for _, side := range []Tree{p.Base, p.Head} {
 		same(t, side.Side, text(t, side.Root, "data/big")+text(t, side.Dir, "x.log"), "datalog")
@@ -157,9 +157,9 @@ func TestShareRefused(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
-	write(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
+	must.Files(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
 	must.Do(t, os.Symlink(outside, filepath.Join(dir, "away")))
-	write(t, outside, map[string]string{"x.log": "log"})
+	must.Files(t, outside, map[string]string{"x.log": "log"})
 	save(t, dir)
 	git(t, dir, "add", "-f", "data/big")
 	git(t, dir, "commit", "-q", "-m", "x")
@@ -188,7 +188,7 @@ func TestShareBehindLink(t *testing.T) {
 	must.Do(t, os.Symlink(outside, filepath.Join(dir, "place")))
 	save(t, dir)
 	git(t, dir, "rm", "-q", "place")
-	write(t, dir, map[string]string{"place/x.log": "log"})
+	must.Files(t, dir, map[string]string{"place/x.log": "log"})
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root, Share: []string{"place/x.log"}})
 	refused(t, err, `side base: share "place/x.log": `)
 	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
@@ -281,10 +281,10 @@ func TestHooksAndEnvironment(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "pre-commit"} {
 		path := filepath.Join(dir, ".git/hooks", hook)
-		write(t, dir, map[string]string{".git/hooks/" + hook: "#!/bin/sh\necho " + hook + " >>" + ran + "\n"})
+		must.Files(t, dir, map[string]string{".git/hooks/" + hook: "#!/bin/sh\necho " + hook + " >>" + ran + "\n"})
 		must.Do(t, os.Chmod(path, 0o777))
 	}
-	write(t, dir, map[string]string{"code.txt": "dirty"})
+	must.Files(t, dir, map[string]string{"code.txt": "dirty"})
 	for name, value := range map[string]string{
 		"GIT_DIR": "/nonexistent", "GIT_INDEX_FILE": "/nonexistent/index", "GIT_WORK_TREE": "/nonexistent", "LC_ALL": "de_DE.UTF-8",
 	} {
@@ -311,16 +311,16 @@ func TestPartialCloneDownloadsNothing(t *testing.T) {
 
 func TestLFSDownloadsNothing(t *testing.T) {
 	t.Parallel()
-	need(t, "git-lfs")
+	must.Program(t, "git-lfs")
 	dir, root := folders(t)
 	git(t, dir, "init", "-q")
 	git(t, dir, "lfs", "install", "--local")
 	git(t, dir, "remote", "add", "origin", "https://git.invalid/x.git")
-	write(t, dir, map[string]string{".gitattributes": "*.bin filter=lfs -text\n", "m.bin": "1"})
+	must.Files(t, dir, map[string]string{".gitattributes": "*.bin filter=lfs -text\n", "m.bin": "1"})
 	save(t, dir)
-	write(t, dir, map[string]string{"m.bin": "2"})
+	must.Files(t, dir, map[string]string{"m.bin": "2"})
 	save(t, dir)
-	write(t, dir, map[string]string{"m.bin": "3"})
+	must.Files(t, dir, map[string]string{"m.bin": "3"})
 	p := mustOpen(t, Options{Dir: dir, Against: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "m.bin"), "1")
 	same(t, "head", text(t, p.Head.Root, "m.bin"), "3")
@@ -357,7 +357,7 @@ func slow(t *testing.T, dir string) (started, goes string) {
 	t.Helper()
 	place := t.TempDir()
 	started, goes = filepath.Join(place, "started"), filepath.Join(place, "go")
-	write(t, dir, map[string]string{".gitattributes": "code.txt filter=slow\n"})
+	must.Files(t, dir, map[string]string{".gitattributes": "code.txt filter=slow\n"})
 	save(t, dir)
 	git(t, dir, "config", "filter.slow.smudge", "echo $$ >"+started+".new; mv "+started+".new "+started+"; while [ ! -e "+goes+" ]; do sleep 0.02; done; cat")
 	return started, goes
@@ -404,7 +404,7 @@ func TestReadOnlyFoldersAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
-	write(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})
+	must.Files(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})
 	for _, name := range []string{"cache/mod", "cache"} {
 		must.Do(t, os.Chmod(filepath.Join(p.Base.Root, name), 0o555))
 	}
@@ -426,7 +426,7 @@ func TestState(t *testing.T) {
 	clean := mustState(t, filepath.Join(dir, "sub"))
 	same(t, "clean", clean, Code{Commit: git(t, dir, "rev-parse", "HEAD"), Branch: "trunk", Tree: git(t, dir, "rev-parse", "HEAD^{tree}")})
 
-	write(t, dir, map[string]string{"x.log": "ignored", "store/runs": "r"})
+	must.Files(t, dir, map[string]string{"x.log": "ignored", "store/runs": "r"})
 	same(t, "ignored and excluded", mustState(t, dir, "store"), clean)
 	same(t, "excluded from a folder", mustState(t, filepath.Join(dir, "sub"), "../store"), clean)
 
@@ -437,10 +437,10 @@ func TestState(t *testing.T) {
 	untracked := mustState(t, dir)
 	same(t, "untracked is dirty", untracked.Dirty, true)
 	unchanged(t, dir, before)
-	write(t, dir, map[string]string{"store/runs": "s"})
+	must.Files(t, dir, map[string]string{"store/runs": "s"})
 	same(t, "untracked content", mustState(t, dir).Tree == untracked.Tree, false)
 
-	write(t, dir, map[string]string{"code.txt": "7"})
+	must.Files(t, dir, map[string]string{"code.txt": "7"})
 	same(t, "changed", mustState(t, dir, "store").Dirty, true)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root, Exclude: []string{"store"}})
 	same(t, "as Open has it", p.Head.Code, mustState(t, dir, "store"))
@@ -462,7 +462,7 @@ func TestStateOfRacyFile(t *testing.T) {
 	at(path)
 	git(t, dir, "update-index", "--refresh")
 	at(filepath.Join(dir, ".git/index"))
-	write(t, dir, map[string]string{"code.txt": "7"})
+	must.Files(t, dir, map[string]string{"code.txt": "7"})
 	at(path)
 	same(t, "dirty", mustState(t, dir).Dirty, true)
 }
@@ -474,9 +474,9 @@ func TestStateIsOfFiles(t *testing.T) {
 	clean := mustState(t, dir)
 	git(t, dir, "rm", "-q", "--cached", "code.txt")
 	same(t, "unstaged", mustState(t, dir), clean)
-	write(t, dir, map[string]string{"code.txt": "x"})
+	must.Files(t, dir, map[string]string{"code.txt": "x"})
 	git(t, dir, "add", "code.txt")
-	write(t, dir, map[string]string{"code.txt": "2"})
+	must.Files(t, dir, map[string]string{"code.txt": "2"})
 	same(t, "staged and taken back", mustState(t, dir), clean)
 }
 
@@ -484,7 +484,7 @@ func TestStateOfConflict(t *testing.T) {
 	t.Parallel()
 	dir, _ := sample(t)
 	git(t, dir, "checkout", "-q", "-b", "other", "v1")
-	write(t, dir, map[string]string{"code.txt": "other"})
+	must.Files(t, dir, map[string]string{"code.txt": "other"})
 	save(t, dir)
 	_ = exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "trunk").Run()
 	if code := mustState(t, dir); !code.Dirty {
@@ -498,7 +498,7 @@ func TestStateOfBulkyFiles(t *testing.T) {
 	clean := mustState(t, dir)
 	path := filepath.Join(dir, "checkpoint")
 	grow := func(size int64) {
-		write(t, dir, map[string]string{"checkpoint": ""})
+		must.Files(t, dir, map[string]string{"checkpoint": ""})
 		must.Do(t, os.Truncate(path, size))
 	}
 	grow(bulky)
@@ -525,7 +525,7 @@ func TestNoState(t *testing.T) {
 		}
 	}
 	git(t, dir, "init", "-q")
-	write(t, dir, map[string]string{"a": "1"})
+	must.Files(t, dir, map[string]string{"a": "1"})
 	same(t, "no commit yet", mustState(t, dir, "bare").Dirty, true)
 	t.Setenv("PATH", dir)
 	if code, ok, err := State(t.Context(), dir, nil, nil); ok || err != nil {
@@ -539,10 +539,10 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	dir, _ := sample(t)
 	same(t, "clean", mustState(t, dir).Changed, "")
 	nested := filepath.Join(dir, "nested")
-	write(t, nested, map[string]string{"a": "1"})
+	must.Files(t, nested, map[string]string{"a": "1"})
 	git(t, nested, "init", "-q")
 	save(t, nested)
-	write(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
+	must.Files(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
 	must.Do(t, os.Truncate(filepath.Join(dir, "big"), bulky))
 	must.Do(t, os.Remove(filepath.Join(dir, "new/run.py")))
 	changed := func() string {
@@ -563,12 +563,12 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	same(t, "paths", strings.Join(paths, " "), "big code.txt nested new/run.py s.yaml sub/new.py")
 	same(t, "again", changed(), before)
 	for name, text := range map[string]string{"code.txt": "8", "nested/a": "2", "sub/new.py": "y"} {
-		write(t, dir, map[string]string{name: text})
+		must.Files(t, dir, map[string]string{name: text})
 		after := changed()
 		same(t, name, after == before, false)
 		before = after
 	}
-	write(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y"})
+	must.Files(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y"})
 	same(t, "what does not matter", changed(), before)
 }
 
@@ -578,7 +578,7 @@ func TestWithDeleted(t *testing.T) {
 	t.Parallel()
 	dir, _ := folders(t)
 	git(t, dir, "init", "-q")
-	write(t, dir, map[string]string{
+	must.Files(t, dir, map[string]string{
 		"work/kept.py": "old\n", "work/a/gone.py": "gone\n", "work/a/kept.py": "x\n", "work/b/c/Ümläut \"x\".py": "deep\n", "work/b/c/two.py": "", "other/gone.py": "outside\n",
 		"work/sub/moved.py": "moved\n", "work/gone/deep/Ü \"x\".py": "far\n",
 	})
@@ -586,7 +586,7 @@ func TestWithDeleted(t *testing.T) {
 	for _, name := range []string{"work/a/gone.py", "work/b", "work/gone", "other", "work/sub/moved.py"} {
 		must.Do(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	write(t, dir, map[string]string{"work/kept.py": "new\n", "work/fresh/moved.py": "moved\n", "work/b": "a file now\n"})
+	must.Files(t, dir, map[string]string{"work/kept.py": "new\n", "work/fresh/moved.py": "moved\n", "work/b": "a file now\n"})
 	work := filepath.Join(dir, "work")
 	before := inventory(t, dir)
 	files := must.Get(WithDeleted(t.Context(), work, "HEAD", os.DirFS(work)))(t)
