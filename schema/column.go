@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -37,28 +38,39 @@ type Column struct {
 const UnitOfRow = "of the row"
 
 // SQLType is the column's DuckDB type.
-func (c *Column) SQLType() string {
+func (c *Column) SQLType() string { return duckTypes.Of(c) }
+
+// SQLTypes are the names of the types of columns in a dialect of SQL.
+type SQLTypes struct {
+	Text, Integer, Real, Boolean, Time string
+	List, Map, Struct, Field           string // formats of the types of parts; Field is of the name and the type of a field of a struct
+}
+
+var duckTypes = SQLTypes{"VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "%s[]", "MAP(%s, %s)", "STRUCT(%s)", `"%s" %s`}
+
+// Of is the type of a column.
+func (s *SQLTypes) Of(c *Column) string {
 	switch c.Kind {
 	case KindInt:
-		return "BIGINT"
+		return s.Integer
 	case KindReal:
-		return "DOUBLE"
+		return s.Real
 	case KindBool:
-		return "BOOLEAN"
+		return s.Boolean
 	case KindTime:
-		return "TIMESTAMP WITH TIME ZONE"
+		return s.Time
 	case KindList:
-		return c.Children[0].SQLType() + "[]"
+		return fmt.Sprintf(s.List, s.Of(c.Children[0]))
 	case KindMap:
-		return "MAP(" + c.Children[0].SQLType() + ", " + c.Children[1].SQLType() + ")"
+		return fmt.Sprintf(s.Map, s.Of(c.Children[0]), s.Of(c.Children[1]))
 	case KindStruct:
 		fields := make([]string, len(c.Children))
 		for i, f := range c.Children {
-			fields[i] = `"` + f.Name + `" ` + f.SQLType()
+			fields[i] = fmt.Sprintf(s.Field, f.Name, s.Of(f))
 		}
-		return "STRUCT(" + strings.Join(fields, ", ") + ")"
+		return fmt.Sprintf(s.Struct, strings.Join(fields, ", "))
 	default:
-		return "VARCHAR"
+		return s.Text
 	}
 }
 

@@ -206,26 +206,9 @@ func sparkLiteral(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "$", `\u0024`).Replace(text) + "'"
 }
 
-// sparkType is the type of a column in Spark.
-func sparkType(c *schema.Column) string {
-	switch c.Kind {
-	case schema.KindInt:
-		return "BIGINT"
-	case schema.KindReal:
-		return "DOUBLE"
-	case schema.KindBool:
-		return "BOOLEAN"
-	case schema.KindTime:
-		return "TIMESTAMP"
-	case schema.KindList:
-		return "ARRAY<" + sparkType(c.Children[0]) + ">"
-	case schema.KindMap:
-		return "MAP<" + sparkType(c.Children[0]) + ", " + sparkType(c.Children[1]) + ">"
-	case schema.KindStruct:
-		return "STRUCT<" + fieldsOf(c.Children, func(f *schema.Column) string { return "`" + f.Name + "`: " + sparkType(f) }) + ">"
-	default:
-		return "STRING"
-	}
+var sparkTypes = schema.SQLTypes{
+	Text: "STRING", Integer: "BIGINT", Real: "DOUBLE", Boolean: "BOOLEAN", Time: "TIMESTAMP",
+	List: "ARRAY<%s>", Map: "MAP<%s, %s>", Struct: "STRUCT<%s>", Field: "`%s`: %s",
 }
 
 // fieldsOf lists a text for each column, with commas between them.
@@ -258,7 +241,7 @@ type sparkWriter struct {
 func (w *sparkWriter) source(name, format, pattern string, columns []*schema.Column) {
 	list := ""
 	if len(columns) > 0 {
-		list = " (" + fieldsOf(columns, func(c *schema.Column) string { return "`" + c.Name + "` " + sparkType(c) }) + ")"
+		list = " (" + fieldsOf(columns, func(c *schema.Column) string { return "`" + c.Name + "` " + sparkTypes.Of(c) }) + ")"
 	}
 	w.line("CREATE OR REPLACE TEMPORARY VIEW neurolens_%s%s USING %s OPTIONS (path %s, pathGlobFilter '*.parquet', `parquet.page.verify-checksum.enabled` 'true');",
 		name, list, format, sparkLiteral(w.location+"/{"+pattern+","+schema.HeaderFile+"}"))
@@ -363,26 +346,10 @@ func TrinoViews(location string) string {
 	return w.text.String()
 }
 
-// trinoType is the type of a column in Trino. A time is one without a zone, as all of the Hive connector, in UTC.
-func trinoType(c *schema.Column) string {
-	switch c.Kind {
-	case schema.KindInt:
-		return "BIGINT"
-	case schema.KindReal:
-		return "DOUBLE"
-	case schema.KindBool:
-		return "BOOLEAN"
-	case schema.KindTime:
-		return "TIMESTAMP(6)"
-	case schema.KindList:
-		return "ARRAY(" + trinoType(c.Children[0]) + ")"
-	case schema.KindMap:
-		return "MAP(" + trinoType(c.Children[0]) + ", " + trinoType(c.Children[1]) + ")"
-	case schema.KindStruct:
-		return "ROW(" + fieldsOf(c.Children, func(f *schema.Column) string { return duck.Identifier(f.Name) + " " + trinoType(f) }) + ")"
-	default:
-		return "VARCHAR"
-	}
+// trinoTypes are the types of columns in Trino. A time is one without a zone, as all of the Hive connector, in UTC.
+var trinoTypes = schema.SQLTypes{
+	Text: "VARCHAR", Integer: "BIGINT", Real: "DOUBLE", Boolean: "BOOLEAN", Time: "TIMESTAMP(6)",
+	List: "ARRAY(%s)", Map: "MAP(%s, %s)", Struct: "ROW(%s)", Field: `"%s" %s`,
 }
 
 // trinoWriter writes the text of TrinoViews.
@@ -400,7 +367,7 @@ func (w *trinoWriter) table(name, format, folder, columns string) {
 func (w *trinoWriter) tables() {
 	for _, t := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
 		w.table("neurolens_"+t.Name+"_files", "PARQUET", schema.TableZones[t], fieldsOf(t.Columns, func(c *schema.Column) string {
-			return duck.Identifier(c.Name) + " " + trinoType(c)
+			return duck.Identifier(c.Name) + " " + trinoTypes.Of(c)
 		}))
 	}
 	w.table("neurolens_events", "JSON", schema.EventsDir, `event_id VARCHAR, kind VARCHAR, runs ARRAY(VARCHAR), "key" VARCHAR, "value" VARCHAR`)
