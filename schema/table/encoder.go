@@ -50,7 +50,10 @@ func (e *Encoder) Encode(r *schema.Run, digest string) ([]byte, error) {
 
 // row encodes a row of the columns of live files.
 func (e *Encoder) row(row []any) ([]byte, error) {
-	layout := e.layout(shapeOf(row))
+	layout, err := e.layout(shapeOf(row))
+	if err != nil {
+		return nil, err
+	}
 	pages := e.empty(layout)
 	for _, f := range layout.fields {
 		put(&pages, f, row[f.place], level{})
@@ -63,16 +66,19 @@ func (e *Encoder) row(row []any) ([]byte, error) {
 }
 
 // layout gives the layout of a shape.
-func (e *Encoder) layout(s shape) *liveLayout {
-	layout, known := e.layouts[s.key()]
-	if !known {
-		if len(e.layouts) >= maxLayouts {
-			clear(e.layouts)
-		}
-		layout = newLiveLayout(s)
-		e.layouts[s.key()] = layout
+func (e *Encoder) layout(s shape) (*liveLayout, error) {
+	if layout, known := e.layouts[s.key()]; known {
+		return layout, nil
 	}
-	return layout
+	layout, err := newLiveLayout(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(e.layouts) >= maxLayouts {
+		clear(e.layouts)
+	}
+	e.layouts[s.key()] = layout
+	return layout, nil
 }
 
 // empty gives the empty pages of a layout, with the memory of earlier ones.

@@ -1,6 +1,8 @@
 package table
 
 import (
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/neurolens/neurolens/schema"
@@ -30,14 +32,15 @@ type liveLeaf struct {
 // liveRoot is the name of the root of the schema of a live file.
 const liveRoot = "run"
 
-func newLiveLayout(s shape) *liveLayout {
+func newLiveLayout(s shape) (*liveLayout, error) {
 	l := &liveLayout{fields: s.fields()}
-	w := &thriftWriter{}
-	l.element(w, liveRoot, nil, len(l.fields))
-	for _, f := range l.fields {
-		l.add(w, f, liveLeaf{bounded: bounded(f.Column)})
+	root := group(l.fields, func(c *schema.Column, _ bool) parquet.Node { return leafNode(c) })
+	if err := l.element(liveRoot, root, thrift.Null[format.FieldRepetitionType]{}); err != nil {
+		return nil, err
 	}
-	l.schema = w.out
+	for _, f := range l.fields {
+		l.add(f, liveLeaf{bounded: bounded(f.Column)})
+	}
 	orders := &thriftWriter{}
 	for i := range l.leaves {
 		l.leaves[i].describe()
@@ -46,14 +49,14 @@ func newLiveLayout(s shape) *liveLayout {
 		orders.close()
 	}
 	l.orders = orders.out
-	return l
+	return l, nil
 }
 
 // describe sets what the footer says about the leaf in every file.
 func (l *liveLeaf) describe() {
 	w := &thriftWriter{}
 	w.open()
-	w.int32(1, int(physicalType(l.kind)))
+	w.int32(1, int(leafNode(&schema.Column{Kind: l.kind}).Type().Kind()))
 	w.encodings(l)
 	w.list(3, thriftBinary, len(l.path))
 	for _, name := range l.path {
@@ -75,11 +78,10 @@ func (w *thriftWriter) encodings(l *liveLeaf) {
 	w.number(int64(max(l.encoding(), format.RLE)))
 }
 
-// add adds the elements and the leaves of a field. above has the path and the levels of what surrounds it. Lists of integers
+// add adds the leaves of a field. above has the path and the levels of what surrounds it. Lists of integers
 // are DELTA_BINARY_PACKED: samples of a clock take 2.7 B each.
-func (l *liveLayout) add(w *thriftWriter, f *field, above liveLeaf) {
+func (l *liveLayout) add(f *field, above liveLeaf) {
 	at := above.inside(f.Name, !f.Required)
-	l.element(w, f.Name, f, children(f))
 	group := ""
 	switch f.Kind {
 	case schema.KindStruct:
@@ -95,13 +97,12 @@ func (l *liveLayout) add(w *thriftWriter, f *field, above liveLeaf) {
 	}
 	at.delta = false
 	if group != "" {
-		l.repeated(w, group, len(f.fields))
 		at = at.inside(group, true)
 		at.repetition++
 		at.delta = f.Kind == schema.KindList
 	}
 	for _, part := range f.fields {
-		l.add(w, part, at)
+		l.add(part, at)
 	}
 }
 
@@ -114,97 +115,38 @@ func (at liveLeaf) inside(name string, optional bool) liveLeaf {
 	return at
 }
 
-// children is the number of nodes right below the node of a field.
-func children(f *field) int {
-	switch f.Kind {
-	case schema.KindStruct:
-		return len(f.fields)
-	case schema.KindList, schema.KindMap:
-		return 1
+// element adds the SchemaElement of a node, and those of the nodes below it, as parquet-go writes them.
+func (l *liveLayout) element(name string, n parquet.Node, repetition thrift.Null[format.FieldRepetitionType]) error {
+	e := format.SchemaElement{Name: name, FieldID: int32(n.ID()), RepetitionType: repetition}
+	if t := n.Type().PhysicalType(); t != nil {
+		e.Type.Set(*t)
 	}
-	return 0
-}
-
-// element writes the SchemaElement of a field, or of the root, which has none.
-func (l *liveLayout) element(w *thriftWriter, name string, f *field, children int) {
+	if t := n.Type().ConvertedType(); t != nil {
+		e.ConvertedType.Set(*t)
+	}
+	if t := n.Type().LogicalType(); t != nil {
+		e.LogicalType = *t
+	}
+	if !n.Leaf() {
+		e.NumChildren.Set(int32(len(n.Fields())))
+	}
+	b, err := thrift.Marshal(new(thrift.CompactProtocol), &e)
+	if err != nil {
+		return err
+	}
+	l.schema = append(l.schema, b...)
 	l.nodes++
-	w.open()
-	if f != nil {
-		if f.fields == nil {
-			w.int32(1, int(physicalType(f.Kind)))
+	for _, f := range n.Fields() {
+		repetition := format.Required
+		switch {
+		case f.Optional():
+			repetition = format.Optional
+		case f.Repeated():
+			repetition = format.Repeated
 		}
-		repetition := format.Optional
-		if f.Required {
-			repetition = format.Required
+		if err := l.element(f.Name(), f, thrift.New(repetition)); err != nil {
+			return err
 		}
-		w.int32(3, int(repetition))
 	}
-	w.text(4, name)
-	if children > 0 {
-		w.int32(5, children)
-	}
-	if f != nil {
-		annotate(w, f.Column)
-	}
-	w.close()
-}
-
-// repeated writes the SchemaElement of the group in a list or map that is repeated. It has no field id.
-func (l *liveLayout) repeated(w *thriftWriter, name string, children int) {
-	l.nodes++
-	w.open()
-	w.int32(3, int(format.Repeated))
-	w.text(4, name)
-	w.int32(5, children)
-	w.close()
-}
-
-// physicalType is the type of a leaf.
-func physicalType(k schema.Kind) format.Type {
-	switch k {
-	case schema.KindInt, schema.KindTime:
-		return format.Int64
-	case schema.KindReal:
-		return format.Double
-	case schema.KindBool:
-		return format.Boolean
-	}
-	return format.ByteArray
-}
-
-// annotate writes the end of the SchemaElement of a column: its converted type (6), its field id (9), and its logical type
-// (10), which is the newer form of the converted type.
-func annotate(w *thriftWriter, c *schema.Column) {
-	switch c.Kind {
-	case schema.KindString:
-		annotated(w, c, 0, 1, func() {}) // UTF8
-	case schema.KindInt:
-		annotated(w, c, 18, 10, func() { // INT_64
-			w.int8(1, 64)
-			w.bool(2, true) // signed
-		})
-	case schema.KindTime:
-		annotated(w, c, 10, 8, func() { // TIMESTAMP_MICROS
-			w.bool(1, true) // adjusted to UTC
-			w.structure(2)
-			w.empty(2) // microseconds
-			w.close()
-		})
-	case schema.KindList:
-		annotated(w, c, 3, 3, func() {})
-	case schema.KindMap:
-		annotated(w, c, 1, 2, func() {})
-	default:
-		w.int32(9, c.ID)
-	}
-}
-
-func annotated(w *thriftWriter, c *schema.Column, converted int, logical byte, content func()) {
-	w.int32(6, converted)
-	w.int32(9, c.ID)
-	w.structure(10)
-	w.structure(logical)
-	content()
-	w.close()
-	w.close()
+	return nil
 }

@@ -6,7 +6,6 @@ import "encoding/binary"
 const (
 	thriftTrue   = 1
 	thriftFalse  = 2
-	thriftInt8   = 3
 	thriftInt16  = 4
 	thriftInt32  = 5
 	thriftInt64  = 6
@@ -81,11 +80,6 @@ func (w *thriftWriter) number(v int64) {
 // bytes are a text without a header.
 func (w *thriftWriter) bytes(s string) {
 	w.out = append(binary.AppendUvarint(w.out, uint64(len(s))), s...)
-}
-
-func (w *thriftWriter) int8(id, v byte) {
-	w.header(id, thriftInt8)
-	w.out = append(w.out, v)
 }
 
 func (w *thriftWriter) int16(id byte, v int64) {
