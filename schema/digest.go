@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -27,57 +28,45 @@ const (
 // ops in the run does not matter.
 func DigestOf(r *Run) string { return new(Digester).Of(r) }
 
-// Digester computes digests of many runs, one after the other, in the same memory. It hashes values piece by piece, so that a million
-// samples are not written down once more. The zero value is ready.
-type Digester struct {
-	hash    hash.Hash
-	pending []byte // not hashed yet
-	keys    []string
-	metrics []*Metric
-	ops     []*Op
-}
+// Digester computes digests of many runs, one after the other, in the same memory. The zero value is ready.
+type Digester struct{ hash valueHash }
 
 // Of is DigestOf.
 func (d *Digester) Of(r *Run) string {
-	d.begin()
+	d.hash.begin()
 	d.row(digestRuns, Runs.Columns, RunValues(r, ""))
-	d.metrics, d.ops = d.metrics[:0], d.ops[:0]
-	for i := range r.Metrics {
-		d.metrics = append(d.metrics, &r.Metrics[i])
-	}
-	for i := range r.Ops {
-		d.ops = append(d.ops, &r.Ops[i])
-	}
-	slices.SortStableFunc(d.metrics, func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortStableFunc(d.ops, func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) })
-	for _, m := range d.metrics {
+	for _, m := range slices.SortedStableFunc(pointers(r.Metrics), func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) }) {
 		d.row(digestSamples, Samples.Columns[1:], MetricValues(m))
 	}
-	for _, o := range d.ops {
+	for _, o := range slices.SortedStableFunc(pointers(r.Ops), func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) }) {
 		d.row(digestOps, Ops.Columns[1:], OpValues(o))
 	}
-	clear(d.metrics) // so that nothing keeps the run
-	clear(d.ops)
 	return d.sum()
 }
 
-// digestPiece is the number of bytes that are hashed at once.
-const digestPiece = 4 << 10
+// pointers returns pointers to the elements of a list.
+func pointers[T any](list []T) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
 
 // DigestOfRows is the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
 // of samples and ops may be in any order.
 func DigestOfRows(run []any, samples, ops [][]any) string {
 	var d Digester
-	d.begin()
+	d.hash.begin()
 	d.row(digestRuns, Runs.Columns, slices.Values(run))
 	for _, t := range []struct {
 		number  byte
 		columns []*Column
 		rows    [][]any
 	}{{digestSamples, Samples.Columns, samples}, {digestOps, Ops.Columns, ops}} {
-		rows := slices.Clone(t.rows)
-		slices.SortFunc(rows, func(a, b []any) int { return compareKeys(a[1], b[1]) })
-		for _, row := range rows {
+		for _, row := range slices.SortedFunc(slices.Values(t.rows), func(a, b []any) int { return compareKeys(a[1], b[1]) }) {
 			d.row(t.number, t.columns[1:], slices.Values(row[1:]))
 		}
 	}
@@ -95,16 +84,7 @@ func compareKeys(a, b any) int {
 	return cmp.Compare(m, n)
 }
 
-// begin forgets the run before.
-func (d *Digester) begin() {
-	if d.hash == nil {
-		d.hash, d.pending = sha256.New(), make([]byte, 0, 2*digestPiece)
-	}
-	d.hash.Reset()
-	d.pending = d.pending[:0]
-}
-
-// row adds the values of a row, or pointers to them, except NULL, derived values, and warnings, which are not measured. The derived
+// row hashes the values of a row, or pointers to them, except NULL, derived values, and warnings, which are not measured. The derived
 // values of a metric count if it has neither ticks nor reals, because it has no others.
 func (d *Digester) row(table byte, columns []*Column, values iter.Seq[any]) {
 	derived := table == digestSamples
@@ -118,180 +98,130 @@ func (d *Digester) row(table byte, columns []*Column, values iter.Seq[any]) {
 		if c.Derived && !derived || table == digestRuns && c.Name == "warnings" {
 			continue
 		}
-		if len(d.pending) >= digestPiece {
-			d.flush()
-		}
-		d.pending = binary.BigEndian.AppendUint32(append(d.pending, table), uint32(c.ID))
-		d.add(value)
-	}
-}
-
-// add adds a value. Long lists are hashed in pieces.
-func (d *Digester) add(value any) {
-	switch v := value.(type) {
-	case *[]int64:
-		addNumbers(d, *v, appendIntegers)
-	case []int64:
-		addNumbers(d, v, appendIntegers)
-	case *[]float64:
-		addNumbers(d, *v, appendReals)
-	case []float64:
-		addNumbers(d, v, appendReals)
-	case *map[string]string:
-		addMap(d, *v, appendText)
-	case *map[string]float64:
-		addMap(d, *v, appendReal)
-	default:
-		d.pending = appendValue(d.pending, value)
+		_, _ = d.hash.out.Write(binary.BigEndian.AppendUint32(append(d.hash.out.AvailableBuffer(), table), uint32(c.ID)))
+		d.hash.add(value)
 	}
 }
 
 func (d *Digester) sum() string {
-	d.hash.Write(d.pending)
-	return hex.EncodeToString(d.hash.Sum(nil)[:16])
+	sum := d.hash.sum()
+	return hex.EncodeToString(sum[:16])
 }
 
-// flush hashes what was added.
-func (d *Digester) flush() {
-	d.hash.Write(d.pending)
-	d.pending = d.pending[:0]
-}
-
-// addNumbers adds a list of numbers, which may be long.
-func addNumbers[T any](d *Digester, list []T, add func([]byte, []T) []byte) {
-	d.pending = appendLength(d.pending, len(list))
-	for piece := range slices.Chunk(list, digestPiece/numberSize) {
-		d.pending = add(d.pending, piece)
-		d.flush()
+// RowHash is SHA-256 over all values of a row, derived ones included, encoded as in a digest. Rows with equal hashes have
+// equal values. The values have the types that Kind names.
+func RowHash(row []any) [sha256.Size]byte {
+	var h valueHash
+	h.begin()
+	for _, value := range row {
+		h.add(value)
 	}
+	return h.sum()
 }
 
-// appendValue adds the kind byte of a value, or of the value that a pointer points to, then its content.
-func appendValue(b []byte, value any) []byte {
+// valueHash computes SHA-256 over values, each with a byte for its kind. It hashes values piece by piece, so that a million samples are not
+// written down once more. Writing to a hash never fails.
+type valueHash struct {
+	hash hash.Hash
+	out  *bufio.Writer // to hash
+}
+
+// begin forgets the values before.
+func (h *valueHash) begin() {
+	if h.hash == nil {
+		h.hash = sha256.New()
+		h.out = bufio.NewWriter(h.hash)
+	}
+	h.hash.Reset()
+	h.out.Reset(h.hash)
+}
+
+func (h *valueHash) sum() (sum [sha256.Size]byte) {
+	_ = h.out.Flush()
+	h.hash.Sum(sum[:0])
+	return sum
+}
+
+// add adds the kind byte of a value, or of the value that a pointer points to, then its content.
+func (h *valueHash) add(value any) {
 	switch v := value.(type) {
 	case nil:
-		return append(b, 'n')
+		_ = h.out.WriteByte('n')
 	case string:
-		return appendText(b, v)
+		h.text(v)
 	case *string:
-		return appendText(b, *v)
+		h.text(*v)
 	case int64:
-		return appendInteger(b, v)
+		h.integer(v)
 	case *int64:
-		return appendInteger(b, *v)
+		h.integer(*v)
 	case float64:
-		return appendReal(b, v)
+		h.real(v)
 	case *float64:
-		return appendReal(b, *v)
+		h.real(*v)
 	case bool:
-		return appendBoolean(b, v)
+		bit := byte(0)
+		if v {
+			bit = 1
+		}
+		_, _ = h.out.Write([]byte{'b', bit})
 	case time.Time:
-		return appendTime(b, v)
+		h.number('t', uint64(v.UnixMicro()))
 	case *time.Time:
-		return appendTime(b, *v)
+		h.number('t', uint64(v.UnixMicro()))
 	case []string:
-		return appendList(b, v, appendText)
+		addList(h, v, h.text)
 	case []int64:
-		return appendIntegers(appendLength(b, len(v)), v)
+		addList(h, v, h.integer)
 	case []float64:
-		return appendReals(appendLength(b, len(v)), v)
-	case [][]any:
-		return appendStructs(b, v)
-	case *bool, *[]string, *[][]any:
-		return appendValue(b, plain(v))
+		addList(h, v, h.real)
+	case [][]any: // structs: each is the list of its fields, with NULL ones
+		addList(h, v, func(fields []any) { addList(h, fields, h.add) })
 	case map[string]string:
-		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendText)
+		addMap(h, v, h.text)
 	case map[string]float64:
-		return appendMap(b, v, slices.Sorted(maps.Keys(v)), appendReal)
+		addMap(h, v, h.real)
+	case *bool, *[]string, *[]int64, *[]float64, *[][]any, *map[string]string, *map[string]float64:
+		h.add(plain(v))
+	default:
+		// Only RunRow, MetricRow and OpRow make rows, so another type is a mistake in this package.
+		panic(fmt.Sprintf("digest of %T", value))
 	}
-	// Only RunRow, MetricRow and OpRow make rows, so another type is a mistake in this package.
-	panic(fmt.Sprintf("digest of %T", value))
 }
 
-func appendText(b []byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint64(append(b, 's'), uint64(len(s))), s...)
+// number adds a kind byte and 64 bits.
+func (h *valueHash) number(kind byte, bits uint64) {
+	_, _ = h.out.Write(binary.BigEndian.AppendUint64(append(h.out.AvailableBuffer(), kind), bits))
 }
 
-func appendInteger(b []byte, i int64) []byte {
-	return binary.BigEndian.AppendUint64(append(b, 'i'), uint64(i))
+func (h *valueHash) text(s string) {
+	h.number('s', uint64(len(s)))
+	_, _ = h.out.WriteString(s)
 }
 
-// numberSize is the size of a number, in B: its kind and its value.
-const numberSize = 1 + 8
+func (h *valueHash) integer(i int64) { h.number('i', uint64(i)) }
 
-// appendIntegers adds the elements of a list, without its length.
-func appendIntegers(b []byte, list []int64) []byte {
-	b = slices.Grow(b, numberSize*len(list))
-	for _, v := range list {
-		b = appendInteger(b, v)
-	}
-	return b
-}
-
-// appendReals adds the elements of a list, without its length.
-func appendReals(b []byte, list []float64) []byte {
-	b = slices.Grow(b, numberSize*len(list))
-	for _, v := range list {
-		b = appendReal(b, v)
-	}
-	return b
-}
-
-func appendReal(b []byte, f float64) []byte {
-	return binary.BigEndian.AppendUint64(append(b, 'r'), realBits(f))
-}
-
-func appendBoolean(b []byte, value bool) []byte {
-	if value {
-		return append(b, 'b', 1)
-	}
-	return append(b, 'b', 0)
-}
-
-func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
-	b = appendLength(b, len(list))
-	for _, element := range list {
-		b = add(b, element)
-	}
-	return b
-}
-
-// appendLength begins a list.
-func appendLength(b []byte, n int) []byte {
-	return binary.BigEndian.AppendUint64(append(b, 'l'), uint64(n))
-}
-
-func addMap[V any](d *Digester, m map[string]V, add func([]byte, V) []byte) {
-	d.keys = d.keys[:0]
-	for key := range m {
-		d.keys = append(d.keys, key)
-	}
-	slices.Sort(d.keys)
-	d.pending = appendMap(d.pending, m, d.keys, add)
-}
-
-// appendMap adds the entries in the order of the keys.
-func appendMap[V any](b []byte, m map[string]V, keys []string, add func([]byte, V) []byte) []byte {
-	b = binary.BigEndian.AppendUint64(append(b, 'm'), uint64(len(m)))
-	for _, key := range keys {
-		b = add(appendText(b, key), m[key])
-	}
-	return b
-}
-
-// appendStructs adds a list of structs: each is the list of its fields, NULL ones included.
-func appendStructs(b []byte, list [][]any) []byte {
-	return appendList(b, list, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
-}
-
-func appendTime(b []byte, value time.Time) []byte {
-	return binary.BigEndian.AppendUint64(append(b, 't'), uint64(value.UnixMicro()))
-}
-
-// realBits gives the IEEE 754 bits, with the same NaN for all NaNs.
-func realBits(f float64) uint64 {
+// real adds the IEEE 754 bits, with the same NaN for all NaNs.
+func (h *valueHash) real(f float64) {
+	bits := math.Float64bits(f)
 	if math.IsNaN(f) {
-		return 0x7ff8_0000_0000_0000
+		bits = 0x7ff8_0000_0000_0000
 	}
-	return math.Float64bits(f)
+	h.number('r', bits)
+}
+
+func addList[T any](h *valueHash, list []T, add func(T)) {
+	h.number('l', uint64(len(list)))
+	for _, element := range list {
+		add(element)
+	}
+}
+
+// addMap adds the entries in the order of their keys.
+func addMap[V any](h *valueHash, m map[string]V, add func(V)) {
+	h.number('m', uint64(len(m)))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		h.text(key)
+		add(m[key])
+	}
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"iter"
+	"reflect"
 	"time"
 )
 
@@ -129,29 +130,11 @@ func orNull[T any](value *T, null bool) any {
 
 // plain gives a value in place of the pointer to it.
 func plain(value any) any {
-	switch v := value.(type) {
-	case *string:
-		return *v
-	case *int64:
-		return *v
-	case *float64:
-		return *v
-	case *bool:
-		return *v
-	case *time.Time:
-		return v.UTC()
-	case *[]string:
-		return *v
-	case *[]int64:
-		return *v
-	case *[]float64:
-		return *v
-	case *map[string]string:
-		return *v
-	case *map[string]float64:
-		return *v
-	case *[][]any:
-		return *v
+	if t, ok := value.(*time.Time); ok {
+		return t.UTC()
+	}
+	if p := reflect.ValueOf(value); p.Kind() == reflect.Pointer {
+		return p.Elem().Interface()
 	}
 	return value
 }

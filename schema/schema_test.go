@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -204,40 +202,6 @@ func TestDigestGolden(t *testing.T) {
 	if got, want := DigestOf(&r), "5b6f10197050c60298a1938c9bd1dee9"; got != want {
 		t.Errorf("digest is %s, want %s", got, want)
 	}
-}
-
-// TestDigestOfManyValues: a digest is that of all values written down one after the other, however many there are.
-func TestDigestOfManyValues(t *testing.T) {
-	random := rand.New(rand.NewPCG(11, 12))
-	for _, n := range []int{0, 1, 454, 455, 456, 909, 910, 911, 5000, 100_000} {
-		ticks, reals := make([]int64, n), make([]float64, n)
-		for i := range n {
-			ticks[i], reals[i] = random.Int64()-1<<62, random.NormFloat64()
-		}
-		r := Run{PointID: strings.Repeat("p", n), Metrics: []Metric{{Name: "a", Tick: 1, Ticks: ticks, AtNS: ticks}, {Name: "b", Reals: reals}}}
-		r.Tags = map[string]string{"z": strings.Repeat("é", n), "a": "", "m": "x"}
-		if got, want := DigestOf(&r), digestAtOnce(&r); got != want {
-			t.Errorf("%d values: digest %s, want %s", n, got, want)
-		}
-	}
-}
-
-// digestAtOnce is the digest of a run whose metrics have samples and are in order.
-func digestAtOnce(r *Run) string {
-	var all []byte
-	add := func(table byte, columns []*Column, row []any) {
-		for i, c := range columns {
-			if row[i] != nil && !c.Derived && c.Name != "warnings" {
-				all = append(append(all, table, 0, 0, 0, byte(c.ID)), appendValue(nil, row[i])...)
-			}
-		}
-	}
-	add(digestRuns, Runs.Columns, RunRow(r, ""))
-	for i := range r.Metrics {
-		add(digestSamples, Samples.Columns[1:], MetricRow(&r.Metrics[i]))
-	}
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:16])
 }
 
 func TestDigestCoversWhatWasMeasured(t *testing.T) {
