@@ -115,7 +115,11 @@ func (c *compacter) all(ctx context.Context) error {
 		c.lost = runfile.Lost{}
 	}
 	c.losing = map[*schema.Table][]string{}
-	defer func() { disk.RemoveAll(c.into, c.temps) }()
+	defer func() {
+		for _, temp := range c.temps {
+			_ = c.into.Remove(temp) // or the next writer does it after a day
+		}
+	}()
 	listing, inputs, err := c.list(ctx)
 	if err != nil {
 		return err

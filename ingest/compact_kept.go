@@ -63,18 +63,12 @@ func (c *compacter) writeState() error {
 	if err != nil {
 		return err
 	}
-	t, err := disk.CreateTemp(c.into)
-	if err != nil {
-		return err
-	}
-	defer t.Remove()
-	if err := t.Fill(content); err != nil {
-		return err
-	}
-	if err := c.into.Rename(t.Name, compactMark); err != nil {
-		return err
-	}
-	return disk.SyncDir(c.into, ".")
+	return disk.WithTemp(c.into, content, func(temp string) error {
+		if err := c.into.Rename(temp, compactMark); err != nil {
+			return err
+		}
+		return disk.SyncDir(c.into, ".")
+	})
 }
 
 // readRuns are the runs that were read for a file, or are being read.

@@ -476,25 +476,14 @@ func (r *repairer) header(f Finding, newer int) error {
 		done = "a new header replaces it, with a new store_id"
 	}
 	if !r.dryRun {
-		if err := r.exchangeHeader(content); err != nil {
+		err := disk.WithTemp(r.files, content, func(temp string) error { return r.exchange(schema.HeaderFile, temp) })
+		if err != nil {
 			return err
 		}
 	}
 	r.did(Repair{Action: ActionAside, Path: f.Path, Reason: f.Problem})
 	r.did(Repair{Action: ActionKeep, Path: f.Path, Reason: done})
 	return nil
-}
-
-func (r *repairer) exchangeHeader(content []byte) error {
-	t, err := disk.CreateTemp(r.files)
-	if err != nil {
-		return err
-	}
-	defer t.Remove()
-	if err := t.Fill(content); err != nil {
-		return err
-	}
-	return r.exchange(schema.HeaderFile, t.Name)
 }
 
 // exchange links a file into quarantine/ and renames a temporary file over it.

@@ -21,6 +21,11 @@ const TempAge = 24 * time.Hour
 // Publish creates a file that is complete from the moment it has its name. It fails with fs.ErrExist if the name exists.
 // Its content is durable when it returns; the name is after an fsync of its directory.
 func Publish(f Files, name string, content []byte) error {
+	return WithTemp(f, content, func(temp string) error { return Place(f, temp, name) })
+}
+
+// WithTemp calls place with the name of a temporary file that has a content, which is durable.
+func WithTemp(f Files, content []byte, place func(temp string) error) error {
 	t, err := CreateTemp(f)
 	if err != nil {
 		return err
@@ -29,11 +34,7 @@ func Publish(f Files, name string, content []byte) error {
 	if err := t.Fill(content); err != nil {
 		return err
 	}
-	err = Place(f, t.Name, name)
-	if errors.Is(err, fs.ErrExist) && SameFile(f, t.Name, name) { // a network file system lost the answer to the link
-		return nil
-	}
-	return err
+	return place(t.Name)
 }
 
 // Temp is a temporary file, open for writing until it is filled.
@@ -46,7 +47,7 @@ type Temp struct {
 // CreateTemp creates an empty temporary file. Its name is new for every attempt, so leftovers and other processes do not
 // get in the way.
 func CreateTemp(f Files) (*Temp, error) {
-	name := path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
+	name := TempName()
 	opened, err := f.Create(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := f.MakeDir(schema.TmpDir); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -94,11 +95,15 @@ func (t *Temp) FillWith(write func(io.Writer) error) error {
 // Place gives a temporary file its name. It fails with fs.ErrExist if the name exists.
 func Place(f Files, temp, name string) error {
 	err := f.Link(temp, name)
+	if errors.Is(err, fs.ErrExist) && SameFile(f, temp, name) { // a network file system lost the answer to the link
+		return nil
+	}
 	if err == nil || !NoLinks(err) {
 		return err
 	}
-	// Without hard links, a rename has to do, and it would replace an existing file. Names with a ULID do not collide. If
-	// two processes create a store at the same instant, before it has any run, the later header stays.
+	// Without hard links, a rename has to do, and it would replace an existing file. Names with a ULID do not collide, and
+	// in a claim only one process works. If two processes create a store at the same instant, before it has any run, the
+	// later header stays.
 	switch _, err := fs.Stat(f, name); {
 	case err == nil:
 		return &fs.PathError{Op: "rename", Path: name, Err: fs.ErrExist}
@@ -125,32 +130,13 @@ func RemoveOldTemps(f Files, now time.Time) {
 	}
 }
 
-// PublishNew creates a file under a name that must not exist, and never replaces another file. The error wraps
-// fs.ErrExist. In a claim it may use a rename, because only one process works there, and the claim is renamed before
-// another one does.
-func PublishNew(f Files, content []byte, name string) error {
-	t, err := CreateTemp(f)
-	if err != nil {
-		return err
-	}
-	defer t.Remove()
-	if err := t.Fill(content); err != nil {
-		return err
-	}
-	return Place(f, t.Name, name)
-}
-
 // PlaceDurably gives a finished temporary file a name that nobody else uses, creates the folder for it, and makes the
-// name durable. If a network file system reports a link as failed although it was made, the name is this file.
+// name durable.
 func PlaceDurably(f Files, temp, name string) error {
 	if err := MakeDirs(f, path.Dir(name)); err != nil {
 		return err
 	}
-	err := Place(f, temp, name)
-	if errors.Is(err, fs.ErrExist) && SameFile(f, temp, name) {
-		err = nil
-	}
-	if err != nil {
+	if err := Place(f, temp, name); err != nil {
 		return err
 	}
 	return SyncDir(f, path.Dir(name))
@@ -159,11 +145,4 @@ func PlaceDurably(f Files, temp, name string) error {
 // TempName is a new name for a file that is being written.
 func TempName() string {
 	return path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
-}
-
-// RemoveAll removes temporary files. If that fails, the next writer does it after a day.
-func RemoveAll(f Files, names []string) {
-	for _, name := range names {
-		_ = f.Remove(name)
-	}
 }

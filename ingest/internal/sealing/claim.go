@@ -66,10 +66,10 @@ func (s *Sealer) sign(c schema.Claim) error {
 		return err
 	}
 	name := path.Join(c.Path(), schema.OwnerFile)
-	err = disk.PublishNew(s.Files, text, name)
+	err = disk.Publish(s.Files, name, text)
 	if errors.Is(err, fs.ErrExist) { // that of the former owner
 		if err = s.Files.Remove(name); err == nil {
-			err = disk.PublishNew(s.Files, text, name)
+			err = disk.Publish(s.Files, name, text)
 		}
 	}
 	return err

@@ -131,7 +131,7 @@ func (s *Sealer) makeRescued(c schema.Claim) (string, error) {
 	}
 	text, err := Self(s.HostID, time.Now()).Encode()
 	if err == nil {
-		err = disk.PublishNew(s.Files, text, path.Join(segment, schema.OwnerFile))
+		err = disk.Publish(s.Files, path.Join(segment, schema.OwnerFile), text)
 	}
 	if errors.Is(err, fs.ErrExist) { // another process has begun this
 		err = nil
@@ -146,7 +146,7 @@ func (s *Sealer) rescueRun(f schema.LiveFile) error {
 	if err != nil && disk.NoLinks(err) { // copy it: it must stay in the claim, where readers may be listing it
 		var content []byte
 		if content, err = fs.ReadFile(s.Files, f.Path()); err == nil {
-			err = disk.PublishNew(s.Files, content, to)
+			err = disk.Publish(s.Files, to, content)
 		}
 	}
 	if !errors.Is(err, fs.ErrExist) {

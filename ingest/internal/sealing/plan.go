@@ -190,7 +190,7 @@ func (s *Sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
 	if err != nil {
 		return err
 	}
-	return disk.PublishNew(s.Files, text, path.Join(c.Path(), schema.PlanFile))
+	return disk.Publish(s.Files, path.Join(c.Path(), schema.PlanFile), text)
 }
 
 // writeAgain writes the files of a claim that already has a plan.
