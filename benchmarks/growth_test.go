@@ -123,7 +123,7 @@ func copyToWrite(b *testing.B, dir string) *ingest.Store {
 	return store
 }
 
-// unchanged is for how long the folder of a month must not have changed before the names in it are kept.
+// unchanged is for how long the folder of a month must not have changed before its size is kept.
 const unchanged = time.Minute
 
 // settle packs stores when their folders have not changed for long enough, as a writer does that comes later.

@@ -53,7 +53,7 @@ func scaleDir(tb testing.TB) string {
 }
 
 // storeOf gives the directory of a store, which it makes where it is not there. It is packed once more, as by any later writer: what was made
-// in the last minute keeps no names of files yet.
+// in the last minute has no sizes of folders yet.
 func storeOf(tb testing.TB, r recipe) string {
 	tb.Helper()
 	dir := made(tb, r.name, r.write)

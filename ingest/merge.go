@@ -259,13 +259,11 @@ func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []
 		if e.Kind != schema.EventRemove {
 			continue
 		}
-		for _, text := range e.Runs {
-			run, err := schema.ParseULID(text)
-			if err != nil {
-				return nil, nil, err
-			}
-			removed = append(removed, run)
+		runs, err := schema.ParseULIDs(e.Runs)
+		if err != nil {
+			return nil, nil, err
 		}
+		removed = append(removed, runs...)
 	}
 	return names, removed, nil
 }

@@ -303,38 +303,36 @@ func TestPackEvents(t *testing.T) {
 	mustHold(t, dir)
 }
 
-// TestPackNames: the names in folders of months that are over are repeated when they are many, and again when many have come.
-func TestPackNames(t *testing.T) {
+// TestPackSizes: the sizes of folders of months that are over are kept when they count many files, and again when many have come.
+func TestPackSizes(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
 	later := time.Now().AddDate(0, 2, 0)
-	if runs := sweep(1, 2, 1); len(must(schema.StableFolders(store.files, later))) > 0 {
-		t.Fatal("an empty store has stable folders")
-	} else if bulkFiles(t, store, 2, runs); len(must(schema.StableFolders(store.files, later))) == 0 {
+	bulkFiles(t, store, 2, sweep(1, 2, 0))
+	if sizes, _, err := schema.StableSizes(store.files, later); err != nil || len(sizes) == 0 {
 		t.Skip("the times of folders do not show changes on this file system")
 	}
-	names := func() int {
-		return len(must(filepath.Glob(filepath.Join(dir, schema.FolderNames(schema.ULID{})[:len("packs/folders-")]+"*"))))
+	kept := func() int {
+		return len(must(filepath.Glob(filepath.Join(dir, schema.FolderSizesFile(schema.ULID{})[:len("packs/folders-")]+"*"))))
 	}
 	for round, want := range []struct {
 		runs, written, left int
 		after               time.Duration
-	}{{0, 0, 0, 0}, {2, 0, 0, 0}, {2, 1, 1, 0}, {0, 0, 1, 0}, {2, 1, 2, 0}, {0, 0, 1, 11 * time.Minute}} {
-		bulkFiles(t, store, 2, sweep(uint64(round+2), want.runs, 1))
+	}{{0, 0, 0, 0}, {4, 1, 1, 0}, {0, 0, 1, 0}, {4, 1, 2, 0}, {0, 0, 1, 11 * time.Minute}} {
+		bulkFiles(t, store, 2, sweep(uint64(round+2), want.runs, 0))
 		p := newPacker(store.files)
-		p.Rules.MinFiles, p.Rules.MinNames = 100, 3
-		p.Now = later.Add(want.after + time.Duration(round)*time.Second) // the latest names are those of the largest id
-		if err := p.Pack(); err != nil || p.Written != want.written || names() != want.left {
-			t.Fatalf("round %d: %d written, %d there, %v; want %+v", round, p.Written, names(), err, want)
+		p.Rules.MinFiles, p.Rules.MinSizes = 100, 5
+		p.Now = later.Add(want.after + time.Duration(round)*time.Second) // the latest file is that of the largest id
+		if err := p.Pack(); err != nil || p.Written != want.written || kept() != want.left {
+			t.Fatalf("round %d: %d written, %d there, %v; want %+v", round, p.Written, kept(), err, want)
 		}
-		sameNames(t, dir)
 		if want.written > 0 {
 			sameSizes(t, dir)
 		}
 	}
 	p := newPacker(store.files)
-	p.Rules.MinFiles, p.Rules.MinNames = 100, 1
-	bulkFiles(t, store, 2, sweep(20, 2, 1))
+	p.Rules.MinFiles, p.Rules.MinSizes = 100, 1
+	bulkFiles(t, store, 2, sweep(20, 2, 0))
 	if err := p.Pack(); err != nil || p.Written != 0 {
 		t.Errorf("a moment after a folder changed %d are written, %v", p.Written, err)
 	}
@@ -374,34 +372,18 @@ func (f *changingFiles) Open(name string) (fs.File, error) {
 	return f.OS.Open(name)
 }
 
-// TestPackNamesRace: a folder that changes after it was listed is not repeated, although it is stable before and after.
-func TestPackNamesRace(t *testing.T) {
+// TestPackSizesRace: a folder that changes while it is measured has no size, although it is stable before and after.
+func TestPackSizesRace(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
-	bulkFiles(t, store, 2, sweep(1, 2, 1))
-	folder := filepath.Dir(filepath.Join(dir, sealedFiles(t, dir)[0].Path(schema.RunsDir)))
-	mustDo(t, os.Chtimes(folder, time.Time{}, time.Now().Add(-time.Hour))) // so that a change is one whatever the steps of the clock are
-	changed := false
-	files := &changingFiles{OS: must(disk.NewOS(dir)), dir: schema.PacksDir, change: func() {
-		changed = true
-		bulkFiles(t, store, 2, sweep(2, 2, 1))
-	}}
-	p := newPacker(files)
-	p.Rules.MinFiles, p.Rules.MinNames = 100, 1
-	p.Now = p.Now.AddDate(0, 2, 0)
-	if err := p.Pack(); err != nil || p.Written != 0 || !changed || len(sealedFiles(t, dir)) != 2 {
-		t.Errorf("%d written, changed %v: %v", p.Written, changed, err)
-	}
-	mustDo(t, os.Mkdir(filepath.Join(dir, schema.RunsDir, "2000-01"), 0o777)) // a single folder is listed in any case
-	sameNames(t, dir)
-}
-
-// sameNames: a listing that may use the names in folders is that of the folders.
-func sameNames(t testing.TB, dir string) {
-	t.Helper()
-	got, want := must(schema.List(schema.Dir(dir), schema.Scope{})), must(schema.List(os.DirFS(dir), schema.Scope{}))
-	if !slices.Equal(got.Sealed, want.Sealed) {
-		t.Fatalf("the folders have %v, listed are %v", want.Sealed, got.Sealed)
+	bulkFiles(t, store, 2, sweep(1, 2, 0))
+	folder := path.Dir(sealedFiles(t, dir)[0].Path(schema.RunsDir))
+	mustDo(t, os.Chtimes(filepath.Join(dir, folder), time.Time{}, time.Now().Add(-time.Hour))) // so that a change is one whatever the steps of the clock are
+	files := &changingFiles{OS: must(disk.NewOS(dir)), dir: folder}
+	files.change = func() { bulkFiles(t, store, 2, sweep(2, 2, 0)) }
+	sizes, _, err := schema.StableSizes(files, time.Now().AddDate(0, 2, 0))
+	if err != nil || files.change != nil || slices.ContainsFunc(sizes, func(s schema.FolderSize) bool { return s.Folder == folder }) {
+		t.Errorf("changed: %v; %+v, %v", files.change == nil, sizes, err)
 	}
 }
 
@@ -442,7 +424,7 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	files.OS = must(disk.NewOS(dir))
 	packer := func() *sealing.Packer {
 		p := newPacker(&files)
-		p.Rules.Memory, p.Rules.MinNames = 1, 1
+		p.Rules.Memory, p.Rules.MinSizes = 1, 1
 		p.Now = p.Now.AddDate(0, 2, 0) // when no folder changes any more
 		return p
 	}
@@ -453,7 +435,6 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 		t.Fatalf("operation %d: an fsync failed, and nobody says so", files.At)
 	}
 	planned(t, dir)
-	sameNames(t, dir)
 	p = packer()
 	files.Healed = true
 	if err := p.Pack(); err != nil {
@@ -465,9 +446,8 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	if n := len(must(fs.Glob(before, "*/*"))); n != 4 {
 		t.Fatalf("operation %d: %d sealed files", files.At, n)
 	}
-	sameNames(t, dir)
-	if folders := must(schema.StableFolders(files.OS, p.Now)); schema.UnknownNames(files.OS, folders, sealedFiles(t, dir)) > 0 {
-		t.Fatalf("operation %d: the names in folders are not repeated", files.At)
+	if _, fresh, err := schema.StableSizes(files.OS, p.Now); err != nil || fresh > 0 {
+		t.Fatalf("operation %d: the sizes of folders with %d files are not kept, %v", files.At, fresh, err)
 	}
 	return files.Hit
 }

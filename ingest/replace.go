@@ -168,15 +168,12 @@ func (s *Store) annotations() (events, error) {
 // storedTags are the tags with which runs were stored, by their ids.
 func (s *Store) storedTags(all []Replaced) (map[string]map[string]string, error) {
 	tags := map[string]map[string]string{}
-	var ids []schema.ULID
 	for _, r := range all {
-		for _, text := range []string{r.Old, r.New} {
-			id, err := schema.ParseULID(text)
-			if err != nil {
-				return nil, err
-			}
-			tags[text], ids = nil, append(ids, id)
-		}
+		tags[r.Old], tags[r.New] = nil, nil
+	}
+	ids, err := schema.ParseULIDs(slices.Collect(maps.Keys(tags)))
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(ids, schema.ULID.Compare)
 	files, err := runfile.Near(s.files, ids)

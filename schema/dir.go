@@ -187,6 +187,24 @@ func kindOf(mode fs.FileMode) string {
 	return "a device"
 }
 
+// OpenAt opens a file for reading in any order.
+func OpenAt(f fs.FS, name string) (file fs.File, at io.ReaderAt, size int64, err error) {
+	file, err = f.Open(name)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	info, err := file.Stat()
+	at, ok := file.(io.ReaderAt)
+	if err == nil && !ok {
+		err = &fs.PathError{Op: "readat", Path: name, Err: errors.ErrUnsupported}
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, nil, 0, err
+	}
+	return file, at, info.Size(), nil
+}
+
 // Limits for the size of JSON files. This program writes no larger ones, so larger ones are not read.
 const (
 	maxSmall = 64 << 10 // a header, an owner

@@ -35,7 +35,6 @@ type Events struct {
 type Scope struct {
 	Newest int       // only files that can contain one of so many newest sealed runs; 0 means no limit
 	Since  time.Time // only files that can contain a run of this time or later; the zero time means no limit
-	Totals bool      // to count: all files, but instead of those of a folder whose total is known one without an id, which has all their rows and times
 }
 
 // attempts limits how often a listing starts again because runs were sealed in the meantime.
@@ -84,12 +83,7 @@ func look(store fs.FS, scope Scope) (*Listing, error) {
 		}
 	}
 	l := &Listing{}
-	if scope.Totals {
-		l.Sealed, err = totals(store, claimed)
-	} else {
-		l.Sealed, err = sealed(store, scope, claimed)
-	}
-	if err != nil {
+	if l.Sealed, err = sealed(store, scope, claimed); err != nil {
 		return nil, err
 	}
 	after, err := names(store, LiveDir)
@@ -322,21 +316,6 @@ func events(store fs.FS) (Events, error) {
 	return e, err
 }
 
-// totals lists all sealed files, and one for those of a folder whose names are known. Claims ask for their files one by one.
-func totals(store fs.FS, claimed []Claim) ([]SealedFile, error) {
-	folders, err := monthFolders(store, RunsDir)
-	if err != nil {
-		return nil, err
-	}
-	known := openNames(store, RunsDir, folders)
-	defer known.close()
-	names := known.total
-	if len(claimed) > 0 {
-		names = known.in
-	}
-	return allMonths(store, RunsDir, folders, names)
-}
-
 // sealed lists the sealed files in the scope, and always those of the claims.
 func sealed(store fs.FS, scope Scope, claimed []Claim) ([]SealedFile, error) {
 	files, err := months(store, RunsDir, scope)
@@ -368,9 +347,7 @@ func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
 		return nil, err
 	}
 	if scope == (Scope{}) {
-		known := openNames(store, zone, folders)
-		defer known.close()
-		return allMonths(store, zone, folders, known.in)
+		return allMonths(store, zone, folders)
 	}
 	return lateMonths(store, zone, folders, scope)
 }
@@ -390,22 +367,15 @@ func monthFolders(store fs.FS, zone string) ([]string, error) {
 }
 
 // allMonths lists the files of folders, which are in order, latest first. Several are listed at the same time, because
-// most of the time is spent in the file system. Those whose names are known are not listed.
-func allMonths(store fs.FS, zone string, folders []string, known func(month string) ([]SealedFile, bool)) ([]SealedFile, error) {
+// most of the time is spent in the file system.
+func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error) {
 	files, errs := make([][]SealedFile, len(folders)), make([]error, len(folders))
 	var next atomic.Int64
 	var listing sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(folders)) {
 		listing.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(folders) {
-					return
-				}
-				var ok bool
-				if files[i], ok = known(folders[i]); !ok {
-					files[i], errs[i] = folder(store, path.Join(zone, folders[i]))
-				}
+			for i := int(next.Add(1)) - 1; i < len(folders); i = int(next.Add(1)) - 1 {
+				files[i], errs[i] = folder(store, path.Join(zone, folders[i]))
 			}
 		})
 	}

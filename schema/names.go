@@ -35,8 +35,8 @@ const (
 	packedSuffix  = ".jsonl"
 	widePrefix    = "event-" // of an event of many runs, in PacksDir
 	wideSuffix    = ".runs"
-	namesPrefix   = "folders-" // of the names in folders, in PacksDir
-	namesSuffix   = ".names"
+	sizesPrefix   = "folders-" // of the sizes of folders, in PacksDir
+	sizesSuffix   = ".names"   // earlier versions kept names there
 )
 
 // TableZones are the zones with the sealed files of each table.
@@ -195,11 +195,15 @@ func parseTime(text string) (int64, error) {
 func EventFile(id ULID) string { return path.Join(EventsDir, id.String()+eventSuffix) }
 
 // ParseEventFile parses the last element of EventFile.
-func ParseEventFile(name string) (ULID, error) {
-	stem, ok := strings.CutSuffix(name, eventSuffix)
+func ParseEventFile(name string) (ULID, error) { return parseNamed(name, "", eventSuffix, "an event") }
+
+// parseNamed parses a name that consists of a prefix, an id and a suffix. what describes such files for the error.
+func parseNamed(name, prefix, suffix, what string) (ULID, error) {
+	stem, ok := strings.CutPrefix(name, prefix)
+	stem, also := strings.CutSuffix(stem, suffix)
 	id, err := ParseULID(stem)
-	if !ok || err != nil {
-		return ULID{}, fmt.Errorf("%q is not the name of an event", name)
+	if !ok || !also || err != nil {
+		return ULID{}, fmt.Errorf("%q is not the name of %s", name, what)
 	}
 	return id, nil
 }
@@ -209,13 +213,7 @@ func PackedEvents(id ULID) string { return path.Join(PacksDir, packedPrefix+id.S
 
 // ParsePackedEvents parses the last element of PackedEvents.
 func ParsePackedEvents(name string) (ULID, error) {
-	stem, ok := strings.CutPrefix(name, packedPrefix)
-	stem, also := strings.CutSuffix(stem, packedSuffix)
-	id, err := ParseULID(stem)
-	if !ok || !also || err != nil {
-		return ULID{}, fmt.Errorf("%q is not the name of packed events", name)
-	}
-	return id, nil
+	return parseNamed(name, packedPrefix, packedSuffix, "packed events")
 }
 
 // WideEvent is the path of the wide form of an event: see EncodeWide.
@@ -223,27 +221,15 @@ func WideEvent(id ULID) string { return path.Join(PacksDir, widePrefix+id.String
 
 // ParseWideEvent parses the last element of WideEvent.
 func ParseWideEvent(name string) (ULID, error) {
-	stem, ok := strings.CutPrefix(name, widePrefix)
-	stem, also := strings.CutSuffix(stem, wideSuffix)
-	id, err := ParseULID(stem)
-	if !ok || !also || err != nil {
-		return ULID{}, fmt.Errorf("%q is not the name of a wide event", name)
-	}
-	return id, nil
+	return parseNamed(name, widePrefix, wideSuffix, "a wide event")
 }
 
-// FolderNames is the path of the names in folders: see EncodeFolderNames.
-func FolderNames(id ULID) string { return path.Join(PacksDir, namesPrefix+id.String()+namesSuffix) }
+// FolderSizesFile is the path of a file with the sizes of folders: see EncodeFolderSizes.
+func FolderSizesFile(id ULID) string { return path.Join(PacksDir, sizesPrefix+id.String()+sizesSuffix) }
 
-// ParseFolderNames parses the last element of FolderNames.
-func ParseFolderNames(name string) (ULID, error) {
-	stem, ok := strings.CutPrefix(name, namesPrefix)
-	stem, also := strings.CutSuffix(stem, namesSuffix)
-	id, err := ParseULID(stem)
-	if !ok || !also || err != nil {
-		return ULID{}, fmt.Errorf("%q is not the name of names in folders", name)
-	}
-	return id, nil
+// ParseFolderSizesFile parses the last element of FolderSizesFile.
+func ParseFolderSizesFile(name string) (ULID, error) {
+	return parseNamed(name, sizesPrefix, sizesSuffix, "sizes of folders")
 }
 
 // NewSealedFile names the sealed file of a claim with these runs. There must be at least one.

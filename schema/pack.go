@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -43,20 +42,12 @@ func EncodeCovers(ids []ULID) string {
 // cannot be read.
 func PackCovers(store fs.FS, pack SealedFile) ([]ULID, error) {
 	name := pack.Path(PacksDir)
-	file, err := store.Open(name)
+	file, at, size, err := OpenAt(store, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	at, ok := file.(io.ReaderAt)
-	if !ok {
-		return nil, &fs.PathError{Op: "readat", Path: name, Err: errors.ErrUnsupported}
-	}
-	footer, err := readFooter(at, info.Size())
+	footer, err := readFooter(at, size)
 	if err != nil {
 		return nil, fmt.Errorf("pack %s: %w", name, err)
 	}

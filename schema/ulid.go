@@ -95,6 +95,18 @@ func parseULID[T string | []byte](s T) (ULID, error) {
 	return u, nil
 }
 
+// ParseULIDs parses texts, each as ParseULID does.
+func ParseULIDs(texts []string) ([]ULID, error) {
+	ids := make([]ULID, len(texts))
+	for i, text := range texts {
+		var err error
+		if ids[i], err = ParseULID(text); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
 // Time is the time in the identifier, in UTC.
 func (u ULID) Time() time.Time {
 	return time.UnixMilli(u.millis()).UTC()

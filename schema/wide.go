@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -52,10 +51,11 @@ type wideHead struct {
 
 // EncodeWide prints an event in the wide form: a signed line of JSON, then the different ids as 16 bytes each, ascending.
 func EncodeWide(e Event) ([]byte, error) {
-	ids, err := parseRuns(e.Runs)
+	ids, err := ParseULIDs(e.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
 	}
+	ids = distinctIDs(ids)
 	head := wideHead{EventID: e.EventID, Kind: e.Kind, At: e.At, Key: e.Key, Value: e.Value, Count: len(ids)}
 	content := make([]byte, 0, len(ids)*len(ULID{}))
 	for block := range slices.Chunk(ids, wideBlock) {
@@ -76,18 +76,6 @@ func EncodeWide(e Event) ([]byte, error) {
 	return append(line, content...), nil
 }
 
-// parseRuns gives the different ids of texts, ascending.
-func parseRuns(runs []string) ([]ULID, error) {
-	ids := make([]ULID, len(runs))
-	for i, run := range runs {
-		var err error
-		if ids[i], err = ParseULID(run); err != nil {
-			return nil, err
-		}
-	}
-	return distinctIDs(ids), nil
-}
-
 // distinctIDs sorts ids in place, and drops repetitions.
 func distinctIDs(ids []ULID) []ULID {
 	if !slices.IsSortedFunc(ids, ULID.Compare) {
@@ -100,20 +88,12 @@ func distinctIDs(ids []ULID) []ULID {
 // ErrDamaged if it is not that event. The form is derived, so a reader can ignore one that cannot be read.
 func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 	name := WideEvent(id)
-	file, err := store.Open(name)
+	file, at, size, err := OpenAt(store, name)
 	if err != nil {
 		return Event{}, nil, err
 	}
 	defer file.Close()
-	at, ok := file.(io.ReaderAt)
-	if !ok {
-		return Event{}, nil, &fs.PathError{Op: "readat", Path: name, Err: errors.ErrUnsupported}
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return Event{}, nil, err
-	}
-	line, err := firstLine(at, info.Size())
+	line, err := firstLine(at, size)
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -121,7 +101,7 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 	if err := ReadSignedJSON(line, &head); err != nil {
 		return Event{}, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if head.Count <= 0 || int64(head.Count) > (info.Size()-int64(len(line)))/int64(len(ULID{})) {
+	if head.Count <= 0 || int64(head.Count) > (size-int64(len(line)))/int64(len(ULID{})) {
 		return Event{}, nil, fmt.Errorf("%w: %s is cut off", ErrDamaged, name)
 	}
 	set := &RunSet{store: store, event: id, offset: int64(len(line)), count: head.Count, sums: head.Sums}
@@ -132,7 +112,7 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 	}
 	blocks := (head.Count + wideBlock - 1) / wideBlock
 	if head.EventID != id.String() || len(head.Firsts) != blocks*len(ULID{}) || len(head.Sums) != blocks*wideSum ||
-		!slices.IsSortedFunc(set.firsts, ULID.Compare) || info.Size() != set.offset+int64(head.Count*len(ULID{})) {
+		!slices.IsSortedFunc(set.firsts, ULID.Compare) || size != set.offset+int64(head.Count*len(ULID{})) {
 		return Event{}, nil, fmt.Errorf("%w: %s is not event %s", ErrDamaged, name, id)
 	}
 	set.blocks = make([][]ULID, blocks)
@@ -311,15 +291,11 @@ func (s *RunSet) load(places []int) error {
 // loadWide reads blocks of the wide form. The error wraps ErrDamaged, or is one of the file system.
 func (s *RunSet) loadWide(places []int) error {
 	name := WideEvent(s.event)
-	file, err := s.store.Open(name)
+	file, at, _, err := OpenAt(s.store, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	at, ok := file.(io.ReaderAt)
-	if !ok {
-		return &fs.PathError{Op: "readat", Path: name, Err: errors.ErrUnsupported}
-	}
 	content := make([]byte, wideBlock*len(ULID{}))
 	for _, i := range places {
 		if s.blocks[i] != nil { // a block that is named twice
@@ -368,7 +344,7 @@ func DecodeEventRuns(line []byte) (Event, *RunSet, error) {
 	if err != nil || !e.IsWide() {
 		return e, nil, err
 	}
-	ids, err := parseRuns(e.Runs)
+	ids, err := ParseULIDs(e.Runs)
 	e.Runs = nil
 	return e, NewRunSet(ids), err
 }

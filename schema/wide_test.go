@@ -29,7 +29,7 @@ func TestRunSet(t *testing.T) {
 	e.Runs = append(e.Runs, e.Runs[7])
 	id, line, content := must(ParseULID(e.EventID)), must(e.Encode()), must(EncodeWide(e))
 	want := slices.Compact(slices.Sorted(slices.Values(e.Runs)))
-	ids := must(parseRuns(want))
+	ids := must(ParseULIDs(want))
 	flipped := bytes.Clone(content)
 	for at := bytes.IndexByte(flipped, '\n') + 5; at < len(flipped); at += wideBlock * len(ULID{}) {
 		flipped[at] ^= 1
@@ -104,7 +104,7 @@ func TestDecodeEventRuns(t *testing.T) {
 		if err != nil || set == nil || got.Runs != nil || got.Value != e.Value {
 			t.Fatalf("%s: %+v, %v", name, got, err)
 		}
-		if all, err := set.All(); err != nil || !slices.Equal(all, must(parseRuns(e.Runs))) {
+		if all, err := set.All(); err != nil || !slices.Equal(all, distinctIDs(must(ParseULIDs(e.Runs)))) {
 			t.Errorf("%s: %d runs, %v", name, len(all), err)
 		}
 	}

@@ -36,9 +36,6 @@ var suites = []suite{
 	{dir: "..", pkg: "./ingest", bench: "SealOverRead", args: thrice, figures: []figure{
 		{"ratio", "sealing", "reading the same live files with parquet-go", 3},
 	}},
-	{dir: "..", pkg: "./schema", bench: "FolderNames", args: thrice, onDisk: true, figures: []figure{
-		{"ratio", "listing 42,000 sealed files whose names are known, CPU", "listing their folders", 0},
-	}},
 	{dir: "..", pkg: "./schema/table", bench: "SampleSize", args: thrice, figures: []figure{
 		{"ratio", "bytes of a sample on disk", "the entropy of the measured values", 0},
 	}},

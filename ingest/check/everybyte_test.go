@@ -258,7 +258,7 @@ func calledAlways(s disk.StoreFile) string {
 		return s.Zone + " events"
 	case disk.KindWideEvent:
 		return s.Zone + " event"
-	case disk.KindFolderNames:
+	case disk.KindFolderSizes:
 		return s.Zone + " folders"
 	}
 	return s.Zone

@@ -10,37 +10,27 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestFolderNames: names in folders that are wrong are found and set aside, and the runs are there.
-func TestFolderNames(t *testing.T) {
+// TestFolderSizes: damaged sizes of folders are found and set aside, and the runs are there. Sizes of the folders of another store are no
+// damage.
+func TestFolderSizes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		damage func(content []byte) []byte
 		want   string // in the problem; empty: there is none
 	}{
-		"right":      {func(content []byte) []byte { return content }, ""},
-		"a byte":     {func(content []byte) []byte { content[len(content)-1] ^= 1; return content }, "do not match"},
-		"cut off":    {func(content []byte) []byte { return content[:len(content)-1] }, "cut off"},
-		"more":       {func(content []byte) []byte { return append(content, 0) }, "its size"},
-		"other rows": {nil, "differs from the folder"},
+		"right":   {func(content []byte) []byte { return content }, ""},
+		"a byte":  {func(content []byte) []byte { content[9] ^= 1; return content }, "does not match"},
+		"cut off": {func(content []byte) []byte { return content[:len(content)-1] }, "does not end"},
+		"more":    {func(content []byte) []byte { return append(content, 0) }, "more than one line"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, f := sealedStore(t, smallRun(), smallRun())
-			states := must(schema.StableFolders(schema.Dir(dir), time.Now().AddDate(0, 2, 0)))
-			if len(states) == 0 {
-				t.Skip("the times of folders do not show changes on this file system")
-			}
-			names := []schema.SealedFile{f}
-			if c.damage == nil {
-				names[0].Rows++
-			}
-			content := must(schema.EncodeFolderNames(states, nil, names))
-			if c.damage != nil {
-				content = c.damage(content)
-			}
-			file := schema.FolderNames(schema.NewULID(time.Now()))
+			times := schema.FolderTimes{Inode: 1, Changed: 2, Modified: 3}
+			sizes := []schema.FolderSize{{Folder: filepath.Dir(f.Path(schema.RunsDir)), FolderTimes: times, Files: 7, Bytes: 8}}
+			file := schema.FolderSizesFile(schema.NewULID(time.Now()))
 			mustDo(t, os.MkdirAll(filepath.Join(dir, schema.PacksDir), 0o777))
-			writeFile(t, filepath.Join(dir, file), content)
+			writeFile(t, filepath.Join(dir, file), c.damage(must(schema.EncodeFolderSizes(sizes))))
 			found := findings(t, dir)
 			if c.want == "" && len(found) > 0 || c.want != "" && (len(found) != 1 || found[0].Path != file || !strings.Contains(found[0].Problem, c.want)) {
 				t.Fatalf("found %+v", found)
@@ -55,14 +45,4 @@ func TestFolderNames(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestFolderNamesCopy: what is told of the folders of another store is no damage.
-func TestFolderNamesCopy(t *testing.T) {
-	t.Parallel()
-	dir, f := sealedStore(t, smallRun(), smallRun())
-	state := schema.FolderState{Month: schema.MonthOf(f.ID.Time()), FolderTimes: schema.FolderTimes{Inode: 1, Changed: 2, Modified: 3}}
-	mustDo(t, os.MkdirAll(filepath.Join(dir, schema.PacksDir), 0o777))
-	writeFile(t, filepath.Join(dir, schema.FolderNames(schema.NewULID(time.Now()))), must(schema.EncodeFolderNames([]schema.FolderState{state}, nil, nil)))
-	wholeStore(t, dir)
 }

@@ -614,8 +614,8 @@ func (v *verifier) checkSmall(s disk.StoreFile) (err error) {
 		err = v.checkPackedEvents(s)
 	case disk.KindWideEvent:
 		err = v.checkWideEvent(s)
-	case disk.KindFolderNames:
-		err = schema.CheckFolderNames(v.files, s.ID)
+	case disk.KindFolderSizes:
+		_, err = schema.ReadFolderSizes(v.files, s.ID)
 	case disk.KindEvent:
 		_, err = schema.ReadEvent(v.files, s.ID)
 	case disk.KindArtifact:

@@ -240,8 +240,8 @@ func FuzzClassify(f *testing.F) {
 			again = schema.EventFile(s.ID)
 		case disk.KindWideEvent:
 			again = schema.WideEvent(s.ID)
-		case disk.KindFolderNames:
-			again = schema.FolderNames(s.ID)
+		case disk.KindFolderSizes:
+			again = schema.FolderSizesFile(s.ID)
 		case disk.KindPackedEvents:
 			again = schema.PackedEvents(s.ID)
 		case disk.KindPlan:

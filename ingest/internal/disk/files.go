@@ -36,24 +36,6 @@ func NoLinks(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }
 
-// OpenAt opens a file for reading in any order.
-func OpenAt(f fs.FS, name string) (file fs.File, at io.ReaderAt, size int64, err error) {
-	file, err = f.Open(name)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	info, err := file.Stat()
-	at, ok := file.(io.ReaderAt)
-	if err == nil && !ok {
-		err = &fs.PathError{Op: "readat", Path: name, Err: errors.ErrUnsupported}
-	}
-	if err != nil {
-		_ = file.Close()
-		return nil, nil, 0, err
-	}
-	return file, at, info.Size(), nil
-}
-
 // Exists reports whether a name exists. The error says why that is not known.
 func Exists(f fs.FS, name string) (bool, error) {
 	_, err := fs.Stat(f, name)

@@ -29,7 +29,7 @@ const (
 	KindPack
 	KindPackedEvents
 	KindWideEvent
-	KindFolderNames
+	KindFolderSizes
 	KindEvent
 	KindArtifact
 	KindAside  // in TrashDir or QuarantineDir
@@ -44,7 +44,7 @@ type StoreFile struct {
 	Live   schema.LiveFile   // of KindLive
 	Claim  schema.Claim      // of KindPlan and KindOut
 	Sealed schema.SealedFile // of KindSealed and KindPack
-	ID     schema.ULID       // of KindEvent, KindPackedEvents, KindWideEvent and KindFolderNames
+	ID     schema.ULID       // of KindEvent, KindPackedEvents, KindWideEvent and KindFolderSizes
 	Entry  fs.DirEntry       // nil if only the name is known
 	Linked bool              // it is a link
 }
@@ -157,8 +157,8 @@ func (s *StoreFile) classifySealed() {
 	if id, err := schema.ParseWideEvent(base); err == nil && schema.WideEvent(id) == s.Path {
 		s.Kind, s.ID = KindWideEvent, id
 	}
-	if id, err := schema.ParseFolderNames(base); err == nil && schema.FolderNames(id) == s.Path {
-		s.Kind, s.ID = KindFolderNames, id
+	if id, err := schema.ParseFolderSizesFile(base); err == nil && schema.FolderSizesFile(id) == s.Path {
+		s.Kind, s.ID = KindFolderSizes, id
 	}
 }
 

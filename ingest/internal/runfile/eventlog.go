@@ -58,15 +58,7 @@ func WriteWideEvent(f disk.Files, e schema.Event) error {
 	if err != nil {
 		return err
 	}
-	t, err := disk.CreateTemp(f)
-	if err != nil {
-		return err
-	}
-	defer t.Remove()
-	if err := t.Fill(content); err != nil {
-		return err
-	}
-	err = disk.PlaceDurably(f, t.Name, schema.WideEvent(id))
+	err = disk.WithTemp(f, content, func(temp string) error { return disk.PlaceDurably(f, temp, schema.WideEvent(id)) })
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -19,7 +19,7 @@ import (
 
 // CheckHash compares a Parquet file with the hash in its metadata.
 func CheckHash(f fs.FS, name string) error {
-	file, content, size, err := disk.OpenAt(f, name)
+	file, content, size, err := schema.OpenAt(f, name)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ const wholeSize = 256 << 10
 
 // openChecked opens a Parquet file and compares it with the hash in its metadata.
 func openChecked(f fs.FS, name string) (checkedFile, error) {
-	file, content, size, err := disk.OpenAt(f, name)
+	file, content, size, err := schema.OpenAt(f, name)
 	if err != nil {
 		return checkedFile{}, err
 	}

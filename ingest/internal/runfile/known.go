@@ -156,7 +156,7 @@ func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error)
 			err = fmt.Errorf("looking for runs in %s: %w", name, err)
 		}
 	}()
-	opened, content, size, err := disk.OpenAt(f, name)
+	opened, content, size, err := schema.OpenAt(f, name)
 	if err != nil {
 		return err
 	}

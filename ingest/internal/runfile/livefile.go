@@ -4,7 +4,6 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
 )
@@ -58,7 +57,7 @@ const largeRun = 64 << 20
 // ReadRunFile reads the file of a run. The hash of a large one is checked first, which takes no memory: otherwise a huge
 // file that is not a run could use up all memory.
 func ReadRunFile(f fs.FS, name string) ([]byte, error) {
-	file, content, size, err := disk.OpenAt(f, name)
+	file, content, size, err := schema.OpenAt(f, name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
 )
@@ -320,7 +319,7 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 		return nil, InFile(name, err)
 	}
 	p.damage = InFile(name, err)
-	file, content, size, err := disk.OpenAt(f, name)
+	file, content, size, err := schema.OpenAt(f, name)
 	if errors.Is(err, schema.ErrDamaged) { // no plain file
 		return p, nil
 	}

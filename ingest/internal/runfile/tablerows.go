@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
 )
@@ -22,7 +21,7 @@ type TableRows struct {
 
 // OpenRows opens a file of a table. The error wraps table.ErrNewer if the file has unknown columns, which would get lost.
 func OpenRows(f fs.FS, name string, t *schema.Table) (*TableRows, error) {
-	file, content, size, err := disk.OpenAt(f, name)
+	file, content, size, err := schema.OpenAt(f, name)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +114,7 @@ func (r *TableRows) of(run string) ([][]any, error) {
 
 // OpenTable opens the file of a table. Errors about its content name it.
 func OpenTable(f fs.FS, name string, t *schema.Table) (*table.File, io.Closer, error) {
-	closer, content, size, err := disk.OpenAt(f, name)
+	closer, content, size, err := schema.OpenAt(f, name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -175,15 +175,7 @@ func (p *Packer) writeEvents(lines map[schema.ULID][]byte) error {
 	for _, id := range ids {
 		content.Write(lines[id])
 	}
-	t, err := disk.CreateTemp(p.Files)
-	if err != nil {
-		return err
-	}
-	defer t.Remove()
-	if err := t.Fill(content.Bytes()); err != nil {
-		return err
-	}
-	return p.packed(t.Name, schema.PackedEvents(schema.NewClaim(p.Now, ids)))
+	return p.writePack(content.Bytes(), schema.PackedEvents(schema.NewClaim(p.Now, ids)))
 }
 
 // removeOldEvents removes packs whose events are all in a later pack that has existed for a while.

@@ -17,14 +17,14 @@ import (
 type PackRules struct {
 	MinFiles int // files that are worth a pack
 	MaxRows  int // rows of a pack at most: several packs are read at a time, and fewer where time bounds them
-	MinNames int // names in folders that are worth a file
+	MinSizes int // files in folders whose sizes are worth a file
 	Memory   int // of the files that are merged at a time, about, in bytes
 }
 
 // StandardPackRules are the rules of every program. Tests use others.
 func StandardPackRules() PackRules {
 	const rowGroup = 122_880
-	return PackRules{MinFiles: 100, MaxRows: 2 * rowGroup, MinNames: 1000, Memory: 96 << 20}
+	return PackRules{MinFiles: 100, MaxRows: 2 * rowGroup, MinSizes: 1000, Memory: 96 << 20}
 }
 
 const (
@@ -45,18 +45,15 @@ type Packer struct {
 // Pack writes the packs that are worth it, and removes those that others replace.
 func (p *Packer) Pack() error {
 	disk.RemoveOldTemps(p.Files, p.Now)
-	var l schema.Listing
-	stable, err := schema.StableFolders(p.Files, p.Now) // before they are listed
+	err := p.sizes()
 	if err != nil {
 		return err
 	}
+	var l schema.Listing
 	if l.Sealed, err = schema.ListZone(p.Files, schema.RunsDir); err != nil {
 		return err
 	}
 	if l.Packs, err = schema.ListZone(p.Files, schema.PacksDir); err != nil {
-		return err
-	}
-	if err := p.names(stable, l.Sealed); err != nil {
 		return err
 	}
 	if err := p.runs(&l); err != nil {
@@ -174,7 +171,7 @@ func (p *Packer) readable(files []schema.SealedFile, zone string) ([]packInput, 
 
 // check reads a file and compares it with its hash.
 func (p *Packer) check(in packInput) error {
-	closer, content, size, err := disk.OpenAt(p.Files, in.path)
+	closer, content, size, err := schema.OpenAt(p.Files, in.path)
 	if err != nil {
 		return err
 	}

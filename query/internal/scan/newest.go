@@ -53,7 +53,7 @@ func (s *Stores) CountNames() func() NameCount {
 	st := s.dirs[0]
 	counted := make(chan NameCount, 1)
 	go func() {
-		l, err := schema.List(schema.Dir(st.path), schema.Scope{Totals: true})
+		l, err := schema.List(schema.Dir(st.path), schema.Scope{})
 		if err != nil {
 			counted <- NameCount{Err: answer.StoreError(st.dir, err)}
 			return

@@ -27,8 +27,8 @@ func timesShowChanges(dir string) bool {
 	return false
 }
 
-// stateOf gives the times of a folder, and its device.
-func stateOf(info fs.FileInfo) (times FolderTimes, device uint64, ok bool) {
+// timesOf returns the times of a folder, and its device.
+func timesOf(info fs.FileInfo) (times FolderTimes, device uint64, ok bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return FolderTimes{}, 0, false

@@ -7,5 +7,5 @@ import "io/fs"
 // timesShowChanges is false, because it is not known of the file systems of this operating system.
 func timesShowChanges(string) bool { return false }
 
-// stateOf gives no times.
-func stateOf(fs.FileInfo) (times FolderTimes, device uint64, ok bool) { return FolderTimes{}, 0, false }
+// timesOf returns no times.
+func timesOf(fs.FileInfo) (times FolderTimes, device uint64, ok bool) { return FolderTimes{}, 0, false }
