@@ -103,27 +103,17 @@ func prunedFrom(stores *scan.Stores) (map[string]time.Time, error) {
 
 // ArtifactFields are the columns of artifacts.
 func ArtifactFields() []answer.Field[Artifact] {
-	text := func(name, meaning string, of func(*Artifact) string) answer.Field[Artifact] {
-		return answer.Field[Artifact]{
-			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(a *Artifact) any { return answer.Text(of(a)) },
-		}
-	}
 	size := func(name, meaning string, of func(*Artifact) *int64) answer.Field[Artifact] {
-		return answer.Field[Artifact]{
-			Column: answer.Column{Name: name, Type: answer.TypeInteger, Unit: "B"}, Meaning: meaning, Of: func(a *Artifact) any { return answer.Value(of(a)) },
-		}
+		return answer.NewField(name, answer.TypeInteger, meaning, func(a *Artifact) any { return answer.Value(of(a)) }).In("B")
 	}
 	return []answer.Field[Artifact]{
-		text("path", "name of the file: stdout, stderr, or a path relative to the run's working directory; run_dir/... for files in the directory made for the run", func(a *Artifact) string { return a.Path }),
-		text("kind", "file, stdout, stderr, profile, or a kind that another tool uses", func(a *Artifact) string { return a.Kind }),
+		answer.TextField("path", "name of the file: stdout, stderr, or a path relative to the run's working directory; run_dir/... for files in the directory made for the run", func(a *Artifact) string { return a.Path }),
+		answer.TextField("kind", "file, stdout, stderr, profile, or a kind that another tool uses", func(a *Artifact) string { return a.Kind }),
 		size("bytes", "original size of the file", func(a *Artifact) *int64 { return a.Bytes }),
-		text("state", "stored, not_kept, pruned (removed to save space), or missing (it should be there)", func(a *Artifact) string { return string(a.State) }),
-		text("reason", "why it is not kept", func(a *Artifact) string { return a.Reason }),
-		{
-			Column: answer.Column{Name: "pruned_at", Type: answer.TypeTime}, Meaning: "when it was removed from the store",
-			Of: func(a *Artifact) any { return answer.Value(a.Pruned) },
-		},
+		answer.TextField("state", "stored, not_kept, pruned (removed to save space), or missing (it should be there)", func(a *Artifact) string { return string(a.State) }),
+		answer.TextField("reason", "why it is not kept", func(a *Artifact) string { return a.Reason }),
+		answer.NewField("pruned_at", answer.TypeTime, "when it was removed from the store", func(a *Artifact) any { return answer.Value(a.Pruned) }),
 		size("stored_bytes", "compressed size in the store", func(a *Artifact) *int64 { return a.Stored }),
-		text("sha256", "hash of the content, and its name in artifacts/", func(a *Artifact) string { return a.SHA256 }),
+		answer.TextField("sha256", "hash of the content, and its name in artifacts/", func(a *Artifact) string { return a.SHA256 }),
 	}
 }

@@ -27,7 +27,7 @@ func (g *Grouping) Fields() []answer.Field[Group] {
 // countFields are the numbers of runs of a group.
 func countFields() []answer.Field[Group] {
 	count := func(name, meaning string, of func(*Group) int) answer.Field[Group] {
-		return groupField(name, answer.TypeInteger, meaning, func(g *Group) any { return int64(of(g)) })
+		return answer.NewField(name, answer.TypeInteger, meaning, func(g *Group) any { return int64(of(g)) })
 	}
 	return []answer.Field[Group]{
 		count("points", "number of different points", func(g *Group) int { return g.Points }),
@@ -35,7 +35,7 @@ func countFields() []answer.Field[Group] {
 		count("ok_runs", "number of measuring runs with status ok; only these are measurements", func(g *Group) int { return g.OKRuns }),
 		count("failed_runs", "number of runs with a status other than ok, unsupported or skipped", func(g *Group) int { return g.FailedRuns }),
 		count("wrong_runs", "number of failed runs with a wrong result", func(g *Group) int { return g.WrongRuns }),
-		groupField("statuses", answer.TypeMap, "number of runs per status", func(g *Group) any { return statusCounts(g.Statuses) }),
+		answer.NewField("statuses", answer.TypeMap, "number of runs per status", func(g *Group) any { return statusCounts(g.Statuses) }),
 	}
 }
 
@@ -49,14 +49,11 @@ func statusCounts(statuses map[string]int) any {
 
 // metricFields describe the metric of a group.
 func metricFields() []answer.Field[Group] {
-	text := func(name, meaning string, of func(*Group) string) answer.Field[Group] {
-		return groupField(name, answer.TypeText, meaning, func(g *Group) any { return answer.Text(of(g)) })
-	}
 	return []answer.Field[Group]{
-		text("metric", "metric; NULL if the runs have different ones", func(g *Group) string { return g.Metric }),
-		text("unit", "unit of the metric; NULL if the runs have different ones", func(g *Group) string { return g.Unit }),
-		text("better", "which direction is better: lower or higher; NULL if unknown, or if the runs differ", func(g *Group) string { return g.Better }),
-		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+", "+ReasonRequests+"; NULL if there are some", func(g *Group) string { return g.Reason }),
+		answer.TextField("metric", "metric; NULL if the runs have different ones", func(g *Group) string { return g.Metric }),
+		answer.TextField("unit", "unit of the metric; NULL if the runs have different ones", func(g *Group) string { return g.Unit }),
+		answer.TextField("better", "which direction is better: lower or higher; NULL if unknown, or if the runs differ", func(g *Group) string { return g.Better }),
+		answer.TextField("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+", "+ReasonRequests+"; NULL if there are some", func(g *Group) string { return g.Reason }),
 	}
 }
 
@@ -73,7 +70,7 @@ func rangeFields() []answer.Field[Group] {
 // bestFields are the columns of the best point.
 func bestFields() []answer.Field[Group] {
 	field := func(name string, t answer.Type, meaning string, of func(*BestPoint) any) answer.Field[Group] {
-		return groupField(name, t, meaning, func(g *Group) any {
+		return answer.NewField(name, t, meaning, func(g *Group) any {
 			if g.Best == nil {
 				return nil
 			}
@@ -102,22 +99,14 @@ func bestFields() []answer.Field[Group] {
 		ratio("spread", "how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); runs with one sample are ignored", spreadOf))
 }
 
-func groupField(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {
-	return answer.Field[Group]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
-}
-
 // inUnit is a column of numbers in the unit of the row.
 func inUnit(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
-	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Statistic(of(g)) })
-	f.Unit = schema.UnitOfRow
-	return f
+	return answer.NewField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Statistic(of(g)) }).In(schema.UnitOfRow)
 }
 
 // ratio is a column of computed ratios.
 func ratio(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
-	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.ComputedValue(of(g)) })
-	f.Unit = "ratio"
-	return f
+	return answer.NewField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.ComputedValue(of(g)) }).In("ratio")
 }
 
 func medianOf(g *Group) *float64 { return g.Median }

@@ -16,18 +16,41 @@ type Point struct {
 	Params                                        map[string]string // values as canonical text
 }
 
+// field returns a pointer to the field of a column of Identity, or of params; nil for any other column.
+func (p *Point) field(column string) any {
+	switch column {
+	case "benchmark":
+		return &p.Benchmark
+	case "variant":
+		return &p.Variant
+	case "backend":
+		return &p.Backend
+	case "model":
+		return &p.Model
+	case "precision":
+		return &p.Precision
+	case "batch_size":
+		return &p.BatchSize
+	case "seq_len":
+		return &p.SeqLen
+	case "machine":
+		return &p.Machine
+	case "params":
+		return &p.Params
+	}
+	return nil
+}
+
 // PointOf makes a point from the values of Identity in a row of runs and from its parameters.
 func PointOf(values []any, params map[string]any) Point {
-	text := func(i int) string { s, _ := values[i].(string); return s }
-	integer := func(i int) *int64 {
-		if n, ok := values[i].(int64); ok {
-			return &n
+	var p Point
+	for i, column := range Identity {
+		switch f := p.field(column).(type) {
+		case *string:
+			*f, _ = values[i].(string)
+		case **int64:
+			*f = known[int64](values[i])
 		}
-		return nil
-	}
-	p := Point{
-		Benchmark: text(0), Variant: text(1), Backend: text(2), Model: text(3), Precision: text(4),
-		BatchSize: integer(5), SeqLen: integer(6), Machine: text(7),
 	}
 	if params != nil {
 		p.Params = make(map[string]string, len(params))
@@ -42,25 +65,13 @@ func PointOf(values []any, params map[string]any) Point {
 
 // Value is the value of a column of Identity, or of params, as a cell.
 func (p *Point) Value(column string) any {
-	switch column {
-	case "benchmark":
-		return answer.Text(p.Benchmark)
-	case "variant":
-		return answer.Text(p.Variant)
-	case "backend":
-		return answer.Text(p.Backend)
-	case "model":
-		return answer.Text(p.Model)
-	case "precision":
-		return answer.Text(p.Precision)
-	case "batch_size":
-		return answer.Integer(p.BatchSize)
-	case "seq_len":
-		return answer.Integer(p.SeqLen)
-	case "machine":
-		return answer.Text(p.Machine)
-	case "params":
-		return answer.Texts(p.Params)
+	switch f := p.field(column).(type) {
+	case *string:
+		return answer.Text(*f)
+	case **int64:
+		return answer.Integer(*f)
+	case *map[string]string:
+		return answer.Texts(*f)
 	}
 	return nil
 }
@@ -86,23 +97,11 @@ func (p *Point) With(field string, of *Point) Point {
 		}
 		return changed
 	}
-	switch field {
-	case "benchmark":
-		changed.Benchmark = of.Benchmark
-	case "variant":
-		changed.Variant = of.Variant
-	case "backend":
-		changed.Backend = of.Backend
-	case "model":
-		changed.Model = of.Model
-	case "precision":
-		changed.Precision = of.Precision
-	case "batch_size":
-		changed.BatchSize = of.BatchSize
-	case "seq_len":
-		changed.SeqLen = of.SeqLen
-	case "machine":
-		changed.Machine = of.Machine
+	switch to := changed.field(field).(type) {
+	case *string:
+		*to = *of.field(field).(*string)
+	case **int64:
+		*to = *of.field(field).(**int64)
 	}
 	return changed
 }

@@ -126,14 +126,11 @@ func (f *SampledRuns) addWarnings(ctx context.Context, db *DB) error {
 }
 
 func (f *SampledRuns) ids() ([]schema.ULID, error) {
-	ids := make([]schema.ULID, len(f.Runs))
+	texts := make([]string, len(f.Runs))
 	for i := range f.Runs {
-		var err error
-		if ids[i], err = schema.ParseULID(f.Runs[i].RunID); err != nil {
-			return nil, answer.InputError("run: %v", err)
-		}
+		texts[i] = f.Runs[i].RunID
 	}
-	return ids, nil
+	return parseIDs(texts)
 }
 
 // memory is the number of bytes that DuckDB may use to sort samples; more goes to temporary files.

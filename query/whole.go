@@ -34,12 +34,9 @@ func (db *DB) Whole(ctx context.Context, req ListRequest, each func(schema.Run) 
 
 // WholeOf is Whole for the runs with these ids, in their order. A missing run is an error.
 func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) error) error {
-	runs := make([]schema.ULID, len(ids))
-	for i, text := range ids {
-		var err error
-		if runs[i], err = schema.ParseULID(text); err != nil {
-			return answer.InputError("run: %v", err)
-		}
+	runs, err := parseIDs(ids)
+	if err != nil {
+		return err
 	}
 	w := whole{each: each}
 	return db.stores.Query(ctx, func(r *scan.Reader) error {
@@ -57,14 +54,22 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 	})
 }
 
+// parseIDs parses ids of runs. A text that is none is an ErrInput.
+func parseIDs(texts []string) ([]schema.ULID, error) {
+	ids, err := schema.ParseULIDs(texts)
+	if err != nil {
+		err = answer.InputError("run: %v", err)
+	}
+	return ids, err
+}
+
 // SetOperators sets the operators of a stored run, by index.
 func (db *DB) SetOperators(ctx context.Context, run *schema.Run) error {
-	id, err := schema.ParseULID(run.RunID)
+	ids, err := parseIDs([]string{run.RunID})
 	if err != nil {
-		return answer.InputError("run: %v", err)
+		return err
 	}
 	return db.stores.Query(ctx, func(r *scan.Reader) error {
-		ids := []schema.ULID{id}
 		t, err := r.Conn.Table(ctx, duck.Statement{
 			SQL:  "SELECT " + scan.ColumnNames(schema.Ops.Columns) + " FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op",
 			Args: []any{scan.IDTexts(ids)},

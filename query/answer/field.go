@@ -21,6 +21,17 @@ func NewField[Row any](name string, kind Type, meaning string, of func(row *Row)
 	return Field[Row]{Column: Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
 }
 
+// TextField is a field with texts. An empty text is NULL.
+func TextField[Row any](name, meaning string, of func(row *Row) string) Field[Row] {
+	return NewField(name, TypeText, meaning, func(row *Row) any { return Text(of(row)) })
+}
+
+// In returns the field with values in a unit.
+func (f Field[Row]) In(unit string) Field[Row] {
+	f.Unit = unit
+	return f
+}
+
 // columnsOf returns the columns of fields.
 func columnsOf[Row any](fields []Field[Row]) []Column {
 	columns := make([]Column, len(fields))

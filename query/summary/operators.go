@@ -107,27 +107,18 @@ func order(word string) (func(a, b Operator) int, error) {
 
 // OperatorFields are the columns of operators.
 func OperatorFields() []answer.Field[Operator] {
-	text := func(name, meaning string, of func(*Operator) string) answer.Field[Operator] {
-		return answer.Field[Operator]{
-			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(o *Operator) any { return answer.Text(of(o)) },
-		}
-	}
 	number := func(name, unit, meaning string, of func(*Operator) *int64) answer.Field[Operator] {
-		return answer.Field[Operator]{
-			Column: answer.Column{Name: name, Type: answer.TypeInteger, Unit: unit}, Meaning: meaning, Of: func(o *Operator) any { return answer.Value(of(o)) },
-		}
+		return answer.NewField(name, answer.TypeInteger, meaning, func(o *Operator) any { return answer.Value(of(o)) }).In(unit)
 	}
 	return []answer.Field[Operator]{
 		number("op", "", "position of the operator in the profile", func(o *Operator) *int64 { return &o.Index }),
-		text("name", "name of the operator or kernel", func(o *Operator) string { return o.Name }),
-		text("type", "kind of operator", func(o *Operator) string { return o.Type }),
-		text("device", "device that ran it", func(o *Operator) string { return o.Device }),
+		answer.TextField("name", "name of the operator or kernel", func(o *Operator) string { return o.Name }),
+		answer.TextField("type", "kind of operator", func(o *Operator) string { return o.Type }),
+		answer.TextField("device", "device that ran it", func(o *Operator) string { return o.Device }),
 		number("count", "", "number of executions", func(o *Operator) *int64 { return o.Count }),
 		number("duration", "ns", "total time of all executions", func(o *Operator) *int64 { return o.DurationNS }),
-		{
-			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the sum of the times of all rows; a row that contains or calls others counts beside them",
-			Of: func(o *Operator) any { return answer.Value(o.Share) },
-		},
+		answer.NewField("share", answer.TypeReal, "share of the sum of the times of all rows; a row that contains or calls others counts beside them",
+			func(o *Operator) any { return answer.Value(o.Share) }).In("ratio"),
 		number("kernels", "", "number of different kernels that it launched", func(o *Operator) *int64 { return o.Kernels }),
 	}
 }

@@ -22,15 +22,12 @@ type MixPart struct {
 
 // OperatorMixes returns the mixes of runs, by id: the operators with the longest time first. A run without operators with durations has none.
 func OperatorMixes(ctx context.Context, db *query.DB, runs []string) (map[string][]MixPart, error) {
-	ids := make([]schema.ULID, len(runs))
-	for i, run := range runs {
-		var err error
-		if ids[i], err = schema.ParseULID(run); err != nil {
-			return nil, answer.InputError("run: %v", err)
-		}
+	ids, err := schema.ParseULIDs(runs)
+	if err != nil {
+		return nil, answer.InputError("run: %v", err)
 	}
 	var all map[string][]MixPart
-	err := db.Stores().Query(ctx, func(r *scan.Reader) error {
+	err = db.Stores().Query(ctx, func(r *scan.Reader) error {
 		all = map[string][]MixPart{} // Query may call this again
 		q := duck.Statement{SQL: partsSQL(r.Src.Of(ids).Nested(schema.Ops, "")), Args: []any{scan.IDTexts(ids)}}
 		return r.Conn.Query(ctx, q, func(row []driver.Value) error {

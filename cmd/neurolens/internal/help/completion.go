@@ -420,7 +420,7 @@ func (r request) recent(columns ...string) []schema.Run {
 		if err != nil {
 			continue
 		}
-		if runs, err := db.Recent(r.cmd.Context(), newest, columns...); err == nil {
+		if runs, err := db.Runs(r.cmd.Context(), query.ListRequest{Limit: newest}, columns...); err == nil {
 			all = append(all, runs...)
 		}
 		_ = db.Close() // nothing is written
