@@ -82,11 +82,8 @@ func TestPlaceInTheSweep(t *testing.T) {
 		{"json", "file: syntax.py\ngrid: {size: 1}\n", "s.yaml:1: syntax.py:1: "},
 	} {
 		path := must.Python(t, c.module, c.module)
-		s, err := sweep.Read("s.yaml", strings.NewReader(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+		s := must.Get(sweep.Read("s.yaml", strings.NewReader(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}}))(t)
+		_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
 			if r.Status == schema.StatusOK || !strings.HasPrefix(r.Error, c.want) {
 				t.Errorf("%s: %q, want it to begin with %q", r.Status, r.Error, c.want)
 			}

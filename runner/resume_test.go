@@ -183,9 +183,7 @@ func inRepository(t *testing.T, files map[string]string) {
 	for _, args := range [][]string{
 		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"},
 	} {
-		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
+		must.Run(t, exec.Command("git", args...))
 	}
 }
 
@@ -214,9 +212,7 @@ func TestResumeAfterBuild(t *testing.T) {
 			writeFiles(t, map[string]string{"source.o": "x\n"})
 			s, k := parse(t, before+fmt.Sprintf("[[sh, -c, '%s']]\n", c.build)), &shelf{}
 			k.bench(t, s, 1, nil)
-			if out, err := exec.Command("sh", "-c", c.change).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
+			must.Run(t, exec.Command("sh", "-c", c.change))
 			plan := k.bench(t, s, 1, nil).Plan
 			var changed []string
 			for _, change := range plan.Changes {
@@ -427,9 +423,7 @@ func TestResumeInARepository(t *testing.T) {
 				".gitignore": "*.o\n", "run.sh": ". ./lib.sh\n", "lib.sh": ":\n", "README.md": "x\n", "s.yaml": "x\n", "other.yaml": "x\n",
 			})
 			do := func(command string) {
-				if out, err := exec.Command("sh", "-c", command).CombinedOutput(); err != nil {
-					t.Fatalf("%v: %s", err, out)
-				}
+				must.Run(t, exec.Command("sh", "-c", command))
 			}
 			asked := func(o *Options) { o.Sweep, o.Settings = "s.yaml", []string{"other.yaml"} }
 			k := &shelf{}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,7 +115,8 @@ func TestImpreciseSaysWhy(t *testing.T) {
 // conclusiveAt runs a sweep of the points a, b and c, which are one block, until they are settled: after so many repeats.
 func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []schema.Run, []Event) {
 	t.Helper()
-	repository(t)
+	inRepository(t, map[string]string{"run.sh": "exit 0\n"})
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
 	s := must.Get(sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true}))(t)
 	names := map[string]string{}
@@ -149,22 +148,6 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 	}
 	result := must.Get(Run(t.Context(), s, o, func(r schema.Run) error { runs = append(runs, r); return nil }))(t)
 	return result, runs, events
-}
-
-// repository makes the working directory one of a repository with a commit.
-func repository(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not here")
-	}
-	t.Chdir(t.TempDir())
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	must.Do(t, os.WriteFile("run.sh", []byte("exit 0\n"), 0o644))
-	for _, args := range []string{"init -q --template=", "add run.sh", "-c user.name=t -c user.email=t@localhost commit -q -m x"} {
-		if out, err := exec.Command("git", strings.Fields(args)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %s: %v\n%s", args, err, out)
-		}
-	}
 }
 
 // TestUntilConclusive: points that are settled at a look have no more runs, also where others of their block have; nothing has

@@ -40,6 +40,16 @@ func Have(t testing.TB, word string, why error) {
 	}
 }
 
+// Run returns what a command prints, or ends the test if it fails.
+func Run(t testing.TB, cmd *exec.Cmd) string {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", cmd.Args, err, out)
+	}
+	return string(out)
+}
+
 // Program is the path of a program that the test needs.
 func Program(t testing.TB, name string) string {
 	t.Helper()

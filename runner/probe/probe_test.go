@@ -366,11 +366,7 @@ func run(t *testing.T, dir, tool string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %v: %v\n%s", tool, args, err, out)
-	}
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(must.Run(t, cmd))
 }
 
 func gitFacts(t *testing.T, dir string) *facts {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -59,9 +60,7 @@ func TestTorchScript(t *testing.T) {
 import sys, torch
 from torch import nn
 torch.jit.script(nn.Sequential(nn.Linear(32, 16), nn.ReLU()).to(torch.float64)).save(sys.argv[1])`, filepath.Join(dir, "model.pt"))
-	if out, err := make.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.Run(t, make)
 	for _, c := range []struct {
 		config map[string]string
 		want   map[string]string

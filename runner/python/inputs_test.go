@@ -82,9 +82,7 @@ np.save("ids.npy", np.array([7, 0, 3])); np.save("matrix.npy", np.zeros((3, 4), 
 np.savez("list.npz", np.array([1, 2], np.float32), np.array([3], np.float32))
 `)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.Run(t, cmd)
 	return dir
 }
 
@@ -475,9 +473,7 @@ np.save("ids.npy", np.array([[2, 0], [1, 1]]))
 `})
 	make := exec.Command(interpreter(t, "torch", "numpy").Path, "-W", "ignore", "make.py")
 	make.Dir = dir
-	if out, err := make.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.Run(t, make)
 	type in = map[string]sweep.Input
 	for _, c := range []struct {
 		given in

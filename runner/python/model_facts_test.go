@@ -21,9 +21,7 @@ func made(t *testing.T, script string, modules ...string) (dir string) {
 	dir = folder(t, map[string]string{"made.py": script})
 	program := exec.Command(python, "made.py")
 	program.Dir = dir
-	if out, err := program.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.Run(t, program)
 	return dir
 }
 
@@ -215,9 +213,7 @@ func runPart(t *testing.T, script string, parts ...string) {
 	}
 	program := exec.Command(interpreter(t).Path, "-c", script)
 	program.Dir = folder(t, texts)
-	if out, err := program.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	must.Run(t, program)
 }
 
 // TestProfileThatIsFull: a pass has as many iterations as the profile of ONNX Runtime has room for, says so, and counts what it has. Here the

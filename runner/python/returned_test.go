@@ -169,12 +169,7 @@ func runInProcess(t testing.TB, i Interpreter, program, text string, args ...str
 		all[name] = string(text)
 	}
 	dir := folder(t, all)
-	args = append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)
-	out, err := exec.Command(i.Path, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	return string(out)
+	return must.Run(t, exec.Command(i.Path, append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)...))
 }
 
 // iterating runs a few iterations of each object, and prints its name with what came of it.

@@ -89,14 +89,11 @@ func TestArguments(t *testing.T) {
 // TestArgumentsChosen: the command line and include name values, and do not lose their arguments.
 func TestArgumentsChosen(t *testing.T) {
 	src := withArguments + "include: [{backend: mps, n: 2, m: 1}]\n"
-	s, err := readText("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readText("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}}))(t)
 	if len(s.Points) != 2 || !slices.Contains(s.Points[0].Command, "--mps") {
 		t.Errorf("got %d points, the first with %q", len(s.Points), s.Points[0].Command)
 	}
-	_, err = readText("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
+	_, err := readText("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
 	if err == nil || err.Error() != `-P backend: "msp" has no arguments in the sweep: did you mean mps?` {
 		t.Errorf("got %v", err)
 	}

@@ -264,12 +264,9 @@ func TestShortenedDeadlines(t *testing.T) {
 		"negative":           {"setup", `{"measure":-1}`, deadlines, 0, `deadline -1 ns of stage "measure"`},
 		"no stage":           {"setup", `{"lunch":4}`, deadlines, 0, `of stage "lunch"`},
 	} {
-		e, err := parseEvent([]byte(`{"event":"deadlines","deadlines":` + c.line + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(parseEvent([]byte(`{"event":"deadlines","deadlines":` + c.line + `}`)))(t)
 		r := &run{spec: Spec{Deadlines: deadlines}, stage: c.stage, phase: phaseDraining}
-		err = r.receive(e)
+		err := r.receive(e)
 		if (err == nil) != (c.breach == "") || err != nil && !strings.Contains(err.Error(), c.breach) {
 			t.Errorf("%s: %v, want %q", name, err, c.breach)
 		}

@@ -394,10 +394,7 @@ func againstHyperfine(b *testing.B, hyperfine string, program []string, runs int
 func hyperfineTimes(b *testing.B, hyperfine string, program []string, runs int) (times []int64) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "times.json")
-	cmd := exec.Command(hyperfine, "-N", "--warmup", "3", "--runs", strconv.Itoa(runs), "--export-json", file, "'"+strings.Join(program, "' '")+"'")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("hyperfine: %v: %s", err, text)
-	}
+	must.Run(b, exec.Command(hyperfine, "-N", "--warmup", "3", "--runs", strconv.Itoa(runs), "--export-json", file, "'"+strings.Join(program, "' '")+"'"))
 	text := must.Get(os.ReadFile(file))(b)
 	var doc struct {
 		Results []struct{ Times []float64 }

@@ -151,11 +151,7 @@ func TestCommitTime(t *testing.T) {
 	git := func(at string, args ...string) string {
 		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_COMMITTER_DATE="+at)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %s", args, out)
-		}
-		return strings.TrimSpace(string(out))
+		return strings.TrimSpace(must.Run(t, cmd))
 	}
 	file := filepath.Join(dir, "[a]*.txt")
 	write := func(text string) {
