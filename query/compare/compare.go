@@ -4,10 +4,11 @@
 //
 //  1. The sides are selected (sides.go), and the facts read in which they differ (facts.go).
 //  2. The runs of each side are grouped by point (groups.go), and points of the two sides are paired (match.go).
-//  3. The scale and the replicates of each pair are chosen (scale.go). It is determined how its runs relate: whether the sides alternated,
-//     and whether they are from different sessions (pair.go). If they are, the earlier sessions are read (history.go).
+//  3. Each pair gets what its verdict needs, in this order, because each step reads what the steps before it set: the scale and the replicates
+//     (scale.go), the runs of sessions that only one side has are left out, it is determined how the runs relate (whether the sides alternated,
+//     whether they are from different sessions: pair.go), the planned looks (judge.go), and the earlier sessions (history.go).
 //  4. Package judge decides, at the look at which a point had its last run (judge.go), and once more relative to the common change of all
-//     points (relative.go).
+//     points (relative.go). Points without values on a side get their verdicts from pairing.state (pair.go).
 //  5. The requested points are chosen (choose.go) and become rows (row.go).
 //
 // # Explanations
@@ -119,8 +120,7 @@ func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error)
 	return compare(ctx, db, req, manyRuns)
 }
 
-// manyRuns is the number of runs from which on only what the answer needs is read, to save memory: not the order of the runs of a point, nor the
-// identity of points that do not become rows.
+// Above manyRuns runs, two things are not read, to save memory: the order of the runs of a point, and the identity of points that become no rows.
 const manyRuns = 200_000
 
 // groupMemory is the number of bytes that DuckDB may use to group runs.

@@ -232,7 +232,7 @@ func (s *selectedSide) location(a groupColumns) string {
 // machineSQL is the SQL of a machine; NULL is the empty name.
 const machineSQL = "coalesce(machine, '')"
 
-// aggregates is the SQL of the columns that Group.read reads.
+// aggregates returns the SQL of the columns that runGroup.read reads.
 func (a groupColumns) aggregates() string {
 	text := "min(n_samples), max(n_samples), min(started), list(location)"
 	if a.Order {

@@ -314,8 +314,8 @@ func (p *pairing) plan(plans plannedLooks) {
 	}
 }
 
-// judgeLooks judges each point at the look at which it had its last run, among all other points as they were then. Points without
-// planned looks are judged among all points as they are now.
+// judgeLooks judges, for each look (interim analysis), all points on the runs that they had by then, and keeps the verdicts of the points that
+// had their last run at it. Points without planned looks are judged among all points as they are now.
 func judgeLooks(families []family, rules judge.Rules) {
 	var looks []int
 	for _, f := range families {
@@ -350,12 +350,14 @@ func (p *pairing) judged(o *judge.Outcome, family int) {
 	}
 }
 
-// at is the point as it was at a look, after that many repeats; 0: as it is now.
+// at returns the point as it was at a look, after that many repeats; 0: as it is now.
 func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p
 	}
-	early := &pairing{base: p.base.upToRepeat(look), head: p.head.upToRepeat(look), name: p.name, scale: p.scale, thresholds: p.thresholds, planned: p.planned, look: look}
+	early := *p
+	early.base, early.head, early.look = p.base.upToRepeat(look), p.head.upToRepeat(look), look
+	early.blocks, early.sequence, early.ordered = nil, nil, false
 	early.relate(p.distance)
-	return early
+	return &early
 }

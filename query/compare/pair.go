@@ -54,9 +54,9 @@ func (p *pairing) relate(distance int64) {
 // minRuns is the number of runs per side without which package judge gives no verdict; a gate wants judge.FirmRuns.
 const minRuns = 3
 
-// leaveOut leaves out the runs of sessions that have no run of the other side, and are no evidence about a difference within
-// a session, if the sides can be compared by the sessions that both have. That needs at least as many runs of each side as a
-// verdict. Otherwise it keeps all runs, and finds the newest session that can decide alone.
+// leaveOut drops the runs of sessions that measured only one side, because they say nothing about a difference within a session. It does so if
+// the sessions that both sides share have at least that many runs per side, as a verdict needs. Otherwise it drops nothing and sets decides to the
+// newest session that could be judged alone.
 func (p *pairing) leaveOut(least int) {
 	if !p.hasBothSides() || len(p.base.Sessions)+len(p.head.Sessions) == 2 || !p.base.sharesSession(p.head) {
 		return
@@ -205,7 +205,7 @@ func startsOf(base, head map[string][]int64) []judge.Starts {
 	return both
 }
 
-// sequenceOfRuns returns judge.Pair.Turns, or nil if the start of some run is unknown.
+// sequenceOfRuns returns judge.Pair.Sequence, or nil if the start of some run is unknown.
 func (p *pairing) sequenceOfRuns() []bool {
 	if len(p.base.knownStarts()) < len(p.base.Locations) || len(p.head.knownStarts()) < len(p.head.Locations) {
 		return nil

@@ -71,7 +71,7 @@ func (g *runGroup) upToRepeat(repeats int) *runGroup {
 	return g.only(func(i int) bool { return of[i] < int64(repeats) })
 }
 
-// Of is the group with only the runs of some sessions, which are given in ascending order. The start of each run must be known to it.
+// ofSessions returns the group with only the runs of some sessions, which are given in ascending order. The start of each run must be known to it.
 func (g *runGroup) ofSessions(sessions []string) *runGroup {
 	some := g.only(func(i int) bool {
 		_, there := slices.BinarySearch(sessions, g.sessionOf(i))
