@@ -20,7 +20,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	earlier := newHistoryQuery(m.head.Reader)
 	earlier.machines, earlier.before, earlier.without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
 	known := len(m.base.Sessions)
-	if m.hasOwnStores() || m.head.Src.Counted > m.base.Runs+m.head.Runs { // there are others
+	if m.hasOwnStores() || m.head.Src.RunsByName > m.base.Runs+m.head.Runs { // there are others
 		var err error
 		if known, err = earlier.countSessions(ctx, judge.MinHistory); err != nil {
 			return err

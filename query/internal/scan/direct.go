@@ -18,7 +18,8 @@ import (
 	"github.com/neurolens/neurolens/schema/table"
 )
 
-// Up to so many files are read without DuckDB, which takes longer for each live file, and may have packs in place of sealed ones.
+// Above these numbers of files DuckDB reads them. The limit for live files is high, because DuckDB takes longer for each of them; the limit for
+// sealed files is low, because DuckDB can read packs in place of them.
 const (
 	directLive   = 16_384
 	directSealed = 1024
@@ -35,8 +36,8 @@ func readsSooner(live, sealed, runs, columns int) bool {
 	return live <= directLive && sealed <= directSealed && (runs-runsOfFile*(live+sealed))*(columns+valuesOfRow) <= values
 }
 
-// withoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. It is not ok if the question has an order or
-// conditions that need DuckDB, or if it reads the files sooner.
+// withoutDuckDB finds the newest n matching runs (0: all), and counts all, without DuckDB. ok is false if DuckDB is needed,
+// for an order or a condition, or if it would be faster.
 func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found Chosen, ok bool, err error) {
 	if len(sel.Order) > 0 {
 		return Chosen{}, false, nil
@@ -58,8 +59,8 @@ func (r *Reader) withoutDuckDB(ctx context.Context, sel Selection, n int) (found
 	return found, true, err
 }
 
-// matchingDirect reads columns, and those of the condition, of the runs that match a selection, without DuckDB. It is not ok if DuckDB has to do that
-// or does it sooner.
+// matchingDirect reads columns, and the columns of the condition, of the runs that match a selection, without DuckDB. ok is false if DuckDB is
+// needed or would be faster.
 func (r *Reader) matchingDirect(sel Selection, columns []*schema.Column) (t answer.Table, ok bool, err error) {
 	if sel.OnlySQL || len(sel.Src.sealed) > fewFiles {
 		return t, false, nil
@@ -128,7 +129,7 @@ func nullsLast[T any](a, b any, compare func(a, b T) int) int {
 	return 0
 }
 
-// directTexts returns the different texts of a column for which is holds, in descending order, without DuckDB. It is not ok if DuckDB reads them sooner.
+// directTexts returns the different texts of a column for which is holds, in descending order, without DuckDB. ok is false if DuckDB would be faster.
 func (r *Reader) directTexts(column string, is func(text string) bool) (texts []string, ok bool, err error) {
 	if len(r.Src.sealed) > fewFiles {
 		return nil, false, nil
@@ -149,8 +150,8 @@ func (r *Reader) directTexts(column string, is func(text string) bool) (texts []
 // is not ok, DuckDB has to read them. The error is that of a file that does not match its hash.
 func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.Table, ok bool, err error) {
 	lists := [][]file{s.Live, s.sealed}
-	if len(s.sealed) == 0 {
-		lists[1] = s.Read // of Parts
+	if len(s.sealed) == 0 { // Sources.Parts leaves sealed empty
+		lists[1] = s.Read
 	}
 	if !readsSooner(len(s.Live), len(lists[1]), 0, 0) || s.TagsSQL != "" || len(s.duplicates) > 0 || s.loaded {
 		return answer.Table{}, false, nil
@@ -232,7 +233,7 @@ func (e *damagedError) Unwrap() error { return e.Err }
 // file, says nothing about whether DuckDB can read the files.
 func directRows(files []directFile, ids []schema.ULID, columns []*schema.Column, events *EventIndex) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
-	wanted := wantedColumns(ids)
+	wanted := wantedRuns(ids)
 	var left atomic.Int64
 	left.Store(maxBytes*4 + usualBytes*int64(len(files)))
 	var each sync.WaitGroup
@@ -259,8 +260,8 @@ func directRows(files []directFile, ids []schema.ULID, columns []*schema.Column,
 	return t, applyOverlay(&t, events)
 }
 
-// wantedColumns reports whether a run is wanted, by the text of its id; nil: all are.
-func wantedColumns(ids []schema.ULID) func(run string) bool {
+// wantedRuns returns a function that reports whether the text of an id is among ids; nil: every run is wanted.
+func wantedRuns(ids []schema.ULID) func(run string) bool {
 	if ids == nil {
 		return nil
 	}

@@ -251,7 +251,7 @@ func (s *Sources) Removed(text string) (bool, error) {
 // continues another one and does not name such runs: it was stored by an older version, or the run that names them was removed. It also
 // remarks how many of them are no longer there.
 func (r *Reader) counted(ctx context.Context, session string) ([]string, error) {
-	if known, ok := r.Src.counted[session]; ok { // both sides of a comparison may ask
+	if known, ok := r.Src.resumedRuns[session]; ok { // both sides of a comparison may ask
 		return known, nil
 	}
 	own, resumes, err := r.resuming(ctx, session)
@@ -286,10 +286,10 @@ func (r *Reader) counted(ctx context.Context, session string) ([]string, error) 
 				shortened(session), shortened(resumes)))
 		}
 	}
-	if r.Src.counted == nil {
-		r.Src.counted = map[string][]string{}
+	if r.Src.resumedRuns == nil {
+		r.Src.resumedRuns = map[string][]string{}
 	}
-	r.Src.counted[session] = ids
+	r.Src.resumedRuns[session] = ids
 	return ids, nil
 }
 

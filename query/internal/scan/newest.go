@@ -16,7 +16,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// listNewest lists the files of the only store that may have its newest n runs; to count all runs, all files if their names do not have the number.
+// listNewest lists the files of the only store that may have its newest n runs. With count, it lists all files if their names do not say how many
+// runs there are.
 func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	st := s.dirs[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
@@ -61,7 +62,7 @@ func (s *Stores) CountNames() func() NameCount {
 		var src Sources
 		src.add(0, l)
 		src.annotate(nil)
-		counted <- NameCount{Runs: src.Counted, Sure: !src.doubtful()}
+		counted <- NameCount{Runs: src.RunsByName, Sure: !src.doubtful()}
 	}()
 	return sync.OnceValue(func() NameCount { return <-counted })
 }
@@ -138,7 +139,7 @@ func (r *Reader) newestIDs(ctx context.Context, n int) (Chosen, error) {
 // Count is the number of runs where events may remove runs that are in no file: that by names, less the removed runs that the files have.
 func (r *Reader) Count(ctx context.Context) (int, error) {
 	s := r.Src
-	all := s.Counted - s.removedLive
+	all := s.RunsByName - s.removedLive
 	removed, err := s.Events.Removed.In(s.reach())
 	if err != nil || len(removed) == 0 {
 		return all, err
@@ -155,11 +156,11 @@ func (r *Reader) Count(ctx context.Context) (int, error) {
 	return all, err
 }
 
-// sinceSome is a copy of the sources with the files that may have the newest n runs (0: all), and the number of all runs. They may have fewer,
-// unless it is whole.
+// sinceSome narrows the sources to the files that may have the newest n runs (0: all), and counts all runs. If whole is false, the files may
+// have fewer than n, and the caller has to read all files.
 func (s *Sources) sinceSome(n int) (narrow *Sources, found Chosen, whole bool, err error) {
 	removed, err := s.Events.Removed.Count()
-	found.Total = s.Counted - removed
+	found.Total = s.RunsByName - removed
 	if err != nil || n == 0 {
 		copied := *s
 		return &copied, found, true, err

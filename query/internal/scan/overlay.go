@@ -98,7 +98,7 @@ func (r *Reader) dropSealedLive(ctx context.Context) error {
 		sealed[row[0]] = true
 	}
 	s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return sealed[f.live.Run.String()] })
-	s.Counted -= len(ids) - len(s.Live)
+	s.RunsByName -= len(ids) - len(s.Live)
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (r *Reader) findDuplicates(ctx context.Context) error {
 		store, _ := row[0].(int32)
 		n, _ := row[1].(int64)
 		s.duplicates[int(store)] = true
-		s.Counted -= int(n)
+		s.RunsByName -= int(n)
 		return nil
 	})
 }

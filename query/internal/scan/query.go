@@ -33,7 +33,7 @@ type Reader struct {
 // Scope limits a question to some runs. Its zero value has all runs.
 type Scope struct {
 	Since  time.Time // runs that started at this time or later; the sources may have older runs too
-	Newest int       // the newest so many runs of the only store, or all if it is 0: the sources only have the files that may have them
+	Newest int       // if above 0, only the files that may have the newest Newest runs are listed; there must be one store
 	Count  bool      // with Newest, the sources also have the files to count all runs that Stores.CountNames cannot count
 	Lazy   bool      // DuckDB starts with its first statement, because the runs of few files may be read without it
 }
@@ -48,7 +48,7 @@ func (s *Stores) Query(ctx context.Context, do func(r *Reader) error) error {
 
 // QueryScope is Query for the runs of a scope.
 func (s *Stores) QueryScope(ctx context.Context, scope Scope, do func(r *Reader) error) error {
-	list, lazy := s.lister(scope.Since), scope.Lazy && s.hasFewFiles()
+	list, lazy := s.sourcesSince(scope.Since), scope.Lazy && s.hasFewFiles()
 	if scope.Newest > 0 {
 		list = func() (*Sources, error) { return s.listNewest(scope.Newest, scope.Count) }
 		lazy = scope.Newest <= newestRuns
@@ -97,7 +97,7 @@ func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other 
 			return do(r, r)
 		})
 	}
-	own := s.lister(time.Time{})
+	own := s.sourcesSince(time.Time{})
 	list := func() (*Sources, error) {
 		src, err := own()
 		if err != nil {
@@ -123,7 +123,7 @@ func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other 
 
 // WithSources is Query for a question that has its own engine: do only gets the sources.
 func (s *Stores) WithSources(ctx context.Context, do func(src *Sources) error) error {
-	return retry(ctx, s.lister(time.Time{}), do)
+	return retry(ctx, s.sourcesSince(time.Time{}), do)
 }
 
 // connection returns a connection for statements of this module.
@@ -200,8 +200,8 @@ func (s *Stores) Snapshot() *Stores {
 	return &same
 }
 
-// lister lists the files for one question: the snapshot first, and a new one if the question is repeated.
-func (s *Stores) lister(since time.Time) func() (*Sources, error) {
+// sourcesSince returns a function that lists the files for a question: the snapshot first, and new lists if the question is repeated.
+func (s *Stores) sourcesSince(since time.Time) func() (*Sources, error) {
 	if s.snapshot == nil {
 		return func() (*Sources, error) { return s.list(since) }
 	}

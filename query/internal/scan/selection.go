@@ -96,7 +96,7 @@ func (s *Selection) Restrict(b Period) {
 	}
 }
 
-// firstID is the text of atTime.
+// firstID returns FirstID as text.
 func firstID(ms int64) string { return FirstID(ms).String() }
 
 // Matches is the SQL of whether a row matches. It is never NULL.

@@ -29,18 +29,18 @@ func (f *file) span() (first, last int64) {
 
 // Sources are the files for a question, from one listing of the stores. A run that is in several of them counts once: see overlay.
 type Sources struct {
-	Stores   []store
-	Listings []*schema.Listing // of the stores; in the later ones sealed files that an earlier store has are left out
-	Live     []file            // one run each, newest first
-	sealed   []file            // files of schema.RunsDir; a file that several stores have is listed for the first of them
-	Read     []file            // files to read instead of sealed: packs, and sealed files that no pack covers
-	Counted  int               // number of runs by file names, including removed ones
-	Events   *EventIndex
-	MayLack  bool // runs that events removed may be in no file, so that Counted less these may be less than the number of runs
+	Stores     []store
+	Listings   []*schema.Listing // of the stores; in the later ones sealed files that an earlier store has are left out
+	Live       []file            // one run each, newest first
+	sealed     []file            // files of schema.RunsDir; a file that several stores have is listed for the first of them
+	Read       []file            // files to read instead of sealed: packs, and sealed files that no pack covers
+	RunsByName int               // number of runs by file names, including removed ones
+	Events     *EventIndex
+	MayLack    bool // runs that events removed may be in no file, so that RunsByName less these may be less than the number of runs
 	overlay
 	loaded bool // Reader.LoadLive made its table, which is read in place of the live files
 
-	counted      map[string][]string // see Reader.counted
+	resumedRuns  map[string][]string // see Reader.counted
 	lastSessions []string            // ids of the newest sessions, newest first, as far as they were asked for
 	footers      *footerChecks       // of the files that are read; nil: not checked
 	contents     *contents           // of the files that were read without DuckDB
@@ -125,9 +125,9 @@ func (s *Sources) annotate(events []Event) {
 		slices.SortStableFunc(s.Live, func(a, b file) int { return CompareIDs(b.live.Run, a.live.Run) })
 		s.Live = slices.CompactFunc(s.Live, func(a, b file) bool { return a.live.Run == b.live.Run })
 	}
-	s.Counted = len(s.Live)
+	s.RunsByName = len(s.Live)
 	for _, f := range s.sealed {
-		s.Counted += f.sealed.Rows
+		s.RunsByName += f.sealed.Rows
 	}
 }
 
