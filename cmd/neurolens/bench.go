@@ -208,9 +208,13 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 			exclude[i] = absolute
 		}
 	}
+	done := b.done
+	if b.source.Texts != nil { // programs on a command line are measured anew, because unrelated lines can share points
+		done = nil
+	}
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
-		Done: b.earlier(), Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
+		Done: done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
 		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: views.OpenPoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
@@ -222,14 +226,6 @@ func results(ctx context.Context, format, file string, outputs map[string]*io.Se
 
 // beside are the names of the files that the reader of a format reads together with an output.
 func beside(format, file string) []string { return ingest.FilesBeside(formats.All(), format, file) }
-
-// earlier are the sessions that this one may go on from. A line is measured anew: those of other lines have points of it.
-func (b *bench) earlier() func(machine string) ([]schema.Run, error) {
-	if b.source.Texts != nil {
-		return nil
-	}
-	return b.done
-}
 
 // done gives what the store has of this sweep on a machine.
 func (b *bench) done(machine string) ([]schema.Run, error) {

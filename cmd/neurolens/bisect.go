@@ -305,8 +305,9 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 		if err := b.store.Append(run); err != nil {
 			return storeError{err}
 		}
-		if ran[run.Side] = true; len(ran) > 1 { // both sides were launched, in either order, and are to be compared
-			if err := b.createLog(); err != nil {
+		if ran[run.Side] = true; len(ran) > 1 && !b.log.Exists() { // both sides were launched, in either order, and are to be compared
+			b.progress.Log(b.log.Path, 0)
+			if err := b.log.Create(); err != nil {
 				return err
 			}
 		}
@@ -321,15 +322,6 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	}
 	session.ID = result.Session
 	return session, b.excused(err, t.Commit, session)
-}
-
-// createLog creates the log and announces it, unless it is there.
-func (b *bisector) createLog() error {
-	if b.log.Exists() {
-		return nil
-	}
-	b.progress.Log(b.log.Path, 0)
-	return b.log.Create()
 }
 
 // points are the points of a sweep with their names in the whole sweep and their scale of comparison. If the scale is not known yet, a

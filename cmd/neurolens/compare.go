@@ -159,7 +159,11 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 	if err != nil {
 		return err
 	}
-	w := views.Comparison{Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Selection: f.asked(args), Gate: f.gate.line(c)}
+	axis, _, _ := strings.Cut(f.matrix, "=")
+	w := views.Comparison{
+		Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
+		Selection: views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all},
+	}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {
@@ -168,16 +172,12 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 		w.Groups = answer.TableOf(compare.GroupFields(f.by), groups)
 	}
 	if format == term.FormatMD {
-		w.Gate = f.gate.sentence(c)
+		if f.gate != gateOff {
+			w.Gate = views.GateSentence(c.Gate(), views.Noun(c))
+		}
 		return a.printer().Write(w.Markdown())
 	}
 	return a.print(format, w.Groups, w.View)
-}
-
-// asked returns the part of the command line that the answer repeats in its hints.
-func (f *compareFlags) asked(args []string) views.Selection {
-	axis, _, _ := strings.Cut(f.matrix, "=")
-	return views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all}
 }
 
 // selectionFlags are the flags of compare that the charts of two sides have too.

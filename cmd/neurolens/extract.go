@@ -50,12 +50,8 @@ func extractPart(others func(context.Context, []byte) any) func(context.Context,
 		if json.Unmarshal(argument, &o) != nil || o.Extract == nil {
 			return others(ctx, argument)
 		}
-		return read(ctx, *o.Extract)
+		debug.SetGCPercent(50) // less garbage leaves more of the limit
+		kept := os.NewFile(sandbox.KeptFile, "outputs")
+		return output.Extract(ctx, *o.Extract, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
 	}
-}
-
-func read(ctx context.Context, job output.ExtractJob) any {
-	debug.SetGCPercent(50) // less garbage leaves more of the limit
-	kept := os.NewFile(sandbox.KeptFile, "outputs")
-	return output.Extract(ctx, job, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
 }

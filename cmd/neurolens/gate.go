@@ -86,14 +86,6 @@ func (m gateMode) line(c *compare.Comparison) string {
 	return views.GateLine(g, views.Noun(c), m == regression, status(m.verdict(g)))
 }
 
-// sentence is the first line of a comparison in a comment; empty without a gate.
-func (m gateMode) sentence(c *compare.Comparison) string {
-	if m == gateOff {
-		return ""
-	}
-	return views.GateSentence(c.Gate(), views.Noun(c))
-}
-
 // historyLine is the last line of a history; empty without a gate.
 func (m gateMode) historyLine(g history.Gate, newest int) string {
 	if m == gateOff {

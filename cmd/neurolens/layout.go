@@ -86,11 +86,7 @@ var sessionLayouts = append([]layout.Layout{layout.Runs}, layout.All...)
 
 // layoutWords are completions of layouts, each with its system.
 func layoutWords(of []layout.Layout) []cobra.Completion {
-	var all []cobra.Completion
-	for _, l := range of {
-		all = append(all, cobra.CompletionWithDesc(string(l), l.System()))
-	}
-	return all
+	return term.Texts(of, func(l layout.Layout) cobra.Completion { return cobra.CompletionWithDesc(string(l), l.System()) })
 }
 
 // asked reports whether a report is to be written in a layout.
@@ -178,10 +174,9 @@ func problemsView(r layout.CheckReport) term.View {
 
 // checkSummary counts the checked files and their problems.
 func checkSummary(r layout.CheckReport) string {
-	var layouts []string
-	for _, l := range slices.Sorted(maps.Keys(r.Layouts)) {
-		layouts = append(layouts, fmt.Sprintf("%s of layout %s", term.Count(r.Layouts[l], "file"), l))
-	}
+	layouts := term.Texts(slices.Sorted(maps.Keys(r.Layouts)), func(l string) string {
+		return fmt.Sprintf("%s of layout %s", term.Count(r.Layouts[l], "file"), l)
+	})
 	text := strings.Join(layouts, ", ") + ": "
 	switch len(r.Problems) {
 	case 0:

@@ -175,11 +175,9 @@ func (a *app) readNotebook(ctx context.Context, db *query.DB, args []string, met
 		s.sampled = s.sampled || all[i].SamplesMax != nil && *all[i].SamplesMax > 0
 	}
 	s.points = len(ids)
-	groups, err := db.WithoutWarnings().Groups(ctx, query.GroupRequest{Filter: text, By: []string{"session_id"}, Limit: 1})
-	if err != nil {
+	if s.sessions, err = sessionsOf(ctx, db.WithoutWarnings(), text); err != nil {
 		return nil, err
 	}
-	s.sessions = groups.Total
 	s.plan, err = chartdata.Maker{}.Plan(chartdata.Points{All: all, Metric: metric})
 	if refusal, is := errors.AsType[chartdata.Refusal](err); is && metric != "" {
 		return nil, usageError{fmt.Errorf("notebook: %w", refusal)}
@@ -318,9 +316,5 @@ func literal(text string) string { return strconv.Quote(text) }
 
 // literals are a list of texts.
 func literals(texts []string) string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = literal(text)
-	}
-	return "[" + strings.Join(all, ", ") + "]"
+	return "[" + strings.Join(term.Texts(texts, literal), ", ") + "]"
 }

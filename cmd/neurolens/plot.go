@@ -120,7 +120,8 @@ func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker,
 			return usageError{err}
 		}
 		req.Worst, req.Limit = compare.Verdicts, rows
-		return a.queryChartSides(cmd, &req, func(db *query.DB) error {
+		req.Usual = a.project.Usual("compare")
+		return a.querySides(cmd, &req, func(db *query.DB, _ string) error {
 			c, err := compare.Compare(cmd.Context(), db, req)
 			if err != nil {
 				return err
@@ -274,12 +275,6 @@ func (a *app) queryCharts(cmd *cobra.Command, answer func(db *query.DB) error) e
 	return a.queryStores(cmd, func(db *query.DB, _ string) error { return answer(db.Snapshot()) })
 }
 
-// queryChartSides opens the stores of a comparison for a chart.
-func (a *app) queryChartSides(cmd *cobra.Command, req *compare.Request, answer func(db *query.DB) error) error {
-	req.Usual = a.project.Usual("compare")
-	return a.querySides(cmd, req, func(db *query.DB, _ string) error { return answer(db) })
-}
-
 // lasting names sessions of filters by their ids: a picture is looked at when there are newer ones, and the commands of its marks are
 // true then too.
 func lasting(ctx context.Context, db *query.DB, filters ...*string) error {
@@ -334,7 +329,8 @@ median, with a bar from minimum to maximum. With two selections (BASE HEAD, or
 
 // strip is plot strip.
 func strip(a *app) *cobra.Command {
-	return a.chartOfSamples("strip", chartdata.Maker.Strip, &cobra.Command{
+	oneSelection := func(args []string) (base, head string, err error) { return "", filter.Arguments(args...), nil }
+	return a.sampledChart("strip", chartdata.Maker.Strip, oneSelection, &cobra.Command{
 		Use:   "strip [FILTER...]",
 		Short: "Draw the median of each run, one row per point",
 		Long: `Draw the median of each run, one row per point, to see runs that differ from
@@ -348,20 +344,15 @@ profiler passes are left out.`,
 
 type madeOfSamples func(m chartdata.Maker, ctx context.Context, db *query.DB, req chartdata.Sampled) (*chart.Figure, *query.SampledRuns, error)
 
-// chartOfSamples is a chart of the samples of one selection.
-func (a *app) chartOfSamples(kind chart.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
-	return a.sampledChart(kind, made, cmd, func(args []string) (base, head string, err error) { return "", filter.Arguments(args...), nil })
-}
-
-// chartOfSampledSides is one of one selection or of two.
+// chartOfSampledSides is a chart of the samples of one selection or of two.
 func (a *app) chartOfSampledSides(kind chart.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
 	var against string
 	cmd.Flags().StringVar(&against, "against", "", "also draw the runs that match `FILTER`, as the base")
-	return a.sampledChart(kind, made, cmd, func(args []string) (base, head string, err error) { return filter.TwoSides(against, args) })
+	return a.sampledChart(kind, made, func(args []string) (base, head string, err error) { return filter.TwoSides(against, args) }, cmd)
 }
 
 // sampledChart is a chart of the selections that arguments name.
-func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, cmd *cobra.Command, selections func(args []string) (base, head string, err error)) *cobra.Command {
+func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, selections func(args []string) (base, head string, err error), cmd *cobra.Command) *cobra.Command {
 	var metric, since, by string
 	cmd.Flags().StringVar(&metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most runs)")
 	cmd.Flags().StringVar(&since, "since", "", "only runs since `WHEN`: 30m, 12h, 7d, 2w ago, or a local time")

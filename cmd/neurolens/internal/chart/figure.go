@@ -57,6 +57,8 @@ type Panel struct {
 	Linear bool // its own y axis is linear, where those of other panels are logarithmic
 }
 
+func (p Panel) title() string { return p.Title }
+
 // Scale is how values are placed along an axis.
 type Scale string
 

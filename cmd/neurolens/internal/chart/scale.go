@@ -33,7 +33,8 @@ func NewAxisScale(axis Axis, values []float64) AxisScale {
 	for _, v := range values {
 		if s.has(v) {
 			seen++
-			s.twos = s.twos && powerOfTwo(v)
+			fraction, _ := math.Frexp(v)
+			s.twos = s.twos && fraction == .5
 			s.Low, s.High = min(s.Low, v), max(s.High, v)
 		}
 	}
@@ -147,11 +148,6 @@ func category(axis Axis, v float64) string {
 		return axis.Categories[i]
 	}
 	return ""
-}
-
-func powerOfTwo(v float64) bool {
-	fraction, _ := math.Frexp(v)
-	return fraction == .5
 }
 
 // Ticks are at most so many round values within the scale, or all of its categories: which of their names there is room for, only

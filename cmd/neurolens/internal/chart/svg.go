@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // ImageOptions are the options of a picture.
@@ -54,7 +57,7 @@ func (s *figureLayout) open(b *bytes.Buffer) {
 	}
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" class="nl-fig nl-%s" role="%s" aria-labelledby="%st %sd" width="%s" height="%s" viewBox="0 0 %s %s" font-family="system-ui, sans-serif">`+"\n",
 		s.kind(), role, prefix, prefix, px(s.size.right), px(s.height), px(s.size.right), px(s.height))
-	fmt.Fprintf(b, "<title id=\"%st\">%s</title>\n", prefix, escaped(s.heading()))
+	fmt.Fprintf(b, "<title id=\"%st\">%s</title>\n", prefix, escaped(cmp.Or(whole(s.figure.Title), s.kind())))
 	fmt.Fprintf(b, "<desc id=\"%sd\">%s</desc>\n", prefix, escaped(s.description()))
 	if !s.options.Embedded {
 		b.WriteString("<style>\n" + Stylesheet() + "</style>\n")
@@ -79,14 +82,6 @@ func idPrefix(s string) string {
 		return '-'
 	}, s)
 	return "nl-" + kept
-}
-
-// heading is what the figure shows.
-func (s *figureLayout) heading() string {
-	if title := whole(s.figure.Title); title != "" {
-		return title
-	}
-	return s.kind()
 }
 
 // description says in words what the picture has.
@@ -189,11 +184,7 @@ func (s *figureLayout) draw() {
 		if title := s.ys[0].title; title != "" {
 			s.text(lettering{ink: "muted", size: textSize}, edge, y+13, s.fit(title, textSize, s.size.right-2*edge, false))
 		}
-		titles := make([]string, len(s.parts))
-		for i, part := range s.parts {
-			titles[i] = part.Title
-		}
-		titles = s.names(titles, textSize, s.panelWidth, true)
+		titles := s.names(term.Texts(s.parts, Panel.title), textSize, s.panelWidth, true)
 		for i, part := range s.parts {
 			part.Title = titles[i]
 			s.drawPanel(i, part)
@@ -232,9 +223,6 @@ func (v *view) py(value float64) float64 {
 	}
 	return v.bottom - v.strip - share*(v.height()-v.strip)
 }
-
-func (v *view) width() float64  { return v.box.width() }
-func (v *view) height() float64 { return v.box.height() }
 
 func (s *figureLayout) drawPanel(i int, part Panel) {
 	v := &view{figureLayout: s, box: s.panel(i), x: s.xs[i], y: s.ys[i], part: part, index: i}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -194,11 +195,7 @@ func (a *axis) name(what string) {
 
 // names returns the texts of the ticks.
 func (a *axis) names() []string {
-	names := make([]string, len(a.ticks))
-	for i, t := range a.ticks {
-		names[i] = t.Text
-	}
-	return names
+	return term.Texts(a.ticks, func(t Tick) string { return t.Text })
 }
 
 // days returns the dates of ticks that show only times of day.
@@ -339,12 +336,15 @@ func hasInterval(style Style, m Mark) bool {
 
 // namesLeft is the width of the names of ticks on the left.
 func (s *figureLayout) namesLeft(room float64) float64 {
-	widest := 0.0
+	widest, longest := 0.0, room*.42
+	if len(s.parts) > 1 {
+		longest = room * .3
+	}
 	for n, y := range s.ys {
 		if n > 0 && y == s.ys[0] {
 			break // the same one for all panels
 		}
-		s.nameTicks(y, y.names(), s.longestName(room))
+		s.nameTicks(y, y.names(), longest)
 		for _, t := range y.ticks {
 			widest = max(widest, s.width(t.Text, textSize, false))
 		}
@@ -359,20 +359,12 @@ func (s *figureLayout) nameTicks(a *axis, names []string, room float64) {
 	}
 }
 
-// longestName is the largest width of the name of a category.
-func (s *figureLayout) longestName(room float64) float64 {
-	if len(s.parts) > 1 {
-		return room * .3
-	}
-	return room * .42
-}
-
 // namesRight is the width of the texts on the right: names of lines, or labels at the ends of rows.
 func (s *figureLayout) namesRight(room float64) float64 {
 	widest := 0.0
 	switch {
 	case s.direct:
-		for i, name := range s.names(namesOf(s.parts[0].Series), textSize, room*.25, false) {
+		for i, name := range s.names(term.Texts(s.parts[0].Series, func(s Series) string { return s.Name }), textSize, room*.25, false) {
 			s.ends[s.parts[0].Series[i].Name] = name
 			widest = max(widest, s.width(name, textSize, false))
 		}
@@ -385,14 +377,6 @@ func (s *figureLayout) namesRight(room float64) float64 {
 		}
 	}
 	return max(widest, 12)
-}
-
-func namesOf(series []Series) []string {
-	names := make([]string, len(series))
-	for i := range series {
-		names[i] = series[i].Name
-	}
-	return names
 }
 
 // nameCategories makes the ticks of categories below: turned where they have no room side by side.

@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // surface takes the strokes of a pen. Its points are gonum's: the origin is at the lower left.
@@ -52,11 +54,8 @@ func (c *svgSurface) stroke(s style, path vg.Path) {
 		fmt.Fprintf(&c.b, ` stroke-width="%s"`, px(s.width))
 	}
 	if len(s.dash) > 0 {
-		parts := make([]string, len(s.dash))
-		for i, d := range s.dash {
-			parts[i] = px(float64(d))
-		}
-		fmt.Fprintf(&c.b, ` stroke-dasharray="%s"`, strings.Join(parts, " "))
+		lengths := term.Texts(s.dash, func(d vg.Length) string { return px(float64(d)) })
+		fmt.Fprintf(&c.b, ` stroke-dasharray="%s"`, strings.Join(lengths, " "))
 	}
 	c.b.WriteString("/>\n")
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 const (
@@ -96,14 +98,6 @@ func coloursOf(parts []Panel) map[string]int {
 		}
 	}
 	return places
-}
-
-// colour is the place of a series among the colours.
-func (s *figureLayout) colour(series Series, place int) int {
-	if i, named := s.colours[series.Name]; named {
-		return i
-	}
-	return place
 }
 
 // arrange computes the positions of everything and the height of the picture.
@@ -391,10 +385,7 @@ const (
 func (s *figureLayout) flow(entries []entry, room float64) [][]entry {
 	var rows [][]entry
 	used := room
-	texts := make([]string, len(entries))
-	for i, e := range entries {
-		texts[i] = e.text
-	}
+	texts := term.Texts(entries, func(e entry) string { return e.text })
 	texts = s.names(texts, smallSize, min(longestEntry, room-swatch-4), false)
 	for i, e := range entries {
 		e.text = s.fit(texts[i], smallSize, min(longestEntry, room-e.width-4), false)

@@ -60,7 +60,10 @@ func (s *figureLayout) showsPoints(series Series) bool {
 }
 
 func (s *figureLayout) look(series Series, place int) look {
-	i := s.colour(series, place)
+	i, named := s.colours[series.Name]
+	if !named {
+		i = place
+	}
 	l := look{
 		ink: "s" + strconv.Itoa(i%plainInks), area: "b" + strconv.Itoa(i%plainInks),
 		shape: []shape{disc, square, triangle, diamond, downward}[i%5],

@@ -129,10 +129,7 @@ const anyWidth = math.MaxInt32
 // labels are names in so many columns each. Those that differ look different, also where they differ in their middles, or in characters
 // that ASCII lacks.
 func (p textPen) labels(whole []string, width int) []string {
-	texts := make([]string, len(whole))
-	for i, text := range whole {
-		texts[i] = p.text(text)
-	}
+	texts := term.Texts(whole, p.text)
 	width = max(width, 1)
 	short := term.Numbered(whole, term.CutApart(texts, width), func(text, number string) string {
 		return term.Cut(strings.TrimSpace(term.Cut(text, max(width-term.Width(number), 0))+number), width)

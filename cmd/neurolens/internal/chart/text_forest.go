@@ -32,6 +32,8 @@ type estimateRow struct {
 	name, value, interval, word string
 }
 
+func (r estimateRow) label() string { return r.name }
+
 // Widths of the intervals, and of names that are cut.
 const (
 	minPlot = 20
@@ -110,11 +112,7 @@ func estimate(axis Axis, v float64) string {
 func (p textPen) forestWidths(rows []estimateRow) forestWidths {
 	var w forestWidths
 	interval := 0
-	names := make([]string, len(rows))
-	for i, row := range rows {
-		names[i] = row.name
-	}
-	names = p.labels(names, anyWidth)
+	names := p.labels(term.Texts(rows, estimateRow.label), anyWidth)
 	for i, row := range rows {
 		w.name = max(w.name, term.Width(names[i]))
 		w.value = max(w.value, min(term.Width(p.text(row.value)), p.width/4))
@@ -143,10 +141,6 @@ func (p textPen) forestWidths(rows []estimateRow) forestWidths {
 
 // names are those of rows, cut so that they can be told apart.
 func (d textForest) names(rows []estimateRow) []string {
-	names := make([]string, len(rows))
-	for i, row := range rows {
-		names[i] = row.name
-	}
 	width := d.widths.name
 	switch {
 	case d.widths.apart && d.whole:
@@ -154,15 +148,7 @@ func (d textForest) names(rows []estimateRow) []string {
 	case d.widths.apart:
 		width = d.width
 	}
-	return d.labels(names, width)
-}
-
-// ownLines are those of a name that stands above its interval. Where it may not be cut, it goes on in the next line.
-func (d textForest) ownLines(name string) []string {
-	if d.whole {
-		return term.Wrapped(name, d.width)
-	}
-	return []string{name}
+	return d.labels(term.Texts(rows, estimateRow.label), width)
 }
 
 // row is the line of an estimate; with a name of its own line, two.
@@ -174,7 +160,11 @@ func (d textForest) row(row estimateRow) []string {
 	}
 	cells = append(cells, d.paint(d.cut(row.word, w.word), lookOf(row.tone).color))
 	if w.apart {
-		return append(d.ownLines(row.name), strings.TrimRight(strings.Join(cells, term.Gap), " "))
+		names := []string{row.name}
+		if d.whole { // a name that may not be cut goes on in the next line
+			names = term.Wrapped(row.name, d.width)
+		}
+		return append(names, strings.TrimRight(strings.Join(cells, term.Gap), " "))
 	}
 	cells = append([]string{term.Pad(row.name, w.name, false)}, cells...)
 	return []string{strings.TrimRight(strings.Join(cells, term.Gap), " ")}

@@ -56,22 +56,15 @@ func gridOf(part Panel) grid {
 
 // table are the lines of a grid: as many columns beside one another as there is room for, the rest below.
 func (p textPen) table(f *Figure, g grid, shades AxisScale) []string {
-	names := make([]string, len(g.rows))
+	names := term.Texts(g.rows, func(v float64) string { return TickText(f.Y, v) })
 	side := term.Width(p.text(f.Y.Label))
-	for i, v := range g.rows {
-		names[i] = TickText(f.Y, v)
-	}
 	for _, name := range p.labels(names, anyWidth) {
 		side = max(side, term.Width(name))
 	}
 	side = min(side, p.width/3)
 	names = p.labels(names, side)
 	width := p.cellWidth(f, g, p.width-side)
-	headings := make([]string, len(g.columns))
-	for i, v := range g.columns {
-		headings[i] = TickText(f.X, v)
-	}
-	headings = p.labels(headings, width-p.around())
+	headings := p.labels(term.Texts(g.columns, func(v float64) string { return TickText(f.X, v) }), width-p.around())
 	beside := max((p.width-side)/width, 1)
 	var lines []string
 	for columns := g.columns; len(columns) > 0; {

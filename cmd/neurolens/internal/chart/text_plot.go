@@ -183,7 +183,8 @@ func (d *plot) shapes(s Series, above int) {
 			distance = max(distance, 2*abs(row-lastRow))
 		}
 		if with.shape != 0 && distance >= apart && (apart == 0 || d.at(column, row).above == 0) {
-			d.put(column, row, with)
+			at := d.at(column, row)
+			at.above, at.color = with.shape, with.color
 			lastColumn, lastRow = column, row
 		}
 	}
@@ -230,11 +231,6 @@ func (d *plot) spacing(s Series, t Tone, count int) int {
 		return farApart
 	}
 	return 0
-}
-
-func (d *plot) put(column, row int, with textStyle) {
-	at := d.at(column, row)
-	at.above, at.color = with.shape, with.color
 }
 
 // failures are marked on the x axis, where they hide nothing.
@@ -328,11 +324,7 @@ func (p textPen) plots(f *Figure) []string {
 
 // titles are those of the panels, as wide as the page at most.
 func (p textPen) titles(f *Figure) []string {
-	var titles []string
-	for _, part := range f.Parts() {
-		titles = append(titles, part.Title)
-	}
-	return p.labels(titles, p.width)
+	return p.labels(term.Texts(f.Parts(), Panel.title), p.width)
 }
 
 // panelScales are the same for all panels, so that these can be compared, unless an axis says that each has its own.

@@ -154,21 +154,13 @@ func (c chart) apart() []object {
 	for i, p := range c.f.Panels {
 		c.y.Axis = c.f.YOf(p)
 		width, height := c.size()
+		title, _ := json.Marshal(titles[i]) // a text has no error
 		all = append(all, object{
 			"title": titles[i], "width": width, "height": height, "layer": c.layers(),
-			"transform": append(where("datum.panel === "+quoted(titles[i])), c.shown()...),
+			"transform": append(where("datum.panel === "+string(title)), c.shown()...),
 		})
 	}
 	return all
-}
-
-// quoted is a text as an expression has it.
-func quoted(text string) string {
-	b, err := json.Marshal(text)
-	if err != nil {
-		return "''" // of a text there is no error
-	}
-	return string(b)
 }
 
 // size is the size of a panel. Each category has a row or a column.

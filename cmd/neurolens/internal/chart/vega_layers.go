@@ -17,20 +17,13 @@ func (c chart) layers() []object {
 	for _, style := range []Style{Cells, Band, Line, Steps, Intervals, Points} {
 		for _, grouped := range []bool{false, true} {
 			if slices.ContainsFunc(c.rows, func(r row) bool {
-				return r.Part == "mark" && vegaStyleOf(r) == style && (r.Group != "") == grouped
+				return r.Part == "mark" && cmp.Or(Style(r.Style), Points) == style && (r.Group != "") == grouped
 			}) {
 				layers = append(layers, c.marks(style, grouped)...)
 			}
 		}
 	}
 	return append(layers, c.states()...)
-}
-
-func vegaStyleOf(r row) Style {
-	if r.Style == "" {
-		return Points
-	}
-	return Style(r.Style)
 }
 
 // where filters rows.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // row is a row of the data of a specification: a mark, or a guide. Numbers are in stored units; one that is not known is absent.
@@ -70,13 +72,7 @@ func vegaRowsOf(f *Figure) []row {
 }
 
 // panelTitles returns the titles of the panels, made distinct.
-func panelTitles(f *Figure) []string {
-	var titles []string
-	for _, p := range f.Panels {
-		titles = append(titles, p.Title)
-	}
-	return distinctNames(titles)
-}
+func panelTitles(f *Figure) []string { return distinctNames(term.Texts(f.Panels, Panel.title)) }
 
 func markRow(s Series, m Mark) row {
 	tone := s.ToneOf(m)

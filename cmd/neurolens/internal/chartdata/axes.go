@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
@@ -101,26 +102,21 @@ func known(subjects []views.Subject) string {
 	if len(all) == 0 {
 		return "; the filter matches a single point: use a wider one"
 	}
-	names := make([]string, len(all))
-	for i, x := range all {
-		names[i] = fmt.Sprintf("%s (%d)", plain(x.Name), len(x.values))
-	}
-	return "; points differ in " + strings.Join(names, ", ")
+	return "; points differ in " + counted(all)
 }
 
-// axisWord is a value with the name of its axis where it needs one.
-func axisWord(name, value string) string {
-	if value == "" {
-		return "without " + name
-	}
-	return strings.Join(views.AppendConstant(nil, name, value), "")
+// counted names axes, each with the number of its values.
+func counted(axes []axis) string {
+	return strings.Join(term.Texts(axes, func(a axis) string { return fmt.Sprintf("%s (%d)", plain(a.Name), len(a.values)) }), ", ")
 }
 
-// axisWords are several values so, as names that marks may have.
+// axisWords are values as names that marks may have, each with the name of its axis if it needs one.
 func axisWords(name string, values []string) []string {
 	words := make([]string, len(values))
 	for i, value := range values {
-		words[i] = axisWord(name, value)
+		if words[i] = "without " + name; value != "" {
+			words[i] = strings.Join(views.AppendConstant(nil, name, value), "")
+		}
 	}
 	return plainAll(words)
 }

@@ -260,9 +260,7 @@ func TestHistoryNote(t *testing.T) {
 	} {
 		f, _, err := maker.History(ctx, stored(t, runs...), history.Request{})
 		ok(t, err)
-		if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
-			t.Errorf("notes %q, want %s", f.Notes, says)
-		}
+		contains(t, strings.Join(f.Notes, "\n"), says)
 	}
 }
 
@@ -402,11 +400,7 @@ func TestOpen(t *testing.T) {
 	for _, draw := range []func(*compare.Comparison, chartdata.Selection) (*chart.Figure, error){maker.Forest, maker.Scatter} {
 		f, err := draw(c, asked)
 		sound(t, f, err)
-		for _, says := range []string{"2 points without a verdict (sessions): the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ", "measure both alternately in one session"} {
-			if !strings.Contains(strings.Join(f.Notes, "\n"), says) {
-				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
-			}
-		}
+		contains(t, strings.Join(f.Notes, "\n"), "2 points without a verdict (sessions): the sides are different sessions, and fewer than 7 earlier ones show how much sessions differ", "measure both alternately in one session")
 	}
 }
 
@@ -541,9 +535,7 @@ func TestRuns(t *testing.T) {
 	if f.Marks() != len(want) || warned != 5 || len(f.Guides) != 35 || f.Guides[0].At != 5.5 {
 		t.Errorf("%d of %d samples, %d warned, %d boundaries", f.Marks(), len(want), warned, len(f.Guides))
 	}
-	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "have a warning: drift (neurolens help warnings") {
-		t.Errorf("the notes are %q", notes)
-	}
+	contains(t, strings.Join(f.Notes, "\n"), "have a warning: drift (neurolens help warnings")
 }
 
 // TestRunsOfMany: of more samples than there is room for none is lost, nor an outlier.
@@ -633,9 +625,7 @@ func TestLines(t *testing.T) {
 	req.Sessions = 2
 	f, err := maker.Lines(req)
 	sound(t, f, err)
-	if !strings.Contains(strings.Join(f.Notes, "\n"), "2 sessions combined: each value is the median over all of them") {
-		t.Errorf("of two sessions: notes %q", f.Notes)
-	}
+	contains(t, strings.Join(f.Notes, "\n"), "2 sessions combined: each value is the median over all of them")
 	if f.X.Scale != chart.Log || f.X.Label != "batch_size" || len(f.Series) != 2 || f.Series[0].Name != "dim=64" {
 		t.Errorf("%s, %s, %d lines", f.X.Label, f.X.Scale, len(f.Series))
 	}
@@ -728,11 +718,7 @@ func TestWithoutValue(t *testing.T) {
 		f, err := draw(req)
 		sound(t, f, err)
 		notes := strings.Join(f.Notes, "\n")
-		for _, says := range []string{"1 point left out: latency in a unit other than ns", "1 point left out: no value of latency", "1 point without a value: unsupported"} {
-			if !strings.Contains(notes, says) {
-				t.Errorf("%s: notes %q, want %s", f.Kind, f.Notes, says)
-			}
-		}
+		contains(t, notes, "1 point left out: latency in a unit other than ns", "1 point left out: no value of latency", "1 point without a value: unsupported")
 		for _, k := range f.All() {
 			failed := strings.Contains(k.Text, "bs=8 dim=128")
 			if (k.Tone == chart.Failed) != failed || strings.Contains(k.Text, "bs=16") || strings.Contains(k.Text, "bs=32") {
@@ -912,5 +898,15 @@ func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// contains checks that a text has some parts.
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
 	}
 }

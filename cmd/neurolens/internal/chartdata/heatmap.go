@@ -76,11 +76,7 @@ func (d *measured) together(folded []axis) []string {
 	if len(folded) == 0 {
 		return nil
 	}
-	names := make([]string, len(folded))
-	for i, a := range folded {
-		names[i] = fmt.Sprintf("%s (%d)", plain(a.Name), len(a.values))
-	}
-	over := " over " + strings.Join(names, ", ")
+	over := " over " + counted(folded)
 	switch {
 	case d.req.Median:
 		return []string{"each place shows the median" + over}

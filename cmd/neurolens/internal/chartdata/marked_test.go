@@ -85,11 +85,7 @@ func TestMarked(t *testing.T) {
 		}
 	}
 	notes := strings.Join(f.Notes, "\n")
-	for _, want := range []string{"vertical lines mark sessions with a note, a tag or a release (neurolens note, neurolens tag): ", " note: fan <b>·[2J broken; ", " release 2.0; ", " cooling=water"} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("%q is not in %q", want, f.Notes)
-		}
-	}
+	contains(t, notes, "vertical lines mark sessions with a note, a tag or a release (neurolens note, neurolens tag): ", " note: fan <b>·[2J broken; ", " release 2.0; ", " cooling=water")
 }
 
 // TestMarkedMany: of many the newest have lines, and a note counts all; what was said before the first session that is drawn is none of them.

@@ -308,15 +308,6 @@ func (d *measured) dropUnlike() {
 	if len(kept) == len(d.req.All) {
 		return
 	}
-	d.req.All, d.subjects, d.values = of(d.req.All, kept), of(d.subjects, kept), of(d.values, kept)
+	d.req.All, d.subjects, d.values = views.Picked(d.req.All, kept), views.Picked(d.subjects, kept), views.Picked(d.values, kept)
 	d.title, d.names = named(d.subjects, axisColumns)
-}
-
-// of are the elements at some places.
-func of[T any](all []T, places []int) []T {
-	some := make([]T, len(places))
-	for i, place := range places {
-		some[i] = all[place]
-	}
-	return some
 }

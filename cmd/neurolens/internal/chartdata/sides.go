@@ -59,14 +59,6 @@ func inBoth(a, b []query.SampledRun) (n int) {
 	return n
 }
 
-// sideOf is which side a run is on.
-func (s *sampled) sideOf(run int) string {
-	if run < s.bases {
-		return baseSide
-	}
-	return headSide
-}
-
 // gatherSides makes a group of the runs of each side of a point, those of a point next to one another. Points of two sides are the same
 // where they agree in all but what is constant on each side, as in a comparison.
 func (s *sampled) gatherSides() {
@@ -77,7 +69,10 @@ func (s *sampled) gatherSides() {
 	type side struct{ point, side string }
 	at := map[side]int{}
 	for i, name := range names {
-		key := side{cmp.Or(name, s.title), s.sideOf(i)}
+		key := side{cmp.Or(name, s.title), headSide}
+		if i < s.bases {
+			key.side = baseSide
+		}
 		place, known := at[key]
 		if !known {
 			place = len(s.groups)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
@@ -66,11 +67,7 @@ func (r request) equals(before string) []cobra.Completion {
 	if at := lastComma(values); at >= 0 {
 		head, last = head+values[:at+1], values[at+1:]
 	}
-	var all []cobra.Completion
-	for _, value := range r.valuesOf(key) {
-		all = append(all, head+valueWord(before+head, last, value))
-	}
-	return all
+	return term.Texts(r.valuesOf(key), func(value string) cobra.Completion { return head + valueWord(before+head, last, value) })
 }
 
 // lastComma is where the last comma outside of quotes stands; -1 where there is none.
@@ -145,11 +142,7 @@ func (r request) conditions() []cobra.Completion {
 func (r request) keys() []cobra.Completion {
 	for _, m := range entries {
 		if strings.HasPrefix(r.typed, m.prefix) {
-			var all []cobra.Completion
-			for _, name := range r.keysOf(m.column)[m.column] {
-				all = append(all, m.prefix+name)
-			}
-			return all
+			return term.Texts(r.keysOf(m.column)[m.column], func(name string) cobra.Completion { return m.prefix + name })
 		}
 	}
 	var all []cobra.Completion
@@ -179,11 +172,7 @@ func (r request) ordered() []cobra.Completion {
 	if !strings.HasPrefix(r.typed, filter.MetricPrefix) {
 		return append(r.keys(), described(filter.MetricPrefix, "the median of any metric"))
 	}
-	all := metrics(r)
-	for i := range all {
-		all[i] = filter.MetricPrefix + all[i]
-	}
-	return all
+	return term.Texts(metrics(r), func(m string) cobra.Completion { return filter.MetricPrefix + m })
 }
 
 // columns are the columns of runs that hold one value.
@@ -214,11 +203,7 @@ func orders(r request) []cobra.Completion {
 		sign = "-"
 	}
 	r.typed = r.typed[at+len(sign):]
-	all := r.ordered()
-	for i := range all {
-		all[i] = sign + all[i]
-	}
-	return all
+	return term.Texts(r.ordered(), func(key string) cobra.Completion { return sign + key })
 }
 
 // groups are keys to group by.
@@ -235,11 +220,7 @@ func (r request) valuesOf(key string) []cobra.Completion {
 	case filter.KeyRun:
 		return runs(request{completer: r.completer, cmd: r.cmd})
 	case "status":
-		var all []cobra.Completion
-		for _, s := range schema.Statuses {
-			all = append(all, string(s))
-		}
-		return all
+		return term.Texts(schema.Statuses, func(s schema.Status) cobra.Completion { return string(s) })
 	}
 	return r.textsOf(filter.FieldOf(key))
 }
@@ -367,11 +348,8 @@ func operatorOrders(request) (all []cobra.Completion) {
 }
 
 // foreignFormats are the formats that ingest reads.
-func foreignFormats(request) (all []cobra.Completion) {
-	for _, f := range formats.All() {
-		all = append(all, described(f.Name, f.About))
-	}
-	return all
+func foreignFormats(request) []cobra.Completion {
+	return term.Texts(formats.All(), func(f foreign.Format) cobra.Completion { return described(f.Name, f.About) })
 }
 
 // commands are what other tools call commands, and what does it here.

@@ -224,11 +224,7 @@ func topicNames() []string {
 	if err != nil {
 		return nil
 	}
-	names := make([]string, len(all))
-	for i, t := range all {
-		names[i] = t.name
-	}
-	return names
+	return term.Texts(all, func(t topic) string { return t.name })
 }
 
 // topicList lists the topics by group, for help on a terminal of so many columns.
@@ -326,11 +322,8 @@ func inline(text string) string {
 
 // cells are those of a row of a table.
 func cells(row string) []string {
-	var all []string
-	for _, cell := range strings.Split(strings.ReplaceAll(strings.Trim(row, "|"), `\|`, "\x00"), "|") {
-		all = append(all, strings.ReplaceAll(strings.TrimSpace(inline(cell)), "\x00", "|"))
-	}
-	return all
+	parts := strings.Split(strings.ReplaceAll(strings.Trim(row, "|"), `\|`, "\x00"), "|")
+	return term.Texts(parts, func(cell string) string { return strings.ReplaceAll(strings.TrimSpace(inline(cell)), "\x00", "|") })
 }
 
 // wrapped are the lines of a text that begin with an indent.

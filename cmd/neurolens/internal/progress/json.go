@@ -53,7 +53,7 @@ func (j *jsonReporter) prepare(e runner.Event) {
 	case e.Reference != nil:
 		j.reference(e)
 	default:
-		j.build(e.Build)
+		j.write([]member{{"event", "build"}, {"command", answer.List(e.Build)}})
 	}
 }
 
@@ -105,14 +105,6 @@ func (j *jsonReporter) point(l sweep.Launch) map[string]any {
 		point[name] = is.Value(name)
 	}
 	return point
-}
-
-func (j *jsonReporter) build(command []string) {
-	words := make([]any, len(command))
-	for i, word := range command {
-		words[i] = word
-	}
-	j.write([]member{{"event", "build"}, {"command", words}})
 }
 
 func (j *jsonReporter) stage(runner.Event) {}

@@ -68,7 +68,7 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("runs differ in %s: %s", f.Values[0], some(f.Values[1:]))
 	},
 	summary.RuleDirty: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of code with uncommitted changes", runsAre(f.Runs))
+		return fmt.Sprintf("%s of code with uncommitted changes", runs(f)+" "+term.IsAre(f.Runs))
 	},
 }
 
@@ -86,8 +86,6 @@ func sentence(f *summary.Finding) string {
 
 func runs(f *summary.Finding) string   { return term.Count(f.Runs, "run") }
 func points(f *summary.Finding) string { return term.Count(f.Points, "point") }
-
-func runsAre(n int) string { return term.Count(n, "run") + " " + term.IsAre(n) }
 
 func pairsAre(f *summary.Finding) string {
 	return term.Count(f.Points, "pair") + " " + term.IsAre(f.Points)
@@ -135,11 +133,7 @@ func whole(f *summary.Finding, name string) int {
 // some names the first of many values.
 func some(values []string) string {
 	const shown = 5
-	names := make([]string, 0, shown)
-	for _, v := range values[:min(len(values), shown)] {
-		names = append(names, views.HashText(v))
-	}
-	text := strings.Join(names, ", ")
+	text := strings.Join(term.Texts(values[:min(len(values), shown)], views.HashText), ", ")
 	if more := len(values) - shown; more > 0 {
 		text += fmt.Sprintf(" and %s more", term.Thousands(more))
 	}
@@ -323,9 +317,6 @@ func timeoutKeys(stages []summary.Text) string {
 	if len(stages) == 0 {
 		return "timeouts of the sweep, or timeout_multiplier"
 	}
-	keys := make([]string, len(stages))
-	for i, stage := range stages {
-		keys[i] = "timeouts." + string(stage)
-	}
+	keys := term.Texts(stages, func(stage summary.Text) string { return "timeouts." + string(stage) })
 	return strings.Join(keys, " and ") + " in the sweep"
 }

@@ -164,17 +164,13 @@ var verdictOrder = []judge.Verdict{
 // toneOf returns the tone of a verdict.
 func toneOf(verdict string) chart.Tone { return chartdata.ToneOf(judge.Verdict(verdict)) }
 
-// stored is a value as it is stored.
-func stored(v *float64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'g', -1, 64)
-}
-
 // amount is a cell of a value.
 func amount(v *float64, unit summary.Text) Cell {
-	return Cell{Text: quantity(v, unit), Stored: stored(v)}
+	c := Cell{Text: quantity(v, unit)}
+	if v != nil {
+		c.Stored = strconv.FormatFloat(*v, 'g', -1, 64)
+	}
+	return c
 }
 
 // ratioDigits is how many digits of a ratio that was computed are kept.
@@ -376,10 +372,7 @@ const maxFactValues = 3
 // factValues are the values of a fact on a side.
 func factValues(name string, values []string) string {
 	const most = maxFactValues
-	texts := make([]string, 0, most)
-	for _, v := range values[:min(len(values), most)] {
-		texts = append(texts, cmp.Or(environmentText(name, v), v))
-	}
+	texts := term.Texts(values[:min(len(values), most)], func(v string) string { return cmp.Or(environmentText(name, v), v) })
 	text := strings.Join(texts, ", ")
 	if more := len(values) - most; more > 0 {
 		text += fmt.Sprintf(" and %s more", term.Thousands(more))

@@ -225,15 +225,8 @@ func (p markdownWriter) counts() {
 	}
 	p.line("%s: %s with only ok runs, %s with a failed run, %s with neither (unsupported or skipped).", rows, term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
 	if c.Profiled > 0 {
-		p.line("%s of a profiler; their times are in no table.", passes(c.Profiled))
+		p.line("%s of a profiler; their times are in no table.", term.Verb(c.Profiled, "1 run is a pass", term.Thousands(c.Profiled)+" runs are passes"))
 	}
-}
-
-func passes(n int) string {
-	if n == 1 {
-		return "1 run is a pass"
-	}
-	return term.Thousands(n) + " runs are passes"
 }
 
 // widest is the width up to which the cells of a column are padded, so that one very long name does not pad all others.

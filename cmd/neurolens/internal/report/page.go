@@ -75,20 +75,11 @@ var style string
 //go:embed page.js
 var script string
 
-// frameOf reads the frame of a page.
-func frameOf() (*template.Template, error) {
-	t, err := template.New("page").Funcs(template.FuncMap{"line": line, "lines": lines, "command": command}).Parse(frame)
-	if err != nil {
-		return nil, fmt.Errorf("reading the frame of a page: %w", err)
-	}
-	return t, nil
-}
-
 // Write writes the page as HTML.
 func (p *Page) Write(to io.Writer, pen Pen) error {
-	t, err := frameOf()
+	t, err := template.New("page").Funcs(template.FuncMap{"line": line, "lines": lines, "command": command}).Parse(frame)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the frame of a page: %w", err)
 	}
 	w := &writing{pen: pen, id: p.idLength()}
 	v := view{Page: p}

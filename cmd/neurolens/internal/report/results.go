@@ -126,7 +126,8 @@ func count(texts []string, text string) (n int) {
 func (p markdownWriter) columns(g *summary.Group) (metrics, left []string) {
 	asked := p.d.Selection.Metrics
 	wanted := func(metric string, place int) bool {
-		return len(asked) > 0 || place == 0 || slices.Contains(beside, metric) || !registered(metric)
+		_, registered := schema.KindOfMetric(metric)
+		return len(asked) > 0 || place == 0 || slices.Contains(beside, metric) || !registered
 	}
 	for i, metric := range g.Metrics {
 		if wanted(metric, i) && (len(asked) > 0 || len(metrics) < maxColumns) {
@@ -136,11 +137,6 @@ func (p markdownWriter) columns(g *summary.Group) (metrics, left []string) {
 		}
 	}
 	return metrics, left
-}
-
-func registered(metric string) bool {
-	_, ok := schema.KindOfMetric(metric)
-	return ok
 }
 
 // pointColumn is a column of a table of points.
@@ -308,6 +304,10 @@ func (d *Document) headline(c *summary.Comparison) string {
 
 // comparisons are the changes from each baseline, in all and for each group, benchmark and value of the axis.
 func (p markdownWriter) comparisons() {
+	groups := "group"
+	if slices.Equal(p.d.Selection.By, []string{"suite"}) {
+		groups = "suite"
+	}
 	for i := range p.d.Comparisons {
 		c := &p.d.Comparisons[i]
 		p.title(2, "Changes from "+c.Name())
@@ -319,7 +319,7 @@ func (p markdownWriter) comparisons() {
 			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
 		p.line("%s", verdictsText(c))
-		p.ratios(c, groupWord(p.d.Selection.By), c.Groups)
+		p.ratios(c, groups, c.Groups)
 		if len(c.Values) > 1 && len(c.Values) <= maxNamed && len(c.Values) < c.All.Pairs {
 			p.ratios(c, c.Axis, c.Values)
 			p.wins(c)
@@ -346,16 +346,12 @@ func reasonText(reason string) string { return cmp.Or(reasons[judge.Reason(reaso
 
 // verdictsText says how many pairs have which verdict.
 func verdictsText(c *summary.Comparison) string {
-	var parts []string
-	for _, v := range slices.Sorted(maps.Keys(c.Verdicts)) {
-		parts = append(parts, term.Thousands(c.Verdicts[v])+" "+v)
-	}
+	parts := term.Texts(slices.Sorted(maps.Keys(c.Verdicts)), func(v string) string { return term.Thousands(c.Verdicts[v]) + " " + v })
 	text := "Verdicts: " + strings.Join(parts, ", ")
 	if len(c.Reasons) > 0 {
-		var why []string
-		for _, reason := range slices.Sorted(maps.Keys(c.Reasons)) {
-			why = append(why, term.Thousands(c.Reasons[reason])+" for "+reasonText(reason))
-		}
+		why := term.Texts(slices.Sorted(maps.Keys(c.Reasons)), func(reason string) string {
+			return term.Thousands(c.Reasons[reason]) + " for " + reasonText(reason)
+		})
 		text += ". Pairs without a verdict: " + strings.Join(why, ", ")
 	}
 	if c.Verdicts[string(judge.Estimate)] > 0 {
@@ -370,19 +366,8 @@ func (p markdownWriter) wins(c *summary.Comparison) {
 		return
 	}
 	names := slices.SortedFunc(maps.Keys(c.Wins), func(a, b string) int { return cmp.Or(c.Wins[b]-c.Wins[a], strings.Compare(a, b)) })
-	parts := make([]string, len(names))
-	for i, name := range names {
-		parts[i] = name + " " + term.Thousands(c.Wins[name])
-	}
+	parts := term.Texts(names, func(name string) string { return name + " " + term.Thousands(c.Wins[name]) })
 	p.line("Fastest by estimate, for %s: %s.", term.Count(c.Sets, "baseline"), strings.Join(parts, ", "))
-}
-
-// groupWord says what the groups of a report are.
-func groupWord(by []string) string {
-	if slices.Equal(by, []string{"suite"}) {
-		return "suite"
-	}
-	return "group"
 }
 
 // ratios is a table of the changes of groups of pairs, with all of them last.

@@ -142,11 +142,7 @@ func (w *pages) plain(t answer.Table) {
 }
 
 func names(t answer.Table) []string {
-	all := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		all[i] = c.Name
-	}
-	return all
+	return Texts(t.Columns, func(c answer.Column) string { return c.Name })
 }
 
 func (w *pages) csv(t answer.Table) error {

@@ -95,6 +95,15 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// Texts returns a text for each of several things.
+func Texts[T any](things []T, text func(T) string) []string {
+	texts := make([]string, len(things))
+	for i, thing := range things {
+		texts[i] = text(thing)
+	}
+	return texts
+}
+
 // DidYouMean returns a hint at the name that is most like a word, after a semicolon. It is empty if none is like it.
 func DidYouMean(word string, names []string) string {
 	if near := schema.Nearest(word, names); near != "" {
@@ -105,11 +114,7 @@ func DidYouMean(word string, names []string) string {
 
 // ShellLine joins words to a command line, each as a shell reads it back.
 func ShellLine(words ...string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = ShellWord(word)
-	}
-	return strings.Join(quoted, " ")
+	return strings.Join(Texts(words, ShellWord), " ")
 }
 
 // Verb returns the form of a verb for a number of things: that of one thing, or that of more.

@@ -255,11 +255,7 @@ func widest(texts []string) int {
 
 // texts returns the texts of a column, row by row.
 func (v View) texts(c int) []string {
-	all := make([]string, len(v.Rows))
-	for i, row := range v.Rows {
-		all[i] = OneLine(row[c].Text)
-	}
-	return all
+	return Texts(v.Rows, func(row []Cell) string { return OneLine(row[c].Text) })
 }
 
 // measure gives every column, how wide its texts are, and how wide they are with the header.

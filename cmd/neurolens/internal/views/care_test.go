@@ -32,11 +32,7 @@ func TestCareView(t *testing.T) {
 		}
 	}
 	text := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{problem + " store repair sets it aside in quarantine/ notice notes.txt it is not a file of the store, and is ignored", "2 rows"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in\n%s", want, b.String())
-		}
-	}
+	contains(t, text, problem+" store repair sets it aside in quarantine/ notice notes.txt it is not a file of the store, and is ignored", "2 rows")
 	if strings.Contains(lines[1], "its name") && !strings.HasPrefix(lines[1], "    its name") {
 		t.Errorf("the problem is not indented: %q", lines[1])
 	}

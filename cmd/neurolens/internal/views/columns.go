@@ -110,11 +110,7 @@ func spreadOf(t answer.Table, row []any) any {
 }
 
 func columnNames() []string {
-	var names []string
-	for _, c := range schema.Runs.Columns {
-		names = append(names, c.Name)
-	}
-	return names
+	return term.Texts(schema.Runs.Columns, func(c *schema.Column) string { return c.Name })
 }
 
 // Stored are the columns of runs that have to be read, each once: the columns that were asked for and, for people, the columns with the
@@ -164,7 +160,8 @@ func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 			case one.name == spreadColumn:
 				values = append(values, spreadOf(t, row))
 			case one.entry != "":
-				values = append(values, entryOf(value, one.entry))
+				entries, _ := value.(map[string]any)
+				values = append(values, entries[one.entry])
 			default:
 				values = append(values, answer.OfRun(out.Columns[i], value))
 			}
@@ -220,11 +217,6 @@ func (c Columns) absent(t answer.Table) (lines []string) {
 	return lines
 }
 
-func entryOf(value any, name string) any {
-	entries, _ := value.(map[string]any)
-	return entries[name]
-}
-
 // Chosen is a table of the columns that were asked for, of runs that were read with those of Stored for people.
 func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View, error) {
 	undated := 0
@@ -253,8 +245,12 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 			v.Rows[n][i].Failed = column.Name == "status" && schema.Status(x.Values[n]).Failed()
 		}
 	}
-	for k := range l.severalMetrics() {
-		x, place := Axis{Name: l.Metrics[k]}, len(c)+2*k
+	metrics := l.Metrics
+	if len(metrics) == 1 { // its columns are those of runs
+		metrics = nil
+	}
+	for k, metric := range metrics {
+		x, place := Axis{Name: metric}, len(c)+2*k
 		for _, row := range chosen.Rows {
 			unit, _ := row[place+1].(string)
 			x.Values = append(x.Values, QuantityOf(row[place], unit, x.Name, ""))
@@ -268,14 +264,6 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 	}
 	v.Below = append(v.Below, c.absent(t)...)
 	return term.Narrowed(v, l.Reader.Page()), nil
-}
-
-// severalMetrics are the metrics that have columns of their own.
-func (l Listing) severalMetrics() []string {
-	if len(l.Metrics) < 2 {
-		return nil
-	}
-	return l.Metrics
 }
 
 // withColumn is a view with one more column.
@@ -342,10 +330,7 @@ func keyOf(name string) string {
 
 // places finds columns of groups by their names or heads.
 func places(asked, names []string) ([]int, error) {
-	keys := make([]string, len(names))
-	for i, name := range names {
-		keys[i] = keyOf(name)
-	}
+	keys := term.Texts(names, keyOf)
 	var all []int
 	for _, name := range asked {
 		at := slices.Index(keys, keyOf(name))
@@ -384,9 +369,9 @@ func (l Listing) ChosenGroups(g query.Grouping, asked []string) (answer.Table, f
 	if err != nil {
 		return t, nil, err
 	}
-	out := answer.Table{Columns: picked(t.Columns, of)}
+	out := answer.Table{Columns: Picked(t.Columns, of)}
 	for _, row := range t.Rows {
-		out.Rows = append(out.Rows, picked(row, of))
+		out.Rows = append(out.Rows, Picked(row, of))
 	}
 	at, _ := places(asked, heads)
 	if len(at) < len(asked) { // the table does not show all of them
@@ -396,18 +381,18 @@ func (l Listing) ChosenGroups(g query.Grouping, asked []string) (answer.Table, f
 			return v
 		}, nil
 	}
-	v := term.View{Above: shown.Above, Below: shown.Below, Columns: picked(shown.Columns, at)}
+	v := term.View{Above: shown.Above, Below: shown.Below, Columns: Picked(shown.Columns, at)}
 	for i := range v.Columns {
 		v.Columns[i].Drop = 0
 	}
 	for _, row := range shown.Rows {
-		v.Rows = append(v.Rows, picked(row, at))
+		v.Rows = append(v.Rows, Picked(row, at))
 	}
 	return out, func() term.View { return v }, nil
 }
 
-// picked are some of all, by their places.
-func picked[T any](all []T, places []int) []T {
+// Picked returns the elements at some places.
+func Picked[T any](all []T, places []int) []T {
 	some := make([]T, len(places))
 	for i, at := range places {
 		some[i] = all[at]

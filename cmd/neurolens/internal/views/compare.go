@@ -230,7 +230,7 @@ func (w Comparison) differs() []string {
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
 		where = "the same " + term.Count(len(c.Head.Machines), "machine")
-	case w.has(judge.Machines):
+	case slices.ContainsFunc(c.Points, func(p compare.Point) bool { return p.Reason == judge.Machines }):
 		where = fmt.Sprintf("different machines %s and %s: estimates, no verdict", machinesText(c.Base.Machines), machinesText(c.Head.Machines))
 	default:
 		where = "machines in common"
@@ -287,19 +287,6 @@ func verdictDifference(d query.FactDifference) string {
 		return name
 	}
 	return text
-}
-
-// oneOrMore counts, with "one" in words.
-func oneOrMore(n int, noun string) string {
-	if n == 1 {
-		return "one " + noun
-	}
-	return term.Count(n, noun)
-}
-
-// has reports whether a point has no verdict for a reason.
-func (w Comparison) has(r judge.Reason) bool {
-	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Reason == r })
 }
 
 // shown returns the indices of the rows of the table: unchanged ones only with --all, or if there are no others.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 func (w Comparison) Markdown() []byte {
 	w.Reader.UTC = true // a comment is read in another place, and on another day
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
+	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(cmp.Or(w.Gate, w.counts()[0])))
 	if w.Gate != "" {
 		fmt.Fprintf(&b, "%s\n\n", w.gateLegend())
 	}
@@ -60,14 +61,6 @@ func (w Comparison) Markdown() []byte {
 	}
 	b.WriteString("\n</details>\n")
 	return b.Bytes()
-}
-
-// verdictLine sums up the comparison in one line.
-func (w Comparison) verdictLine() string {
-	if w.Gate != "" {
-		return w.Gate
-	}
-	return w.counts()[0]
 }
 
 // gateLegend explains the words of GateSentence to people who have never seen NeuroLens.

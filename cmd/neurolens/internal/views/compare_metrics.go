@@ -133,7 +133,10 @@ func (b metricsTable) addTable(v term.View) term.View {
 		for _, x := range [][]Axis{varying, b.Reader.MergedAxes(varying)} {
 			short := compact
 			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(b.Reader.Page()) {
-				return b.noteHeadValues(short)
+				if b.Selection.Axis == "" {
+					short.Above = append(slices.Clone(short.Above), "values are those of the head: the terminal is too narrow for both sides")
+				}
+				return short
 			}
 		}
 		places, pairs := b.results()
@@ -145,14 +148,6 @@ func (b metricsTable) addTable(v term.View) term.View {
 		}
 		compact.Below = append([]string{RowAMetric, ""}, compact.Below...)
 		return compact
-	}
-	return v
-}
-
-// noteHeadValues adds a line that values are of the head, unless they always are.
-func (b metricsTable) noteHeadValues(v term.View) term.View {
-	if b.Selection.Axis == "" {
-		v.Above = append(slices.Clone(v.Above), "values are those of the head: the terminal is too narrow for both sides")
 	}
 	return v
 }

@@ -30,7 +30,8 @@ func (w Comparison) sessions() []string {
 	case whole:
 		return lines
 	}
-	if confounded == 0 && (same || w.everyPoint(judge.Machines)) { // more sessions do not make two machines one
+	otherwise := func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != judge.Machines }
+	if confounded == 0 && (same || !slices.ContainsFunc(c.Points, otherwise)) { // more sessions do not make two machines one
 		return nil
 	}
 	what := "different sessions"
@@ -78,10 +79,7 @@ func (w Comparison) leftOut() []string {
 		return nil
 	}
 	const shown = 3
-	var ids []string
-	for _, id := range w.C.LeftOut {
-		ids = append(ids, ShortRun(id))
-	}
+	ids := term.Texts(w.C.LeftOut, ShortRun)
 	name := "session " + ids[0]
 	if len(ids) > 1 {
 		name = "sessions " + strings.Join(ids[:min(shown, len(ids))], ", ")
@@ -94,11 +92,6 @@ func (w Comparison) leftOut() []string {
 		what = fmt.Sprintf("in %s of %s, the runs", term.Thousands(points), term.Count(all, w.noun()))
 	}
 	return []string{fmt.Sprintf("left out: %s of %s, which ran one side only", what, name)}
-}
-
-// everyPoint reports whether all points with a change lack a verdict for this reason.
-func (w Comparison) everyPoint(r judge.Reason) bool {
-	return !slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return !math.IsNaN(p.Change) && p.Reason != r })
 }
 
 // withoutHistory says why it is not known what sessions differ by, and what would settle it: of points without a verdict for

@@ -204,9 +204,7 @@ func TestCompareLinesCount(t *testing.T) {
 	}
 	said := func(lines []string, want string) {
 		t.Helper()
-		if got := strings.Join(lines, "|"); !strings.Contains(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		contains(t, strings.Join(lines, "|"), want)
 	}
 	said(w.sessions(), "one session, interleaved in 1 of 2 points: the runs of each block are compared")
 	said(w.differs(), "the same machine lab3 (unknown for 2 runs); no known difference of hardware, versions or settings (12 of 9,010 runs examined)")
@@ -370,22 +368,16 @@ func TestCompareRelativeColumn(t *testing.T) {
 	}
 	c.Shared = map[string]compare.Shared{"latency": {Change: .13, Points: 3, Controls: true}}
 	text := screen()
-	for _, want := range []string{
+	contains(t, text,
 		"RELATIVE is the change relative to +13.0 %, the median of 3 controls\n",
 		" 1  1.00 ms  1.20 ms  +20.0 %  +6.0 % REGRESSED ",
 		" 2  1.00 ms  1.20 ms  +20.0 %  −5.0 % improved ",
 		" 3  1.00 ms  1.20 ms  +20.0 %  +0.1 % ",
 		" 5  1.00 ms  1.20 ms  +20.0 %  – ",
 		"\nrelative: 1 regressed, 1 improved, 1 inconclusive, 1 unchanged\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("want %q in\n%s", want, text)
-		}
-	}
+	)
 	c.Points[1].Control, c.Points[1].Verdict = true, judge.Improved
-	if text := screen(); !strings.Contains(text, "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: controls should not change, so the conditions") {
-		t.Errorf("controls are counted with the others:\n%s", text)
-	}
+	contains(t, screen(), "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: controls should not change, so the conditions")
 	if strings.Contains(text, "\n 4 ") {
 		t.Errorf("an unchanged row is shown:\n%s", text)
 	}
@@ -436,6 +428,16 @@ func TestCompareSideNamesChanges(t *testing.T) {
 		side := compare.Side{Filter: "side=head", Runs: 12, Dirty: dirty, Commits: []string{"4bc7cc6" + strings.Repeat("0", 33)}}
 		if got := w.side("head", side); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// contains checks that a text has some parts.
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
 		}
 	}
 }

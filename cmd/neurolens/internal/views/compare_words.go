@@ -137,8 +137,8 @@ func (w Comparison) counts() []string {
 		}
 		lines = append(lines, line)
 	}
-	if line := w.relativeCounts(); line != "" {
-		lines = append(lines, line)
+	if relative := countVerdicts(w.C.Points, func(p *compare.Point) judge.Verdict { return p.RelativeVerdict }); len(relative) > 0 {
+		lines = append(lines, "relative: "+verdictCounts(relative))
 	}
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
 	lines = append(lines, w.metricCounts()...)
@@ -168,15 +168,6 @@ func (w Comparison) geometricMean(metric string) string {
 		text += fmt.Sprintf(", without %s compared by difference", term.Thousands(others))
 	}
 	return text
-}
-
-// relativeCounts counts the verdicts relative to what all points share.
-func (w Comparison) relativeCounts() string {
-	counts := countVerdicts(w.C.Points, func(p *compare.Point) judge.Verdict { return p.RelativeVerdict })
-	if len(counts) == 0 {
-		return ""
-	}
-	return "relative: " + verdictCounts(counts)
 }
 
 // called reports whether a verdict is a change.
@@ -410,7 +401,7 @@ func (w Comparison) howInterleaved() string {
 			shared++
 		}
 	}
-	text := oneOrMore(shared, "session") + ", interleaved"
+	text := term.Verb(shared, "one session", term.Count(shared, "session")) + ", interleaved"
 	if in < of {
 		text += fmt.Sprintf(" in %s of %s", term.Thousands(in), term.Count(of, w.noun()))
 	}

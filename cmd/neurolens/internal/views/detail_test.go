@@ -22,15 +22,11 @@ func TestShowHasTheStack(t *testing.T) {
 	var out strings.Builder
 	screen := Detail{}
 	screen.View(d, query.Related{}).Render(&out, term.Page{Width: 80})
-	for _, want := range []string{
+	contains(t, out.String(),
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",
 		"\n  param.weird  \"\"\n",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("want%s in\n%s", want, out.String())
-		}
-	}
+	)
 }
 
 // TestHistogramLabels: neighbours differ, however close the samples are.
@@ -120,9 +116,7 @@ func TestHistogramOutliers(t *testing.T) {
 // TestExitStatus: of a run that an exit status ended the page names the option that takes it as no failure.
 func TestExitStatus(t *testing.T) {
 	run := schema.Run{Status: schema.StatusError, ErrorKind: "exit", Error: "process 1 of measure: exit status 3"}
-	if lines := strings.Join(headline(&run), "\n"); !strings.Contains(lines, "--ignore-exit") {
-		t.Error(lines)
-	}
+	contains(t, strings.Join(headline(&run), "\n"), "--ignore-exit")
 }
 
 // TestOrigins: show says of each setting where it comes from, and nothing of runs that did not store it.

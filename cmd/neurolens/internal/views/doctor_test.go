@@ -55,9 +55,7 @@ unknown, absent  boost smt
 			t.Errorf("wider than 24 columns: %s", line)
 		}
 	}
-	if !strings.Contains(narrow, "\n    sudo cpupower frequency-set -g performance\n") {
-		t.Errorf("a command is broken:\n%s", narrow)
-	}
+	contains(t, narrow, "\n    sudo cpupower frequency-set -g performance\n")
 	if wide := doctorScreen(doctored, 200); wide != want {
 		t.Errorf("where there is room too a command has its line, got\n%s", wide)
 	}

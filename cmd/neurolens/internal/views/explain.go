@@ -330,10 +330,8 @@ func alike(row *compare.ExplainRow) string {
 	if len(row.ConfoundedWith) == 0 {
 		return ""
 	}
-	var names []string
-	for _, other := range row.ConfoundedWith[:min(len(row.ConfoundedWith), maxAlike)] {
-		names = append(names, term.Cut(factName(other), explainText+explainText))
-	}
+	named := row.ConfoundedWith[:min(len(row.ConfoundedWith), maxAlike)]
+	names := term.Texts(named, func(other string) string { return term.Cut(factName(other), explainText+explainText) })
 	if more := len(row.ConfoundedWith) - maxAlike; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}

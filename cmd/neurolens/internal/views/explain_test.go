@@ -180,7 +180,7 @@ func TestExplainViewContrasts(t *testing.T) {
 	)
 	x.Facts, x.FewRuns = 23, 2
 	got := explanationText(x, false)
-	for _, want := range []string{
+	contains(t, got,
 		"1  contrast  thp=always  0 of 10 runs  4 of 10 runs  +21.0 %", "96 %",
 		`within head, the 4 runs with thp=always (with os_kernel=6.9, a, b, 2 more)
 differ in latency by +21.0 % (+17.0 +26.0) from the 6 others, p .010 of 23 facts
@@ -205,11 +205,7 @@ on both sides: noise, not the difference
 sessions to judge
 
 3 differences: correlations, not proven causes`,
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
-	}
+	)
 	for line := range strings.SplitSeq(got, "\n") {
 		if ansi.StringWidth(line) > 80 {
 			t.Errorf("wider than 80: %s", line)
@@ -227,9 +223,7 @@ func TestExplainViewContrastUnits(t *testing.T) {
 		}
 		x := madeExplanation(judge.Regressed, row)
 		x.Facts = 1
-		if got := strings.ReplaceAll(explanationText(x, false), "\n", " "); !strings.Contains(got, want) {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
+		contains(t, strings.ReplaceAll(explanationText(x, false), "\n", " "), want)
 	}
 }
 
@@ -245,9 +239,7 @@ func TestExplainViewContrastless(t *testing.T) {
 		r := Reader{Now: time.Now(), Width: 200}
 		var b bytes.Buffer
 		NewExplanation(r, &x, false).View().Render(&b, term.Page{Width: 200})
-		if got := b.String(); !strings.Contains(got, want) {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
+		contains(t, b.String(), want)
 	}
 }
 
@@ -255,9 +247,7 @@ func TestExplainViewContrastless(t *testing.T) {
 func TestExplainViewMachines(t *testing.T) {
 	x := madeExplanation(judge.Estimate)
 	x.Comparison.Rows[0].Reason = judge.Machines
-	if got := explanationText(x, false); !strings.Contains(got, "\n\nmatmul · bs=16 · latency\n") {
-		t.Error(got)
-	}
+	contains(t, explanationText(x, false), "\n\nmatmul · bs=16 · latency\n")
 }
 
 // TestExplainViewEstimates: where all points are estimates, the screen does not claim that nothing changed.
@@ -267,13 +257,9 @@ func TestExplainViewEstimates(t *testing.T) {
 	for i := range x.Comparison.Points {
 		x.Comparison.Points[i].Verdict = judge.Estimate
 	}
-	if got := explanationText(x, false); !strings.Contains(got, "compare is sure of a change at none of 3 points; this is the largest difference\n") {
-		t.Error(got)
-	}
+	contains(t, explanationText(x, false), "compare is sure of a change at none of 3 points; this is the largest difference\n")
 	x.Comparison.Points = x.Comparison.Points[:1]
-	if got := explanationText(x, false); !strings.Contains(got, "the only point: judged alone, without a correction for other points\n") {
-		t.Error(got)
-	}
+	contains(t, explanationText(x, false), "the only point: judged alone, without a correction for other points\n")
 }
 
 // TestExplainViewWithout: what stands there where nothing is ranked, no point is to be explained, or there is too much.

@@ -206,7 +206,11 @@ func (w History) one(s history.Series) term.View {
 		return w.finish(v, nil)
 	}
 	compact := w.finish(v, changes)
-	compact.Below = append(w.alsoChanged(changes), compact.Below...)
+	also := []string{"also changed"}
+	for _, c := range changes {
+		also = append(also, term.Gap+c.when()+term.Gap+w.differsText(c.Differs))
+	}
+	compact.Below = slices.Concat(also, []string{""}, compact.Below)
 	compact.Columns, compact.Rows = w.changeTable(changes, false)
 	v = w.finish(v, changes)
 	v.Columns, v.Rows = w.changeTable(changes, true)
@@ -237,15 +241,6 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 		rows = append(rows, row)
 	}
 	return columns, rows
-}
-
-// alsoChanged are lines about what changed together with the level, where there is no room beside it.
-func (w History) alsoChanged(changes []changedAt) []string {
-	lines := []string{"also changed"}
-	for _, c := range changes {
-		lines = append(lines, term.Gap+c.when()+term.Gap+w.differsText(c.Differs))
-	}
-	return append(lines, "")
 }
 
 // outcome is the line that counts the changes of one series.
@@ -406,14 +401,7 @@ func commitRange(base, head string) string {
 
 // differsText is what changed together with a level.
 func (w History) differsText(differs []query.FactDifference) string {
-	var parts []string
-	for _, d := range w.Facts.Telling(differs) {
-		parts = append(parts, verdictDifference(d))
-	}
-	if len(parts) == 0 {
-		return "nothing else known"
-	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(term.Texts(w.Facts.Telling(differs), verdictDifference), ", "), "nothing else known")
 }
 
 // changeOrder is the order of verdicts, the worst first.
@@ -577,14 +565,14 @@ func (w History) counts() []string {
 		lines = append(lines, "by their last change: "+strings.Join(parts, ", "))
 	}
 	lines = append(lines, w.fewSessions(few)...)
-	failed := 0
+	failed, spiky := 0, 0
 	for _, s := range w.H.Series {
-		failed += min(s.Failed, 1)
+		failed, spiky = failed+min(s.Failed, 1), spiky+min(len(s.Spikes), 1)
 	}
 	if failed > 0 {
 		lines = append(lines, counted(failed, "series")+" failing since the last value")
 	}
-	if spiky := w.spiky(); spiky > 0 {
+	if spiky > 0 {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off the level (a spike, not a change)")
 	}
 	if counts[judge.Inconclusive] > 0 {
@@ -613,14 +601,6 @@ func (w History) promise() string {
 		return "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed"
 	}
 	return "changed series: false discovery rate 5 %"
-}
-
-// spiky counts the series with spikes.
-func (w History) spiky() (n int) {
-	for _, s := range w.H.Series {
-		n += min(len(s.Spikes), 1)
-	}
-	return n
 }
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.

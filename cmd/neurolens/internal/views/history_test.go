@@ -150,9 +150,7 @@ func TestHistoryFits(t *testing.T) {
 			}
 		}
 	}
-	if text := historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), history.Request{}, 80, false); !strings.Contains(text, "… 7 more") {
-		t.Errorf("what is not shown is not counted:\n%s", text)
-	}
+	contains(t, historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), history.Request{}, 80, false), "… 7 more")
 }
 
 // TestHistoryHeading: the heading says what all series have in common, also those that are not shown; what those shown have
@@ -176,12 +174,8 @@ func TestHistoryHeading(t *testing.T) {
 func TestHistoryCounts(t *testing.T) {
 	byCommit := madeHistory(0)
 	byCommit.Series[0].ByCommit = true
-	if text := historyText(byCommit, history.Request{}, 80, false); !strings.Contains(text, "\nno change found in 12 values, one for each commit of a session\n") {
-		t.Error(text)
-	}
-	if text := historyText(madeHistory(0), history.Request{}, 80, false); !strings.Contains(text, "\nno change found in 12 sessions\n") {
-		t.Errorf("got\n%s", text)
-	}
+	contains(t, historyText(byCommit, history.Request{}, 80, false), "\nno change found in 12 values, one for each commit of a session\n")
+	contains(t, historyText(madeHistory(0), history.Request{}, 80, false), "\nno change found in 12 sessions\n")
 	h := madeHistory(.2, 0, 0)
 	h.Series[2].Sessions = history.MinSessions - 1
 	twice := &h.Series[0]
@@ -189,9 +183,7 @@ func TestHistoryCounts(t *testing.T) {
 	later.Shift, later.Verdict = new(-.09), judge.Improved
 	twice.Changes = append(twice.Changes, history.Change{Row: twice.First + 9})
 	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, too few to find a change"
-	if text := historyText(h, history.Request{}, 200, false); !strings.Contains(text, want) {
-		t.Errorf("got\n%s\nwant %s", text, want)
-	}
+	contains(t, historyText(h, history.Request{}, 200, false), want)
 	short := madeHistory(0, 0)
 	short.Series[0].Sessions, short.Series[1].Sessions, short.Few = 5, 5, 2
 	few := "2 with fewer than 8 sessions, too few to find a change\n"
@@ -203,9 +195,7 @@ func TestHistoryCounts(t *testing.T) {
 		t.Errorf("without a regression: got\n%s", text)
 	}
 	want = "0 regressed, 1 improved, 2 with no change found\n"
-	if text := historyText(h, history.Request{Method: history.Otava}, 200, false); !strings.Contains(text, want) {
-		t.Errorf("Otava: got\n%s\nwant %s", text, want)
-	}
+	contains(t, historyText(h, history.Request{Method: history.Otava}, 200, false), want)
 }
 
 // TestHistoryFailing: a series whose runs fail comes first and says so in red, and one that has no value since is counted.
@@ -213,11 +203,7 @@ func TestHistoryFailing(t *testing.T) {
 	h := madeHistory(.2, 0, .3)
 	h.Series[0].Failed, h.Series[1].Failed, h.Discontinued = 1, 8, 2
 	text := historyText(h, history.Request{}, 100, false)
-	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens plot history"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	contains(t, text, "regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens plot history")
 	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %") {
 		t.Errorf("what fails is not first:\n%s", text)
 	}
@@ -226,9 +212,7 @@ func TestHistoryFailing(t *testing.T) {
 	}
 	one := madeHistory(0)
 	one.Series[0].Failed = 8
-	if text := historyText(one, history.Request{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is from 2026-09-12\n") {
-		t.Errorf("got\n%s", text)
-	}
+	contains(t, historyText(one, history.Request{}, 80, false), "\nfailing for 8 sessions: the last value is from 2026-09-12\n")
 	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
 		t.Errorf("got %q", text)
 	}
@@ -247,16 +231,12 @@ func TestHistoryInconclusive(t *testing.T) {
 	h := unsettled(madeHistory(.149, 0, .3, -.2), 0)
 	h.Series[1].Spikes = []int{h.Series[1].First + 3}
 	text := historyText(h, history.Request{}, 120, false)
-	for _, want := range []string{
+	contains(t, text,
 		" +14.9 %  inconclusive  2026-09-07 12:00\n", "–  spike\n",
 		"\nby their last change: 1 regressed, 1 improved, 1 inconclusive, 1 with no change found\n",
 		"\n1 series with a session far off the level (a spike, not a change)\n",
 		"\ninconclusive: a visible step or slow change that may be chance; more sessions decide it\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	)
 	if regressed, open := strings.Index(text, "+30.0 %"), strings.Index(text, "+14.9 %"); regressed > open {
 		t.Errorf("what is unsettled comes first:\n%s", text)
 	}
@@ -282,9 +262,7 @@ func TestHistoryInconclusive(t *testing.T) {
 	last.Shift, last.Verdict = new(.05), judge.Inconclusive
 	h.Series[0].Changes = append(h.Series[0].Changes, history.Change{Row: 9})
 	h.Series = append(h.Series, h.Series[0])
-	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "inconclusive, regressed before") {
-		t.Errorf("the change before is not said:\n%s", text)
-	}
+	contains(t, historyText(h, history.Request{}, 120, false), "inconclusive, regressed before")
 }
 
 // TestHistorySlow: a slow change is named with its direction, its start and its length, and nothing to bisect is named for it.
@@ -300,14 +278,10 @@ func TestHistorySlow(t *testing.T) {
 		return h
 	}
 	text := historyText(slow(.118), history.Request{Metric: "latency"}, 120, false)
-	for _, want := range []string{
+	contains(t, text,
 		"\n2026-09-01..2026-09-10  +11.8 %  +10.8 –  regressed, rising  81cc0fe..9a01b3d", "\n1 change found in 12 sessions\nrising since 2026-09-01, +11.8 % in 10 sessions\n",
 		"\nnext  neurolens plot history point_id=00000000000000000000000000000000 --metric latency\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	)
 	if strings.Contains(text, "bisect") || strings.Contains(text, "A..B") {
 		t.Errorf("it is taken for a step:\n%s", text)
 	}
@@ -337,11 +311,7 @@ func TestHistoryPlace(t *testing.T) {
 	const meaning = "\nA..B: the step is after session A and not after session B, with a confidence of 95 %\n"
 	for _, regressions := range []bool{false, true} {
 		text := historyText(h, history.Request{Regressions: regressions}, 120, false)
-		for _, want := range []string{"\n2026-09-04..2026-09-07  ", meaning, "\n      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml\n"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in\n%s", want, text)
-			}
-		}
+		contains(t, text, "\n2026-09-04..2026-09-07  ", meaning, "\n      neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml\n")
 	}
 	c.Base = c.Head
 	if text := historyText(h, history.Request{}, 120, false); strings.Contains(text, "bisect") {
@@ -354,11 +324,7 @@ func TestHistorySpikeBesideVerdict(t *testing.T) {
 	h := madeHistory(.149, 0)
 	h.Series[0].Spikes = []int{3}
 	text := historyText(h, history.Request{}, 120, false)
-	for _, want := range []string{" +14.9 %  regressed, spike  2026-09-07 12:00\n", "\n1 series with a session far off the level (a spike, not a change)\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	contains(t, text, " +14.9 %  regressed, spike  2026-09-07 12:00\n", "\n1 series with a session far off the level (a spike, not a change)\n")
 }
 
 func TestSparkline(t *testing.T) {

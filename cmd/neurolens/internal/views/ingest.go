@@ -222,7 +222,7 @@ func (r IngestReport) lines() []reportLine {
 		}
 		return all
 	}
-	place := map[string]int{}
+	place, files := map[string]int{}, map[string]int{}
 	for _, one := range shown {
 		l := lineOf(one)
 		key := l.format + "\x00" + l.rest
@@ -233,18 +233,10 @@ func (r IngestReport) lines() []reportLine {
 			all = append(all, reportLine{format: l.format, rest: l.rest, failed: l.failed})
 		}
 		all[i].runs, all[i].sessions, all[i].samples = all[i].runs+l.runs, all[i].sessions+l.sessions, all[i].samples+l.samples
-		all[i].name = oneMore(all[i].name)
+		files[key]++
+		all[i].name = term.Count(files[key], "file")
 	}
 	return all
-}
-
-// oneMore counts files: "3 files" after "2 files".
-func oneMore(name string) string {
-	var n int
-	if _, err := fmt.Sscanf(strings.ReplaceAll(name, ",", ""), "%d", &n); err != nil {
-		n = 0
-	}
-	return term.Count(n+1, "file")
 }
 
 func lineOf(r ingest.FileReport) reportLine {
@@ -423,11 +415,9 @@ func reasonOf(r ingest.FileReport) string {
 
 // noted are the notes of a report, each with how often it is true.
 func noted(r *foreign.Report) []string {
-	var lines []string
-	for _, what := range r.Noted() {
-		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Count(r.Notes[what], "time"), what))
-	}
-	return lines
+	return term.Texts(r.Noted(), func(what string) string {
+		return fmt.Sprintf("note (%s): %s", term.Count(r.Notes[what], "time"), what)
+	})
 }
 
 // leftOut explains once why things were left out.

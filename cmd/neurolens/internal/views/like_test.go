@@ -24,9 +24,7 @@ func TestLikeNarrow(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		Listing{Reader: Reader{Now: time.Now(), Width: width}}.Like(found).Render(&b, term.Page{Width: width})
-		if got := b.String(); !strings.Contains(got, want) {
-			t.Errorf("%d columns: got\n%s\nwant %s", width, got, want)
-		}
+		contains(t, b.String(), want)
 	}
 }
 

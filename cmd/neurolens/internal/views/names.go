@@ -39,11 +39,7 @@ func withoutCommon(names []string) []string {
 	if len(common) < long {
 		return names
 	}
-	short := make([]string, len(names))
-	for i, name := range names {
-		short[i] = "…" + name[len(common):]
-	}
-	return short
+	return term.Texts(names, func(name string) string { return "…" + name[len(common):] })
 }
 
 // PointNames name each row by the axes in which rows differ; empty where there are none.
@@ -171,8 +167,5 @@ func programWords(kept string) []string {
 	if json.Unmarshal([]byte(kept), &words) != nil {
 		return []string{kept}
 	}
-	for i, word := range words {
-		words[i] = term.ShellWord(word)
-	}
-	return words
+	return term.Texts(words, term.ShellWord)
 }

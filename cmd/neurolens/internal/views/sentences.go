@@ -142,7 +142,10 @@ func (c contest) pointNames(rows []compare.Row) []string {
 
 // line is the sentence of a row, whose point has a name.
 func (c contest) line(r *compare.Row, name string) string {
-	text := c.head(r) + " " + sentence(r, c.reference) + byMeans(r)
+	text := c.head(r) + " " + sentence(r, c.reference)
+	if slices.Contains(r.Flags, compare.FlagRunMeans) {
+		text += ", by the means of the runs: means of iterations against single iterations"
+	}
 	if name != "" {
 		text = name + ": " + text
 	}
@@ -302,14 +305,6 @@ func changeOf(r *compare.Row) string {
 		text += " of " + r.Metric
 	}
 	return text
-}
-
-// byMeans says that the means of runs were compared, if one side has means of iterations and the other single ones; else it is empty.
-func byMeans(r *compare.Row) string {
-	if !slices.Contains(r.Flags, compare.FlagRunMeans) {
-		return ""
-	}
-	return ", by the means of the runs: means of iterations against single iterations"
 }
 
 // decided is the end of a sentence about a point that changed: the direction, the change and its interval.

@@ -43,7 +43,10 @@ type Detail struct {
 // View has a section for each part of a run that is there.
 func (s Detail) View(d query.Detail, related query.Related) term.View {
 	run := &d.Run
-	p := &detailLines{lines: append(headline(run), lostLines(d.Lost)...)}
+	p := &detailLines{lines: headline(run)}
+	for _, table := range slices.Sorted(maps.Keys(d.Lost)) {
+		p.lines = append(p.lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy restores them", table, d.Lost[table]))
+	}
 	if len(d.Metrics) > 0 {
 		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
 		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name), s.Reader.Width))
@@ -76,15 +79,6 @@ func (s Detail) noteLines(d query.Detail) []string {
 		for _, more := range text[1:] {
 			lines = append(lines, strings.Repeat(" ", len(when))+term.Gap+more)
 		}
-	}
-	return lines
-}
-
-// lostLines lists the data of a run that were lost to damage.
-func lostLines(lost map[string]string) []string {
-	var lines []string
-	for _, table := range slices.Sorted(maps.Keys(lost)) {
-		lines = append(lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy restores them", table, lost[table]))
 	}
 	return lines
 }
@@ -144,7 +138,10 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 	origins := originsOf(run)
 	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
 		if applied := AxisText(run.Applied[name]); asked[name] != applied {
-			by := appliedBy(run, name)
+			by := " (applied)"
+			if run.Source == schema.SourceNeuroLens && (name == "iterations" || name == "warmup") {
+				by = " (get_config)"
+			}
 			if run.Env.Facts["runner."+name] == run.Applied[name] {
 				by = cmp.Or(origins(name), by)
 			}
@@ -161,14 +158,6 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 		rows = append(rows, [2]string{"tag." + name, run.Tags[name]})
 	}
 	return append(term.Pairs(rows), "point "+run.PointID)
-}
-
-// appliedBy says who applied what was not asked for: numbers of iterations are those of a benchmark's get_config.
-func appliedBy(run *schema.Run, name string) string {
-	if run.Source == schema.SourceNeuroLens && (name == "iterations" || name == "warmup") {
-		return " (get_config)"
-	}
-	return " (applied)"
 }
 
 // originsOf gives the origin of each setting of a run in parentheses: sweep, benchmark, variant, a preset, flag or default.
@@ -384,10 +373,7 @@ func bulk(values []float64) (low, high float64) {
 // distinctLabels are ascending values for people. Where three digits do not tell neighbours apart, all are in the unit of
 // the largest, with as many digits as do.
 func distinctLabels(values []float64, unit string) []string {
-	labels := make([]string, len(values))
-	for i, v := range values {
-		labels[i] = schema.ForPeople(v, unit)
-	}
+	labels := term.Texts(values, func(v float64) string { return schema.ForPeople(v, unit) })
 	if !neighboursAlike(labels) {
 		return labels
 	}
@@ -397,11 +383,10 @@ func distinctLabels(values []float64, unit string) []string {
 		factor = 1
 	}
 	const most = 17 // decimals: a number has hardly more
-	longer := make([]string, len(values))
 	for decimals := range most + 1 {
-		for i, v := range values {
-			longer[i] = strings.TrimSpace(strconv.FormatFloat(v/factor, 'f', decimals, 64) + " " + name)
-		}
+		longer := term.Texts(values, func(v float64) string {
+			return strings.TrimSpace(strconv.FormatFloat(v/factor, 'f', decimals, 64) + " " + name)
+		})
 		if !neighboursAlike(longer) {
 			return longer
 		}
