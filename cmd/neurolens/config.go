@@ -110,28 +110,15 @@ func ofUser(given project.Given, lookup func(string) (string, bool), getenv func
 	return []project.Setting{color(given, lookup), pager(given, lookup), locks(getenv)}
 }
 
-// color is decided by the variables that other programs know, in this order (see term.Colored).
+// color is decided by the flag, and then by the variables that other programs know.
 func color(given project.Given, lookup func(string) (string, bool)) project.Setting {
 	s := project.Setting{Key: "color", Source: project.SourceDefault, Without: "on a terminal"}
 	if value, typed := given("color"); typed != "" && value != "auto" {
 		s.Value, s.Source, s.Where = value, project.SourceFlag, typed
 		return s
 	}
-	is := func(name, value string) bool { text, _ := lookup(name); return text == value }
-	for _, v := range []struct {
-		name, value string
-		decides     bool
-	}{
-		{"NO_COLOR", "never", !is("NO_COLOR", "")},
-		{"FORCE_COLOR", "always", !is("FORCE_COLOR", "") && !is("FORCE_COLOR", "0")},
-		{"CLICOLOR_FORCE", "always", !is("CLICOLOR_FORCE", "") && !is("CLICOLOR_FORCE", "0")},
-		{"CLICOLOR", "never", is("CLICOLOR", "0")},
-		{"TERM", "never", is("TERM", "dumb")},
-	} {
-		if v.decides {
-			s.Value, s.Source, s.Where = v.value, project.SourceVariable, v.name
-			break
-		}
+	if value, name := term.ColorVariable(func(name string) string { text, _ := lookup(name); return text }); name != "" {
+		s.Value, s.Source, s.Where = value, project.SourceVariable, name
 	}
 	return s
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -480,15 +479,15 @@ func (d *drawing) write(f *chart.Figure, err error) error {
 	if d.to.image == "" {
 		return d.print(f)
 	}
-	var b bytes.Buffer
-	if err := written(d.to.image)(&b, f); err != nil {
+	picture, err := written(d.to.image, f)
+	if err != nil {
 		return fmt.Errorf("plot %s: drawing %s: %w", d.kind, d.to.image, err)
 	}
 	if d.to.file == stdoutFile {
-		_, err := d.stdout.Write(b.Bytes())
+		_, err := d.stdout.Write(picture)
 		return err
 	}
-	if err := files.Replace(d.to.file, b.Bytes()); err != nil {
+	if err := files.Replace(d.to.file, picture); err != nil {
 		return fmt.Errorf("plot %s: %w", d.kind, files.OfPlace(err))
 	}
 	fmt.Fprintln(d.stderr, term.OneLine(fmt.Sprintf("%s: %s of %s", d.to.file, d.kind, term.Count(f.Marks(), "mark"))))
@@ -681,33 +680,24 @@ func ofRun(a *app, cmd *cobra.Command, args []string) ([]string, error) {
 	return filter, err
 }
 
-// svg is the format of pictures that are text.
-const svg = "svg"
+// The formats of pictures, which are also the endings of their files, and the specification that other programs draw.
+const (
+	svg      = "svg"
+	vegaLite = "vega-lite"
+)
 
-// images are the formats of pictures, which are also the endings of their files.
-var images = map[string]func(w io.Writer, f *chart.Figure) error{
-	svg:   func(w io.Writer, f *chart.Figure) error { return chart.SVG(w, f, chart.ImageOptions{}) },
-	"png": func(w io.Writer, f *chart.Figure) error { return chart.PNG(w, f, chart.ImageOptions{}) },
-}
-
-// vegaLite is the specification of Vega-Lite, which other programs draw.
-const vegaLite = "vega-lite"
-
-// written writes a figure in a format.
-func written(format string) func(w io.Writer, f *chart.Figure) error {
-	if format != vegaLite {
-		return images[format]
+// written returns a figure in a format.
+func written(format string, f *chart.Figure) ([]byte, error) {
+	var b bytes.Buffer
+	switch format {
+	case svg:
+		err := chart.SVG(&b, f, chart.ImageOptions{})
+		return b.Bytes(), err
+	case "png":
+		err := chart.PNG(&b, f, chart.ImageOptions{})
+		return b.Bytes(), err
 	}
-	return func(w io.Writer, f *chart.Figure) error {
-		text, err := chart.VegaLite(f)
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		return err
-	}
+	return chart.VegaLite(f)
 }
 
-func isImage(format string) bool {
-	_, is := images[format]
-	return is
-}
+func isImage(format string) bool { return format == svg || format == "png" }

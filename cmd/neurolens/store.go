@@ -162,20 +162,20 @@ func runStoreInfo(a *app, ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var infos []*views.StoreInfo
+	var infos []views.StoreInfo
 	var failed error
 	for _, dir := range a.readStores() {
 		i, err := inspectStore(ctx, dir)
 		if i == nil {
 			return storeError{fmt.Errorf("store %s: %w", dir, err)}
 		}
-		infos, failed = append(infos, i), errors.Join(failed, err)
+		infos, failed = append(infos, *i), errors.Join(failed, err)
 	}
 	t := views.StoreTable(infos)
 	return errors.Join(a.print(format, t, func() term.View {
 		v := term.RecordsView(t)
-		for _, i := range infos {
-			v.Below = append(v.Below, i.Claims()...)
+		for i := range infos {
+			v.Below = append(v.Below, infos[i].Claims()...)
 		}
 		return v
 	}), failed)

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot/vg"
@@ -240,10 +241,8 @@ func (v *view) bands(series Series) [][]point {
 	var bands [][]point
 	var above, below []point
 	done := func() {
-		for i := len(below) - 1; i >= 0; i-- {
-			above = append(above, below[i])
-		}
-		bands = append(bands, above)
+		slices.Reverse(below)
+		bands = append(bands, append(above, below...))
 		above, below = nil, nil
 	}
 	for _, m := range series.Marks {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -60,16 +61,8 @@ func (p *pen) fit(s string, size, room float64, bold bool) string {
 	if p.width(s, size, bold) <= room {
 		return s
 	}
-	low, high := 1, utf8.RuneCountInString(s)
-	for low < high {
-		n := (low + high + 1) / 2
-		if p.width(middle(s, n), size, bold) <= room {
-			low = n
-		} else {
-			high = n - 1
-		}
-	}
-	return middle(s, low)
+	fitting := sort.Search(utf8.RuneCountInString(s)-1, func(i int) bool { return p.width(middle(s, i+2), size, bold) > room })
+	return middle(s, fitting+1)
 }
 
 // names shortens names until each has room, so that no two that differ look the same.

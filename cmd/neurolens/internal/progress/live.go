@@ -90,16 +90,20 @@ func newLiveReporter(c Console, d description) *liveReporter {
 }
 
 func (l *liveReporter) begin(e runner.Event) {
-	columns := l.screen.Width()
-	lines := term.Wrapped(l.headline(e), columns)
-	for _, line := range l.known(e) {
-		lines = append(lines, term.Wrapped(line, columns)...)
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hear(e)
-	l.draw(lines)
+	l.draw(l.wrapped(append([]string{l.headline(e)}, l.known(e)...)...))
 	l.clock.Go(l.run)
+}
+
+// wrapped breaks lines at the width of the screen.
+func (l *liveReporter) wrapped(lines ...string) (broken []string) {
+	columns := l.screen.Width()
+	for _, line := range lines {
+		broken = append(broken, term.Wrapped(line, columns)...)
+	}
+	return broken
 }
 
 // run draws until the end of the session.
@@ -126,24 +130,18 @@ func (l *liveReporter) prepare(e runner.Event) {
 		l.since, l.state.preparing = l.heard, l.preparation(e)
 		if e.Reference != nil && e.Reference.Problem != "" {
 			l.state.preparing = ""
-			l.draw(term.Wrapped(term.Gap+l.preparation(e), l.screen.Width()))
+			l.draw(l.wrapped(term.Gap + l.preparation(e)))
 		}
 		return
 	}
-	columns := l.screen.Width()
-	var lines []string
-	for _, line := range planLines(e.Plan) {
-		lines = append(lines, term.Wrapped(line, columns)...)
-	}
-	l.draw(lines)
+	l.draw(l.wrapped(planLines(e.Plan)...))
 }
 
 func (l *liveReporter) looked(e runner.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hear(e)
-	columns := l.screen.Width()
-	l.draw(term.Wrapped(term.Gap+lookText(e.Look), columns))
+	l.draw(l.wrapped(term.Gap + lookText(e.Look)))
 }
 
 func (l *liveReporter) stage(e runner.Event) {
@@ -182,8 +180,7 @@ func (l *liveReporter) finished(e runner.Event) {
 	if !e.Run.Status.Failed() {
 		return
 	}
-	columns := l.screen.Width()
-	l.draw(term.Wrapped(strings.Join([]string{"  fail", views.ShortRun(e.Run.RunID), name, text}, term.Gap), columns))
+	l.draw(l.wrapped(strings.Join([]string{"  fail", views.ShortRun(e.Run.RunID), name, text}, term.Gap)))
 }
 
 // draw shows the view as it is now, below lines that stay.

@@ -127,23 +127,20 @@ func distance(pair [2]*chartdata.Profile) int64 {
 
 // together are several operators as one.
 func together(rest []change) *change {
-	var base, head []summary.MixPart
-	for i := range rest {
-		if p := rest[i].base; p != nil {
-			base = append(base, *p)
+	side := func(of func(*change) *summary.MixPart) *summary.MixPart {
+		var parts []summary.MixPart
+		for i := range rest {
+			if p := of(&rest[i]); p != nil {
+				parts = append(parts, *p)
+			}
 		}
-		if p := rest[i].head; p != nil {
-			head = append(head, *p)
+		if len(parts) == 0 {
+			return nil
 		}
+		return new(sumOf(parts))
 	}
-	all := &change{operator: term.Count(len(rest), "other operator")}
-	if sum := sumOf(base); len(base) > 0 {
-		all.base = &sum
-	}
-	if sum := sumOf(head); len(head) > 0 {
-		all.head = &sum
-	}
-	return all
+	base, head := side(func(c *change) *summary.MixPart { return c.base }), side(func(c *change) *summary.MixPart { return c.head })
+	return &change{term.Count(len(rest), "other operator"), base, head}
 }
 
 // changeRow is a row about an operator on two sides.
@@ -206,7 +203,7 @@ func (a *pictureMaker) operators(ctx context.Context) []Section {
 	}}
 	if len(head) > 1 {
 		f, err := a.maker.Operators(head)
-		part.Figures = a.chart(drawnChart{f, err}, func(*chart.Figure) string { return "Where the time goes" }, "ops", selection)
+		part.Figures = a.chart(f, err, func(*chart.Figure) string { return "Where the time goes" }, "ops", selection)
 	}
 	part.Tables = append(a.differences(profiles), a.parts(profiles))
 	return []Section{part}

@@ -70,16 +70,9 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 // betweenTitles stands between what a chart of package chartdata shows and what all of its values have in common.
 const betweenTitles = " · "
 
-// drawnChart is what package chartdata made.
-type drawnChart struct {
-	figure *chart.Figure
-	err    error
-}
-
 // chart is a figure with a title for this page, and the command that draws it; none where there is nothing to draw, or nothing that
 // says anything.
-func (a *pictureMaker) chart(d drawnChart, title func(f *chart.Figure) string, words ...string) []*Chart {
-	f, err := d.figure, d.err
+func (a *pictureMaker) chart(f *chart.Figure, err error, title func(f *chart.Figure) string, words ...string) []*Chart {
 	var refusal chartdata.Refusal
 	switch {
 	case errors.As(err, &refusal) || a.err != nil:
@@ -126,9 +119,9 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 		which = fmt.Sprintf(", of the %d points of %s that %s", len(ids), term.Thousands(all), why(a.report.Pairs))
 	}
 	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
-	all := a.chart(drawnChart{ecdf, err}, func(f *chart.Figure) string { return "Distribution of " + f.X.Label + which }, append([]string{"ecdf"}, words...)...)
+	all := a.chart(ecdf, err, func(f *chart.Figure) string { return "Distribution of " + f.X.Label + which }, append([]string{"ecdf"}, words...)...)
 	runs, _, err := a.maker.Runs(ctx, a.db, req)
-	all = append(all, a.chart(drawnChart{runs, err}, func(f *chart.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, append([]string{"runs"}, words...)...)...)
+	all = append(all, a.chart(runs, err, func(f *chart.Figure) string { return "Samples of " + f.Y.Label + " in their order" + which }, append([]string{"runs"}, words...)...)...)
 	if base != "" {
 		which = ", of the head"
 	}
@@ -161,7 +154,7 @@ func (a *pictureMaker) memory(ctx context.Context, selection, which string) []*C
 		if err == nil && alike(f) {
 			continue
 		}
-		return a.chart(drawnChart{f, err}, func(f *chart.Figure) string { return f.X.Label + " of each run" + which }, "strip", "--metric", metric, selection)
+		return a.chart(f, err, func(f *chart.Figure) string { return f.X.Label + " of each run" + which }, "strip", "--metric", metric, selection)
 	}
 	return nil
 }
@@ -256,12 +249,12 @@ func (a *pictureMaker) axes() []*Chart {
 		lines.Panels = ""
 		f, err = a.maker.Lines(lines)
 	}
-	all := a.chart(drawnChart{f, err}, func(f *chart.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, commandOf("lines", "--panels", lines.Panels, req.Filter)...)
+	all := a.chart(f, err, func(f *chart.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, commandOf("lines", "--panels", lines.Panels, req.Filter)...)
 	if f, err = a.maker.Heatmap(heat); err != nil && heat.By != "" {
 		heat.By = ""
 		f, err = a.maker.Heatmap(heat)
 	}
-	return append(all, a.chart(drawnChart{f, err}, func(f *chart.Figure) string {
+	return append(all, a.chart(f, err, func(f *chart.Figure) string {
 		return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label + which
 	}, commandOf("heatmap", "--by", heat.By, req.Filter)...)...)
 }
@@ -310,7 +303,7 @@ func (a *pictureMaker) best() []*Chart {
 	}
 	req.X, req.Y = primary, other
 	f, err := a.maker.Pareto(req)
-	return a.chart(drawnChart{f, err}, func(f *chart.Figure) string {
+	return a.chart(f, err, func(f *chart.Figure) string {
 		return f.X.Label + " and " + f.Y.Label + which + ": points that no other point beats in both"
 	}, "pareto", "--x", primary, "--y", other, req.Filter)
 }
@@ -339,7 +332,7 @@ func (a *pictureMaker) history(ctx context.Context) ([]*Chart, []Trend) {
 	}
 	req := history.Request{Filter: a.report.Selection.Filter}
 	f, h, err := a.maker.History(ctx, a.db, req)
-	charts := a.chart(drawnChart{f, err}, func(f *chart.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
+	charts := a.chart(f, err, func(f *chart.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
 	if len(charts) == 0 {
 		return nil, nil
 	}

@@ -91,7 +91,7 @@ func TestErrors(t *testing.T) {
 	wrong := errors.New("wrong")
 	none := func(*chart.Figure) string { return "" }
 	f := &chart.Figure{Series: []chart.Series{{Marks: make([]chart.Mark, 3)}}}
-	if a.chart(drawnChart{nil, wrong}, none) != nil || a.chart(drawnChart{f, nil}, none) != nil || !errors.Is(a.err, wrong) {
+	if a.chart(nil, wrong, none) != nil || a.chart(f, nil, none) != nil || !errors.Is(a.err, wrong) {
 		t.Error(a.err)
 	}
 }
@@ -133,7 +133,7 @@ func TestWhy(t *testing.T) {
 func TestTitleHasWhatIsCommon(t *testing.T) {
 	f := &chart.Figure{Title: "latency · gemm fp16 · lab1", Series: []chart.Series{{Marks: make([]chart.Mark, 3)}}}
 	a := &pictureMaker{}
-	a.chart(drawnChart{f, nil}, func(*chart.Figure) string { return "Latency over sizes" })
+	a.chart(f, nil, func(*chart.Figure) string { return "Latency over sizes" })
 	if want := "Latency over sizes · gemm fp16 · lab1"; f.Title != want {
 		t.Errorf("got %s, want %s", f.Title, want)
 	}

@@ -38,16 +38,16 @@ func CutApart(whole []string, width int) []string {
 		func() []string { return cutWords(whole, width) },
 		func() []string { return cutAll(withoutUsual(whole), width, cutMiddle) },
 	}
-	all := distinct(whole)
+	all := CountDistinct(whole)
 	if all > 1 && widest(ends) <= width {
 		ways = slices.Insert(ways, 0, func() []string { return ends })
 	}
 	var best []string
 	for _, way := range ways {
-		if short := way(); best == nil || distinct(short) > distinct(best) {
+		if short := way(); best == nil || CountDistinct(short) > CountDistinct(best) {
 			best = short
 		}
-		if distinct(best) == all {
+		if CountDistinct(best) == all {
 			break
 		}
 	}
@@ -57,8 +57,7 @@ func CutApart(whole []string, width int) []string {
 // CutDistinct are texts in one line each, cut to a width so that no two that differ look the same: where CutApart leaves such, they
 // get numbers.
 func CutDistinct(whole []string, width int) []string {
-	lines := cutAll(whole, width, func(text string, _ int) string { return OneLine(text) })
-	return Numbered(whole, CutApart(lines, width), func(text, number string) string { return cutMiddle(text, width-Width(number)) + number })
+	return Numbered(whole, CutApart(Texts(whole, OneLine), width), func(text, number string) string { return cutMiddle(text, width-Width(number)) + number })
 }
 
 // Numbered gives numbers to texts that look the same although the whole ones differ. with puts a number behind a text, which may be cut
@@ -101,10 +100,10 @@ func cutWords(whole []string, width int) []string {
 	short := whole
 	for room := width; widest(short) > width && room >= least; room -= 2 {
 		cut := cutAll(withoutBeginning(long), room, cutMiddle)
-		if middles := cutAll(long, room, cutMiddle); distinct(middles) >= distinct(cut) {
+		if middles := cutAll(long, room, cutMiddle); CountDistinct(middles) >= CountDistinct(cut) {
 			cut = middles
 		}
-		short = cutAll(whole, room, func(text string, _ int) string {
+		short = Texts(whole, func(text string) string {
 			words := strings.Fields(text)
 			for i, word := range words {
 				if at, is := slices.BinarySearch(long, word); is {
@@ -118,20 +117,7 @@ func cutWords(whole []string, width int) []string {
 }
 
 func cutAll(texts []string, width int, cut func(string, int) string) []string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = cut(text, width)
-	}
-	return all
-}
-
-// distinct counts distinct texts.
-func distinct(texts []string) int {
-	seen := map[string]bool{}
-	for _, text := range texts {
-		seen[text] = true
-	}
-	return len(seen)
+	return Texts(texts, func(text string) string { return cut(text, width) })
 }
 
 // withoutBeginning are texts with … in place of what all that are not unknown begin with, up to the last word that they share.
@@ -154,14 +140,12 @@ func withoutBeginning(texts []string) []string {
 	if common == "" {
 		return texts
 	}
-	short := make([]string, len(texts))
-	for i, text := range texts {
-		short[i] = text
-		if text != Unknown {
-			short[i] = "…" + text[len(common):]
+	return Texts(texts, func(text string) string {
+		if text == Unknown {
+			return text
 		}
-	}
-	return short
+		return "…" + text[len(common):]
+	})
 }
 
 // withoutUsual removes the words that at least half of the texts have.
@@ -226,8 +210,8 @@ func (v View) lay(page Page) laid {
 			t.rows[n] = append(t.rows[n], Pad(text, widths[c], column.Right))
 		}
 		if !column.Right || column.Fixed {
-			different := distinct(short)
-			t.lost = t.lost || different < distinct(v.texts(c))
+			different := CountDistinct(short)
+			t.lost = t.lost || different < CountDistinct(v.texts(c))
 			t.marked = t.marked || different == len(v.Rows)
 		}
 	}
@@ -243,10 +227,7 @@ func (v View) distinct(page Page) laid {
 		return t
 	}
 	if len(v.Points) == len(v.Rows) {
-		ids := make([]string, len(v.Rows))
-		for i, id := range v.Points {
-			ids[i] = id[:min(len(id), enough)]
-		}
+		ids := Texts(v.Points, func(id string) string { return id[:min(len(id), enough)] })
 		if marked := v.behind(Column{Header: "POINT", Fixed: true}, ids).lay(page); !marked.ambiguous() {
 			return marked
 		}

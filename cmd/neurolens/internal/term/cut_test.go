@@ -22,7 +22,7 @@ func TestRowsDiffer(t *testing.T) {
 			v.Rows = append(v.Rows, []Cell{{Text: text}})
 		}
 		got := v.cutColumn(0, 20)
-		if distinct(got) < len(c) {
+		if CountDistinct(got) < len(c) {
 			t.Errorf("%q is cut to %q", c, got)
 		}
 		for _, text := range got {
@@ -91,7 +91,7 @@ func TestShortNames(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	for _, names := range [][]string{{"a", "b"}, {long, "b"}, {"a" + long, "b" + long}, {long + "a" + long, long + "b" + long}, {long, long}, {"a\nb", long}} {
 		short := ShortNames(names)
-		if widest(short) > longest || distinct(short) != distinct(names) {
+		if widest(short) > longest || CountDistinct(short) != CountDistinct(names) {
 			t.Errorf("%.20q: %q", names, short)
 		}
 	}

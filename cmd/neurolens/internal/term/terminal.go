@@ -58,20 +58,31 @@ func CheckColor(source, value string) error {
 }
 
 // Colored tells whether there is colour on a stream. asked is the value of --color; without one, or with auto, the variables that other
-// programs know decide, those first that switch it off, and then whether the stream is a terminal.
+// programs know decide, and then whether the stream is a terminal.
 func Colored(asked string, isTerminal bool, getenv func(string) string) bool {
+	if asked == "" || asked == "auto" {
+		asked, _ = ColorVariable(getenv)
+	}
+	return asked == "always" || asked != "never" && isTerminal
+}
+
+// ColorVariable returns what the variables that other programs know say about colour, always or never, and the variable that decides:
+// those that switch it off for everything come first. Both are empty if no variable says anything.
+func ColorVariable(getenv func(string) string) (value, name string) {
 	on := func(name string) bool { value := getenv(name); return value != "" && value != "0" }
 	switch {
-	case asked == "always":
-		return true
-	case asked == "never", getenv("NO_COLOR") != "":
-		return false
-	case on("FORCE_COLOR"), on("CLICOLOR_FORCE"):
-		return true
-	case getenv("CLICOLOR") == "0", getenv("TERM") == "dumb":
-		return false
+	case getenv("NO_COLOR") != "":
+		return "never", "NO_COLOR"
+	case on("FORCE_COLOR"):
+		return "always", "FORCE_COLOR"
+	case on("CLICOLOR_FORCE"):
+		return "always", "CLICOLOR_FORCE"
+	case getenv("CLICOLOR") == "0":
+		return "never", "CLICOLOR"
+	case getenv("TERM") == "dumb":
+		return "never", "TERM"
 	}
-	return isTerminal
+	return "", ""
 }
 
 // ErrorKeeper keeps the first error of a writer, because cobra ignores the errors of its help.

@@ -40,6 +40,15 @@ type Cell struct {
 	Won    bool // an improvement: green
 }
 
+// Cells returns cells with texts.
+func Cells(texts ...string) []Cell {
+	cells := make([]Cell, len(texts))
+	for i, text := range texts {
+		cells[i].Text = text
+	}
+	return cells
+}
+
 // Gap separates two columns, and a word from its explanation.
 const Gap = "  "
 
@@ -225,7 +234,7 @@ func (v View) narrow(width int, texts, widths []int) (rooms []int) {
 		whole, header := v.texts(c), ansi.StringWidth(OneLine(column.Header))
 		least := max(header, readable)
 		for _, room := range []int{max(width/3, least), max(width/2, least)} {
-			if short := CutApart(whole, room); texts[c] > room && distinct(short) == distinct(whole) {
+			if short := CutApart(whole, room); texts[c] > room && CountDistinct(short) == CountDistinct(whole) {
 				rooms[c], texts[c] = min(widths[c], max(width/2, least)), widest(short)
 				widths[c] = max(texts[c], header)
 				break

@@ -44,9 +44,7 @@ func (s *Search) View() term.View {
 			if variant.Object != "" {
 				file += ":" + variant.Object
 			}
-			v.Rows = append(v.Rows, []term.Cell{
-				{Text: b.Name}, {Text: cmp.Or(variant.Name, term.Unknown)}, {Text: cmp.Or(variant.Backend, term.Unknown)}, {Text: file},
-			})
+			v.Rows = append(v.Rows, term.Cells(b.Name, OrUnknown(variant.Name), OrUnknown(variant.Backend), file))
 		}
 	}
 	if nothing := s.nothing(); nothing != "" {

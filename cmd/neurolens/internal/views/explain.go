@@ -138,16 +138,16 @@ func (w Explanation) chosen() string {
 
 // evidenceCells returns the cells of a line of evidence.
 func evidenceCells(row *compare.ExplainRow) []term.Cell {
-	value := func(v compare.EvidenceValue) term.Cell {
+	value := func(v compare.EvidenceValue) string {
 		switch {
 		case v.Runs != nil:
-			return term.Cell{Text: v.Runs.String() + " runs"}
+			return v.Runs.String() + " runs"
 		case v.Number != nil:
-			return term.Cell{Text: QuantityOf(*v.Number, row.Unit, row.Name, "")}
+			return QuantityOf(*v.Number, row.Unit, row.Name, "")
 		case len(v.Texts) == 0:
-			return term.Cell{Text: term.Unknown}
+			return term.Unknown
 		}
-		return term.Cell{Text: term.Cut(shortHashes(v.Texts), explainText)}
+		return term.Cut(shortHashes(v.Texts), explainText)
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && Finite(e.Low) && Finite(e.High) {
@@ -156,15 +156,8 @@ func evidenceCells(row *compare.ExplainRow) []term.Cell {
 	if row.Share != nil && Finite(*row.Share) {
 		part = strings.Replace(fmt.Sprintf("%.0f %%", 100**row.Share), "-", "−", 1)
 	}
-	return []term.Cell{
-		{Text: term.ValueString(answer.Integer(row.Rank))},
-		{Text: row.Kind},
-		{Text: factName(row.Name)},
-		value(row.Base), value(row.Head),
-		{Text: change},
-		{Text: interval},
-		{Text: part},
-	}
+	rank := term.ValueString(answer.Integer(row.Rank))
+	return term.Cells(rank, row.Kind, factName(row.Name), value(row.Base), value(row.Head), change, interval, part)
 }
 
 // evidenceChange is a change as people read it; empty for what has none.

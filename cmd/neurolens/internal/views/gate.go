@@ -18,8 +18,27 @@ func openText(open []compare.Point) string {
 	return "undecided (" + verdictCounts(counts) + ")"
 }
 
-// absentText names the metrics that were asked for and that no run has.
-func absentText(g compare.Gate) string { return "no run has " + strings.Join(g.Absent, ", ") }
+// regressionsText counts the regressions of a gate.
+func regressionsText(g compare.Gate) (text, lost string) {
+	if g.Lost > 0 {
+		lost = fmt.Sprintf(" (%d of them missing, failing or wrong)", g.Lost)
+	}
+	return term.Count(g.Regressions, "regression"), lost
+}
+
+// undecided says what a gate could not decide: inconclusive points, points with failed requests, and metrics that no run has.
+func undecided(g compare.Gate, noun string) (parts []string) {
+	if g.Inconclusive > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), openText(g.Open))+moreRunsText(g.Open))
+	}
+	if g.Requests > 0 {
+		parts = append(parts, term.Count(g.Requests, noun)+" with failed requests")
+	}
+	if len(g.Absent) > 0 {
+		parts = append(parts, "no run has "+strings.Join(g.Absent, ", "))
+	}
+	return parts
+}
 
 // GateLine is the last line of a gate with its exit status. The noun names what the gate counts, such as point. regressionsAlone is
 // true for --gate=regression.
@@ -27,27 +46,14 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	parts := []string{}
 	switch {
 	case g.Regressions > 0:
-		text := term.Count(g.Regressions, "regression")
-		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them missing, failing or wrong)", g.Lost)
-		}
-		parts = append(parts, text)
+		text, lost := regressionsText(g)
+		parts = append(parts, text+lost)
 	case regressionsAlone && g.Points > 0 && g.Inconclusive == g.Points:
 		parts = append(parts, "nothing decided")
 	case regressionsAlone && g.Inconclusive > 0:
 		parts = append(parts, "no regression found")
 	}
-	if g.Inconclusive > 0 {
-		text := fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), openText(g.Open))
-		text += moreRunsText(g.Open)
-		parts = append(parts, text)
-	}
-	if g.Requests > 0 {
-		parts = append(parts, term.Count(g.Requests, noun)+" with failed requests")
-	}
-	if len(g.Absent) > 0 {
-		parts = append(parts, absentText(g))
-	}
+	parts = append(parts, undecided(g, noun)...)
 	switch {
 	case g.Points > 0:
 	case g.Controls > 0:
@@ -75,10 +81,8 @@ func GateSentence(g compare.Gate, noun string) string {
 	text := "No regression in " + points
 	switch {
 	case g.Regressions > 0:
-		text = term.Count(g.Regressions, "regression") + " in " + points
-		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them missing, failing or wrong)", g.Lost)
-		}
+		regressions, lost := regressionsText(g)
+		text = regressions + " in " + points + lost
 	case g.Points == 0 && g.Controls > 0:
 		return "Nothing was compared: only controls are ok on the base"
 	case g.Points == 0:
@@ -88,14 +92,5 @@ func GateSentence(g compare.Gate, noun string) string {
 	case g.Inconclusive > 0:
 		text = "No regression found"
 	}
-	if g.Inconclusive > 0 {
-		text += fmt.Sprintf("; %d of %s %s", g.Inconclusive, points, openText(g.Open)) + moreRunsText(g.Open)
-	}
-	if g.Requests > 0 {
-		text += "; " + term.Count(g.Requests, noun) + " with failed requests"
-	}
-	if len(g.Absent) > 0 {
-		text += "; " + absentText(g)
-	}
-	return text
+	return strings.Join(append([]string{text}, undecided(g, noun)...), "; ")
 }

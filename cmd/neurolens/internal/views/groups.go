@@ -98,14 +98,8 @@ func groupQuantity(g *query.Group, v *float64) string {
 }
 
 func groupCells(g *query.Group) []term.Cell {
-	number := func(v *float64) term.Cell { return term.Cell{Text: groupQuantity(g, v)} }
-	return []term.Cell{
-		{Text: term.Thousands(g.Points)},
-		{Text: term.Thousands(g.Runs)},
-		{Text: term.Thousands(g.OKRuns)},
-		number(g.Median), number(g.Lowest), number(g.Highest),
-		{Text: Percent(answer.Value(g.Spread))},
-	}
+	return term.Cells(term.Thousands(g.Points), term.Thousands(g.Runs), term.Thousands(g.OKRuns),
+		groupQuantity(g, g.Median), groupQuantity(g, g.Lowest), groupQuantity(g, g.Highest), Percent(answer.Value(g.Spread)))
 }
 
 // bestColumns are the columns of a group's best point after the keys and the axes.
@@ -123,9 +117,7 @@ func bestCells(g *query.Group) []term.Cell {
 	if p := g.Best; p != nil {
 		p99, runs = groupQuantity(g, p.P99), RunsTimesSamples(p.Runs, p.Runs, p.SamplesMin, p.SamplesMax)
 	}
-	return []term.Cell{
-		{Text: groupQuantity(g, g.Median)}, {Text: p99}, {Text: Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
-	}
+	return term.Cells(groupQuantity(g, g.Median), p99, Percent(answer.Value(g.Spread)), runs, term.Thousands(g.Points))
 }
 
 // groupWords are the words of a group's row: how runs that are not ok ended, and why there is no number.

@@ -228,13 +228,8 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 		columns[2].Drop, columns[4].Drop = 0, 0
 	}
 	for _, c := range changes {
-		row := []term.Cell{
-			{Text: c.when()},
-			{Text: shiftText(c.row, c.row.Shift)},
-			{Text: shiftInterval(c.row)},
-			{Text: c.verdictText(), Failed: c.verdict() == judge.Regressed, Won: c.verdict() == judge.Improved},
-			{Text: commitRange(c.Base, c.Head)},
-		}
+		row := term.Cells(c.when(), shiftText(c.row, c.row.Shift), shiftInterval(c.row), c.verdictText(), commitRange(c.Base, c.Head))
+		row[3].Failed, row[3].Won = c.verdict() == judge.Regressed, c.verdict() == judge.Improved
 		if also {
 			row = append(row, term.Cell{Text: w.differsText(c.Differs)})
 		}
@@ -494,11 +489,7 @@ func (w History) subjects(series []history.Series) []Subject {
 // seriesCells returns the cells of a series behind its name.
 func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
 	rows := w.H.Rows[s.First:s.End]
-	cells := []term.Cell{
-		{Text: term.Thousands(len(s.Locations))},
-		{Text: sparkline(s.Locations, sparkColumns)},
-		{Text: locationText(&rows[len(rows)-1])},
-	}
+	cells := term.Cells(term.Thousands(len(s.Locations)), sparkline(s.Locations, sparkColumns), locationText(&rows[len(rows)-1]))
 	if c.row == nil {
 		words := strings.TrimPrefix(failedOfLate(s)+spikeOf(s), ", ")
 		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: words, Failed: s.Failed > 0}, term.Cell{})
@@ -635,14 +626,10 @@ func (w History) regressions() term.View {
 		{Header: "ALSO CHANGED", Drop: 3},
 	}}
 	for _, r := range all[:min(len(all), historyRows)] {
-		v.Rows = append(v.Rows, []term.Cell{
-			{Text: r.when()},
-			{Text: seriesName(r.row)},
-			{Text: strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row)), Failed: true},
-			{Text: shiftInterval(r.row)},
-			{Text: commitRange(r.Base, r.Head)},
-			{Text: w.differsText(r.Differs)},
-		})
+		by := strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row))
+		cells := term.Cells(r.when(), seriesName(r.row), by, shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))
+		cells[2].Failed = true
+		v.Rows = append(v.Rows, cells)
 	}
 	if hidden := len(all) - historyRows; hidden > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))

@@ -105,15 +105,8 @@ func (r IngestReport) View() term.View {
 		if several {
 			sessions = term.Thousands(l.sessions)
 		}
-		v.Rows = append(v.Rows, []term.Cell{
-			{Text: strings.TrimPrefix(l.name, folder)},
-			{Text: l.format},
-			{Text: l.version},
-			{Text: term.Thousands(l.runs)},
-			{Text: sessions},
-			{Text: term.Thousands(int(l.samples))},
-			{Text: l.rest, Failed: l.failed},
-		})
+		cells := term.Cells(strings.TrimPrefix(l.name, folder), l.format, l.version, term.Thousands(l.runs), sessions, term.Thousands(int(l.samples)))
+		v.Rows = append(v.Rows, append(cells, term.Cell{Text: l.rest, Failed: l.failed}))
 	}
 	v = withoutEmptyColumns(v, 0)
 	v.Below = append(v.Below, r.leftOut()...)

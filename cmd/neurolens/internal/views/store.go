@@ -33,18 +33,16 @@ type StoreZone struct {
 }
 
 // StoreTable has a row for each store.
-func StoreTable(infos []*StoreInfo) answer.Table {
+func StoreTable(infos []StoreInfo) answer.Table {
 	var zones []string
-	var rows []StoreInfo
 	for _, i := range infos {
-		rows = append(rows, *i)
 		for _, z := range i.Zones {
 			if !slices.Contains(zones, z.Name) {
 				zones = append(zones, z.Name)
 			}
 		}
 	}
-	return answer.TableOf(StoreFields(zones), rows)
+	return answer.TableOf(StoreFields(zones), infos)
 }
 
 // StoreFields are the columns of store info, with two for each of the zones.
