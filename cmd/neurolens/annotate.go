@@ -157,13 +157,7 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "event_id", Type: answer.TypeText},
-		{Name: "kind", Type: answer.TypeText},
-		{Name: "key", Type: answer.TypeText},
-		{Name: "value", Type: answer.TypeText},
-		{Name: "runs", Type: answer.TypeInteger},
-	}}
+	t := answer.Table{Columns: append(views.TextColumns("event_id", "kind", "key", "value"), answer.Column{Name: "runs", Type: answer.TypeInteger})}
 	for _, event := range o.events {
 		said, err := store.Annotate(event)
 		if err != nil {

@@ -374,6 +374,17 @@ func (a *app) outputFormat() (string, error) {
 	return a.defaultFormat()
 }
 
+// printing gives a command the format that its result is asked for in.
+func (a *app) printing(run func(cmd *cobra.Command, args []string, format string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		format, err := a.outputFormat()
+		if err != nil {
+			return err
+		}
+		return run(cmd, args, format)
+	}
+}
+
 // defaultFormat is the format of a result for which no flag asks for one.
 func (a *app) defaultFormat() (string, error) {
 	if format := a.getenv("NEUROLENS_FORMAT"); format != "" {

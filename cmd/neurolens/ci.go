@@ -41,11 +41,7 @@ share (docs/ci.md).`,
 		Example: `  neurolens ci init github --sweep bench/sweep.yaml
   neurolens ci init jenkins --history /mnt/share/neurolens`,
 		Args: arguments(1, 1, "one of "+strings.Join(project.CISystems(), ", ")),
-		RunE: func(_ *cobra.Command, args []string) error {
-			format, err := a.outputFormat()
-			if err != nil {
-				return err
-			}
+		RunE: a.printing(func(_ *cobra.Command, args []string, format string) error {
 			o.System = args[0]
 			files, err := project.WorkflowFiles(o)
 			if err != nil {
@@ -61,7 +57,7 @@ share (docs/ci.md).`,
 			_, missing := os.Stat(o.Sweep)
 			t := views.WorkflowTable(files, states)
 			return a.print(format, t, func() term.View { return views.Workflow(t, o.Sweep, missing == nil) })
-		},
+		}),
 	}
 	flags := init.Flags()
 	flags.StringVar(&o.Sweep, "sweep", "sweep.yaml", "the sweep `FILE`, relative to the root of the repository")

@@ -84,7 +84,37 @@ if no run has one of the metrics.`,
   neurolens compare session=last --metric latency,accuracy
   neurolens compare git:main:reports/summary.json session=last
   neurolens compare --matrix variant=a session=last --metric latency,energy`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req, err := f.request(args)
+			if err != nil {
+				return err
+			}
+			return a.querySides(cmd, &req, func(db *query.DB, format string) error {
+				if term.ForPeople(format) {
+					req.Worst = compare.Verdicts
+				}
+				if format == term.FormatTable && !f.all && len(f.by) == 0 && len(f.metrics) <= 1 {
+					req.Limit = views.CompareRows
+				}
+				if !term.ForPeople(format) && len(f.by) == 0 {
+					c, err := a.printCompared(cmd.Context(), db, req, format)
+					if err != nil {
+						return err
+					}
+					return a.endGate(f.gate, c, format)
+				}
+				c, err := compare.Compare(cmd.Context(), db, req)
+				if err != nil {
+					return err
+				}
+				a.reportNotNumbers(c.NotNumbers)
+				a.reportAbsent("compare", c.Absent)
+				if err := a.showCompared(cmd.Context(), db, req, f, args, &c, format); err != nil {
+					return err
+				}
+				return a.endGate(f.gate, &c, format)
+			})
+		},
 	}
 	flags := cmd.Flags()
 	f.define(cmd)
@@ -105,38 +135,6 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 	}
 	req.Rules.Gate = f.gate != gateOff
 	return req, nil
-}
-
-func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error {
-	req, err := f.request(args)
-	if err != nil {
-		return err
-	}
-	return a.querySides(cmd, &req, func(db *query.DB, format string) error {
-		if term.ForPeople(format) {
-			req.Worst = compare.Verdicts
-		}
-		if format == term.FormatTable && !f.all && len(f.by) == 0 && len(f.metrics) <= 1 {
-			req.Limit = views.CompareRows
-		}
-		if !term.ForPeople(format) && len(f.by) == 0 {
-			c, err := a.printCompared(cmd.Context(), db, req, format)
-			if err != nil {
-				return err
-			}
-			return a.endGate(f.gate, c, format)
-		}
-		c, err := compare.Compare(cmd.Context(), db, req)
-		if err != nil {
-			return err
-		}
-		a.reportNotNumbers(c.NotNumbers)
-		a.reportAbsent("compare", c.Absent)
-		if err := a.showCompared(cmd.Context(), db, req, f, args, &c, format); err != nil {
-			return err
-		}
-		return a.endGate(f.gate, &c, format)
-	})
 }
 
 // printCompared writes every point in a format for programs, page after page.

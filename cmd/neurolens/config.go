@@ -27,11 +27,7 @@ Nothing is changed or started, and no store is needed (neurolens help projects).
 		Example: `  neurolens config
   neurolens config --format json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			format, err := a.outputFormat()
-			if err != nil {
-				return err
-			}
+		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
 			p, line := a.project, given(cmd.Flags())
 			remark := a.remarks()
 			for _, text := range p.Remarks() {
@@ -41,7 +37,7 @@ Nothing is changed or started, and no store is needed (neurolens help projects).
 			all := p.Settings(line, map[string]string{"store": project.NearestStore(home), "format": term.FormatTable})
 			all = append(all, ofUser(line, os.LookupEnv, p.Getenv)...)
 			return a.print(format, answer.TableOf(settingFields, all), func() term.View { return configView(p.Path(), all) })
-		},
+		}),
 	}
 }
 
@@ -64,13 +60,11 @@ func given(flags *pflag.FlagSet) project.Given {
 
 // settingFields are those of a row for programs.
 var settingFields = []answer.Field[project.Setting]{
-	{Column: text("key"), Of: func(s *project.Setting) any { return s.Key }},
-	{Column: text("value"), Of: func(s *project.Setting) any { return answer.Text(s.Value) }},
-	{Column: text("source"), Of: func(s *project.Setting) any { return s.Source }},
-	{Column: text("origin"), Of: func(s *project.Setting) any { return answer.Text(s.Where) }},
+	answer.NewField("key", answer.TypeText, "", func(s *project.Setting) any { return s.Key }),
+	answer.NewField("value", answer.TypeText, "", func(s *project.Setting) any { return answer.Text(s.Value) }),
+	answer.NewField("source", answer.TypeText, "", func(s *project.Setting) any { return s.Source }),
+	answer.NewField("origin", answer.TypeText, "", func(s *project.Setting) any { return answer.Text(s.Where) }),
 }
-
-func text(name string) answer.Column { return answer.Column{Name: name, Type: answer.TypeText} }
 
 // configView shows settings to people. Where nobody says a value, it says in words what holds.
 func configView(path string, all []project.Setting) term.View {

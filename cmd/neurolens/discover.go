@@ -37,42 +37,34 @@ each tree of a tool.`,
   neurolens discover . --rule kernels --in lib/kernels -v
   neurolens discover . --json >kernel_manifest.json`,
 		Args: arguments(1, 1, "a folder"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: a.printing(func(cmd *cobra.Command, args []string, format string) error {
 			asking(cmd.Context(), true)
-			return runDiscover(a, args[0], rule, s)
-		},
+			s.Dir, s.Rules = args[0], discover.Rules()
+			if one, known := discover.RuleNamed(rule); known {
+				s.Rules = []discover.Rule{one}
+			} else if rule != "" {
+				return usageErrorf("discover: --rule %q: want pairs or kernels", rule)
+			}
+			const heap = 160 << 20  // bytes after which garbage is collected all the same
+			debug.SetGCPercent(800) // names of many files are a heap that doubles many times
+			debug.SetMemoryLimit(heap)
+			tree, err := discover.Tree(args[0])
+			if err != nil {
+				return usageErrorf("discover: %w", err)
+			}
+			if s.Found, err = discover.All(tree, s.Rules, s.Folders); err != nil {
+				return usageErrorf("discover: %w", err)
+			}
+			rows := s.Manifest(func(b *discover.Benchmark) (map[string]any, error) { return discover.Settings(tree, b) })
+			for _, text := range s.Remarks(rows, term.ForPeople(format)) {
+				fmt.Fprintln(a.stderr, term.OneLine("neurolens: discover: "+text))
+			}
+			return a.print(format, answer.TableOf(views.ManifestFields(), rows), s.View)
+		}),
 	}
 	cmd.Flags().StringVar(&rule, "rule", "", "use one `RULE` alone: pairs or kernels")
 	cmd.Flags().StringSliceVar(&s.Folders, "in", nil, "look in `FOLDER` of DIR instead of the usual ones; repeatable")
 	cmd.Flags().BoolVarP(&s.All, "verbose", "v", false, "list skipped files too, each with the reason")
 	help.Words(cmd, "rule", []cobra.Completion{"pairs\ta baseline and its optimizations", "kernels\tPython files in usual folders"})
 	return cmd
-}
-
-func runDiscover(a *app, dir, rule string, s views.Search) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	s.Dir, s.Rules = dir, discover.Rules()
-	if one, known := discover.RuleNamed(rule); known {
-		s.Rules = []discover.Rule{one}
-	} else if rule != "" {
-		return usageErrorf("discover: --rule %q: want pairs or kernels", rule)
-	}
-	const heap = 160 << 20  // bytes after which garbage is collected all the same
-	debug.SetGCPercent(800) // names of many files are a heap that doubles many times
-	debug.SetMemoryLimit(heap)
-	tree, err := discover.Tree(dir)
-	if err != nil {
-		return usageErrorf("discover: %w", err)
-	}
-	if s.Found, err = discover.All(tree, s.Rules, s.Folders); err != nil {
-		return usageErrorf("discover: %w", err)
-	}
-	rows := s.Manifest(func(b *discover.Benchmark) (map[string]any, error) { return discover.Settings(tree, b) })
-	for _, text := range s.Remarks(rows, term.ForPeople(format)) {
-		fmt.Fprintln(a.stderr, term.OneLine("neurolens: discover: "+text))
-	}
-	return a.print(format, answer.TableOf(views.ManifestFields(), rows), s.View)
 }

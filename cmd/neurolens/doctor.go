@@ -21,27 +21,18 @@ unknown.
 
 The exit status is 0, also if there are findings.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(a, cmd) },
+		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+			remark := a.remarks()
+			for _, text := range a.project.Remarks() {
+				remark(text)
+			}
+			env := a.thisMachine(cmd.Context())
+			advice := probe.Advise(env)
+			t := answer.Table{Columns: views.TextColumns("check", "state", "value", "missing", "why", "command", "remedy")}
+			for _, d := range advice {
+				t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Command), answer.Text(d.Remedy)})
+			}
+			return a.print(format, t, func() term.View { return views.Advice(env, advice, a.width) })
+		}),
 	}
-}
-
-func runDoctor(a *app, cmd *cobra.Command) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	remark := a.remarks()
-	for _, text := range a.project.Remarks() {
-		remark(text)
-	}
-	env := a.thisMachine(cmd.Context())
-	advice := probe.Advise(env)
-	t := answer.Table{}
-	for _, name := range []string{"check", "state", "value", "missing", "why", "command", "remedy"} {
-		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
-	}
-	for _, d := range advice {
-		t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Command), answer.Text(d.Remedy)})
-	}
-	return a.print(format, t, func() term.View { return views.Advice(env, advice, a.width) })
 }

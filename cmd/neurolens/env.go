@@ -32,32 +32,26 @@ one.`,
 		Example: `  neurolens env
   neurolens env --facts --format json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd, redact, facts) },
+		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+			env := a.thisMachine(cmd.Context())
+			if redact {
+				env.Facts = probe.Redact(env.Facts, env.Facts["host.name"], env.Facts["machine"], a.getenv("USER"), a.getenv("LOGNAME"))
+			}
+			if facts {
+				m, err := a.machineFacts(cmd.Context(), nil, func() schema.Env { return env })
+				if err != nil {
+					return err
+				}
+				t, v := views.Nameable(m)
+				return a.print(format, t, func() term.View { return v })
+			}
+			t := views.Env(env)
+			return a.print(format, t, func() term.View { return views.Facts(t) })
+		}),
 	}
 	cmd.Flags().BoolVar(&facts, "facts", false, "print the facts that expressions in sweep files may use")
 	cmd.Flags().BoolVar(&redact, "redact", false, "hide values that identify the machine or its owner")
 	return cmd
-}
-
-func runEnv(a *app, cmd *cobra.Command, redact, facts bool) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	env := a.thisMachine(cmd.Context())
-	if redact {
-		env.Facts = probe.Redact(env.Facts, env.Facts["host.name"], env.Facts["machine"], a.getenv("USER"), a.getenv("LOGNAME"))
-	}
-	if facts {
-		m, err := a.machineFacts(cmd.Context(), nil, func() schema.Env { return env })
-		if err != nil {
-			return err
-		}
-		t, v := views.Nameable(m)
-		return a.print(format, t, func() term.View { return v })
-	}
-	t := views.Env(env)
-	return a.print(format, t, func() term.View { return views.Facts(t) })
 }
 
 // thisMachine reads the environment of this machine as bench stores it.

@@ -50,7 +50,30 @@ changed.`,
   neurolens explain session=last --worst
   neurolens explain 'commit=9f3c1d2 bs=4' 'commit=4be77a1 bs=4' --metric energy`,
 		Args: arguments(1, 2, "BASE and HEAD, or one selection that has two sides"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(a, cmd, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := compare.ExplainRequest{
+				Request:   compare.Request{Base: filter.Arguments(args[0]), Rules: judge.Rules{Strict: f.strict}},
+				Regressed: f.worst, Facts: factWriter(),
+			}
+			if len(args) == 2 {
+				req.Head = filter.Arguments(args[1])
+			}
+			if f.metric != "" {
+				req.Metrics = []string{f.metric}
+			}
+			var err error
+			if req.Thresholds, err = judge.ParseThresholds(f.thresholds); err != nil {
+				return err
+			}
+			return a.querySides(cmd, &req.Request, func(db *query.DB, format string) error {
+				x, err := compare.Explain(cmd.Context(), db, req)
+				if err != nil {
+					return err
+				}
+				w := views.NewExplanation(a.reader(), &x, f.all)
+				return a.print(format, answer.TableOf(compare.ExplainFields(), x.Rows), w.View)
+			})
+		},
 	}
 	flags := cmd.Flags()
 	oneMetricFlag(cmd, &f.metric, "explain a difference of metric `NAME` (default: the primary metric)")
@@ -59,31 +82,6 @@ changed.`,
 	flags.BoolVar(&f.worst, "worst", false, "explain only a point that got worse; none if no point did")
 	flags.BoolVar(&f.all, "all", false, "show all lines in a table")
 	return cmd
-}
-
-func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
-	req := compare.ExplainRequest{
-		Request:   compare.Request{Base: filter.Arguments(args[0]), Rules: judge.Rules{Strict: f.strict}},
-		Regressed: f.worst, Facts: factWriter(),
-	}
-	if len(args) == 2 {
-		req.Head = filter.Arguments(args[1])
-	}
-	if f.metric != "" {
-		req.Metrics = []string{f.metric}
-	}
-	var err error
-	if req.Thresholds, err = judge.ParseThresholds(f.thresholds); err != nil {
-		return err
-	}
-	return a.querySides(cmd, &req.Request, func(db *query.DB, format string) error {
-		x, err := compare.Explain(cmd.Context(), db, req)
-		if err != nil {
-			return err
-		}
-		w := views.NewExplanation(a.reader(), &x, f.all)
-		return a.print(format, answer.TableOf(compare.ExplainFields(), x.Rows), w.View)
-	})
 }
 
 // factWriter is what is known of the facts that the runner writes.

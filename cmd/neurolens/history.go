@@ -62,7 +62,39 @@ has neither values nor failures in the newest sessions is ignored.`,
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d
   neurolens history --gate --newest 7`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(a, cmd, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := history.Request{
+				Filter: filter.Arguments(args...), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
+			}
+			if err := f.gate.misplaced(args); err != nil {
+				return usageError{err}
+			}
+			if err := f.gateRequest(&req, cmd.Flags().Changed("newest")); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("since") {
+				var err error
+				if req.Since, err = filter.Time("--since", f.since, a.now()); err != nil {
+					return err
+				}
+			}
+			return a.queryStores(cmd, func(db *query.DB, format string) error {
+				if !term.ForPeople(format) {
+					return a.printHistory(cmd.Context(), db, req, f.gate, format)
+				}
+				req.Outline = true
+				h, err := history.Read(cmd.Context(), db, req)
+				if err != nil {
+					return err
+				}
+				a.reportNotNumbers(h.NotNumbers)
+				w := views.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(h.Gate, req.Newest)}
+				if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
+					return err
+				}
+				return f.gate.historyVerdict(h.Gate)
+			})
+		},
 	}
 	flags := cmd.Flags()
 	oneMetricFlag(cmd, &f.metric, "show the metric `NAME` (default: the primary metric)")
@@ -72,40 +104,6 @@ has neither values nor failures in the newest sessions is ignored.`,
 	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: judge the newest `K` sessions of each point, at least 3")
 	f.gate.register(cmd)
 	return cmd
-}
-
-func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error {
-	req := history.Request{
-		Filter: filter.Arguments(args...), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
-	}
-	if err := f.gate.misplaced(args); err != nil {
-		return usageError{err}
-	}
-	if err := f.gateRequest(&req, cmd.Flags().Changed("newest")); err != nil {
-		return err
-	}
-	if cmd.Flags().Changed("since") {
-		var err error
-		if req.Since, err = filter.Time("--since", f.since, a.now()); err != nil {
-			return err
-		}
-	}
-	return a.queryStores(cmd, func(db *query.DB, format string) error {
-		if !term.ForPeople(format) {
-			return a.printHistory(cmd.Context(), db, req, f.gate, format)
-		}
-		req.Outline = true
-		h, err := history.Read(cmd.Context(), db, req)
-		if err != nil {
-			return err
-		}
-		a.reportNotNumbers(h.NotNumbers)
-		w := views.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(h.Gate, req.Newest)}
-		if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
-			return err
-		}
-		return f.gate.historyVerdict(h.Gate)
-	})
 }
 
 // minNewest is how many sessions a change takes.

@@ -59,7 +59,26 @@ mapping file (--map), which says what each column is.`,
   neurolens ingest nights/ --at name
   hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
   neurolens ingest results.csv --from csv --map mapping.yaml --dry-run`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runIngest(a, cmd, f, args) },
+		RunE: a.printing(func(cmd *cobra.Command, args []string, format string) error {
+			switch {
+			case f.list:
+				all := views.Readable(formats.All())
+				return a.print(format, answer.TableOf(views.FormatFields(), all), func() term.View { return views.Formats(all) })
+			case f.schema:
+				_, err := io.WriteString(a.stdout, formats.JSONSchema())
+				return err
+			case len(args) == 0:
+				return usageErrorf("ingest: want files, folders or - for standard input")
+			}
+			in, err := newIngesting(a, f, args)
+			if err != nil {
+				return err
+			}
+			if f.dryRun {
+				return in.preview(cmd.Context(), format)
+			}
+			return in.store(cmd.Context(), format)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "read every file as `FORMAT`")
@@ -74,31 +93,6 @@ mapping file (--map), which says what each column is.`,
 	flags.BoolVar(&f.list, "list-formats", false, "list the formats that can be read")
 	flags.BoolVar(&f.schema, "json-schema", false, "print the JSON Schema of the format jsonl")
 	return cmd
-}
-
-func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	switch {
-	case f.list:
-		all := views.Readable(formats.All())
-		return a.print(format, answer.TableOf(views.FormatFields(), all), func() term.View { return views.Formats(all) })
-	case f.schema:
-		_, err := io.WriteString(a.stdout, formats.JSONSchema())
-		return err
-	case len(args) == 0:
-		return usageErrorf("ingest: want files, folders or - for standard input")
-	}
-	in, err := newIngesting(a, f, args)
-	if err != nil {
-		return err
-	}
-	if f.dryRun {
-		return in.preview(cmd.Context(), format)
-	}
-	return in.store(cmd.Context(), format)
 }
 
 // ingesting is one call of the command.

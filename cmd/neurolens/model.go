@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/runner/onnx"
@@ -55,51 +56,36 @@ batch_size and seq_len (IR version 8, operator set 13):
 precision always give the same bytes.`, strings.Join(onnx.Names(), " or "), strings.Join(onnx.Precisions(), " ")),
 		Example: "  neurolens model gen add --out ./tmp/add.onnx\n  neurolens model gen tiny_linear --out tiny.onnx --precision fp16",
 		Args:    arguments(1, 1, "the name of one model"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.name = args[0]
-			return a.generateModel(o)
-		},
+		RunE: a.printing(func(_ *cobra.Command, args []string, format string) error {
+			if o.out == "" {
+				return usageError{errors.New("model gen: want --out FILE")}
+			}
+			model, err := onnx.Generate(args[0], o.precision)
+			if err != nil {
+				return usageError{fmt.Errorf("model gen: %w", err)}
+			}
+			precision, err := schema.CanonicalPrecision(o.precision)
+			if err != nil {
+				return usageError{fmt.Errorf("model gen: %w", err)}
+			}
+			if err := term.WriteNew(o.out, model, o.force); err != nil {
+				err = fmt.Errorf("model gen: writing %s: %w", o.out, err)
+				if export.NotTheName(err) {
+					return err
+				}
+				return usageError{err}
+			}
+			sum := sha256.Sum256(model)
+			t := answer.Table{
+				Columns: views.TextColumns("model", "precision", "path", "bytes", "sha256"),
+				Rows:    [][]any{{args[0], precision, filepath.ToSlash(o.out), int64(len(model)), hex.EncodeToString(sum[:])}},
+			}
+			t.Columns[3] = answer.Column{Name: "bytes", Unit: "B", Type: answer.TypeInteger}
+			return a.print(format, t, func() term.View { return term.RecordsView(t) })
+		}),
 	}
 	cmd.Flags().StringVar(&o.out, "out", "", "write to `FILE`; missing folders are created")
 	cmd.Flags().StringVar(&o.precision, "precision", o.precision, "the number format of the weights")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing file")
 	return cmd
-}
-
-// generateModel writes a model and says what it wrote.
-func (a *app) generateModel(o modelOptions) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	if o.out == "" {
-		return usageError{errors.New("model gen: want --out FILE")}
-	}
-	model, err := onnx.Generate(o.name, o.precision)
-	if err != nil {
-		return usageError{fmt.Errorf("model gen: %w", err)}
-	}
-	precision, err := schema.CanonicalPrecision(o.precision)
-	if err != nil {
-		return usageError{fmt.Errorf("model gen: %w", err)}
-	}
-	if err := term.WriteNew(o.out, model, o.force); err != nil {
-		err = fmt.Errorf("model gen: writing %s: %w", o.out, err)
-		if export.NotTheName(err) {
-			return err
-		}
-		return usageError{err}
-	}
-	sum := sha256.Sum256(model)
-	t := answer.Table{
-		Columns: []answer.Column{
-			{Name: "model", Type: answer.TypeText},
-			{Name: "precision", Type: answer.TypeText},
-			{Name: "path", Type: answer.TypeText},
-			{Name: "bytes", Unit: "B", Type: answer.TypeInteger},
-			{Name: "sha256", Type: answer.TypeText},
-		},
-		Rows: [][]any{{o.name, precision, filepath.ToSlash(o.out), int64(len(model)), hex.EncodeToString(sum[:])}},
-	}
-	return a.print(format, t, func() term.View { return term.RecordsView(t) })
 }

@@ -51,49 +51,43 @@ filter and the metric; edit them there. An existing file is replaced only with
 		Example: `  neurolens notebook session=last
   neurolens notebook benchmark=matmul 'batch_size>=8' -o matmul.ipynb
   neurolens notebook --metric peak_memory -o - > memory.ipynb`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.writeNotebook(cmd, o, args) },
+		RunE: a.printing(func(cmd *cobra.Command, args []string, format string) error {
+			if o.out != stdoutFile && !strings.EqualFold(filepath.Ext(o.out), ".ipynb") {
+				return usageError{fmt.Errorf("notebook: -o %s: want a name that ends with .ipynb, or - for standard output", term.OneLine(o.out))}
+			}
+			var s *subject
+			err := a.queryCharts(cmd, func(db *query.DB) (err error) {
+				if err = a.checkNotebookFile(db, o.out); err != nil {
+					return err
+				}
+				s, err = a.readNotebook(cmd.Context(), db, args, o.metric)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			text, err := s.notebook()
+			if err != nil {
+				return fmt.Errorf("notebook: %w", err)
+			}
+			if o.out == stdoutFile {
+				_, err := a.stdout.Write(text)
+				return err
+			}
+			if err := term.WriteNew(o.out, text, o.force); err != nil {
+				err = fmt.Errorf("notebook: writing %s: %w", term.OneLine(o.out), err)
+				if export.NotTheName(err) {
+					return err
+				}
+				return usageError{err}
+			}
+			return a.reportNotebook(format, o.out, s)
+		}),
 	}
 	cmd.Flags().StringVarP(&o.out, "out", "o", "neurolens.ipynb", "write to `FILE`; - for standard output")
 	cmd.Flags().StringVar(&o.metric, "metric", "", "show the metric `NAME` (default: the primary metric of most points)")
 	cmd.Flags().BoolVar(&o.force, "force", false, "replace an existing file")
 	return cmd
-}
-
-func (a *app) writeNotebook(cmd *cobra.Command, o notebookOptions, args []string) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	if o.out != stdoutFile && !strings.EqualFold(filepath.Ext(o.out), ".ipynb") {
-		return usageError{fmt.Errorf("notebook: -o %s: want a name that ends with .ipynb, or - for standard output", term.OneLine(o.out))}
-	}
-	var s *subject
-	err = a.queryCharts(cmd, func(db *query.DB) error {
-		if err := a.checkNotebookFile(db, o.out); err != nil {
-			return err
-		}
-		s, err = a.readNotebook(cmd.Context(), db, args, o.metric)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	text, err := s.notebook()
-	if err != nil {
-		return fmt.Errorf("notebook: %w", err)
-	}
-	if o.out == stdoutFile {
-		_, err := a.stdout.Write(text)
-		return err
-	}
-	if err := term.WriteNew(o.out, text, o.force); err != nil {
-		err = fmt.Errorf("notebook: writing %s: %w", term.OneLine(o.out), err)
-		if export.NotTheName(err) {
-			return err
-		}
-		return usageError{err}
-	}
-	return a.reportNotebook(format, o.out, s)
 }
 
 // checkNotebookFile refuses a file in a store that is asked.

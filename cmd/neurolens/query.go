@@ -48,7 +48,26 @@ Ctrl-C. neurolens help sql has examples.`,
 		Example: `  neurolens query "SELECT batch_size, unit, median(p50) FROM runs GROUP BY ALL"
   neurolens query --format arrow "FROM samples_long" > samples.arrows`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(a, cmd, args[0], memory) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			limit, err := schema.ParseBytes(memory)
+			if err == nil && limit < minMemoryLimit {
+				err = fmt.Errorf("want at least %s", schema.ForPeople(minMemoryLimit, "B"))
+			}
+			if err != nil {
+				return usageErrorf("--memory-limit %q: %w", memory, err)
+			}
+			format, err := a.answerFormat("query")
+			if err != nil {
+				return err
+			}
+			err = a.inPart(cmd.Context(), question{
+				Stores: a.readStores(), SQL: args[0], Format: format, Terminal: a.terminal, Width: a.width, Color: a.color, CSVRaw: a.csvRaw,
+			}, limit)
+			if errors.Is(err, sql.ErrMemory) {
+				return fmt.Errorf("%w of %s; --memory-limit raises it", err, memory)
+			}
+			return err
+		},
 	}
 	cmd.Flags().StringVar(&a.format, "format", "", "print as `FORMAT`: "+strings.Join(append(slices.Clone(term.Formats), string(export.Arrow)), " ")+" (default: table)")
 	cmd.Flags().StringVar(&memory, "memory-limit", defaultMemory, "use at most `SIZE` of memory, such as 512MiB; more goes to a temporary file")
@@ -57,27 +76,6 @@ Ctrl-C. neurolens help sql has examples.`,
 
 // minMemoryLimit is the smallest --memory-limit, in bytes. With less, DuckDB may fail before it can say that it lacks memory.
 const minMemoryLimit = 8 << 20
-
-func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
-	limit, err := schema.ParseBytes(memory)
-	if err == nil && limit < minMemoryLimit {
-		err = fmt.Errorf("want at least %s", schema.ForPeople(minMemoryLimit, "B"))
-	}
-	if err != nil {
-		return usageErrorf("--memory-limit %q: %w", memory, err)
-	}
-	format, err := a.answerFormat("query")
-	if err != nil {
-		return err
-	}
-	err = a.inPart(cmd.Context(), question{
-		Stores: a.readStores(), SQL: text, Format: format, Terminal: a.terminal, Width: a.width, Color: a.color, CSVRaw: a.csvRaw,
-	}, limit)
-	if errors.Is(err, sql.ErrMemory) {
-		return fmt.Errorf("%w of %s; --memory-limit raises it", err, memory)
-	}
-	return err
-}
 
 // answerFormat is the format asked for, of a command whose answer may be an Arrow stream.
 func (a *app) answerFormat(command string) (string, error) {

@@ -58,7 +58,52 @@ and field.`,
   neurolens report --layout grid --json my_results.json
   neurolens report --layout kernels --against git:main:reports/summary.json
   neurolens report --check reports`,
-		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.layouts.check != "" {
+				return a.checkLayout(&f.layouts, args)
+			}
+			if f.schema {
+				text, err := report.JSONSchema()
+				if err != nil {
+					return err
+				}
+				return a.printer().Write(text)
+			}
+			if base := f.layouts.base(); isFileSide(base) {
+				return usageErrorf("report: --against %s: only --layout kernels takes a file: neurolens compare %s session=last --format md reports on it", base, term.ShellWord(base))
+			}
+			var err error
+			if f.Metrics, err = metricNames(f.Metrics); err != nil {
+				return err
+			}
+			asked := f.Options
+			asked.Against, asked.Format = f.layouts.base(), a.format
+			req, err := asked.Request(args)
+			if err != nil {
+				return usageError{err}
+			}
+			if f.layouts.asked() {
+				return a.writeLayout(cmd, f, &asked, req)
+			}
+			return a.queryStores(cmd, func(db *query.DB, _ string) error {
+				db = db.Snapshot()
+				if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
+					return err
+				}
+				r, notNumbers, err := summary.Read(cmd.Context(), db, req)
+				if err != nil {
+					return err
+				}
+				a.reportNotNumbers(notNumbers)
+				a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
+				m := report.Maker{Reader: a.reader(), By: "neurolens " + version}
+				d := m.Document(r)
+				if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
+					return err
+				}
+				return asked.Write(d, a.stdout, a.stderr)
+			})
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.MD, "md", "", "write Markdown to `FILE`; - for standard output")
@@ -71,51 +116,4 @@ and field.`,
 	flags.BoolVar(&f.All, "all", false, "report all runs of the store, not only the last session")
 	f.layouts.define(cmd)
 	return cmd
-}
-
-func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
-	if f.layouts.check != "" {
-		return a.checkLayout(&f.layouts, args)
-	}
-	if f.schema {
-		text, err := report.JSONSchema()
-		if err != nil {
-			return err
-		}
-		return a.printer().Write(text)
-	}
-	if base := f.layouts.base(); isFileSide(base) {
-		return usageErrorf("report: --against %s: only --layout kernels takes a file: neurolens compare %s session=last --format md reports on it", base, term.ShellWord(base))
-	}
-	var err error
-	if f.Metrics, err = metricNames(f.Metrics); err != nil {
-		return err
-	}
-	asked := f.Options
-	asked.Against, asked.Format = f.layouts.base(), a.format
-	req, err := asked.Request(args)
-	if err != nil {
-		return usageError{err}
-	}
-	if f.layouts.asked() {
-		return a.writeLayout(cmd, f, &asked, req)
-	}
-	return a.queryStores(cmd, func(db *query.DB, _ string) error {
-		db = db.Snapshot()
-		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
-			return err
-		}
-		r, notNumbers, err := summary.Read(cmd.Context(), db, req)
-		if err != nil {
-			return err
-		}
-		a.reportNotNumbers(notNumbers)
-		a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
-		m := report.Maker{Reader: a.reader(), By: "neurolens " + version}
-		d := m.Document(r)
-		if err := report.WriteHTML(cmd.Context(), db, report.HTMLPage{Maker: m, Report: r, Document: d, Path: asked.HTML, Stdout: a.stdout}); err != nil {
-			return err
-		}
-		return asked.Write(d, a.stdout, a.stderr)
-	})
 }

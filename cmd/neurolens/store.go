@@ -42,7 +42,17 @@ safely without them. store info says what is in it.`,
 create one by themselves, so you need this only to choose its place before. A
 store that exists is not changed.`,
 			Args: noArguments,
-			RunE: func(*cobra.Command, []string) error { return runStoreInit(a) },
+			RunE: func(*cobra.Command, []string) error {
+				dir, err := a.newStore()
+				if err != nil {
+					return err
+				}
+				if err := ingest.Init(dir); err != nil {
+					return storeError{err}
+				}
+				fmt.Fprintf(a.stderr, "store %s is ready\n", dir)
+				return nil
+			},
 		},
 		&cobra.Command{
 			Use:   "info",
@@ -50,24 +60,30 @@ store that exists is not changed.`,
 			Long: `Count the runs, sessions, points, files and bytes of the store, and name its
 format and its last writer. Several stores (--store) are described one by one.`,
 			Args: noArguments,
-			RunE: func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
+			RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+				var infos []views.StoreInfo
+				var failed error
+				for _, dir := range a.readStores() {
+					i, err := inspectStore(cmd.Context(), dir)
+					if i == nil {
+						return storeError{fmt.Errorf("store %s: %w", dir, err)}
+					}
+					infos, failed = append(infos, *i), errors.Join(failed, err)
+				}
+				t := views.StoreTable(infos)
+				return errors.Join(a.print(format, t, func() term.View {
+					v := term.RecordsView(t)
+					for i := range infos {
+						v.Below = append(v.Below, infos[i].Claims()...)
+					}
+					return v
+				}), failed)
+			}),
 		},
 		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreUnquarantineCommand(a), newStorePruneCommand(a),
 		newStoreViewsCommand(a),
 	)
 	return cmd
-}
-
-func runStoreInit(a *app) error {
-	dir, err := a.newStore()
-	if err != nil {
-		return err
-	}
-	if err := ingest.Init(dir); err != nil {
-		return storeError{err}
-	}
-	fmt.Fprintf(a.stderr, "store %s is ready\n", dir)
-	return nil
 }
 
 // withStore opens the store that a command writes to.
@@ -103,42 +119,36 @@ directly see them. You rarely need this: commands that write do it by
 themselves. Without --now, a small number of runs is left for later. Runs of a
 process that is still writing are never touched.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreSeal(a, cmd, now) },
+		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+			return a.withStore(func(dir string, s *ingest.Store) error {
+				before, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
+				if err != nil {
+					return storeError{err}
+				}
+				seal := s.SealDue
+				if now {
+					seal = s.Seal
+				}
+				if _, err := seal(cmd.Context()); err != nil {
+					return storeError{err}
+				}
+				if _, err := s.Pack(); err != nil {
+					return storeError{err}
+				}
+				after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
+				if err != nil {
+					return storeError{err}
+				}
+				t := views.SealedTable(before, after)
+				if err := a.reportLive(dir, now); err != nil {
+					return err
+				}
+				return a.print(format, t, func() term.View { return term.TableViewOr(t, a.page(), "nothing to seal") })
+			})
+		}),
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "seal even a small number of runs")
 	return cmd
-}
-
-func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	return a.withStore(func(dir string, s *ingest.Store) error {
-		before, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
-		if err != nil {
-			return storeError{err}
-		}
-		seal := s.SealDue
-		if now {
-			seal = s.Seal
-		}
-		if _, err := seal(cmd.Context()); err != nil {
-			return storeError{err}
-		}
-		if _, err := s.Pack(); err != nil {
-			return storeError{err}
-		}
-		after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
-		if err != nil {
-			return storeError{err}
-		}
-		t := views.SealedTable(before, after)
-		if err := a.reportLive(dir, now); err != nil {
-			return err
-		}
-		return a.print(format, t, func() term.View { return term.TableViewOr(t, a.page(), "nothing to seal") })
-	})
 }
 
 // reportLive says how many runs are not sealed, and when they will be.
@@ -155,30 +165,6 @@ func (a *app) reportLive(dir string, now bool) error {
 		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", term.Count(n, "run")+" "+term.IsAre(n))
 	}
 	return nil
-}
-
-func runStoreInfo(a *app, ctx context.Context) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	var infos []views.StoreInfo
-	var failed error
-	for _, dir := range a.readStores() {
-		i, err := inspectStore(ctx, dir)
-		if i == nil {
-			return storeError{fmt.Errorf("store %s: %w", dir, err)}
-		}
-		infos, failed = append(infos, *i), errors.Join(failed, err)
-	}
-	t := views.StoreTable(infos)
-	return errors.Join(a.print(format, t, func() term.View {
-		v := term.RecordsView(t)
-		for i := range infos {
-			v.Below = append(v.Below, infos[i].Claims()...)
-		}
-		return v
-	}), failed)
 }
 
 // inspectStore counts from names and sizes, and at the same time reads the runs for the rest. Where that fails, what names say
@@ -237,42 +223,40 @@ a file as pruned. store merge --restore-pruned with another store that still has
 the file brings it back.`,
 		Example: "  neurolens store prune-artifacts --older 90d --dry-run",
 		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runStorePrune(a, cmd, older, dryRun) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if older == "" {
+				return usageErrorf("prune-artifacts: want --older AGE")
+			}
+			format, err := a.outputFormat()
+			if err != nil {
+				return err
+			}
+			before, err := filter.Time("--older", older, a.now())
+			if err != nil {
+				return err
+			}
+			return a.withStore(func(dir string, s *ingest.Store) error {
+				db, err := openForReading(cmd.Context(), []string{dir})
+				if err != nil {
+					return err
+				}
+				defer db.Close()
+				kept, err := query.ArtifactsKeptSince(cmd.Context(), db, before)
+				if err != nil {
+					return err
+				}
+				done, err := s.PruneArtifacts(cmd.Context(), ingest.Pruning{Keep: kept, Before: before, DryRun: dryRun})
+				if err != nil {
+					return storeError{err}
+				}
+				t := answer.TableOf(pruneFields(), []prunedRow{{store: dir, dryRun: dryRun, done: done}})
+				return a.print(format, t, func() term.View { return term.RecordsView(t) })
+			})
+		},
 	}
 	cmd.Flags().StringVar(&older, "older", "", "remove the files of runs older than `AGE` (90d), or from before a date")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count what would be removed")
 	return cmd
-}
-
-func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error {
-	if older == "" {
-		return usageErrorf("prune-artifacts: want --older AGE")
-	}
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	before, err := filter.Time("--older", older, a.now())
-	if err != nil {
-		return err
-	}
-	return a.withStore(func(dir string, s *ingest.Store) error {
-		db, err := openForReading(cmd.Context(), []string{dir})
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		kept, err := query.ArtifactsKeptSince(cmd.Context(), db, before)
-		if err != nil {
-			return err
-		}
-		done, err := s.PruneArtifacts(cmd.Context(), ingest.Pruning{Keep: kept, Before: before, DryRun: dryRun})
-		if err != nil {
-			return storeError{err}
-		}
-		t := answer.TableOf(pruneFields(), []prunedRow{{store: dir, dryRun: dryRun, done: done}})
-		return a.print(format, t, func() term.View { return term.RecordsView(t) })
-	})
 }
 
 func newStoreVerifyCommand(a *app) *cobra.Command {
@@ -288,46 +272,40 @@ something is broken. unreadable: the system does not let the file be read, so
 its content is unknown. newer: the file is of a later version. If there is any
 row but notices, the exit status is 5.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreVerify(a, cmd) },
+		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+			dir, err := a.writeStore()
+			if err != nil {
+				return err
+			}
+			collectSeldom(maintenanceMemory)
+			var found []check.Finding
+			var remedies []string
+			done, err := check.Verify(cmd.Context(), dir, func(f check.Finding) {
+				found = append(found, f)
+				remedies = append(remedies, f.Remedy())
+			})
+			if err != nil {
+				return storeError{err}
+			}
+			t := answer.TableOf(views.FindingFields(), found)
+			if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, remedies, a.page()) }); err != nil {
+				return err
+			}
+			if err := views.DamageOf(dir, done); err != nil {
+				return storeError{err}
+			}
+			said := ""
+			if done.Lost > 0 {
+				said = fmt.Sprintf("; %s lost samples or ops to damage before", term.Count(done.Lost, "run"))
+			}
+			fmt.Fprintf(a.stderr, "store %s is whole: %s in %s%s\n", dir, term.Count(done.Runs, "run"), term.Count(done.Files, "file"), said)
+			return nil
+		}),
 	}
 }
 
 // maintenanceMemory is how many bytes are in memory before garbage is collected more often.
 const maintenanceMemory = 200 << 20
-
-func runStoreVerify(a *app, cmd *cobra.Command) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	dir, err := a.writeStore()
-	if err != nil {
-		return err
-	}
-	collectSeldom(maintenanceMemory)
-	var found []check.Finding
-	var remedies []string
-	done, err := check.Verify(cmd.Context(), dir, func(f check.Finding) {
-		found = append(found, f)
-		remedies = append(remedies, f.Remedy())
-	})
-	if err != nil {
-		return storeError{err}
-	}
-	t := answer.TableOf(views.FindingFields(), found)
-	if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, remedies, a.page()) }); err != nil {
-		return err
-	}
-	if err := views.DamageOf(dir, done); err != nil {
-		return storeError{err}
-	}
-	said := ""
-	if done.Lost > 0 {
-		said = fmt.Sprintf("; %s lost samples or ops to damage before", term.Count(done.Lost, "run"))
-	}
-	fmt.Fprintf(a.stderr, "store %s is whole: %s in %s%s\n", dir, term.Count(done.Runs, "run"), term.Count(done.Files, "file"), said)
-	return nil
-}
 
 func newStoreMergeCommand(a *app) *cobra.Command {
 	var restore bool
@@ -348,27 +326,25 @@ Files that store prune-artifacts removed here stay removed, unless the other
 store got them later. --restore-pruned brings them back.`,
 		Example: "  neurolens store merge /mnt/lab3/runs_store",
 		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args, restore) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.bringIn(args, "store", func(s *ingest.Store, other string, refused func(ingest.LeftOut)) (ingest.Merged, error) {
+				damaged := false
+				done, err := s.Merge(cmd.Context(), other, ingest.Merging{RestorePruned: restore, Refused: func(f ingest.LeftOut) {
+					damaged = damaged || f.Damaged
+					refused(f)
+				}})
+				if done.Pruned > 0 {
+					fmt.Fprintf(a.stderr, "%s of %s %s pruned here: store merge --restore-pruned brings them back\n", term.Count(done.Pruned, "file"), other, term.IsAre(done.Pruned))
+				}
+				if damaged {
+					fmt.Fprintf(a.stderr, "store %s is damaged: store repair keeps what is whole in it; then merge again\n", other)
+				}
+				return done, err
+			})
+		},
 	}
 	cmd.Flags().BoolVar(&restore, "restore-pruned", false, "bring back files that were pruned here")
 	return cmd
-}
-
-func runStoreMerge(a *app, cmd *cobra.Command, others []string, restore bool) error {
-	return a.bringIn(others, "store", func(s *ingest.Store, other string, refused func(ingest.LeftOut)) (ingest.Merged, error) {
-		damaged := false
-		done, err := s.Merge(cmd.Context(), other, ingest.Merging{RestorePruned: restore, Refused: func(f ingest.LeftOut) {
-			damaged = damaged || f.Damaged
-			refused(f)
-		}})
-		if done.Pruned > 0 {
-			fmt.Fprintf(a.stderr, "%s of %s %s pruned here: store merge --restore-pruned brings them back\n", term.Count(done.Pruned, "file"), other, term.IsAre(done.Pruned))
-		}
-		if damaged {
-			fmt.Fprintf(a.stderr, "store %s is damaged: store repair keeps what is whole in it; then merge again\n", other)
-		}
-		return done, err
-	})
 }
 
 func newStoreUnquarantineCommand(a *app) *cobra.Command {
@@ -443,44 +419,42 @@ exit status is then 4. If you interrupt it, NEWDIR is no store yet, and the same
 command continues. It keeps finished files that still agree with this store, and
 leaves a NEWDIR that is complete as it is.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreCompact(a, cmd, into) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if into == "" {
+				return usageErrorf("compact: want --into NEWDIR")
+			}
+			format, err := a.outputFormat()
+			if err != nil {
+				return err
+			}
+			dir, err := a.writeStore()
+			if err != nil {
+				return err
+			}
+			left := 0
+			collectSeldom(maintenanceMemory)
+			done, err := ingest.Compact(cmd.Context(), dir, into, version, func(f ingest.LeftOut) {
+				left++
+				fmt.Fprintf(a.stderr, "damaged %s/%s: %s\n", dir, f.Path, f.Problem)
+			})
+			if err != nil {
+				return storeError{err}
+			}
+			if done.Already {
+				fmt.Fprintf(a.stderr, "%s is complete already\n", into)
+			}
+			t := answer.TableOf(compactFields(), []compactedRow{{into: into, done: done}})
+			if err := a.print(format, t, func() term.View { return term.RecordsView(t) }); err != nil {
+				return err
+			}
+			if left > 0 {
+				return errRunsFailed
+			}
+			return nil
+		},
 	}
 	cmd.Flags().StringVar(&into, "into", "", "create the new store in `NEWDIR`")
 	return cmd
-}
-
-func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
-	if into == "" {
-		return usageErrorf("compact: want --into NEWDIR")
-	}
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	dir, err := a.writeStore()
-	if err != nil {
-		return err
-	}
-	left := 0
-	collectSeldom(maintenanceMemory)
-	done, err := ingest.Compact(cmd.Context(), dir, into, version, func(f ingest.LeftOut) {
-		left++
-		fmt.Fprintf(a.stderr, "damaged %s/%s: %s\n", dir, f.Path, f.Problem)
-	})
-	if err != nil {
-		return storeError{err}
-	}
-	if done.Already {
-		fmt.Fprintf(a.stderr, "%s is complete already\n", into)
-	}
-	t := answer.TableOf(compactFields(), []compactedRow{{into: into, done: done}})
-	if err := a.print(format, t, func() term.View { return term.RecordsView(t) }); err != nil {
-		return err
-	}
-	if left > 0 {
-		return errRunsFailed
-	}
-	return nil
 }
 
 func newStoreRepairCommand(a *app) *cobra.Command {
@@ -499,7 +473,45 @@ The exit status is 4 if data was lost, and 5 if damage is left, or a file cannot
 be read or is of a newer version. To get lost data back, use store merge with a
 good copy of the store, or store unquarantine.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
+		RunE: a.printing(func(cmd *cobra.Command, _ []string, format string) error {
+			var rows []check.Repair
+			did := func(r check.Repair) { rows = append(rows, r) }
+			repaired := func(dir, verb, where string, done check.Repaired, err error) error {
+				if err != nil {
+					return storeError{err}
+				}
+				t := answer.TableOf(views.RepairFields(), rows)
+				if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, nil, a.page()) }); err != nil {
+					return err
+				}
+				if done.Loss != (check.Loss{}) {
+					fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
+						dir, views.LossText(done.Loss, verb), where, ingest.QuarantineDir)
+				}
+				if done.Loss == (check.Loss{}) && done.Left == 0 {
+					fmt.Fprintf(a.stderr, "store %s: %s\n", dir, withoutLoss(len(t.Rows), dryRun))
+				}
+				switch {
+				case done.Left > 0:
+					return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, term.Count(done.Left, "problem"))}
+				case done.Loss != (check.Loss{}):
+					return errRunsFailed
+				}
+				return nil
+			}
+			if dryRun { // which needs no more than to read
+				dir, err := a.writeStore()
+				if err != nil {
+					return err
+				}
+				done, err := check.PlanRepair(cmd.Context(), dir, did)
+				return repaired(dir, "repair would lose", "would go to", done, err)
+			}
+			return withOpened(a, check.OpenToRepair, func(dir string, r *check.Repairer) error {
+				done, err := r.Repair(cmd.Context(), did)
+				return repaired(dir, "repair lost", "are in", done, err)
+			})
+		}),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be done")
 	return cmd
@@ -514,50 +526,6 @@ func withoutLoss(actions int, dryRun bool) string {
 		return "no runs, samples or operators would be lost"
 	}
 	return "no runs, samples or operators were lost"
-}
-
-func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	var rows []check.Repair
-	did := func(r check.Repair) { rows = append(rows, r) }
-	repaired := func(dir, verb, where string, done check.Repaired, err error) error {
-		if err != nil {
-			return storeError{err}
-		}
-		t := answer.TableOf(views.RepairFields(), rows)
-		if err := a.print(format, t, func() term.View { return views.StoreProblems(format, t, nil, a.page()) }); err != nil {
-			return err
-		}
-		if done.Loss != (check.Loss{}) {
-			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
-				dir, views.LossText(done.Loss, verb), where, ingest.QuarantineDir)
-		}
-		if done.Loss == (check.Loss{}) && done.Left == 0 {
-			fmt.Fprintf(a.stderr, "store %s: %s\n", dir, withoutLoss(len(t.Rows), dryRun))
-		}
-		switch {
-		case done.Left > 0:
-			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, term.Count(done.Left, "problem"))}
-		case done.Loss != (check.Loss{}):
-			return errRunsFailed
-		}
-		return nil
-	}
-	if dryRun { // which needs no more than to read
-		dir, err := a.writeStore()
-		if err != nil {
-			return err
-		}
-		done, err := check.PlanRepair(cmd.Context(), dir, did)
-		return repaired(dir, "repair would lose", "would go to", done, err)
-	}
-	return withOpened(a, check.OpenToRepair, func(dir string, r *check.Repairer) error {
-		done, err := r.Repair(cmd.Context(), did)
-		return repaired(dir, "repair lost", "are in", done, err)
-	})
 }
 
 // The dialects.

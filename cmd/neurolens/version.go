@@ -12,13 +12,9 @@ func newVersionCommand(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of NeuroLens and of its components",
 		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			format, err := a.outputFormat()
-			if err != nil {
-				return err
-			}
+		RunE: a.printing(func(_ *cobra.Command, _ []string, format string) error {
 			t := views.Version(version)
 			return a.print(format, t, func() term.View { return term.PairsView(t) })
-		},
+		}),
 	}
 }

@@ -19,11 +19,18 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
+// TextColumns returns columns of texts with the given names.
+func TextColumns(names ...string) []answer.Column {
+	columns := make([]answer.Column, len(names))
+	for i, name := range names {
+		columns[i] = answer.Column{Name: name, Type: answer.TypeText}
+	}
+	return columns
+}
+
 // Env lists the facts of a machine; for each unknown fact it gives the reason.
 func Env(env schema.Env) answer.Table {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},
-	}}
+	t := answer.Table{Columns: TextColumns("fact", "value", "missing")}
 	all := map[string][]any{}
 	for name, value := range env.Facts {
 		all[name] = []any{name, value, nil}
@@ -46,7 +53,7 @@ func Facts(t answer.Table) term.View {
 			unknown[reason] = append(unknown[reason], term.ValueString(row[0]))
 			continue
 		}
-		v.Rows = append(v.Rows, []term.Cell{{Text: term.ValueString(row[0])}, {Text: term.ValueString(row[1])}})
+		v.Rows = append(v.Rows, term.Cells(term.ValueString(row[0]), term.ValueString(row[1])))
 	}
 	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
 		v.Below = append(v.Below, reason+term.Gap+strings.Join(unknown[reason], " "))
@@ -58,13 +65,7 @@ func Facts(t answer.Table) term.View {
 // Nameable are the facts that expressions may name, each with its value on a machine or the reason why there is none: as a
 // table for programs, and for people.
 func Nameable(m *expression.Machine) (answer.Table, term.View) {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "fact", Type: answer.TypeText},
-		{Name: "value", Type: answer.TypeText},
-		{Name: "unit", Type: answer.TypeText},
-		{Name: "meaning", Type: answer.TypeText},
-		{Name: "missing", Type: answer.TypeText},
-	}}
+	t := answer.Table{Columns: TextColumns("fact", "value", "unit", "meaning", "missing")}
 	v := term.View{Columns: []term.Column{{Header: "FACT"}, {Header: "VALUE"}, {Header: "MEANING"}}}
 	for _, f := range expression.Facts() {
 		row := []any{f.Name, nil, nil, f.Meaning, nil}
@@ -152,7 +153,7 @@ func machineWords(env schema.Env) []string {
 // Version has the version of this program, the commit and the tag that it was built from as far as the build knows them, and what it is
 // built with.
 func Version(version string) answer.Table {
-	t := answer.Table{Columns: []answer.Column{{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}}}
+	t := answer.Table{Columns: TextColumns("fact", "value")}
 	add := func(fact, value string) { t.Rows = append(t.Rows, []any{fact, value}) }
 	add("neurolens", version)
 	if info, ok := debug.ReadBuildInfo(); ok {

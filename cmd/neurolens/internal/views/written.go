@@ -71,7 +71,7 @@ func Exported(files []export.File) term.View {
 
 // WorkflowTable has the state of each file.
 func WorkflowTable(files []project.WorkflowFile, states []string) answer.Table {
-	t := answer.Table{Columns: []answer.Column{{Name: "file", Type: answer.TypeText}, {Name: "state", Type: answer.TypeText}}}
+	t := answer.Table{Columns: TextColumns("file", "state")}
 	for i, f := range files {
 		t.Rows = append(t.Rows, []any{f.Path, states[i]})
 	}
