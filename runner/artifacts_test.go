@@ -20,8 +20,7 @@ import (
 // sweepOf reads a sweep from its text.
 func sweepOf(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	s := must.Get(sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
-	return s
+	return must.Get(sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 }
 
 // TestBesideLatencies: checks that hold, metrics that are derived, and files change nothing of the latencies of a run, whatever

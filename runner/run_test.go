@@ -28,8 +28,7 @@ func TestMain(m *testing.M) {
 
 func parse(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	s := must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
-	return s
+	return must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 }
 
 const smallSweep = `

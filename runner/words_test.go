@@ -39,8 +39,7 @@ func TestProtocolHasEveryWord(t *testing.T) {
 func goWords(t *testing.T) (words []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "*/*.go", "../schema/stat/*.go"} {
-		files := must.Get(filepath.Glob(pattern))(t)
-		for _, name := range files {
+		for _, name := range must.Get(filepath.Glob(pattern))(t) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
@@ -84,8 +83,7 @@ var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|Skipped|warning)\("(
 // pythonWords are what a Python worker gives as a kind or as a warning.
 func pythonWords(t *testing.T) (words []string) {
 	t.Helper()
-	files := must.Get(filepath.Glob("python/*.py"))(t)
-	for _, name := range files {
+	for _, name := range must.Get(filepath.Glob("python/*.py"))(t) {
 		text := must.Get(os.ReadFile(name))(t)
 		for _, m := range pythonWord.FindAllStringSubmatch(string(text), -1) {
 			if word := m[1] + m[2] + m[3]; word != "ticks" { // of a metric

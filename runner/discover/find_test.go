@@ -53,8 +53,7 @@ func found(t *testing.T, rule, in string, files ...string) string {
 	if !known {
 		t.Fatalf("there is no rule %s", rule)
 	}
-	f := must.Get(find(tree(files...), r, in))(t)
-	return text(f)
+	return text(must.Get(find(tree(files...), r, in))(t))
 }
 
 func want(t *testing.T, got, want string) {

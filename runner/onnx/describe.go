@@ -201,8 +201,7 @@ func (d *describer) graph(size int64, at place) {
 			}
 			return
 		case number == 11 && at.main:
-			in := d.input(size)
-			d.inputs = append(d.inputs, in)
+			d.inputs = append(d.inputs, d.input(size))
 			return
 		}
 	})

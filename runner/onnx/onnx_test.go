@@ -15,8 +15,7 @@ import (
 
 func generate(t *testing.T, name, precision string) []byte {
 	t.Helper()
-	b := must.Get(Generate(name, precision))(t)
-	return b
+	return must.Get(Generate(name, precision))(t)
 }
 
 // TestGolden freezes the bytes: a hash of a model in a store must mean the same for ever.

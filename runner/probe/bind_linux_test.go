@@ -19,8 +19,7 @@ func TestNoUndefinedFunctions(t *testing.T) {
 	program := must.Get(os.Executable())(t)
 	file := must.Get(elf.Open(program))(t)
 	defer file.Close()
-	symbols := must.Get(file.DynamicSymbols())(t)
-	for _, s := range symbols {
+	for _, s := range must.Get(file.DynamicSymbols())(t) {
 		if strings.HasPrefix(s.Name, "nvml") {
 			t.Errorf("%s is a dynamic symbol of the program", s.Name)
 		}

@@ -63,8 +63,7 @@ func modelSpec(t *testing.T, dir string, settings Settings, config map[string]st
 	spec := specOf(t, settings, config)
 	spec.Dir = dir
 	if settings.ModelFile != "" {
-		model := must.Get(os.ReadFile(filepath.Join(dir, settings.ModelFile)))(t)
-		spec.Program.Files[settings.ModelFile] = model
+		spec.Program.Files[settings.ModelFile] = must.Get(os.ReadFile(filepath.Join(dir, settings.ModelFile)))(t)
 	}
 	return spec
 }

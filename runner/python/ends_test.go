@@ -203,8 +203,7 @@ func TestHangIsKilled(t *testing.T) {
 		if stack := o.Facts["runner.stack"]; !strings.Contains(stack, `bench.py", line 14 in act`) {
 			t.Errorf("stack %q", stack)
 		}
-		ns := must.Get(strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64))(t)
-		delays = append(delays, time.Duration(ns))
+		delays = append(delays, time.Duration(must.Get(strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64))(t)))
 	}
 	slices.Sort(delays)
 	t.Logf("from the deadline until all was reaped: median %v, largest %v of %d", delays[len(delays)/2], delays[len(delays)-1], len(delays))

@@ -49,8 +49,7 @@ func BenchmarkPythonLoopRatio(b *testing.B) {
 	var ratios []float64
 	for b.Loop() {
 		out := must.Get(exec.Command(python, "-c", loopRatio, string(source), "21").Output())(b)
-		ratio := must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b)
-		ratios = append(ratios, ratio)
+		ratios = append(ratios, must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b))
 	}
 	slices.Sort(ratios)
 	b.ReportMetric(ratios[len(ratios)/2], "ratio")

@@ -85,10 +85,7 @@ func readAxes(d *document, grid []member) []axis {
 			axes = append(axes, a)
 		}
 	}
-	var params []member
-	if f := d.keys["params"]; f.given() {
-		params = f.members("params.")
-	}
+	params := d.keys["params"].members("params.")
 	for _, m := range slices.Concat(params, grid) {
 		read := readAxis
 		if len(params) > 0 {
@@ -154,8 +151,7 @@ func readAxis(name string, f field) axis {
 			numbers = item.span()
 		}
 		for _, number := range numbers {
-			v := readValue(name, number)
-			a.values = append(a.values, v)
+			a.values = append(a.values, readValue(name, number))
 		}
 	}
 	if len(a.values) == 0 {
@@ -568,12 +564,7 @@ type step struct {
 
 // readScales reads the axes whose value depends on the machine: a base times the factor of a step.
 func (d *document) readScales(axes []axis) []axis {
-	f := d.keys["scale"]
-	if !f.given() {
-		return axes
-	}
-	members := f.members("scale.")
-	for _, m := range members {
+	for _, m := range d.keys["scale"].members("scale.") {
 		axes = append(axes, newAxis(m.key, m.value, axes, d.readScale))
 	}
 	return axes
@@ -699,9 +690,8 @@ func (d *document) readBy(f field) (by *formula, unit string) {
 
 // readSteps reads steps, the largest amount first.
 func (f field) readSteps(unit string) []step {
-	members := f.members(f.what + ".")
 	var steps []step
-	for _, m := range members {
+	for _, m := range f.someMembers(f.what + ".") {
 		minimum, err := expression.ParseAmount(m.key, unit)
 		if err != nil {
 			panic(m.value.errorf("want an amount such as 16GiB: %v", err))
@@ -711,9 +701,6 @@ func (f field) readSteps(unit string) []step {
 			panic(m.value.errorf("appears twice"))
 		}
 		steps = append(steps, s)
-	}
-	if len(steps) == 0 {
-		panic(f.errorf("is empty"))
 	}
 	slices.SortFunc(steps, func(a, b step) int {
 		if a.minimum > b.minimum {

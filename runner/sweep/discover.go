@@ -80,14 +80,12 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) {
 			panic(other.errorf("cannot be combined with discover (line %d): use one of them", f.line))
 		}
 	}
-	if len(f.items()) == 0 {
-		panic(f.errorf("is empty"))
-	}
+	entries := f.someItems()
 	root := o.Files
 	if root == nil {
 		root = noFiles{}
 	}
-	for _, entry := range f.items() {
+	for _, entry := range entries {
 		d := readDiscovery(entry)
 		benchmarks := l.find(d, root)
 		var deleted []discover.Benchmark
@@ -100,8 +98,7 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) {
 			if i >= len(benchmarks) {
 				files = o.Base
 			}
-			found := l.foundBenchmark(d, b, files)
-			l.found = append(l.found, found)
+			l.found = append(l.found, l.foundBenchmark(d, b, files))
 		}
 	}
 	l.addShortNames()
@@ -144,9 +141,6 @@ func readRule(entry, f field) (rule discover.Rule) {
 
 // texts are the texts of a list, or of one text; none where the key is not there.
 func (f field) texts() (texts []string) {
-	if !f.given() {
-		return nil
-	}
 	for _, item := range f.items() {
 		texts = append(texts, item.text())
 	}
@@ -405,8 +399,7 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) *yaml.Node {
 	f := from.load(src)
 	members := f.members("")
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: f.line}
-	words := append(slices.Sorted(maps.Keys(configWords)), "metadata", discover.KeyObject)
-	f.known("", append(words, keyNames(keys)...))
+	f.known("", append(append(slices.Sorted(maps.Keys(configWords)), "metadata", discover.KeyObject), keyNames(keys)...))
 	for _, m := range members {
 		key, value := m.key, m.value.Node
 		if value.ShortTag() == "!!null" { // a word that somebody has left empty says nothing
@@ -490,11 +483,9 @@ func timedIterations(f field) *yaml.Node {
 
 // tolerances are what metrics of accuracy may be at most.
 func tolerances(_ *layered, f field) (string, *yaml.Node) {
-	members := f.members("tolerances.")
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
-	for _, m := range members {
-		limit := m.value.canonical()
-		list.Content = append(list.Content, textNode(m.value.line, m.key+" <= "+limit))
+	for _, m := range f.members("tolerances.") {
+		list.Content = append(list.Content, textNode(m.value.line, m.key+" <= "+m.value.canonical()))
 	}
 	return "check", list
 }
@@ -508,8 +499,7 @@ func skipConditions(l *layered, f field) (string, *yaml.Node) {
 		var conditions []string
 		for _, axis := range []string{"backend", "precision"} {
 			if v := values[axis]; v.given() {
-				text := v.text()
-				conditions = append(conditions, axis+" == "+strconv.Quote(text))
+				conditions = append(conditions, axis+" == "+strconv.Quote(v.text()))
 			}
 		}
 		unclear := ""

@@ -18,8 +18,7 @@ var workflow = regexp.MustCompile(`(?m)^(jobs|runs):$|\A +\w+:$`)
 func TestPages(t *testing.T) {
 	var pages []string
 	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
-		found := must.Get(filepath.Glob(pattern))(t)
-		pages = append(pages, found...)
+		pages = append(pages, must.Get(filepath.Glob(pattern))(t)...)
 	}
 	tree := in("ch13/baseline_moe.py", "ch13/optimized_moe.py", "kernels/scan.py=def run_benchmark(): pass\n", "perf/bench_sort.py=def run(): pass\n",
 		"perf/bench_scan_fast.py=def run(): pass\n", "perf/bench_scan_slow.py=def run(): pass\n")

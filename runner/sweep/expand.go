@@ -802,33 +802,23 @@ type control struct {
 // readCalibrate returns the key calibrate if it is true, else the zero field.
 func (d *document) readCalibrate() field {
 	f := d.keys["calibrate"]
-	if !f.given() {
-		return field{}
+	if f.given() && f.boolean() {
+		return f
 	}
-	wanted := f.boolean()
-	if !wanted {
-		return field{}
-	}
-	return f
+	return field{}
 }
 
 // readControls reads what names controls: axis=value, or a list of such.
 func readControls(sections []*section, f field) []control {
-	if !f.given() {
-		return nil
-	}
-	if len(f.Content) > maxEntries {
-		panic(f.errorf("more than %d entries", maxEntries))
-	}
 	var all []control
-	for _, item := range f.items() {
+	for _, item := range f.entries() {
 		c := readControl(sections, item)
 		if slices.ContainsFunc(all, func(o control) bool { return o.axis == c.axis && o.text == c.text }) {
 			panic(item.errorf("%s appears twice", item.got()))
 		}
 		all = append(all, c)
 	}
-	if len(all) == 0 {
+	if f.given() && len(all) == 0 {
 		panic(f.errorf("is empty"))
 	}
 	return all

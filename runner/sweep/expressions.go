@@ -342,29 +342,23 @@ func (p *program) readResults(d *document, g *grid) {
 	if !derived.given() && !check.given() {
 		return
 	}
-	var members []member
-	if derived.given() {
-		members = derived.members("derived.")
-		if len(members) == 0 || len(members) > maxMetrics {
-			panic(derived.errorf("want 1 to %d metrics, got %d", maxMetrics, len(members)))
-		}
+	members := derived.members("derived.")
+	if derived.given() && (len(members) == 0 || len(members) > maxMetrics) {
+		panic(derived.errorf("want 1 to %d metrics, got %d", maxMetrics, len(members)))
 	}
 	s := metricEnv{newExprEnv(g, d.over.Facts, p.seed, d.otherAxes), p.metricNames(members)}
 	for _, m := range members {
 		if slices.ContainsFunc(p.metrics, func(read metric) bool { return read.rule.Name == m.key }) {
 			panic(m.value.errorf("metrics defines a metric with this name: choose another name"))
 		}
-		r := s.readDerived(m)
-		p.derived = append(p.derived, r)
+		p.derived = append(p.derived, s.readDerived(m))
 	}
 	p.orderDerived(derived)
-	if !check.given() {
-		return
+	conditions := check.items()
+	if check.given() && (len(conditions) == 0 || len(conditions) > maxMetrics) {
+		panic(check.errorf("want 1 to %d conditions, got %d", maxMetrics, len(conditions)))
 	}
-	if len(check.items()) == 0 || len(check.items()) > maxMetrics {
-		panic(check.errorf("want 1 to %d conditions, got %d", maxMetrics, len(check.items())))
-	}
-	for _, item := range check.items() {
+	for _, item := range conditions {
 		c := &Result{scale: 1}
 		s.compile(c, item, expression.Boolean)
 		p.checks = append(p.checks, c)
@@ -630,11 +624,8 @@ func (d *document) readSkips(g *grid, seed *int64) []skipRule {
 		return nil
 	}
 	l := d.exprEnv(g, seed)
-	if len(f.Content) > maxEntries {
-		panic(f.errorf("more than %d entries", maxEntries))
-	}
 	var rules []skipRule
-	for _, item := range f.items() {
+	for _, item := range f.entries() {
 		keys := item.knownOfExpressions(keyNames(keysOfSkip))
 		if !keys["when"].given() {
 			panic(item.errorf("want {when: EXPRESSION, reason: TEXT}: when is missing"))
@@ -654,8 +645,7 @@ func (d *document) readSkips(g *grid, seed *int64) []skipRule {
 // knownOfExpressions are the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
 // second of which is `b) > 1`.
 func (f field) knownOfExpressions(keys []string) map[string]field {
-	members := f.members(f.what + ".")
-	for i, m := range members {
+	for i, m := range f.members(f.what + ".") {
 		if !slices.Contains(keys, m.key) && !axisName.MatchString(m.key) {
 			panic(f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression, because YAML ends it at the comma", shorten(m.key)))
 		}

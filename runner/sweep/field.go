@@ -105,8 +105,11 @@ func (f field) with(n *yaml.Node, what string) field {
 	return field{n, from, what, n.Line}
 }
 
-// items are the values of a list. Any other value counts as a list of one.
+// items are the values of a list. Any other value counts as a list of one; a field that is not given has none.
 func (f field) items() []field {
+	if !f.given() {
+		return nil
+	}
 	if f.Kind != yaml.SequenceNode {
 		return []field{f}
 	}
@@ -123,8 +126,38 @@ type member struct {
 	value field
 }
 
-// members are the keys and values of a map, in the order of the file. Errors put prefix before the key.
+// someItems are items, of which there has to be one.
+func (f field) someItems() []field {
+	items := f.items()
+	if len(items) == 0 {
+		panic(f.errorf("is empty"))
+	}
+	return items
+}
+
+// someMembers are members, of which there has to be one.
+func (f field) someMembers(prefix string) []member {
+	members := f.members(prefix)
+	if len(members) == 0 {
+		panic(f.errorf("is empty"))
+	}
+	return members
+}
+
+// entries are the items of a key with a limit on their number.
+func (f field) entries() []field {
+	items := f.items()
+	if len(items) > maxEntries {
+		panic(f.errorf("more than %d entries", maxEntries))
+	}
+	return items
+}
+
+// members are the keys and values of a map, in the order of the file. A field that is not given has none. Errors put prefix before the key.
 func (f field) members(prefix string) []member {
+	if !f.given() {
+		return nil
+	}
 	if f.Kind != yaml.MappingNode {
 		panic(f.want("a map"))
 	}
@@ -205,8 +238,7 @@ func (f field) decode() any {
 	case yaml.MappingNode:
 		object := map[string]any{}
 		for pair := range slices.Chunk(f.Content, 2) {
-			value := f.with(pair[1], f.what).decode()
-			object[pair[0].Value] = value
+			object[pair[0].Value] = f.with(pair[1], f.what).decode()
 		}
 		return object
 	}

@@ -60,13 +60,8 @@ type inputSpec struct {
 
 // readInputs reads the key inputs.
 func (p *program) readInputs(_ *document, f field) {
-	members := f.members("inputs.")
-	if len(members) == 0 {
-		panic(f.errorf("is empty"))
-	}
-	for _, m := range members {
-		spec := m.readInput(p.scope)
-		p.inputs = append(p.inputs, spec)
+	for _, m := range f.someMembers("inputs.") {
+		p.inputs = append(p.inputs, m.readInput(p.scope))
 	}
 }
 
@@ -79,8 +74,7 @@ func (m member) readInput(s *scope) inputSpec {
 	}
 	for key, f := range values {
 		if key != "shape" {
-			text := f.inputText(s)
-			spec.texts[key] = text
+			spec.texts[key] = f.inputText(s)
 			continue
 		}
 		if f.Kind != yaml.SequenceNode {
@@ -88,8 +82,7 @@ func (m member) readInput(s *scope) inputSpec {
 		}
 		spec.shape = []template{}
 		for _, item := range f.items() {
-			size := item.staticTemplate(s)
-			spec.shape = append(spec.shape, size)
+			spec.shape = append(spec.shape, item.staticTemplate(s))
 		}
 	}
 	spec.checkKeys()
@@ -357,12 +350,8 @@ func (t template) checkOption(name, text string) {
 
 // readTemplates reads a map of texts.
 func (f field) readTemplates(s *scope) map[string]template {
-	members := f.members(f.what + ".")
-	if len(members) == 0 {
-		panic(f.errorf("is empty"))
-	}
 	all := map[string]template{}
-	for _, m := range members {
+	for _, m := range f.someMembers(f.what + ".") {
 		all[m.key] = m.value.staticTemplate(s)
 	}
 	return all
@@ -370,12 +359,9 @@ func (f field) readTemplates(s *scope) map[string]template {
 
 // readPaths reads one path or several.
 func (f field) readPaths(s *scope) (all []template) {
-	for _, item := range f.items() {
+	for _, item := range f.someItems() {
 		item.text()
 		all = append(all, item.staticTemplate(s))
-	}
-	if len(all) == 0 {
-		panic(f.errorf("is empty"))
 	}
 	return all
 }

@@ -377,7 +377,7 @@ func (s *settings) readIgnoredExits(_ *document, f field) {
 		s.point.AnyExit = f.boolean()
 		return
 	}
-	for _, item := range f.items() {
+	for _, item := range f.someItems() {
 		if n := item.Node; n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" {
 			panic(item.errorf("want true, or a list of exit statuses, got %s", item.got()))
 		}
@@ -386,9 +386,6 @@ func (s *settings) readIgnoredExits(_ *document, f field) {
 		}
 		code := item.integer(exitValue.Min, exitValue.Max, fmt.Sprintf("an exit status from %d to %d", exitValue.Min, exitValue.Max))
 		s.point.Exits = append(s.point.Exits, int(code))
-	}
-	if len(s.point.Exits) == 0 {
-		panic(f.errorf("is empty"))
 	}
 }
 
@@ -818,6 +815,9 @@ func oneOrMany(minimum int64, v Value) Value { return eitherOf(v, listOf(minimum
 
 // read reads a value into the variable that to points to. Other kinds have their own readers.
 func (v Value) read(f field, to any) {
+	if !f.given() {
+		return
+	}
 	switch to := to.(type) {
 	case *bool:
 		*to = f.boolean()

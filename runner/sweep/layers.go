@@ -99,8 +99,7 @@ func (l *layered) readExpansion(keys map[string]field, key, label string, o Over
 	}
 	l.chosen[key], l.names[key] = true, nil
 	option := origin{name: "-P " + label}
-	list := option.load([]byte("[" + selected + "]"))
-	for _, item := range list.items() {
+	for _, item := range option.load([]byte("[" + selected + "]")).items() {
 		at := slices.IndexFunc(names, func(m member) bool { return m.key == item.Value })
 		if at < 0 {
 			panic(item.errorf("%s is not one of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names))))
@@ -132,8 +131,7 @@ func (f field) checkOverriding() {
 	if prefix != "" {
 		prefix += "."
 	}
-	members := f.members(prefix)
-	for _, m := range members {
+	for _, m := range f.members(prefix) {
 		whole := slices.ContainsFunc(keys, func(k Key) bool { return k.Whole && k.Name == m.key })
 		suite := m.key == "timeouts" && memberOf(m.value.Node, "suite") != nil
 		if whole || suite {
@@ -157,10 +155,7 @@ func memberNames(members []member) (names []string) {
 
 // readPresets checks all presets and keeps the requested ones, in the order of the request.
 func (l *layered) readPresets(f field, names []string) {
-	var presets []member
-	if f.given() {
-		presets = f.members("presets.")
-	}
+	presets := f.members("presets.")
 	for i, p := range presets {
 		presets[i].value.Node = flattenLayer(p.value.Node)
 		l.checkOver(presets[i].value, p.value.what+".")

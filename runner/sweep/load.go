@@ -142,8 +142,7 @@ func (r *resolver) resolve(n *yaml.Node, depth int) *yaml.Node {
 	c := *n
 	c.Content = make([]*yaml.Node, len(n.Content))
 	for i, child := range n.Content {
-		resolved := r.resolve(child, depth+1)
-		c.Content[i] = resolved
+		c.Content[i] = r.resolve(child, depth+1)
 	}
 	return &c
 }

@@ -41,16 +41,12 @@ type metric struct {
 
 // readMetrics reads the metrics that stand in outputs.
 func (p *program) readMetrics(d *document, f field) {
-	members := f.members("metrics.")
-	switch {
-	case len(members) == 0:
-		panic(f.errorf("is empty"))
-	case len(members) > maxMetrics:
+	members := f.someMembers("metrics.")
+	if len(members) > maxMetrics {
 		panic(f.errorf("more than %d metrics", maxMetrics))
 	}
 	for _, m := range members {
-		metric := p.readMetric(d, m)
-		p.metrics = append(p.metrics, metric)
+		p.metrics = append(p.metrics, p.readMetric(d, m))
 	}
 }
 
@@ -67,9 +63,7 @@ func (p *program) readMetric(d *document, m member) metric {
 		to := map[string]any{
 			"from": &r.From, "regex": &r.Regex, "jq": &r.JQ, "read": &r.Read, "unit": &r.Unit, "better": &better, "take": &r.Take, "optional": &r.Optional,
 		}[k.Name]
-		if f := values[k.Name]; f.given() {
-			k.Value.read(f, to)
-		}
+		k.Value.read(values[k.Name], to)
 	}
 	r.Better = schema.Better(better)
 	if f := values["from"]; f.given() {

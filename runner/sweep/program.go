@@ -129,14 +129,12 @@ func (p *program) readSource(d *document, f field) {
 }
 
 func (p *program) readEnv(_ *document, f field) {
-	members := f.members("env.")
-	for _, m := range members {
+	for _, m := range f.members("env.") {
 		if strings.ContainsAny(m.key, "=\x00") {
 			panic(m.value.errorf("a name cannot contain ="))
 		}
 		m.value.checkUnfilled(m.key)
-		t := m.value.template(p.scope)
-		p.env = append(p.env, variable{m.key, t})
+		p.env = append(p.env, variable{m.key, m.value.template(p.scope)})
 	}
 }
 
@@ -373,9 +371,6 @@ func (p *program) fixedEnv() map[string]string {
 // readShare reads the ignored paths that both sides of a comparison of two commits are to see.
 func (d *document) readShare() []string {
 	f := d.keys["share"]
-	if !f.given() {
-		return nil
-	}
 	if len(f.items()) > maxShares {
 		panic(f.errorf("more than %d paths", maxShares))
 	}
@@ -412,8 +407,7 @@ const standardShell = "sh"
 func (p *program) readShell(_ *document, f field) {
 	name := standardShell
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
-		on := f.boolean()
-		if !on {
+		if !f.boolean() {
 			return
 		}
 	} else {
@@ -486,15 +480,13 @@ func (p *program) readHook(f field) texts {
 	if p.around.shell != nil {
 		return p.around.shellTexts(f.template(p.scope))
 	}
-	text := f.argument()
-	parts, err := shellwords.Split(text)
+	parts, err := shellwords.Split(f.argument())
 	if err != nil {
 		panic(f.errorf("%v", err))
 	}
 	var w texts
 	for _, part := range parts {
-		t := f.parse(part, p.scope)
-		w.templates = append(w.templates, t)
+		w.templates = append(w.templates, f.parse(part, p.scope))
 	}
 	return w
 }

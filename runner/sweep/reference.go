@@ -75,8 +75,7 @@ func (r *referenceSpec) readMember(m member, s *scope) {
 		r.function = new(m.value.template(s))
 		return
 	case "read":
-		format := m.value.oneOf(output.Formats)
-		r.format = format
+		r.format = m.value.oneOf(output.Formats)
 		return
 	case "rtol":
 		m.value.readAmount(&r.tolerance.Relative)
@@ -108,8 +107,7 @@ func (f field) readAmount(to *float64) {
 	if f.Kind != yaml.ScalarNode {
 		panic(f.want(expected))
 	}
-	value := f.decode()
-	number, ok := value.(json.Number)
+	number, ok := f.decode().(json.Number)
 	if !ok {
 		panic(f.want(expected))
 	}
@@ -353,8 +351,7 @@ func (s *Sweep) References() (all []*Point) {
 // fillReference sets where the output of a point stands, and the file that it is compared with.
 func (p *program) fillReference(point *Point, row []*value) {
 	if p.output != nil && point.Executor == schema.ExecutorCommand {
-		from := p.output.from.fillPath(row)
-		point.Output = &Output{From: from, Format: p.output.format}
+		point.Output = &Output{From: p.output.from.fillPath(row), Format: p.output.format}
 	}
 	r := p.reference
 	if r != nil && !keyOf("reference").takes(point.Executor) {
@@ -371,7 +368,6 @@ func (p *program) fillReference(point *Point, row []*value) {
 		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
 	if r != nil && r.from != nil {
-		file := r.from.fillPath(row)
-		point.Reference = &Reference{File: file, Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
+		point.Reference = &Reference{File: r.from.fillPath(row), Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
 }

@@ -126,10 +126,7 @@ func readSection(d *document, size *int) (p *section, err error) {
 
 func (p *section) read(size *int) {
 	d := p.document
-	var axes []member
-	if f := d.keys["grid"]; f.given() {
-		axes = f.members("axis ")
-	}
+	axes := d.keys["grid"].members("axis ")
 	p.settings = readSettings(d)
 	seed := p.settings.point.Seed
 	p.grid = readGrid(d, axes, seed)

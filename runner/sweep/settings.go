@@ -135,12 +135,9 @@ func suiteOf(file string) string {
 
 func (s *settings) readTags(d *document) {
 	tags := map[string]string{}
-	if f := d.keys["tags"]; f.given() {
-		members := f.members("tags.")
-		for _, m := range members {
-			tags[m.key] = m.value.scalar()
-			m.value.checkUnfilled(tags[m.key])
-		}
+	for _, m := range d.keys["tags"].members("tags.") {
+		tags[m.key] = m.value.scalar()
+		m.value.checkUnfilled(tags[m.key])
 	}
 	for key, text := range d.over.Tags {
 		checkOption("--tag", key+text)
@@ -242,15 +239,11 @@ func (s *settings) readSwitches(d *document) {
 }
 
 func (s *settings) readSeed(d *document) {
-	f := d.choose("seed")
-	if !f.given() {
-		if s.point.Reproducible || d.keys["reference"].given() && !d.keys["command"].given() { // two outputs need the same inputs
-			s.point.Seed = new(int64(reproducibleSeed))
-		}
-		return
+	chosen("seed", s.plain("seed"))(d)
+	twoOutputs := d.keys["reference"].given() && !d.keys["command"].given() // they need the same inputs
+	if s.point.Seed == nil && (s.point.Reproducible || twoOutputs) {
+		s.point.Seed = new(int64(reproducibleSeed))
 	}
-	d.request("seed", f)
-	s.read("seed", f)
 }
 
 func (s *settings) readTiming(d *document) {
@@ -277,8 +270,7 @@ func (s *settings) readIterationsPerSample(_ *document, f field) {
 	if f.Kind == yaml.ScalarNode && f.Value == automatic {
 		return
 	}
-	n := f.integer(1, maxCount, "a number or auto")
-	s.point.IterationsPerSample = int(n)
+	s.point.IterationsPerSample = int(f.integer(1, maxCount, "a number or auto"))
 }
 
 // readProfile reads the profilers, each of which makes a pass of its own.
@@ -542,10 +534,7 @@ func (s *settings) readThresholds(_ *document, f field) {
 }
 
 func (f field) thresholds() map[string]string {
-	members := f.members("thresholds.")
-	if len(members) == 0 {
-		panic(f.errorf("is empty"))
-	}
+	members := f.someMembers("thresholds.")
 	all := make(map[string]string, len(members))
 	for _, m := range members {
 		all[m.key] = m.value.threshold(m.key)
@@ -720,9 +709,7 @@ func (s *settings) readTimeouts(d *document) {
 		if k.point != nil {
 			limit = k.point(&s.point).(*time.Duration)
 		}
-		if f := given[k.Name]; f.given() {
-			k.Value.read(f, limit)
-		}
+		k.Value.read(given[k.Name], limit)
 		*limit = multiplied(*limit, multiplier)
 	}
 	for tool, limit := range s.point.ProfileTimeouts {
@@ -753,10 +740,7 @@ func calibrationTimeouts(multiplier float64) Timeouts {
 
 // givenTimeouts are the deadlines in the file, by name. timeout alone is that of measure.
 func givenTimeouts(d *document) map[string]field {
-	given := map[string]field{}
-	if f := d.keys["timeouts"]; f.given() {
-		given = f.known("timeouts.", deadlineNames())
-	}
+	given := d.keys["timeouts"].known("timeouts.", deadlineNames())
 	if f := d.keys["timeout"]; f.given() {
 		if measure := given["measure"]; measure.given() {
 			panic(f.errorf("is the same as timeouts.measure (line %d): use one of them", measure.line))
@@ -825,8 +809,7 @@ func readMultiplier(d *document) float64 {
 
 // multiplier is a factor for deadlines.
 func (f field) multiplier() float64 {
-	value := f.decode()
-	number, ok := value.(json.Number)
+	number, ok := f.decode().(json.Number)
 	if !ok {
 		panic(f.want("a number"))
 	}

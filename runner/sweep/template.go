@@ -208,12 +208,8 @@ func (w *texts) read(f field, s *scope) {
 // readTexts reads a list of texts, or one.
 func (f field) readTexts(s *scope) texts {
 	var w texts
-	for _, item := range f.items() {
-		t := item.template(s)
-		w.templates = append(w.templates, t)
-	}
-	if len(w.templates) == 0 {
-		panic(f.errorf("is empty"))
+	for _, item := range f.someItems() {
+		w.templates = append(w.templates, item.template(s))
 	}
 	return w
 }

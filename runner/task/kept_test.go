@@ -95,8 +95,7 @@ func TestCoarseClock(t *testing.T) {
 	write := func() fs.FileInfo {
 		must.Do(t, os.WriteFile(path, []byte("1"), 0o600))
 		must.Do(t, os.Chtimes(path, time.Time{}, at))
-		info := must.Get(os.Stat(path))(t)
-		return info
+		return must.Get(os.Stat(path))(t)
 	}
 	write()
 	o := keptOutput{path: path, own: true}

@@ -140,8 +140,7 @@ var thePool = sync.OnceValues(New)
 
 func testPool(t testing.TB) *Pool {
 	t.Helper()
-	p := must.Get(thePool())(t)
-	return p
+	return must.Get(thePool())(t)
 }
 
 // patient are deadlines that no test means to meet.

@@ -60,8 +60,7 @@ ps -o pgid= -p $$ | grep -qx " *$$" && echo group; ls /proc/self/fd; for fd in 0
 		if err != nil || status.ExitStatus() != 7 {
 			t.Fatalf("status %v, error %v", status, err)
 		}
-		text := must.Get(os.ReadFile(out.Name()))(t)
-		texts = append(texts, string(text))
+		texts = append(texts, string(must.Get(os.ReadFile(out.Name()))(t)))
 		_, _ = out.Close(), null.Close()
 	}
 	if texts[0] != texts[1] || !strings.Contains(texts[0], "two words|line\nbreak|") || !strings.Contains(texts[0], "group\n") {
