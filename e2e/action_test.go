@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // parsedAction is what is looked at of the action of GitHub at the top level.
@@ -33,9 +34,7 @@ type parsedAction struct {
 func readAction(t *testing.T) parsedAction {
 	t.Helper()
 	var a parsedAction
-	if err := yaml.Unmarshal([]byte(programtest.RepositoryFile(t, "action.yml")), &a); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, yaml.Unmarshal([]byte(programtest.RepositoryFile(t, "action.yml")), &a))
 	return a
 }
 
@@ -52,10 +51,7 @@ type action struct {
 // newAction has the inputs of an action for a pull request, and its defaults for those that are not given.
 func newAction(t *testing.T, c *ci, inputs map[string]string) *action {
 	t.Helper()
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := valuetest.Must(filepath.Abs(".."))
 	a := &action{c, readAction(t), map[string]string{
 		"github.token": "ghs_secret", "steps.run.outputs.status": "", "steps.source.outputs.kind": "", "steps.source.outputs.label": "speed/bench", "steps.source.outputs.out": "neurolens-out",
 		"inputs.name || format('{0}/{1} {2}', github.workflow, github.job, toJSON(matrix))": "speed/bench null", "github.event.pull_request.number": "3", "github.event_name == 'push' && '1' || '0'": "0",
@@ -173,9 +169,7 @@ func TestActionGate(t *testing.T) {
 		}
 		asked := repo.value("asked")
 		for _, want := range []string{"bench --wait --until-conclusive sweep.yaml -P backend=torch --against ", "compare --gate session=last --format md --threshold 7%"} {
-			if !strings.Contains(asked, want) {
-				t.Errorf("%s, %d: it asks\n%swant %s", c.gate, c.says, asked, want)
-			}
+			valuetest.Contains(t, asked, want, c.gate, c.says, "it asks")
 		}
 		found := "\n\n**found**\n"
 		if c.says > 3 {
@@ -223,9 +217,8 @@ tar -czf "$STATE/release/` + archive + `" neurolens-0.1.0-linux-amd64 && cd "$ST
 		}
 		a.is(t, "release")
 		code, output := a.step(t, "install")
-		if code != c.code || !strings.Contains(output, c.says) {
-			t.Errorf("%s: it ends with %d, want %d and %q:\n%s", name, code, c.code, c.says, output)
-		}
+		valuetest.Equal(t, code, c.code, name, "it ends with")
+		valuetest.Contains(t, output, c.says, name, "it ends with")
 		path := strings.TrimSpace(repo.value("GITHUB_PATH"))
 		if code, output := repo.sh(t, `PATH="`+path+`" neurolens`); c.code == 0 && (code != 0 || output != "it runs\n") || c.code != 0 && path != "" {
 			t.Errorf("%s: the path is %q, the program says %s", name, path, output)
@@ -234,12 +227,8 @@ tar -czf "$STATE/release/` + archive + `" neurolens-0.1.0-linux-amd64 && cd "$ST
 	repo := newCI(t, "plain")
 	a := newAction(t, repo, map[string]string{"version": "clone"})
 	compiler := t.TempDir()
-	if err := os.WriteFile(filepath.Join(compiler, "go"), []byte("#!/bin/sh\npwd\necho \"$*\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(repo.dir, "clone"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(compiler, "go"), []byte("#!/bin/sh\npwd\necho \"$*\"\n"), 0o755))
+	valuetest.OK(t, os.Mkdir(filepath.Join(repo.dir, "clone"), 0o755))
 	a.env = append(a.env, "PATH="+compiler+":"+os.Getenv("PATH"))
 	a.is(t, "build")
 	code, output := a.step(t, "install")
@@ -366,7 +355,5 @@ func TestActionPage(t *testing.T) {
 			}
 		}
 	}
-	if listed != len(inputs) {
-		t.Errorf("the page lists %d of %d inputs", listed, len(inputs))
-	}
+	valuetest.Equal(t, listed, len(inputs), "the page lists")
 }

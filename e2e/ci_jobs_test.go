@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // host is a service that the script posts to, and what a job of it has in its environment.
@@ -86,9 +87,7 @@ func TestCIJobsApart(t *testing.T) {
 		} {
 			programtest.WriteFile(t, c.state, "compared", "**gate "+push.gate+"**\n")
 			code, output := c.push(t, h, h.name+"="+push.job, "COMPARE_ENDS="+push.gate)
-			if want := strings.Replace(push.gate, "3", "0", 1); fmt.Sprint(code) != want {
-				t.Errorf("push %d ends with %d:\n%s", i, code, output)
-			}
+			valuetest.Equal(t, fmt.Sprint(code), strings.Replace(push.gate, "3", "0", 1), "push", i, "ends with", code, output)
 			for what, want := range map[*[]entry][]string{&f.comments: push.comments, &f.issues: push.issues} {
 				texts := f.mine(*what)
 				if len(texts) != len(want) {
@@ -203,9 +202,7 @@ func TestCIBases(t *testing.T) {
 	programtest.WriteFile(t, edited.dir, "price", "1\n")
 	outside := *c
 	outside.dir = t.TempDir()
-	if err := os.Mkdir(filepath.Join(outside.dir, "ci"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(filepath.Join(outside.dir, "ci"), 0o755))
 	programtest.WriteFile(t, outside.dir, "ci/neurolens.sh", c.file("ci/neurolens.sh"))
 	programtest.WriteFile(t, outside.dir, "sweep.yaml", c.file("sweep.yaml"))
 	for name, step := range map[string]struct {
@@ -266,9 +263,7 @@ func TestCIReset(t *testing.T) {
 	commitAgain(t, c)
 	c.stands(t, 0)
 	head := programtest.Git(t, c.dir, "rev-parse", "HEAD")
-	if err := os.MkdirAll(filepath.Join(c.dir, "neurolens-out"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Join(c.dir, "neurolens-out"), 0o755))
 	programtest.WriteFile(t, c.dir, "neurolens-out/good", head+"    \n"+head+"\n")
 	if code, output := c.call(t, "run", "BASE=HEAD~1", "SAVE=1"); code != 0 || !strings.Contains(output, "**found**") {
 		t.Errorf("it ends with %d:\n%s", code, output)
@@ -360,9 +355,7 @@ func TestCILongTableReal(t *testing.T) {
 	}
 	text := f.mine(f.comments)[0]
 	for point := range 5 {
-		if name := fmt.Sprintf("operations/%03d", point); !strings.Contains(text, name) {
-			t.Errorf("the comment does not have %s", name)
-		}
+		valuetest.Contains(t, text, fmt.Sprintf("operations/%03d", point), "the comment does not have")
 	}
 	if !strings.Contains(text, " more rows, in ") || strings.Count(text, "<details>") != strings.Count(text, "</details>") || utf8.RuneCountInString(text) > 65536 {
 		t.Errorf("the comment is %s", text)
@@ -461,9 +454,7 @@ func TestCITokens(t *testing.T) {
 		if arguments := c.value("curl.args"); strings.Contains(arguments, "_secret") || h.run == "CI_JOB_ID" && !strings.Contains(arguments, "--header @-") {
 			t.Errorf("curl is called with %s", arguments)
 		}
-		if len(f.mine(f.comments)) != 1 {
-			t.Errorf("the comments are %v", f.comments)
-		}
+		valuetest.Equal(t, len(f.mine(f.comments)), 1, "the comments", f.comments)
 	})
 }
 
@@ -477,18 +468,13 @@ func TestCISteps(t *testing.T) {
 		Env, With           map[string]string
 	}
 	var file struct{ Runs struct{ Steps []step } }
-	if err := yaml.Unmarshal([]byte(programtest.RepositoryFile(t, "action.yml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, yaml.Unmarshal([]byte(programtest.RepositoryFile(t, "action.yml")), &file))
 	all := map[string][]step{"action": file.Runs.Steps}
 	for _, history := range []string{"cache", "artifact", "branch"} {
 		dir := t.TempDir()
 		programtest.Git(t, dir, "init", "-q", "--template=")
 		programtest.Program(t, dir, "ci", "init", "github", "--history", history).MustRun(t)
-		text, err := os.ReadFile(filepath.Join(dir, ".github", "workflows", "neurolens.yml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(filepath.Join(dir, ".github", "workflows", "neurolens.yml")))
 		var w struct {
 			Jobs struct {
 				Bench struct {
@@ -497,12 +483,8 @@ func TestCISteps(t *testing.T) {
 				}
 			}
 		}
-		if err := yaml.Unmarshal(text, &w); err != nil {
-			t.Fatal(err)
-		}
-		if label := w.Jobs.Bench.Env["LABEL"]; label != "${{ github.workflow }}/${{ github.job }} ${{ toJSON(matrix) }}" {
-			t.Errorf("the label is %s", label)
-		}
+		valuetest.OK(t, yaml.Unmarshal(text, &w))
+		valuetest.Equal(t, w.Jobs.Bench.Env["LABEL"], "${{ github.workflow }}/${{ github.job }} ${{ toJSON(matrix) }}", "the label")
 		if keep := w.Jobs.Bench.Steps[0].With["persist-credentials"]; keep != fmt.Sprint(history == "branch") {
 			t.Errorf("%s: the token stays in .git/config: %s", history, keep)
 		}
@@ -518,9 +500,7 @@ func TestCISteps(t *testing.T) {
 					t.Errorf("%s: the step %s runs if %s, and fails the job: %t", from, s.Name, s.If, !s.Continue)
 				}
 			case "verdict":
-				if s.If != "${{ !cancelled() }}" {
-					t.Errorf("%s: the verdict is reached if %s", from, s.If)
-				}
+				valuetest.Equal(t, s.If, "${{ !cancelled() }}", from, "the verdict is reached if")
 			}
 			if _, has := s.Env["GH_TOKEN"]; has != slices.Contains([]string{"base", "comment", "issue", "install"}, s.Name) && (s.Name != "earlier runs" || from != "artifact") {
 				t.Errorf("%s: the step %s has the token: %t", from, s.Name, has)
@@ -531,9 +511,7 @@ func TestCISteps(t *testing.T) {
 				}
 			}
 		}
-		if len(posted) != 2 {
-			t.Errorf("%s posts in the steps %q", from, posted)
-		}
+		valuetest.Equal(t, len(posted), 2, from, "posts in the steps", posted)
 	}
 }
 

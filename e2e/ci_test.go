@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // parsedWorkflow is what is looked at of a workflow of GitHub.
@@ -69,9 +70,7 @@ func (c *ci) program(t *testing.T, name, text string) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(path, []byte(text), 0o755))
 }
 
 // costs commits another price.
@@ -126,9 +125,7 @@ func TestCIScript(t *testing.T) {
 	if !strings.HasPrefix(c.file("neurolens-out/comment.md"), "### Benchmarks: `sweep.yaml, ") || !strings.Contains(c.file("neurolens-out/comment.md"), "\n\n**1 regression in 1 point**\n") || strings.TrimSpace(c.file("neurolens-out/status")) != "1" {
 		t.Errorf("the comment is %s, the status %s", c.file("neurolens-out/comment.md"), c.file("neurolens-out/status"))
 	}
-	if status := programtest.Git(t, c.dir, "status", "--porcelain"); status != "" {
-		t.Errorf("it leaves %s", status)
-	}
+	valuetest.Equal(t, programtest.Git(t, c.dir, "status", "--porcelain"), "", "it leaves")
 	if code, output := c.call(t, "run", "FLAGS=--treshold 5%"); code != 2 || !strings.Contains(output, "there is no flag --treshold") || strings.Contains(output, "blocks") {
 		t.Errorf("a mistake in FLAGS is found after measuring, or ends with %d:\n%s", code, output)
 	}
@@ -207,9 +204,8 @@ func TestCIPosts(t *testing.T) {
 			t.Errorf("%s: it ends with %d, %d and %d:\n%s%s%s", step.price, looked, code, posted, before, output, says)
 		}
 		texts := f.mine(f.issues)
-		if len(texts) != step.open || len(f.issues) != 1 {
-			t.Errorf("push %d, %s: %q, want %d open issues", i, step.price, texts, step.open)
-		}
+		valuetest.Equal(t, len(texts), step.open, "push", i, step.price, texts)
+		valuetest.Equal(t, len(f.issues), 1, "push", i, step.price, texts)
 		if len(texts) == 1 && !strings.Contains(texts[0], " -->\n\n<!-- good "+good+" -->\nSlower than "+good) {
 			t.Errorf("%s: the issue is %s", step.price, texts[0])
 		}
@@ -238,12 +234,8 @@ func TestCIHistory(t *testing.T) {
 		}
 		there := filepath.Join(t.TempDir(), "there")
 		programtest.Git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
-		if got := runs(there); got != want {
-			t.Errorf("push %d: the branch has %s runs, sessions, want %s", i, got, want)
-		}
-		if commits := programtest.Git(t, there, "rev-list", "--count", "HEAD"); commits != "1" {
-			t.Errorf("the branch has %s commits", commits)
-		}
+		valuetest.Equal(t, runs(there), want, "push", i, "the branch")
+		valuetest.Equal(t, programtest.Git(t, there, "rev-list", "--count", "HEAD"), "1", "the branch")
 	}
 	other := *c // whose clone has the first commit alone, which is measured by itself
 	other.dir = filepath.Join(t.TempDir(), "other")
@@ -253,9 +245,7 @@ func TestCIHistory(t *testing.T) {
 	}
 	there := filepath.Join(t.TempDir(), "there")
 	programtest.Git(t, c.dir, "clone", "-q", "--branch", "neurolens-history", origin, there)
-	if got := runs(there); got != "34,3" {
-		t.Errorf("with another machine's the branch has %s, want 34,3", got)
-	}
+	valuetest.Equal(t, runs(there), "34,3", "with another machine's the branch")
 	share := filepath.Join(t.TempDir(), "share")
 	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",1") {
 		t.Errorf("a folder ends with %d and has %s:\n%s", code, runs(share), output)
@@ -281,9 +271,8 @@ func TestCIPlainAlone(t *testing.T) {
 	alone := *c
 	alone.dir = clone
 	code, output := alone.sh(t, `unshare -n -m sh -c 'mount -t tmpfs tmpfs /mnt && mkdir /mnt/home && HOME=/mnt/home XDG_CACHE_HOME=/mnt/home/.cache exec sh ci/neurolens.sh run'`)
-	if code != 1 || !strings.Contains(output, "**1 regression in 1 point**") {
-		t.Errorf("it ends with %d:\n%s", code, output)
-	}
+	valuetest.Equal(t, code, 1, "it ends with")
+	valuetest.Contains(t, output, "**1 regression in 1 point**", "it ends with")
 }
 
 // TestCIIssueOfPushes: on GitLab a push to main alone touches the issue: a manual pipeline on main compares with the previous commit, so
@@ -299,9 +288,7 @@ func TestCIIssueOfPushes(t *testing.T) {
 			After []string `yaml:"after_script"`
 		}
 	}
-	if err := yaml.Unmarshal([]byte(c.file(".gitlab-ci.yml")), &file); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, yaml.Unmarshal([]byte(c.file(".gitlab-ci.yml")), &file))
 	line := ""
 	for _, command := range file.Neurolens.After {
 		if strings.HasSuffix(command, "neurolens.sh issue") {
@@ -339,14 +326,10 @@ func TestCIWorkflows(t *testing.T) {
 				wanted = append(wanted, script+"comment", script+"issue")
 			}
 			for _, want := range wanted {
-				if !strings.Contains(text, want) {
-					t.Errorf("%s, %s has no %q:\n%s", system, history, want, text)
-				}
+				valuetest.Contains(t, text, want, system, history, "has no")
 			}
 			for _, word := range []string{"ITERATIONS", "PRECISION", "BACKEND", "SAVE"} {
-				if !strings.Contains(text, word) {
-					t.Errorf("%s, %s says nothing of %s", system, history, word)
-				}
+				valuetest.Contains(t, text, word, system, history, "says nothing of")
 			}
 			switch system {
 			case "jenkins":
@@ -410,9 +393,7 @@ func checkJenkinsfile(t *testing.T, history, text string) {
 		t.Errorf("%s: %q and ''' are not closed", history, open)
 	}
 	for _, part := range []string{"pipeline {", "agent none", "parameters {", "matrix {", "axes {", "archiveArtifacts", "artifactDaysToKeepStr: '30'"} {
-		if !strings.Contains(text, part) {
-			t.Errorf("%s: there is no %s", history, part)
-		}
+		valuetest.Contains(t, text, part, history, "there is no")
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestContainerfile: the image is built with the Go of go.mod, and the linter of such files finds nothing. TestReleaseArchive checks the
@@ -16,9 +16,7 @@ import (
 func TestContainerfile(t *testing.T) {
 	text := programtest.RepositoryFile(t, "Containerfile")
 	wanted := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(programtest.RepositoryFile(t, "go.mod"))[1]
-	if !strings.Contains(text, "\nFROM docker.io/library/golang:"+wanted+"-") {
-		t.Errorf("the image is not built with Go %s", wanted)
-	}
+	valuetest.Contains(t, text, "\nFROM docker.io/library/golang:"+wanted+"-", "the image is not built with Go", wanted)
 	path, err := exec.LookPath("hadolint")
 	if python := os.Getenv("NEUROLENS_TEST_PYTHON"); err != nil && python != "" {
 		path, err = exec.LookPath(filepath.Join(filepath.Dir(python), "hadolint"))
@@ -53,8 +51,6 @@ func TestContainerBuilds(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	out, err := exec.Command(builder, "run", "--rm", image, "version").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), version(t)) {
-		t.Errorf("version in the image: %v\n%s", err, out)
-	}
+	out := valuetest.Must(exec.Command(builder, "run", "--rm", image, "version").CombinedOutput())
+	valuetest.Contains(t, string(out), version(t), "version in the image", out)
 }

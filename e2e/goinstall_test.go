@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // stand is a version for tests, which nobody has.
@@ -29,10 +30,7 @@ func TestGoInstall(t *testing.T) {
 	env := []string{"GOPROXY=file://" + moduleProxy(t), "GOMODCACHE=" + t.TempDir(), "GOFLAGS=-modcacherw", "GOSUMDB=off", "GOWORK=off"}
 	args := []string{"mod", "download", strings.TrimSuffix(module, "/") + "@" + stand}
 	if programtest.Long() {
-		cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		cache := valuetest.Must(exec.Command("go", "env", "GOMODCACHE").Output())
 		env[0] += ",file://" + strings.TrimSpace(string(cache)) + "/cache/download"
 		args = []string{"install", "-n", module + "cmd/neurolens@" + stand}
 	}
@@ -50,23 +48,15 @@ func moduleProxy(t *testing.T) string {
 	programtest.Needs(t, "git", err)
 	root, proxy := "..", t.TempDir()
 	versions := filepath.Join(proxy, filepath.FromSlash(module), "@v")
-	if err := os.MkdirAll(versions, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Create(filepath.Join(versions, stand+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(versions, 0o755))
+	file := valuetest.Must(os.Create(filepath.Join(versions, stand+".zip")))
 	packed := zip.NewWriter(file)
 	for _, name := range ownFiles(strings.Split(strings.Trim(programtest.Git(t, root, "ls-files", "-z"), "\x00"), "\x00")) {
 		from := filepath.Join(root, filepath.FromSlash(name))
 		if info, err := os.Lstat(from); err != nil || !info.Mode().IsRegular() {
 			continue // a link, or gone from the working tree
 		}
-		text, err := os.ReadFile(from)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(from))
 		w, err := packed.CreateHeader(&zip.FileHeader{Name: module[:len(module)-1] + "@" + stand + "/" + name, Method: zip.Store})
 		if err == nil {
 			_, err = w.Write(text)
@@ -75,9 +65,7 @@ func moduleProxy(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(packed.Close(), file.Close()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(packed.Close(), file.Close()))
 	programtest.WriteFile(t, versions, stand+".mod", programtest.RepositoryFile(t, "go.mod"))
 	programtest.WriteFile(t, versions, "list", stand+"\n")
 	programtest.WriteFile(t, versions, stand+".info", `{"Version": "`+stand+`"}`)

@@ -5,7 +5,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // generatedNotebook is what a notebook that was written for a filter is about, and what its charts show.
@@ -40,9 +40,7 @@ func runGenerated(t *testing.T, dir string, args ...string) (g generatedNotebook
 	p.MustRun(t)
 	cmd := withoutNetwork(pythonScript(t, python, out, "generated.py", "new.ipynb", "executed.ipynb"))
 	cmd.Env = notebookEnviron(t)
-	if err := json.Unmarshal([]byte(ends(t, cmd)), &g); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal([]byte(ends(t, cmd)), &g))
 	return g
 }
 
@@ -68,10 +66,7 @@ func TestNotebookCommand(t *testing.T) {
 	programtest.Program(t, dir, "store", "merge", "runs_store", "--store", "other").MustRun(t) // every run is in both
 	all := lsIDs(t, dir)
 	programtest.Program(t, dir, "rm", "batch_size=4 backend=torch").MustRun(t)
-	s, err := ingest.Open(store, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(store, "test"))
 	defer s.Close()
 	random, last := rand.New(rand.NewPCG(5, 6)), time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	for i := range 8 {
@@ -100,9 +95,7 @@ func TestNotebookCommand(t *testing.T) {
 		}
 	}
 	checkGeneratedNumbers(t, dir)
-	if after := programtest.FilesIn(t, dir); !maps.Equal(before, after) {
-		t.Error("the store has changed")
-	}
+	valuetest.DeepEqual(t, before, programtest.FilesIn(t, dir), "the store has changed")
 }
 
 // checkGeneratedNumbers compares the charts of a notebook with what query says.
@@ -112,9 +105,7 @@ func checkGeneratedNumbers(t *testing.T, dir string) {
 	const where = `WHERE status = 'ok' AND precision = 'fp32' AND seq_len = 64 AND params['dim'] = '64' AND backend = 'builtin' AND machine = 'lab3'`
 	const middle = `median(p50) / 1e6 AS y, quantile_cont(p50, 0.25) / 1e6 AS low, quantile_cont(p50, 0.75) / 1e6 AS high`
 	g := runGenerated(t, dir, chosen...)
-	if len(g.Charts) != 3 {
-		t.Fatalf("%d charts", len(g.Charts))
-	}
+	valuetest.Equal(t, len(g.Charts), 3)
 	byBatch := rowsOf(answers(t, dir, "query", "SELECT '' AS label, batch_size::DOUBLE AS x, "+middle+" FROM runs "+where+" GROUP BY ALL ORDER BY x"), "x", "y", "low", "high")
 	sameNumbers(t, "by batch size", bars(g.Charts[0].Bars, 1), byBatch)
 	if c := g.Charts[0]; c.X != "batch_size" || c.Y != "latency in ms" {
@@ -122,9 +113,7 @@ func checkGeneratedNumbers(t *testing.T, dir string) {
 	}
 	samples := answers(t, dir, "query", "SELECT batch_size, count(*) AS n, max(value) / 1e6 AS highest FROM samples_long JOIN runs USING (run_id) "+where+
 		" AND samples_long.metric = 'latency' GROUP BY ALL ORDER BY batch_size")
-	if len(g.Charts[1].Lines) != len(samples) {
-		t.Fatalf("%d curves, want %d", len(g.Charts[1].Lines), len(samples))
-	}
+	valuetest.Equal(t, len(g.Charts[1].Lines), len(samples))
 	for i, line := range g.Charts[1].Lines {
 		xs := line[1].([]any)
 		if name, n := fmt.Sprint(samples[i]["batch_size"]), samples[i]["n"].(float64); line[0] != name || float64(len(xs)) != n+1 || !near(xs[len(xs)-1], samples[i]["highest"]) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // notebookModules are what the notebooks of the fixtures import, by their names.
@@ -26,10 +27,8 @@ var notebookModules = map[string]string{
 // numbers of their charts are what `neurolens query` says to questions that are asked in other words.
 func TestNotebooks(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob(filepath.Join(programtest.Fixtures(t), "notebooks", "*.ipynb"))
-	if err != nil || len(files) != len(notebookModules) {
-		t.Fatalf("notebooks %v, %v", files, err)
-	}
+	files := valuetest.Must(filepath.Glob(filepath.Join(programtest.Fixtures(t), "notebooks", "*.ipynb")))
+	valuetest.Equal(t, len(files), len(notebookModules), "notebooks", files)
 	dir := t.TempDir()
 	notebookStore(t, filepath.Join(dir, "runs_store"))
 	before, want := programtest.FilesIn(t, dir), notebookAnswers(t, dir)
@@ -46,10 +45,7 @@ func TestNotebooks(t *testing.T) {
 					delete(own, key)
 				}
 			}
-			text, err := json.Marshal(own)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := valuetest.Must(json.Marshal(own))
 			out := t.TempDir()
 			programtest.WriteFile(t, out, "want.json", string(text))
 			cmd := withoutNetwork(pythonScript(t, python, out, "notebook.py", file, filepath.Join(out, "want.json"), filepath.Join(out, "out.ipynb")))
@@ -57,9 +53,7 @@ func TestNotebooks(t *testing.T) {
 			t.Log(ends(t, cmd))
 		})
 	}
-	if after := programtest.FilesIn(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
-		t.Error("the store has changed")
-	}
+	valuetest.Equal(t, fmt.Sprint(programtest.FilesIn(t, dir)), fmt.Sprint(before), "the store has changed")
 }
 
 // TestNotebooksWithoutBatchSize executes the notebooks over a store in which no run has a batch size, as runs of programs have none.

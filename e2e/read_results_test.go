@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // asStored are the runs of a store with all that the output of a tool says of them.
@@ -40,10 +41,7 @@ func TestReadResults(t *testing.T) {
 		if c.file == "" {
 			c.file = firstResult(t, results, c.format)
 		}
-		text, err := os.ReadFile(filepath.Join(results, c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(filepath.Join(results, c.file)))
 		base := filepath.Base(c.file)
 		programtest.WriteFile(t, dir, "given-"+base, string(text))
 		programtest.WriteFile(t, dir, base, string(text))
@@ -111,16 +109,12 @@ func TestReadTools(t *testing.T) {
 			}
 			programtest.Needs(t, c.format, err)
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS("testdata/tools/"+c.format)); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.CopyFS(dir, os.DirFS("testdata/tools/"+c.format)))
 			programtest.WriteFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: out.txt, read: %s}}\n", c.command, c.format))
 			programtest.Output(t, dir, "bench", "s.yaml", "--store", "read")
 			programtest.Output(t, dir, "ingest", "out.txt", "--store", "imported")
 			got := programtest.Output(t, dir, "query", "--format", "csv", "--store", "read", asStored)
-			if want := programtest.Output(t, dir, "query", "--format", "csv", "--store", "imported", asStored); got != want {
-				t.Errorf("%s\nwant\n%s", got, want)
-			}
+			valuetest.Equal(t, got, programtest.Output(t, dir, "query", "--format", "csv", "--store", "imported", asStored))
 			got = programtest.Output(t, dir, "query", "--format", "csv", "--store", "read",
 				"select count(distinct point_id), sum(n_samples) from runs where env['runner.read'] = '"+c.format+"'")
 			if _, got, _ = strings.Cut(got, "\n"); got != fmt.Sprintf("%d,%d\n", c.points, c.values) {

@@ -21,6 +21,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // writerVariable makes a test process append to the store that it names, and seal.
@@ -40,27 +41,18 @@ func TestWriter(t *testing.T) {
 	}()
 	random := rand.New(rand.NewPCG(uint64(os.Getpid()), 0))
 	for {
-		s, err := ingest.Open(dir, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := valuetest.Must(ingest.Open(dir, "test"))
 		for range 1 + random.IntN(30) {
 			run := runtest.Small()
 			ticks := []int64{random.Int64N(1000), random.Int64N(1000), random.Int64N(1000)}
 			run.Metrics[0].Ticks, run.Work.Bytes = ticks, new(ticks[0]+ticks[1]+ticks[2])
-			if err := s.Append(run); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, s.Append(run))
 			fmt.Println("acknowledged", run.RunID)
 		}
 		if random.IntN(2) == 0 {
-			if _, err := s.Seal(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.Must(s.Seal(context.Background()))
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, s.Close())
 		select {
 		case <-ended:
 			return
@@ -72,10 +64,7 @@ func TestWriter(t *testing.T) {
 // writerProcess is a process that appends to a store and seals, until its input ends.
 func writerProcess(t *testing.T, store string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := valuetest.Must(os.Executable())
 	cmd := exec.Command(self, "-test.run", "^TestWriter$", "-test.v")
 	cmd.Env = append(os.Environ(), writerVariable+"="+store)
 	return cmd
@@ -121,10 +110,7 @@ func appendFor(t *testing.T, store string, processes int, lasting time.Duration)
 // sealRest seals what is left in the store of a directory, and lists all its runs.
 func sealRest(t *testing.T, dir string) []string {
 	t.Helper()
-	s, err := ingest.Open(filepath.Join(dir, "runs_store"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(filepath.Join(dir, "runs_store"), "test"))
 	if _, err := s.Seal(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -142,9 +128,7 @@ func sealRest(t *testing.T, dir string) []string {
 func TestReadersWhileSealing(t *testing.T) {
 	dir, stop := t.TempDir(), filepath.Join(t.TempDir(), "stop")
 	store := filepath.Join(dir, "runs_store")
-	if err := ingest.Init(store); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(store))
 	acknowledged := appendFor(t, store, 1, 0)
 	sealRest(t, dir) // there is something to read
 	var watchers []*watcher
@@ -193,9 +177,7 @@ func newWatcher(t *testing.T, module, stop string, cmd *exec.Cmd) *watcher {
 	t.Helper()
 	w := &watcher{module: module, ended: make(chan error, 1)}
 	cmd.Stdout, cmd.Stderr = &w.out, &w.out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, cmd.Start())
 	go func() { w.ended <- cmd.Wait() }()
 	for {
 		if _, err := os.Stat(stop + "." + module); err == nil {

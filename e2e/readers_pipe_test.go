@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // samplesView are the columns of the view samples.
@@ -63,9 +64,7 @@ func pipe(t *testing.T, from *programtest.Process, to *exec.Cmd) string {
 		t.Fatal(err)
 	}
 	from.Stdout, to.Stdin = w, r
-	if err := from.Start(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, from.Start())
 	_ = w.Close() // the process has it
 	out := ends(t, to)
 	_ = r.Close()

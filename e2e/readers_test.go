@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // readers are the modules for which docs/notebooks.md shows how to read a store.
@@ -38,10 +39,7 @@ func eachReader(t *testing.T, test func(t *testing.T, run func(dir, script strin
 // pythonScript is a call of a script of testdata/readers in a directory.
 func pythonScript(t *testing.T, python, dir, script string, args ...string) *exec.Cmd {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("testdata", "readers", script))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := valuetest.Must(filepath.Abs(filepath.Join("testdata", "readers", script)))
 	cmd := exec.Command(python, append([]string{path}, args...)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	return cmd
@@ -62,10 +60,7 @@ func ends(t *testing.T, cmd *exec.Cmd) string {
 // readersPage is the page with the readers.
 func readersPage(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "docs", "notebooks.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := valuetest.Must(filepath.Abs(filepath.Join("..", "docs", "notebooks.md")))
 	return path
 }
 
@@ -76,10 +71,7 @@ func wanted(t *testing.T, dir, name string, columns []*schema.Column) (file, typ
 	var names, kinds []string
 	for _, c := range columns {
 		names = append(names, `"`+c.Name+`"`)
-		kind, err := json.Marshal(c.SQLType())
-		if err != nil {
-			t.Fatal(err)
-		}
+		kind := valuetest.Must(json.Marshal(c.SQLType()))
 		kinds = append(kinds, `"`+c.Name+`": `+string(kind))
 	}
 	query := programtest.Program(t, dir, "query", "--format", "jsonl", "SELECT "+strings.Join(names, ", ")+" FROM "+name)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // release packs the program as .ci/release does.
@@ -40,10 +41,7 @@ func TestReleaseArchive(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(stage, "neurolens")); err != nil || info.Size() < 50e6 || info.Mode().Perm() != 0o755 {
 		t.Errorf("the program: %v, %v", info, err)
 	}
-	archive, err := os.Open(printed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := valuetest.Must(os.Open(printed))
 	defer archive.Close()
 	files := unpacked(t, archive, strings.TrimSuffix(filepath.Base(archive.Name()), ".tar.gz")+"/")
 	info, err := buildinfo.ReadFile(programtest.Binary(t))
@@ -63,9 +61,7 @@ func TestReleaseArchive(t *testing.T) {
 		"README.md": "# NeuroLens", "LICENSE": "Apache License", "CHANGELOG.md": version(t), "licenses/go/LICENSE": "The Go Authors",
 		"licenses/duckdb/MISSING.txt": "icu_extension, ", "man/man1/neurolens-bench.1": `\-\-against`, "man/man7/neurolens-filters.7": "DESCRIPTION",
 	} {
-		if !strings.Contains(files[name], want) {
-			t.Errorf("%s does not have %q: %.200s", name, want, files[name])
-		}
+		valuetest.Contains(t, files[name], want, name, "does not have")
 	}
 	copied := regexp.MustCompile(`/stage/(\S+)`).FindAllStringSubmatch(programtest.RepositoryFile(t, "Containerfile"), -1)
 	for _, name := range copied {
@@ -91,10 +87,7 @@ func TestReleaseArchive(t *testing.T) {
 // unpacked are the files of an archive by their names without a prefix, which all have. None has an owner or a second date.
 func unpacked(t *testing.T, archive io.Reader, prefix string) map[string]string {
 	t.Helper()
-	unzipped, err := gzip.NewReader(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unzipped := valuetest.Must(gzip.NewReader(archive))
 	files, dates := map[string]string{}, map[int64]bool{}
 	for r := tar.NewReader(unzipped); ; {
 		h, err := r.Next()
@@ -111,15 +104,10 @@ func unpacked(t *testing.T, archive io.Reader, prefix string) map[string]string 
 		if _, twice := files[name]; twice {
 			t.Errorf("%s is there twice", name)
 		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(io.ReadAll(r))
 		files[name], dates[h.ModTime.Unix()] = string(text), true
 	}
-	if len(dates) != 1 {
-		t.Errorf("files have %d dates", len(dates))
-	}
+	valuetest.Equal(t, len(dates), 1, "files have")
 	return files
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // shellCases are lines at whose end the key for completion is pressed, in a folder with a store of runtest's sweep and a sweep file.
@@ -108,9 +109,7 @@ func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		if err := os.WriteFile(file, []byte("PAR1 no more"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(file, []byte("PAR1 no more"), 0o666))
 	}
 	for name, text := range map[string]string{
 		"sweep.yaml":  "command: [sort, \"{size}\"]\ngrid: {size: [10, 20, 100]}\npresets: {quick: {repeats: 1}, thorough: {repeats: 30}}\n",
@@ -260,22 +259,12 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 	programtest.Needs(t, "script", err)
 	dir, names := completionFolder(t)
 	home := t.TempDir()
-	if err := os.WriteFile(filepath.Join(home, rc), []byte(script), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(home, rc), []byte(script), 0o666))
 	cmd := exec.Command("script", "-qec", shell, "/dev/null")
 	cmd.Dir, cmd.Env = dir, append(shellEnviron(t, home), "ZDOTDIR="+home)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := valuetest.Must(cmd.StdinPipe())
+	out := valuetest.Must(cmd.StdoutPipe())
+	valuetest.OK(t, cmd.Start())
 	var screen bytes.Buffer
 	waitFor := func(what string) {
 		t.Helper()
@@ -304,9 +293,7 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 		t.Fatalf("%v\n%s", err, screen.String())
 	}
 	answers := strings.Split("\n"+string(told), "\n== ")[1:]
-	if len(answers) != len(shellCases) {
-		t.Fatalf("%d lines were answered, want %d\n%s", len(answers), len(shellCases), screen.String())
-	}
+	valuetest.Equal(t, len(answers), len(shellCases), screen.String())
 	for i, c := range shellCases {
 		line, offers, _ := strings.Cut(answers[i], "\n")
 		var got []string
@@ -330,9 +317,7 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 		if want == "" {
 			want = c.line
 		}
-		if line != want {
-			t.Errorf("%s: becomes %q, want %q", c.line, line, want)
-		}
+		valuetest.Equal(t, line, want, c.line, "becomes")
 	}
 	for _, bad := range []string{"neurolens: ", "`", "rror"} {
 		if strings.Contains(screen.String(), bad) {

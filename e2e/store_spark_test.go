@@ -24,6 +24,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // sparkQuestion is a question of the page about Spark, in words and in the SQL of Spark and of query.
@@ -57,18 +58,12 @@ func TestSparkAnswers(t *testing.T) {
 	python := programtest.PythonWith(t, "pyspark", "pyspark")
 	programtest.Needs(t, "pyspark", javaIsThere())
 	dir := filepath.Join(t.TempDir(), "a [b] {c,d} * it's ${e};")
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(dir, 0o777))
 	sparkStore(t, filepath.Join(dir, "runs_store"), false)
-	if err := ingest.Init(filepath.Join(dir, "empty")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(filepath.Join(dir, "empty")))
 	page := programtest.RepositoryFile(t, "docs/spark.md")
 	questions := questionsOf(t, page)
-	if len(questions) != 12 {
-		t.Errorf("the page has %d questions, want 12", len(questions))
-	}
+	valuetest.Equal(t, len(questions), 12, "the page")
 	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
 		text := "SELECT * FROM " + view
 		questions = append(questions, sparkQuestion{"all rows of " + view, text, text})
@@ -84,9 +79,7 @@ func TestSparkAnswers(t *testing.T) {
 			t.Errorf("%s: Spark has %d rows, query %d\n%s", q.title, len(got), len(want), programtest.FirstDifference(strings.Join(got, "\n"), strings.Join(want, "\n")))
 		}
 	}
-	if n := answers[1][0]; !slices.Equal(n, []string{`{"n":0}`}) {
-		t.Errorf("the views of an empty store have rows: %s", n)
-	}
+	valuetest.DeepEqual(t, answers[1][0], []string{`{"n":0}`}, "the views of an empty store have rows")
 }
 
 // sparkJob is the Python that loads views, and stores of a directory.
@@ -156,21 +149,14 @@ func sparkAnswers(t *testing.T, python string, job sparkJob) [][][]string {
 	for _, j := range job.stores {
 		folder := t.TempDir()
 		text := programtest.Output(t, job.dir, "--store", j.store, "store", "views", "--dialect", "spark")
-		if err := os.WriteFile(filepath.Join(folder, "views.sql"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(folder, "views.sql"), []byte(text), 0o666))
 		stores = append(stores, map[string]any{"folder": folder, "questions": j.questions})
 	}
-	text, err := json.Marshal(map[string]any{"load": job.load, "stores": stores})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(json.Marshal(map[string]any{"load": job.load, "stores": stores}))
 	cmd := pythonScript(t, python, t.TempDir(), "spark.py")
 	cmd.Stdin = bytes.NewReader(text)
 	var rows [][][]json.RawMessage
-	if err := json.Unmarshal([]byte(ends(t, cmd)), &rows); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal([]byte(ends(t, cmd)), &rows))
 	answers := make([][][]string, len(rows))
 	for i := range rows {
 		answers[i] = answersIn(t, rows[i])
@@ -201,23 +187,16 @@ func TestTrinoViews(t *testing.T) {
 	dir := t.TempDir()
 	sparkStore(t, filepath.Join(dir, "runs_store"), true)
 	views := filepath.Join(dir, "views.sql")
-	if err := os.WriteFile(views, []byte(programtest.Output(t, dir, "store", "views", "--dialect", "trino")), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(views, []byte(programtest.Output(t, dir, "store", "views", "--dialect", "trino")), 0o666))
 	var questions []string
 	for _, view := range []string{"runs", "samples", "samples_long", "ops"} {
 		questions = append(questions, "SELECT * FROM "+view)
 	}
-	job, err := json.Marshal(map[string]any{"views": views, "store": filepath.Join(dir, "runs_store"), "questions": questions})
-	if err != nil {
-		t.Fatal(err)
-	}
+	job := valuetest.Must(json.Marshal(map[string]any{"views": views, "store": filepath.Join(dir, "runs_store"), "questions": questions}))
 	cmd := pythonScript(t, python, dir, "trino.py")
 	cmd.Stdin = bytes.NewReader(job)
 	var rows [][]json.RawMessage
-	if err := json.Unmarshal([]byte(ends(t, cmd)), &rows); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal([]byte(ends(t, cmd)), &rows))
 	for i, got := range answersIn(t, rows) {
 		want := jsonRows(t, programtest.Output(t, dir, "query", "--format", "jsonl", questions[i]))
 		if len(got) == 0 || !slices.Equal(got, want) {
@@ -242,10 +221,7 @@ func jsonRows(t *testing.T, lines string) []string {
 			t.Fatalf("%v: %.200s", err, line)
 		}
 		_, whole = row["run_id"]
-		text, err := json.Marshal(spelled(row))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(json.Marshal(spelled(row)))
 		all = append(all, string(text))
 	}
 	if whole {
@@ -305,15 +281,11 @@ func sparkStore(t *testing.T, path string, sealed bool) {
 	}
 	copyOfSamples(t, path)
 	for _, r := range live[:7] { // fewer than are sealed when a writer ends
-		if err := store.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, store.Append(r))
 	}
 	liveTwice(t, path)
 	if sealed {
-		if n, err := store.Seal(context.Background()); n != 7 || err != nil {
-			t.Fatalf("sealed %d runs: %v", n, err)
-		}
+		valuetest.Equal(t, valuetest.Must(store.Seal(context.Background())), 7, "sealed")
 	}
 	id := func(i int) string { return runs[i].RunID }
 	for _, a := range []ingest.Annotation{
@@ -329,13 +301,9 @@ func sparkStore(t *testing.T, path string, sealed bool) {
 		{Kind: schema.EventNote, Runs: []string{id(9)}, Value: "the window was open"},
 		{Kind: schema.EventBless, Key: "release", Runs: []string{id(9)}},
 	} {
-		if _, err := store.Annotate(a); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(store.Annotate(a))
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, store.Close())
 }
 
 // liveTwice has a live run in a claim as well, as it is for a moment when what a claim does not seal is given back.
@@ -345,17 +313,10 @@ func liveTwice(t *testing.T, path string) {
 	if err != nil || len(found) == 0 {
 		t.Fatalf("live files %q: %v", found, err)
 	}
-	content, err := os.ReadFile(filepath.Join(path, found[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(os.ReadFile(filepath.Join(path, found[0])))
 	segment := filepath.Join(path, "claims", schema.NewULID(time.Now()).String()+".0", schema.NewULID(time.Now()).String())
-	if err := os.MkdirAll(segment, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(segment, filepath.Base(found[0])), content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(segment, 0o777))
+	valuetest.OK(t, os.WriteFile(filepath.Join(segment, filepath.Base(found[0])), content, 0o666))
 }
 
 // copyOfSamples leaves samples and ops whose name no file of runs has, as an import that was interrupted does.
@@ -367,13 +328,8 @@ func copyOfSamples(t *testing.T, path string) {
 			t.Fatalf("%s has files %q: %v", zone, found, err)
 		}
 		file := filepath.Join(path, found[0])
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(os.ReadFile(file))
 		name := schema.NewULID(time.Now()).String() + filepath.Base(file)[26:]
-		if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(filepath.Dir(file), name), content, 0o666))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // loadViews loads what store views prints and prints the rows of a query, a line each.
@@ -38,13 +39,9 @@ func TestStoreViewsPython(t *testing.T) {
 		{Kind: schema.EventTag, Runs: []string{runs[0].RunID, runs[2].RunID}, Key: "it's", Value: "a 'value'"},
 		{Kind: schema.EventUntag, Runs: []string{runs[0].RunID}, Key: "a"},
 	} {
-		if _, err := store.Annotate(a); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(store.Annotate(a))
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, store.Close())
 	program := func(args ...string) string { return strings.TrimSpace(programtest.Output(t, dir, args...)) }
 	views := filepath.Join(dir, "views.sql")
 	programtest.WriteFile(t, dir, "views.sql", program("store", "views"))

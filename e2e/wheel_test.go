@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // wheelModules are what the wheel is built and tested with.
@@ -42,7 +43,7 @@ func TestWheel(t *testing.T) {
 	dir := t.TempDir()
 	programtest.WriteFile(t, dir, "launcher.c", launcherSource)
 	launcher := filepath.Join(dir, "launcher")
-	programtest.Must(exec.Command("gcc", "-o", launcher, fmt.Sprintf("-DPROGRAM=%q", programtest.Binary(t)), filepath.Join(dir, "launcher.c")).Output())
+	valuetest.Must(exec.Command("gcc", "-o", launcher, fmt.Sprintf("-DPROGRAM=%q", programtest.Binary(t)), filepath.Join(dir, "launcher.c")).Output())
 	venv := installWheel(t, python, buildWheel(t, python, launcher))
 
 	cmd := inVenv(t, venv, "-c", "import neurolens; neurolens.query('SELECT 1')")
@@ -50,12 +51,12 @@ func TestWheel(t *testing.T) {
 		t.Errorf("without other packages: %v\n%s", err, out)
 	}
 
-	packages := programtest.Must(filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages")))
-	programtest.WriteFile(t, packages[0], "packages-of-the-tests.pth", string(programtest.Must(exec.Command(python, "-c", foldersOfModules, wheelModules).Output())))
-	args := []string{"-m", "pytest", "-q", "-p", "no:cacheprovider", programtest.Must(filepath.Abs(filepath.Join("..", "python", "tests")))}
+	packages := valuetest.Must(filepath.Glob(filepath.Join(venv, "lib", "python3*", "site-packages")))
+	programtest.WriteFile(t, packages[0], "packages-of-the-tests.pth", string(valuetest.Must(exec.Command(python, "-c", foldersOfModules, wheelModules).Output())))
+	args := []string{"-m", "pytest", "-q", "-p", "no:cacheprovider", valuetest.Must(filepath.Abs(filepath.Join("..", "python", "tests")))}
 	cmd = inVenv(t, venv, args...)
 	cmd.Env = append(cmd.Env, "NEUROLENS_TEST_STORE="+filepath.Join(programtest.SealedStore(t), "runs_store"),
-		"NEUROLENS_TEST_PAGE="+programtest.Must(filepath.Abs(filepath.Join("..", "docs", "python-package.md"))))
+		"NEUROLENS_TEST_PAGE="+valuetest.Must(filepath.Abs(filepath.Join("..", "docs", "python-package.md"))))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -70,19 +71,19 @@ func TestWheelOfProgram(t *testing.T) {
 	self := programtest.Binary(t)
 	wheel := buildWheel(t, python, self)
 	venv := installWheel(t, python, wheel)
-	if !bytes.Equal(programtest.Must(os.ReadFile(filepath.Join(venv, "bin", "neurolens"))), programtest.Must(os.ReadFile(self))) {
+	if !bytes.Equal(valuetest.Must(os.ReadFile(filepath.Join(venv, "bin", "neurolens"))), valuetest.Must(os.ReadFile(self))) {
 		t.Error("the program in the environment is another one")
 	}
-	if out := programtest.Must(inVenv(t, venv, "-m", "neurolens", "version", "--format", "csv").Output()); !strings.Contains(string(out), version(t)) {
+	if out := valuetest.Must(inVenv(t, venv, "-m", "neurolens", "version", "--format", "csv").Output()); !strings.Contains(string(out), version(t)) {
 		t.Errorf("version says %s", out)
 	}
 	var minor int
 	if _, err := fmt.Sscanf(filepath.Base(wheel), "neurolens-"+version(t)+"-py3-none-manylinux_2_%d_", &minor); err != nil {
 		t.Fatalf("%s: %v", wheel, err)
 	}
-	needed := regexp.MustCompile(`\x00GLIBC_2\.([0-9]+)\x00`).FindAllSubmatch(programtest.Must(os.ReadFile(self)), -1)
+	needed := regexp.MustCompile(`\x00GLIBC_2\.([0-9]+)\x00`).FindAllSubmatch(valuetest.Must(os.ReadFile(self)), -1)
 	for _, symbol := range needed {
-		if of := programtest.Must(strconv.Atoi(string(symbol[1]))); of > minor {
+		if of := valuetest.Must(strconv.Atoi(string(symbol[1]))); of > minor {
 			t.Errorf("%s needs glibc 2.%d", wheel, of)
 		}
 	}
@@ -110,16 +111,14 @@ func TestWheelTools(t *testing.T) {
 func buildWheel(t *testing.T, python, program string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "licenses", "third"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Join(dir, "licenses", "third"), 0o700))
 	programtest.WriteFile(t, filepath.Join(dir, "licenses", "third"), "LICENSE", "a licence\n")
 	cmd := exec.Command(python, filepath.Join("..", "python", "build_wheel.py"), program, "--licenses", filepath.Join(dir, "licenses"), "--out", dir)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := withoutNetwork(cmd).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
 	}
-	wheels := programtest.Must(filepath.Glob(filepath.Join(dir, "neurolens-"+version(t)+"-py3-none-*.whl")))
+	wheels := valuetest.Must(filepath.Glob(filepath.Join(dir, "neurolens-"+version(t)+"-py3-none-*.whl")))
 	if len(wheels) != 1 {
 		t.Fatalf("%d wheels of version %s", len(wheels), version(t))
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestWorkflowsLint: the linters of workflows and of the shell find nothing in the workflows of this repository, one of which uses its
@@ -35,9 +36,7 @@ func TestWorkflowsLint(t *testing.T) {
 		programtest.WriteFile(t, dir, "action.yml", programtest.RepositoryFile(t, "action.yml"))
 		workflow := strings.Replace(example[1], "neurolens/neurolens@main", "./", 1)
 		for input, wrong := range map[string]bool{"sweep:": false, "swep:": true} {
-			if err := os.MkdirAll(filepath.Join(dir, ".github", "workflows"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.MkdirAll(filepath.Join(dir, ".github", "workflows"), 0o755))
 			programtest.WriteFile(t, dir, ".github/workflows/x.yml", strings.Replace(workflow, "sweep:", input, 1))
 			cmd := exec.Command(linter(t, "actionlint"))
 			cmd.Dir = dir

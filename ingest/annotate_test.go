@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // wideRuns is the number of runs from which on an event has a wide form: see FORMAT.md.
@@ -21,16 +22,10 @@ const wideRuns = 4096
 // eventsOf reads the events of a store.
 func eventsOf(t *testing.T, dir string) []schema.Event {
 	t.Helper()
-	listed, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listed := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	var all []schema.Event
 	for _, id := range listed.Events.Files {
-		line, err := fs.ReadFile(os.DirFS(dir), schema.EventFile(id))
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must(fs.ReadFile(os.DirFS(dir), schema.EventFile(id)))
 		e, err := schema.DecodeEvent(line)
 		if err != nil || e.EventID != id.String() {
 			t.Fatalf("%s: %+v, %v", id, e, err)
@@ -47,9 +42,7 @@ func TestAnnotate(t *testing.T) {
 	run := schema.NewULID(time.Now()).String()
 	now := time.Now()
 	for i, kind := range []schema.EventKind{schema.EventRemove, schema.EventRestore, schema.EventRemove} {
-		if _, err := runfile.AppendEvent(store.files, schema.Event{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		must(runfile.AppendEvent(store.files, schema.Event{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)))
 	}
 	if all := eventsOf(t, dir); len(all) != 3 || !schema.Annotate(all).Removed[run] {
 		t.Errorf("%+v", all)
@@ -59,9 +52,7 @@ func TestAnnotate(t *testing.T) {
 			t.Errorf("%+v is accepted", bad)
 		}
 	}
-	if all := eventsOf(t, dir); len(all) != 3 {
-		t.Errorf("%d events after refusals, want 3", len(all))
-	}
+	valuetest.Equal(t, len(eventsOf(t, dir)), 3)
 }
 
 // TestAnnotateFaults lets every file operation fail in turn: what was acknowledged is there, and nothing is half there, nor is the form
@@ -119,9 +110,7 @@ func TestAnnotateInOrder(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	for i := range 20 {
 		kind := []schema.EventKind{schema.EventRemove, schema.EventRestore}[i%2]
-		if _, err := runfile.AppendEvent(store.files, schema.Event{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)); err != nil {
-			t.Fatal(err)
-		}
+		must(runfile.AppendEvent(store.files, schema.Event{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)))
 		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {
 			t.Fatalf("event %d: %s does not count", i, kind)
 		}
@@ -137,18 +126,9 @@ func TestWideEvent(t *testing.T) {
 	for i := range runs {
 		runs[i] = schema.NewULID(time.UnixMilli(int64(i))).String()
 	}
-	e, err := store.Annotate(Annotation{Kind: schema.EventTag, Runs: runs, Key: "k", Value: "v"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := schema.ParseULID(e.EventID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := e.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(store.Annotate(Annotation{Kind: schema.EventTag, Runs: runs, Key: "k", Value: "v"}))
+	id := must(schema.ParseULID(e.EventID))
+	line := must(e.Encode())
 	event, form := filepath.Join(dir, schema.EventFile(id)), filepath.Join(dir, schema.WideEvent(id))
 	packed := filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now().Add(-time.Hour))))
 	write := func(name string, content []byte) error { return os.WriteFile(name, content, 0o666) }
@@ -161,17 +141,11 @@ func TestWideEvent(t *testing.T) {
 		{"in a pack, as an earlier version has it", func() error { return errors.Join(os.Remove(form), write(packed, line)) }},
 		{"damaged, but in a pack", func() error { return errors.Join(os.Remove(form), write(packed, line), write(event, line[:99])) }},
 	} {
-		if err := c.before(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.Pack(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, c.before())
+		must(store.Pack())
 		if got, err := schema.ReadWholeWide(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
 			t.Errorf("an event %s: %d runs, %v", c.name, len(got.Runs), err)
 		}
-		if _, err := os.Stat(packed); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("an event %s: a pack still has it: %v", c.name, err)
-		}
+		valuetest.ErrorIs(t, valuetest.Error(os.Stat(packed)), fs.ErrNotExist, "an event", c.name, "a pack still has it")
 	}
 }

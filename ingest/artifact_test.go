@@ -23,6 +23,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // keep keeps a text and gives its hash.
@@ -39,7 +40,7 @@ func keep(t *testing.T, s *Store, text string) string {
 func artifactsOf(t *testing.T, dir string) (hashes []string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, schema.ArtifactsDir, "*", "*"))
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	for _, name := range names {
 		hashes = append(hashes, strings.TrimSuffix(filepath.Base(name), ".zst"))
 	}
@@ -50,7 +51,7 @@ func artifactsOf(t *testing.T, dir string) (hashes []string) {
 // age gives an artifact the time of so long ago.
 func age(t *testing.T, dir, hash string, ago time.Duration) {
 	t.Helper()
-	storetest.OK(t, os.Chtimes(filepath.Join(dir, schema.ArtifactPath(hash)), time.Time{}, time.Now().Add(-ago)))
+	valuetest.OK(t, os.Chtimes(filepath.Join(dir, schema.ArtifactPath(hash)), time.Time{}, time.Now().Add(-ago)))
 }
 
 // TestKeepArtifact: equal contents are stored once, compressed, under the hash of what is stored.
@@ -58,22 +59,18 @@ func TestKeepArtifact(t *testing.T) {
 	s, dir := newStore(t)
 	text := strings.Repeat("what a run produced\n", 50_000)
 	hash := keep(t, s, text)
-	if again := keep(t, s, text); again != hash {
-		t.Errorf("%s, then %s", hash, again)
-	}
+	valuetest.Equal(t, keep(t, s, text), hash)
 	empty := keep(t, s, "")
 	want := []string{hash, empty}
 	slices.Sort(want)
-	if got := artifactsOf(t, dir); !slices.Equal(got, want) {
-		t.Fatalf("%v, want %v", got, want)
-	}
+	valuetest.DeepEqual(t, artifactsOf(t, dir), want)
 	stored, err := os.ReadFile(filepath.Join(dir, schema.ArtifactPath(hash)))
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	if sum := fmt.Sprintf("%x", sha256.Sum256(stored)); sum != hash || len(stored) > len(text)/100 {
 		t.Errorf("%d B with the hash %s, want less than a hundredth of %d B with %s", len(stored), sum, len(text), hash)
 	}
 	z, err := zstd.NewReader(bytes.NewReader(stored))
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	defer z.Close()
 	var read bytes.Buffer
 	if _, err := read.ReadFrom(z); err != nil || read.String() != text {
@@ -89,14 +86,14 @@ func TestKeepArtifactAgain(t *testing.T) {
 	path := filepath.Join(dir, schema.ArtifactPath(hash))
 	age(t, dir, hash, 40*24*time.Hour)
 	aged, err := os.Stat(path)
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	keep(t, s, "same")
 	again, err := os.Stat(path)
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	if !again.ModTime().After(aged.ModTime().Add(artifactFresh)) {
 		t.Errorf("kept again, and of %s", again.ModTime())
 	}
-	storetest.OK(t, os.Truncate(path, 3))
+	valuetest.OK(t, os.Truncate(path, 3))
 	keep(t, s, "same")
 	storetest.Whole(t, dir)
 }
@@ -105,13 +102,13 @@ func TestKeepArtifactAgain(t *testing.T) {
 // for what was fsynced.
 func TestKeepArtifactFaults(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "store")
-	storetest.OK(t, Init(made))
+	valuetest.OK(t, Init(made))
 	for _, plan := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
 		plan.Fault, plan.Quick = storetest.ErrCrashed, true
 		for hit := true; hit; plan.At++ {
 			files := plan
 			dir := storetest.Copied(t, made)
-			files.OS = storetest.Must(disk.NewOS(dir))
+			files.OS = valuetest.Must(disk.NewOS(dir))
 			s, err := openFiles(dir, "test", &files)
 			if err == nil {
 				_, _, err = s.KeepArtifact(strings.NewReader("what a run produced"))
@@ -124,7 +121,7 @@ func TestKeepArtifactFaults(t *testing.T) {
 			}
 			storetest.Whole(t, dir)
 			hit = files.Hit
-			storetest.OK(t, os.RemoveAll(dir))
+			valuetest.OK(t, os.RemoveAll(dir))
 		}
 		if plan.At < 10 {
 			t.Errorf("%d operations are not many", plan.At)
@@ -149,9 +146,7 @@ func TestPruneArtifacts(t *testing.T) {
 		}
 	}
 	pruned := runfile.ReadPruned(os.DirFS(dir))
-	if got := slices.Collect(maps.Keys(pruned)); !slices.Equal(got, []string{old}) {
-		t.Errorf("recorded as gone: %v, want %s", got, old)
-	}
+	valuetest.DeepEqual(t, slices.Collect(maps.Keys(pruned)), []string{old}, "recorded as gone", old)
 	if slices.Contains(artifactsOf(t, dir), old) || !slices.Contains(artifactsOf(t, dir), young) {
 		t.Errorf("there are %v", artifactsOf(t, dir))
 	}
@@ -168,10 +163,8 @@ func TestPruneKeptMeanwhile(t *testing.T) {
 		t.Fatalf("%v, %v", going, err)
 	}
 	keep(t, s, "same")
-	storetest.OK(t, s.pruneSome(context.Background(), going, time.Now().Add(-artifactYoung)))
-	if got := artifactsOf(t, dir); !slices.Equal(got, []string{hash}) {
-		t.Errorf("%v, want %s", got, hash)
-	}
+	valuetest.OK(t, s.pruneSome(context.Background(), going, time.Now().Add(-artifactYoung)))
+	valuetest.DeepEqual(t, artifactsOf(t, dir), []string{hash}, hash)
 }
 
 // TestPruneFaults: whatever fails, what is gone is recorded as gone, and the next time does the rest.
@@ -189,7 +182,7 @@ func TestPruneFaults(t *testing.T) {
 			for _, hash := range hashes {
 				age(t, dir, hash, 48*time.Hour)
 			}
-			files.OS = storetest.Must(disk.NewOS(dir))
+			files.OS = valuetest.Must(disk.NewOS(dir))
 			prune := func() error {
 				s, err := openFiles(dir, "test", &files)
 				if err == nil {
@@ -208,12 +201,12 @@ func TestPruneFaults(t *testing.T) {
 				}
 			}
 			files.Healed = true
-			storetest.OK(t, prune())
+			valuetest.OK(t, prune())
 			if got := artifactsOf(t, dir); len(got) > 0 {
 				t.Fatalf("operation %d, again: %v are left", files.At, got)
 			}
 			hit = files.Hit
-			storetest.OK(t, os.RemoveAll(dir))
+			valuetest.OK(t, os.RemoveAll(dir))
 		}
 	}
 }
@@ -229,26 +222,22 @@ func TestMergeAfterPrune(t *testing.T) {
 	left := 0
 	merge := func() int {
 		done, err := s.Merge(context.Background(), other, Merging{Refused: func(f LeftOut) { t.Errorf("refused %+v", f) }})
-		storetest.OK(t, err)
+		valuetest.OK(t, err)
 		left = done.Pruned
 		return done.Artifacts
 	}
-	if n := merge(); n != 2 {
-		t.Fatalf("%d artifacts came, want 2", n)
-	}
+	valuetest.Equal(t, merge(), 2)
 	age(t, dir, gone, 48*time.Hour)
 	age(t, dir, later, 48*time.Hour)
 	_, err := s.PruneArtifacts(context.Background(), Pruning{Before: time.Now()})
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	age(t, other, later, -time.Hour) // a run of the other store has left it again
 	if n := merge(); n != 1 || left != 1 {
 		t.Errorf("%d artifacts came back and %d did not, want 1 and 1", n, left)
 	}
-	if got := artifactsOf(t, dir); !slices.Equal(got, []string{later}) {
-		t.Errorf("%v, want %s", got, later)
-	}
+	valuetest.DeepEqual(t, artifactsOf(t, dir), []string{later}, later)
 	done, err := s.Merge(context.Background(), other, Merging{RestorePruned: true, Refused: func(f LeftOut) { t.Errorf("refused %+v", f) }})
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	if got := artifactsOf(t, dir); done.Artifacts != 1 || len(got) != 2 {
 		t.Errorf("asked for what was pruned: %d came, %v are here", done.Artifacts, got)
 	}
@@ -268,9 +257,9 @@ func TestVerifyMissingArtifact(t *testing.T) {
 	age(t, dir, run.Artifacts[2].SHA256, 48*time.Hour)
 	kept := map[string]bool{run.Artifacts[0].SHA256: true, run.Artifacts[1].SHA256: true}
 	_, err := s.PruneArtifacts(context.Background(), Pruning{Keep: kept, Before: time.Now()})
-	storetest.OK(t, err)
+	valuetest.OK(t, err)
 	storetest.Whole(t, dir)
-	storetest.OK(t, os.Remove(filepath.Join(dir, schema.ArtifactPath(run.Artifacts[1].SHA256))))
+	valuetest.OK(t, os.Remove(filepath.Join(dir, schema.ArtifactPath(run.Artifacts[1].SHA256))))
 	for _, sealed := range []bool{false, true} {
 		if sealed {
 			mustSeal(t, dir)
@@ -298,10 +287,10 @@ func TestVerifyHostileArtifacts(t *testing.T) {
 		t.Fatalf("appending: %v", err)
 	}
 	content, err := table.NewEncoder("test").Encode(&run, schema.DigestOf(&run))
-	storetest.OK(t, err)
-	f := schema.LiveFile{Segment: schema.NewULID(time.Now()), Run: storetest.Must(schema.ParseULID(run.RunID))}
+	valuetest.OK(t, err)
+	f := schema.LiveFile{Segment: schema.NewULID(time.Now()), Run: valuetest.Must(schema.ParseULID(run.RunID))}
 	storetest.WriteFile(t, filepath.Join(dir, f.Path()), content)
-	storetest.OK(t, s.Close())
+	valuetest.OK(t, s.Close())
 	verify := func(dir string) {
 		t.Helper()
 		var found []string
@@ -312,14 +301,10 @@ func TestVerifyHostileArtifacts(t *testing.T) {
 			`damage not of the size that the run says: 4 artifacts of its runs, such as "file"`,
 			`notice the kind "../../.bash_profile" is not a word of up to 64 letters, digits and _ . -: 1 artifact of its runs, such as "../../.bash_profile"; NeuroLens makes no name of a file of it`,
 		}
-		if !slices.Equal(found, want) {
-			t.Errorf("%q", found)
-		}
+		valuetest.DeepEqual(t, found, want)
 	}
 	verify(dir)
 	other, otherDir := newStore(t)
-	if _, err := other.Merge(t.Context(), dir, Merging{}); err != nil {
-		t.Fatal(err)
-	}
+	must(other.Merge(t.Context(), dir, Merging{}))
 	verify(otherDir)
 }

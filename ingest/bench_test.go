@@ -38,9 +38,7 @@ func BenchmarkEncode(b *testing.B) {
 	run := realisticRun()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := e.Encode(&run, schema.DigestOf(&run)); err != nil {
-			b.Fatal(err)
-		}
+		must(e.Encode(&run, schema.DigestOf(&run)))
 	}
 }
 
@@ -59,10 +57,7 @@ func BenchmarkAppendOverFloor(b *testing.B) {
 		appended := time.Now()
 		f.write(b, f.content)
 		floor := time.Now()
-		document, err := json.Marshal(run)
-		if err != nil {
-			b.Fatal(err)
-		}
+		document := must(json.Marshal(run))
 		f.write(b, document)
 		appends, floors, documents = append(appends, appended.Sub(start)), append(floors, floor.Sub(appended)), append(documents, time.Since(floor))
 	}
@@ -89,15 +84,9 @@ type floor struct {
 func newFloor(b *testing.B) *floor {
 	b.Helper()
 	run := realisticRun()
-	content, err := table.NewEncoder("test").Encode(&run, schema.DigestOf(&run))
-	if err != nil {
-		b.Fatal(err)
-	}
+	content := must(table.NewEncoder("test").Encode(&run, schema.DigestOf(&run)))
 	path := b.TempDir()
-	dir, err := os.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	dir := must(os.Open(path))
 	b.Cleanup(func() { _ = dir.Close() })
 	return &floor{path: path, dir: dir, content: content}
 }
@@ -105,10 +94,7 @@ func newFloor(b *testing.B) *floor {
 func (f *floor) write(b *testing.B, content []byte) {
 	f.n++
 	temp := filepath.Join(f.path, "temp")
-	opened, err := os.Create(temp)
-	if err != nil {
-		b.Fatal(err)
-	}
+	opened := must(os.Create(temp))
 	_, writeErr := opened.Write(content)
 	for _, err := range []error{
 		writeErr, opened.Sync(), opened.Close(), os.Rename(temp, filepath.Join(f.path, strconv.Itoa(f.n))), f.dir.Sync(),

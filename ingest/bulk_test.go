@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var each = runtest.Each
@@ -36,19 +37,11 @@ func sweep(seed uint64, n, samples int) []schema.Run {
 // storedRuns reads a whole store, sealed files included, and gives how often each run is in it.
 func storedRuns(t testing.TB, dir string) map[string]int {
 	t.Helper()
-	listing, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listing := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	runs := map[string]int{}
 	for _, f := range listing.Live {
-		content, err := os.ReadFile(filepath.Join(dir, f.Path()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.CheckFileHash(content); err != nil {
-			t.Fatal(err)
-		}
+		content := must(os.ReadFile(filepath.Join(dir, f.Path())))
+		mustDo(t, schema.CheckFileHash(content))
 		runs[f.Run.String()]++
 	}
 	for _, f := range listing.Sealed {
@@ -68,9 +61,7 @@ func mustHold(t testing.TB, dir string, runs ...schema.Run) {
 			t.Fatalf("run %s is in the store %d times", r.RunID, there[r.RunID])
 		}
 	}
-	if len(there) != len(runs) {
-		t.Fatalf("%d runs are in the store, want %d", len(there), len(runs))
-	}
+	valuetest.Equal(t, len(there), len(runs))
 }
 
 // TestAppendAll stores runs that are there, twice, and new ones; the second time nothing is added.
@@ -98,17 +89,12 @@ func TestAppendAll(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(dir, schema.TmpDir)); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left in tmp, %v", len(left), err)
 	}
-	if fmt.Sprint(before) != fmt.Sprint(runs[0].Metrics) {
-		t.Error("AppendAll changed the caller's run")
-	}
+	valuetest.Equal(t, fmt.Sprint(before), fmt.Sprint(runs[0].Metrics), "AppendAll changed the caller's run")
 }
 
 func sealedFiles(t testing.TB, dir string) []schema.SealedFile {
 	t.Helper()
-	files, err := schema.ListZone(os.DirFS(dir), schema.RunsDir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must(schema.ListZone(os.DirFS(dir), schema.RunsDir))
 	return files
 }
 
@@ -118,9 +104,7 @@ func TestAppendAllFiles(t *testing.T) {
 	store, dir := newStore(t)
 	runs := sweep(1, 1000, 100)
 	b := newBulk(store.files, "test", 2*50*runSize(&runs[0]))
-	if err := b.all(each(runs...)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, b.all(each(runs...)))
 	mustHold(t, dir, runs...)
 	if n := len(sealedFiles(t, dir)); n < 19 || n > 21 || b.done.Added != len(runs) {
 		t.Errorf("%d files, %d runs added", n, b.done.Added)
@@ -138,9 +122,7 @@ func TestAppendAllReadsOnce(t *testing.T) {
 	}
 	counting := &readCounter{Files: store.files}
 	b := newBulk(counting, "test", 2*20*runSize(&runs[0]))
-	if err := b.all(each(slices.Concat(runs, runs[:50])...)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, b.all(each(slices.Concat(runs, runs[:50])...)))
 	mustHold(t, dir, runs...)
 	files := len(sealedFiles(t, dir))
 	if files < 10 || counting.reads > 0 || b.done.Skipped != 50 {
@@ -148,12 +130,9 @@ func TestAppendAllReadsOnce(t *testing.T) {
 	}
 
 	again := newBulk(counting, "test", 2*20*runSize(&runs[0]))
-	if err := again.all(each(runs...)); err != nil {
-		t.Fatal(err)
-	}
-	if counting.reads != files || again.done != (Appended{Skipped: len(runs)}) {
-		t.Errorf("%d files, read %d times the second time: %+v", files, counting.reads, again.done)
-	}
+	mustDo(t, again.all(each(runs...)))
+	valuetest.Equal(t, counting.reads, files)
+	valuetest.Equal(t, again.done, (Appended{Skipped: len(runs)}))
 }
 
 // readCounter counts how often a sealed file is opened to be read.
@@ -186,12 +165,8 @@ func TestAppendAllDiffering(t *testing.T) {
 	}
 	b := newBulk(store.files, "test", 2*20*runSize(&runs[0]))
 	input := slices.Concat(other[:2], runs[:3], other[2:3], runs[3:], other[50:51])
-	if err := b.all(each(input...)); err != nil {
-		t.Fatal(err)
-	}
-	if want := (Appended{Added: 98, Skipped: 6, Differing: 4}); b.done != want {
-		t.Errorf("got %+v, want %+v", b.done, want)
-	}
+	mustDo(t, b.all(each(input...)))
+	valuetest.Equal(t, b.done, (Appended{Added: 98, Skipped: 6, Differing: 4}))
 	mustHold(t, dir, runs...)
 }
 
@@ -202,16 +177,10 @@ func TestAppendAllClaimed(t *testing.T) {
 	run := smallRun()
 	mustAppend(t, store, run)
 	claim := schema.Claim{ID: schema.NewULID(time.Now())}
-	if err := os.MkdirAll(filepath.Join(dir, claim.Path()), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.MkdirAll(filepath.Join(dir, claim.Path()), 0o777))
 	segment := store.segment.id.String()
-	if err := os.Rename(filepath.Join(dir, schema.LiveDir, segment), filepath.Join(dir, claim.Path(), segment)); err != nil {
-		t.Fatal(err)
-	}
-	if done, err := store.AppendAll(each(run)); done != (Appended{Skipped: 1}) || err != nil {
-		t.Errorf("%+v, %v", done, err)
-	}
+	mustDo(t, os.Rename(filepath.Join(dir, schema.LiveDir, segment), filepath.Join(dir, claim.Path(), segment)))
+	valuetest.Equal(t, must(store.AppendAll(each(run))), (Appended{Skipped: 1}))
 	mustHold(t, dir, run)
 }
 
@@ -238,12 +207,8 @@ func TestAppendAllRefused(t *testing.T) {
 		}
 	}
 	mustHold(t, dir)
-	if done, err := store.AppendAll(each()); done != (Appended{}) || err != nil {
-		t.Errorf("nothing: %+v, %v", done, err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Equal(t, must(store.AppendAll(each())), (Appended{}), "nothing")
+	mustDo(t, store.Close())
 	if _, err := store.AppendAll(each(good)); err == nil {
 		t.Error("a closed store takes runs")
 	}
@@ -253,10 +218,7 @@ func TestAppendAllRefused(t *testing.T) {
 func TestAppendAllNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	store, err := openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))}))
 	runs := sweep(1, 10, 3)
 	if done, err := store.AppendAll(each(runs...)); done.Added != 10 || err != nil {
 		t.Fatalf("%+v, %v", done, err)
@@ -271,14 +233,9 @@ func TestAppendAllOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
-	store, err := openStore(dir, "test", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(openStore(dir, "test", files))
 	runs := []schema.Run{fullRun(), smallRun()}
-	if _, err := store.AppendAll(each(runs...)); err != nil {
-		t.Fatal(err)
-	}
+	must(store.AppendAll(each(runs...)))
 	name := sealedFiles(t, dir)[0]
 	var steps []string
 	for _, zone := range []string{schema.SamplesDir, schema.OpsDir, schema.RunsDir} {
@@ -324,14 +281,11 @@ func TestAppendAllAgain(t *testing.T) {
 	runs := sweep(1, 5, 3)
 	bulkFiles(t, store, 5, runs)
 	first := sealedFiles(t, dir)
-	if err := os.Remove(filepath.Join(dir, first[0].Path(schema.RunsDir))); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.Remove(filepath.Join(dir, first[0].Path(schema.RunsDir))))
 	bulkFiles(t, store, 5, runs)
-	samples, err := schema.ListZone(os.DirFS(dir), schema.SamplesDir)
-	if err != nil || len(samples) != 1 || !slices.Equal(sealedFiles(t, dir), first) {
-		t.Errorf("%d files of samples, %v", len(samples), err)
-	}
+	samples := must(schema.ListZone(os.DirFS(dir), schema.SamplesDir))
+	valuetest.Equal(t, len(samples), 1)
+	valuetest.DeepEqual(t, sealedFiles(t, dir), first)
 	mustHold(t, dir, runs...)
 }
 
@@ -425,10 +379,7 @@ func BenchmarkAppendAll(b *testing.B) {
 	for _, t := range []*schema.Table{schema.Runs, schema.Samples} {
 		size := int64(0)
 		for _, f := range sealedFiles(b, dir) {
-			info, err := os.Stat(filepath.Join(dir, f.Path(schema.TableZones[t])))
-			if err != nil {
-				b.Fatal(err)
-			}
+			info := must(os.Stat(filepath.Join(dir, f.Path(schema.TableZones[t]))))
 			size += info.Size()
 		}
 		b.ReportMetric(float64(size)/runs, "B/run-"+t.Name)
@@ -441,14 +392,10 @@ func BenchmarkPack(b *testing.B) {
 	sweep := runtest.NewSweep(1, 0)
 	const files, runs = 500, 24
 	for range files {
-		if _, err := store.AppendAll(sweeping(sweep, runs, func() {})); err != nil {
-			b.Fatal(err)
-		}
+		must(store.AppendAll(sweeping(sweep, runs, func() {})))
 	}
 	for b.Loop() {
-		if err := os.RemoveAll(filepath.Join(dir, schema.PacksDir)); err != nil {
-			b.Fatal(err)
-		}
+		mustDo(b, os.RemoveAll(filepath.Join(dir, schema.PacksDir)))
 		if packs, err := store.Pack(); packs != 1 || err != nil {
 			b.Fatal(packs, err)
 		}
@@ -504,9 +451,7 @@ func failImport(t *testing.T, files faultyFiles, runs []schema.Run) bool {
 	t.Helper()
 	sound, dir := newStore(t)
 	mustAppend(t, sound, runs[0])
-	if err := sound.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, sound.Close())
 	files.OS = must(disk.NewOS(dir))
 	b := newBulk(&files, "test", 7*runSize(&runs[1]))
 	err := b.all(each(runs...))

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -15,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // busyStore is a store to which runs are appended, sealed every few, until stop is called. Claims end at once.
@@ -57,13 +57,11 @@ func TestVerifyBusy(t *testing.T) {
 	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
-		if _, err := check.Verify(context.Background(), dir, func(f check.Finding) {
+		must(check.Verify(context.Background(), dir, func(f check.Finding) {
 			if f.Severity == check.SeverityDamage || len(f.Problem) > 0 && f.Path[:4] == "runs" {
 				t.Errorf("found %+v", f)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	stop()
 }
@@ -74,9 +72,7 @@ func TestMergeBusy(t *testing.T) {
 	dir, runs, stop := busyStore(t)
 	_, into := newStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
-		if _, err := mergeFrom(must(disk.NewOS(dir)), must(disk.NewOS(into)), func(f LeftOut) { t.Errorf("refused %+v", f) }); err != nil {
-			t.Fatal(err)
-		}
+		must(mergeFrom(must(disk.NewOS(dir)), must(disk.NewOS(into)), func(f LeftOut) { t.Errorf("refused %+v", f) }))
 		wholeStore(t, into)
 	}
 	stop()
@@ -94,16 +90,11 @@ func TestCompactBusy(t *testing.T) {
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
 		into := filepath.Join(t.TempDir(), fmt.Sprint(times))
 		before := listedRuns(t, dir)
-		done, err := Compact(context.Background(), dir, into, "test", noDamage(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := must(Compact(context.Background(), dir, into, "test", noDamage(t)))
 		if found := findings(t, into); len(found) > 0 || done.Runs < before {
 			t.Errorf("%d runs of %d; found %+v", done.Runs, before, found)
 		}
-		if _, err := os.Stat(filepath.Join(into, schema.LiveDir)); !errors.Is(err, fs.ErrNotExist) {
-			t.Error(err)
-		}
+		valuetest.ErrorIs(t, valuetest.Error(os.Stat(filepath.Join(into, schema.LiveDir))), fs.ErrNotExist)
 	}
 	stop()
 }
@@ -111,10 +102,7 @@ func TestCompactBusy(t *testing.T) {
 // listedRuns counts the runs of a store by their names.
 func listedRuns(t *testing.T, dir string) int {
 	t.Helper()
-	l, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	n := len(l.Live)
 	for _, f := range l.Sealed {
 		n += f.Rows

@@ -44,10 +44,7 @@ func checkStore(t *testing.T, dir string) map[string]int {
 	}
 	runs := map[string]int{}
 	for _, f := range listed.Live {
-		content, err := os.ReadFile(filepath.Join(dir, f.Path()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must(os.ReadFile(filepath.Join(dir, f.Path())))
 		if err := verifyHash(content); err != nil {
 			t.Fatalf("%s: %v", f.Path(), err)
 		}
@@ -63,7 +60,7 @@ func checkStore(t *testing.T, dir string) map[string]int {
 			runs[run] = sealed[run]
 		}
 	}
-	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+	mustDo(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		_, liveErr := schema.ParseLiveFile(name)
 		switch {
 		case err != nil:
@@ -82,10 +79,7 @@ func checkStore(t *testing.T, dir string) map[string]int {
 			return nil
 		}
 		return fmt.Errorf("%s does not belong in a store", name)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return runs
 }
 
@@ -99,13 +93,8 @@ func zoned(name string) bool {
 func newStore(t testing.TB) (*Store, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if err := Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, Init(dir))
+	store := must(Open(dir, "test"))
 	t.Cleanup(func() { _ = store.Close() })
 	return store, dir
 }
@@ -113,8 +102,6 @@ func newStore(t testing.TB) (*Store, string) {
 func mustAppend(t testing.TB, s *Store, runs ...schema.Run) {
 	t.Helper()
 	for _, r := range runs {
-		if err := s.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, s.Append(r))
 	}
 }

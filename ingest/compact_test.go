@@ -22,6 +22,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestCompact compacts a store with live and sealed runs of two months, some of them removed, one of them twice.
@@ -41,31 +42,20 @@ func TestCompact(t *testing.T) {
 		{Kind: schema.EventBless, Runs: []string{ids[3]}, Key: "main"},
 		{Kind: schema.EventBless, Runs: []string{ids[4]}, Key: "main"},
 	} {
-		if _, err := annotated.Annotate(a); err != nil {
-			t.Fatal(err)
-		}
+		must(annotated.Annotate(a))
 	}
 	mustDo(t, annotated.Close())
 	before := snapshot(t, p.b)
 	into := filepath.Join(t.TempDir(), "new", "store")
-	done, err := Compact(context.Background(), p.b, into, "test", noDamage(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if snapshot(t, p.b) != before {
-		t.Error("the source changed")
-	}
+	done := must(Compact(context.Background(), p.b, into, "test", noDamage(t)))
+	valuetest.Equal(t, snapshot(t, p.b), before, "the source changed")
 	if found := findings(t, into); len(found) > 0 {
 		t.Fatalf("found %+v", found)
 	}
 	delete(want, ids[1])
 	delete(want, ids[4])
-	if got := contents(t, into); !maps.Equal(got, want) {
-		t.Errorf("it holds\n%v\nwant\n%v", got, want)
-	}
-	if done != (Compacted{Runs: len(want), Removed: 2, Files: 2, Events: 5}) {
-		t.Errorf("compacted %+v, want %d runs in 2 files", done, len(want))
-	}
+	valuetest.DeepEqual(t, contents(t, into), want, "it holds")
+	valuetest.Equal(t, done, (Compacted{Runs: len(want), Removed: 2, Files: 2, Events: 5}), "compacted", len(want))
 	checkCompact(t, p.b, into)
 }
 
@@ -103,9 +93,7 @@ func TestCompactOverlap(t *testing.T) {
 		for j := range each {
 			mustAppend(t, store, startedAt(smallRun(), year.Add(time.Duration(j*files+i)*time.Minute)))
 		}
-		if _, err := store.Seal(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must(store.Seal(context.Background()))
 	}
 	into := filepath.Join(t.TempDir(), "new")
 	c := &compacter{from: must(disk.NewOS(dir)), into: must(disk.NewOS(into)), version: "test", memory: 1, damaged: noDamage(t)}
@@ -129,12 +117,8 @@ func TestCompactRefuses(t *testing.T) {
 		full: "not empty", dir: "inside", filepath.Join(dir, "a", "b"): "inside", filepath.Join(dir, schema.RunsDir): "inside",
 	} {
 		before := snapshot(t, dir) + snapshot(t, full)
-		if _, err := Compact(context.Background(), dir, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("into %s: %v", into, err)
-		}
-		if snapshot(t, dir)+snapshot(t, full) != before {
-			t.Errorf("into %s: something changed", into)
-		}
+		valuetest.Fails(t, valuetest.Error(Compact(context.Background(), dir, into, "test", noDamage(t))), want, "into", into)
+		valuetest.Equal(t, snapshot(t, dir)+snapshot(t, full), before, "into", into, "something changed")
 	}
 }
 
@@ -216,12 +200,8 @@ func TestCompactAhead(t *testing.T) {
 	if err != nil || len(sealed) != files || len(found) != 1 || found[0].Path != bad || done.Runs != len(want) {
 		t.Fatalf("compacted %+v of %d files, found %+v: %v", done, len(sealed), found, err)
 	}
-	if got := contents(t, into); len(got) != len(want) {
-		t.Errorf("it holds %d runs, want %d", len(got), len(want))
-	}
-	if got := runfile.ReadLost(os.DirFS(into)); len(got) != done.Loss.Samples {
-		t.Errorf("%d runs are marked, want %d", len(got), done.Loss.Samples)
-	}
+	valuetest.Equal(t, len(contents(t, into)), len(want), "it holds")
+	valuetest.Equal(t, len(runfile.ReadLost(os.DirFS(into))), done.Loss.Samples)
 }
 
 // TestCompactAheadBounded: a file of few runs with very many samples is not held in memory before its turn. Its runs are in the new
@@ -238,13 +218,9 @@ func TestCompactAheadBounded(t *testing.T) {
 		s := &sealedLeft{input: runfile.InputOf(os.DirFS(dir), f), ahead: aheadFile{read: make(chan struct{}), room: make(chan struct{}, 1)}}
 		s.ahead.room <- struct{}{}
 		s.readAhead()
-		if got := s.ahead.take() != nil; got != kept {
-			t.Errorf("of %d samples a run: kept %v, want %v", samples, got, kept)
-		}
-		done, err := Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", noDamage(t))
-		if err != nil || done.Runs != 2 {
-			t.Errorf("of %d samples a run: compacted %+v: %v", samples, done, err)
-		}
+		valuetest.Equal(t, s.ahead.take() != nil, kept, samples, "samples a run: kept")
+		done := must(Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", noDamage(t)))
+		valuetest.Equal(t, done.Runs, 2, samples, "samples a run: compacted", done)
 	}
 }
 
@@ -343,9 +319,7 @@ func TestCompactFaults(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() {
-		if snapshot(t, p.b) != before {
-			t.Error("the source changed")
-		}
+		valuetest.Equal(t, snapshot(t, p.b), before, "the source changed")
 	})
 }
 
@@ -420,9 +394,7 @@ func sameFiles(into string, before map[string]fs.FileInfo) (n int) {
 // notYet fails if a directory that is not complete is taken for a store.
 func notYet(t testing.TB, into string) {
 	t.Helper()
-	if _, err := schema.List(os.DirFS(into), schema.Scope{}); !errors.Is(err, schema.ErrNoStore) {
-		t.Fatalf("it counts as a store: %v", err)
-	}
+	valuetest.ErrorIs(t, valuetest.Error(schema.List(os.DirFS(into), schema.Scope{})), schema.ErrNoStore, "it counts as a store")
 	if _, err := os.Stat(filepath.Join(into, compactMark)); err != nil {
 		return // it was not begun
 	}
@@ -509,9 +481,7 @@ func (f *stoppedFiles) Rename(from, to string) error {
 func interrupted(t testing.TB, from string, files int) (into string, finished map[string]fs.FileInfo) {
 	t.Helper()
 	into = filepath.Join(t.TempDir(), "new")
-	if _, err := compactWith(from, &stoppedFiles{must(disk.NewOS(into)), 1 + files}); !errors.Is(err, errCrashed) {
-		t.Fatal(err)
-	}
+	valuetest.ErrorIs(t, valuetest.Error(compactWith(from, &stoppedFiles{must(disk.NewOS(into)), 1 + files})), errCrashed)
 	notYet(t, into)
 	return into, finishedFiles(t, into)
 }
@@ -571,13 +541,8 @@ func TestCompactChanged(t *testing.T) {
 			from := yearStore(t)
 			into, finished := interrupted(t, from, files)
 			c.change(t, from, into, finished)
-			done, err := Compact(context.Background(), from, into, "test", noDamage(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := len(finished) - sameFiles(into, finished); n != c.again {
-				t.Errorf("%d of %d files are made again, want %d", n, len(finished), c.again)
-			}
+			done := must(Compact(context.Background(), from, into, "test", noDamage(t)))
+			valuetest.Equal(t, len(finished)-sameFiles(into, finished), c.again, len(finished))
 			fresh := filepath.Join(t.TempDir(), "fresh")
 			want := must(Compact(context.Background(), from, fresh, "test", noDamage(t)))
 			if done.Files = want.Files; done != want {
@@ -624,9 +589,8 @@ func TestCompactResumeDamage(t *testing.T) {
 	}
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	want := must(Compact(context.Background(), from, fresh, "test", func(LeftOut) {}))
-	if done != want || !maps.Equal(states(t, into), states(t, fresh)) {
-		t.Errorf("compacted %+v, want %+v", done, want)
-	}
+	valuetest.Equal(t, done, want, "compacted")
+	valuetest.DeepEqual(t, states(t, into), states(t, fresh), "compacted")
 	wholeStore(t, into)
 }
 
@@ -659,9 +623,7 @@ func TestCompactComplete(t *testing.T) {
 	into := filepath.Join(t.TempDir(), "new")
 	files := &unremoved{must(disk.NewOS(into))}
 	want, err := compactWith(from, files)
-	if !errors.Is(err, errCrashed) {
-		t.Fatal(err)
-	}
+	valuetest.ErrorIs(t, err, errCrashed)
 	other, _ := sealedStore(t, smallRun())
 	if _, err := Compact(context.Background(), other, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("from another store: %v", err)
@@ -673,9 +635,7 @@ func TestCompactComplete(t *testing.T) {
 		t.Errorf("compacted %+v, want %+v, found %v: %v", done, want, found, err)
 	}
 	wholeStore(t, into)
-	if !maps.Equal(contents(t, into), before) {
-		t.Error("its runs changed")
-	}
+	valuetest.DeepEqual(t, contents(t, into), before, "its runs changed")
 	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store") {
 		t.Errorf("once more: %v", err)
 	}
@@ -702,12 +662,8 @@ func TestCompactAlready(t *testing.T) {
 	differs := func(from string) {
 		t.Helper()
 		id := must(schema.ReadHeader(os.DirFS(into))).StoreID
-		if _, err := Compact(t.Context(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store "+id+", which differs") {
-			t.Errorf("%v", err)
-		}
-		if storetest.Snapshot(t, into) != before {
-			t.Error("it changed")
-		}
+		valuetest.Fails(t, valuetest.Error(Compact(t.Context(), from, into, "test", noDamage(t))), "it is the store "+id+", which differs")
+		valuetest.Equal(t, storetest.Snapshot(t, into), before, "it changed")
 	}
 	other, _ := sealedStore(t, smallRun())
 	differs(other)
@@ -739,9 +695,7 @@ func TestCompactInUse(t *testing.T) {
 	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("in use: %v", err)
 	}
-	if snapshot(t, into) != before {
-		t.Error("something changed")
-	}
+	valuetest.Equal(t, snapshot(t, into), before, "something changed")
 	unlock()
 	must(Compact(context.Background(), from, into, "test", noDamage(t)))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestMergeHeals has a copy of a store from before a repair: merging it brings back what was lost, and takes the marks
@@ -69,9 +70,7 @@ func TestMergeLossy(t *testing.T) {
 		t.Errorf("a whole store is marked %v", runfile.ReadLost(os.DirFS(good)))
 	}
 	mustMerge(t, good, empty)
-	if !maps.Equal(states(t, empty), want) {
-		t.Error("the third store is not healed")
-	}
+	valuetest.DeepEqual(t, states(t, empty), want, "the third store is not healed")
 }
 
 // TestRestoreQuarantine puts a good copy in the place of a damaged file that was set aside.

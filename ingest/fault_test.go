@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestFaults lets every file operation of a short session fail in turn: in each way with NEUROLENS_LONG=1, else in some.
@@ -102,10 +103,7 @@ func TestOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
-	store, err := openStore(dir, "test", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(openStore(dir, "test", files))
 	defer store.Close()
 	run := smallRun()
 	mustAppend(t, store, run)
@@ -127,19 +125,14 @@ func TestOrder(t *testing.T) {
 		"create " + temp, "write " + temp, "sync " + temp, "close " + temp,
 		"link " + temp + " " + segment + "/" + run.RunID + ".parquet", "sync " + segment, "remove " + temp,
 	}
-	if !slices.Equal(files.Trace, want) {
-		t.Errorf("operations\n got %q\nwant %q", files.Trace, want)
-	}
+	valuetest.DeepEqual(t, files.Trace, want, "operations")
 }
 
 // TestNoLinks appends to a file system without hard links.
 func TestNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	store, err := openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))}))
 	defer store.Close()
 	run := smallRun()
 	mustAppend(t, store, run, smallRun())

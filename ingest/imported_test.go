@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestImported: of the runs of several sealed files each is found, with its session and by what its id has behind the time,
@@ -15,13 +16,8 @@ import (
 func TestImported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/s"
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir))
+	store := valuetest.Must(ingest.Open(dir, "test"))
 	defer store.Close()
 	var all []schema.Run
 	for file := range 3 {
@@ -38,17 +34,12 @@ func TestImported(t *testing.T) {
 			r.SessionID = schema.ULIDFrom(at, [10]byte{9, byte(i)}).String()
 			some = append(some, r)
 		}
-		if _, err := store.AppendAll(runtest.Each(some...)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(store.AppendAll(runtest.Each(some...)))
 		all = append(all, some...)
 	}
 	imported := store.Imported()
 	for _, r := range all {
-		id, err := schema.ParseULID(r.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := valuetest.Must(schema.ParseULID(r.RunID))
 		there, err := imported.Has(id)
 		run, samples, runErr := imported.Run(id)
 		if !there || err != nil || run.SessionID != r.SessionID || run.PointID != r.PointID || samples == 0 || runErr != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // linkOut moves what is at a path of a store elsewhere and leaves a link. It gives where it is now.
@@ -61,9 +62,7 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: compacted", name)
 		}
 		writeThrough(dir)
-		if snapshot(t, out) != before {
-			t.Errorf("%s: what it leads to was changed", name)
-		}
+		valuetest.Equal(t, snapshot(t, out), before, name, "what it leads to was changed")
 	}
 }
 
@@ -105,13 +104,9 @@ func TestLinkedDirectories(t *testing.T) {
 		out := linkOut(t, whole, zone)
 		before := snapshot(t, out)
 		writeThrough(whole)
-		if snapshot(t, out) != before {
-			t.Errorf("%s: what it leads to was changed", zone)
-		}
+		valuetest.Equal(t, snapshot(t, out), before, zone, "what it leads to was changed")
 		_, err := Open(whole, "test")
-		if early := zone == schema.TmpDir || zone == schema.LiveDir; early != errors.Is(err, schema.ErrDamaged) {
-			t.Errorf("%s: opened with %v", zone, err)
-		}
+		valuetest.Equal(t, zone == schema.TmpDir || zone == schema.LiveDir, errors.Is(err, schema.ErrDamaged), zone, "opened with", err)
 	}
 }
 
@@ -149,13 +144,10 @@ func TestLinksStay(t *testing.T) {
 			t.Errorf("found %+v", found)
 		}
 	}
-	if len(found) != len(links)+1 {
-		t.Errorf("found %+v", found)
-	}
+	valuetest.Equal(t, len(found), len(links)+1, "found", found)
 	done, left := mustRepair(t, dir, false)
-	if left != 5 || len(done) != 7 {
-		t.Errorf("%d left, done %+v", left, done)
-	}
+	valuetest.Equal(t, left, 5, done)
+	valuetest.Equal(t, len(done), 7, done)
 	for name, link := range links {
 		if to, err := os.Readlink(filepath.Join(dir, name)); !link.moved && (err != nil || to != link.to) {
 			t.Errorf("%s: %v", name, err)

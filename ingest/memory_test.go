@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSealRemembers: the Store that has appended runs seals the same bytes as another one, which reads their files.
@@ -16,14 +17,10 @@ func TestSealRemembers(t *testing.T) {
 	runs := []schema.Run{fullRun(), smallRun(), realisticRun(), smallRun()}
 	store, dir := newStore(t)
 	mustAppend(t, store, runs...)
-	if n, err := store.Seal(t.Context()); err != nil || n != len(runs) {
-		t.Fatalf("%d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), len(runs))
 	other, otherDir := newStore(t)
 	mustAppend(t, other, runs...)
-	if n := mustSeal(t, otherDir); n != len(runs) {
-		t.Fatalf("%d", n)
-	}
+	valuetest.Equal(t, mustSeal(t, otherDir), len(runs))
 	got, want := sealedBytes(t, dir), sealedBytes(t, otherDir)
 	if len(got) == 0 || !slices.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("%d sealed files, and %d others", len(got), len(want))
@@ -37,9 +34,7 @@ func TestSealReadsWhatItRemembers(t *testing.T) {
 	good, bad := smallRun(), smallRun()
 	mustAppend(t, store, good, bad)
 	breakFile(t, dir, bad)
-	if n, err := store.Seal(t.Context()); err != nil || n != 1 {
-		t.Fatalf("%d runs sealed, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), 1)
 	if _, sealed, _ := whereRuns(t, dir); !slices.Equal(sealed, ids(good)) {
 		t.Errorf("sealed %v", sealed)
 	}
@@ -49,14 +44,8 @@ func TestSealReadsWhatItRemembers(t *testing.T) {
 func sealedBytes(t *testing.T, dir string) (all [][]byte) {
 	t.Helper()
 	for _, zone := range []string{"runs", "samples", "ops"} {
-		found, err := filepath.Glob(filepath.Join(dir, zone, "*.parquet"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		deeper, err := filepath.Glob(filepath.Join(dir, zone, "*", "*.parquet"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(filepath.Glob(filepath.Join(dir, zone, "*.parquet")))
+		deeper := must(filepath.Glob(filepath.Join(dir, zone, "*", "*.parquet")))
 		for _, name := range append(found, deeper...) {
 			all = append(all, must(os.ReadFile(name)))
 		}

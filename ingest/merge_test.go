@@ -15,6 +15,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // startedAt is a run that started then.
@@ -44,9 +45,7 @@ func newPair(t testing.TB) pair {
 	b, dirB := newStore(t)
 	seal := func(s *Store, of ...schema.Run) {
 		mustAppend(t, s, of...)
-		if n, err := s.Seal(context.Background()); n != len(of) || err != nil {
-			t.Fatalf("sealed %d: %v", n, err)
-		}
+		valuetest.Equal(t, must(s.Seal(context.Background())), len(of), "sealed")
 	}
 	seal(a, runs[0:2]...)
 	copyTree(t, dirA, dirB, schema.RunsDir, schema.SamplesDir)
@@ -56,9 +55,7 @@ func newPair(t testing.TB) pair {
 	mustAppend(t, a, runs[6], runs[8], runs[9])
 	mustAppend(t, b, runs[2], runs[9], runs[10], runs[11])
 	for s, run := range map[*Store]string{a: runs[0].RunID, b: runs[6].RunID} {
-		if _, err := s.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{run}, Value: "x"}); err != nil {
-			t.Fatal(err)
-		}
+		must(s.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{run}, Value: "x"}))
 	}
 	for dir, text := range map[string]string{dirA: "one", dirB: "two"} {
 		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
@@ -79,10 +76,7 @@ func mergeFrom(from fs.FS, into disk.Files, refused func(LeftOut)) (Merged, erro
 
 func mustMerge(t testing.TB, from, into string) Merged {
 	t.Helper()
-	done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(f LeftOut) { t.Errorf("refused %+v", f) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := must(mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(f LeftOut) { t.Errorf("refused %+v", f) }))
 	return done
 }
 
@@ -91,27 +85,17 @@ func TestMerge(t *testing.T) {
 	p := newPair(t)
 	ab, ba := copied(t, p.a), copied(t, p.b)
 	before := snapshot(t, p.b)
-	if done := mustMerge(t, p.b, ab); done != (Merged{Added: 4, Skipped: 7, Events: 1, Artifacts: 1}) {
-		t.Errorf("merged %+v", done)
-	}
-	if snapshot(t, p.b) != before {
-		t.Error("the source changed")
-	}
+	valuetest.Equal(t, mustMerge(t, p.b, ab), (Merged{Added: 4, Skipped: 7, Events: 1, Artifacts: 1}), "merged")
+	valuetest.Equal(t, snapshot(t, p.b), before, "the source changed")
 	mustMerge(t, p.a, ba)
 	for _, dir := range []string{ab, ba} {
 		wholeStore(t, dir)
 	}
 	got := contents(t, ab)
-	if !maps.Equal(got, contents(t, ba)) {
-		t.Error("merging is not commutative")
-	}
-	if !slices.Equal(slices.Sorted(maps.Keys(got)), p.all) {
-		t.Errorf("the runs are %v, want %v", slices.Sorted(maps.Keys(got)), p.all)
-	}
+	valuetest.DeepEqual(t, got, contents(t, ba), "merging is not commutative")
+	valuetest.DeepEqual(t, slices.Sorted(maps.Keys(got)), p.all, "the runs")
 	events := must(schema.List(os.DirFS(ab), schema.Scope{})).Events.Files
-	if len(events) != 2 {
-		t.Errorf("%d events, want 2", len(events))
-	}
+	valuetest.Equal(t, len(events), 2)
 	again := snapshot(t, ab)
 	for _, from := range []string{p.a, p.b, ba} {
 		if done := mustMerge(t, from, ab); done.Added+done.Events+done.Artifacts != 0 {
@@ -133,9 +117,7 @@ func TestMergeAbsent(t *testing.T) {
 	for _, removed := range []int{1, 4, 1} { // one of them twice
 		must(store.Annotate(Annotation{Kind: schema.EventRemove, Runs: []string{runs[removed].RunID}}))
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, store.Close())
 	compacted := filepath.Join(t.TempDir(), "compacted")
 	must(Compact(context.Background(), from, compacted, "test", noDamage(t)))
 	for name, c := range map[string]struct {
@@ -143,9 +125,7 @@ func TestMergeAbsent(t *testing.T) {
 		want int
 	}{"runs and removals": {from, 0}, "removals without runs": {compacted, 1}} {
 		empty, into := newStore(t)
-		if err := empty.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, empty.Close())
 		for range 2 {
 			mustMerge(t, c.from, into)
 			said := 0
@@ -154,9 +134,7 @@ func TestMergeAbsent(t *testing.T) {
 					said++
 				}
 			}
-			if said != c.want {
-				t.Errorf("%s: %d events say that runs may be absent, want %d", name, said, c.want)
-			}
+			valuetest.Equal(t, said, c.want, name)
 		}
 	}
 }
@@ -183,17 +161,12 @@ func TestMergeRefuses(t *testing.T) {
 	listing := must(schema.List(os.DirFS(p.b), schema.Scope{}))
 	flip(schema.EventFile(listing.Events.Files[0]))
 	var refused []string
-	done, err := mergeFrom(must(disk.NewOS(p.b)), must(disk.NewOS(p.a)), func(f LeftOut) { refused = append(refused, f.Path+": "+f.Problem) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := must(mergeFrom(must(disk.NewOS(p.b)), must(disk.NewOS(p.a)), func(f LeftOut) { refused = append(refused, f.Path+": "+f.Problem) }))
 	if done.Refused != 2 || len(refused) != 2 || !strings.Contains(strings.Join(refused, "\n"), other.RunID) {
 		t.Errorf("refused %d: %q", done.Refused, refused)
 	}
 	wholeStore(t, p.a)
-	if got := contents(t, p.a); len(got) != want+1 {
-		t.Errorf("%d runs, want %d", len(got), want+1)
-	}
+	valuetest.Equal(t, len(contents(t, p.a)), want+1)
 }
 
 // TestMergeSealedDamage leaves a damaged sealed file away, with all of its runs.
@@ -209,9 +182,7 @@ func TestMergeSealedDamage(t *testing.T) {
 		refused := 0
 		done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(found LeftOut) {
 			refused++
-			if found.Path != f.Path(zone) {
-				t.Errorf("refused %+v", found)
-			}
+			valuetest.Equal(t, found.Path, f.Path(zone), "refused", found)
 		})
 		if err != nil || done.Refused != 1 || refused != 1 || done.Added != 0 || len(contents(t, into)) != 0 {
 			t.Errorf("%s: merged %+v: %v", zone, done, err)

@@ -119,9 +119,7 @@ func (c *stepCounts) crashesByStep() []int {
 func newModel(t *testing.T, counts *stepCounts) *model {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if err := Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, Init(dir))
 	return &model{t: t, dir: dir, steps: newStepCounts(), total: counts, acked: map[string]string{}, sealed: map[string][]string{}, holder: map[string]string{}}
 }
 

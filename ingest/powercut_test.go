@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // cutFiles are the files as a process sees them that ends at one operation, and know what a power cut takes: names that
@@ -188,9 +189,7 @@ func (f *cutFiles) cut(t *testing.T) {
 			}
 		}
 		for key, text := range got {
-			if text != want[key] {
-				t.Errorf("%s: %s is %q, and was %q", mode, key, text, want[key])
-			}
+			valuetest.Equal(t, text, want[key], mode, key)
 		}
 		if got == nil || t.Failed() {
 			continue

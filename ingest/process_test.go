@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Where these are set, the test binary is a process that appends so many runs to a store and prints the ids of those
@@ -72,13 +73,8 @@ func child(t *testing.T, dir string, runs int) (*exec.Cmd, io.Reader) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childStore+"="+dir, fmt.Sprintf("%s=%d", childRuns, runs))
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must(cmd.StdoutPipe())
+	mustDo(t, cmd.Start())
 	return cmd, out
 }
 
@@ -205,12 +201,8 @@ func TestGoroutines(t *testing.T) {
 func checkAll(t *testing.T, dir string, ids <-chan string, want int) {
 	t.Helper()
 	there := checkStore(t, dir)
-	if len(there) != want {
-		t.Errorf("%d runs in the store, want %d", len(there), want)
-	}
+	valuetest.Equal(t, len(there), want)
 	for id := range ids {
-		if there[id] != 1 {
-			t.Errorf("run %s is in the store %d times", id, there[id])
-		}
+		valuetest.Equal(t, there[id], 1, "run", id, "is in the store")
 	}
 }

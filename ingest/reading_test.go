@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // lines is a format of tests: after the name of it a run a line, a benchmark and milliseconds; `in FILE` says that another
@@ -78,10 +79,7 @@ func reading(t *testing.T, dir string, watch ReadWatcher, names ...string) *Read
 	for _, name := range names {
 		paths = append(paths, filepath.Join(dir, name))
 	}
-	sources, err := foreign.Sources(paths, strings.NewReader(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := must(foreign.Sources(paths, strings.NewReader("")))
 	return NewReading(sources, ReadOptions{Formats: []foreign.Format{lines, beside}, Added: foreign.Added{Machine: "m"}}, watch)
 }
 
@@ -92,9 +90,7 @@ func folder(t *testing.T) string {
 		"a.txt": "lines\nmatmul 10\nsort 9\n", "b.txt": "lines\nbad\ncopy 1\n", "c.txt": "no idea\n", "d.txt": "beside\n",
 		"e.txt": "lines\nscan 1\nin a.txt\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	return dir
 }
@@ -102,13 +98,8 @@ func folder(t *testing.T) string {
 func newReadingStore(t *testing.T) *Store {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if err := Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, Init(dir))
+	store := must(Open(dir, "test"))
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
@@ -132,9 +123,7 @@ func TestInto(t *testing.T) {
 		if err != nil || done != want || r.Known() != want.Skipped {
 			t.Fatalf("%+v, %d known, %v", done, r.Known(), err)
 		}
-		if got := fileStates(r); got != "a.txt read 2, b.txt partly 1, c.txt unknown 0, d.txt side 0, e.txt read 1" {
-			t.Error(got)
-		}
+		valuetest.Equal(t, fileStates(r), "a.txt read 2, b.txt partly 1, c.txt unknown 0, d.txt side 0, e.txt read 1")
 		if !r.Incomplete() || watch.files != 5 || watch.runs != want.Added || want.Added > 0 && r.Source != "lines" {
 			t.Errorf("incomplete %t, %+v, source %q", r.Incomplete(), watch, r.Source)
 		}
@@ -146,14 +135,10 @@ func TestIncomplete(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	for _, name := range []string{"b.txt", "e.txt"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.Remove(filepath.Join(dir, name)))
 	}
 	unknown := t.TempDir()
-	if err := os.WriteFile(filepath.Join(unknown, "c.txt"), []byte("no idea\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(filepath.Join(unknown, "c.txt"), []byte("no idea\n"), 0o666))
 	for _, c := range []struct {
 		reading *Reading
 		want    bool
@@ -220,7 +205,5 @@ func TestPreview(t *testing.T) {
 		}
 		n++
 	}
-	if n != 3 {
-		t.Errorf("%d runs", n)
-	}
+	valuetest.Equal(t, n, 3)
 }

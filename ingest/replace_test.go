@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // withStart are runs of an import without a start, and the same runs with one.
@@ -31,9 +32,7 @@ func annotated(t *testing.T) (*Store, string, []Replaced) {
 	t.Helper()
 	store, dir := newStore(t)
 	all, pairs := withStart(3)
-	if _, err := store.AppendAll(each(all...)); err != nil {
-		t.Fatal(err)
-	}
+	must(store.AppendAll(each(all...)))
 	old := []string{pairs[0].Old, pairs[1].Old, pairs[2].Old}
 	for _, a := range []Annotation{
 		{Kind: schema.EventTag, Runs: old[:2], Key: "k", Value: "v"},
@@ -42,9 +41,7 @@ func annotated(t *testing.T) (*Store, string, []Replaced) {
 		{Kind: schema.EventNote, Runs: old[1:], Value: "second"},
 		{Kind: schema.EventBless, Runs: old[:1], Key: "base"},
 	} {
-		if _, err := store.Annotate(a); err != nil {
-			t.Fatal(err)
-		}
+		must(store.Annotate(a))
 	}
 	return store, dir, pairs
 }
@@ -67,9 +64,7 @@ func checkReplaced(t *testing.T, dir string, pairs []Replaced) {
 			t.Errorf("run %d: notes %q, want %q; tags %v", i, notes, want, tags)
 		}
 	}
-	if got := said.Baselines["base"]; !slices.Equal(got, []string{pairs[0].New}) {
-		t.Errorf("the baseline is %v", got)
-	}
+	valuetest.DeepEqual(t, said.Baselines["base"], []string{pairs[0].New}, "the baseline")
 }
 
 // TestReplace: tags, notes and baselines go over, the old runs are removed with the reason, and a second time nothing is written. What takes
@@ -77,9 +72,7 @@ func checkReplaced(t *testing.T, dir string, pairs []Replaced) {
 func TestReplace(t *testing.T) {
 	t.Parallel()
 	store, dir, pairs := annotated(t)
-	if n, err := store.Replace(pairs); n != 3 || err != nil {
-		t.Fatalf("%d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Replace(pairs)), 3)
 	checkReplaced(t, dir, pairs)
 	events := eventsOf(t, dir)
 	if last := events[len(events)-1]; last.Kind != schema.EventRemove || last.Value != replacedReason {
@@ -89,9 +82,7 @@ func TestReplace(t *testing.T) {
 		t.Errorf("again: %d, %v", n, err)
 	}
 	back := []Replaced{{Old: pairs[0].New, New: pairs[0].Old}}
-	if n, err := store.Replace(back); n != 1 || err != nil {
-		t.Fatalf("%d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Replace(back)), 1)
 	if said := schema.Annotate(eventsOf(t, dir)); said.Removed[pairs[0].Old] || !said.Removed[pairs[0].New] {
 		t.Errorf("%+v", said.Removed)
 	}
@@ -104,15 +95,11 @@ func TestReplaceKeepsEdits(t *testing.T) {
 	store, dir, pairs := annotated(t)
 	annotate := func(a Annotation) {
 		t.Helper()
-		if _, err := store.Annotate(a); err != nil {
-			t.Fatal(err)
-		}
+		must(store.Annotate(a))
 	}
 	replace := func(old, now string) schema.Annotations {
 		t.Helper()
-		if _, err := store.Replace([]Replaced{{old, now}}); err != nil {
-			t.Fatal(err)
-		}
+		must(store.Replace([]Replaced{{old, now}}))
 		return schema.Annotate(eventsOf(t, dir))
 	}
 	a, b := pairs[0].Old, pairs[0].New
@@ -143,9 +130,7 @@ func TestReplaceFaults(t *testing.T) {
 	t.Parallel()
 	for at, hit := 0, true; hit; at += tier(7, 1, 1) {
 		sound, dir, pairs := annotated(t)
-		if err := sound.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, sound.Close())
 		files := faultyFiles{Fault: syscall.EIO, At: at}
 		files.OS = must(disk.NewOS(dir))
 		store := &Store{dir: dir, files: &files}
@@ -164,9 +149,7 @@ func TestReplaceFaults(t *testing.T) {
 			t.Fatalf("operation %d, the second time: %v", at, err)
 		}
 		checkReplaced(t, dir, pairs)
-		if _, err := os.Stat(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(os.Stat(dir))
 	}
 }
 
@@ -176,9 +159,7 @@ func TestTag(t *testing.T) {
 	store, dir, pairs := annotated(t)
 	tags := map[[2]string][]string{{"k", "w"}: {pairs[0].Old, pairs[2].Old}, {"gone", "g"}: {pairs[0].Old}}
 	for range 2 {
-		if err := store.Tag(tags); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, store.Tag(tags))
 		said := schema.Annotate(eventsOf(t, dir))
 		if a, c := said.Tags[pairs[0].Old], said.Tags[pairs[2].Old]; a["k"] != "v" || a["gone"] != "" || c["k"] != "w" || len(eventsOf(t, dir)) != 6 {
 			t.Errorf("%v, %v, %d events", a, c, len(eventsOf(t, dir)))

@@ -36,10 +36,7 @@ func TestResultsBeside(t *testing.T) {
 		if file == "" { // as vllm-latency
 			continue
 		}
-		folder, err := fs.Sub(fixtures, path.Dir(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := must(fs.Sub(fixtures, path.Dir(file)))
 		texts := map[string]string{}
 		for _, name := range append(FilesBeside(formats.All(), format, path.Base(file)), path.Base(file)) {
 			if content, err := fs.ReadFile(folder, name); err == nil {
@@ -66,15 +63,9 @@ func TestResultsBeside(t *testing.T) {
 func readOf(t *testing.T, format, file string, texts map[string]string) (runs []schema.Run) {
 	t.Helper()
 	all := formats.All()
-	in, err := foreign.Open(t.Context(), outputsOf(texts), file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must(foreign.Open(t.Context(), outputsOf(texts), file, nil))
 	i := slices.IndexFunc(all, func(f foreign.Format) bool { return f.Name == format })
-	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &all[i], func(v schema.Valid) bool { runs = append(runs, v.Run()); return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(foreign.NewReader(foreign.Added{}, nil).Read(in, &all[i], func(v schema.Valid) bool { runs = append(runs, v.Run()); return true }))
 	return runs
 }
 
@@ -82,17 +73,11 @@ func readOf(t *testing.T, format, file string, texts map[string]string) (runs []
 func foreignOf(t *testing.T, format string, folder fs.FS, file string) []string {
 	t.Helper()
 	all := formats.All()
-	in, err := foreign.Open(t.Context(), folder, file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must(foreign.Open(t.Context(), folder, file, nil))
 	defer in.Close()
 	i := slices.IndexFunc(all, func(f foreign.Format) bool { return f.Name == format })
 	var runs []schema.Run
-	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &all[i], func(v schema.Valid) bool { runs = append(runs, v.Run()); return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(foreign.NewReader(foreign.Added{}, nil).Read(in, &all[i], func(v schema.Valid) bool { runs = append(runs, v.Run()); return true }))
 	return digestsOf(runs)
 }
 

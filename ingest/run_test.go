@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func smallRun() schema.Run     { return runtest.Small() }
@@ -18,7 +19,7 @@ func realisticRun() schema.Run { return runtest.Realistic() }
 var (
 	errCrashed = storetest.ErrCrashed
 	tier       = storetest.Tier
-	mustDo     = storetest.OK
+	mustDo     = valuetest.OK
 	snapshot   = storetest.Snapshot
 	writeFile  = storetest.WriteFile
 	flipByte   = storetest.FlipByte
@@ -34,7 +35,7 @@ var (
 
 type faultyFiles = storetest.Faulty
 
-func must[T any](value T, err error) T { return storetest.Must(value, err) }
+func must[T any](value T, err error) T { return valuetest.Must(value, err) }
 
 // open is how storetest opens a store, and makes one where there is none.
 func open(dir string) (storetest.Store, error) {

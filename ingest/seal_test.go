@@ -23,6 +23,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // eagerRules seal early and keep nothing: a claim goes as soon as it is settled.
@@ -39,10 +40,7 @@ func heirRules() sealing.Rules {
 
 func openWith(t testing.TB, dir string, files disk.Files, r sealing.Rules) *Store {
 	t.Helper()
-	store, err := openStore(dir, "test", files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(openStore(dir, "test", files))
 	store.sealer.Rules = r
 	return store
 }
@@ -56,10 +54,7 @@ func quickFiles(dir string) *mortalFiles {
 func mustSeal(t testing.TB, dir string) int {
 	t.Helper()
 	store := openWith(t, dir, quickFiles(dir), heirRules())
-	runs, err := store.Seal(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must(store.Seal(t.Context()))
 	return runs
 }
 
@@ -79,17 +74,13 @@ func TestSeal(t *testing.T) {
 	runs := []schema.Run{fullRun(), smallRun(), realisticRun(), smallRun()}
 	runs[1].Primary, runs[1].Metrics = "", nil
 	mustAppend(t, store, runs...)
-	n, err := store.Seal(t.Context())
-	if err != nil || n != 4 {
-		t.Fatalf("%d, %v", n, err)
-	}
+	n := must(store.Seal(t.Context()))
+	valuetest.Equal(t, n, 4)
 	live, sealed, claims := whereRuns(t, dir)
 	if len(live) > 0 || !slices.Equal(sealed, ids(runs...)) || len(claims) != 1 {
 		t.Errorf("live %v, sealed %v, claims %v", live, sealed, claims)
 	}
-	if n, err := store.Seal(t.Context()); err != nil || n != 0 {
-		t.Errorf("once more: %d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), 0, "once more")
 	if _, _, claims := whereRuns(t, dir); len(claims) != 1 {
 		t.Errorf("in its grace, claims %v", claims)
 	}
@@ -172,16 +163,12 @@ func TestSealDue(t *testing.T) {
 				mustAppend(t, store, smallRun())
 			}
 			live, sealed, _ := whereRuns(t, dir)
-			if len(sealed) != c.sealed || len(live) != c.runs-c.sealed {
-				t.Errorf("%d live, %d sealed, want %d sealed", len(live), len(sealed), c.sealed)
-			}
-			if err := store.Close(); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.Equal(t, len(sealed), c.sealed)
+			valuetest.Equal(t, len(live), c.runs-c.sealed)
+			mustDo(t, store.Close())
 			live, sealed, _ = whereRuns(t, dir)
-			if len(sealed) != c.after || len(live) != c.runs-c.after {
-				t.Errorf("after Close %d live, %d sealed, want %d sealed", len(live), len(sealed), c.after)
-			}
+			valuetest.Equal(t, len(sealed), c.after, "after Close")
+			valuetest.Equal(t, len(live), c.runs-c.after, "after Close")
 		})
 	}
 }
@@ -193,20 +180,13 @@ func TestSealTogether(t *testing.T) {
 	for range 26 {
 		cmd, out := child(t, dir, 1)
 		_ = drain(out)
-		if err := cmd.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, cmd.Wait())
 	}
-	listed, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listed := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	if len(listed.Live) > 8 || len(listed.Sealed) > 3 || len(listed.Sealed) < 2 {
 		t.Errorf("%d live files and %d sealed ones", len(listed.Live), len(listed.Sealed))
 	}
-	if there := checkStore(t, dir); len(there) != 26 {
-		t.Errorf("%d runs", len(there))
-	}
+	valuetest.Equal(t, len(checkStore(t, dir)), 26)
 }
 
 // TestSealLeavesOthers: what a living process appends to is not sealed by another one, until nobody touched it for long.
@@ -214,23 +194,14 @@ func TestSealLeavesOthers(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
-	other, err := Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := other.Seal(t.Context()); err != nil || n != 0 {
-		t.Fatalf("%d, %v", n, err)
-	}
+	other := must(Open(dir, "test"))
+	valuetest.Equal(t, must(other.Seal(t.Context())), 0)
 	segment := filepath.Join(dir, filepath.FromSlash(store.segment.path()))
 	for _, name := range []string{segment, filepath.Join(segment, schema.OwnerFile)} {
 		old := time.Now().Add(-25 * time.Hour)
-		if err := os.Chtimes(name, old, old); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.Chtimes(name, old, old))
 	}
-	if n, err := other.Seal(t.Context()); err != nil || n != 1 {
-		t.Fatalf("after 25 hours: %d, %v", n, err)
-	}
+	valuetest.Equal(t, must(other.Seal(t.Context())), 1, "after 25 hours")
 	mustAppend(t, store, smallRun()) // goes to another segment
 	if there := checkStore(t, dir); len(there) != 2 {
 		t.Errorf("the store has %v", there)
@@ -243,15 +214,11 @@ func TestDropped(t *testing.T) {
 	store, dir := newStore(t)
 	same, other := smallRun(), smallRun()
 	mustAppend(t, store, same, other)
-	if _, err := store.Seal(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(store.Seal(t.Context()))
 	other.Error = "another"
 	fresh := smallRun()
 	mustAppend(t, store, same, other, fresh)
-	if n, err := store.Seal(t.Context()); err != nil || n != 1 {
-		t.Fatalf("%d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), 1)
 	store.sealer.Rules.Grace = 0
 	for range 2 {
 		if n, err := store.Seal(t.Context()); err != nil || n != 0 {
@@ -267,18 +234,11 @@ func TestDropped(t *testing.T) {
 // breakFile flips a byte in the file of a run.
 func breakFile(t *testing.T, dir string, run schema.Run) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "live", "*", run.RunID+".parquet"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%v, %v", found, err)
-	}
-	content, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must(filepath.Glob(filepath.Join(dir, "live", "*", run.RunID+".parquet")))
+	valuetest.Equal(t, len(found), 1, found)
+	content := must(os.ReadFile(found[0]))
 	content[len(content)/2] ^= 1
-	if err := os.WriteFile(found[0], content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(found[0], content, 0o666))
 }
 
 // TestSealDamaged: a damaged run stays, byte for byte, and does not keep the others from being sealed; what holds
@@ -289,9 +249,7 @@ func TestSealDamaged(t *testing.T) {
 	good, bad := smallRun(), smallRun()
 	mustAppend(t, store, good, bad)
 	breakFile(t, dir, bad)
-	if n := mustSeal(t, dir); n != 1 {
-		t.Fatalf("%d runs sealed", n)
-	}
+	valuetest.Equal(t, mustSeal(t, dir), 1)
 	mustSeal(t, dir)
 	live, sealed, claims := whereRuns(t, dir)
 	if !slices.Equal(live, ids(bad)) || !slices.Equal(sealed, ids(good)) || len(claims) > 0 {
@@ -299,9 +257,7 @@ func TestSealDamaged(t *testing.T) {
 	}
 	before := snapshot(t, dir)
 	mustSeal(t, dir)
-	if snapshot(t, dir) != before {
-		t.Error("sealing again changed something")
-	}
+	valuetest.Equal(t, snapshot(t, dir), before, "sealing again changed something")
 }
 
 // TestStraggler: a run that comes into a claim after it was planned goes back, and is sealed the next time.
@@ -312,23 +268,17 @@ func TestStraggler(t *testing.T) {
 	mustAppend(t, store, runs[0])
 	segment := store.segment
 	store.segment = nil
-	if n := mustSealKeeping(t, dir); n != 1 {
-		t.Fatalf("%d runs sealed", n)
-	}
+	valuetest.Equal(t, mustSealKeeping(t, dir), 1)
 	_, _, claims := whereRuns(t, dir)
 	into := path.Join(claims[0].Path(), segment.id.String())
 	late := openWith(t, dir, quickFiles(dir), sealing.StandardRules())
 	mustAppend(t, late, runs[1])
 	from := schema.LiveFile{Segment: late.segment.id, Run: must(schema.ParseULID(runs[1].RunID))}.Path()
-	if err := late.files.Rename(from, path.Join(into, path.Base(from))); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, late.files.Rename(from, path.Join(into, path.Base(from))))
 	if live, sealed, _ := whereRuns(t, dir); !slices.Equal(live, ids(runs[1])) || !slices.Equal(sealed, ids(runs[0])) {
 		t.Fatalf("live %v, sealed %v", live, sealed)
 	}
-	if n := mustSeal(t, dir) + mustSeal(t, dir); n != 1 {
-		t.Errorf("%d runs sealed", n)
-	}
+	valuetest.Equal(t, mustSeal(t, dir)+mustSeal(t, dir), 1)
 	if live, sealed, _ := whereRuns(t, dir); len(live) > 0 || !slices.Equal(slices.Sorted(slices.Values(sealed)), ids(runs...)) {
 		t.Errorf("live %v, sealed %v", live, sealed)
 	}
@@ -339,10 +289,7 @@ func mustSealKeeping(t *testing.T, dir string) int {
 	t.Helper()
 	r := heirRules()
 	r.Grace = time.Hour
-	runs, err := openWith(t, dir, must(disk.NewOS(dir)), r).Seal(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must(openWith(t, dir, must(disk.NewOS(dir)), r).Seal(t.Context()))
 	return runs
 }
 
@@ -441,35 +388,22 @@ func appendLive(b *testing.B, store *Store, runs int) {
 func mustSealHere(b *testing.B, store *Store, runs int) {
 	b.Helper()
 	store.leaveSegment()
-	if n, err := store.sealer.Seal(b.Context(), 1); err != nil || n != runs {
-		b.Fatalf("%d, %v", n, err)
-	}
+	valuetest.Equal(b, must(store.sealer.Seal(b.Context(), 1)), runs)
 }
 
 // readLiveFiles reads every value of every live file.
 func readLiveFiles(b *testing.B, dir string) {
 	b.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "live", "*", "*.parquet"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	names := must(filepath.Glob(filepath.Join(dir, "live", "*", "*.parquet")))
 	rows := make([]parquet.Row, 1)
 	for _, name := range names {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-		if err != nil {
-			b.Fatal(err)
-		}
+		content := must(os.ReadFile(name))
+		file := must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
 		reader := parquet.NewReader(file)
 		if n, err := reader.ReadRows(rows); n != 1 || err != nil && !errors.Is(err, io.EOF) {
 			b.Fatal(n, err)
 		}
-		if err := reader.Close(); err != nil {
-			b.Fatal(err)
-		}
+		mustDo(b, reader.Close())
 	}
 }
 
@@ -495,9 +429,7 @@ func abandonedSegment(t *testing.T, dir string) (good, bad schema.Run) {
 	breakFile(t, dir, bad)
 	old := time.Now().Add(-2 * time.Hour)
 	for _, name := range []string{"", schema.OwnerFile} {
-		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(store.segment.path()), name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.Chtimes(filepath.Join(dir, filepath.FromSlash(store.segment.path()), name), old, old))
 	}
 	store.segment.close()
 	return good, bad
@@ -547,9 +479,7 @@ func checkHeir(t *testing.T, dir string, acked []schema.Run, bad schema.Run) {
 			t.Fatalf("run %s is lost", run.RunID)
 		}
 	}
-	if len(slices.Compact(sealed)) != len(sealed) {
-		t.Fatal("a run is sealed twice")
-	}
+	valuetest.Equal(t, len(slices.Compact(sealed)), len(sealed), "a run is sealed twice")
 	if entries, err := os.ReadDir(filepath.Join(dir, schema.TrashDir)); err != nil && !errors.Is(err, fs.ErrNotExist) || len(entries) > 0 {
 		t.Fatalf("trash has %v, %v", entries, err)
 	}
@@ -566,9 +496,7 @@ func checkStoreBut(t *testing.T, dir string, bad schema.Run) map[string]int {
 	for _, id := range sealed {
 		there[id] = 1
 	}
-	if there[bad.RunID] != 1 {
-		t.Fatal("the damaged run is lost")
-	}
+	valuetest.Equal(t, there[bad.RunID], 1, "the damaged run is lost")
 	return there
 }
 
@@ -647,9 +575,7 @@ func TestSealFaults(t *testing.T) {
 					checkHeir(t, dir, append(acked, good), bad)
 					again := openWith(t, dir, quickFiles(dir), eagerRules())
 					mustAppend(t, again, failed...)
-					if err := again.Close(); err != nil {
-						t.Fatal(err)
-					}
+					mustDo(t, again.Close())
 					checkHeir(t, dir, append(append(acked, good), failed...), bad)
 					if !f.Hit {
 						break
@@ -672,9 +598,7 @@ func TestSealOrder(t *testing.T) {
 	store := openWith(t, dir, files, eagerRules())
 	mustAppend(t, store, fullRun(), smallRun())
 	files.Trace = nil
-	if _, err := store.Seal(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(store.Seal(t.Context()))
 	_, _, claims := whereRuns(t, dir)
 	mustAppend(t, store, smallRun())
 	var trace []string
@@ -731,9 +655,7 @@ func TestSealEnds(t *testing.T) {
 	if n, err := store.Seal(ctx); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("%d, %v", n, err)
 	}
-	if n, err := store.Seal(t.Context()); n != 2 || err != nil {
-		t.Errorf("%d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), 2)
 	checkStore(t, dir)
 }
 
@@ -748,9 +670,7 @@ func TestLater(t *testing.T) {
 	mustAppend(t, store, soon, late)
 	store.leaveSegment()
 	store.sealer.Files = lateFiles{store.files, late.RunID}
-	if n, err := store.Seal(t.Context()); err != nil || n != 1 {
-		t.Fatalf("%d, %v", n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), 1)
 	if live, sealed, _ := whereRuns(t, dir); !slices.Equal(live, ids(late)) || !slices.Equal(sealed, ids(soon)) {
 		t.Errorf("live %v, sealed %v", live, sealed)
 	}
@@ -843,9 +763,7 @@ func TestRescueOrder(t *testing.T) {
 	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
 	store := openWith(t, dir, files, heirRules())
 	for range 2 {
-		if _, err := store.Seal(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(store.Seal(t.Context()))
 	}
 	at := 0
 	for _, operation := range []string{"mkdir live/", "sync live", "link claims/", "sync live/", "rename claims/"} {
@@ -865,14 +783,10 @@ func TestDropOrder(t *testing.T) {
 	store := openWith(t, dir, files, sealing.StandardRules())
 	run := smallRun()
 	mustAppend(t, store, run)
-	if _, err := store.Seal(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(store.Seal(t.Context()))
 	mustAppend(t, store, run)
 	files.Trace = nil
-	if n, err := store.Seal(t.Context()); n != 0 || err != nil {
-		t.Fatal(n, err)
-	}
+	valuetest.Equal(t, must(store.Seal(t.Context())), 0)
 	sync := slices.IndexFunc(files.Trace, func(done string) bool { return strings.HasPrefix(done, "sync runs/") })
 	plan := slices.IndexFunc(files.Trace, func(done string) bool {
 		return strings.HasSuffix(done, schema.PlanFile) && strings.HasPrefix(done, "link")

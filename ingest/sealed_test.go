@@ -25,10 +25,7 @@ func openSealed(t testing.TB, dir string, f schema.SealedFile, of *schema.Table)
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := opened.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must(opened.Stat())
 	if err := schema.CheckFileHashAt(opened, info.Size()); err != nil {
 		t.Fatalf("%s: %v", opened.Name(), err)
 	}
@@ -77,10 +74,7 @@ func checkSealed(t testing.TB, dir string, f schema.SealedFile) []string {
 	}
 	var named []schema.ULID
 	for _, id := range ids {
-		run, err := schema.ParseULID(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must(schema.ParseULID(id))
 		named = append(named, run)
 		row := runs[id][0]
 		if digest := schema.DigestOfRows(row, samples[id], ops[id]); digest != row[runfile.DigestPlace] {
@@ -103,19 +97,13 @@ func checkSealed(t testing.TB, dir string, f schema.SealedFile) []string {
 // whereRuns lists what is in a store: the runs in each zone, and the claims.
 func whereRuns(t testing.TB, dir string) (live, sealed []string, claims []schema.Claim) {
 	t.Helper()
-	listed, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listed := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	for _, f := range listed.Live {
 		live = append(live, f.Run.String())
 	}
 	for _, f := range listed.Sealed {
 		sealed = append(sealed, checkSealed(t, dir, f)...)
 	}
-	claims, err = disk.ListClaims(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	claims = must(disk.ListClaims(os.DirFS(dir)))
 	return live, sealed, claims
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestInitTwice(t *testing.T) {
@@ -24,20 +25,14 @@ func TestInitTwice(t *testing.T) {
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	before := snapshot(t, dir)
-	if err := Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	if snapshot(t, dir) != before {
-		t.Error("a second Init changed the store")
-	}
+	mustDo(t, Init(dir))
+	valuetest.Equal(t, snapshot(t, dir), before, "a second Init changed the store")
 }
 
 func TestInitMakesParents(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b", "store")
-	if err := Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, Init(dir))
 	if _, err := schema.List(os.DirFS(dir), schema.Scope{}); err != nil {
 		t.Error(err)
 	}
@@ -47,9 +42,7 @@ func TestInitMakesParents(t *testing.T) {
 func TestInitAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, schema.TmpDir), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.MkdirAll(filepath.Join(dir, schema.TmpDir), 0o777))
 	if err := Init(dir); err != nil {
 		t.Error(err)
 	}
@@ -60,10 +53,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	later := `{"format":7,"store_id":"x","planets":9}`
 	_, good := newStore(t)
-	header, err := os.ReadFile(filepath.Join(good, schema.HeaderFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := must(os.ReadFile(filepath.Join(good, schema.HeaderFile)))
 	changed := bytes.Replace(header, []byte(`"store_id":"0`), []byte(`"store_id":"1`), 1)
 
 	for name, test := range map[string]struct {
@@ -78,19 +68,13 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			mustDo(t, os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o666))
 			before := snapshot(t, dir)
 			if err := Init(dir); err == nil || test.initErr != nil && !errors.Is(err, test.initErr) {
 				t.Errorf("Init: %v, want %v", err, test.initErr)
 			}
-			if _, err := Open(dir, "test"); !errors.Is(err, test.openErr) {
-				t.Errorf("Open: %v, want %v", err, test.openErr)
-			}
-			if snapshot(t, dir) != before {
-				t.Error("something changed")
-			}
+			valuetest.ErrorIs(t, valuetest.Error(Open(dir, "test")), test.openErr, "Open")
+			valuetest.Equal(t, snapshot(t, dir), before, "something changed")
 		})
 	}
 }
@@ -99,9 +83,7 @@ func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(file, nil, 0o666))
 	store, _ := newStore(t)
 	store.files = &faultyFiles{OS: store.files.(disk.OS), Fault: syscall.ENOSPC}
 	run := smallRun()
@@ -140,55 +122,35 @@ func TestUnwritable(t *testing.T) {
 		t.Skip("unprivileged: root writes everywhere (TestFaults has EACCES for every operation)")
 	}
 	store, dir := newStore(t)
-	if err := os.Chmod(dir, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.Chmod(dir, 0o555))
 	defer os.Chmod(dir, 0o777)
 	before := snapshot(t, dir)
-	if err := store.Append(smallRun()); !errors.Is(err, syscall.EACCES) {
-		t.Errorf("Append: %v, want EACCES", err)
-	}
-	if snapshot(t, dir) != before {
-		t.Error("something changed")
-	}
+	valuetest.ErrorIs(t, store.Append(smallRun()), syscall.EACCES, "Append")
+	valuetest.Equal(t, snapshot(t, dir), before, "something changed")
 }
 
 func TestOpenWritesNothing(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	before := snapshot(t, dir)
-	store, err := Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store := must(Open(dir, "test"))
+	mustDo(t, store.Close())
 	if err := store.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
 	if err := store.Append(smallRun()); err == nil {
 		t.Error("Append to a closed store worked")
 	}
-	if snapshot(t, dir) != before {
-		t.Error("something changed")
-	}
+	valuetest.Equal(t, snapshot(t, dir), before, "something changed")
 }
 
 // TestRelativeLink writes through a symbolic link with a relative path, and goes on when the working directory changes.
 func TestRelativeLink(t *testing.T) {
 	_, dir := newStore(t)
 	t.Chdir(t.TempDir())
-	if err := os.Symlink(dir, "link"); err != nil {
-		t.Fatal(err)
-	}
-	if err := Init("link"); err != nil {
-		t.Fatal(err)
-	}
-	store, err := Open("link", "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.Symlink(dir, "link"))
+	mustDo(t, Init("link"))
+	store := must(Open("link", "test"))
 	defer store.Close()
 	t.Chdir(t.TempDir())
 	mustAppend(t, store, smallRun())
@@ -211,9 +173,7 @@ func TestAppendAgain(t *testing.T) {
 	if there := checkStore(t, dir); len(there) != 1 {
 		t.Errorf("the store has %v", there)
 	}
-	if run.Metrics[0].Summary != (schema.Summary{}) {
-		t.Error("Append changed the caller's run")
-	}
+	valuetest.Equal(t, run.Metrics[0].Summary, (schema.Summary{}), "Append changed the caller's run")
 }
 
 // TestSegmentGone takes the segment away between two runs, as sealing does.
@@ -222,13 +182,9 @@ func TestSegmentGone(t *testing.T) {
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	away := filepath.Join(dir, "trash")
-	if err := os.Rename(filepath.Join(dir, filepath.FromSlash(store.segment.path())), away); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.Rename(filepath.Join(dir, filepath.FromSlash(store.segment.path())), away))
 	mustAppend(t, store, smallRun(), smallRun())
-	if err := os.RemoveAll(away); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.RemoveAll(away))
 	if there := checkStore(t, dir); len(there) != 2 {
 		t.Errorf("the store has %v", there)
 	}
@@ -244,13 +200,9 @@ func TestOldTemps(t *testing.T) {
 		dead: 25 * time.Hour, young: 23 * time.Hour, other: 48 * time.Hour, "notes.part": 48 * time.Hour,
 	}
 	for name, age := range ages {
-		if err := os.WriteFile(filepath.Join(tmp, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.WriteFile(filepath.Join(tmp, name), nil, 0o666))
 		old := time.Now().Add(-age)
-		if err := os.Chtimes(filepath.Join(tmp, name), old, old); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, os.Chtimes(filepath.Join(tmp, name), old, old))
 	}
 	mustAppend(t, store, smallRun())
 	for name := range ages {
@@ -258,9 +210,7 @@ func TestOldTemps(t *testing.T) {
 			t.Errorf("%s after an append: %v", name, err)
 		}
 	}
-	if entries, err := os.ReadDir(tmp); err != nil || len(entries) != len(ages)-1 {
-		t.Errorf("%d files are left in tmp, want %d", len(entries), len(ages)-1)
-	}
+	valuetest.Equal(t, len(must(os.ReadDir(tmp))), len(ages)-1)
 }
 
 // TestAppendCompleted: a run whose summaries were computed before it is appended is stored as any other.

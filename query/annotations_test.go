@@ -3,7 +3,6 @@ package query_test
 import (
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // runs are sessions a day apart of two points each, of which the sweep has given each a release from the third session on.
@@ -55,15 +55,10 @@ func TestOf(t *testing.T) {
 	)
 	texts := func(filter string) (said []string) {
 		t.Helper()
-		found, err := query.Annotations(t.Context(), querytest.Open(t, dir), filter)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := valuetest.Must(query.Annotations(t.Context(), querytest.Open(t, dir), filter))
 		for _, a := range found {
 			k := int(a.At.Sub(querytest.Start).Hours() / 24)
-			if a.SessionID != all[2*k].SessionID {
-				t.Errorf("%v begins in session %d", a, k)
-			}
+			valuetest.Equal(t, a.SessionID, all[2*k].SessionID, a, "begins in session", k)
 			said = append(said, fmt.Sprint(k, " ", a.Kind, " ", a.Key, " ", a.Text, " ", a.Runs))
 		}
 		return said
@@ -73,9 +68,7 @@ func TestOf(t *testing.T) {
 		"batch_size=1": {"1 note  fan 1", "2 release  1.0 1", "3 tag cooling water 1", "6 tag cooling water 1"},
 		"tag.gone=x":   nil,
 	} {
-		if got := texts(filter); !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: got %q, want %q", filter, got, want)
-		}
+		valuetest.DeepEqual(t, texts(filter), want, filter)
 	}
 }
 

@@ -18,15 +18,14 @@ import (
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // storeWith is a store with one run that left files, by path and content, and the run.
 func storeWith(t *testing.T, started time.Time, files map[string]string) (dir string, run schema.Run) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir))
 	run = runtest.Small()
 	run.RunID, run.StartedAt, run.Artifacts = schema.NewULID(started).String(), started, nil
 	appendTo(t, dir, &run, files)
@@ -35,10 +34,7 @@ func storeWith(t *testing.T, started time.Time, files map[string]string) (dir st
 
 func appendTo(t *testing.T, dir string, run *schema.Run, files map[string]string) {
 	t.Helper()
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(dir, "test"))
 	defer s.Close()
 	for path, text := range files {
 		hash, size, err := s.KeepArtifact(strings.NewReader(text))
@@ -47,17 +43,12 @@ func appendTo(t *testing.T, dir string, run *schema.Run, files map[string]string
 		}
 		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: path, SHA256: hash, Bytes: &size})
 	}
-	if err := s.Append(*run); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, s.Append(*run))
 }
 
 func open(t *testing.T, dir string) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), []string{dir}, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(Open(t.Context(), []string{dir}, Options{}))
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
@@ -65,14 +56,8 @@ func open(t *testing.T, dir string) *DB {
 // of are the artifacts of a run that is stored.
 func of(t *testing.T, db *DB, id string) []Artifact {
 	t.Helper()
-	detail, err := db.Show(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := Artifacts(t.Context(), db, &detail.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	detail := valuetest.Must(db.Show(t.Context(), id))
+	all := valuetest.Must(Artifacts(t.Context(), db, &detail.Run))
 	return all
 }
 
@@ -145,9 +130,7 @@ func TestSaveKinds(t *testing.T) {
 	stored.Kind = schema.ArtifactFile
 	for _, path := range []string{"link/new", "link/deep/new", "up/../new", "link"} {
 		elsewhere, into := t.TempDir(), t.TempDir()
-		if err := errors.Join(os.Symlink(elsewhere, filepath.Join(into, "link")), os.Symlink("..", filepath.Join(into, "up"))); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, errors.Join(os.Symlink(elsewhere, filepath.Join(into, "link")), os.Symlink("..", filepath.Join(into, "up"))))
 		stored.Path = path
 		n, _, err := SaveArtifacts(t.Context(), []Artifact{stored}, into)
 		if path == "up/../new" { // it is cleaned as a text
@@ -173,10 +156,7 @@ func TestSaveSize(t *testing.T) {
 		size + 1: "1 bytes less", math.MaxInt64: "bytes less", size: "",
 	} {
 		stored.Bytes = new(said)
-		content, err := stored.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(stored.Open())
 		n, err := io.Copy(io.Discard, content)
 		if err := content.Close(); err != nil || n > max(said, 0)+1 && said < size {
 			t.Errorf("%d: %d bytes are unpacked, %v", said, n, err)
@@ -205,9 +185,7 @@ func TestSaveSize(t *testing.T) {
 func TestSaveRefuses(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"a/b": "text", "fine": "text"})
 	into := t.TempDir()
-	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(into, "fine")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(into, "fine")))
 	if _, _, err := SaveArtifacts(t.Context(), of(t, open(t, dir), run.RunID), into); !errors.Is(err, answer.ErrInput) || !strings.HasSuffix(err.Error(), "fine is already there") {
 		t.Errorf("over a link: %v", err)
 	}
@@ -223,18 +201,13 @@ func TestSaveRefuses(t *testing.T) {
 func TestSaveDamaged(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"x": strings.Repeat("what a run produced, ", 100)})
 	name := filepath.Join(dir, schema.ArtifactPath(run.Artifacts[0].SHA256))
-	stored, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := valuetest.Must(os.ReadFile(name))
 	all := of(t, open(t, dir), run.RunID)
 	for at := range stored {
 		damaged := append([]byte(nil), stored...)
 		damaged[at] ^= 1
 		for _, content := range [][]byte{damaged, stored[:at], append(stored[:len(stored):len(stored)], 'x')} {
-			if err := os.WriteFile(name, content, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.WriteFile(name, content, 0o666))
 			into := t.TempDir()
 			_, _, err := SaveArtifacts(t.Context(), all, into)
 			if _, there := os.Stat(filepath.Join(into, "x")); !errors.Is(err, schema.ErrDamaged) || there == nil {
@@ -252,13 +225,8 @@ func TestStates(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	name := filepath.Join(dir, schema.ArtifactPath(run.Artifacts[0].SHA256))
-	if err := os.Chtimes(name, day, day); err != nil {
-		t.Fatal(err)
-	}
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Chtimes(name, day, day))
+	s := valuetest.Must(ingest.Open(dir, "test"))
 	defer s.Close()
 	began := time.Now().Truncate(time.Microsecond) // as times are stored
 	if done, err := s.PruneArtifacts(t.Context(), ingest.Pruning{Before: time.Now()}); err != nil || done.Files != 1 {
@@ -268,9 +236,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	other, run := storeWith(t, day, map[string]string{"x": "text"})
-	if err := os.RemoveAll(filepath.Join(other, schema.ArtifactsDir)); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.RemoveAll(filepath.Join(other, schema.ArtifactsDir)))
 	if got := of(t, open(t, other), run.RunID)[0]; got.State != ArtifactMissing {
 		t.Errorf("%+v", got)
 	}
@@ -285,26 +251,16 @@ func TestKeptSince(t *testing.T) {
 	timeless := runtest.Small()
 	timeless.RunID, timeless.StartedAt = schema.NewULID(time.UnixMilli(0)).String(), time.Time{}
 	appendTo(t, dir, &timeless, map[string]string{"t": "timeless"})
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(dir, "test"))
 	defer s.Close()
-	if _, err := s.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: []string{young.RunID}}); err != nil {
-		t.Fatal(err)
-	}
-	kept, err := ArtifactsKeptSince(t.Context(), open(t, dir), day.AddDate(0, 0, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(s.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: []string{young.RunID}}))
+	kept := valuetest.Must(ArtifactsKeptSince(t.Context(), open(t, dir), day.AddDate(0, 0, 1)))
 	want := map[string]bool{}
 	for _, a := range append(young.Artifacts, timeless.Artifacts...) {
 		want[a.SHA256] = true
 	}
 	for _, a := range append(old.Artifacts, append(young.Artifacts, timeless.Artifacts...)...) {
-		if kept[a.SHA256] != want[a.SHA256] {
-			t.Errorf("%s of %s: kept %t, want %t", a.Path, a.SHA256, kept[a.SHA256], want[a.SHA256])
-		}
+		valuetest.Equal(t, kept[a.SHA256], want[a.SHA256], a.Path, a.SHA256, "kept")
 	}
 }
 
@@ -313,9 +269,7 @@ func TestOtherEnding(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"x": "text"})
 	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("a log")))
 	name := filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum+".log")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte("a log"), 0o666)); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte("a log"), 0o666)))
 	run.Artifacts = []schema.Artifact{{Kind: "log", Path: "out.log", SHA256: sum}}
 	run.StartedAt = day.Add(time.Hour)
 	run.RunID = schema.NewULID(run.StartedAt).String()
@@ -327,9 +281,7 @@ func TestOtherEnding(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(into, "out.log")); err != nil || string(text) != "a log" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if err := os.WriteFile(name, []byte("a Log"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(name, []byte("a Log"), 0o666))
 	if _, _, err := SaveArtifacts(t.Context(), of(t, open(t, dir), run.RunID), t.TempDir()); !errors.Is(err, schema.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}

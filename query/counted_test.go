@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSessionThatContinues: session= selects the runs of a session and those of earlier ones that it counts, and no others;
@@ -41,10 +42,7 @@ func TestSessionThatContinues(t *testing.T) {
 	runs[6].Env.Facts[schema.FactCounted] += " '); DROP TABLE runs" // no id
 	for name, store := range map[string]string{"live": querytest.LiveStore(t, runs...), "sealed": querytest.NewStore(t, runs...)} {
 		var said []string
-		db, err := query.Open(t.Context(), []string{store}, query.Options{Remark: func(text string) { said = append(said, text) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := valuetest.Must(query.Open(t.Context(), []string{store}, query.Options{Remark: func(text string) { said = append(said, text) }}))
 		defer db.Close()
 		for filter, want := range map[string]string{
 			"session=last":                                        "[2 5 6]",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDone: the sessions of the suite on the machine, newest first; no other suite, machine, side or source.
@@ -36,17 +37,12 @@ func TestDone(t *testing.T) {
 		querytest.NewRun(6, 1, in(6, 0, func(r *schema.Run) { r.Suite = "other" })),
 		querytest.NewRun(7, 1, in(7, 0, func(r *schema.Run) { r.Source = "hyperfine" })),
 	))
-	runs, err := db.Done(context.Background(), []string{"another", `a "suite" \ of ours`}, "lab3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := valuetest.Must(db.Done(context.Background(), []string{"another", `a "suite" \ of ours`}, "lab3"))
 	var got []string
 	for _, r := range runs {
 		got = append(got, fmt.Sprint(*r.RepeatIndex, r.Status))
 	}
-	if fmt.Sprint(got) != "[3ok 2oom 1ok 0ok]" {
-		t.Fatalf("done %v, want [3ok 2oom 1ok 0ok]", got)
-	}
+	valuetest.Equal(t, fmt.Sprint(got), "[3ok 2oom 1ok 0ok]", "done", got, "want [3ok 2oom 1ok 0ok]")
 	r := runs[2]
 	if r.Env.GitCommit != "abc" || r.Env.DriverVersion != "570" || r.Env.PythonVersion != "3.11" || r.ModelSHA256 != "f00" ||
 		r.BackendVersion != "1.2" || r.Env.Facts["governor"] != "performance" || r.Env.Machine != "lab3" || *r.Stages.Measure != 1_000_000 {
@@ -80,10 +76,7 @@ func TestDoneOfManySessions(t *testing.T) {
 			}
 		}))
 	}
-	done, err := querytest.Open(t, querytest.NewStore(t, runs...)).Done(context.Background(), []string{"many"}, "lab3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := valuetest.Must(querytest.Open(t, querytest.NewStore(t, runs...)).Done(context.Background(), []string{"many"}, "lab3"))
 	var got, want []int64
 	for _, r := range done {
 		got = append(got, *r.RepeatIndex)
@@ -124,9 +117,7 @@ func TestSessionPoints(t *testing.T) {
 			if err != nil || len(got) != 1 {
 				t.Fatalf("%d points, %v", len(got), err)
 			}
-			if text := fmt.Sprint(got[0].Runs, got[0].OKRuns, *got[0].Median); text != c.want {
-				t.Errorf("%s, want %s", text, c.want)
-			}
+			valuetest.Equal(t, fmt.Sprint(got[0].Runs, got[0].OKRuns, *got[0].Median), c.want)
 		})
 	}
 }

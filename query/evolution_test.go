@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // foreignFile writes a sealed file of one run with columns of another version: its columns are given as SQL and as field
@@ -19,9 +20,7 @@ func foreignFile(t *testing.T, dir, zone, columns, ids string, run schema.ULID) 
 	t.Helper()
 	name := schema.NewSealedFile(schema.ULIDFrom(run.Time(), [10]byte{9: 0xff}), []schema.ULID{run})
 	path := filepath.Join(dir, name.Path(zone))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Dir(path), 0o777))
 	querytest.DuckDB(t, fmt.Sprintf("COPY (SELECT '%s' AS run_id, %s) TO '%s' (FORMAT parquet, FIELD_IDS {run_id: 1, %s})", run, columns, path, ids))
 }
 
@@ -34,10 +33,7 @@ func TestOtherVersions(t *testing.T) {
 	dir := querytest.NewStore(t)
 	querytest.Seal(t, dir, runs[0])
 	id := func(i int) schema.ULID {
-		run, err := schema.ParseULID(runs[i].RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := valuetest.Must(schema.ParseULID(runs[i].RunID))
 		return run
 	}
 	foreignFile(t, dir, schema.RunsDir, "7.5 AS p50, 'ns' AS unit, 'latency' AS metric, 'ok' AS status", "p50: 75, unit: 65, metric: 64, status: 38", id(1))
@@ -58,13 +54,9 @@ func TestOtherVersions(t *testing.T) {
 		{7.5, "ok", nil, nil},
 		{100_010.0, "ok", map[string]any{"dim": "64"}, nil},
 	})
-	if fmt.Sprint(l.Rows) != want {
-		t.Errorf("got %v\nwant %v", l.Rows, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(l.Rows), want, l.Rows)
 	for filter, total := range map[string]int{"p50>=8ns p50<9ns": 1, "dim=9": 1, "status=null": 1, "status=ok": 2, "batch_size=null": 2} {
-		if l, err := db.List(ctx, query.ListRequest{Filter: filter, Limit: 9}); err != nil || l.Total != total {
-			t.Errorf("%s: %d, %v", filter, l.Total, err)
-		}
+		valuetest.Equal(t, valuetest.Must(db.List(ctx, query.ListRequest{Filter: filter, Limit: 9})).Total, total, filter)
 	}
 	r, err := sql.Select(ctx, db, `SELECT run_id, "values" FROM samples ORDER BY run_id`)
 	if err != nil || fmt.Sprint(r.Rows) != fmt.Sprintf("[[%s [100000 100010 100020 101000 100005]] [%s [7 8]] [%s [1.5]]]", runs[0].RunID, runs[1].RunID, runs[2].RunID) {

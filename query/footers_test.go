@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // questions are questions of all kinds about the runs of a store.
@@ -61,9 +62,7 @@ func TestFooters(t *testing.T) {
 			other := f
 			other.Rows = rows
 			for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
-				if err := os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, other.Path(zone))); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, other.Path(zone))))
 			}
 			checkRefused(t, dir, other.Path(schema.RunsDir), schema.ErrDamaged)
 		})
@@ -87,9 +86,7 @@ func TestFooters(t *testing.T) {
 		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
 		path := querytest.LiveFiles(t, dir)[0]
 		querytest.DuckDB(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '2', 'more': '"+strings.Repeat("x", 1<<11)+"'})")
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Rename(path+".new", path))
 		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
 	})
 	t.Run("a live file without a row", func(t *testing.T) {
@@ -104,10 +101,7 @@ func TestFooters(t *testing.T) {
 		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
 		files := querytest.LiveFiles(t, dir)
 		change(t, files[0], func([]byte) []byte {
-			content, err := os.ReadFile(files[1])
-			if err != nil {
-				t.Fatal(err)
-			}
+			content := valuetest.Must(os.ReadFile(files[1]))
 			return content
 		})
 		checkRefused(t, dir, filepath.Base(files[0]), schema.ErrDamaged)
@@ -116,9 +110,7 @@ func TestFooters(t *testing.T) {
 		t.Parallel()
 		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
 		path := querytest.LiveFiles(t, dir)[0]
-		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o777)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o777)))
 		checkRefused(t, dir, filepath.Base(path), schema.ErrDamaged)
 	})
 	t.Run("columns without field ids", func(t *testing.T) {
@@ -127,9 +119,7 @@ func TestFooters(t *testing.T) {
 		f := querytest.Seal(t, dir, querytest.ManyRuns(4)...)
 		path := filepath.Join(dir, f.Path(schema.RunsDir))
 		querytest.DuckDB(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '1'})")
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Rename(path+".new", path))
 		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrDamaged)
 	})
 	t.Run("a column of another type", func(t *testing.T) {

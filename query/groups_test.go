@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // groups asks for groups, and gives the named columns of each row as a line of text.
@@ -94,15 +95,10 @@ func TestGroups(t *testing.T) {
 	}
 	units := map[string]string{"median": schema.UnitOfRow, "lowest": schema.UnitOfRow, "highest": schema.UnitOfRow, "spread": "ratio"}
 	for _, c := range answer.TableOf(g.Fields(), nil).Columns {
-		if c.Unit != units[c.Name] {
-			t.Errorf("unit of %s: got %q, want %q", c.Name, c.Unit, units[c.Name])
-		}
+		valuetest.Equal(t, c.Unit, units[c.Name], "unit of", c.Name)
 	}
 	// A point's numbers are those of SessionPoints.
-	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := valuetest.Must(db.SessionPoints(context.Background(), querytest.SessionID(1), nil))
 	numbers := func(id string, runs int, median, p99, spread *float64, params map[string]string) string {
 		return fmt.Sprint(id, runs, answer.Value(median), answer.Value(p99), answer.Value(spread), params)
 	}
@@ -121,9 +117,7 @@ func TestGroups(t *testing.T) {
 	slices.Sort(want)
 	slices.Sort(best)
 	wantLines(t, "the best of each point", best, want...)
-	if len(best) != 4 {
-		t.Errorf("%d points have numbers, want 4", len(best))
-	}
+	valuetest.Equal(t, len(best), 4)
 }
 
 func TestGroupsBest(t *testing.T) {
@@ -258,9 +252,7 @@ func TestGroupsKeys(t *testing.T) {
 				}
 				got[i] = strings.Join(values, " ")
 			}
-			if line := strings.Join(names, " ") + ": " + strings.Join(got, ", "); line != c.want {
-				t.Errorf("by %q: got %s, want %s", c.by, line, c.want)
-			}
+			valuetest.Equal(t, strings.Join(names, " ")+": "+strings.Join(got, ", "), c.want, "by", c.by)
 			seen := map[string]bool{}
 			for _, column := range answer.TableOf(g.Fields(), nil).Columns {
 				if seen[column.Name] {
@@ -294,9 +286,7 @@ func TestGroupsSame(t *testing.T) {
 		"dim=64":         "latency lower lab3  tiny_linear  builtin builtin:tiny_linear  1 64 map[dim:64]",
 	} {
 		g, _ := groups(t, db, query.GroupRequest{By: []string{"precision"}, Filter: filter})
-		if got := sharedText(g.Same); got != want {
-			t.Errorf("%s: got %s, want %s", filter, got, want)
-		}
+		valuetest.Equal(t, sharedText(g.Same), want, filter)
 	}
 	some := querytest.Open(t, querytest.NewStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "64", func(r *schema.Run) {
 		r.Params, r.SeqLen = map[string]string{"dim": "64", "tile": "8"}, nil
@@ -352,9 +342,7 @@ func TestGroupsSort(t *testing.T) {
 		{[]string{"failed_runs", "-points"}, false, "bf16 fp32 fp64"},
 	} {
 		g, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: c.best, Sort: c.sort}, "precision")
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("sort %q: got %s, want %s", c.sort, got, c.want)
-		}
+		valuetest.Equal(t, strings.Join(got, " "), c.want, "sort", c.sort, got)
 		limited, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: c.best, Sort: c.sort, Limit: 2}, "precision")
 		if !slices.Equal(got, strings.Fields(c.want)[:2]) || limited.Total != 3 || limited.Runs != g.Runs {
 			t.Errorf("sort %q, at most 2: got %s of %d groups, %d runs", c.sort, got, limited.Total, limited.Runs)
@@ -391,16 +379,15 @@ func TestGroupsErrors(t *testing.T) {
 	// Nothing matches, or there is nothing.
 	for what, db := range map[string]*query.DB{"no match": db, "no runs": querytest.Open(t, querytest.NewStore(t))} {
 		for _, req := range []query.GroupRequest{{Filter: "batch_size=77", By: []string{"dim"}}, {Filter: "batch_size=77", Best: true}, {Since: querytest.Start.Add(time.Hour), By: []string{"dim"}}} {
-			g, err := db.Groups(ctx, req)
-			if err != nil || len(g.Groups) != 0 || g.Total != 0 || g.Runs != 0 {
-				t.Errorf("%s, %+v: %v, %v", what, req, g, err)
-			}
+			g := valuetest.Must(db.Groups(ctx, req))
+			valuetest.Equal(t, len(g.Groups), 0, what, req, g)
+			valuetest.Equal(t, g.Total, 0, what, req, g)
+			valuetest.Equal(t, g.Runs, 0, what, req, g)
 		}
 	}
 	g, _ := groups(t, db, query.GroupRequest{By: []string{"precision"}, Since: querytest.Start.Add(9 * time.Second), Until: querytest.Start.Add(11 * time.Second)})
-	if g.Runs != 2 || g.Total != 2 {
-		t.Errorf("between two times: %d runs, %d groups", g.Runs, g.Total)
-	}
+	valuetest.Equal(t, g.Runs, 2, "between two times")
+	valuetest.Equal(t, g.Total, 2, "between two times")
 	_, err := db.Groups(ctx, query.GroupRequest{Filter: "dim>=100", By: []string{"dim"}})
 	if err != nil {
 		t.Error(err)

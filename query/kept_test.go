@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestKept: answers of a DB that is kept open use the files of its first question, until one of these disappears.
@@ -26,13 +27,9 @@ func TestKept(t *testing.T) {
 	want(kept, 1, 2)
 	want(kept.WithoutWarnings(), 1, 2)
 	want(db, 1, 2, 3)
-	if err := os.Remove(querytest.LiveFiles(t, dir)[0]); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(querytest.LiveFiles(t, dir)[0]))
 	left := querytest.IDs(t, db, query.ListRequest{})
 	slices.Sort(left)
-	if len(left) != 2 {
-		t.Fatal(left)
-	}
+	valuetest.Equal(t, len(left), 2, left)
 	want(kept, left...)
 }

@@ -3,6 +3,8 @@ package query
 import (
 	"errors"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestLasting: sessions that are counted from the last one are replaced by their ids, because there may be newer ones when a user types the commands
@@ -20,12 +22,8 @@ func TestLasting(t *testing.T) {
 		"tag.x='session=last '":             "tag.x='session=last '",
 		"session=lastly":                    "session=lastly",
 	} {
-		if got, err := lasting(text, id); got != want || err != nil {
-			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
-		}
+		valuetest.Equal(t, valuetest.Must(lasting(text, id)), want, text)
 	}
 	wrong := errors.New("wrong")
-	if _, err := lasting("session=last", func(string) (string, error) { return "", wrong }); !errors.Is(err, wrong) {
-		t.Error(err)
-	}
+	valuetest.ErrorIs(t, valuetest.Error(lasting("session=last", func(string) (string, error) { return "", wrong })), wrong)
 }

@@ -2,10 +2,8 @@ package query_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,19 +13,16 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestListNewestFirst(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(7)...))
 	l := querytest.Pages(t, db, query.ListRequest{Limit: 3}, "repeat_index", "started_at", "p50", "unit", "params", "variant")
-	if len(l.Rows) != 3 {
-		t.Fatalf("%d rows, want 3", len(l.Rows))
-	}
+	valuetest.Equal(t, len(l.Rows), 3)
 	want := []any{int64(6), querytest.Start.Add(6 * time.Second), 100_070.0, "ns", map[string]any{"dim": "64"}, nil}
-	if got := fmt.Sprintf("%#v", l.Rows[0]); got != fmt.Sprintf("%#v", want) {
-		t.Errorf("got %s\nwant %#v", got, want)
-	}
+	valuetest.Equal(t, fmt.Sprintf("%#v", l.Rows[0]), fmt.Sprintf("%#v", want), want)
 	columns := []answer.Column{
 		{Name: "repeat_index", Type: answer.TypeInteger},
 		{Name: "started_at", Type: answer.TypeTime},
@@ -36,9 +31,7 @@ func TestListNewestFirst(t *testing.T) {
 		{Name: "params", Type: answer.TypeMap},
 		{Name: "variant", Type: answer.TypeText},
 	}
-	if !slices.Equal(l.Columns, columns) {
-		t.Errorf("got columns %v, want %v", l.Columns, columns)
-	}
+	valuetest.DeepEqual(t, l.Columns, columns, "got columns")
 }
 
 func TestListOrderAndBounds(t *testing.T) {
@@ -71,9 +64,7 @@ func TestListOrderAndBounds(t *testing.T) {
 		{query.ListRequest{Filter: "machine=lab3 tag.who=me env.governor~^perf bs=8"}, []int{8, 3}},
 		{query.ListRequest{Filter: "dim=64.0 bs>=2"}, []int{9, 6, 3}},
 	} {
-		if got := querytest.IDs(t, db, c.req); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: got %v, want %v", c.req, got, c.want)
-		}
+		valuetest.DeepEqual(t, querytest.IDs(t, db, c.req), c.want, c.req)
 	}
 }
 
@@ -104,9 +95,7 @@ func TestListSessionsAndRuns(t *testing.T) {
 		{"run=zzzzzz", nil},
 		{"session=zzzzzz", nil},
 	} {
-		if got := querytest.IDs(t, db, query.ListRequest{Filter: c.filter}); !slices.Equal(got, c.want) {
-			t.Errorf("%s: got %v, want %v", c.filter, got, c.want)
-		}
+		valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: c.filter}), c.want, c.filter)
 	}
 	// Within bounds that leave the last session out, last is still the last of all.
 	if got := querytest.IDs(t, db, query.ListRequest{Filter: "session=last", Since: querytest.Start.Add(2 * time.Second)}); got != nil {
@@ -160,9 +149,7 @@ func TestCustomUnit(t *testing.T) {
 		r.Primary = "tokens"
 	})))
 	for filter, want := range map[string][]int{"p50>=5tok/J": {0}, "p50<5tok/J": nil, "p50>=5ns": nil} {
-		if got := querytest.IDs(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
-			t.Errorf("%s: got %v, want %v", filter, got, want)
-		}
+		valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: filter}), want, filter)
 	}
 }
 
@@ -173,9 +160,7 @@ func TestWideIntegers(t *testing.T) {
 	for filter, want := range map[string][]int{
 		"seq=9007199254740993": {0}, "seq=9007199254740992": nil, "seq>9007199254740992": {0}, "seq<1e300": {0}, "seq>99999999999999999999": nil,
 	} {
-		if got := querytest.IDs(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
-			t.Errorf("%s: got %v, want %v", filter, got, want)
-		}
+		valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: filter}), want, filter)
 	}
 }
 
@@ -183,18 +168,16 @@ func TestEmptyStore(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t))
 	ctx := context.Background()
-	l, err := db.List(ctx, query.ListRequest{Filter: "dim=64 session=last", Sort: []string{"-p99"}})
-	if err != nil || l.Total != 0 || len(l.Runs) != 0 {
-		t.Errorf("List: %d runs of %d, %v", len(l.Runs), l.Total, err)
-	}
+	l := valuetest.Must(db.List(ctx, query.ListRequest{Filter: "dim=64 session=last", Sort: []string{"-p99"}}))
+	valuetest.Equal(t, l.Total, 0, "List")
+	valuetest.Equal(t, len(l.Runs), 0, "List")
 	if p := querytest.Pages(t, db, query.ListRequest{}); len(p.Rows) != 0 || len(p.Columns) != len(schema.Runs.Columns) {
 		t.Errorf("Pages: %d rows of %d columns", len(p.Rows), len(p.Columns))
 	}
 	for table, want := range map[string]int{"runs": 84, "samples": 30, "samples_long": 5, "ops": 10} {
-		r, err := sql.Select(ctx, db, "SELECT * FROM "+table)
-		if err != nil || len(r.Rows) != 0 || len(r.Columns) != want {
-			t.Errorf("%s: %d rows, %d columns, %v; want %d columns", table, len(r.Rows), len(r.Columns), err, want)
-		}
+		r := valuetest.Must(sql.Select(ctx, db, "SELECT * FROM "+table))
+		valuetest.Equal(t, len(r.Rows), 0, table)
+		valuetest.Equal(t, len(r.Columns), want, table)
 	}
 	if p, err := db.SessionPoints(ctx, querytest.SessionID(1), nil); err != nil || len(p) != 0 {
 		t.Errorf("SessionPoints: %v, %v", p, err)
@@ -206,15 +189,11 @@ func TestCancelled(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := db.List(ctx, query.ListRequest{Filter: "status=ok"}); !errors.Is(err, context.Canceled) {
-		t.Errorf("List: %v", err)
-	}
+	valuetest.ErrorIs(t, valuetest.Error(db.List(ctx, query.ListRequest{Filter: "status=ok"})), context.Canceled, "List")
 	ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	_, err := sql.Select(ctx, db, "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE hash(a.range, b.range) = 1")
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("SQL: %v", err)
-	}
+	valuetest.ErrorIs(t, err, context.DeadlineExceeded, "SQL")
 }
 
 // TestSeveralMetrics: metrics follow the columns of runs in the requested order, whichever is primary; missing values are
@@ -293,9 +272,7 @@ func TestSortByMetric(t *testing.T) {
 			{query.ListRequest{Sort: []string{"-metric.latency.max", "metric.accuracy"}, Filter: "metric.latency<1us"}, []int{0, 3, 2}},
 			{query.ListRequest{Sort: []string{"-metric.latency.spread"}, Filter: "metric.accuracy>0"}, []int{0, 3}},
 		} {
-			if got := querytest.IDs(t, db, c.req); !slices.Equal(got, c.want) {
-				t.Errorf("%s: %+v: got %v, want %v", name, c.req, got, c.want)
-			}
+			valuetest.DeepEqual(t, querytest.IDs(t, db, c.req), c.want, name, c.req)
 		}
 		_, err := db.List(context.Background(), query.ListRequest{Sort: []string{"metric.acuracy"}})
 		querytest.WantInput(t, err, `no run has the metric "acuracy"; did you mean accuracy?`)

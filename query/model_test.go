@@ -3,7 +3,6 @@ package query_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -17,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // predicate is a filter with what it means, written a second time over runs in memory.
@@ -338,17 +338,12 @@ func TestNotNumbers(t *testing.T) {
 		{query.ListRequest{Filter: "dim>=100 variant=a", Sort: []string{"dim"}}, 1, map[string]int{"dim": 1}},
 	} {
 		for _, c.req.Limit = range []int{0, 10} {
-			l, err := db.List(context.Background(), c.req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if l.Total != c.total || !maps.Equal(l.NotNumbers, c.want) {
-				t.Errorf("%+v: %d runs, not numbers %v; want %d and %v", c.req, l.Total, l.NotNumbers, c.total, c.want)
-			}
+			l := valuetest.Must(db.List(context.Background(), c.req))
+			valuetest.Equal(t, l.Total, c.total, c.req)
+			valuetest.DeepEqual(t, l.NotNumbers, c.want, c.req)
 		}
 		g, _ := groups(t, db, query.GroupRequest{Filter: c.req.Filter, Until: c.req.Until, By: []string{"variant"}})
-		if g.Runs != c.total || !maps.Equal(g.NotNumbers, c.want) {
-			t.Errorf("groups of %q: %d runs, not numbers %v", c.req.Filter, g.Runs, g.NotNumbers)
-		}
+		valuetest.Equal(t, g.Runs, c.total, "groups of", c.req.Filter)
+		valuetest.DeepEqual(t, g.NotNumbers, c.want, "groups of", c.req.Filter)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNewestRemoved: if the newest runs are removed, more of a store of many files is read.
@@ -31,28 +32,17 @@ func TestNewestRemoved(t *testing.T) {
 	for _, r := range runs[len(runs)-9:] {
 		removed = append(removed, r.RunID)
 	}
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: removed}); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(dir, "test"))
+	valuetest.Must(s.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: removed}))
+	valuetest.OK(t, s.Close())
 	for limit, want := range map[int][]int{1: {110}, 5: {110, 109, 108, 107, 106}, 9: {110, 109, 108, 107, 106, 105, 104, 103, 102}} {
-		l, err := querytest.Open(t, dir).List(context.Background(), query.ListRequest{Limit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := valuetest.Must(querytest.Open(t, dir).List(context.Background(), query.ListRequest{Limit: limit}))
 		var got []int
 		for i := range l.Runs {
 			got = append(got, slices.IndexFunc(runs, func(r schema.Run) bool { return r.RunID == l.Runs[i].RunID }))
 		}
-		if !slices.Equal(got, want) || l.Total != 111 {
-			t.Errorf("limit %d: got %v of %d, want %v of 111", limit, got, l.Total, want)
-		}
+		valuetest.DeepEqual(t, got, want, "limit", limit)
+		valuetest.Equal(t, l.Total, 111, "limit", limit)
 	}
 }
 
@@ -86,17 +76,13 @@ func remove(t *testing.T, dir string, runs []schema.Run) {
 func checkNewest(t *testing.T, when string, all int, dirs ...string) {
 	t.Helper()
 	for _, limit := range []int{1, all / 2, all/2 + 1, all - 1, all, all + 1, 0} {
-		l, err := querytest.Open(t, dirs...).List(t.Context(), query.ListRequest{Limit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := valuetest.Must(querytest.Open(t, dirs...).List(t.Context(), query.ListRequest{Limit: limit}))
 		want := min(limit, all)
 		if limit == 0 {
 			want = all
 		}
-		if len(l.Runs) != want || l.Total != all {
-			t.Errorf("%s, limit %d: %d runs of %d, want %d of %d", when, limit, len(l.Runs), l.Total, want, all)
-		}
+		valuetest.Equal(t, len(l.Runs), want, when, "limit", limit)
+		valuetest.Equal(t, l.Total, all, when, "limit", limit)
 	}
 }
 
@@ -104,9 +90,7 @@ func checkNewest(t *testing.T, when string, all int, dirs ...string) {
 func compact(t *testing.T, from string) string {
 	t.Helper()
 	into := filepath.Join(t.TempDir(), "into")
-	if _, err := ingest.Compact(t.Context(), from, into, "test", func(left ingest.LeftOut) { t.Errorf("left out: %+v", left) }); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(ingest.Compact(t.Context(), from, into, "test", func(left ingest.LeftOut) { t.Errorf("left out: %+v", left) }))
 	return into
 }
 
@@ -123,9 +107,7 @@ func TestNewestMerged(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = store.Merge(t.Context(), compacted, ingest.Merging{Refused: func(left ingest.LeftOut) { t.Errorf("refused: %+v", left) }})
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(err, store.Close()))
 	checkNewest(t, "merged", 40, older)
 }
 
@@ -141,17 +123,10 @@ func TestNewestRepaired(t *testing.T) {
 	querytest.Append(t, dir, runs[40:]...)
 	remove(t, dir, runs[:5])
 	checkNewest(t, "removed", 55, dir)
-	if err := os.Truncate(first[0], 100); err != nil {
-		t.Fatal(err)
-	}
-	repairer, err := check.OpenToRepair(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Truncate(first[0], 100))
+	repairer := valuetest.Must(check.OpenToRepair(dir, "test"))
 	_, err = repairer.Repair(t.Context(), func(check.Repair) {})
-	if err := errors.Join(err, repairer.Close()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(err, repairer.Close()))
 	checkNewest(t, "repaired", 20, dir)
 }
 
@@ -180,10 +155,7 @@ func TestNewestTwice(t *testing.T) {
 	querytest.Append(t, dir, runs[3], runs[39])
 	db := querytest.Open(t, dir)
 	for _, limit := range []int{1, 5, 30, 100} {
-		l, err := db.List(context.Background(), query.ListRequest{Limit: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := valuetest.Must(db.List(context.Background(), query.ListRequest{Limit: limit}))
 		if l.Total != 40 || len(l.Runs) != min(limit, 40) || l.Runs[0].RunID != runs[39].RunID {
 			t.Errorf("limit %d: %d runs of %d, the first is %v", limit, len(l.Runs), l.Total, l.Runs[0])
 		}
@@ -227,10 +199,7 @@ func TestPagesNewest(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", c.filter, err)
 		}
-		same, err := sql.Select(ctx, db, fmt.Sprintf("SELECT run_id, count(*) OVER () FROM runs WHERE %s ORDER BY run_id DESC LIMIT %d", c.where, c.limit))
-		if err != nil {
-			t.Fatal(err)
-		}
+		same := valuetest.Must(sql.Select(ctx, db, fmt.Sprintf("SELECT run_id, count(*) OVER () FROM runs WHERE %s ORDER BY run_id DESC LIMIT %d", c.where, c.limit)))
 		if !slices.EqualFunc(want.Runs, same.Rows, func(a query.ListedRun, b []any) bool { return a.RunID == b[0] }) || want.Total < c.of || c.of == 0 && want.Total > 0 {
 			t.Errorf("%q: List gives %d runs of %d, SQL %d", c.filter, len(want.Runs), want.Total, len(same.Rows))
 		}

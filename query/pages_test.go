@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPages: a long listing comes in pages that together have every run once and in order, whatever the order is.
@@ -55,7 +56,5 @@ func TestPages(t *testing.T) {
 		}
 	}
 	stop := errors.New("enough")
-	if err := db.Pages(ctx, query.ListRequest{}, nil, func(query.Page) error { return stop }); !errors.Is(err, stop) {
-		t.Errorf("got %v", err)
-	}
+	valuetest.ErrorIs(t, db.Pages(ctx, query.ListRequest{}, nil, func(query.Page) error { return stop }), stop)
 }

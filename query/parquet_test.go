@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/parquet-go/parquet-go"
@@ -27,19 +28,11 @@ func TestParquet(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, r := range appendVariety(t, dir) {
-		content, err := os.ReadFile(filepath.Join(dir, pathOf(t, dir, r)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(os.ReadFile(filepath.Join(dir, pathOf(t, dir, r))))
+		file := valuetest.Must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
 		checkColumns(t, file)
 		row := reflect.New(file.Schema().GoType())
-		if err := parquet.NewReader(file).Read(row.Interface()); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, parquet.NewReader(file).Read(row.Interface()))
 		want := liveRow(r)
 		for i, c := range schema.LiveColumns() {
 			sameValue(t, c, goValue(c, child(row.Elem(), c.Name)), want[i])
@@ -89,9 +82,7 @@ func checkColumns(t *testing.T, file *parquet.File) {
 		}
 	}
 	list("", file.Schema())
-	if !slices.Equal(got, want) {
-		t.Errorf("columns\n got %v\nwant %v", got, want)
-	}
+	valuetest.DeepEqual(t, got, want, "columns")
 	for _, chunk := range file.Metadata().RowGroups[0].Columns {
 		if path := strings.Join(chunk.MetaData.PathInSchema, "."); !leaves[path] {
 			t.Errorf("a column chunk has the path %q", path)
@@ -148,13 +139,8 @@ func child(v reflect.Value, name string) reflect.Value {
 // emptyStore makes a store and opens it for writing.
 func emptyStore(t *testing.T, dir string) *ingest.Store {
 	t.Helper()
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir))
+	store := valuetest.Must(ingest.Open(dir, "test"))
 	t.Cleanup(func() { store.Close() })
 	return store
 }
@@ -171,9 +157,7 @@ func appendVariety(t *testing.T, dir string) []schema.Run {
 		runs = append(runs, runtest.Full(), runtest.Small(), bare)
 	}
 	for _, r := range runs {
-		if err := store.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, store.Append(r))
 	}
 	return runs
 }
@@ -181,10 +165,7 @@ func appendVariety(t *testing.T, dir string) []schema.Run {
 // pathOf finds the file of a run in the store.
 func pathOf(t *testing.T, dir string, r schema.Run) string {
 	t.Helper()
-	files, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := valuetest.Must(schema.List(os.DirFS(dir), schema.Scope{}))
 	for _, f := range files.Live {
 		if f.Run.String() == r.RunID {
 			return filepath.FromSlash(f.Path())
@@ -278,10 +259,7 @@ func TestDuckDB(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	runs := appendVariety(t, dir)
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(stdsql.Open("duckdb", ""))
 	defer db.Close()
 
 	for _, r := range runs {
@@ -305,9 +283,7 @@ func readRow(t *testing.T, db *stdsql.DB, file string) []any {
 	for i := range row {
 		pointers[i] = &row[i]
 	}
-	if err := db.QueryRow(query).Scan(pointers...); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, db.QueryRow(query).Scan(pointers...))
 	return row
 }
 
@@ -317,14 +293,9 @@ func TestDuckDBSealed(t *testing.T) {
 	dir := t.TempDir()
 	store := emptyStore(t, dir)
 	runs := []schema.Run{runtest.Full(), runtest.Small(), runtest.Full()}
-	done, err := store.AppendAll(runtest.Each(runs...))
-	if err != nil || done.Added != len(runs) {
-		t.Fatalf("%+v, %v", done, err)
-	}
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := valuetest.Must(store.AppendAll(runtest.Each(runs...)))
+	valuetest.Equal(t, done.Added, len(runs), done)
+	db := valuetest.Must(stdsql.Open("duckdb", ""))
 	defer db.Close()
 	for _, r := range runs {
 		want := liveRow(r)
@@ -363,10 +334,7 @@ func keyed(run string, nested any) [][]any {
 // sealedRows reads the rows of a run in the order of the file.
 func sealedRows(t *testing.T, db *stdsql.DB, dir string, of *schema.Table, run string) [][]any {
 	t.Helper()
-	rows, err := db.Query(fmt.Sprintf("FROM read_parquet('%s/%s/**/*.parquet') WHERE run_id = '%s'", dir, schema.TableZones[of], run))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := valuetest.Must(db.Query(fmt.Sprintf("FROM read_parquet('%s/%s/**/*.parquet') WHERE run_id = '%s'", dir, schema.TableZones[of], run)))
 	defer rows.Close()
 	var all [][]any
 	for rows.Next() {
@@ -375,13 +343,9 @@ func sealedRows(t *testing.T, db *stdsql.DB, dir string, of *schema.Table, run s
 		for i := range row {
 			pointers[i] = &row[i]
 		}
-		if err := rows.Scan(pointers...); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, rows.Scan(pointers...))
 		all = append(all, row)
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, rows.Err())
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPoint: a point is read back unchanged, and missing values are NULL, not empty. A parameter without a value
@@ -17,9 +18,7 @@ func TestPoint(t *testing.T) {
 	params := map[string]any{"dim": "64", "code": nil}
 	p := query.PointOf(values, params)
 	for i, column := range query.Identity {
-		if got := p.Value(column); got != values[i] {
-			t.Errorf("%s: %v, want %v", column, got, values[i])
-		}
+		valuetest.Equal(t, p.Value(column), values[i], column)
 	}
 	if got, want := p.Value("params"), map[string]any{"dim": "64"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("params: %v, want %v", got, want)
@@ -53,12 +52,8 @@ func TestPointWith(t *testing.T) {
 			if other == field {
 				want = get(&of, other)
 			}
-			if got := get(&changed, other); got != want {
-				t.Errorf("with another %s, %s is %v, want %v", field, other, got, want)
-			}
+			valuetest.Equal(t, get(&changed, other), want, "with another", field, other)
 		}
 	}
-	if got := fmt.Sprint(p); got != before {
-		t.Errorf("the point was %s, is %s", before, got)
-	}
+	valuetest.Equal(t, fmt.Sprint(p), before, "the point was")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestPoints(t *testing.T) {
@@ -44,10 +45,7 @@ func TestPoints(t *testing.T) {
 		point(9, 1, 2, func(r *schema.Run) { r.SessionID = querytest.SessionID(0) }),
 	))
 	ctx := context.Background()
-	points, err := db.SessionPoints(ctx, querytest.SessionID(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := valuetest.Must(db.SessionPoints(ctx, querytest.SessionID(1), nil))
 	p := answer.TableOf(query.SessionPointFields(), points)
 	get := func(row int, name string) string { return fmt.Sprint(p.Rows[row][p.Index(name)]) }
 	for _, c := range []struct {
@@ -77,25 +75,16 @@ func TestPoints(t *testing.T) {
 		{2, "unit", "<nil>"},
 		{2, "statuses", "map[unsupported:1]"},
 	} {
-		if got := get(c.row, c.name); got != c.want {
-			t.Errorf("point %d, %s: got %s, want %s", c.row, c.name, got, c.want)
-		}
+		valuetest.Equal(t, get(c.row, c.name), c.want, "point", c.row, c.name)
 	}
-	if len(p.Rows) != 3 {
-		t.Errorf("%d points, want 3", len(p.Rows))
-	}
+	valuetest.Equal(t, len(p.Rows), 3)
 	units := map[string]string{"median": schema.UnitOfRow, "p99": schema.UnitOfRow, "spread": "ratio"}
 	for _, c := range p.Columns {
-		if c.Unit != units[c.Name] {
-			t.Errorf("unit of %s: got %q, want %q", c.Name, c.Unit, units[c.Name])
-		}
+		valuetest.Equal(t, c.Unit, units[c.Name], "unit of", c.Name)
 	}
 	// The numbers, again as documented, and again in Go.
-	table, err := sql.Select(ctx, db, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(abs(p50), 0)) AS spread
-		FROM runs WHERE point_id = '`+get(0, "point_id")+`' AND purpose = 'measure' AND status = 'ok'`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := valuetest.Must(sql.Select(ctx, db, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(abs(p50), 0)) AS spread
+		FROM runs WHERE point_id = '`+get(0, "point_id")+`' AND purpose = 'measure' AND status = 'ok'`))
 	want := []float64{overRuns(func(s schema.Summary) float64 { return *s.P50 }), overRuns(func(s schema.Summary) float64 { return *s.P99 }), overRuns(func(s schema.Summary) float64 { return 1.4826 * *s.MAD / *s.P50 })}
 	for i, name := range []string{"median", "p99", "spread"} {
 		got := p.Rows[0][p.Index(name)].(float64)
@@ -132,18 +121,14 @@ func TestPointsFailures(t *testing.T) {
 			r.BatchSize, r.Params, r.Status, r.Stage, r.Error = nil, nil, f.status, f.stage, f.text
 		}))
 	}
-	points, err := querytest.Open(t, querytest.NewStore(t, runs...)).SessionPoints(context.Background(), querytest.SessionID(1), nil)
-	if err != nil || len(points) != 1 {
-		t.Fatalf("%d points, %v", len(points), err)
-	}
+	points := valuetest.Must(querytest.Open(t, querytest.NewStore(t, runs...)).SessionPoints(context.Background(), querytest.SessionID(1), nil))
+	valuetest.Equal(t, len(points), 1)
 	var got []string
 	for _, f := range points[0].Failures {
 		got = append(got, fmt.Sprintf("%d %s %s %s", f.Runs, f.Status, f.Stage, f.Error))
 	}
 	want := []string{"3 timeout  z", "2 error setup b", "1 crashed  ", "1 error measure a", "1 error setup a", "1 timeout  y"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	valuetest.DeepEqual(t, got, want)
 }
 
 // overRuns is the median over the four ok runs of the test's first point.
@@ -166,10 +151,8 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 		m.Summary = stat.Summarize(m.Reals)
 		r.Metrics, r.Primary = []schema.Metric{m}, m.Name
 	})))
-	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
-	if err != nil || len(points) != 1 {
-		t.Fatalf("%v, %v", points, err)
-	}
+	points := valuetest.Must(db.SessionPoints(context.Background(), querytest.SessionID(1), nil))
+	valuetest.Equal(t, len(points), 1, points)
 	if p := points[0]; p.OKRuns != 2 || p.Metric != "" || p.Unit != "" || p.Median != nil || p.P99 != nil || p.Spread != nil {
 		t.Errorf("%+v", p)
 	}
@@ -185,9 +168,7 @@ func TestNegativeSpread(t *testing.T) {
 		t.Errorf("%+v, %v", points, err)
 	}
 	for filter, want := range map[string]int{"spread>0": 2, "spread<0": 0} {
-		if l, err := db.List(context.Background(), query.ListRequest{Filter: filter}); err != nil || l.Total != want {
-			t.Errorf("%s: %d runs, %v, want %d", filter, l.Total, err, want)
-		}
+		valuetest.Equal(t, valuetest.Must(db.List(context.Background(), query.ListRequest{Filter: filter})).Total, want, filter)
 	}
 }
 
@@ -200,10 +181,8 @@ func TestPointsWithoutMetric(t *testing.T) {
 		runs[i].Metrics, runs[i].Primary = nil, ""
 	}
 	db := querytest.Open(t, querytest.LiveStore(t, runs...))
-	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
-	if err != nil || len(points) != 1 {
-		t.Fatal(points, err)
-	}
+	points := valuetest.Must(db.SessionPoints(context.Background(), querytest.SessionID(1), nil))
+	valuetest.Equal(t, len(points), 1, points)
 	if p := points[0]; p.Median == nil || *p.Median != 130 || p.Metric != "latency" || p.Unit != "ns" || p.OKRuns != 5 || p.ValuedRuns != 3 {
 		t.Errorf("%+v", p)
 	}
@@ -240,9 +219,8 @@ func TestShow(t *testing.T) {
 		for i := range d.Metrics {
 			metrics = append(metrics, d.Metrics[i].Name)
 		}
-		if d.Run.RunID != id || !slices.Equal(metrics, []string{"latency", "loss", "peak_memory"}) {
-			t.Errorf("%s: got %v, %v", text, d.Run.RunID, metrics)
-		}
+		valuetest.Equal(t, d.Run.RunID, id, text)
+		valuetest.DeepEqual(t, metrics, []string{"latency", "loss", "peak_memory"}, text)
 		values := d.Metrics[0].Values()
 		if len(values) != 1000 || values[0] != float64(runs[3].Metrics[0].Ticks[0]) {
 			t.Errorf("%s: %d values, first %v", text, len(values), values[0])
@@ -291,18 +269,14 @@ func TestOneSample(t *testing.T) {
 		m.Summary = stat.Summarize(m.Values())
 		r.Metrics, r.Primary = []schema.Metric{m}, "latency"
 	})))
-	points, err := db.SessionPoints(t.Context(), querytest.SessionID(1), nil)
-	if err != nil || len(points) != 1 {
-		t.Fatal(points, err)
-	}
+	points := valuetest.Must(db.SessionPoints(t.Context(), querytest.SessionID(1), nil))
+	valuetest.Equal(t, len(points), 1, points)
 	if p := points[0]; p.Median == nil || *p.Median != 7 || p.P99 != nil || p.Spread != nil {
 		t.Errorf("median %v, p99 %v, spread %v, want 7 and two that are NULL", p.Median, p.P99, p.Spread)
 	}
 	for _, filter := range []string{"spread<5%", "latency.spread<5%"} {
-		page, err := db.List(t.Context(), query.ListRequest{Filter: filter})
-		if err != nil || len(page.Runs) != 0 {
-			t.Errorf("%s finds %v, %v", filter, page.Runs, err)
-		}
+		page := valuetest.Must(db.List(t.Context(), query.ListRequest{Filter: filter}))
+		valuetest.Equal(t, len(page.Runs), 0, filter, "finds", page.Runs)
 	}
 }
 
@@ -333,10 +307,7 @@ func TestAddMetrics(t *testing.T) {
 		run(2, "head", schema.StatusOK, reals("latency", "ns", 70), reals("only", "", 7)),
 	))
 	ctx := context.Background()
-	points, err := db.SessionPoints(ctx, querytest.SessionID(1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	points := valuetest.Must(db.SessionPoints(ctx, querytest.SessionID(1), nil))
 	metrics := []string{"loss", "latency", "size", "only"}
 	absent, err := db.AddMetrics(ctx, points, querytest.SessionID(1), nil, metrics)
 	if want := (query.Absent{Metrics: []string{"only"}, Others: []string{"latency", "loss", "size"}}); err != nil || !reflect.DeepEqual(absent, want) {
@@ -347,7 +318,5 @@ func TestAddMetrics(t *testing.T) {
 		t.Errorf("columns %v", got.Columns)
 	}
 	want := "[[2 <nil> 20 ns <nil> <nil> <nil> <nil>] [<nil> <nil> 50 ns <nil> <nil> <nil> <nil>]]"
-	if text := fmt.Sprint(got.Rows); text != want {
-		t.Errorf("%s, want %s", text, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(got.Rows), want)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // roleVariable makes the test binary one of roles, a whole process to be timed, and nothing else.
@@ -219,9 +220,7 @@ func benchStore(b *testing.B, s querytest.Synthetic) string {
 	dir = filepath.Join(dir, strings.Trim(strings.ReplaceAll(fmt.Sprint(s), " ", "-"), "{}"))
 	if _, err := os.Stat(dir); err != nil {
 		querytest.SyntheticStore(b, dir+".part", s)
-		if err := os.Rename(dir+".part", dir); err != nil {
-			b.Fatal(err)
-		}
+		valuetest.OK(b, os.Rename(dir+".part", dir))
 	}
 	return dir
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRelated: a run is shown beside the newest one of its point, machine and side in an earlier session, and a session with two
@@ -41,22 +42,12 @@ func TestRelated(t *testing.T) {
 		5: {runs[2].RunID, "left", "[{hardware memory_bytes [17179869184] [1099511627776]} {code git_commit [new] [right]} {environment env.governor [performance] [powersave]} {environment env.new [] [x]}]"},
 		6: {"", "", "[]"},
 	} {
-		d, err := db.Show(t.Context(), runs[n].RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := db.Related(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := valuetest.Must(db.Show(t.Context(), runs[n].RunID))
+		got := valuetest.Must(db.Related(t.Context(), d))
 		if changes := fmt.Sprint(got.Changes); got.Before != want.before || got.Against != want.against || changes != want.changes {
 			t.Errorf("run %d: before %q against %q, changed %s, want %+v", n, got.Before, got.Against, changes, want)
 		}
 	}
-	if id, err := db.Newest(t.Context()); err != nil || id != runs[6].RunID {
-		t.Errorf("the newest run is %q, %v", id, err)
-	}
-	if id, err := querytest.Open(t, querytest.NewStore(t)).Newest(t.Context()); err != nil || id != "" {
-		t.Errorf("the newest run of none is %q, %v", id, err)
-	}
+	valuetest.Equal(t, valuetest.Must(db.Newest(t.Context())), runs[6].RunID, "the newest run")
+	valuetest.Equal(t, valuetest.Must(querytest.Open(t, querytest.NewStore(t)).Newest(t.Context())), "", "the newest run of none")
 }

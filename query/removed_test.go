@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // removedStore is a store with an event that removes some of its runs, and as many others that it does not have.
@@ -69,9 +70,7 @@ func TestVeryManyRemoved(t *testing.T) {
 	want := answers(querytest.Open(t, removedStore(t, 0)))
 	for _, others := range []int{100, 5000} {
 		for i, got := range answers(querytest.Open(t, removedStore(t, others))) {
-			if got != want[i] {
-				t.Errorf("with %d others, answer %d:\n got %.400s\nwant %.400s", others, i, got, want[i])
-			}
+			valuetest.Equal(t, got, want[i], others, "others, answer", i)
 		}
 	}
 }

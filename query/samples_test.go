@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // with makes a run of some samples.
@@ -69,10 +70,7 @@ func TestShares(t *testing.T) {
 	a, b, c := values(40, 7), values(301, 11), []float64{5, math.NaN(), 4, math.Inf(1)}
 	dir := querytest.NewStore(t, with(1, "latency", "ns", a...), with(2, "latency", "ns", b...), with(3, "latency", "ns", c...))
 	db := querytest.Open(t, dir)
-	f, err := query.FindSamples(context.Background(), db, query.SamplesRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(query.FindSamples(context.Background(), db, query.SamplesRequest{}))
 	of := [][]float64{slices.Concat(a, b), c}
 	for _, most := range []int{2, 3, 10, 1000} {
 		curves, notFinite, err := query.SampleShares(context.Background(), db, &f, []int{0, 0, 1}, most)
@@ -84,17 +82,11 @@ func TestShares(t *testing.T) {
 				t.Errorf("%d: curve %d has %d steps of %d", most, i, len(curve.Steps), curve.Different)
 			}
 			for _, s := range curve.Steps {
-				if want := upTo(of[i], s.Value); s.UpTo != want {
-					t.Errorf("%d: up to %v are %d, want %d", most, s.Value, s.UpTo, want)
-				}
+				valuetest.Equal(t, s.UpTo, upTo(of[i], s.Value), most, "up to", s.Value)
 			}
-			if last := curve.Steps[len(curve.Steps)-1]; last.UpTo != curve.Samples {
-				t.Errorf("%d: curve %d ends at %d of %d", most, i, last.UpTo, curve.Samples)
-			}
+			valuetest.Equal(t, curve.Steps[len(curve.Steps)-1].UpTo, curve.Samples, most, "curve", i, "ends at")
 		}
-		if first := curves[0].Steps[0]; first.Value != 100 {
-			t.Errorf("%d: begins at %v", most, first.Value)
-		}
+		valuetest.Equal(t, curves[0].Steps[0].Value, 100, most, "begins at")
 	}
 }
 
@@ -103,10 +95,7 @@ func TestInOrder(t *testing.T) {
 	b[3] = math.NaN()
 	dir := querytest.NewStore(t, with(1, "latency", "ns", a...), with(2, "latency", "ns", b...))
 	db := querytest.Open(t, dir)
-	f, err := query.FindSamples(context.Background(), db, query.SamplesRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(query.FindSamples(context.Background(), db, query.SamplesRequest{}))
 	for _, c := range []struct {
 		most, each int
 		text       string
@@ -164,23 +153,14 @@ func TestInOrderOfMany(t *testing.T) {
 		for _, n := range ids {
 			texts = append(texts, runs[n].RunID)
 		}
-		f, err := query.FindSamples(t.Context(), db, query.SamplesRequest{Filter: "run_id=" + strings.Join(texts, ",")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := valuetest.Must(query.FindSamples(t.Context(), db, query.SamplesRequest{Filter: "run_id=" + strings.Join(texts, ",")}))
 		found = append(found, &f)
 	}
 	found = append(found, &query.SampledRuns{Metric: "latency"})
 	for _, most := range []int{1000, 60, 20, 5} {
-		together, err := query.SamplesInOrder(t.Context(), db, found, most, most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		together := valuetest.Must(query.SamplesInOrder(t.Context(), db, found, most, most))
 		for i, f := range found {
-			alone, err := query.SamplesInOrder(t.Context(), db, []*query.SampledRuns{f}, most, most)
-			if err != nil {
-				t.Fatal(err)
-			}
+			alone := valuetest.Must(query.SamplesInOrder(t.Context(), db, []*query.SampledRuns{f}, most, most))
 			if got, want := fmt.Sprintf("%+v", together[i]), fmt.Sprintf("%+v", alone[0]); got != want {
 				t.Errorf("at most %d, order %d:\n got %.300s\nwant %.300s", most, i, got, want)
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // everyAnswer asks everything and prints the answers.
@@ -87,10 +88,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 // asJSON prints values, also those behind pointers.
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(json.Marshal(v))
 	return string(text)
 }
 
@@ -145,26 +143,17 @@ func TestEveryZone(t *testing.T) {
 				a := querytest.NewStore(t)
 				querytest.Seal(t, a, runs[:30]...)
 				b := filepath.Join(t.TempDir(), "copy")
-				if err := os.CopyFS(b, os.DirFS(a)); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, os.CopyFS(b, os.DirFS(a)))
 				querytest.Seal(t, b, runs[30:]...)
 				return []string{a, b}
 			},
 			"by the writer": func() []string {
 				dir := querytest.LiveStore(t, runs[:30]...)
-				s, err := ingest.Open(dir, "test")
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := valuetest.Must(ingest.Open(dir, "test"))
 				for _, r := range runs[30:] {
-					if err := s.Append(r); err != nil {
-						t.Fatal(err)
-					}
+					valuetest.OK(t, s.Append(r))
 				}
-				if _, err := s.Seal(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.Must(s.Seal(context.Background()))
 				return []string{dir}
 			},
 		}
@@ -215,18 +204,12 @@ func TestAnnotated(t *testing.T) {
 		t.Errorf("%d, %v", l.Total, err)
 	}
 	p := querytest.Pages(t, db, query.ListRequest{Limit: 2}, "run_id", "tags")
-	if fmt.Sprint(p.Rows) != fmt.Sprintf("[[%s map[who:me]] [%s map[who:me]]]", runs[58].RunID, runs[57].RunID) {
-		t.Errorf("%v", p.Rows)
-	}
+	valuetest.Equal(t, fmt.Sprint(p.Rows), fmt.Sprintf("[[%s map[who:me]] [%s map[who:me]]]", runs[58].RunID, runs[57].RunID), p.Rows)
 	p = querytest.Pages(t, db, query.ListRequest{Filter: "tag.kept=yes"}, "run_id", "tags")
 	want := fmt.Sprintf("[[%s map[kept:yes who:me]] [%s map[kept:yes]] [%s map[kept:yes who:me]]]", runs[30].RunID, runs[2].RunID, runs[1].RunID)
-	if fmt.Sprint(p.Rows) != want {
-		t.Errorf("%v; want %s", p.Rows, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(p.Rows), want, p.Rows)
 	p = querytest.Pages(t, db, query.ListRequest{Filter: "baseline=good"}, "run_id")
-	if fmt.Sprint(p.Rows) != fmt.Sprintf("[[%s] [%s]]", runs[50].RunID, runs[6].RunID) {
-		t.Errorf("baseline: %v", p.Rows)
-	}
+	valuetest.Equal(t, fmt.Sprint(p.Rows), fmt.Sprintf("[[%s] [%s]]", runs[50].RunID, runs[6].RunID), "baseline", p.Rows)
 	_, err = db.List(ctx, query.ListRequest{Filter: "baseline=goood"})
 	querytest.WantInput(t, err, `there is no baseline "goood"; did you mean good?`)
 	d, err := db.Show(ctx, runs[4].RunID)
@@ -236,18 +219,12 @@ func TestAnnotated(t *testing.T) {
 	_, err = db.Show(ctx, runs[12].RunID)
 	querytest.WantInput(t, err, "was removed; restore brings it back")
 	// A derived file that is damaged is passed over; an event that is damaged is named.
-	packs, err := filepath.Glob(dir + "/packs/events-*")
-	if err != nil || len(packs) != 1 {
-		t.Fatal(packs, err)
-	}
+	packs := valuetest.Must(filepath.Glob(dir + "/packs/events-*"))
+	valuetest.Equal(t, len(packs), 1, packs)
 	querytest.WriteFile(t, packs[0], []byte(`{"event_id":"`))
-	if l, err := db.List(ctx, query.ListRequest{Filter: "tag.kept=yes"}); err != nil || l.Total != 3 {
-		t.Errorf("%d runs, %v", l.Total, err)
-	}
-	events, err := filepath.Glob(dir + "/events/*.json")
-	if err != nil || len(events) != 7 {
-		t.Fatal(events, err)
-	}
+	valuetest.Equal(t, valuetest.Must(db.List(ctx, query.ListRequest{Filter: "tag.kept=yes"})).Total, 3)
+	events := valuetest.Must(filepath.Glob(dir + "/events/*.json"))
+	valuetest.Equal(t, len(events), 7, events)
 	querytest.WriteFile(t, events[0], []byte(`{}`))
 	_, err = db.List(ctx, query.ListRequest{Limit: 1})
 	if !errors.Is(err, schema.ErrDamaged) || !errors.Is(err, query.ErrStore) || !strings.Contains(err.Error(), "events/"+filepath.Base(events[0])) {
@@ -272,10 +249,7 @@ func TestDamagedSealed(t *testing.T) {
 	} {
 		dir := querytest.NewStore(t)
 		querytest.Seal(t, dir, runs[:30]...)
-		bad, err := damage(t, dir, querytest.Seal(t, dir, runs[30:]...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		bad := valuetest.Must(damage(t, dir, querytest.Seal(t, dir, runs[30:]...)))
 		db := querytest.Open(t, dir)
 		_, list := db.List(ctx, query.ListRequest{Limit: 1})
 		_, filter := db.List(ctx, query.ListRequest{Filter: "status=ok"})
@@ -296,17 +270,13 @@ func TestSamplesGone(t *testing.T) {
 	failed := querytest.NewRun(3, 0, func(r *schema.Run) { r.Status = schema.StatusError })
 	dir := querytest.NewStore(t)
 	f := querytest.Seal(t, dir, failed)
-	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
 	if d, err := querytest.Open(t, dir).Show(ctx, failed.RunID); err != nil || len(d.Metrics) != 0 {
 		t.Errorf("%v, %v", d.Metrics, err)
 	}
 	good := querytest.NewRun(4, 1000, nil)
 	f = querytest.Seal(t, dir, good)
-	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
 	db := querytest.Open(t, dir)
 	_, show := db.Show(ctx, good.RunID)
 	_, selected := sql.Select(ctx, db, "SELECT count(*) FROM samples_long")
@@ -336,18 +306,11 @@ func TestPackGone(t *testing.T) {
 	db := querytest.Open(t, dir)
 	count := func() {
 		t.Helper()
-		if l, err := db.List(ctx, query.ListRequest{Filter: "status=ok", Limit: 1}); err != nil || l.Total != 200 {
-			t.Errorf("%d runs, %v", l.Total, err)
-		}
+		valuetest.Equal(t, valuetest.Must(db.List(ctx, query.ListRequest{Filter: "status=ok", Limit: 1})).Total, 200)
 	}
 	count()
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 3000); err != nil {
-		t.Fatal(err)
-	}
+	whole := valuetest.Must(os.ReadFile(path))
+	valuetest.OK(t, os.Truncate(path, 3000))
 	count()
 	turns, done := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -394,10 +357,7 @@ func TestLargeRun(t *testing.T) {
 	})
 	dir := querytest.NewStore(t)
 	querytest.Seal(t, dir, run)
-	d, err := querytest.Open(t, dir).Show(context.Background(), run.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := valuetest.Must(querytest.Open(t, dir).Show(context.Background(), run.RunID))
 	values := d.Metrics[0].Values()
 	if len(values) != n || values[n-1] != float64(n-1) {
 		t.Errorf("%d values", len(values))

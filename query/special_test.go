@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPartIsNoFile: a path of samples or ops that is not a regular file is damage, and gives no answer without them.
@@ -19,9 +20,7 @@ func TestPartIsNoFile(t *testing.T) {
 		dir := querytest.NewStore(t)
 		name := filepath.Join(dir, querytest.Seal(t, dir, querytest.FullRun(1), querytest.Everything()).Path(schema.TableZones[table]))
 		good := filepath.Join(t.TempDir(), "good.parquet")
-		if err := errors.Join(os.Rename(name, good), os.Symlink(good, name)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, errors.Join(os.Rename(name, good), os.Symlink(good, name)))
 		text := "SELECT count(*) FROM " + table.Name
 		if answer, err := sql.Select(context.Background(), querytest.Open(t, dir), text); !errors.Is(err, schema.ErrDamaged) {
 			t.Errorf("%s: %v, %v", text, answer.Rows, err)

@@ -18,19 +18,16 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	other := querytest.NewStore(t)
-	if err := os.WriteFile(other+"/neurolens.json", []byte(`{"format":7}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(other+"/neurolens.json", []byte(`{"format":7}`), 0o666))
 	torn := querytest.NewStore(t)
-	if err := os.WriteFile(torn+"/neurolens.json", []byte(`{"for`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(torn+"/neurolens.json", []byte(`{"for`), 0o666))
 	for _, c := range []struct {
 		dir  string
 		want error
@@ -66,10 +63,8 @@ func TestSeveralStores(t *testing.T) {
 	if got, want := querytest.IDs(t, db, query.ListRequest{Filter: "repeat_index>=1 repeat_index<=3"}), []int{3, 2, 1}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	r, err := sql.Select(ctx, db, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs")
-	if err != nil || fmt.Sprint(r.Rows) != "[[6 6]]" {
-		t.Errorf("got %v, %v", r.Rows, err)
-	}
+	r := valuetest.Must(sql.Select(ctx, db, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs"))
+	valuetest.Equal(t, fmt.Sprint(r.Rows), "[[6 6]]", r.Rows)
 	for i, run := range runs {
 		if d, err := db.Show(ctx, run.RunID); err != nil || d.Run.RunID != run.RunID {
 			t.Errorf("run %d is shown as %v, %v", i, d.Run, err)
@@ -88,25 +83,17 @@ func TestOddPaths(t *testing.T) {
 		base := t.TempDir()
 		dir, link := filepath.Join(base, name), filepath.Join(base, "link")
 		store := querytest.NewStore(t, querytest.ManyRuns(3)...)
-		if err := errors.Join(os.CopyFS(filepath.Join(base, beside), os.DirFS(store)), os.Rename(store, dir), os.Symlink(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, errors.Join(os.CopyFS(filepath.Join(base, beside), os.DirFS(store)), os.Rename(store, dir), os.Symlink(dir, link)))
 		for _, path := range []string{dir, link} {
 			if path == link && name != "st*ore" && !querytest.Long() {
 				continue
 			}
 			db := querytest.Open(t, path)
 			ctx := context.Background()
-			if got := querytest.IDs(t, db, query.ListRequest{}); !slices.Equal(got, []int{2, 1, 0}) {
-				t.Errorf("%s: got %v", path, got)
-			}
-			if got := querytest.IDs(t, db, query.ListRequest{Filter: "bs>=2 status=ok"}); !slices.Equal(got, []int{2, 1}) {
-				t.Errorf("%s: got %v", path, got)
-			}
-			r, err := sql.Select(ctx, db, "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM samples_long)")
-			if err != nil || fmt.Sprint(r.Rows) != "[[3 15]]" {
-				t.Errorf("%s: %v, %v", path, r.Rows, err)
-			}
+			valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{}), []int{2, 1, 0}, path)
+			valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: "bs>=2 status=ok"}), []int{2, 1}, path)
+			r := valuetest.Must(sql.Select(ctx, db, "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM samples_long)"))
+			valuetest.Equal(t, fmt.Sprint(r.Rows), "[[3 15]]", path, r.Rows)
 			done, err := export.Write(ctx, db, export.Request{Dest: filepath.Join(t.TempDir(), name), Format: export.Parquet})
 			if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 3 || done.Files[1].Rows != 3 {
 				t.Errorf("%s: %v, %v", path, done, err)
@@ -119,9 +106,7 @@ func TestOddPaths(t *testing.T) {
 func TestRefusedPath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), `a\b*`)
-	if err := os.Rename(querytest.NewStore(t, querytest.ManyRuns(1)...), dir); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Rename(querytest.NewStore(t, querytest.ManyRuns(1)...), dir))
 	_, err := query.Open(context.Background(), []string{dir}, query.Options{})
 	if !errors.Is(err, query.ErrStore) || !strings.HasSuffix(err.Error(), "a path with both * and a backslash in it cannot be read") {
 		t.Errorf("got %v", err)
@@ -151,37 +136,21 @@ func TestReadOnly(t *testing.T) {
 func ask(t *testing.T, db *query.DB, dest string) {
 	t.Helper()
 	ctx := context.Background()
-	l, err := db.List(ctx, query.ListRequest{Filter: "bs>=2 session=last", Sort: []string{"-p99"}})
-	if err != nil || l.Total != 4 {
-		t.Fatalf("List: %d, %v", l.Total, err)
-	}
-	if _, err := db.Show(ctx, l.Runs[0].RunID); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.SessionPoints(ctx, querytest.SessionID(1), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sql.Select(ctx, db, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := export.Write(ctx, db, export.Request{Dest: "-", Format: export.CSV, Stdout: new(bytes.Buffer)}); err != nil {
-		t.Fatal(err)
-	}
+	l := valuetest.Must(db.List(ctx, query.ListRequest{Filter: "bs>=2 session=last", Sort: []string{"-p99"}}))
+	valuetest.Equal(t, l.Total, 4, "List")
+	valuetest.Must(db.Show(ctx, l.Runs[0].RunID))
+	valuetest.Must(db.SessionPoints(ctx, querytest.SessionID(1), nil))
+	valuetest.Must(sql.Select(ctx, db, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"))
+	valuetest.Must(export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet}))
+	valuetest.Must(export.Write(ctx, db, export.Request{Dest: "-", Format: export.CSV, Stdout: new(bytes.Buffer)}))
 }
 
 // TestDamaged: every question names a file that is truncated, foreign, changed, or not the run of its name.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	foreign := t.TempDir() + "/other.parquet"
-	if _, err := export.Write(context.Background(), querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...)), export.Request{Dest: filepath.Dir(foreign), Format: export.Parquet}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Dir(foreign)+"/samples.parquet", foreign); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(export.Write(context.Background(), querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...)), export.Request{Dest: filepath.Dir(foreign), Format: export.Parquet}))
+	valuetest.OK(t, os.Rename(filepath.Dir(foreign)+"/samples.parquet", foreign))
 	damages := map[string]func(path string) error{
 		"empty":   func(path string) error { return os.Truncate(path, 0) },
 		"torn":    func(path string) error { return os.Truncate(path, 2000) },
@@ -200,9 +169,7 @@ func TestDamaged(t *testing.T) {
 		store := querytest.NewStore(t, querytest.ManyRuns(3)...)
 		files := querytest.LiveFiles(t, store)
 		bad := files[len(files)-1]
-		if err := damage(bad); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, damage(bad))
 		db := querytest.Open(t, store)
 		ctx := context.Background()
 		_, list := db.List(ctx, query.ListRequest{Limit: 1})
@@ -258,9 +225,7 @@ func TestVanished(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if l, err := db.List(context.Background(), query.ListRequest{Filter: "status=ok"}); err != nil || l.Total != 10 {
-		t.Errorf("%d runs, %v; want 10", l.Total, err)
-	}
+	valuetest.Equal(t, valuetest.Must(db.List(context.Background(), query.ListRequest{Filter: "status=ok"})).Total, 10)
 }
 
 // TestEveryColumn: each column is returned by the views under its unquoted name, for a run that has them all.

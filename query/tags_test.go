@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // tagsOf are the tags of the nth run of a store in which all runs have one.
@@ -80,9 +81,7 @@ func TestTagsOfFilters(t *testing.T) {
 		{Filter: "tag.size>100"},
 	} {
 		got, want := answer(events, req), answer(rows, req)
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%+v:\n got %.600q\nwant %.600q", req, got, want)
-		}
+		valuetest.Equal(t, fmt.Sprint(got), fmt.Sprint(want), req, got, want)
 		if len(got) > 2 {
 			remarked++
 		}
@@ -109,18 +108,14 @@ func TestTagsThatFiltersRead(t *testing.T) {
 			}
 			all = append(all, sel)
 			if i == 0 {
-				if got := count(r.Src.Tables+"some1_tag_changes", nil); got != "[8] <nil>" {
-					t.Errorf("%s is looked up: %s", filter, got)
-				}
+				valuetest.Equal(t, count(r.Src.Tables+"some1_tag_changes", nil), "[8] <nil>", filter, "is looked up")
 			}
 		}
 		if err := r.ApplyEvents(t.Context()); err != nil {
 			return err
 		}
 		for i, want := range []string{"[8] <nil>", "[4] <nil>", "[8] <nil>"} {
-			if got := count(all[i].Src.Scan(all[i].Columns, all[i].SQL), all[i].Args); got != want {
-				t.Errorf("filter %d matches %s, want %s", i, got, want)
-			}
+			valuetest.Equal(t, count(all[i].Src.Scan(all[i].Columns, all[i].SQL), all[i].Args), want, "filter", i, "matches")
 		}
 		if got := count(r.Src.Scan([]*schema.Column{schema.RunColumn("tags")}, "tags['wide'] = 'yes'"), nil); got != "[24] <nil>" {
 			t.Errorf("of all tags: %s", got)

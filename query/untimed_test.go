@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // untimedRun is a run without a start, of a file, whose id says nothing of its place there.
@@ -72,8 +73,6 @@ func TestUntimed(t *testing.T) {
 			}
 		}
 	}
-	l, err := db.List(context.Background(), query.ListRequest{Limit: 5})
-	if err != nil || l.Total != len(want) {
-		t.Errorf("Total is %d, want %d: %v", l.Total, len(want), err)
-	}
+	l := valuetest.Must(db.List(context.Background(), query.ListRequest{Limit: 5}))
+	valuetest.Equal(t, l.Total, len(want), "Total")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestWhole: each matching run is passed on with all data of its metrics, as Show gives it, wherever it is stored.
@@ -22,10 +23,7 @@ func TestWhole(t *testing.T) {
 			t.Fatalf("%s: %d runs of %d, %v", name, len(got), found.Total, err)
 		}
 		for _, run := range got {
-			d, err := db.Show(t.Context(), run.RunID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := valuetest.Must(db.Show(t.Context(), run.RunID))
 			want := d.Run
 			want.Metrics = d.Metrics
 			if !querytest.EqualValues(run, want) {

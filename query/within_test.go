@@ -1,13 +1,13 @@
 package query_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNoneWithin: if no run is within bounds, the newest run that the filter matches gives bounds that have some.
@@ -49,9 +49,7 @@ func TestNoneWithin(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			if !slices.Equal(said, c.want) {
-				t.Errorf("%+v, groups %v: %q, want %q", c.req, groups, said, c.want)
-			}
+			valuetest.DeepEqual(t, said, c.want, c.req, "groups", groups)
 			if err := db.Close(); err != nil {
 				t.Error(err)
 			}

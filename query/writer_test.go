@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // writer knows one volatile fact and one setting.
@@ -22,9 +23,7 @@ func TestUnrelated(t *testing.T) {
 		"env.load.1m": false, "env.thp": false, "tag.lane": false, "block_index": false, "env.runner.iterations": false,
 		"env.runner.stderr_tail": true, "env.timer.floor_ns": true, "host_id": true,
 	} {
-		if got := writer().Unrelated(query.FactDifference{Name: name}); got != want {
-			t.Errorf("%s: unrelated %v, want %v", name, got, want)
-		}
+		valuetest.Equal(t, writer().Unrelated(query.FactDifference{Name: name}), want, name, "unrelated")
 	}
 }
 
@@ -35,9 +34,7 @@ func TestSilent(t *testing.T) {
 		"env.runner.iterations": false, "env.runner.command": false, "env.runner.prepare": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.load.1m": true,
 		"env.git.tree": true, "env.machine": true, "machine": false, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false, "applied.precision": true,
 	} {
-		if got := writer().Silent(query.FactDifference{Name: name}); got != want {
-			t.Errorf("%s: silent %v, want %v", name, got, want)
-		}
+		valuetest.Equal(t, writer().Silent(query.FactDifference{Name: name}), want, name, "silent")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const spinSweep = `suite: spin
@@ -77,9 +78,7 @@ func TestAgainstDirtyTree(t *testing.T) {
 	}
 	got := rows(t, dir, "SELECT side, git_dirty, status, stage, error_kind, count(*), count(build_ns) FROM runs GROUP BY ALL ORDER BY ALL")
 	want := "[base false ok <nil> <nil> 2 2] [head true error build build 2 2]"
-	if got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Equal(t, got, want)
 	if got := rows(t, dir, "SELECT DISTINCT error FROM runs WHERE side = 'head'"); got != "[sweep.yaml:3: build sh build.sh: exit status 3: cannot build this]" {
 		t.Error(got)
 	}
@@ -102,36 +101,23 @@ func TestKilledAgainst(t *testing.T) {
 	killed := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
 	killed.Env = append(killed.Env, "XDG_CACHE_HOME="+cache)
 	killed.Stderr = nil
-	stderr, err := killed.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := killed.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := valuetest.Must(killed.StderrPipe())
+	valuetest.OK(t, killed.Start())
 	_, _ = stderr.Read(make([]byte, 1)) // both sides are there
 	_ = killed.Process.Kill()
 	_ = killed.Wait()
-	if err := os.Remove(filepath.Join(dir, "wait")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "wait")))
 	lock := filepath.Join(cache, "neurolens", "worktrees", ".lock")
 	for _, removable := range []bool{false, true} {
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Remove(lock))
 		if !removable {
-			if err := os.Mkdir(lock, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.Mkdir(lock, 0o777))
 		}
 		next := programtest.Program(t, dir, "bench", "sweep.yaml", "--rerun", "all", "--wait")
 		next.Env = append(next.Env, "XDG_CACHE_HOME="+cache)
 		next.MustRun(t)
 		left, _ := filepath.Glob(filepath.Join(cache, "neurolens", "worktrees", "*", "owner"))
-		if (len(left) == 0) != removable {
-			t.Errorf("removable %t: %v", removable, left)
-		}
+		valuetest.Equal(t, (len(left) == 0), removable, "removable", left)
 	}
 }
 
@@ -145,9 +131,7 @@ func TestNotOnSide(t *testing.T) {
 	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
 	script(t, dir, "old")
 	programtest.Repository(t, dir)
-	if err := os.Remove(filepath.Join(dir, "old")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "old")))
 	script(t, dir, "new")
 	for suite, name := range map[string]string{"program": "./", "script": ""} {
 		bench := programtest.Program(t, dir, "bench", suite+".yaml", "--against", "HEAD")
@@ -156,18 +140,14 @@ func TestNotOnSide(t *testing.T) {
 		got := rows(t, dir, "SELECT benchmark, side, status, error_kind, error FROM runs WHERE suite = '"+suite+"' ORDER BY 1 DESC, 2")
 		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old does not exist on side head] " +
 			"[new base skipped not_on_side " + name + "new does not exist on side base] [new head ok <nil> <nil>]"
-		if got != want {
-			t.Errorf("%s: %s, want %s", suite, got, want)
-		}
+		valuetest.Equal(t, got, want, suite)
 	}
 }
 
 // script writes a program that does nothing.
 func script(t *testing.T, dir, name string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755))
 }
 
 // TestProgramOfTheUsersTree: each side runs its own copy of a program that PATH finds in the working tree, if the sides have the program.
@@ -183,9 +163,7 @@ func TestProgramOfTheUsersTree(t *testing.T) {
 	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir(), "PATH="+dir+":"+os.Getenv("PATH"))
 	_ = bench.Run()
 	got := rows(t, dir, "SELECT side, status, ends_with(env['command.path'], '/'||side||'/tool') FROM runs ORDER BY 1")
-	if want := "[base ok true] [head ok true]"; got != want {
-		t.Errorf("%s, want %s\n%s", got, want, bench.Messages.String())
-	}
+	valuetest.Equal(t, got, "[base ok true] [head ok true]", bench.Messages.String())
 }
 
 // TestLeftNamesHowToContinue: after --max-time, bench prints that the same command continues, if it does.
@@ -205,9 +183,7 @@ func TestLeftNamesHowToContinue(t *testing.T) {
 		bench := programtest.Program(t, dir, append([]string{"bench", "spin.yaml", "--repeats", "5", "--max-time", "1ns"}, strings.Fields(args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
 		bench.MustRun(t)
-		if got := bench.Messages.String(); !strings.Contains(got, want) {
-			t.Errorf("bench %s: want %q\n%s", args, want, got)
-		}
+		valuetest.Contains(t, bench.Messages.String(), want, "bench", args)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestExitCode: a store that was left because of an interrupt is not to blame.
@@ -29,9 +30,7 @@ func TestExitCode(t *testing.T) {
 		{fmt.Errorf("report: %w", files.OfPlace(files.Replace(filepath.Join(t.TempDir(), "none", "a.html"), nil))), exitInput},
 		{files.Replace(filepath.Join(t.TempDir(), "none", "run.json"), nil), exitOther}, // of a folder of which it is a part
 	} {
-		if got := exitCode(c.err); got != c.want {
-			t.Errorf("%v: exit %d, want %d", c.err, got, c.want)
-		}
+		valuetest.Equal(t, exitCode(c.err), c.want, c.err, "exit")
 	}
 	a := &app{getenv: func(string) string { return "" }}
 	cmd := newNoteCommand(a)

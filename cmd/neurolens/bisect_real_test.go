@@ -16,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner/bisect"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // planted is a repository of commits c0 to cN, of which some do not build and one makes the program do more work.
@@ -76,9 +77,7 @@ func plainBisect(t *testing.T, p planted, commits, runs int) string {
 		for i := range times {
 			run := exec.Command("./made")
 			run.Dir = dir
-			if err := run.Run(); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, run.Run())
 			times[i] = float64(run.ProcessState.UserTime())
 		}
 		return median(times), true

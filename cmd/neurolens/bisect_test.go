@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // memory is a repository in which c2 makes a program take more memory than in c0, which no other load of the machine
@@ -51,13 +52,8 @@ func TestBisect(t *testing.T) {
 	}
 	stopped := bisect()
 	stopped.Stderr = nil
-	stderr, err := stopped.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := stopped.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := valuetest.Must(stopped.StderrPipe())
+	valuetest.OK(t, stopped.Start())
 	var said strings.Builder
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		said.WriteString(lines.Text() + "\n")
@@ -73,20 +69,14 @@ func TestBisect(t *testing.T) {
 
 	again := bisect("--json")
 	_ = again.Run()
-	if code := again.ProcessState.ExitCode(); code != exitInconclusive {
-		t.Errorf("exit %d, want %d", code, exitInconclusive)
-	}
+	valuetest.Equal(t, again.ProcessState.ExitCode(), exitInconclusive, "exit")
 	for _, want := range []string{
 		": continues after 1 step\n", `step 2 of about `, `: skipped: sweep.yaml:2: build sh -n work.sh: exit status 2`,
 	} {
-		if !strings.Contains(again.Messages.String(), want) {
-			t.Errorf("want %q in\n%s", want, again.Messages.String())
-		}
+		valuetest.Contains(t, again.Messages.String(), want)
 	}
 	for _, want := range []string{`"result": "candidate"`, programtest.Git(t, dir, "rev-parse", "c1"), programtest.Git(t, dir, "rev-parse", "c2")} {
-		if !strings.Contains(again.Printed.String(), want) {
-			t.Errorf("want %q in\n%s", want, again.Printed.String())
-		}
+		valuetest.Contains(t, again.Printed.String(), want)
 	}
 	bad := programtest.Git(t, dir, "rev-parse", "c2")
 	if got := rows(t, dir, "SELECT count(DISTINCT session_id), count(*) FROM runs WHERE git_commit = '"+bad+"' AND status = 'ok'"); got != "[1 6]" {
@@ -103,17 +93,14 @@ func TestBisect(t *testing.T) {
 		t.Errorf("the repository was\n%s\nis\n%s", before, after)
 	}
 	logs, _ := filepath.Glob(filepath.Join(cache, "neurolens", "bisect", "*.log"))
-	if len(logs) != 1 {
-		t.Fatalf("logs: %v", logs)
-	}
+	valuetest.Equal(t, len(logs), 1, "logs", logs)
 	programtest.Git(t, dir, "checkout", "-q", "-f", "main")
 	replay := exec.Command("git", "bisect", "replay", logs[0])
 	replay.Dir = dir
 	says, _ := replay.CombinedOutput() // it ends with 2 where it found candidates
 	for _, tag := range []string{"c1", "c2"} {
-		if !strings.Contains(string(says), "only 'skip'ped commits left") || !strings.Contains(string(says), programtest.Git(t, dir, "rev-parse", tag)) {
-			t.Errorf("git bisect replay says\n%s", says)
-		}
+		valuetest.Contains(t, string(says), "only 'skip'ped commits left", "git bisect replay", says)
+		valuetest.Contains(t, string(says), programtest.Git(t, dir, "rev-parse", tag), "git bisect replay", says)
 	}
 }
 
@@ -148,9 +135,7 @@ func TestBisectInput(t *testing.T) {
 	outside := t.TempDir()
 	programtest.WriteFile(t, outside, "sweep.yaml", "command: ['true']\n")
 	other := filepath.Join(t.TempDir(), "other.log")
-	if err := os.WriteFile(other, []byte("# neurolens bisect 1 of another\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(other, []byte("# neurolens bisect 1 of another\n"), 0o600))
 	for _, c := range []struct{ dir, args, want string }{
 		{dir, "c0 c2", "bisect: want GOOD, BAD and a sweep file, got 2 arguments"},
 		{dir, "c2 c0 sweep.yaml", `"c2" is not an ancestor of "c0"`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner/device"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const oneRunSweep = "command: [\"true\"]\nrepeats: 1\niterations: 1\n"
@@ -19,10 +20,7 @@ const oneRunSweep = "command: [\"true\"]\nrepeats: 1\niterations: 1\n"
 // one line, and nothing is stored; with it the sweep runs once the other one is done.
 func TestBusyDevice(t *testing.T) {
 	locks, dir := t.TempDir(), t.TempDir()
-	held, err := device.Lock(t.Context(), locks, []string{"cpu"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := valuetest.Must(device.Lock(t.Context(), locks, []string{"cpu"}, nil))
 	defer held.Release()
 	programtest.WriteFile(t, dir, "one.yaml", oneRunSweep)
 	programtest.Program(t, dir, "bench", "one.yaml").MustRun(t) // with other locks: there is a run that a summary could have
@@ -38,9 +36,7 @@ func TestBusyDevice(t *testing.T) {
 		if bench.Printed.Len() > 0 {
 			t.Errorf("%s: %d bytes on standard output", format, bench.Printed.Len())
 		}
-		if n := filesOf(t, dir); n != before {
-			t.Errorf("%s: %d files in the store, want %d", format, n, before)
-		}
+		valuetest.Equal(t, filesOf(t, dir), before, format)
 	}
 
 	refused := programtest.Program(t, dir, "bench", "one.yaml", "--store", "fresh")
@@ -53,26 +49,17 @@ func TestBusyDevice(t *testing.T) {
 	waiting := programtest.Program(t, dir, "bench", "one.yaml", "--wait")
 	waiting.Env = append(waiting.Env, programtest.LocksVariable+"="+locks)
 	waiting.Stderr = nil
-	stderr, err := waiting.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := waiting.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := valuetest.Must(waiting.StderrPipe())
+	valuetest.OK(t, waiting.Start())
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
 		if strings.Contains(lines.Text(), "wait") {
-			if n := filesOf(t, dir); n != before {
-				t.Errorf("%d files in the store while it waits, want %d", n, before)
-			}
+			valuetest.Equal(t, filesOf(t, dir), before)
 			held.Release()
 		}
 	}
 	if err := waiting.Wait(); err != nil {
 		t.Error(err)
 	}
-	if got := rows(t, dir, "SELECT status FROM runs"); got != "[ok] [ok]" {
-		t.Errorf("runs %q, want two that are ok", got)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT status FROM runs"), "[ok] [ok]", "runs")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // charts are the commands that draw in a terminal.
@@ -34,9 +35,7 @@ func TestChartsOnATerminal(t *testing.T) {
 				'A'+session, session+1, point/2+1, 'a'+point%2, point+1, point+1)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644))
 	programtest.Output(t, dir, "ingest", "runs.jsonl")
 	for _, c := range []struct {
 		columns int

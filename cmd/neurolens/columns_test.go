@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var update = flag.Bool("update", false, "write query/COLUMNS.md and the golden screens anew")
@@ -62,17 +63,10 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "store verify", "One row per problem.", views.FindingFields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(path, []byte(want), 0o644))
 	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("%s is not what the fields say: write it anew with -update. Want\n%s", path, want)
-	}
+	got := valuetest.Must(os.ReadFile(path))
+	valuetest.Equal(t, string(got), want, path, "is not what the fields say: write it anew with -update. Want")
 }
 
 // columnsSection is a heading, a sentence and a table of columns. Each is described, in a sentence without its end.

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestConclusiveSession: a session of real processes whose measurements are given: clear changes and
@@ -29,10 +30,7 @@ func TestConclusiveSession(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "benchmark: [slower, same, noisy]\ncommand: [sh, run.sh, '{benchmark}']\nwarmup: 0\niterations: 1\n"
-	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilConclusive: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilConclusive: true}))
 	names := map[string]string{}
 	for i := range s.Points {
 		names[s.Points[i].PointID] = s.Points[i].Benchmark
@@ -60,15 +58,12 @@ func TestConclusiveSession(t *testing.T) {
 			return views.OpenPoints(runs)
 		},
 	}
-	result, err := runner.Run(t.Context(), s, options, func(r schema.Run) error {
+	result := valuetest.Must(runner.Run(t.Context(), s, options, func(r schema.Run) error {
 		if got[r.Benchmark]++; r.Status != schema.StatusOK {
 			return fmt.Errorf("a run of %s is %s in %s: %s", r.Benchmark, r.Status, r.Stage, r.Error)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if got["slower"] != 12 || got["same"] != 12 || got["noisy"] != 18 {
 		t.Errorf("runs %v", got)
 	}
@@ -104,20 +99,14 @@ thresholds: {latency: {abs: 1000 s}}
 		"2 points × 6 to 9 repeats × 2 sides, 24 runs", "look 1 of 2 after 6 blocks: 1 of 2 points has a verdict\n", "\n30/30 ",
 		"look 2 of 2 after 9 blocks: 1 of 2 points has a verdict\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n",
 	} {
-		if !strings.Contains(bench.Messages.String(), want) {
-			t.Errorf("no %q in\n%s", want, bench.Messages.String())
-		}
+		valuetest.Contains(t, bench.Messages.String(), want, "no")
 	}
-	if want := "\nsteady: head is as good as base: "; !strings.Contains(bench.Printed.String(), want) {
-		t.Errorf("no %q in\n%s", want, bench.Printed.String())
-	}
+	valuetest.Contains(t, bench.Printed.String(), "\nsteady: head is as good as base: ", "no")
 	if want := "\n2 points, 30 runs\n1 of 2 points is still inconclusive after 9 blocks: few_runs\n"; !strings.Contains(bench.Printed.String(), want) {
 		t.Errorf("no %q in\n%s", want, bench.Printed.String())
 	}
 	got := rows(t, dir, "SELECT benchmark, side, count(*), count(*) FILTER (status = 'ok'), any_value(env['runner.looks']) FROM runs GROUP BY ALL ORDER BY ALL")
-	if want := "[rare base 9 9 6,9] [rare head 9 2 6,9] [steady base 6 6 6,9] [steady head 6 6 6,9]"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
+	valuetest.Equal(t, got, "[rare base 9 9 6,9] [rare head 9 2 6,9] [steady base 6 6 6,9] [steady head 6 6 6,9]")
 	compare := programtest.Program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
 	_ = compare.Run()
 	for _, want := range []string{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // elsewhere are the pages whose blocks of shell another test runs, in the projects that they are about.
@@ -69,9 +70,7 @@ func runPage(t *testing.T, page string, blocks []pageBlock, store string) {
 	dir := folderOfReader(t, blocks)
 	first := slices.IndexFunc(blocks, pageBlock.runs)
 	if !makesStore.MatchString(blocks[first].text) || strings.Contains(page, "\n"+withStore+"\n") {
-		if err := os.CopyFS(filepath.Join(dir, "runs_store"), os.DirFS(store)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.CopyFS(filepath.Join(dir, "runs_store"), os.DirFS(store)))
 	}
 	for _, b := range blocks {
 		switch {
@@ -212,9 +211,7 @@ store ./runs_store is whole: 96 runs in 102 files
 		"     1  block=4096        1  run    was measured before": false, "store ./runs_store is whole: 9 runs in 10 files": true,
 		"store ./runs_store is BROKEN: 96 zebras in 102 files": false, "…": true, "...": true, "… and more": false,
 	} {
-		if got := len(notPrinted(line+"\n", printed)) == 0; got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
-		}
+		valuetest.Equal(t, len(notPrinted(line+"\n", printed)) == 0, want, line)
 	}
 }
 
@@ -223,12 +220,8 @@ func folderOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for link, target := range map[string]string{"fixtures": programtest.Fixtures(t), ".bin/neurolens": programtest.Binary(t)} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700))
+		valuetest.OK(t, os.Symlink(target, filepath.Join(dir, link)))
 	}
 	return dir
 }
@@ -305,10 +298,7 @@ func TestBlocksOf(t *testing.T) {
 	page := "Text\n\n    neurolens ls\n    neurolens env\n\n```yaml\n# a/s.yaml: a sweep\ngrid: {}\n```\n\n<!-- not run: needs a GPU -->\n```console\n$ neurolens ls\n```\n\n" +
 		"<!-- needs: polars -->\n```sh\ngit add .\nneurolens ls\n```\n\n    $ neurolens env\n    FACT\n\nText\n\n    discover:\n      in: x\n\n    more: 1\n\n* item\n\n    neurolens ls [flags]\n\n```text\n$ neurolens ls\n```\n" +
 		"<!-- exits 1 or 3: a gate -->\n<!-- needs: torch -->\n```console\n$ neurolens env\n```\n\n<!-- not run: needs a network -->\n\n    X=1 go test ./...\n\n```sh\ntrino x\n```\n"
-	blocks, err := blocksOf(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := valuetest.Must(blocksOf(page))
 	var got []string
 	for _, b := range blocks {
 		got = append(got, fmt.Sprintf("%d %d %s %s %q", b.line, b.kind, b.name, b.notRun+b.needs+b.exits, b.text))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestREADME runs the commands of the README in one directory, block by block: those for a shell, and those in the tables that begin
@@ -53,9 +54,7 @@ func documentDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, target := range map[string]string{"neurolens": programtest.Binary(t), "fixtures": programtest.Fixtures(t)} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	return dir
 }
@@ -77,15 +76,10 @@ func TestDocsPictures(t *testing.T) {
 	programtest.NeedsLong(t)
 	dir, docs := t.TempDir(), filepath.Join("..", "..", "docs")
 	writeText(t, filepath.Join(dir, "runs.jsonl"), strings.Join(slices.Concat(stableRuns(t), changedRuns(t), sessionsOfRuns(t)), "\n")+"\n")
-	if err := os.Mkdir(filepath.Join(dir, "pictures"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "pictures"), 0o755))
 	t.Setenv("TZ", "UTC")
 	programtest.Output(t, dir, "ingest", "--machine", "epyc-2c", "runs.jsonl")
-	page, err := os.ReadFile(filepath.Join(docs, "plots.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := valuetest.Must(os.ReadFile(filepath.Join(docs, "plots.md")))
 	drawn := map[string]bool{}
 	for _, line := range regexp.MustCompile(`(?m)^    neurolens (plot .* -o (pictures/[a-z]+\.svg))$`).FindAllStringSubmatch(string(page), -1) {
 		drawn[line[2]] = true
@@ -93,10 +87,7 @@ func TestDocsPictures(t *testing.T) {
 			t.Errorf("the page does not show %s", line[2])
 		}
 		programtest.Output(t, dir, argv(line[1])...)
-		got, err := os.ReadFile(filepath.Join(dir, line[2]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := valuetest.Must(os.ReadFile(filepath.Join(dir, line[2])))
 		if *update {
 			writeText(t, filepath.Join(docs, line[2]), string(got))
 		}
@@ -113,15 +104,9 @@ func TestDocsPictures(t *testing.T) {
 // rowsOfCSV are the rows of a table in fixtures, by the names of its columns.
 func rowsOfCSV(t *testing.T, path ...string) (rows []map[string]string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(append([]string{programtest.Fixtures(t)}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(os.Open(filepath.Join(append([]string{programtest.Fixtures(t)}, path...)...)))
 	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := valuetest.Must(csv.NewReader(f).ReadAll())
 	for _, row := range all[1:] {
 		named := map[string]string{}
 		for i, name := range all[0] {
@@ -168,14 +153,8 @@ func changedRuns(t *testing.T) (lines []string) {
 // sessionsOfRuns are those of fixtures/pictures/sessions.csv: one program over sessions, which was changed once.
 func sessionsOfRuns(t *testing.T) (lines []string) {
 	for _, row := range rowsOfCSV(t, "pictures", "sessions.csv") {
-		at, err := time.Parse(time.RFC3339, row["started_at"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		session, err := strconv.Atoi(row["session"])
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := valuetest.Must(time.Parse(time.RFC3339, row["started_at"]))
+		session := valuetest.Must(strconv.Atoi(row["session"]))
 		lines = append(lines, drawnRun(at, fmt.Sprintf("compress-%02d", session), `"suite": "sessions", "benchmark": "compress"`, strings.Fields(row["samples"])...))
 	}
 	return lines

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDocuments: what the documents of the top level name in backquotes exists, and so does what they link to. Paths count
@@ -40,9 +41,7 @@ func TestDocuments(t *testing.T) {
 // TestChangelog: the version of the program is the newest of the changelog.
 func TestChangelog(t *testing.T) {
 	first := regexp.MustCompile(`(?m)^## .*`).FindString(programtest.RepositoryFile(t, "CHANGELOG.md"))
-	if !strings.Contains(first, version) {
-		t.Errorf("the changelog begins with %q, and the version is %s", first, version)
-	}
+	valuetest.Contains(t, first, version, "the changelog begins with")
 }
 
 // TestDocumentsAreChecked: names that are like those of the code and are none are not known.
@@ -69,9 +68,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 		{"--format", "", true},
 		{"./runs_store", "", true}, // of who uses the program
 	} {
-		if got := code.knows(c.word, c.block); got != c.known {
-			t.Errorf("%s in %q is known: %v", c.word, c.block, got)
-		}
+		valuetest.Equal(t, code.knows(c.word, c.block), c.known, c.word, c.block, "is known")
 	}
 }
 
@@ -105,7 +102,7 @@ type sources map[string]string
 func readCode(t *testing.T) sources {
 	t.Helper()
 	root, all := filepath.Join("..", ".."), sources{}
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -124,10 +121,7 @@ func readCode(t *testing.T) sources {
 		}
 		all[name] = string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // What a user meets is explained on a page. These tests hold the pages to the code: flags TestReference, keys of sweeps
@@ -23,24 +24,17 @@ func TestExitCodesPage(t *testing.T) {
 	var listed []int
 	for _, row := range regexp.MustCompile(`(?m)^\| ([0-9, ]+) \|`).FindAllStringSubmatch(programtest.RepositoryFile(t, "docs/exit-codes.md"), -1) {
 		for number := range strings.SplitSeq(row[1], ", ") {
-			code, err := strconv.Atoi(number)
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := valuetest.Must(strconv.Atoi(number))
 			listed = append(listed, code)
 		}
 	}
 	want := []int{exitOK, exitRegression, exitInput, exitInconclusive, exitRunsFailed, exitStore, exitOther, exitPipe}
 	declared := regexp.MustCompile(`(?m)^\texit[A-Z]\w* +=`).FindAllString(programtest.RepositoryFile(t, "cmd/neurolens/app.go"), -1)
-	if len(declared) != len(want) {
-		t.Errorf("cmd/neurolens/app.go declares %q, and this test knows %d", declared, len(want))
-	}
+	valuetest.Equal(t, len(declared), len(want), "cmd/neurolens/app.go declares", declared, "and this test knows")
 	want = append(want, 129, 130, 143) // of a process that SIGHUP, SIGINT and SIGTERM end
 	slices.Sort(want)
 	slices.Sort(listed)
-	if !slices.Equal(listed, want) {
-		t.Errorf("docs/exit-codes.md has %v, the program %v", listed, want)
-	}
+	valuetest.DeepEqual(t, listed, want, "docs/exit-codes.md")
 }
 
 // foreignVariables are the variables of other tools that the program heeds, and the Go code that reads them, where it is not their name.
@@ -108,9 +102,7 @@ func TestFormatsNamed(t *testing.T) {
 	t.Parallel()
 	page := programtest.RepositoryFile(t, "docs/formats.md")
 	for _, format := range term.Formats {
-		if !strings.Contains(page, "`"+format+"`") {
-			t.Errorf("docs/formats.md does not name %s", format)
-		}
+		valuetest.Contains(t, page, "`"+format+"`", "docs/formats.md does not name", format)
 	}
 	if usage := newRootCommand(&app{}).PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(term.Formats, " ")) {
 		t.Errorf("--format is explained by %q, and the formats are %v", usage, term.Formats)

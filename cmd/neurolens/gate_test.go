@@ -6,6 +6,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestHistoryGateLine: the last line says what a gate ends with and why.
@@ -38,9 +39,7 @@ func TestNothingCompared(t *testing.T) {
 		if got := mode.verdict(c.Gate()); got != errInconclusive {
 			t.Errorf("%s: %v", mode, got)
 		}
-		if got := mode.line(&c); got != "gate: nothing to decide: no point is ok on the base (exit 3)" {
-			t.Errorf("%s: %q", mode, got)
-		}
+		valuetest.Equal(t, mode.line(&c), "gate: nothing to decide: no point is ok on the base (exit 3)", mode)
 	}
 	if got := regression.historyVerdict(history.Gate{Series: 2, Short: 2}); got != nil {
 		t.Errorf("a history of few sessions: %v", got)
@@ -66,7 +65,5 @@ func TestFailedRequests(t *testing.T) {
 		}
 	}
 	want := "gate: no regression found; 1 of 2 points inconclusive; 1 point with failed requests (exit 3)"
-	if got := views.GateLine(g, "point", true, exitInconclusive); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	valuetest.Equal(t, views.GateLine(g, "point", true, exitInconclusive), want)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/runner/worktree"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // modular is a repository whose work is in the submodule lib, which has a submodule of its own; they are three commits, of which c2 takes
@@ -28,9 +29,7 @@ func modular(t *testing.T) (dir string) {
 	home := t.TempDir()
 	dir = filepath.Join(home, "app")
 	for _, name := range []string{"deep", "lib", "app"} {
-		if err := os.Mkdir(filepath.Join(home, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Mkdir(filepath.Join(home, name), 0o777))
 	}
 	allowed := []string{"-c", "protocol.file.allow=always", "submodule", "--quiet"}
 	programtest.WriteFile(t, home, "deep/size", "80M\n")
@@ -78,7 +77,7 @@ git worktree remove "$PWD-tree"
 func everything(t *testing.T, dir string) []string {
 	t.Helper()
 	all := []string{programtest.Git(t, dir, "--no-optional-locks", "status", "--porcelain=2"), programtest.Git(t, dir, "fsck", "--no-progress"), programtest.Git(t, dir, "worktree", "list")}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && entry.Name() == "runs_store" {
 			return fs.SkipDir
 		}
@@ -88,10 +87,7 @@ func everything(t *testing.T, dir string) []string {
 		content, err := os.ReadFile(path)
 		all = append(all, fmt.Sprintf("%s %x", path, sha256.Sum256(content)))
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -124,9 +120,7 @@ func TestUnharmed(t *testing.T) {
 	}
 	bench := []string{"bench", "sweep.yaml", "--against", "c0", "--repeats", "1", "--metric", "peak_memory"}
 	start(bench...).MustRun(t)
-	if got := rows(t, dir, "SELECT side, status FROM runs ORDER BY ALL"); got != "[base ok] [head ok]" {
-		t.Errorf("sides: %s", got)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT side, status FROM runs ORDER BY ALL"), "[base ok] [head ok]", "sides")
 	checkUnharmed(t, dir, before)
 	checkNoSides(t, dir, cache)
 
@@ -154,9 +148,7 @@ func TestUnharmed(t *testing.T) {
 			signal = syscall.SIGKILL
 		}
 		p := start(args...)
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, p.Start())
 		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
 		_ = p.Process.Signal(signal)
 		_ = p.Wait()
@@ -208,20 +200,14 @@ repeats: 1
 `)
 	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
 	programtest.Repository(t, dir)
-	if err := os.Mkdir(filepath.Join(dir, ".git/hooks"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, ".git/hooks"), 0o777))
 	for _, c := range []struct {
 		flags string
 		tied  bool
 	}{{"--against HEAD --wait", false}, {"--wait", true}} {
 		programtest.WriteFile(t, dir, ".git/hooks/pre-commit", "#!/bin/sh\nexec \"$PROGRAM\" bench sweep.yaml "+c.flags+" >&2\n")
-		if err := os.Chmod(filepath.Join(dir, ".git/hooks/pre-commit"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(seen); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Chmod(filepath.Join(dir, ".git/hooks/pre-commit"), 0o777))
+		valuetest.OK(t, os.RemoveAll(seen))
 		programtest.WriteFile(t, dir, "other", c.flags)
 		p := programtest.Program(t, dir)
 		hooked := exec.Command("git", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x", "other")
@@ -230,10 +216,7 @@ repeats: 1
 		if out, err := hooked.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", c.flags, err, out)
 		}
-		content, err := os.ReadFile(seen)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(os.ReadFile(seen))
 		lines := strings.Split(strings.TrimSpace(string(content)), "\n")
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
@@ -245,12 +228,8 @@ repeats: 1
 			t.Errorf("%s: seen %s, want %s", c.flags, got, all)
 		}
 		if !c.tied {
-			if got := programtest.Git(t, dir, "show", "--format=", "--name-only", "HEAD"); got != "other" {
-				t.Errorf("the commit has %q", got)
-			}
-			if got := programtest.Git(t, dir, "status", "--porcelain"); got != "" {
-				t.Errorf("status: %s", got)
-			}
+			valuetest.Equal(t, programtest.Git(t, dir, "show", "--format=", "--name-only", "HEAD"), "other", "the commit")
+			valuetest.Equal(t, programtest.Git(t, dir, "status", "--porcelain"), "", "status")
 			checkNoSides(t, dir, cache)
 		}
 	}
@@ -266,9 +245,7 @@ func TestWorkingFolder(t *testing.T) {
 	}
 	programtest.WriteFile(t, dir, "sweep.yaml", sweep.String()+"cwd: sub\nwarmup: 0\niterations: 1\nrepeats: 1\n")
 	programtest.WriteFile(t, dir, ".gitignore", "runs_store/\n")
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "sub"), 0o777))
 	programtest.WriteFile(t, dir, "sub/file", "")
 	programtest.Repository(t, dir)
 	for flags, want := range map[string]string{"--against HEAD": cache, "--repeats 1": dir} {
@@ -276,10 +253,7 @@ func TestWorkingFolder(t *testing.T) {
 		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache, "PWD="+dir)
 		p.MustRun(t)
 		for _, key := range []string{"build", "setup", "prepare", "command", "cleanup"} {
-			environ, err := os.ReadFile(filepath.Join(seen, key))
-			if err != nil {
-				t.Fatal(err)
-			}
+			environ := valuetest.Must(os.ReadFile(filepath.Join(seen, key)))
 			variables := strings.Split(string(environ), "\x00")
 			at := slices.IndexFunc(variables, func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 			if at < 0 || !strings.HasPrefix(variables[at], "PWD="+want+"/") || filepath.Base(variables[at]) != "sub" {
@@ -308,9 +282,7 @@ func TestHangup(t *testing.T) {
 			p.Args = append([]string{"sh", "-c", `trap '' HUP; exec "$0" "$@"`, p.Path}, p.Args[1:]...)
 			p.Path = "/bin/sh"
 		}
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, p.Start())
 		for _, err := os.Stat(filepath.Join(cache, "started")); err != nil; _, err = os.Stat(filepath.Join(cache, "started")) {
 			time.Sleep(5 * time.Millisecond)
 		}
@@ -322,15 +294,11 @@ func TestHangup(t *testing.T) {
 		if nohup {
 			want = 0
 			for _, name := range []string{"wait", "started"} {
-				if err := os.Remove(filepath.Join(cache, name)); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, os.Remove(filepath.Join(cache, name)))
 			}
 		}
 		_ = p.Wait()
-		if code := p.ProcessState.ExitCode(); code != want {
-			t.Errorf("nohup %t: exit %d, want %d\n%s", nohup, code, want, p.Messages.String())
-		}
+		valuetest.Equal(t, p.ProcessState.ExitCode(), want, "nohup", nohup, "exit", p.Messages.String())
 		checkNoSides(t, dir, cache)
 		_ = os.Remove(filepath.Join(cache, "started"))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestHelpFits(t *testing.T) {
@@ -20,9 +21,7 @@ func TestHelpFits(t *testing.T) {
 		}
 		var b bytes.Buffer
 		cmd.SetOut(&b)
-		if err := cmd.Help(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, cmd.Help())
 		for line := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > helpWidth {
 				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), n, line)
@@ -49,8 +48,6 @@ func TestEveryFlagCompletes(t *testing.T) {
 		}
 	}
 	root := newRootCommand(&app{})
-	if err := help.PrepareCompletion(root, nil); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, help.PrepareCompletion(root, nil))
 	visit(root)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestWholeRunsAgain: what export writes of whole runs of all kinds, ingest stores as it was.
@@ -34,14 +35,8 @@ func TestWholeRunsAgain(t *testing.T) {
 		schema.Metric{Name: "none", Unit: "ms", Tick: 0.25, Ticks: []int64{1, 2}, Summary: schema.Summary{SteadyIndex: new(int64(1))}})
 	runs := []schema.Run{runtest.Full(), runtest.Small(), runtest.Realistic(), failed, undated, profile, numbers}
 	first := wholeRuns(t, t.TempDir()+"/a", runs)
-	in, err := foreign.FromReader(strings.NewReader(first), "-", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	format, err := in.Format(formats.All())
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := valuetest.Must(foreign.FromReader(strings.NewReader(first), "-", nil))
+	format := valuetest.Must(in.Format(formats.All()))
 	var read []schema.Run
 	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(valid schema.Valid) bool { read = append(read, valid.Run()); return true })
 	if err != nil || report.Refused > 0 || len(read) != len(runs) {
@@ -60,14 +55,9 @@ func TestWholeRunsAgain(t *testing.T) {
 func wholeRuns(t *testing.T, dir string, runs []schema.Run) string {
 	t.Helper()
 	programtest.NewStore(t, dir, runs...)
-	db, err := query.Open(t.Context(), []string{dir}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(query.Open(t.Context(), []string{dir}, query.Options{}))
 	defer db.Close()
 	var out bytes.Buffer
-	if _, err := export.Write(t.Context(), db, export.Request{Dest: "-", Format: export.JSONL, Stdout: &out}); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(export.Write(t.Context(), db, export.Request{Dest: "-", Format: export.JSONL, Stdout: &out}))
 	return out.String()
 }

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const module = "github.com/neurolens/neurolens/"
@@ -106,7 +108,7 @@ func under(name, prefix string) bool {
 func eachSource(t *testing.T, under string, do func(path, pkg string)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(filepath.Join(root, under), func(path string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(filepath.Join(root, under), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -121,10 +123,7 @@ func eachSource(t *testing.T, under string, do func(path, pkg string)) {
 			do(path, filepath.ToSlash(filepath.Dir(rel)))
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestStoreLaw: a store is opened by schema.Dir alone, which follows no links and opens nothing but files and directories.
@@ -137,10 +136,7 @@ func TestStoreLaw(t *testing.T) {
 			if slices.ContainsFunc(others, func(other string) bool { return under(pkg, other) }) {
 				return
 			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := valuetest.Must(os.ReadFile(path))
 			if strings.Contains(string(text), "os.DirFS(") {
 				t.Errorf("%s opens a directory with os.DirFS; a store is a schema.Dir", path)
 			}

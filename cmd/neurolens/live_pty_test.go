@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestLiveOnATerminal runs sweeps on a terminal and ends them in every way while the view is shown. Whatever it is,
@@ -36,12 +37,8 @@ func TestLiveOnATerminal(t *testing.T) {
 				_, _ = m.Write([]byte(strings.TrimSuffix(line, "\r") + "\n"))
 			}
 			lines := strings.Split(strings.TrimSpace(m.String()), "\n")
-			if last := lines[len(lines)-1]; last != c.want {
-				t.Errorf("the last line is %q, want %q", last, c.want)
-			}
-			if shown := strings.Contains(m.String(), "  now   seconds=600"); shown != c.view {
-				t.Errorf("the view is left: %v, want %v", shown, c.view)
-			}
+			valuetest.Equal(t, lines[len(lines)-1], c.want, "the last line")
+			valuetest.Equal(t, strings.Contains(m.String(), "  now   seconds=600"), c.view, "the view is left")
 			if !strings.HasPrefix(m.String(), "live · sleep · 2 points × 1 repeat = 2 runs") || len(m.Unknown) > 0 {
 				t.Errorf("the terminal was told %q and shows\n%s", m.Unknown, m)
 			}
@@ -58,9 +55,7 @@ func TestLiveResized(t *testing.T) {
 		return fmt.Sprintf("printf '\\033[39;1m'; at=$(wc -c <typescript); stty cols %d\nuntil tail -c +$at typescript | grep -q 'now   se'; do sleep 0.05; done\n", columns)
 	}
 	parts := strings.Split(onTerminal(t, resize(40)+resize(12)+resize(100)+"kill -INT $pid"), mark)
-	if len(parts) != 4 {
-		t.Fatalf("the terminal had %d sizes", len(parts))
-	}
+	valuetest.Equal(t, len(parts), 4, "the terminal had")
 	m := &programtest.Terminal{Columns: 80, Rows: 30}
 	for i, columns := range []int{80, 40, 12, 100} {
 		if columns < m.Columns {
@@ -74,9 +69,7 @@ func TestLiveResized(t *testing.T) {
 		if columns == 100 {
 			want = 0
 		}
-		if n := strings.Count(m.String(), "  now   se"); n != want {
-			t.Errorf("at %d columns the view is there %d times, want %d:\n%s", columns, n, want, m)
-		}
+		valuetest.Equal(t, strings.Count(m.String(), "  now   se"), want, columns, "columns the view is there", m)
 	}
 	if !strings.HasSuffix(strings.TrimSpace(m.String()), "code 130") || len(m.Unknown) > 0 {
 		t.Errorf("the terminal was told %q and shows\n%s", m.Unknown, m)
@@ -110,16 +103,12 @@ cmp before during && cmp before after && echo same
 	}
 	shown := m.String()
 	for _, want := range []string{"\nstopped 148\n", "\nmeasured\n", "\ncode 0\n", "\nsame\n"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("the terminal does not show %q:\n%s", want, shown)
-		}
+		valuetest.Contains(t, shown, want, "the terminal does not show")
 	}
 	if n := strings.Count(shown, "\n  now   counted"); n != 1 || len(m.Unknown) > 0 { // as it was when it was stopped
 		t.Errorf("the terminal was told %q and shows\n%s", m.Unknown, shown)
 	}
-	if got := rows(t, dir, "SELECT status AS a, n_samples AS b FROM runs"); got != "[ok 8] [ok 8]" {
-		t.Errorf("the runs are %s", got)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT status AS a, n_samples AS b FROM runs"), "[ok 8] [ok 8]", "the runs")
 }
 
 // onTerminal is what a terminal is sent by a sweep of two runs, the second of which is ended, and then the shell.
@@ -143,18 +132,14 @@ func typescript(t *testing.T, dir string, files map[string]string) string {
 	t.Helper()
 	self := programtest.Binary(t)
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	cmd := exec.Command("script", "-qefc", "sh shell", "typescript")
 	cmd.Dir = dir
 	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
 	var sent bytes.Buffer
 	cmd.Stdout = &sent
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, cmd.Start())
 	stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer stuck.Stop()
 	if err := cmd.Wait(); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestManualNames: every manual page that a page names is written.
@@ -46,9 +47,7 @@ func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
 	a := &app{stdout: &out, stderr: &errs, getenv: os.Getenv, now: time.Now}
-	if code := a.run([]string{"help", "--man", dir}); code != exitOK {
-		t.Fatalf("exit %d: %s", code, errs.String())
-	}
+	valuetest.Equal(t, a.run([]string{"help", "--man", dir}), exitOK, "exit", errs.String())
 	pages, err := filepath.Glob(filepath.Join(dir, "man?", "*"))
 	if err != nil || len(pages) < 50 {
 		t.Fatalf("%d pages: %v", len(pages), err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestMetricsPage: the sweeps of docs/metrics.md run as they are and have the metrics that they name, and so does its
@@ -25,9 +26,8 @@ func TestMetricsPage(t *testing.T) {
 	}
 	sweeps, programs := blocks("yaml"), blocks("sh")
 	sweeps = slices.DeleteFunc(sweeps, func(text string) bool { return strings.HasPrefix(text, "# methods.yaml") }) // TestDocsPages runs it
-	if len(sweeps) != 3 || len(programs) != 1 {
-		t.Fatalf("the page has %d sweeps and %d programs", len(sweeps), len(programs))
-	}
+	valuetest.Equal(t, len(sweeps), 3, "the page")
+	valuetest.Equal(t, len(programs), 1, "the page")
 	programtest.WriteFile(t, dir, "program.sh", programs[0])
 	sweeps = append(sweeps, "command: [sh, program.sh]\niterations: 3\nrepeats: 1\n")
 	for i, text := range sweeps {
@@ -45,9 +45,7 @@ func TestMetricsPage(t *testing.T) {
 		"B/op,B,iteration,[96]\nB/op,B,iteration,[96]\n",
 		"accuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\n",
 	} {
-		if got := ask(store, one); got != "metric,unit,level,values\n"+want {
-			t.Errorf("sweep %d has %s", store, got)
-		}
+		valuetest.Equal(t, ask(store, one), "metric,unit,level,values\n"+want, "sweep", store)
 	}
 	if got := ask(1, "select distinct better, values from samples where metric = 'loss'"); got != "better,values\nlower,\"[0.25,0.25]\"\n" {
 		t.Errorf("the loss is %s", got)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // modelGen runs `model gen` with arguments and gives what it printed.
@@ -28,10 +29,7 @@ func TestModelGen(t *testing.T) {
 	for _, name := range onnx.Names() {
 		for _, precision := range onnx.Precisions() {
 			path := filepath.Join(t.TempDir(), "made", "m.onnx")
-			out, err := modelGen(t, name, "--out", path, "--precision", precision)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := valuetest.Must(modelGen(t, name, "--out", path, "--precision", precision))
 			got, err := os.ReadFile(path)
 			want, wantErr := onnx.Generate(name, precision)
 			if err != nil || wantErr != nil || !bytes.Equal(got, want) {
@@ -40,9 +38,7 @@ func TestModelGen(t *testing.T) {
 			if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 				t.Errorf("%v", entries)
 			}
-			if !strings.Contains(out, "\n"+name+"\t"+precision+"\t"+path+"\t") {
-				t.Errorf("printed %q", out)
-			}
+			valuetest.Contains(t, out, "\n"+name+"\t"+precision+"\t"+path+"\t", "printed")
 		}
 	}
 }
@@ -51,13 +47,9 @@ func TestModelGen(t *testing.T) {
 func TestModelGenRefused(t *testing.T) {
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there.onnx")
-	if err := os.WriteFile(there, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(there, []byte("mine"), 0o600))
 	dangling := filepath.Join(dir, "dangling.onnx")
-	if err := os.Symlink("nowhere", dangling); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Symlink("nowhere", dangling))
 	for _, c := range []struct {
 		args []string
 		want string
@@ -83,9 +75,7 @@ func TestModelGenRefused(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
 		t.Errorf("left: %v", entries)
 	}
-	if _, err := modelGen(t, "add", "--out", there, "--force"); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(modelGen(t, "add", "--out", there, "--force"))
 	if text, _ := os.ReadFile(there); len(text) < 100 {
 		t.Errorf("--force left %q", text)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // movingPage is a page about another system, and the project that stands in for one of that system's. In these projects results are wrong
@@ -88,9 +89,7 @@ func TestMovingItems(t *testing.T) {
 	t.Parallel()
 	text := programtest.RepositoryFile(t, "docs/moving/items.md")
 	sections := regexp.MustCompile(`(?m)^## .*$`).Split(text, -1)
-	if len(sections) != 1+len(movingPages) {
-		t.Fatalf("the list has %d sections", len(sections)-1)
-	}
+	valuetest.Equal(t, len(sections), 1+len(movingPages), "the list", len(sections)-1, "sections")
 	states, all := map[string]int{}, 0
 	for i, page := range movingPages {
 		rows := regexp.MustCompile(`(?m)^\| ([0-9]+) \| .* \| (\w[\w ]*) \| .* \|$`).FindAllStringSubmatch(sections[i+1], -1)
@@ -123,9 +122,7 @@ func TestMovingItems(t *testing.T) {
 	}
 	t.Run("suites", testSuites)
 	want := fmt.Sprintf("| all | | %d | %d | %d | %d |", all, states["done"], states["differs"], states["waits"])
-	if !strings.Contains(sections[0], want) {
-		t.Errorf("the list adds up to %s", want)
-	}
+	valuetest.Contains(t, sections[0], want, "the list adds up to")
 }
 
 // stage makes a folder with the project and the sweep of a page. The folder is a repository.
@@ -137,13 +134,9 @@ func (p movingPage) stage(t *testing.T, text string) string {
 	} else if _, err := exec.LookPath("python3"); p.project != "training" {
 		programtest.Needs(t, "python3", err)
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(dir, 0o700))
 	for project := range strings.FieldsSeq(p.project) {
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join(programtest.Fixtures(t), "projects", project))); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.CopyFS(dir, os.DirFS(filepath.Join(programtest.Fixtures(t), "projects", project))))
 	}
 	sweep := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindStringSubmatch(text)
 	if sweep == nil {
@@ -182,9 +175,7 @@ func (p movingPage) runAll(t *testing.T, dir string, commands []string) {
 		if strings.HasPrefix(command, "neurolens bench ") && want == 0 && !regexp.MustCompile(p.passes).MatchString(command) {
 			want = 4
 		}
-		if code != want {
-			t.Errorf("%s: exit %d, want %d\n%s", command, code, want, out)
-		}
+		valuetest.Equal(t, code, want, command, "exit", out)
 	}
 }
 
@@ -343,10 +334,7 @@ func shellWords(line string) (words []string) {
 func docsPages(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := valuetest.Must(filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pattern))))
 		for _, file := range found {
 			pages = append(pages, filepath.ToSlash(strings.TrimPrefix(file, filepath.Join("..", "..")+string(filepath.Separator))))
 		}

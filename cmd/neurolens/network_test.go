@@ -3,12 +3,12 @@
 package main
 
 import (
-	"maps"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const everyExecutor = `suite: everything
@@ -31,10 +31,7 @@ func TestNoNetwork(t *testing.T) {
 	programtest.WriteFile(t, dir, "command.yaml", oneRunSweep)
 	for _, sweep := range []string{"every.yaml", "file.yaml", "command.yaml"} {
 		bench := programtest.Program(t, dir, "-n", programtest.Binary(t), "bench", sweep, "--python", python)
-		unshare, err := exec.LookPath("unshare")
-		if err != nil {
-			t.Fatal(err)
-		}
+		unshare := valuetest.Must(exec.LookPath("unshare"))
 		bench.Path = unshare
 		bench.MustRun(t)
 	}
@@ -59,7 +56,5 @@ func TestReadingWithoutNetwork(t *testing.T) {
 			t.Errorf("%v: %v\n%s", command, err, out)
 		}
 	}
-	if after := programtest.FilesIn(t, store); !maps.Equal(before, after) {
-		t.Errorf("files of the store\n%v were\n%v", after, before)
-	}
+	valuetest.DeepEqual(t, before, programtest.FilesIn(t, store), "files of the store")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNextIsAccepted: each command that bench names at its end is accepted, whatever the options were, and whether the session
@@ -50,14 +51,10 @@ func TestNextIsAccepted(t *testing.T) {
 			}
 
 			programtest.WriteFile(t, outside, "stop", "")
-			if err := os.Remove(filepath.Join(outside, "runs")); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.Remove(filepath.Join(outside, "runs")))
 			stopped := programtest.Program(t, dir, args...)
 			stopped.Env = append(stopped.Env, environ...)
-			if err := stopped.Start(); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, stopped.Start())
 			for fifth := filepath.Join(outside, "fifth"); ; time.Sleep(10 * time.Millisecond) {
 				if _, err := os.Stat(fifth); err == nil {
 					break
@@ -65,9 +62,7 @@ func TestNextIsAccepted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := stopped.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, stopped.Process.Signal(os.Interrupt))
 			_ = stopped.Wait()
 			next = accepted(t, stopped)
 			if same := "neurolens " + strings.Join(args, " "); slices.Contains(next, same) != c.same {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // cell is one of a notebook that was read.
@@ -20,10 +20,7 @@ type cell struct {
 
 func cellsOf(t *testing.T, s *subject) []cell {
 	t.Helper()
-	text, err := s.notebook()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(s.notebook())
 	var f struct {
 		Cells    []cell
 		Nbformat int
@@ -32,9 +29,7 @@ func cellsOf(t *testing.T, s *subject) []cell {
 	if err := json.Unmarshal(text, &f); err != nil || f.Nbformat != 4 || f.Minor != 5 {
 		t.Fatalf("%+v, %v", f, err)
 	}
-	if again, err := s.notebook(); err != nil || string(again) != string(text) {
-		t.Errorf("the second time it is another one: %v", err)
-	}
+	valuetest.Equal(t, string(valuetest.Must(s.notebook())), string(text), "the second time it is another one")
 	return f.Cells
 }
 
@@ -63,9 +58,8 @@ func TestCells(t *testing.T) {
 				t.Errorf("cell %s begins or ends with an empty line: %q", cell.ID, cell.Source)
 			}
 		}
-		if !slices.Equal(headings, c.headings) || len(ids) != len(cellsOf(t, &c.s)) {
-			t.Errorf("%+v: %q, want %q", c.s.plan, headings, c.headings)
-		}
+		valuetest.DeepEqual(t, headings, c.headings, c.s.plan)
+		valuetest.Equal(t, len(ids), len(cellsOf(t, &c.s)), c.s.plan)
 	}
 }
 
@@ -95,8 +89,6 @@ func TestNamesStayText(t *testing.T) {
 				}
 			}
 		}
-		if back, err := strconv.Unquote(literal(name)); err != nil || back != name {
-			t.Errorf("%q became %q, %v", name, back, err)
-		}
+		valuetest.Equal(t, valuetest.Must(strconv.Unquote(literal(name))), name)
 	}
 }

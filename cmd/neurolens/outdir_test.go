@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const outSweep = `backend: [onnxrt, builtin]
@@ -51,9 +52,7 @@ func TestOutDir(t *testing.T) {
 	if after := string(fileText(t, dir, "bench_runs/summary.csv")); refused.ProcessState.ExitCode() != exitInput || after != before {
 		t.Errorf("a refused start: exit %d, summary.csv\n%s", refused.ProcessState.ExitCode(), after)
 	}
-	if n := rows(t, dir, "SELECT count(*) FROM runs"); n != "[11]" {
-		t.Errorf("%s runs in the store, want 11", n)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT count(*) FROM runs"), "[11]")
 }
 
 // TestOutDirOfResume: what an earlier session has done of the sweep is in the table too, into whatever folder it wrote.
@@ -65,10 +64,8 @@ func TestOutDirOfResume(t *testing.T) {
 	programtest.WriteFile(t, dir, "go", "")
 	programtest.Program(t, dir, "bench", "s.yaml", "--out-dir", "two", "--rerun", "failed").MustRun(t)
 	for folder, want := range map[string]int{"one": 3, "two": 3} {
-		table, err := csv.NewReader(bytes.NewReader(fileText(t, dir, folder+"/summary.csv"))).ReadAll()
-		if err != nil || len(table) != 1+want {
-			t.Errorf("%s: %v, %v", folder, table, err)
-		}
+		table := valuetest.Must(csv.NewReader(bytes.NewReader(fileText(t, dir, folder+"/summary.csv"))).ReadAll())
+		valuetest.Equal(t, len(table), 1+want, folder, table)
 		for _, row := range table[1:] {
 			if folder == "two" && (row[9] != "ok" || row[5] == "") {
 				t.Errorf("%s: row %v", folder, row)
@@ -79,10 +76,7 @@ func TestOutDirOfResume(t *testing.T) {
 
 func fileText(t *testing.T, dir, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))))
 	return text
 }
 
@@ -90,34 +84,22 @@ func fileText(t *testing.T, dir, name string) []byte {
 // operators, and no others, have a fingerprint. It returns the number of fingerprints.
 func checkOut(t *testing.T, dir string, runs, documents int) int {
 	t.Helper()
-	file, err := os.Open(filepath.Join(dir, "bench_runs", "summary.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := valuetest.Must(os.Open(filepath.Join(dir, "bench_runs", "summary.csv")))
 	defer file.Close()
-	table, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := valuetest.Must(csv.NewReader(file).ReadAll())
 	at := map[string]int{}
 	for i, name := range table[0] {
 		at[name] = i
 	}
-	if len(table) != 1+runs {
-		t.Errorf("%d rows, want %d and a header", len(table), runs)
-	}
+	valuetest.Equal(t, len(table), 1+runs, runs)
 	for _, row := range table[1:] {
 		id, backend := row[at["run_id"]], row[at["backend"]]
 		want := fmt.Sprintf("[%s %s %s]", id, backend, row[at["status"]])
-		if got := rows(t, dir, "SELECT run_id, backend, status FROM runs WHERE run_id = '"+id+"'"); got != want {
-			t.Errorf("store %s, summary.csv %s", got, want)
-		}
+		valuetest.Equal(t, rows(t, dir, "SELECT run_id, backend, status FROM runs WHERE run_id = '"+id+"'"), want, "store")
 	}
 	out := filepath.Join(dir, "bench_runs")
 	files, _ := filepath.Glob(filepath.Join(out, "runs", "*.json")) // the pattern is a valid one
-	if len(files) != documents {
-		t.Errorf("%d documents, want %d", len(files), documents)
-	}
+	valuetest.Equal(t, len(files), documents)
 	prints := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)

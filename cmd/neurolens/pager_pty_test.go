@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPagerOnATerminal: a pager shows a long answer, as wide as the terminal; the exit status is that of the command when the pager
@@ -19,7 +20,7 @@ func TestPagerOnATerminal(t *testing.T) {
 	programtest.Needs(t, "script", err)
 	dir := t.TempDir()
 	self := programtest.Binary(t)
-	if err := os.WriteFile(filepath.Join(dir, "shell"), []byte(`stty cols 60 rows 20
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "shell"), []byte(`stty cols 60 rows 20
 try() { echo "== $1"; shift; "$@"; echo "code $?"; }
 unset LESS
 export NEUROLENS_PAGER
@@ -35,9 +36,7 @@ NEUROLENS_PAGER=no-such-pager; try missing "$PROGRAM" help exit-codes
 NEUROLENS_PAGER='echo paged'; try asked "$PROGRAM" help exit-codes --no-pager
 try usage "$PROGRAM" ls --help
 try slip "$PROGRAM" help nosuch
-`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+`), 0o644))
 	cmd := exec.Command("script", "-qefc", "sh shell", os.DevNull)
 	cmd.Dir = dir
 	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8")
@@ -57,9 +56,7 @@ try slip "$PROGRAM" help nosuch
 		"interrupted": "over\ncode 0\n",
 		"killed":      "code 0\nsame\n",
 	} {
-		if got[name] != want {
-			t.Errorf("%s: the terminal shows %q, want %q", name, got[name], want)
-		}
+		valuetest.Equal(t, got[name], want, name, "the terminal shows")
 	}
 	for name, want := range map[string]string{"missing": "EXIT STATUS", "asked": "EXIT STATUS", "usage": "List stored runs", "slip": "neurolens: help"} {
 		code := "code 0\n"

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // drawnMark is a mark as an SVG has it: its numbers, as they stand there.
@@ -85,9 +86,7 @@ func picturesStore(t *testing.T) string {
 				1<<(point%2), 64*(1+point/2), session, session+1, n, strings.Join(values, ", "), 1<<20+n+100*session)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644))
 	programtest.Output(t, dir, "ingest", "--machine", "lab3", "runs.jsonl")
 	return dir
 }
@@ -95,9 +94,7 @@ func picturesStore(t *testing.T) string {
 // printedRows are the rows of a query, or of another command with --format json.
 func printedRows(t *testing.T, dir string, args ...string) (rows []map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(programtest.Output(t, dir, args...)), &rows); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, args...)), &rows))
 	return rows
 }
 
@@ -130,9 +127,7 @@ func TestPicturesShowTheStore(t *testing.T) {
 			}
 			seen[k.run]++
 		}
-		if len(seen) != 8 {
-			t.Errorf("%d runs are drawn", len(seen))
-		}
+		valuetest.Equal(t, len(seen), 8)
 	})
 	t.Run("ecdf", func(t *testing.T) {
 		for _, k := range draw("ecdf", "session=last", "bs=1", "dim=64") {
@@ -188,9 +183,7 @@ func TestPicturesShowTheStore(t *testing.T) {
 				t.Errorf("%s is at %v, the store has %v", k.point, *k.y, locations[k.point])
 			}
 		}
-		if sessions != 8 {
-			t.Errorf("%d values of sessions are drawn", sessions)
-		}
+		valuetest.Equal(t, sessions, 8)
 	})
 	t.Run("scatter", func(t *testing.T) {
 		for _, k := range draw("scatter", "session=last~1", "session=last") {

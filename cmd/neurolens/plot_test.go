@@ -25,6 +25,7 @@ import (
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const columns = 80
@@ -32,9 +33,7 @@ const columns = 80
 // TestHostileNames: names, errors and warnings of any runs do nothing in any chart, whatever it is written as.
 func TestHostileNames(t *testing.T) {
 	drawn := hostileFigures(t)
-	if len(drawn) != len(kinds) {
-		t.Fatalf("%d figures, of %d kinds", len(drawn), len(kinds))
-	}
+	valuetest.Equal(t, len(drawn), len(kinds))
 	for kind, f := range drawn {
 		for way, check := range map[string]func(*testing.T, []byte){
 			"svg": checkSVG, "png": checkPNG, vegaLite: checkJSON, term.FormatTable: checkLines, term.FormatMD: checkBlock,
@@ -92,10 +91,7 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	t.Helper()
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "runs_store")
 	programtest.NewStore(t, dir, hostileRuns()...)
-	db, err := query.Open(ctx, []string{dir}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(query.Open(ctx, []string{dir}, query.Options{}))
 	t.Cleanup(func() { db.Close() })
 	all := map[string]*chart.Figure{}
 	keep := func(kind string) func(f *chart.Figure, err error) {
@@ -114,17 +110,11 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	keep("runs")(f, err)
 	f, _, err = m.Strip(ctx, db, chartdata.Sampled{})
 	keep("strip")(f, err)
-	profiles, err := m.Profiles(ctx, db, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	profiles := valuetest.Must(m.Profiles(ctx, db, ""))
 	keep("ops")(m.Operators(profiles))
 	f, _, err = m.History(ctx, db, history.Request{})
 	keep("history")(f, err)
-	c, err := compare.Compare(ctx, db, compare.Request{Base: "session=last~1", Head: "session=last", Worst: compare.Verdicts})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := valuetest.Must(compare.Compare(ctx, db, compare.Request{Base: "session=last~1", Head: "session=last", Worst: compare.Verdicts}))
 	asked := chartdata.Selection{Selections: []string{"session=last~1", "session=last"}}
 	keep("forest")(m.Forest(&c, asked))
 	keep("scatter")(m.Scatter(&c, asked))
@@ -148,9 +138,7 @@ func writtenAs(t *testing.T, f *chart.Figure, way string) []byte {
 	if way == vegaLite || isImage(way) {
 		d.to = target{file: stdoutFile, image: way}
 	}
-	if err := d.write(f, nil); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, d.write(f, nil))
 	return out.Bytes()
 }
 
@@ -218,9 +206,7 @@ func checkPlain(t *testing.T, got []byte) {
 	t.Helper()
 	lines := strings.Split(strings.TrimRight(string(got), "\n"), "\n")
 	for _, line := range lines {
-		if strings.Count(line, "\t") != strings.Count(lines[0], "\t") {
-			t.Errorf("a row of other columns than the header: %.300q", line)
-		}
+		valuetest.Equal(t, strings.Count(line, "\t"), strings.Count(lines[0], "\t"), "a row of other columns than the header", line)
 	}
 }
 

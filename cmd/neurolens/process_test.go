@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // BenchmarkProcess measures whole processes over a store of 1,000 runs of 1,000 samples each, sealed as they come, in turns
@@ -78,9 +79,7 @@ func TestLargeListing(t *testing.T) {
 		if code := a.run([]string{"ls", "--store", dir, "--format", format}); code != 0 || errs.lines > 0 {
 			t.Errorf("%s: exit %d, %d lines of errors", format, code, errs.lines)
 		}
-		if out.lines != want {
-			t.Errorf("%s: %d lines, want %d", format, out.lines, want)
-		}
+		valuetest.Equal(t, out.lines, want, format)
 	}
 }
 

@@ -5,15 +5,13 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/docs"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDefaultsAreFlags: what docs/projects.md lists as flags with defaults, which is all of them, the commands have.
 func TestDefaultsAreFlags(t *testing.T) {
 	t.Parallel()
-	page, err := docs.Pages.ReadFile("projects.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := valuetest.Must(docs.Pages.ReadFile("projects.md"))
 	root := newRootCommand(&app{})
 	_, table, _ := strings.Cut(string(page), "| flags that may have a default |\n|---|---|\n")
 	checked := 0

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // reading are the commands that read a store of made-up runs; dir is where they may write.
@@ -53,9 +54,7 @@ func TestReadOnlyMount(t *testing.T) {
 		cmd := exec.Command("unshare", append(args, "--store", store)...)
 		cmd.Env = programtest.Environ(t)
 		out, _ := cmd.CombinedOutput()
-		if got := cmd.ProcessState.ExitCode(); got != want {
-			t.Errorf("%v: exit %d, want %d\n%s", command, got, want, out)
-		}
+		valuetest.Equal(t, cmd.ProcessState.ExitCode(), want, command, "exit", out)
 		if want == exitStore && (strings.Count("\n"+string(out), "\nneurolens: ") != 1 || !strings.Contains(string(out), "read-only")) {
 			t.Errorf("%v says\n%s", command, out)
 		}

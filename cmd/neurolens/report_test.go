@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestReportOfHarness: of a result file whose own summary leaves out what became slower, the report counts all.
@@ -33,19 +34,14 @@ func TestReportOfHarness(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(fileText(t, dir, "report.json"), &report); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal(fileText(t, dir, "report.json"), &report))
 	sum := 0
 	for _, n := range report.Counts.ByStatus {
 		sum += n
 	}
-	if sum != 503 || report.Counts.Runs != sum {
-		t.Errorf("counts are %+v", report.Counts)
-	}
-	if len(report.Comparisons) != 1 {
-		t.Fatalf("comparisons are %+v", report.Comparisons)
-	}
+	valuetest.Equal(t, sum, 503, "counts", report.Counts)
+	valuetest.Equal(t, report.Counts.Runs, sum, "counts", report.Counts)
+	valuetest.Equal(t, len(report.Comparisons), 1, "comparisons", report.Comparisons)
 	all := report.Comparisons[0].All
 	rounded := func(v float64, digits int) float64 {
 		unit := math.Pow10(digits)

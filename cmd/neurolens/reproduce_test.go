@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // reproduceCommandOf is the command that show prints for a run.
@@ -43,9 +44,7 @@ func checkReproduced(t *testing.T, dir string) {
 		again.Env = append(again.Env, "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_PYTHON=")
 		again.MustRun(t)
 		want := rows(t, dir, "SELECT point_id, side, purpose, env['runner.config_sha256'] FROM runs WHERE run_id = '"+id+"'")
-		if got := newest(last); got != want {
-			t.Errorf("%s\nmakes %s, want %s", command, got, want)
-		}
+		valuetest.Equal(t, newest(last), want, command, "makes")
 		last = strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs"), "[]")
 	}
 }
@@ -64,9 +63,7 @@ repeats: 1
 warmup: 2
 `)
 	programtest.Program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").MustRun(t)
-	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[10 10]" {
-		t.Fatalf("runs, points: %s", got)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"), "[10 10]", "runs, points")
 	checkReproduced(t, dir)
 }
 
@@ -81,9 +78,7 @@ func TestReproduceOfPython(t *testing.T) {
 	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python, "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").MustRun(t)
 	want := "neurolens bench sweep.yaml -P benchmark=b.py -P batch_size=2 --python " + term.ShellWord(python) +
 		" --cold-start --timing=perf_counter --seed=7 --store runs_store --repeats 1"
-	if got := reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	valuetest.Equal(t, reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")), want)
 	checkReproduced(t, dir)
 }
 
@@ -106,14 +101,10 @@ iterations: 1
     assert type != "list" or isinstance(value[0], float)
 `)
 	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python).MustRun(t)
-	if got := rows(t, dir, "SELECT count(*) FILTER (status = 'ok'), count(DISTINCT point_id) FROM runs"); got != "[7 7]" {
-		t.Fatalf("runs, points: %s", got)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT count(*) FILTER (status = 'ok'), count(DISTINCT point_id) FROM runs"), "[7 7]", "runs, points")
 	for value, again := range map[string]string{"3.10": `-P 'value="3.10"'`, "2": "-P value=2.0"} {
 		id := strings.Trim(rows(t, dir, "SELECT run_id FROM runs WHERE params['value'] = '"+value+"'"), "[]")
-		if got := reproduceCommandOf(t, dir, id); !strings.Contains(got, again) {
-			t.Errorf("%s, want %s", got, again)
-		}
+		valuetest.Contains(t, reproduceCommandOf(t, dir, id), again)
 	}
 }
 
@@ -132,9 +123,7 @@ func TestReproduceOfModel(t *testing.T) {
 		return reproduceCommandOf(t, dir, strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs WHERE purpose = '"+profiled+"'"), "[]"))
 	}
 	programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python, "--profile", "ort", "-P", "model=./one.onnx").MustRun(t)
-	if got := command("profile"); !strings.Contains(got, " --profile ort ") {
-		t.Errorf("a pass of a profiler: %s", got)
-	}
+	valuetest.Contains(t, command("profile"), " --profile ort ", "a pass of a profiler")
 	if got := command("measure"); strings.Contains(got, " --profile") {
 		t.Errorf("a measurement: %s", got)
 	}
@@ -153,9 +142,7 @@ func TestReproduceOfSides(t *testing.T) {
 	bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--against", "HEAD", "--repeats", "1")
 	bench.MustRun(t)
 	commit := programtest.Git(t, dir, "rev-parse", "HEAD")
-	if want := "\nbase " + commit[:7] + " · head " + commit[:7] + " + uncommitted changes\n"; !strings.Contains(bench.Messages.String(), want) {
-		t.Errorf("it says\n%s, want%s", bench.Messages.String(), want)
-	}
+	valuetest.Contains(t, bench.Messages.String(), "\nbase "+commit[:7]+" · head "+commit[:7]+" + uncommitted changes\n", "it")
 	ls := programtest.Program(t, dir, "ls", "--format", "table")
 	ls.MustRun(t)
 	if out := ls.Printed.String(); !strings.Contains(out, "  SIDE  ") || !strings.Contains(out, "  head  ") || !strings.Contains(out, "  base  ") {

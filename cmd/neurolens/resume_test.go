@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/sql"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const resumedSweep = `suite: resumed
@@ -41,9 +42,7 @@ func TestResume(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 2 {
 		bench := programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python)
-		if err := bench.Start(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, bench.Start())
 		// A session that has stored nothing cannot be gone on from.
 		enough := filesOf(t, dir) + 1 + random.IntN(12)
 		for end := time.Now().Add(5 * time.Minute); filesOf(t, dir) < enough; time.Sleep(5 * time.Millisecond) {
@@ -57,23 +56,16 @@ func TestResume(t *testing.T) {
 	}
 	last := programtest.Program(t, dir, "bench", "sweep.yaml", "--python", python)
 	last.MustRun(t)
-	if !strings.Contains(last.Messages.String(), "continues session") {
-		t.Errorf("it does not say that it goes on:\n%s", last.Messages.String())
-	}
+	valuetest.Contains(t, last.Messages.String(), "continues session", "it does not say that it goes on")
 	got := rows(t, dir, `SELECT count(*), count(DISTINCT (point_id, repeat_index)), count(DISTINCT point_id),
 		count(*) FILTER (status = 'ok'), count(DISTINCT session_id), count(DISTINCT resumes) FROM runs`)
-	if got != "[72 72 24 72 3 2]" {
-		t.Errorf("runs, launches, points, ok runs, sessions, sessions resumed: %s, want [72 72 24 72 3 2]", got)
-	}
+	valuetest.Equal(t, got, "[72 72 24 72 3 2]", "runs, launches, points, ok runs, sessions, sessions resumed")
 }
 
 // filesOf counts the files of runs in the store of a directory; there need not be one.
 func filesOf(t testing.TB, dir string) int {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "runs_store", "live", "*", "*.parquet"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := valuetest.Must(filepath.Glob(filepath.Join(dir, "runs_store", "live", "*", "*.parquet")))
 	return len(found)
 }
 
@@ -81,15 +73,9 @@ func filesOf(t testing.TB, dir string) int {
 func rows(t testing.TB, dir, text string) string {
 	t.Helper()
 	ctx := context.Background()
-	db, err := query.Open(ctx, []string{filepath.Join(dir, "runs_store")}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(query.Open(ctx, []string{filepath.Join(dir, "runs_store")}, query.Options{}))
 	defer db.Close()
-	table, err := sql.Select(ctx, db, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := valuetest.Must(sql.Select(ctx, db, text))
 	var all []string
 	for _, row := range table.Rows {
 		all = append(all, fmt.Sprint(row))

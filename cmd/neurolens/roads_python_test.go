@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRoadsPython: a Python benchmark is handed each value with its type, and what it reads back is the text of the sweep.
@@ -67,23 +68,12 @@ class Bench:
 // checkReceived holds that a benchmark was handed the values of its point, a real as a real.
 func checkReceived(t *testing.T, file string, want map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(file))
 	var got map[string]jsontext.Value
-	if err := jsontext.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, jsontext.Unmarshal(text, &got))
 	for axis, value := range want {
-		received, err := schema.CanonicalValue(got[axis])
-		if err != nil {
-			t.Fatal(err)
-		}
-		sent, err := schema.CanonicalValue([]byte(value))
-		if err != nil {
-			t.Fatal(err)
-		}
+		received := valuetest.Must(schema.CanonicalValue(got[axis]))
+		sent := valuetest.Must(schema.CanonicalValue([]byte(value)))
 		real := func(text string) bool { return strings.Trim(text, "-0123456789") != "" }
 		if received != sent || got[axis].Kind() == jsontext.KindNumber && real(value) != real(string(got[axis])) {
 			t.Errorf("%s: %s was handed over as %s", axis, value, got[axis])

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // FuzzRoads: a value is the same text, and its point the same point, whichever way it comes: in a sweep file, by -P, in JSON of an
@@ -31,17 +32,12 @@ func FuzzRoads(f *testing.F) {
 		text := point.Params["x"]
 		if !strings.ContainsAny(value[:1], "[{") { // -P takes no list
 			again := sweptPoint(t, "0", sweep.Overrides{Params: map[string]string{"x": value}})
-			if again.Params["x"] != text || again.PointID != point.PointID {
-				t.Errorf("%s is %q in a sweep, and %q by -P", value, text, again.Params["x"])
-			}
+			valuetest.Equal(t, again.Params["x"], text, value)
+			valuetest.Equal(t, again.PointID, point.PointID, value)
 		}
-		if imported := foreign.TextOf(jsontext.Value(value)); imported != text {
-			t.Errorf("%s is %q in a sweep, and %q in a JSON file", value, text, imported)
-		}
+		valuetest.Equal(t, foreign.TextOf(jsontext.Value(value)), text, value)
 		run := schema.Run{Benchmark: point.Benchmark, Params: map[string]string{"x": text}}
-		if id := schema.PointID(&run); id != point.PointID {
-			t.Errorf("%s: point %s in a sweep, %s of a run", value, point.PointID, id)
-		}
+		valuetest.Equal(t, schema.PointID(&run), point.PointID, value, "point")
 		asked(t, value, text)
 		checkImports(t, value, point)
 	})
@@ -60,18 +56,10 @@ func checkImports(t *testing.T, value string, point *sweep.Point) {
 	case '[', '{':
 		cell = text // it is taken as it stands
 	}
-	mapped, err := formats.Mapped(formats.CSV, []byte("benchmark: b\nfields: {x: params}\nmetrics: {m: {metric: latency, unit: ns}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapped := valuetest.Must(formats.Mapped(formats.CSV, []byte("benchmark: b\nfields: {x: params}\nmetrics: {m: {metric: latency, unit: ns}}\n")))
 	var table strings.Builder
-	if err := csv.NewWriter(&table).WriteAll([][]string{{"x", "m"}, {cell, "1"}}); err != nil {
-		t.Fatal(err)
-	}
-	jsonLines, err := formats.Named("jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, csv.NewWriter(&table).WriteAll([][]string{{"x", "m"}, {cell, "1"}}))
+	jsonLines := valuetest.Must(formats.Named("jsonl"))
 	for _, road := range []struct {
 		name, want string
 		run        schema.Run
@@ -92,15 +80,10 @@ func checkImports(t *testing.T, value string, point *sweep.Point) {
 // imported is the only run of a text.
 func imported(t *testing.T, format foreign.Format, text string) schema.Run {
 	t.Helper()
-	in, err := foreign.FromReader(strings.NewReader(text), "roads", time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := valuetest.Must(foreign.FromReader(strings.NewReader(text), "roads", time.UTC))
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
-	if err != nil || len(runs) != 1 {
-		t.Fatalf("%s: %v, %d runs, %+v", text, err, len(runs), report)
-	}
+	report := valuetest.Must(foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true }))
+	valuetest.Equal(t, len(runs), 1, text, report)
 	return runs[0]
 }
 
@@ -144,9 +127,7 @@ func sweptPoint(t *testing.T, value string, o sweep.Overrides) *sweep.Point {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	if len(s.Points) != 1 {
-		t.Fatalf("%s: %d points", text, len(s.Points))
-	}
+	valuetest.Equal(t, len(s.Points), 1, text)
 	return &s.Points[0]
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestScreensOnATerminal: on terminals of 80 and 200 columns no line is longer than the terminal, and no two lines with a value are
@@ -28,9 +29,7 @@ func TestScreensOnATerminal(t *testing.T) {
 				long, 'a'+point, long, 'A'+session, session+1)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644))
 	programtest.Output(t, dir, "ingest", "runs.jsonl")
 	for _, columns := range []int{80, 200} {
 		for command, least := range map[string]int{"ls session=last": 12, "history": 12, "compare session=last~1 session=last --all": 12} {
@@ -60,15 +59,10 @@ func TestScreensOnATerminal(t *testing.T) {
 // on a pipe.
 func TestGoldenScreens(t *testing.T) {
 	dir := t.TempDir()
-	script, err := txtar.ParseFile(filepath.Join("testdata", "script", "ci_log.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := valuetest.Must(txtar.ParseFile(filepath.Join("testdata", "script", "ci_log.txtar")))
 	for _, file := range script.Files {
 		if file.Name == "runs.jsonl" {
-			if err := os.WriteFile(filepath.Join(dir, file.Name), file.Data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.WriteFile(filepath.Join(dir, file.Name), file.Data, 0o644))
 		}
 	}
 	programtest.Output(t, dir, "ingest", "runs.jsonl")
@@ -78,17 +72,10 @@ func TestGoldenScreens(t *testing.T) {
 			word, _, _ := strings.Cut(command, " ")
 			golden := filepath.Join("testdata", "screens", fmt.Sprintf("%s_%d.txt", word, columns))
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got != string(want) {
-				t.Errorf("%s at %d columns: got\n%swant\n%s", command, columns, got, want)
-			}
+			want := valuetest.Must(os.ReadFile(golden))
+			valuetest.Equal(t, got, string(want), command, columns, "columns", want)
 		}
 	}
 }

@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // inFolder is a working directory with files of those names.
 func inFolder(t testing.TB, names ...string) {
 	t.Chdir(t.TempDir())
 	for _, name := range names {
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(name, nil, 0o600))
 	}
 }
 

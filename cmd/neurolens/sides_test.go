@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // twoSides makes a repository whose base prints 5 and whose head prints 15, in several languages. It returns its folder, and one that
@@ -19,9 +20,7 @@ func twoSides(t *testing.T) (dir, outside string) {
 	t.Helper()
 	outside, dir = t.TempDir(), filepath.Join(t.TempDir(), "repository")
 	for _, made := range []string{"src", "tool", "lib", "perl"} {
-		if err := os.MkdirAll(filepath.Join(dir, made), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.MkdirAll(filepath.Join(dir, made), 0o755))
 	}
 	side := func(value string) {
 		for name, text := range map[string]string{
@@ -44,9 +43,7 @@ func twoSides(t *testing.T) (dir, outside string) {
 		} {
 			programtest.WriteFile(t, dir, name, strings.ReplaceAll(text, "%s", value))
 		}
-		if err := os.Chmod(filepath.Join(dir, "only.sh"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Chmod(filepath.Join(dir, "only.sh"), 0o755))
 	}
 	side("5")
 	programtest.Repository(t, dir)
@@ -80,9 +77,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 	made := func(name string) func(*testing.T, string, string) {
 		return func(t *testing.T, dir, _ string) {
 			t.Helper()
-			if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 		}
 	}
 	old := func(name string) func(*testing.T, string, string) {
@@ -250,9 +245,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 			needs: "python3", sweep: "command: [PYTHON, run.py]\n", env: []string{"PYTHONPATH=OUT/link/lib"},
 			make: func(t *testing.T, dir, out string) {
 				t.Helper()
-				if err := os.Symlink(dir, filepath.Join(out, "link")); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, os.Symlink(dir, filepath.Join(out, "link")))
 			},
 			want: "module.py, which is in your working tree (PYTHONPATH points there): let each side use its own, by a relative path",
 		},
@@ -376,26 +369,20 @@ func (c sidesCase) try(t *testing.T) {
 		return
 	}
 	got := rows(t, dir, "SELECT side, samples.p50 FROM samples JOIN runs USING (run_id) WHERE samples.metric = 'v' ORDER BY 1")
-	if code != 0 || got != "[base 5] [head 15]" {
-		t.Errorf("exit %d, %s\n%s%s", code, got, bench.Printed.String(), said)
-	}
+	valuetest.Equal(t, code, 0, "exit", bench.Printed.String(), said)
+	valuetest.Equal(t, got, "[base 5] [head 15]", "exit", bench.Printed.String(), said)
 }
 
 // goCache is the folder in which go keeps compiled packages and programs.
 func goCache(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := valuetest.Must(exec.Command("go", "env", "GOCACHE").Output())
 	return strings.TrimSpace(string(out))
 }
 
 // ignoredProgram makes a program that git ignores.
 func ignoredProgram(t *testing.T, dir, _ string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, ".venv/bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Join(dir, ".venv/bin"), 0o755))
 	script(t, filepath.Join(dir, ".venv/bin"), "prog")
 }

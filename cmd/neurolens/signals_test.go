@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // asks is the variable that makes the test program a command. The command prints a line when it can be interrupted.
@@ -39,20 +41,13 @@ func TestAsking(t *testing.T) {
 			for s, code := range map[os.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 				cmd := exec.Command(os.Args[0])
 				cmd.Env = append(os.Environ(), asks+"="+how)
-				out, err := cmd.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				out := valuetest.Must(cmd.StdoutPipe())
+				valuetest.OK(t, cmd.Start())
 				lines := bufio.NewScanner(out)
 				if !lines.Scan() || lines.Text() != "ready" {
 					t.Fatalf("it says %q", lines.Text())
 				}
-				if err := cmd.Process.Signal(s); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, cmd.Process.Signal(s))
 				said := ""
 				for lines.Scan() {
 					said += lines.Text()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // typo is what somebody typed who meant something else: a command line, or the text of a sweep file.
@@ -123,9 +125,7 @@ func isClear(message string) bool {
 
 func writeText(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // typed runs a command line and gives its exit code and what it wrote to standard error.

@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // specials are what an untrusted store can have in the place of a file or a directory.
@@ -38,19 +39,13 @@ func everyPlace(t *testing.T) (dir string, places []string) {
 	dir = filepath.Join(t.TempDir(), "store")
 	programtest.FillStore(t, dir, 9, 10) // which seals
 	programtest.FillStore(t, dir, 1, 10) // which does not
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := schema.List(schema.Dir(dir), schema.Scope{})
-	if err != nil || len(list.Live) != 1 || len(list.Sealed) != 1 {
-		t.Fatalf("the store has %+v, %v", list, err)
-	}
+	store := valuetest.Must(ingest.Open(dir, "test"))
+	list := valuetest.Must(schema.List(schema.Dir(dir), schema.Scope{}))
+	valuetest.Equal(t, len(list.Live), 1, "the store", list)
+	valuetest.Equal(t, len(list.Sealed), 1, "the store", list)
 	live, sealed := list.Live[0], list.Sealed[0]
 	event, err := store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: []string{live.Run.String()}, Key: "k", Value: "v"})
-	if err := errors.Join(err, store.Close()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(err, store.Close()))
 	id := schema.NewULID(time.Now())
 	claim := schema.Claim{ID: id}.Path()
 	return dir, []string{
@@ -80,10 +75,7 @@ func TestSpecialFiles(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "store")
 			name := filepath.Join(dir, place)
-			err := errors.Join(os.CopyFS(dir, os.DirFS(whole)), os.MkdirAll(filepath.Dir(name), 0o777), os.RemoveAll(name), make(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, errors.Join(os.CopyFS(dir, os.DirFS(whole)), os.MkdirAll(filepath.Dir(name), 0o777), os.RemoveAll(name), make(name)))
 			for c, command := range specialCommands(t, (programtest.Long() || torture) && kind == "pipe") {
 				if (programtest.Long() || torture) && (p+c)%third != 0 {
 					continue

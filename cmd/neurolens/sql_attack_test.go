@@ -14,15 +14,13 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // attacks are the lines of a file of testdata/sql, without comments; a part ends at an empty line.
 func attacks(t *testing.T, name string) (parts [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "sql", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join("testdata", "sql", name)))
 	for part := range strings.SplitSeq(string(text), "\n\n") {
 		lines := slices.DeleteFunc(strings.Split(part, "\n"), func(line string) bool { return line == "" || line[0] == '#' })
 		parts = append(parts, lines)
@@ -48,21 +46,15 @@ func newPrison(t *testing.T) *prison {
 	p := &prison{dir: dir, store: filepath.Join(dir, "store")}
 	programtest.FillStore(t, p.store, 1, 3)
 	for _, name := range []string{"secret", "tmp", "cwd"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	}
 	secret := filepath.Join(dir, "secret", "canary.csv")
 	programtest.WriteFile(t, dir, "secret/canary.csv", "a,b\n"+canary+",2\n")
 	programtest.WriteFile(t, dir, "secret/"+listed, "")
 	programtest.Program(t, dir, "export", "parquet", "--store", p.store).MustRun(t)
-	if err := os.Symlink(secret, filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
-	live, err := filepath.Glob(filepath.Join(p.store, "live", "*", "*.parquet"))
-	if err != nil || len(live) != 1 {
-		t.Fatal(live, err)
-	}
+	valuetest.OK(t, os.Symlink(secret, filepath.Join(dir, "link")))
+	live := valuetest.Must(filepath.Glob(filepath.Join(p.store, "live", "*", "*.parquet")))
+	valuetest.Equal(t, len(live), 1, live)
 	p.words = strings.NewReplacer("{SECRET}", secret, "{DIR}", filepath.Dir(secret), "{PARQUET}", filepath.Join(dir, "parquet", "runs.parquet"),
 		"{LINK}", filepath.Join(dir, "link"), "{LIVE}", live[0], "{STORE}", p.store, "{OUT}", filepath.Join(dir, "out"), "{LF}", "\n", "{RLO}", "\u202e")
 	p.before = p.state(t)
@@ -73,7 +65,7 @@ func newPrison(t *testing.T) *prison {
 func (p *prison) state(t *testing.T) string {
 	t.Helper()
 	var lines strings.Builder
-	err := filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -84,10 +76,7 @@ func (p *prison) state(t *testing.T) string {
 			fmt.Fprintln(&lines, path, info.Mode(), info.Size(), info.ModTime())
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return lines.String()
 }
 
@@ -160,9 +149,7 @@ func (p *prison) bomb(t *testing.T, text string) (peak, after float64) {
 	t.Helper()
 	q := p.query(t, "--memory-limit", strconv.Itoa(bombLimit)+"B", text)
 	q.Args, q.Env = append([]string{q.Path, q.Path}, q.Args[1:]...), append(q.Env, peakRole+"=1")
-	if err := q.Start(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, q.Start())
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = q.Wait() }()
 	interrupted := time.Time{}
@@ -245,24 +232,18 @@ func TestKilled(t *testing.T) {
 	t.Parallel()
 	p := newPrison(t)
 	q := p.query(t, endless)
-	if err := q.Start(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, q.Start())
 	if !worked(q.Process.Pid, nil) {
 		t.Fatal("it ended")
 	}
 	for _, child := range descendants(q.Process.Pid) {
-		if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, syscall.Kill(child, syscall.SIGKILL))
 	}
 	_ = q.Wait() // its exit code is looked at
 	if q.ProcessState.ExitCode() != exitOther || !strings.HasSuffix(q.Messages.String(), "was killed, as the system does when memory runs out\n") {
 		t.Errorf("%v: %s", q.ProcessState, q.Messages.String())
 	}
-	if after := p.state(t); after != p.before {
-		t.Errorf("left\n%s", after)
-	}
+	valuetest.Equal(t, p.state(t), p.before, "left")
 }
 
 // TestParentKilled: an answer whose parent was killed ends too, and what the two left goes with the next question.
@@ -271,27 +252,18 @@ func TestParentKilled(t *testing.T) {
 	p := newPrison(t)
 	q := p.query(t, endless)
 	q.Stdout = nil
-	out, err := q.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := q.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := valuetest.Must(q.StdoutPipe())
+	valuetest.OK(t, q.Start())
 	if !worked(q.Process.Pid, nil) {
 		t.Fatal("it ended")
 	}
-	if err := q.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, q.Process.Kill())
 	if _, err := out.Read(make([]byte, 1)); err == nil { // both have it open
 		t.Error("it answered")
 	}
 	_ = q.Wait() // it was killed
 	p.query(t, "SELECT 1").MustRun(t)
-	if after := p.state(t); after != p.before {
-		t.Errorf("left\n%s", after)
-	}
+	valuetest.Equal(t, p.state(t), p.before, "left")
 }
 
 // TestReaderGone: a reader of the output who goes away leaves nothing behind in the directory for temporary files.
@@ -314,9 +286,7 @@ func TestReaderGone(t *testing.T) {
 		}
 		q := programtest.Program(t, p.dir, append(argv, "--store", p.store)...)
 		q.Env, q.Stdout = append(q.Env, "TMPDIR="+filepath.Join(p.dir, "tmp")), w
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, r.Close())
 		_ = q.Run() // its exit code is looked at
 		_ = w.Close()
 		if q.ProcessState.ExitCode() != exitPipe || q.Messages.Len() > 0 {

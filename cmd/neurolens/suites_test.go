@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // suite is a project in which something is wrong, as suites are, and what a sweep of a page about another system makes of it.
@@ -80,13 +81,8 @@ func testSuites(t *testing.T) {
 // layOver writes the files of a suite into a folder.
 func layOver(t *testing.T, dir, suite string) {
 	t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "suites", suite+".txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := txtar.Write(archive, dir); err != nil {
-		t.Fatal(err)
-	}
+	archive := valuetest.Must(txtar.ParseFile(filepath.Join("testdata", "suites", suite+".txtar")))
+	valuetest.OK(t, txtar.Write(archive, dir))
 	for _, program := range []string{"bin/swift", "program.sh"} {
 		if err := os.Chmod(filepath.Join(dir, program), 0o755); err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
@@ -105,27 +101,21 @@ func (s suite) run(t *testing.T, sweep, from string) {
 		cmd.Env = append(cmd.Env, "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
 	}
 	out, err := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != s.exit {
-		t.Errorf("exit %d, want %d: %v\n%s", code, s.exit, err, out)
-	}
+	valuetest.Equal(t, cmd.ProcessState.ExitCode(), s.exit, "exit", err, out)
 	want := s.statuses
 	if from == "page" && s.optional != "" {
 		want = s.optional
 	}
 	query := func(text string) string { return programtest.Output(t, dir, "query", "--format", "csv", text) }
 	lines := strings.Fields(query("SELECT status || '-' || count(*) AS n FROM runs WHERE purpose = 'measure' GROUP BY status ORDER BY status"))
-	if got := strings.ReplaceAll(strings.Join(lines[1:], ", "), "-", " "); got != want {
-		t.Errorf("runs: %s, want %s\n%s", got, want, out)
-	}
+	valuetest.Equal(t, strings.ReplaceAll(strings.Join(lines[1:], ", "), "-", " "), want, "runs", out)
 	if text := query("SELECT count(*) FROM runs WHERE status NOT IN ('ok') AND (error IS NULL OR error_kind IS NULL)"); strings.TrimSpace(text[strings.IndexByte(text, '\n'):]) != "0" {
 		t.Errorf("runs without a reason: %s", text)
 	}
 	if strings.Contains(s.args, "--out-dir out") {
 		written := jsonIn(t, filepath.Join(dir, "out"))
 		for _, id := range strings.Fields(query("SELECT run_id FROM runs WHERE purpose = 'measure'"))[1:] {
-			if !strings.Contains(written, `"run_id": "`+id+`"`) {
-				t.Errorf("run %s is in no file of out", id)
-			}
+			valuetest.Contains(t, written, `"run_id": "`+id+`"`, "run", id, "is in no file of out")
 		}
 	}
 }
@@ -134,7 +124,7 @@ func (s suite) run(t *testing.T, sweep, from string) {
 func jsonIn(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".json" {
 			return err
 		}
@@ -144,9 +134,6 @@ func jsonIn(t *testing.T, dir string) string {
 		}
 		all.Write(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all.String()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // pictureColumns is the width of the terminal in the README's picture.
@@ -49,23 +50,16 @@ func TestTerminalPicture(t *testing.T) {
 	if *update {
 		writeText(t, path, terminalSVG(lines))
 	}
-	picture, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := valuetest.Must(os.ReadFile(path))
 	kept := textOfSVG(string(picture))
 	named := 0
 	for _, line := range kept {
 		if machine := headingMachine.FindStringSubmatch(line); machine != nil {
 			named++
-			if got := machine[1] + machine[2]; got != recordedMachine {
-				t.Errorf("the picture names the machine %s, want %s (-update draws it anew)", got, recordedMachine)
-			}
+			valuetest.Equal(t, machine[1]+machine[2], recordedMachine, "the picture names the machine")
 		}
 	}
-	if named != 2 {
-		t.Errorf("%d headings of the picture name a machine, want those of ls and plot", named)
-	}
+	valuetest.Equal(t, named, 2)
 	for _, line := range lines {
 		plain := strings.TrimRight(ansi.Strip(line), " ")
 		if steady := strings.HasPrefix(plain, "$ ") || regexp.MustCompile(`^[A-Z]+ .*(MEDIAN|STATUS)`).MatchString(plain); steady && !slices.ContainsFunc(kept, func(k string) bool {

@@ -24,6 +24,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/sql"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // tortureSweep measures a script that leaves a daemon behind in every iteration: double-forked, in a session of its
@@ -59,9 +60,7 @@ func TestTorture(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"sweep.yaml": tortureSweep, "daemon.sh": tortureScript} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -116,9 +115,7 @@ func newTortured(t *testing.T, dir string, random *rand.Rand) *tortured {
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), s.mark, programtest.RoleVariable+"=1")
 	s.cmd.Stderr = &s.stderr
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, s.cmd.Start())
 	return s
 }
 
@@ -236,18 +233,10 @@ func (s *tortured) marked() []string {
 func checkStore(t *testing.T, dir string, acknowledged map[string]bool, lost int) {
 	t.Helper()
 	ctx := context.Background()
-	db, err := query.Open(ctx, []string{dir}, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(query.Open(ctx, []string{dir}, query.Options{}))
 	defer db.Close()
-	runs, err := sql.Select(ctx, db, "SELECT run_id, status FROM runs")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := sql.Select(ctx, db, "SELECT count(*), sum(value) FROM samples_long"); err != nil {
-		t.Fatal(err)
-	}
+	runs := valuetest.Must(sql.Select(ctx, db, "SELECT run_id, status FROM runs"))
+	valuetest.Must(sql.Select(ctx, db, "SELECT count(*), sum(value) FROM samples_long"))
 	statuses := map[string]int{}
 	for _, row := range runs.Rows {
 		delete(acknowledged, views.ShortRun(row[0].(string)))
@@ -257,7 +246,5 @@ func checkStore(t *testing.T, dir string, acknowledged map[string]bool, lost int
 		t.Errorf("acknowledged, but not in the store: %v", slices.Sorted(maps.Keys(acknowledged)))
 	}
 	t.Logf("%d runs in the store: %v", len(runs.Rows), statuses)
-	if statuses["lost"] != lost {
-		t.Errorf("%d runs are stored as lost, %d were reported", statuses["lost"], lost)
-	}
+	valuetest.Equal(t, statuses["lost"], lost)
 }

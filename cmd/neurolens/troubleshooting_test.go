@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestTroubleshooting runs every command of docs/troubleshooting.md where it goes wrong: standard error has to be what the page shows.
@@ -21,10 +22,7 @@ func TestTroubleshooting(t *testing.T) {
 	programtest.Needs(t, "python3", err)
 	dir := troubledDir(t)
 	path := filepath.Join("..", "..", "docs", "troubleshooting.md")
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := valuetest.Must(os.ReadFile(path))
 	ran := 0
 	got := regexp.MustCompile("(?s)```text\n(.*?)```").ReplaceAllStringFunc(string(page), func(block string) string {
 		var b strings.Builder
@@ -54,9 +52,7 @@ func troubledDir(t *testing.T) string {
 	t.Helper()
 	dir := documentDir(t)
 	for _, folder := range []string{"folder", "wrong"} {
-		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
 	}
 	for name, text := range map[string]string{
 		"numbers":              "2\n1\n",
@@ -76,9 +72,7 @@ func troubledDir(t *testing.T) string {
 	if err != nil || len(damaged) == 0 {
 		t.Fatalf("no sealed file to damage: %v", err)
 	}
-	if err := os.Truncate(damaged[0], 100); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Truncate(damaged[0], 100))
 	return dir
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // everyByte is the content of every file of a store, however it is called.
@@ -323,8 +324,8 @@ func TestRepairFaults(t *testing.T) {
 func TestEmptyClaims(t *testing.T) {
 	t.Parallel()
 	dir := everything(t)
-	listing := storetest.Must(schema.List(os.DirFS(dir), schema.Scope{}))
-	claims := storetest.Must(disk.ListClaims(os.DirFS(dir)))
+	listing := valuetest.Must(schema.List(os.DirFS(dir), schema.Scope{}))
+	claims := valuetest.Must(disk.ListClaims(os.DirFS(dir)))
 	sealed := slices.IndexFunc(claims, func(c schema.Claim) bool { return c.ID == listing.Sealed[0].ID })
 	if len(claims) != 2 || sealed < 0 {
 		t.Fatalf("%v, %v", claims, listing.Sealed)

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func smallRun() schema.Run { return runtest.Small() }
@@ -20,7 +21,7 @@ func fullRun() schema.Run  { return runtest.Full() }
 // What these tests share with those of other packages, under short names.
 var (
 	tier       = storetest.Tier
-	mustDo     = storetest.OK
+	mustDo     = valuetest.OK
 	snapshot   = storetest.Snapshot
 	writeFile  = storetest.WriteFile
 	flipByte   = storetest.FlipByte
@@ -34,7 +35,7 @@ var (
 	wholeStore = storetest.Whole
 )
 
-func must[T any](value T, err error) T { return storetest.Must(value, err) }
+func must[T any](value T, err error) T { return valuetest.Must(value, err) }
 
 // open is how storetest opens a store, and makes one where there is none.
 func open(dir string) (storetest.Store, error) {

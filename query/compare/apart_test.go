@@ -1,7 +1,6 @@
 package compare_test
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestCompareApart: the variation between two sessions is estimated from others that are as far apart. Eight sessions of one afternoon do not show
@@ -98,9 +98,7 @@ func TestCompareApartAxis(t *testing.T) {
 	for row := range got.Rows {
 		verdicts[cellOf(got, row, "variant")] = cellOf(got, row, "verdict")
 	}
-	if want := map[string]string{"near": string(judge.Regressed), "far": string(judge.Inconclusive)}; !maps.Equal(verdicts, want) {
-		t.Errorf("got %v, want %v", verdicts, want)
-	}
+	valuetest.DeepEqual(t, verdicts, map[string]string{"near": string(judge.Regressed), "far": string(judge.Inconclusive)})
 }
 
 // TestCompareUnknownSession: runs without a session have no verdict, whatever is known of

@@ -3,7 +3,6 @@ package compare_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/answer"
@@ -11,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // sessionsApart returns runs of nine sessions, a day apart: the base is the second to last, the head the last one. The base has a
@@ -50,9 +50,7 @@ func TestBaseDB(t *testing.T) {
 		cells := func(c compare.Comparison) string {
 			return fmt.Sprint(answer.TableOf(compare.Fields(true), c.Rows).Rows)
 		}
-		if cells(got) != cells(want) {
-			t.Errorf("limit %d: got\n%s\nwant\n%s", limit, cells(got), cells(want))
-		}
+		valuetest.Equal(t, cells(got), cells(want), "limit", limit)
 		if got.Base.Filter != "b.json" || got.Head.Filter != "session=last" || got.Base.Runs != 2*len(wobble(1)) {
 			t.Errorf("the sides are %+v and %+v", got.Base, got.Head)
 		}
@@ -83,9 +81,7 @@ func TestBaseDBRefusals(t *testing.T) {
 		{"bench", "session=last", "filter"},
 	} {
 		_, err := compare.Compare(t.Context(), stored, compare.Request{BaseDB: file, Base: c.base, Head: c.head})
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q and %q: %v, want %s", c.base, c.head, err, c.says)
-		}
+		valuetest.Fails(t, err, c.says, c.base, c.head)
 	}
 }
 

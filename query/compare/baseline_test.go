@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/baseline"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // blessWobble are locations around a level.
@@ -46,24 +47,15 @@ func sessions() (runs []schema.Run) {
 // read makes a baseline of a session.
 func read(t *testing.T, db *query.DB, filter string, metrics ...string) *compare.Baseline {
 	t.Helper()
-	b, err := compare.ReadBaseline(t.Context(), db, compare.BaselineRequest{Filter: filter, Metrics: metrics})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := valuetest.Must(compare.ReadBaseline(t.Context(), db, compare.BaselineRequest{Filter: filter, Metrics: metrics}))
 	return b
 }
 
 // fileStore is a store of the runs of a file of a baseline, as its reader makes them.
 func fileStore(t *testing.T, path string) *query.DB {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := baseline.Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(path))
+	d := valuetest.Must(baseline.Decode(text))
 	var runs []schema.Run
 	for i := range d.Points {
 		for _, r := range d.RunsOf(&d.Points[i]) {
@@ -82,22 +74,14 @@ func TestVerdictsOfFile(t *testing.T) {
 	t.Parallel()
 	db := querytest.SealedRuns(t, sessions())
 	path := filepath.Join(t.TempDir(), "b.json")
-	if _, err := read(t, db, "session=last~1").Write(path); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(read(t, db, "session=last~1").Write(path))
 	file := fileStore(t, path)
 	for _, gate := range []bool{false, true} {
 		req := compare.Request{Base: "session=last~1", Head: "session=last"}
 		req.Rules.Gate = gate
-		want, err := compare.Compare(t.Context(), db, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := valuetest.Must(compare.Compare(t.Context(), db, req))
 		req.Base, req.BaseDB = "", file
-		got, err := compare.Compare(t.Context(), db, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := valuetest.Must(compare.Compare(t.Context(), db, req))
 		verdicts := ""
 		for i, w := range want.Rows {
 			g := got.Rows[i]
@@ -112,9 +96,7 @@ func TestVerdictsOfFile(t *testing.T) {
 				t.Errorf("gate %v: row %d is %s %s with %d sessions, want %s %s with %d", gate, i, g.Verdict, g.Reason, g.History, w.Verdict, w.Reason, w.History)
 			}
 		}
-		if verdicts != "regressed regressed unchanged " {
-			t.Errorf("gate %v: %s", gate, verdicts)
-		}
+		valuetest.Equal(t, verdicts, "regressed regressed unchanged ", "gate", gate)
 	}
 }
 
@@ -187,10 +169,7 @@ func TestWrite(t *testing.T) {
 	db := querytest.SealedRuns(t, sessions())
 	dir := t.TempDir()
 	write := func(filter, name string) compare.BaselineWritten {
-		w, err := read(t, db, filter).Write(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := valuetest.Must(read(t, db, filter).Write(filepath.Join(dir, name)))
 		return w
 	}
 	write("session=last~3", "b.json")
@@ -227,7 +206,5 @@ func TestRemovedRuns(t *testing.T) {
 	dir := querytest.NewStore(t, runs[len(runs)-18:]...)
 	querytest.Annotate(t, dir, ingest.Annotation{Kind: schema.EventRemove, Runs: []string{runs[len(runs)-1].RunID}})
 	b := read(t, querytest.Open(t, dir), "session=last")
-	if n := len(b.Points[2].Metrics[0].Runs); n != 5 {
-		t.Errorf("%d runs, want those that were not removed", n)
-	}
+	valuetest.Equal(t, len(b.Points[2].Metrics[0].Runs), 5)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestBesideLatency: other contents of runs (telemetry, derived or extracted metrics, successful checks, files) change
@@ -44,9 +44,7 @@ func TestBesideLatency(t *testing.T) {
 		}
 		want, got := latencies(t, plain), latencies(t, beside)
 		for name, answer := range want {
-			if !reflect.DeepEqual(got[name], answer) {
-				t.Errorf("seed %d, %s: %+v\nwant %+v", seed, name, got[name], answer)
-			}
+			valuetest.DeepEqual(t, got[name], answer, "seed", seed, name)
 		}
 	}
 }
@@ -90,23 +88,14 @@ func latencies(t *testing.T, runs []schema.Run) map[string]any {
 		table := answer.TableOf(compare.Fields(true), c.Rows)
 		answers["compare "+name] = table.Rows
 	}
-	h, err := history.Read(ctx, db, history.Request{Filter: "side=head"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := valuetest.Must(history.Read(ctx, db, history.Request{Filter: "side=head"}))
 	answers["history"] = answer.TableOf(history.Fields(), h.Rows).Rows
-	grouping, err := db.Groups(ctx, query.GroupRequest{By: []string{"batch_size"}, Best: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	grouping := valuetest.Must(db.Groups(ctx, query.GroupRequest{By: []string{"batch_size"}, Best: true}))
 	answers["groups"] = answer.TableOf(grouping.Fields(), grouping.Groups).Rows
-	err = db.Pages(ctx, query.ListRequest{Since: time.Time{}}, []string{"run_id", "metric", "p50", "p99", "mean", "mad", "stddev", "n_samples", "log_median"}, func(p query.Page) error {
+	valuetest.OK(t, db.Pages(ctx, query.ListRequest{Since: time.Time{}}, []string{"run_id", "metric", "p50", "p99", "mean", "mad", "stddev", "n_samples", "log_median"}, func(p query.Page) error {
 		answers["ls"] = p.Table.Rows
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return answers
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func mustCompare(t testing.TB, db *query.DB, req compare.Request) compare.Comparison {
@@ -83,19 +84,13 @@ func TestCompareTwoSides(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, twoSides()...))
 	c := mustCompare(t, db, compare.Request{Base: "session=last"})
 	for row, want := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged} {
-		if got := cellOf(c, row, "verdict"); got != string(want) {
-			t.Errorf("point %d is %s, want %s", row, got, want)
-		}
+		valuetest.Equal(t, cellOf(c, row, "verdict"), string(want), "point", row, want)
 	}
-	if got := cellOf(c, 0, "method"); got != string(judge.MethodBlocks) {
-		t.Errorf("method %s", got)
-	}
+	valuetest.Equal(t, cellOf(c, 0, "method"), string(judge.MethodBlocks), "method")
 	if change := realOf(t, c, 0, "change"); math.Abs(change-.1) > .002 {
 		t.Errorf("change %g, want 0.1", change)
 	}
-	if len(c.Differs) != 0 {
-		t.Errorf("what differs: %+v", c.Differs)
-	}
+	valuetest.Equal(t, len(c.Differs), 0, "what differs", c.Differs)
 	if g := c.Gate(); g.Regressions != 1 || g.Inconclusive != 0 || g.Points != 3 || g.Looks != 1 {
 		t.Errorf("gate %+v", g)
 	}
@@ -348,9 +343,7 @@ func TestCompareWrong(t *testing.T) {
 		said = append(said, strings.Join([]string{cellOf(got, row, "verdict"), cellOf(got, row, "reason"), cellOf(got, row, "change")}, " ")[:20])
 	}
 	slices.Sort(said)
-	if want := []string{"estimate unchecked <", "estimate wrong_resul", "improved <nil> -0.89", "improved <nil> -0.89"}; !slices.Equal(said, want) {
-		t.Errorf("got %q, want %q", said, want)
-	}
+	valuetest.DeepEqual(t, said, []string{"estimate unchecked <", "estimate wrong_resul", "improved <nil> -0.89", "improved <nil> -0.89"})
 	if _, points, _ := got.GeometricMean("latency"); points != 2 {
 		t.Errorf("the mean is over %d points, want 2", points)
 	}
@@ -388,9 +381,7 @@ func TestCompareAsMany(t *testing.T) {
 	if one := mustCompare(t, db, req); !slices.Equal(one.Common, few.Common) || slices.Contains(one.Common, "batch_size") || !slices.Contains(one.Common, "precision") {
 		t.Errorf("in common: %q with one row, %q with 7", one.Common, few.Common)
 	}
-	if want := []string{"benchmark", "backend"}; !slices.Equal(many.Common, want) {
-		t.Errorf("known to be in common of many: %q, want %q", many.Common, want)
-	}
+	valuetest.DeepEqual(t, many.Common, []string{"benchmark", "backend"}, "known to be in common of many")
 	for row := range few.Rows {
 		for _, f := range compare.Fields(true) {
 			if strings.HasSuffix(f.Name, "_locations") { // in another order
@@ -417,15 +408,11 @@ func TestPagesEnd(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, twoSides()...))
 	full := errors.New("the disk is full")
 	_, err := compare.Compare(t.Context(), db, compare.Request{Pages: func([]compare.Row) error { return full }})
-	if !errors.Is(err, full) {
-		t.Errorf("%v, want %v", err, full)
-	}
+	valuetest.ErrorIs(t, err, full)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	_, err = compare.Compare(ctx, db, compare.Request{Pages: func([]compare.Row) error { cancel(); return nil }})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want %v", err, context.Canceled)
-	}
+	valuetest.ErrorIs(t, err, context.Canceled)
 }
 
 // TestCompareDirty: the number of runs of a side whose code has uncommitted changes.
@@ -454,9 +441,7 @@ func TestCompareNoSession(t *testing.T) {
 	} {
 		runs := slices.Concat(querytest.RunsOf(&n, 1, in("base", c.base), wobble(1000)...), querytest.RunsOf(&n, 1, in("head", c.head), wobble(1500)...))
 		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "benchmark=tiny_linear"})
-		if v := cellOf(got, 0, "verdict"); v != "inconclusive" {
-			t.Errorf("%s: %s", c.what, v)
-		}
+		valuetest.Equal(t, cellOf(got, 0, "verdict"), "inconclusive", c.what)
 	}
 	mixed := slices.Concat(querytest.RunsOf(&n, 1, in("base", ""), wobble(1000)...), querytest.RunsOf(&n, 1, in("base", querytest.SessionID(1)), wobble(1000)...),
 		querytest.RunsOf(&n, 1, in("head", querytest.SessionID(1)), wobble(1500)...))
@@ -481,9 +466,8 @@ func TestCompareMixedMetrics(t *testing.T) {
 		}
 	}
 	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last", Limit: 2})
-	if len(got.Rows) != 4 || len(got.Points) != 6 {
-		t.Errorf("%d rows of %d points, want 2 of each metric of 6", len(got.Rows), len(got.Points))
-	}
+	valuetest.Equal(t, len(got.Rows), 4)
+	valuetest.Equal(t, len(got.Points), 6)
 }
 
 // TestCompareAxis: only what points differ in is an axis.
@@ -532,9 +516,7 @@ func TestUnsupportedHasItsMetric(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, offRuns()...))
 	c := mustCompare(t, db, compare.Request{Base: "side=base", Head: "side=head", Metrics: []string{"latency"}})
 	for _, p := range c.Points {
-		if p.Metric != "latency" {
-			t.Errorf("a point is %s in %q", p.Verdict, p.Metric)
-		}
+		valuetest.Equal(t, p.Metric, "latency", "a point", p.Verdict)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // contrastBlocks is how many runs a side has of the point.
@@ -55,10 +56,7 @@ func contrastedRuns(cores bool) []schema.Run {
 func explainContrasts(t *testing.T, req compare.ExplainRequest, stores ...string) compare.Explanation {
 	t.Helper()
 	req.Base, req.Head = "side=base", "side=head"
-	x, err := compare.Explain(context.Background(), querytest.Open(t, stores...), req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := valuetest.Must(compare.Explain(context.Background(), querytest.Open(t, stores...), req))
 	return x
 }
 
@@ -73,9 +71,7 @@ func TestExplainContrast(t *testing.T) {
 	want := "1 contrast os_kernel=6.9 0 of 14 7 of 14 ns ratio explains 4 head 7 7 <nil> <nil> [env.thp=always]"
 	got := fmt.Sprintln(at("rank"), at("kind"), at("name"), at("base"), at("head"), at("unit"), at("scale"), at("verdict"), at("tested"),
 		at("within"), at("runs"), at("others"), at("sessions"), at("other_sessions"), at("confounded_with"))
-	if strings.TrimSpace(got) != want {
-		t.Errorf("got  %swant %s", got, want)
-	}
+	valuetest.Equal(t, strings.TrimSpace(got), want, got)
 	number := func(name string) float64 { v, _ := at(name).(float64); return v }
 	if number("low") < .17 || number("change") < .18 || number("change") > .22 || number("high") > .23 {
 		t.Errorf("the effect is %v (%v %v)", at("change"), at("low"), at("high"))

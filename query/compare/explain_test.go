@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // explainBlocks is how many runs a side has of each point.
@@ -91,10 +92,7 @@ func opOf(name, kind string, took int64) schema.Op {
 
 func mustExplain(t *testing.T, db *query.DB, req compare.ExplainRequest) compare.Explanation {
 	t.Helper()
-	x, err := compare.Explain(context.Background(), db, req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := valuetest.Must(compare.Explain(context.Background(), db, req))
 	return x
 }
 
@@ -159,9 +157,7 @@ func TestExplain(t *testing.T) {
 <nil> metric temperature +0.00 unchanged
 `
 	want = strings.Replace(want, "POINT", x.Comparison.Rows[0].BaseID, 1)
-	if got := lines(x); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
+	valuetest.Equal(t, lines(x), want)
 }
 
 // TestExplainChoice: which point is explained by default, and which if it has to be a regression.
@@ -213,16 +209,10 @@ func TestExplainChoice(t *testing.T) {
 			db := querytest.Open(t, querytest.NewStore(t, runs...))
 			req := compare.ExplainRequest{Request: compare.Request{Base: "side=base", Head: "side=head"}}
 			x := mustExplain(t, db, req)
-			if got := explained(x); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-			if got := lines(x); !strings.Contains(got, c.line) {
-				t.Errorf("got\n%s\nwant %s", got, c.line)
-			}
+			valuetest.Equal(t, explained(x), c.want)
+			valuetest.Contains(t, lines(x), c.line)
 			req.Regressed = true
-			if got := explained(mustExplain(t, db, req)); got != c.worse {
-				t.Errorf("of those that got worse: got %s, want %s", got, c.worse)
-			}
+			valuetest.Equal(t, explained(mustExplain(t, db, req)), c.worse, "of those that got worse")
 		})
 	}
 }
@@ -252,9 +242,7 @@ func TestExplainSidesOfSessions(t *testing.T) {
 	last, before := "session="+querytest.SessionID(2), "session="+querytest.SessionID(1)
 	x := mustExplain(t, db, compare.ExplainRequest{Request: compare.Request{Base: before, Head: last}})
 	want := "0 point POINT +0.00 inconclusive\n<nil> stage setup +0.00 inconclusive\n"
-	if got := strings.ReplaceAll(lines(x), x.Rows[0].Name, "POINT"); got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
+	valuetest.Equal(t, strings.ReplaceAll(lines(x), x.Rows[0].Name, "POINT"), want)
 	if c := x.Comparison; c.Base.Filter != before || c.Head.Filter != last || c.Head.Runs != 6 {
 		t.Errorf("%q with %q of %d runs", c.Base.Filter, c.Head.Filter, c.Head.Runs)
 	}

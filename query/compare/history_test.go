@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // everything is a step that no store has more runs than.
@@ -104,7 +105,7 @@ func TestSteps(t *testing.T) {
 		}
 		before, without := runs[len(runs)-random.IntN(20)-1].StartedAt.UnixMicro(), []string{runs[random.IntN(len(runs))].SessionID}
 		read := func(step int) (found map[pointKey][]earlierSession, known int) {
-			err := ask(t, dir, step, func(ctx context.Context, q *historyQuery) error {
+			valuetest.OK(t, ask(t, dir, step, func(ctx context.Context, q *historyQuery) error {
 				q.machines, q.before, q.without = []string{"lab1", "lab2"}, before, without
 				var err error
 				if found, err = q.sessions(ctx, "", gaps); err != nil {
@@ -112,10 +113,7 @@ func TestSteps(t *testing.T) {
 				}
 				known, err = q.countSessions(ctx, 7)
 				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			return found, known
 		}
 		want, known := read(everything)
@@ -124,9 +122,7 @@ func TestSteps(t *testing.T) {
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, step %d, gaps %v:\nof all runs %v\nin steps    %v", seed, step, gaps, want, got)
 			}
-			if min(of, 7) != min(known, 7) {
-				t.Errorf("seed %d, step %d: %d sessions are known, of all runs %d", seed, step, of, known)
-			}
+			valuetest.Equal(t, min(of, 7), min(known, 7), "seed", seed, "step", step, of, "sessions are known, of all runs", known)
 		}
 	}
 }
@@ -151,25 +147,18 @@ func TestNewestSuffice(t *testing.T) {
 			return err
 		})
 	}
-	want, err := read(everything)
-	if len(want) != MaxHistory || err != nil {
-		t.Fatal(len(want), err)
-	}
+	want := valuetest.Must(read(everything))
+	valuetest.Equal(t, len(want), MaxHistory)
 	for _, f := range files[:len(files)/4] {
 		name := filepath.Join(dir, f.Path(schema.RunsDir))
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(os.ReadFile(name))
 		footer := len(content) - 8 - int(binary.LittleEndian.Uint32(content[len(content)-8:]))
 		querytest.WriteFile(t, name, slices.Concat(content[:4], make([]byte, footer-4), content[footer:]))
 	}
 	if _, err := read(everything); err == nil {
 		t.Error("files of zeros are read without an error")
 	}
-	if got, err := read(50); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, %v; want %v", got, err, want)
-	}
+	valuetest.DeepEqual(t, valuetest.Must(read(50)), want)
 }
 
 // TestSpaced: the newest sessions that are far enough apart, oldest first, and no more than MaxHistory.

@@ -10,14 +10,13 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // only checks that a comparison has one row.
 func only(t testing.TB, c compare.Comparison) {
 	t.Helper()
-	if len(c.Rows) != 1 {
-		t.Fatalf("%d rows, want 1: %v", len(c.Rows), c.Rows)
-	}
+	valuetest.Equal(t, len(c.Rows), 1, c.Rows)
 }
 
 // TestCompareNewerSide: a session with two sides is represented by the newer one, unless a filter names a side or only selects one.
@@ -191,9 +190,7 @@ func TestCompareUnknown(t *testing.T) {
 	runs := slices.Concat(querytest.RunsOf(&n, 1, at("base", ""), wobble(1000)...), querytest.RunsOf(&n, 1, at("base", "lab3"), wobble(1000)...),
 		querytest.RunsOf(&n, 1, at("head", ""), wobble(1000)...), querytest.RunsOf(&n, 1, at("head", "lab3"), wobble(1000)...), querytest.RunsOf(&n, 1, crash, 1))
 	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
-	if len(got.Rows) != 2 {
-		t.Fatalf("%d rows, want one for each machine", len(got.Rows))
-	}
+	valuetest.Equal(t, len(got.Rows), 2)
 	for row := range got.Rows {
 		want := "estimate"
 		if got.Rows[row].Identity.Machine != "" {
@@ -263,9 +260,7 @@ func TestCompareFailureOfMany(t *testing.T) {
 			}), 0)...)
 		}
 		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
-		if failure := cellOf(got, 0, "failure"); failure != "early" {
-			t.Errorf("failures %q: %v", errors, failure)
-		}
+		valuetest.Equal(t, cellOf(got, 0, "failure"), "early", "failures", errors)
 	}
 }
 

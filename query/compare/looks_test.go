@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // settling is a session that continues until it is settled, without processes.
@@ -211,10 +211,7 @@ func TestSettledTable(t *testing.T) {
 	if !querytest.Long() {
 		t.Skip("NEUROLENS_LONG is not set")
 	}
-	text, err := os.ReadFile("../judge/VALIDATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile("../judge/VALIDATION.md"))
 	for _, c := range []struct {
 		points     int
 		sd, change float64
@@ -231,9 +228,7 @@ func TestSettledTable(t *testing.T) {
 		settled, found, blocks := settledRow(t, s, n)
 		row += fmt.Sprintf(" %.0f (%.0f) | %.1f |", settled, found, blocks)
 		t.Log(row)
-		if !strings.Contains(string(text), row) {
-			t.Errorf("VALIDATION.md does not have %s", row)
-		}
+		valuetest.Contains(t, string(text), row, "VALIDATION.md does not have")
 		if c.sd == .05 && c.change == .1 && settled < 95 {
 			t.Errorf("%.1f %% are settled", settled)
 		}
@@ -300,9 +295,7 @@ func TestSettledFailing(t *testing.T) {
 			runs = append(runs, head)
 		}
 		for id, d := range compare.JudgeSession(runs) {
-			if d.Open() != open {
-				t.Errorf("%d of 20 runs failed: %s is %+v, want it open: %v", failed, id, d, open)
-			}
+			valuetest.Equal(t, d.Open(), open, failed, "of 20 runs failed", id, d, "want it open")
 		}
 	}
 }
@@ -320,9 +313,8 @@ func TestSettledWrong(t *testing.T) {
 		runs = append(runs, head)
 	}
 	for id, d := range compare.JudgeSession(runs) {
-		if d.Verdict != judge.Estimate || d.Reason != judge.Wrong {
-			t.Errorf("%s is %+v", id, d)
-		}
+		valuetest.Equal(t, d.Verdict, judge.Estimate, id, d)
+		valuetest.Equal(t, d.Reason, judge.Wrong, id, d)
 	}
 }
 
@@ -341,9 +333,8 @@ func TestSettledWarnings(t *testing.T) {
 			runs = append(runs, head)
 		}
 		for id, d := range compare.JudgeSession(runs) {
-			if d.Verdict != judge.Estimate || d.Reason != want {
-				t.Errorf("%s: %s is %+v", warning, id, d)
-			}
+			valuetest.Equal(t, d.Verdict, judge.Estimate, warning, id, d)
+			valuetest.Equal(t, d.Reason, want, warning, id, d)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package compare_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestCompareMatches(t *testing.T) {
@@ -50,9 +50,7 @@ func TestCompareMatches(t *testing.T) {
 		}
 		slices.Sort(lines)
 		slices.Sort(c.want)
-		if !slices.Equal(lines, c.want) {
-			t.Errorf("%s against %s: %v, want %v", c.base, c.head, lines, c.want)
-		}
+		valuetest.DeepEqual(t, lines, c.want, c.base, "against", c.head)
 	}
 	for _, c := range []struct{ base, head, says string }{
 		{"backend=cpu bs=1", "backend=torch,triton bs=1", "backend is cpu on the base and torch, triton on the head"},
@@ -88,9 +86,7 @@ func TestCompareMatrix(t *testing.T) {
 		lines = append(lines, cellOf(got, row, "variant")+" "+cellOf(got, row, "batch_size")+" "+cellOf(got, row, "verdict"))
 	}
 	slices.Sort(lines)
-	if want := []string{"fused 1 improved", "fused 2 improved", "tiled 1 unchanged", "tiled 2 unchanged"}; !slices.Equal(lines, want) {
-		t.Errorf("%v, want %v", lines, want)
-	}
+	valuetest.DeepEqual(t, lines, []string{"fused 1 improved", "fused 2 improved", "tiled 1 unchanged", "tiled 2 unchanged"})
 }
 
 func TestCompareMetrics(t *testing.T) {
@@ -126,9 +122,7 @@ func TestCompareMetrics(t *testing.T) {
 		if row < 0 || len(got.Rows) != 2 {
 			t.Fatalf("%s: rows %v", c.metric, got.Rows)
 		}
-		if v := cellOf(got, row, "verdict"); v != string(c.verdict) {
-			t.Errorf("%s with %v: %s, want %s", c.metric, c.thresholds, v, c.verdict)
-		}
+		valuetest.Equal(t, cellOf(got, row, "verdict"), string(c.verdict), c.metric, c.thresholds, c.verdict)
 		if v := realOf(t, got, row, "change"); math.Abs(v-c.change) > 1e-9 {
 			t.Errorf("%s: change %g, want %g", c.metric, v, c.change)
 		}
@@ -142,9 +136,7 @@ func TestCompareMetrics(t *testing.T) {
 		if got.Thresholds[c.metric].Value != counts {
 			t.Errorf("%s with %v: the threshold that counts is %v, want %g", c.metric, c.thresholds, got.Thresholds[c.metric], counts)
 		}
-		if runs := cellOf(got, row, "head_runs"); runs != "7" {
-			t.Errorf("%s: %s runs of the head have it, want 7", c.metric, runs)
-		}
+		valuetest.Equal(t, cellOf(got, row, "head_runs"), "7", c.metric)
 	}
 }
 
@@ -186,9 +178,7 @@ func TestCompareDiffers(t *testing.T) {
 		{Kind: query.ConfigurationFact, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
 		{Kind: query.EnvironmentFact, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
 	}
-	if fmt.Sprint(got.Differs) != fmt.Sprint(want) {
-		t.Errorf("%v, want %v", got.Differs, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(got.Differs), fmt.Sprint(want), got.Differs, want)
 	for _, c := range []struct{ filter, says string }{{"commit=a", ""}, {"commit=A", ""}, {"commit=x", "matches no run"}, {"commit~a", "git_commit takes a regular expression"}} {
 		_, err := compare.Compare(context.Background(), db, compare.Request{Base: c.filter, Head: "commit=b"})
 		if c.says != "" {
@@ -197,9 +187,8 @@ func TestCompareDiffers(t *testing.T) {
 			t.Errorf("%s: %v", c.filter, err)
 		}
 	}
-	if !slices.Equal(got.Base.Commits, []string{"ab"}) || got.Head.Runs != 7 {
-		t.Errorf("base %+v, head %+v", got.Base, got.Head)
-	}
+	valuetest.DeepEqual(t, got.Base.Commits, []string{"ab"}, "base", got.Base, "head", got.Head)
+	valuetest.Equal(t, got.Head.Runs, 7, "base", got.Base, "head", got.Head)
 }
 
 // Facts are those of all runs, not of the first one of a session, whose point another session may run later.
@@ -236,9 +225,7 @@ func TestCompareNotNumbers(t *testing.T) {
 		runs = append(runs, querytest.RunsOf(&n, 1, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }, wobble(1000)...)...)
 	}
 	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.Request{Base: "dim<2", Head: "dim>=2"})
-	if want := map[string]int{"dim": len(wobble(1000))}; !maps.Equal(c.NotNumbers, want) {
-		t.Errorf("not numbers: %v, want %v", c.NotNumbers, want)
-	}
+	valuetest.DeepEqual(t, c.NotNumbers, map[string]int{"dim": len(wobble(1000))}, "not numbers")
 }
 
 // TestCompareMatrixInStep: if each variant has its own backend, the points of a matrix still match; if a
@@ -261,9 +248,7 @@ func TestCompareMatrixInStep(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("%s %s %s", cellOf(got, row, "variant"), cellOf(got, row, "batch_size"), cellOf(got, row, "verdict")))
 	}
 	slices.Sort(lines)
-	if want := []string{"Fused 1 regressed", "Fused 2 regressed", "Tile 1 regressed", "Tile 2 regressed"}; !slices.Equal(lines, want) {
-		t.Errorf("got %v, want %v", lines, want)
-	}
+	valuetest.DeepEqual(t, lines, []string{"Fused 1 regressed", "Fused 2 regressed", "Tile 1 regressed", "Tile 2 regressed"})
 	runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) { r.Variant, r.Backend = "Tile", "cuda" }), wobble(900)...)...)
 	if _, err := compare.Compare(context.Background(), querytest.SealedRuns(t, runs), request); err == nil {
 		t.Error("a variant with two backends matches")
@@ -299,9 +284,7 @@ func TestCompareStandsIn(t *testing.T) {
 		}
 	}
 	// The benchmark c has no points without a value, so none is missing. It may take the parameter, and b not.
-	if want := []string{"a x missing"}; !slices.Equal(stands, want) {
-		t.Errorf("points that stand for one without a value: %q, want %q", stands, want)
-	}
+	valuetest.DeepEqual(t, stands, []string{"a x missing"}, "points that stand for one without a value")
 }
 
 // TestComparePaired: points of only one side are left out, also if an axis has many values; the others are unchanged.
@@ -319,15 +302,9 @@ func TestComparePaired(t *testing.T) {
 		2: {Base: "session=last", Axis: "variant", Reference: "baseline"},
 		1: {Base: "variant=baseline", Head: "variant=a"},
 	} {
-		all, err := compare.Compare(context.Background(), db, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := valuetest.Must(compare.Compare(context.Background(), db, req))
 		req.Paired = true
-		paired, err := compare.Compare(context.Background(), db, req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		paired := valuetest.Must(compare.Compare(context.Background(), db, req))
 		want := slices.DeleteFunc(all.Rows, func(r compare.Row) bool { return r.BaseID == "" || r.HeadID == "" })
 		if len(want) != pairs || len(paired.Rows) != pairs || len(paired.Points) != pairs || len(all.Rows) == pairs {
 			t.Fatalf("%d pairs among %d rows, %d are paired", len(want), len(all.Rows), len(paired.Rows))

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -16,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestCompareMeans: where a function became so fast, or so slow, that its samples are means on one side only, the means of the runs
@@ -78,13 +78,9 @@ func TestCompareMeans(t *testing.T) {
 		if row.Verdict != c.verdict || row.Reason != c.reason || math.Abs(row.Estimates.Change-c.change) > .01*max(1, c.change) {
 			t.Errorf("%s: %s %s %g, want %s %s %g", name, row.Verdict, row.Reason, row.Estimates.Change, c.verdict, c.reason, c.change)
 		}
-		if flagged := slices.Contains(row.Flags, compare.FlagRunMeans); flagged != (c.reason != judge.Levels) {
-			t.Errorf("%s: flags %v", name, row.Flags)
-		}
+		valuetest.Equal(t, slices.Contains(row.Flags, compare.FlagRunMeans), (c.reason != judge.Levels), name, "flags", row.Flags)
 		decided := compare.JudgeSession(runs)[runs[0].PointID]
-		if decided.Verdict != c.verdict {
-			t.Errorf("%s: while the session runs it is %s, want %s", name, decided.Verdict, c.verdict)
-		}
+		valuetest.Equal(t, decided.Verdict, c.verdict, name, "while the session runs it")
 	}
 }
 
@@ -93,10 +89,7 @@ func TestCompareMeans(t *testing.T) {
 func TestMeansBesideIterations(t *testing.T) {
 	t.Parallel()
 	querytest.NeedsLong(t)
-	text, err := os.ReadFile("../judge/VALIDATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile("../judge/VALIDATION.md"))
 	rare := func(share, factor float64) func(*rand.Rand) float64 {
 		return func(r *rand.Rand) float64 {
 			x := math.Exp(.03 * r.NormFloat64())
@@ -139,9 +132,7 @@ func TestMeansBesideIterations(t *testing.T) {
 			share := func(n int) float64 { return 100 * float64(n) / float64(s.all) }
 			row := fmt.Sprintf("| %s | %.1f | %.1f | %.1f | %.1f |", c.name, share(s.medians), share(s.means), share(s.compared), 100*s.worst)
 			t.Log(row)
-			if !strings.Contains(string(text), row) {
-				t.Errorf("VALIDATION.md does not have %s", row)
-			}
+			valuetest.Contains(t, string(text), row, "VALIDATION.md does not have")
 			if share(s.compared) > 5 {
 				t.Errorf("%.1f %% have a verdict", share(s.compared))
 			}
@@ -219,13 +210,8 @@ func TestMeansAlone(t *testing.T) {
 	if change := realOf(t, got, 0, "change"); math.Abs(change-.5) > 1e-9 {
 		t.Errorf("change %g, want 0.5", change)
 	}
-	if flags := cellOf(got, 0, "flags"); flags != "[few_runs order mean]" {
-		t.Errorf("flags %s", flags)
-	}
-	groups, err := db.Groups(context.Background(), query.GroupRequest{By: []string{"variant"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Equal(t, cellOf(got, 0, "flags"), "[few_runs order mean]", "flags")
+	groups := valuetest.Must(db.Groups(context.Background(), query.GroupRequest{By: []string{"variant"}}))
 	if all := groups.Groups; *all[0].Median != 1000 || *all[1].Median != 1500 {
 		t.Errorf("groups %v", all)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // ofProcesses makes the samples of a run processes: seven of them around each location.
@@ -44,9 +45,7 @@ func TestMoreRepeatsDecideMore(t *testing.T) {
 			request := compare.Request{Base: "session=last batch_size=" + strconv.Itoa(times), Rules: rules}
 			got := mustCompare(t, db, request)
 			verdict, ran := cellOf(got, 0, "verdict"), cellOf(got, 0, "head_runs")+" "+cellOf(got, 0, "head_samples_min")
-			if ran != strconv.Itoa(times)+" 7" {
-				t.Errorf("%d runs of 7 processes are said to be %s", times, ran)
-			}
+			valuetest.Equal(t, ran, strconv.Itoa(times)+" 7", times, "runs of 7 processes are said to be")
 			if settled && verdict != "regressed" {
 				t.Errorf("gate %v: %s with %d repeats, though fewer settled it", rules.Gate, verdict, times)
 			}
@@ -78,9 +77,7 @@ func TestCompareProcesses(t *testing.T) {
 		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, compare.FlagOneBlock) {
 			t.Errorf("%d earlier sessions: %s of %s runs, flags %v", c.past, v, cellOf(got, 0, "head_runs"), flags)
 		}
-		if got.Points[0].Reason != c.reason {
-			t.Errorf("%d earlier sessions: reason %q, want %q", c.past, got.Points[0].Reason, c.reason)
-		}
+		valuetest.Equal(t, got.Points[0].Reason, c.reason, c.past, "earlier sessions: reason")
 	}
 }
 
@@ -133,7 +130,5 @@ func TestProcessesOfOneRow(t *testing.T) {
 			t.Errorf("%s: %d values of %s runs, flags %v", variant, len(in.Base), runs, got.Rows[row].Flags)
 		}
 	}
-	if len(got.Rows) != 3 {
-		t.Errorf("%d rows", len(got.Rows))
-	}
+	valuetest.Equal(t, len(got.Rows), 3)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // valued are the runs of both sides of a point in one session, in blocks, with a sample each.
@@ -137,9 +138,7 @@ func TestWorstZeroFirst(t *testing.T) {
 	for i := range got.Rows {
 		order = append(order, *got.Rows[i].Identity.BatchSize)
 	}
-	if fmt.Sprint(order) != "[4 2 1 3]" {
-		t.Errorf("the order is %v", order)
-	}
+	valuetest.Equal(t, fmt.Sprint(order), "[4 2 1 3]", "the order", order)
 }
 
 // TestCompareZeroNights: an earlier session of 0 makes the point one by difference; sessions that were all 0 let a head of 3 regress.
@@ -247,9 +246,7 @@ func TestAroundZero(t *testing.T) {
 			t.Errorf("%v: %s, exchanged %s", sides, r.Verdict, back.Verdict)
 		}
 		mixed := slices.Min(slices.Concat(sides[0], sides[1])) <= 0
-		if want := mixed; want != (r.Scale == schema.ScaleDifference) {
-			t.Errorf("%v by %s", sides, r.Scale)
-		}
+		valuetest.Equal(t, mixed, (r.Scale == schema.ScaleDifference), sides, "by", r.Scale)
 		if !mixed {
 			continue
 		}

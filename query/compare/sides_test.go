@@ -7,6 +7,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSelectNarrows: after selectSide, a side reads the files of the time of its runs alone. A store has 8 files of 5 runs, each a session.
@@ -39,9 +40,8 @@ func TestSelectNarrows(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if s.Runs != test.matching || s.sel.Src.Runs() != test.inSource {
-				t.Errorf("%q: %d runs in files with %d, want %d in files with %d", test.filter, s.Runs, s.sel.Src.Runs(), test.matching, test.inSource)
-			}
+			valuetest.Equal(t, s.Runs, test.matching, test.filter)
+			valuetest.Equal(t, s.sel.Src.Runs(), test.inSource, test.filter)
 			return nil
 		})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // pointsWithThresholds are the runs of both sides of a session of four points, each of whose heads is 10 % slower; of the third
@@ -54,9 +55,7 @@ func TestPointThresholds(t *testing.T) {
 			all = append(all, fmt.Sprintf("%s:%.3g %s", cellOf(got, row, "batch_size"), realOf(t, got, row, "threshold"), cellOf(got, row, "verdict")))
 		}
 		slices.Sort(all)
-		if fmt.Sprint(all) != c.want {
-			t.Errorf("with %v: %v, want %s", c.given, all, c.want)
-		}
+		valuetest.Equal(t, fmt.Sprint(all), c.want, c.given, all)
 		if _, same := got.Thresholds["latency"]; same != c.same {
 			t.Errorf("with %v: the threshold of all points is %v", c.given, got.Thresholds)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestBlocksWherePaid: alternating runs are compared block by block if runs of a block are correlated, if there are
@@ -89,9 +90,7 @@ func TestJumpsOfMajority(t *testing.T) {
 		if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; (o.Rule == judge.RuleJumps) != c.jumps {
 			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
 		}
-		if !slices.Equal(pairs[0].Base, before) {
-			t.Errorf("%s: the runs are in another order", c.what)
-		}
+		valuetest.DeepEqual(t, pairs[0].Base, before, c.what, "the runs are in another order")
 	}
 }
 

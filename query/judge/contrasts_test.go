@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // contrastModel says how the runs of two sides are drawn.
@@ -295,13 +296,11 @@ func TestContrastsAlike(t *testing.T) {
 	}
 	c.Names = []string{"kernel", "other", "cause", "once", "twice", "down"}
 	found := judge.Contrasts(c)
-	if found.Tested != 3 || len(found.All) != 3 {
-		t.Errorf("%d facts are tested, of %d", found.Tested, len(found.All))
-	}
+	valuetest.Equal(t, found.Tested, 3)
+	valuetest.Equal(t, len(found.All), 3)
 	one := contrastOf(t, found, "kernel")
-	if one.Value != "6.9" || fmt.Sprint(one.ConfoundedWith) != "[{cause = always 0}]" {
-		t.Errorf("got %+v", one)
-	}
+	valuetest.Equal(t, one.Value, "6.9", one)
+	valuetest.Equal(t, fmt.Sprint(one.ConfoundedWith), "[{cause = always 0}]", one)
 	if one := contrastOf(t, found, "once"); fmt.Sprint(one.ConfoundedWith) != "[{twice   0} {down   0}]" {
 		t.Errorf("got %+v", one.ConfoundedWith)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDecisions compares the decisions about data drawn with fixed seeds with a golden file. A decision that differs is a changed rule, and
@@ -39,26 +40,17 @@ func TestDecisions(t *testing.T) {
 	}
 	golden := filepath.Join("testdata", "decisions.txt")
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(golden, []byte(b.String()), 0o666))
 		return
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := valuetest.Must(os.ReadFile(golden))
 	got, wants := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
-	if len(got) != len(wants) {
-		t.Fatalf("%d lines, want %d", len(got), len(wants))
-	}
+	valuetest.Equal(t, len(got), len(wants))
 	data := ""
 	for i := range got {
 		if !strings.HasPrefix(got[i], " ") {
 			data = got[i]
 		}
-		if got[i] != wants[i] {
-			t.Errorf("%s\ngot  %s\nwant %s", data, got[i], wants[i])
-		}
+		valuetest.Equal(t, got[i], wants[i], data)
 	}
 }

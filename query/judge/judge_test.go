@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // family makes pairs up of all kinds: 1 to 10 runs a side, calm and noisy, in blocks, of different sessions, barred.
@@ -197,9 +198,7 @@ func TestFamilyCorrection(t *testing.T) {
 				t.Errorf("a pair that cannot be judged has p %g", o.P)
 			}
 		}
-		if j.Family != tested {
-			t.Errorf("a family of %d, want %d", j.Family, tested)
-		}
+		valuetest.Equal(t, j.Family, tested, "a family of")
 		adjusted := stat.BenjaminiHochberg(p)
 		if r.Gate {
 			adjusted = stat.Holm(p)
@@ -290,9 +289,8 @@ func TestVerdicts(t *testing.T) {
 		{"5 blocks", in(twoPercent(evenly(6, 0, 5), evenly(6, .1, 5)), func(p *judge.Pair) { p.Blocks = differences[:5] }), gate, judge.Inconclusive, judge.Noise},
 	} {
 		o := judge.Alone([]judge.Pair{c.pair}, c.rules).Outcomes[0]
-		if o.Verdict != c.want || o.Reason != c.why {
-			t.Errorf("%s: %s %q, want %s %q: %+v", c.name, o.Verdict, o.Reason, c.want, c.why, o)
-		}
+		valuetest.Equal(t, o.Verdict, c.want, c.name, o)
+		valuetest.Equal(t, o.Reason, c.why, c.name, o)
 	}
 }
 

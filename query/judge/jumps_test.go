@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // times returns n copies of a value.
@@ -41,9 +43,7 @@ func TestLook(t *testing.T) {
 				break
 			}
 		}
-		if !slices.Equal(side, c.side) {
-			t.Errorf("%s: the side is in another order", c.what)
-		}
+		valuetest.DeepEqual(t, side, c.side, c.what, "the side is in another order")
 	}
 }
 
@@ -97,8 +97,6 @@ func TestCrowded(t *testing.T) {
 		points, seen, all int
 		want              bool
 	}{{0, 0, 20, false}, {1, 1, 20, false}, {1, 2, 20, true}, {2, 2, 20, false}, {9, 9, 20, false}, {8, 9, 20, false}, {5, 9, 20, true}, {2, 9, 20, true}} {
-		if got := crowded(c.points, c.seen, c.all); got != c.want {
-			t.Errorf("%d jumps in %d of %d points: %v", c.seen, c.points, c.all, got)
-		}
+		valuetest.Equal(t, crowded(c.points, c.seen, c.all), c.want, c.seen, "jumps in", c.points, c.all, "points")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // growth is how data grow from one look to the next.
@@ -173,9 +174,7 @@ func TestPlannedLooks(t *testing.T) {
 func TestLaterLooks(t *testing.T) {
 	t.Parallel()
 	for look, want := range []float64{1, 1, 1. / 6, 1. / 12, 1. / 20} {
-		if got := judge.Spend(look, 0); got != want {
-			t.Errorf("look %d may spend %g, want %g", look, got, want)
-		}
+		valuetest.Equal(t, judge.Spend(look, 0), want, "look", look, "may spend")
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	p := twoPercent(normal(random, 20, 0, .05), normal(random, 20, .05, .05))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // moreRuns is a family of pairs with n runs per side, of which the first has changed.
@@ -151,9 +152,7 @@ func TestMoreRunsNumber(t *testing.T) {
 	t.Parallel()
 	number := func(change, noise float64) int {
 		o := judge.Alone([]judge.Pair{twoPercent(evenly(6, 0, noise), evenly(6, change, noise))}, judge.Rules{}).Outcomes[0]
-		if o.Verdict != judge.Inconclusive {
-			t.Errorf("a change of %g with a noise of %g is %s", change, noise, o.Verdict)
-		}
+		valuetest.Equal(t, o.Verdict, judge.Inconclusive, "a change of", change, "with a noise of", noise)
 		return o.MoreRuns
 	}
 	small, large := number(0, .05), number(0, .06)
@@ -163,7 +162,5 @@ func TestMoreRunsNumber(t *testing.T) {
 	if near := number(.01, .05); near <= small {
 		t.Errorf("%d more runs near the threshold, %d far from it", near, small)
 	}
-	if far := number(0, .5); far != 0 {
-		t.Errorf("%d more runs, want no number", far)
-	}
+	valuetest.Equal(t, number(0, .5), 0)
 }

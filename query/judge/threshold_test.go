@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestParse(t *testing.T) {
@@ -20,9 +21,7 @@ func TestParse(t *testing.T) {
 		"2000000 ns": {Value: 2e6, Absolute: true, Unit: "ns"},
 		"64MiB":      {Value: 64 << 20, Absolute: true, Unit: "B"},
 	} {
-		if got, err := judge.ParseThreshold(text); err != nil || got != want {
-			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
-		}
+		valuetest.Equal(t, valuetest.Must(judge.ParseThreshold(text)), want, text)
 	}
 	for text, says := range map[string]string{
 		"":         `threshold "": want a share (5%) or an amount (0.001, 2 ms)`,
@@ -64,13 +63,9 @@ func TestFor(t *testing.T) {
 	t.Parallel()
 	s := judge.Thresholds{"": {Value: .05}, "energy": {Value: .1}}
 	for metric, want := range map[string]judge.Threshold{"latency": {Value: .05}, "energy": {Value: .1}, "rmse": {Absolute: true}} {
-		if got := s.For(metric); got != want {
-			t.Errorf("%s: got %+v, want %+v", metric, got, want)
-		}
+		valuetest.Equal(t, s.For(metric), want, metric)
 	}
-	if got := judge.Thresholds(nil).For("latency"); got != (judge.Threshold{Value: .02}) {
-		t.Errorf("without any it is %+v", got)
-	}
+	valuetest.Equal(t, judge.Thresholds(nil).For("latency"), (judge.Threshold{Value: .02}), "without any it")
 }
 
 // TestOver: a threshold of one metric overrides those with lower precedence, one of all metrics overrides their shares.
@@ -82,8 +77,6 @@ func TestOver(t *testing.T) {
 		{judge.Thresholds{"latency": {Value: .2}}, judge.Thresholds{"latency": {Value: .2}, "rmse": below["rmse"], "": {Value: .03}}},
 		{judge.Thresholds{"": {Value: .05}}, judge.Thresholds{"rmse": below["rmse"], "": {Value: .05}}},
 	} {
-		if got := c.above.Over(below); !maps.Equal(got, c.want) {
-			t.Errorf("%v over %v is %v, want %v", c.above, below, got, c.want)
-		}
+		valuetest.DeepEqual(t, c.above.Over(below), c.want, c.above, "over", below)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // starts are those of a session in which the runs began in this order: b of the base, h of the head, = one of each at once.
@@ -52,15 +53,11 @@ func TestSeparatedInTime(t *testing.T) {
 		for _, order := range c.sessions {
 			sessions = append(sessions, starts(order))
 		}
-		if got := judge.SeparatedInTime(sessions); got != c.want {
-			t.Errorf("%v: %t", c.sessions, got)
-		}
+		valuetest.Equal(t, judge.SeparatedInTime(sessions), c.want, c.sessions)
 		for i, s := range sessions {
 			sessions[i] = judge.Starts{Base: s.Head, Head: s.Base}
 		}
-		if got := judge.SeparatedInTime(sessions); got != c.want {
-			t.Errorf("%v, the sides exchanged: %t", c.sessions, got)
-		}
+		valuetest.Equal(t, judge.SeparatedInTime(sessions), c.want, c.sessions, "the sides exchanged")
 	}
 	for seed := range uint64(200) { // what bench does is never apart
 		for runs := 2; runs <= 12; runs++ {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // run is one run of a point: its samples in the order they were taken, and the median of their logarithms.
@@ -113,15 +114,9 @@ func jmhPool(t *testing.T) [][]run {
 	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES, the folder with the runs of Java benchmarks, is not set")
 	}
-	file, err := os.Open(filepath.Join(samples, "stats_jmh_aa", "aa_pool_331x10x50.csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := valuetest.Must(os.Open(filepath.Join(samples, "stats_jmh_aa", "aa_pool_331x10x50.csv.gz")))
 	defer file.Close()
-	text, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(gzip.NewReader(file))
 	values := make([][][]float64, 331)
 	for _, row := range rowsOf(t, text) {
 		bench, fork := whole(t, row[0]), whole(t, row[1])
@@ -136,10 +131,7 @@ func jmhPool(t *testing.T) [][]run {
 // ownPool are the 30 points of fixtures/aa, 20 runs each, 30 iterations a run, in the order in which they ran.
 func ownPool(t *testing.T) [][]run {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "fixtures", "aa", "aa.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := valuetest.Must(os.Open(filepath.Join("..", "..", "fixtures", "aa", "aa.csv")))
 	defer file.Close()
 	rows := rowsOf(t, file)
 	slices.SortFunc(rows, func(a, b []string) int { return cmp.Compare(whole(t, a[4]), whole(t, b[4])) })
@@ -168,27 +160,18 @@ func pool(values [][][]float64) [][]run {
 // rowsOf are the rows of a table without its header.
 func rowsOf(t *testing.T, text io.Reader) [][]string {
 	t.Helper()
-	rows, err := csv.NewReader(text).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := valuetest.Must(csv.NewReader(text).ReadAll())
 	return rows[1:]
 }
 
 func whole(t *testing.T, field string) int {
 	t.Helper()
-	n, err := strconv.Atoi(field)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := valuetest.Must(strconv.Atoi(field))
 	return n
 }
 
 func number(t *testing.T, field string) float64 {
 	t.Helper()
-	v, err := strconv.ParseFloat(field, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := valuetest.Must(strconv.ParseFloat(field, 64))
 	return v
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // realSession is a session of fixtures/aa/blocks.csv: the points in the order in which they stand there.
@@ -26,10 +27,7 @@ type realPoint struct {
 
 func realSessions(t *testing.T) []realSession {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "fixtures", "aa", "blocks.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := valuetest.Must(os.Open(filepath.Join("..", "..", "fixtures", "aa", "blocks.csv")))
 	defer file.Close()
 	var all []realSession
 	for _, row := range rowsOf(t, file) {

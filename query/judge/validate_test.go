@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var update = flag.Bool("update", false, "write the table in VALIDATION.md anew")
@@ -140,13 +142,8 @@ func (v *validation) measure(t *testing.T) []string {
 // hasTable checks that VALIDATION.md has these lines.
 func hasTable(t *testing.T, lines []string) {
 	t.Helper()
-	text, err := os.ReadFile("VALIDATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), strings.Join(lines, "\n")) {
-		t.Errorf("VALIDATION.md has other numbers (-update writes them):\n%s", strings.Join(lines, "\n"))
-	}
+	text := valuetest.Must(os.ReadFile("VALIDATION.md"))
+	valuetest.Contains(t, string(text), strings.Join(lines, "\n"), "VALIDATION.md has other numbers (-update writes them")
 }
 
 // page is held by who writes VALIDATION.md.
@@ -157,10 +154,7 @@ func writeTable(t *testing.T, head string, table []string) {
 	t.Helper()
 	page.Lock()
 	defer page.Unlock()
-	text, err := os.ReadFile("VALIDATION.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile("VALIDATION.md"))
 	from := strings.Index(string(text), head)
 	if from < 0 {
 		t.Fatalf("VALIDATION.md has no table that begins with %s", head)
@@ -172,7 +166,5 @@ func writeTable(t *testing.T, head string, table []string) {
 		rest = "\n"
 	}
 	anew := string(text)[:from] + strings.Join(table, "\n") + rest
-	if err := os.WriteFile("VALIDATION.md", []byte(anew), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile("VALIDATION.md", []byte(anew), 0o644))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // readBack returns the runs that ingest reads in a directory, by the id of the run that each is from.
@@ -21,7 +22,7 @@ func readBack(t *testing.T, dir string) map[string]schema.Run {
 	t.Helper()
 	folder, reader := os.DirFS(dir), foreign.NewReader(foreign.Added{}, nil)
 	all := map[string]schema.Run{}
-	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -47,10 +48,7 @@ func readBack(t *testing.T, dir string) map[string]schema.Run {
 			t.Errorf("%s: refused %+v", name, report.Refusals)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -131,13 +129,9 @@ func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	b := open(t, dir)
 	for _, r := range runs {
-		if err := b.Add(r); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, b.Add(r))
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, b.Close())
 	back := readBack(t, dir)
 	for i := range runs {
 		document := runs[i].Backend != ""
@@ -152,7 +146,5 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if len(back) != len(runs) {
-		t.Errorf("%d runs became %d", len(runs), len(back))
-	}
+	valuetest.Equal(t, len(back), len(runs))
 }

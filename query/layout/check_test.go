@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var goldens = filepath.Join("testdata", "golden")
@@ -19,22 +20,15 @@ func put(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		valuetest.OK(t, os.WriteFile(path, []byte(text), 0o666))
 	}
 	return dir
 }
 
 func golden(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(goldens, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(goldens, name)))
 	return string(text)
 }
 
@@ -197,14 +191,9 @@ func TestSampleMembers(t *testing.T) {
 // members are the paths of all members in a file of JSON.
 func members(t *testing.T, path string) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(path))
 	var v any
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal(text, &v))
 	all := map[string]bool{}
 	var walk func(at string, v any)
 	walk = func(at string, v any) {
@@ -227,10 +216,7 @@ func members(t *testing.T, path string) map[string]bool {
 // FuzzCheck: any text under any recognized name is at most reported as wrong.
 func FuzzCheck(f *testing.F) {
 	for _, name := range []string{"chapters/benchmark_test_results.json", "kernels/summary.json", "kernels/env.json", "matrix/report/report.json", "grid/benchmark_results.json"} {
-		text, err := os.ReadFile(filepath.Join(goldens, name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(filepath.Join(goldens, name)))
 		f.Add(text)
 	}
 	f.Add([]byte("run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization\r\na,b,\"\n"))
@@ -238,17 +224,10 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		dir := t.TempDir()
 		for _, name := range []string{"benchmark_test_results.json", "summary.json", "summary.csv"} {
-			if err := os.WriteFile(filepath.Join(dir, name), text, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), text, 0o666))
 		}
-		r, err := Check(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Files()+r.Unknown != 3 {
-			t.Errorf("%+v", r)
-		}
+		r := valuetest.Must(Check(dir))
+		valuetest.Equal(t, r.Files()+r.Unknown, 3, r)
 	})
 }
 
@@ -257,15 +236,8 @@ func TestLevels(t *testing.T) {
 	var documented struct {
 		Properties struct{ Level struct{ Enum []string } }
 	}
-	text, err := os.ReadFile(filepath.Join("schemas", "neurolens.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &documented); err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join("schemas", "neurolens.json")))
+	valuetest.OK(t, json.Unmarshal(text, &documented))
 	_, words, _ := strings.Cut((&schema.Metric{Name: "latency", Level: "none"}).Validate().Error(), "want one of ")
-	if want := strings.Fields(words); !slices.Equal(documented.Properties.Level.Enum, want) {
-		t.Errorf("the level is one of %q, want %q", documented.Properties.Level.Enum, want)
-	}
+	valuetest.DeepEqual(t, documented.Properties.Level.Enum, strings.Fields(words), "the level is one of")
 }

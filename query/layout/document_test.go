@@ -13,18 +13,13 @@ import (
 
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func documentOf(t *testing.T, run schema.Run) *runDocument {
 	t.Helper()
-	id, err := schema.ParseULID(run.RunID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDocument(&run, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := valuetest.Must(schema.ParseULID(run.RunID))
+	d := valuetest.Must(newDocument(&run, id))
 	return d
 }
 
@@ -52,9 +47,7 @@ func TestInexpressible(t *testing.T) {
 	} {
 		run := measured(1)
 		test.change(&run)
-		if _, err := newDocument(&run, schema.ULID{}); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("the error is %v, want %q", err, test.want)
-		}
+		valuetest.Fails(t, valuetest.Error(newDocument(&run, schema.ULID{})), test.want, "the error")
 	}
 }
 
@@ -68,9 +61,7 @@ func TestOnlyFoldersWithFiles(t *testing.T) {
 		t.Errorf("the folder has %v, %v; want summary.csv alone", found, err)
 	}
 	path := filepath.Join(b.dir, "fp")
-	if err := os.WriteFile(path, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(path, nil, 0o666))
 	if _, err := OpenBenchRuns(b.dir); err == nil || err.Error() != "making "+path+": it is a file" {
 		t.Errorf("a file in place of a folder: %v", err)
 	}
@@ -128,9 +119,7 @@ func TestPlaceholders(t *testing.T) {
 	)
 	d = documentOf(t, full)
 	want := strings.Join(kernelPlaceholders, ",")
-	if got := d.Meta.Tags["neurolens.placeholders"]; got != want {
-		t.Errorf("placeholders are %s, want %s", got, want)
-	}
+	valuetest.Equal(t, d.Meta.Tags["neurolens.placeholders"], want, "placeholders")
 	if d.Summary.Metrics.GPUUtilization != .3 || d.Model.BatchSize != 8 || d.Meta.Config.SequenceLength != 64 {
 		t.Errorf("the document is %+v", d)
 	}
@@ -153,12 +142,9 @@ func TestTimeline(t *testing.T) {
 	if second.OpType != "unknown" || second.Kernels[0].Name != "vectorized_add" || d.Summary.TopBottleneck != "Add_0" {
 		t.Errorf("the second op is %+v", second)
 	}
-	if d.Summary.TotalDurationMS != .8 || d.Summary.TotalKernels != 2 {
-		t.Errorf("the summary is %+v", d.Summary)
-	}
-	if d.Hardware != (hardware{"570.1", 2, "NVIDIA H100", 85.89934592, "NVIDIA"}) {
-		t.Errorf("the hardware is %+v", d.Hardware)
-	}
+	valuetest.Equal(t, d.Summary.TotalDurationMS, .8, "the summary", d.Summary)
+	valuetest.Equal(t, d.Summary.TotalKernels, 2, "the summary", d.Summary)
+	valuetest.Equal(t, d.Hardware, (hardware{"570.1", 2, "NVIDIA H100", 85.89934592, "NVIDIA"}), "the hardware")
 
 	ten := onGPU(1)
 	ten.Env.Facts = maps.Clone(ten.Env.Facts)
@@ -167,16 +153,12 @@ func TestTimeline(t *testing.T) {
 	if op := per.Timeline[0]; op.DurationMS != .03 || op.Metrics.TotalLatencyMS != .03 || op.Metrics.LatencyMS != .1 {
 		t.Errorf("of ten iterations the first op is %+v", op)
 	}
-	if total := per.Summary.TotalDurationMS; total != .08 {
-		t.Errorf("of ten iterations the summary has %v ms", total)
-	}
+	valuetest.Equal(t, per.Summary.TotalDurationMS, .08, "of ten iterations the summary")
 
 	// The machine has a GPU, but the run says that it computed elsewhere.
 	elsewhere := onGPU(1)
 	elsewhere.Applied = map[string]string{"provider": "CPUExecutionProvider"}
-	if h := documentOf(t, elsewhere).Hardware; h != (hardware{"6.18.4", 1, "EPYC 7B13", 8, "CPU"}) {
-		t.Errorf("the hardware is %+v", h)
-	}
+	valuetest.Equal(t, documentOf(t, elsewhere).Hardware, (hardware{"6.18.4", 1, "EPYC 7B13", 8, "CPU"}), "the hardware")
 
 	whole := documentOf(t, measured(1)).Timeline
 	if len(whole) != 1 || whole[0].OpName != "add" || whole[0].OpType != "iteration" || whole[0].DurationMS != 2 {
@@ -200,18 +182,13 @@ func TestCertainDigits(t *testing.T) {
 	for i, ns := range []int64{100_000, 200_000} {
 		sum.Ops[i].DurationNS = &ns
 	}
-	if total := documentOf(t, sum).Summary.TotalDurationMS; total != .3 {
-		t.Errorf("0.1 and 0.2 ms are %v", total)
-	}
+	valuetest.Equal(t, documentOf(t, sum).Summary.TotalDurationMS, .3, "0.1 and 0.2 ms")
 }
 
 // TestSchemaRefuses: the copy of the schema that the other tests use refuses wrong documents.
 func TestSchemaRefuses(t *testing.T) {
 	s := runSchema(t)
-	text, err := files.JSON(documentOf(t, onGPU(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(files.JSON(documentOf(t, onGPU(1))))
 	for _, change := range [][2]string{
 		{`"fp32"`, `"bf16"`},
 		{`"backend": "onnxrt"`, `"backend": "builtin"`},

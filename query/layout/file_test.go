@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // limitFiles makes every write beyond size bytes of a file fail after a part of it.
@@ -15,17 +17,11 @@ func limitFiles(t *testing.T, size uint64) (lift func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
 	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old))
 	lift = func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))
 	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: old.Max}); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: old.Max}))
 	return lift
 }
 
@@ -33,14 +29,12 @@ func limitFiles(t *testing.T, size uint64) (lift func()) {
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string
-	if err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+	valuetest.OK(t, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
 		if err == nil && !info.IsDir() {
 			found = append(found, strings.TrimPrefix(path, dir+"/"))
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -69,37 +63,26 @@ func TestFullDisk(t *testing.T) {
 		if after := filesIn(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 			t.Errorf("at %d B the files are %q, before they were %q", size, after, before)
 		}
-		if got := string(read(t, dir, "summary.csv")); got != summary {
-			t.Errorf("at %d B summary.csv is %q, before it was %q", size, got, summary)
-		}
+		valuetest.Equal(t, string(read(t, dir, "summary.csv")), summary, size, "B summary.csv")
 
 		add(t, b, measured(3))
 		found := rows(t, dir)
 		if last := found[len(found)-1]; last["run_id"] != measured(3).RunID {
 			t.Errorf("at %d B the last row is %v", size, last)
 		}
-		if kept := len(found) == 3; kept != (at == "summary.csv") {
-			t.Errorf("at %d B the rows are %v", size, found)
-		}
+		valuetest.Equal(t, len(found) == 3, (at == "summary.csv"), size, "B the rows", found)
 	}
 }
 
 func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken")
-	if err := os.WriteFile(taken, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(taken, nil, 0o666))
 	if _, err := OpenBenchRuns(taken); err == nil || !strings.HasPrefix(err.Error(), "making "+taken+": ") {
 		t.Errorf("a file in place of the directory gives %v", err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "out", "summary.csv"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	out, err := OpenBenchRuns(filepath.Join(dir, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Join(dir, "out", "summary.csv"), 0o777))
+	out := valuetest.Must(OpenBenchRuns(filepath.Join(dir, "out")))
 	if err := out.Begin(nil, nil); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
 		t.Errorf("a directory in place of summary.csv gives %v", err)
 	}
@@ -108,15 +91,9 @@ func TestUnwritable(t *testing.T) {
 	}
 
 	b := open(t, filepath.Join(dir, "in"))
-	if err := b.Add(measured(1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "in", "fp")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "in", "fp"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, b.Add(measured(1)))
+	valuetest.OK(t, os.RemoveAll(filepath.Join(dir, "in", "fp")))
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "in", "fp"), nil, 0o666))
 	if err := b.Add(onGPU(2)); !errors.Is(err, syscall.ENOTDIR) || len(rows(t, b.dir)) != 1 {
 		t.Errorf("a file in place of the folder for fingerprints: %v, %d rows", err, len(rows(t, b.dir)))
 	}

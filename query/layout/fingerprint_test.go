@@ -8,13 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // originals is the folder of files that the harness itself made.
@@ -31,10 +31,8 @@ func originals(t *testing.T) string {
 func TestOriginals(t *testing.T) {
 	dir := originals(t)
 	s := runSchema(t)
-	real, err := filepath.Glob(filepath.Join(dir, "real", "t*.json"))
-	if err != nil || len(real) != 3 {
-		t.Fatalf("the real documents are %q, %v", real, err)
-	}
+	real := valuetest.Must(filepath.Glob(filepath.Join(dir, "real", "t*.json")))
+	valuetest.Equal(t, len(real), 3, "the real documents", real)
 	for _, path := range real {
 		if err := validate(s, read(t, path)); err != nil {
 			t.Errorf("%s: %v", path, err)
@@ -42,13 +40,9 @@ func TestOriginals(t *testing.T) {
 	}
 	checkOriginal(t, filepath.Join(dir, "real", "trace_minimal.json"), filepath.Join(dir, "real", "fp_minimal.json"))
 
-	table, err := csv.NewReader(bytes.NewReader(read(t, dir, "generated", "bench_runs", "summary.csv"))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(table[0], summaryHeader[:9]) || len(table) != 25 {
-		t.Errorf("the summary has %d rows below %q", len(table)-1, table[0])
-	}
+	table := valuetest.Must(csv.NewReader(bytes.NewReader(read(t, dir, "generated", "bench_runs", "summary.csv"))).ReadAll())
+	valuetest.DeepEqual(t, table[0], summaryHeader[:9], "the summary", len(table)-1, "rows below")
+	valuetest.Equal(t, len(table), 25, "the summary", len(table)-1, "rows below")
 	for _, row := range table[1:] {
 		document := filepath.Join(dir, "generated", "bench_runs", "runs", row[0]+".json")
 		if err := validate(s, read(t, document)); err != nil {
@@ -67,25 +61,16 @@ func checkOriginal(t *testing.T, document, print string) {
 	text := read(t, document)
 	got := fingerprintOf(t, text)
 	var want fingerprint
-	if err := json.Unmarshal(read(t, print), &want); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal(read(t, print), &want))
 	got.CreatedAt = want.CreatedAt
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("the fingerprint of %s is\n%+v, want\n%+v", document, got, want)
-	}
+	valuetest.DeepEqual(t, got, want, "the fingerprint of", document)
 }
 
 func fingerprintOf(t *testing.T, text []byte) fingerprint {
 	t.Helper()
 	var d runDocument
-	if err := json.Unmarshal(text, &d); err != nil {
-		t.Fatal(err)
-	}
-	f, err := newFingerprint(&d, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal(text, &d))
+	f := valuetest.Must(newFingerprint(&d, text))
 	return *f
 }
 
@@ -102,10 +87,7 @@ func TestVector(t *testing.T) {
 
 // TestFingerprint: the time of the document does not count, everything else does.
 func TestFingerprint(t *testing.T) {
-	text, err := files.JSON(documentOf(t, onGPU(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(files.JSON(documentOf(t, onGPU(1))))
 	f := fingerprintOf(t, text)
 	later := fingerprintOf(t, bytes.Replace(text, []byte("2026-11-21"), []byte("2026-11-22"), 1))
 	other := fingerprintOf(t, bytes.Replace(text, []byte("0.3"), []byte("0.30001"), 1))
@@ -144,20 +126,12 @@ def strip(v):
     return [strip(x) for x in v] if isinstance(v, list) else v
 text = json.dumps(strip(json.loads(sys.stdin.buffer.read())), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 print(hashlib.sha256(text.encode()).hexdigest())`)
-	document, err := files.JSON(documentOf(t, onGPU(1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := valuetest.Must(files.JSON(documentOf(t, onGPU(1))))
 	for _, text := range []string{oddJSON, string(document)} {
 		c := *cmd
 		c.Stdin = strings.NewReader(text)
-		want, err := c.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := sourceSHA([]byte(text)); err != nil || got != strings.TrimSpace(string(want)) {
-			t.Errorf("the hash of %s is %s, %v, Python says %s", text, got, err, want)
-		}
+		want := valuetest.Must(c.Output())
+		valuetest.Equal(t, valuetest.Must(sourceSHA([]byte(text))), strings.TrimSpace(string(want)), "the hash of", text, want)
 	}
 }
 
@@ -173,12 +147,8 @@ func FuzzSourceSHA(f *testing.F) {
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
 		var v any
-		if err := decoder.Decode(&v); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, decoder.Decode(&v))
 		again := appendCanonical(nil, v)
-		if twice, err := sourceSHA(again); err != nil || twice != sha {
-			t.Errorf("%q gives %s, its canonical text %q gives %s, %v", text, sha, again, twice, err)
-		}
+		valuetest.Equal(t, valuetest.Must(sourceSHA(again)), sha, text, again)
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // reference are the schemas of this package as a library for all of JSON Schema compiles them, by file name.
@@ -28,17 +30,9 @@ func reference(t *testing.T) map[string]*jsonschema.Schema {
 	}
 	const address = "https://neurolens.invalid/layout/"
 	for _, e := range entries {
-		text, err := schemas.ReadFile("schemas/" + e.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
-		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiler.AddResource(address+e.Name(), document); err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(schemas.ReadFile("schemas/" + e.Name()))
+		document := valuetest.Must(jsonschema.UnmarshalJSON(bytes.NewReader(text)))
+		valuetest.OK(t, compiler.AddResource(address+e.Name(), document))
 	}
 	all := map[string]*jsonschema.Schema{}
 	for _, e := range entries {

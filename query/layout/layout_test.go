@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var began = time.Date(2026, 3, 2, 14, 30, 22, 123456000, time.UTC)
@@ -164,10 +165,7 @@ func selections() map[layout.Layout][]schema.Run {
 func write(t *testing.T, l layout.Layout, dir string, runs ...schema.Run) []string {
 	t.Helper()
 	f := folderOf(l, runs...)
-	paths, err := f.Write(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := valuetest.Must(f.Write(dir))
 	return paths
 }
 
@@ -183,7 +181,7 @@ func folderOf(l layout.Layout, runs ...schema.Run) *layout.Folder {
 func texts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -191,10 +189,7 @@ func texts(t *testing.T, dir string) map[string]string {
 		name, _ := filepath.Rel(dir, path)
 		all[filepath.ToSlash(name)] = string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -222,9 +217,7 @@ func TestGolden(t *testing.T) {
 				stat.Complete(&r)
 				f.AddBase(r)
 			}
-			if _, err := f.Write(dir); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.Must(f.Write(dir))
 		} else {
 			write(t, l, dir, runs...)
 		}
@@ -232,19 +225,13 @@ func TestGolden(t *testing.T) {
 		golden := filepath.Join("testdata", "golden", string(l))
 		got := texts(t, dir)
 		if *layout.Update {
-			if err := os.RemoveAll(golden); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.CopyFS(golden, os.DirFS(dir)); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.RemoveAll(golden))
+			valuetest.OK(t, os.CopyFS(golden, os.DirFS(dir)))
 			continue
 		}
 		want := texts(t, golden)
 		for name, text := range got {
-			if text != want[name] {
-				t.Errorf("%s: %s is\n%s\nwant\n%s", l, name, text, want[name])
-			}
+			valuetest.Equal(t, text, want[name], l, name)
 			delete(want, name)
 		}
 		for name := range want {
@@ -262,13 +249,9 @@ func TestWriteAgain(t *testing.T) {
 		write(t, l, other, runs...)
 		write(t, l, other, runs...)
 		a, b := texts(t, one), texts(t, other)
-		if len(a) != len(b) {
-			t.Errorf("%s: %d files, then %d", l, len(a), len(b))
-		}
+		valuetest.Equal(t, len(a), len(b), l)
 		for name := range a {
-			if a[name] != b[name] {
-				t.Errorf("%s: %s differs", l, name)
-			}
+			valuetest.Equal(t, a[name], b[name], l, name, "differs")
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // members are the names of the members of an object, in order.
@@ -27,15 +28,10 @@ func members(t *testing.T, text []byte) (names []string) {
 		t.Fatalf("%v, %v: want an object", token, err)
 	}
 	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := valuetest.Must(d.Token())
 		names = append(names, fmt.Sprint(name))
 		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, d.Decode(&value))
 	}
 	return names
 }
@@ -86,19 +82,13 @@ func TestMembers(t *testing.T) {
 		{"chapters/benchmark_test_results.json", "results/1/benchmarks/0/optimizations/0/runs/0/watchdog", "setup warmup measurement"},
 		{"chapters/benchmark_test_results.json", "results/1/benchmarks/0/optimizations/0/runs/0/watchdog/measurement", "status duration"},
 	} {
-		text, err := os.ReadFile(filepath.Join("testdata", "golden", test.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(filepath.Join("testdata", "golden", test.file)))
 		want := strings.Fields(test.want)
 		if got := members(t, at(t, text, test.path)); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
 			t.Errorf("%s: %s has %q, want %q first", test.file, test.path, got, want)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join("testdata", "golden", "chapters", "benchmark_test_results.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join("testdata", "golden", "chapters", "benchmark_test_results.json")))
 	const run = "results/1/benchmarks/0/optimizations/0/runs/0"
 	got := members(t, at(t, text, run))
 	if want := strings.Fields("timeout_stage timeout_duration_seconds timeout_limit_seconds errors watchdog"); !slices.Equal(got[1:1+len(want)], want) {
@@ -108,9 +98,7 @@ func TestMembers(t *testing.T) {
 		"timeout_stage": `"measurement"`, "timeout_duration_seconds": "45.2", "timeout_limit_seconds": "15", "errors/0": `"TIMEOUT: measure took more than 15s"`,
 		"watchdog/setup/status": `"completed"`, "watchdog/setup/duration": "2.1", "watchdog/warmup/duration": "1.5", "watchdog/measurement/status": `"timeout"`,
 	} {
-		if got := string(at(t, text, run+"/"+path)); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		valuetest.Equal(t, string(at(t, text, run+"/"+path)), want, path)
 	}
 }
 
@@ -142,13 +130,9 @@ func TestDeadlines(t *testing.T) {
 				} `json:"benchmarks"`
 			} `json:"results"`
 		}
-		if err := json.Unmarshal([]byte(texts(t, dir)["benchmark_test_results.json"]), &suite); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, json.Unmarshal([]byte(texts(t, dir)["benchmark_test_results.json"]), &suite))
 		run := suite.Results[0].Benchmarks[0].Runs[0]
-		if got := string(run.Limit) + " " + string(run.Duration); got != want {
-			t.Errorf("%v gives %s, want %s", facts, got, want)
-		}
+		valuetest.Equal(t, string(run.Limit)+" "+string(run.Duration), want, facts)
 	}
 }
 
@@ -183,10 +167,7 @@ func TestOneStatistic(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		paths := write(t, l, dir, r)
-		text, err := os.ReadFile(paths[len(paths)-1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(paths[len(paths)-1]))
 		for path, want := range want {
 			if got, err := strconv.ParseFloat(string(at(t, text, path)), 64); err != nil || math.Abs(got/want-1) > 1e-12 {
 				t.Errorf("%s: %s is %v, want %v", l, path, got, want)
@@ -219,9 +200,7 @@ func TestSides(t *testing.T) {
 		"baseline_throughput/custom_unit_per_s": "1000.0", "baseline_custom_metrics/throughput_per_s": "1000.0",
 		"optimizations/1/status": `"skipped"`, "optimizations/1/skip_reason": `"only profiled runs"`, "optimizations/0/skip_reason": `"no GPU"`,
 	} {
-		if got := string(at(t, one, path)); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		valuetest.Equal(t, string(at(t, one, path)), want, path)
 	}
 	for path, not := range map[string]string{"optimizations/0/runs/0": "errors", "optimizations/2": "throughput"} {
 		if slices.Contains(members(t, at(t, one, path)), not) {
@@ -250,16 +229,12 @@ func TestPoints(t *testing.T) {
 		"timing/latency_ms_p50": "4.0", "timing/latency_ms_mean": "4.0", "timing/throughput_ops_per_sec": "250.0", "timing/iterations": "4",
 		"success": "false", "error_message": `"1 of 3 runs: measure took more than 15s"`, "runs/2/timing/latency_ms_p50": "6.0", "runs/0/neurolens/status": `"timeout"`,
 	} {
-		if got := string(at(t, one, path)); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		valuetest.Equal(t, string(at(t, one, path)), want, path)
 	}
 	for _, want := range []string{
 		"- **Total Kernels**: 2\n- **Successful**: 1\n- **Failed**: 1\n", "| acck | cpu | fp32 | 4.000 | 6.400 | 250.00 |  |\n| acck | cpu | fp16 | 9.000 | 9.000 | 111.11 |  |\n\n##",
 	} {
-		if !strings.Contains(all["summary.md"], want) {
-			t.Errorf("the summary has no %q:\n%s", want, all["summary.md"])
-		}
+		valuetest.Contains(t, all["summary.md"], want, "the summary has no")
 	}
 	if none := write(t, layout.Kernels, t.TempDir(), point("", 1)); !strings.HasSuffix(none[0], "/acck.json") {
 		t.Errorf("a kernel without a precision is in %s", none[0])
@@ -296,9 +271,7 @@ func TestPointsWithoutSamples(t *testing.T) {
 		write(t, layout.Kernels, dir, point(), point(test.other))
 		text := []byte(texts(t, dir)["kernels/acck.json"])
 		for member, want := range test.want {
-			if got := string(at(t, text, "timing/"+member)); got != want {
-				t.Errorf("%s: %s is %s, want %s", name, member, got, want)
-			}
+			valuetest.Equal(t, string(at(t, text, "timing/"+member)), want, name, member)
 		}
 	}
 }
@@ -321,24 +294,18 @@ func TestStale(t *testing.T) {
 	}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, "kernels", name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, "kernels", name), []byte(text), 0o666))
 	}
 	step := func(what, want string, runs ...schema.Run) {
 		t.Helper()
 		write(t, layout.Kernels, dir, runs...)
-		if got := names(); got != want {
-			t.Errorf("%s: %s, want %s", what, got, want)
-		}
+		valuetest.Equal(t, names(), want, what)
 		seen := map[string]int{}
 		for _, r := range readBack(t, dir) {
 			seen[r.Env.Facts["source.run_id"]]++
 		}
 		for id, n := range seen {
-			if n != 1 {
-				t.Errorf("%s: run %s was read %d times", what, id, n)
-			}
+			valuetest.Equal(t, n, 1, what, "run", id, "was read")
 		}
 	}
 	step("one point", "acck.json", one)
@@ -354,9 +321,7 @@ func TestStale(t *testing.T) {
 	step("the skipped one alone", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json tma.json tma_cuda_fp32.json", cuda)
 	step("the measured one alone", "acck_cpu_fp16.json acck_cpu_fp32.json slow.json tma.json tma_cuda_fp32.json", tma[0])
 	for _, name := range []string{"tma.json", "tma_cuda_fp32.json"} {
-		if err := os.Remove(filepath.Join(dir, "kernels", name)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.Remove(filepath.Join(dir, "kernels", name)))
 	}
 
 	// What an earlier version wrote: a file for each run, with its point at the top.
@@ -368,9 +333,7 @@ func TestStale(t *testing.T) {
 	} {
 		put(name, text)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "kernels", "folder.json"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "kernels", "folder.json"), 0o777))
 	write(t, layout.Kernels, dir, one, other, more)
 	if got, want := names(), "acck_cpu_fp16.json acck_cpu_fp32.json damaged.json foreign.json notes.md slow.json theirs.json"; got != want {
 		t.Errorf("among others: %s, want %s", got, want)
@@ -393,9 +356,7 @@ func TestStale(t *testing.T) {
 		`{"summary": {"total_benchmarks": 1}, "results": [{"executable": "MNISTMLX"}]}`:                                               true,
 	} {
 		matrix := t.TempDir()
-		if err := os.WriteFile(filepath.Join(matrix, "report.json"), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(matrix, "report.json"), []byte(text), 0o666))
 		write(t, layout.Matrix, matrix, one)
 		if _, err := os.Stat(filepath.Join(matrix, "report.json")); (err == nil) != stays {
 			t.Errorf("report.json with %s: %v", text, err)
@@ -417,9 +378,7 @@ func TestStaleKernels(t *testing.T) {
 	write(t, layout.Kernels, dir, point("cuda", schema.StatusSkipped), point("cuda", schema.StatusOK), point("cpu", schema.StatusOK))
 	write(t, layout.Kernels, dir, point("cpu", schema.StatusSkipped))
 	all := texts(t, filepath.Join(dir, "kernels"))
-	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, []string{"tma_cpu.json", "tma_cuda.json"}) {
-		t.Errorf("the files are %q", got)
-	}
+	valuetest.DeepEqual(t, slices.Sorted(maps.Keys(all)), []string{"tma_cpu.json", "tma_cuda.json"}, "the files")
 }
 
 // TestStaleMatrix: each run is in one file, also of calls about other runs and files of earlier versions, and no file of others is replaced.
@@ -474,9 +433,7 @@ func TestStaleMatrix(t *testing.T) {
 	dir := t.TempDir()
 	name := path.Base(filepath.ToSlash(write(t, layout.Matrix, t.TempDir(), first)[0]))
 	for file, text := range map[string]string{"classic_old.json": `{"executable": "MNISTClassic", "neurolens": {"run_id": "` + late.RunID + `"}}`, name: `{"executable": "MNISTClassic"}`} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o666))
 	}
 	write(t, layout.Matrix, dir, first, late)
 	all := texts(t, dir)
@@ -494,10 +451,7 @@ func TestReporter(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(name))
 		var run struct {
 			Model, Backend string
 			Own            struct{ Status string } `json:"neurolens"`
@@ -521,9 +475,7 @@ func TestTimes(t *testing.T) {
 			t.Fatalf("%s: %d rows, %v", name, len(rows), err)
 		}
 		for i, r := range rows {
-			if (r.Time != nil) != timed {
-				t.Errorf("%s: the time of row %d is %v", name, i, r.Time)
-			}
+			valuetest.Equal(t, (r.Time != nil), timed, name, "the time of row", i, r.Time)
 		}
 	}
 }
@@ -551,9 +503,7 @@ func TestEnvironment(t *testing.T) {
 	for path, want := range map[string]string{
 		"numpy_version": `"2.4.6"`, "architecture": `"x86_64"`, "libraries/jax": `"0.9"`, "libraries/numpy": `"2.4.6"`,
 	} {
-		if got := string(at(t, []byte(all["env.json"]), path)); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		valuetest.Equal(t, string(at(t, []byte(all["env.json"]), path)), want, path)
 	}
 	write(t, layout.Kernels, dir, run(schema.StatusSkipped, "cuda", map[string]string{
 		"discover.backend": "jax", "discover.imports": `["jax","numpy"]`, "discover.config": `{"problem_size":{"size":2048}}`,
@@ -562,13 +512,9 @@ func TestEnvironment(t *testing.T) {
 	for path, want := range map[string]string{
 		"0/backend": `"jax"`, "0/backends/0": `"cuda"`, "0/dependencies/1": `"numpy"`, "0/config/problem_size/size": "2048",
 	} {
-		if got := string(at(t, manifest, path)); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		valuetest.Equal(t, string(at(t, manifest, path)), want, path)
 	}
 	for path, want := range map[string]string{"0/backend": `"cpu"`, "0/backends/0": `"cpu"`} {
-		if got := string(at(t, []byte(all["kernel_manifest.json"]), path)); got != want {
-			t.Errorf("%s is %s, want %s", path, got, want)
-		}
+		valuetest.Equal(t, string(at(t, []byte(all["kernel_manifest.json"]), path)), want, path)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNames: no two runs, and in kernels no two points, share a file, ignoring case, and no name leaves the directory.
@@ -59,9 +60,7 @@ func TestNames(t *testing.T) {
 				files++
 			}
 		}
-		if want := map[layout.Layout]int{layout.Kernels: points, layout.Matrix: len(runs)}[l]; files != want {
-			t.Errorf("%s: %d files of %d runs, want %d", l, files, len(runs), want)
-		}
+		valuetest.Equal(t, files, map[layout.Layout]int{layout.Kernels: points, layout.Matrix: len(runs)}[l], l, len(runs))
 	}
 }
 
@@ -85,9 +84,7 @@ func FuzzNumbers(f *testing.F) {
 				Raw jsontext.Value `json:"raw_times_ms"`
 			} `json:"neurolens"`
 		}
-		if err := foreign.Decode([]byte(texts(t, dir)["benchmark_results.json"]), &rows); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, foreign.Decode([]byte(texts(t, dir)["benchmark_results.json"]), &rows))
 		series, err := foreign.ReadSeries(rows[0].Own.Raw, "ms")
 		if err != nil {
 			t.Fatalf("%v: %v", v, err)
@@ -136,13 +133,9 @@ func TestHonest(t *testing.T) {
 			Summary map[string]any `json:"summary"`
 		} `json:"results"`
 	}
-	if err := json.Unmarshal([]byte(texts(t, dir)["benchmark_test_results.json"]), &suite); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal([]byte(texts(t, dir)["benchmark_test_results.json"]), &suite))
 	for name, want := range map[string]any{"min_speedup": .01, "max_speedup": .01, "average_speedup": .01, "slower": 1., "successful": 1., "total_speedups": 1.} {
-		if got := suite.Results[0].Summary[name]; got != want {
-			t.Errorf("%s is %v, want %v", name, got, want)
-		}
+		valuetest.Equal(t, suite.Results[0].Summary[name], want, name)
 	}
 }
 
@@ -164,13 +157,10 @@ func TestFullDisk(t *testing.T) {
 				break
 			}
 			failures++
-			if !strings.Contains(said, "writing "+dir) || !strings.Contains(said, syscall.EFBIG.Error()) {
-				t.Errorf("%s at %d B: %s", l, size, said)
-			}
+			valuetest.Contains(t, said, "writing "+dir, l, size, "B")
+			valuetest.Contains(t, said, syscall.EFBIG.Error(), l, size, "B")
 			now := texts(t, dir)
-			if len(now) != len(before) {
-				t.Errorf("%s at %d B: %d files, before there were %d", l, size, len(now), len(before))
-			}
+			valuetest.Equal(t, len(now), len(before), l, size, "B")
 			for name, text := range now {
 				if text != before[name] && text != whole[name] {
 					t.Errorf("%s at %d B: %s is half", l, size, name)
@@ -181,9 +171,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("%s failed %d times: the test says little", l, failures)
 		}
 		for name, text := range texts(t, dir) {
-			if text != whole[name] {
-				t.Errorf("%s: %s is not what was to be written", l, name)
-			}
+			valuetest.Equal(t, text, whole[name], l, name, "is not what was to be written")
 		}
 	}
 }
@@ -216,9 +204,7 @@ func TestWriteLimited(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ)
 	l := layout.Layout(os.Getenv("LAYOUT"))
 	f := folderOf(l, selections()[l]...)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}))
 	_, err = f.Write(os.Getenv("LAYOUT_DIR"))
 	if err == nil {
 		err = errors.New("")
@@ -229,9 +215,7 @@ func TestWriteLimited(t *testing.T) {
 // TestUnwritable: an error names the path that cannot be written.
 func TestUnwritable(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "taken")
-	if err := os.WriteFile(taken, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(taken, nil, 0o666))
 	if _, err := folderOf(layout.Grid, selections()[layout.Grid]...).Write(taken); err == nil || !strings.Contains(err.Error(), taken) {
 		t.Errorf("a file in place of the folder: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // compared is regressions.md of runs, compared with others.
@@ -20,9 +21,7 @@ func compared(t *testing.T, base, head []schema.Run) string {
 		f.AddBase(r)
 	}
 	dir := t.TempDir()
-	if _, err := f.Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(f.Write(dir))
 	return texts(t, dir)["regressions.md"]
 }
 
@@ -86,9 +85,7 @@ func TestBaseSide(t *testing.T) {
 	dir := t.TempDir()
 	write(t, layout.Kernels, dir, base, head)
 	all := texts(t, dir)
-	if !strings.Contains(all["regressions.md"], "increased by 100.0% (1.000 ms → 2.000 ms)") {
-		t.Error(all["regressions.md"])
-	}
+	valuetest.Contains(t, all["regressions.md"], "increased by 100.0% (1.000 ms → 2.000 ms)")
 	if text := all["summary.json"]; strings.Contains(text, base.RunID) || !strings.Contains(text, head.RunID) || !strings.Contains(text, `"total_kernels": 1`) {
 		t.Error(text)
 	}
@@ -109,7 +106,6 @@ func TestSampleRegressions(t *testing.T) {
 		return runs
 	}
 	text := compared(t, read("reports_ee8da844"), read("reports_1bccf0f5"))
-	if !strings.Contains(text, "No regressions detected. ✅") || !strings.Contains(text, "- **quasim_runtime**: missing, only the baseline has it") {
-		t.Error(text)
-	}
+	valuetest.Contains(t, text, "No regressions detected. ✅")
+	valuetest.Contains(t, text, "- **quasim_runtime**: missing, only the baseline has it")
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -67,10 +68,7 @@ func runSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	s, err := compiler.Compile(filepath.Join("schemas", "runs-run.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(compiler.Compile(filepath.Join("schemas", "runs-run.json")))
 	return s
 }
 
@@ -84,10 +82,7 @@ func validate(s *jsonschema.Schema, text []byte) error {
 
 func read(t *testing.T, path ...string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(path...)))
 	return text
 }
 
@@ -106,9 +101,7 @@ func open(t *testing.T, dir string) *BenchRuns {
 func add(t *testing.T, b *BenchRuns, runs ...schema.Run) {
 	t.Helper()
 	for _, run := range runs {
-		if err := b.Add(run); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, b.Add(run))
 	}
 }
 
@@ -119,10 +112,7 @@ func rows(t *testing.T, dir string) []map[string]string {
 	if lines := bytes.Count(text, []byte("\n")); bytes.Count(text, []byte("\r\n")) != lines {
 		t.Fatalf("summary.csv has a line end that is not CRLF: %q", text)
 	}
-	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := valuetest.Must(csv.NewReader(bytes.NewReader(text)).ReadAll())
 	var found []map[string]string
 	for _, fields := range all[1:] {
 		row := map[string]string{}
@@ -140,12 +130,10 @@ func TestGolden(t *testing.T) {
 	failed := measured(3)
 	failed.Status, failed.Precision, failed.Stage = schema.StatusTimeout, "", schema.StageMeasure
 	add(t, b, measured(1), onGPU(2), failed)
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, b.Close())
 	s := runSchema(t)
 	var found []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -159,9 +147,7 @@ func TestGolden(t *testing.T) {
 			}
 			return os.WriteFile(golden, text, 0o666)
 		}
-		if want := read(t, golden); !bytes.Equal(text, want) {
-			t.Errorf("%s is\n%s\nwant\n%s", name, text, want)
-		}
+		valuetest.DeepEqual(t, text, read(t, golden), name)
 		if strings.HasPrefix(name, "runs") && !strings.HasSuffix(name, failedSuffix) {
 			if err := validate(s, text); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -171,13 +157,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s has members out of order", name)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) != 5 {
-		t.Errorf("the files are %q, want two documents, one with a fingerprint, that of a failed run and a summary", found)
-	}
+	}))
+	valuetest.Equal(t, len(found), 5, "the files", found, "want two documents, one with a fingerprint, that of a failed run and a summary")
 	if report, err := Check(dir); err != nil || len(report.Problems) > 0 || report.Layouts["runs"] != 5 {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -189,13 +170,8 @@ func sortedMembers(t *testing.T, text []byte) bool {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var v any
-	if err := decoder.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
-	sorted, err := files.JSON(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, decoder.Decode(&v))
+	sorted := valuetest.Must(files.JSON(v))
 	return bytes.Equal(sorted, text)
 }
 
@@ -213,9 +189,7 @@ func TestJoin(t *testing.T) {
 		ids[run.RunID] = run
 		add(t, b, run)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, b.Close())
 	documents, prints, failed := 0, 0, 0
 	found := rows(t, dir)
 	for _, row := range found {
@@ -238,9 +212,7 @@ func TestJoin(t *testing.T) {
 			t.Fatal(err)
 		}
 		documents++
-		if run.Status != schema.StatusOK {
-			t.Errorf("run %s is %s and has a document", id, run.Status)
-		}
+		valuetest.Equal(t, run.Status, schema.StatusOK, "run", id)
 		if err := validate(s, text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -249,9 +221,7 @@ func TestJoin(t *testing.T) {
 			prints++
 			checkPair(t, row, text, print)
 		}
-		if has := len(run.Ops) > 0; has != (err == nil) {
-			t.Errorf("a run with %d operators has a fingerprint: %v", len(run.Ops), err)
-		}
+		valuetest.Equal(t, len(run.Ops) > 0, (err == nil), "a run with", len(run.Ops), "operators has a fingerprint", err)
 	}
 	if len(ids) > 0 {
 		t.Errorf("runs %v have no row", slices.Collect(maps.Keys(ids)))
@@ -277,9 +247,7 @@ func TestJoin(t *testing.T) {
 			ok++
 		}
 	}
-	if counted != ok-documents {
-		t.Errorf("%d runs are said to have no document, want %d", counted, ok-documents)
-	}
+	valuetest.Equal(t, counted, ok-documents)
 }
 
 func checkPair(t *testing.T, row map[string]string, text, printText []byte) {
@@ -291,10 +259,7 @@ func checkPair(t *testing.T, row map[string]string, text, printText []byte) {
 			t.Fatal(err)
 		}
 	}
-	sha, err := sourceSHA(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sha := valuetest.Must(sourceSHA(text))
 	if d.RunID != row["run_uuid"] || f.RunID != d.RunID || d.Meta.Tags["neurolens.run_id"] != row["run_id"] || f.SourceSHA != sha {
 		t.Errorf("%v does not join its document %s and fingerprint %s (hash %s)", row, text, printText, sha)
 	}
@@ -369,9 +334,7 @@ func TestEarlierStays(t *testing.T) {
 	before := read(t, dir, "summary.csv")
 	add(t, open(t, dir), measured(4), measured(5))
 	whole(5)
-	if err := os.Remove(filepath.Join(dir, "summary.csv")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "summary.csv")))
 	b := open(t, dir)
 	whole(5)
 	if again := read(t, dir, "summary.csv"); !bytes.HasPrefix(again, before) {
@@ -381,21 +344,15 @@ func TestEarlierStays(t *testing.T) {
 	whole(6)
 
 	harness := "run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization,model,gpu_name\r\n20261120T213319-0ee44feb-0ccfc0,onnxrt,1,64,fp32,0.5,0.25,add,unknown\r\n"
-	if err := os.WriteFile(filepath.Join(dir, "summary.csv"), []byte(harness), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "runs", "20261120T213319-0ee44feb-0ccfc0.json"), []byte("{}"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "summary.csv"), []byte(harness), 0o666))
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "runs", "20261120T213319-0ee44feb-0ccfc0.json"), []byte("{}"), 0o666))
 	open(t, dir)
 	whole(7)
 	if row := rows(t, dir)[0]; row["run_id"] != "01M7YDM4GS0000000000000001" || rows(t, dir)[6]["gpu_utilization"] != "0.25" {
 		t.Errorf("%v", rows(t, dir))
 	}
 	for name, text := range map[string]string{"notes.txt": "text", "other.json": "[1]", "x.json": "{"} { // nothing of the kind
-		if err := os.WriteFile(filepath.Join(dir, "runs", name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, "runs", name), []byte(text), 0o666))
 	}
 	if open(t, dir); len(rows(t, dir)) != 7 {
 		t.Errorf("%v", rows(t, dir))
@@ -431,9 +388,7 @@ func TestProfiled(t *testing.T) {
 		id := measured(n + 1).RunID
 		text := read(t, dir, "runs", id+".json")
 		var d runDocument
-		if err := json.Unmarshal(text, &d); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, json.Unmarshal(text, &d))
 		if err := validate(s, text); err != nil {
 			t.Error(err)
 		}
@@ -451,31 +406,23 @@ func TestProfiled(t *testing.T) {
 		t.Errorf("%v, %v", documents, err)
 	}
 	changed := filepath.Join(dir, "runs", measured(2).RunID+".json")
-	if err := os.WriteFile(changed, []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(changed, []byte("{"), 0o666))
 	add(t, resumed, profiled)
 	if got := resumed.Warnings(); len(got) != 1 || !strings.HasSuffix(got[0], ": 1 run has no profile in its document: the document was changed") || string(read(t, changed)) != "{" {
 		t.Errorf("beside a changed document: %q", got)
 	}
-	if err := os.Remove(changed); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(changed))
 	add(t, resumed, profiled) // nobody misses what was removed
 
 	before := read(t, dir, "summary.csv")
-	if err := os.Remove(filepath.Join(dir, "summary.csv")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "summary.csv")))
 	open(t, dir)
 	for _, row := range rows(t, dir) {
 		if !bytes.Contains(before, []byte(row["run_id"]+","+row["backend"]+",4,128,fp32,"+row["total_latency_ms"]+",,add,")) {
 			t.Errorf("the row of a document is %v, it was in\n%s", row, before)
 		}
 	}
-	if n := len(rows(t, dir)); n != 2 {
-		t.Errorf("%d rows of two documents", n)
-	}
+	valuetest.Equal(t, len(rows(t, dir)), 2)
 }
 
 // TestRefusedAndResumed: a refused session leaves summary.csv alone, and a resumed one has the rows of the earlier
@@ -487,10 +434,7 @@ func TestRefusedAndResumed(t *testing.T) {
 	first.Metrics = append(first.Metrics, schema.Metric{Name: "gpu_utilization", Unit: "ratio", Reals: []float64{.5}})
 	add(t, open(t, dir), first)
 	before := read(t, dir, "summary.csv")
-	refused, err := OpenBenchRuns(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	refused := valuetest.Must(OpenBenchRuns(dir))
 	if err := refused.Close(); err != nil || !bytes.Equal(read(t, dir, "summary.csv"), before) {
 		t.Errorf("%v, and summary.csv is %s", err, read(t, dir, "summary.csv"))
 	}
@@ -499,23 +443,14 @@ func TestRefusedAndResumed(t *testing.T) {
 		run.Metrics = []schema.Metric{{Name: schema.PrimaryMetric, Unit: "ns", Summary: schema.Summary{P50: new(2e6)}}}
 		return run
 	}
-	resumed, err := OpenBenchRuns(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resumed.Begin([]schema.Run{stored(1), stored(2)}, func(ids []string, each func(schema.Run) error) error {
-		if !slices.Equal(ids, []string{measured(2).RunID}) {
-			t.Errorf("the runs %q are read from the store", ids)
-		}
+	resumed := valuetest.Must(OpenBenchRuns(dir))
+	valuetest.OK(t, resumed.Begin([]schema.Run{stored(1), stored(2)}, func(ids []string, each func(schema.Run) error) error {
+		valuetest.DeepEqual(t, ids, []string{measured(2).RunID}, "the runs")
 		return each(stored(2))
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	add(t, resumed, measured(3))
 	found := rows(t, dir)
-	if len(found) != 3 {
-		t.Fatalf("summary.csv has %v", found)
-	}
+	valuetest.Equal(t, len(found), 3, "summary.csv", found)
 	for i, row := range found {
 		if row["run_id"] != measured(byte(i+1)).RunID || row["total_latency_ms"] != "2" || (row["gpu_utilization"] == "0.5") != (i == 0) {
 			t.Errorf("row %d is %v", i, row)
@@ -543,26 +478,16 @@ func TestGrowth(t *testing.T) {
 	if saved := len(rows(t, dir)); written == 351 || saved == 351 {
 		t.Errorf("%d rows made a new file, which has %d", written, saved)
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if found := rows(t, dir); len(found) != 351 {
-		t.Errorf("the closed file has %d rows", len(found))
-	}
+	valuetest.OK(t, b.Close())
+	valuetest.Equal(t, len(rows(t, dir)), 351, "the closed file")
 }
 
 // FuzzRows: whatever stands in a table and in a document, each row has all columns.
 func FuzzRows(f *testing.F) {
 	dir := filepath.Join("testdata", "golden")
-	table, err := os.ReadFile(filepath.Join(dir, "summary.csv"))
-	if err != nil {
-		f.Fatal(err)
-	}
+	table := valuetest.Must(os.ReadFile(filepath.Join(dir, "summary.csv")))
 	for _, name := range []string{"runs/01M7YDM4GS0000000000000002.json", "runs/01M7YDM4GS0000000000000003.failed.json"} {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := valuetest.Must(os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))))
 		f.Add(table, text)
 	}
 	f.Add([]byte("run_id,backend,batch_size,seq_len,precision,total_latency_ms,gpu_utilization\r\na,\"\r\n"), []byte(`{"run_id": "x", "software": {}, "timeline": [{}]}`))
@@ -570,9 +495,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, table, document []byte) {
 		known := map[string][]string{}
 		_ = readRows(table, known)
-		if err := os.WriteFile(path, document, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(path, document, 0o666))
 		if row := documentRow(path, "a"); row != nil {
 			known["a"] = row
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // readBack returns the runs that ingest reads in a directory. A file that no format reads has to be Markdown.
@@ -27,7 +28,7 @@ func readBack(t *testing.T, dir string) []schema.Run {
 	t.Helper()
 	folder := os.DirFS(dir)
 	var all []schema.Run
-	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -41,10 +42,7 @@ func readBack(t *testing.T, dir string) []schema.Run {
 			all = append(all, runs...)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -311,9 +309,7 @@ func checkBack(t *testing.T, l layout.Layout, runs, back []schema.Run) {
 			t.Errorf("%s: %.40s %s %v %s: %s", l, r.Benchmark, r.Variant, r.Params, r.Status, d)
 		}
 	}
-	if len(back) != want {
-		t.Errorf("%s: %d runs became %d", l, want, len(back))
-	}
+	valuetest.Equal(t, len(back), want, l)
 }
 
 // TestRoundTrip: the files of each layout, read by ingest, are the runs that were written, value for value. What a format cannot hold is NULL.
@@ -361,9 +357,7 @@ func TestSamplesBack(t *testing.T) {
 		{layout.Grid, "seed4_cuda_triton/benchmark_results.json", 288},
 	} {
 		runs := readSamples(t, filepath.Join(samples, test.path))
-		if len(runs) != test.runs {
-			t.Errorf("%s has %d runs, want %d", test.path, len(runs), test.runs)
-		}
+		valuetest.Equal(t, len(runs), test.runs, test.path)
 		for i := range runs {
 			stat.Complete(&runs[i])
 		}
@@ -376,29 +370,16 @@ func TestSamplesBack(t *testing.T) {
 
 func readSamples(t *testing.T, name string) []schema.Run {
 	t.Helper()
-	sources, err := foreign.Sources([]string{name}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := valuetest.Must(foreign.Sources([]string{name}, nil))
 	var all []schema.Run
 	for _, s := range sources {
-		in, err := s.Open(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		format, err := in.Format(formats.All())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(v schema.Valid) bool {
+		in := valuetest.Must(s.Open(t.Context(), nil))
+		format := valuetest.Must(in.Format(formats.All()))
+		valuetest.Must(foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(v schema.Valid) bool {
 			all = append(all, v.Run())
 			return true
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := in.Close(); err != nil {
-			t.Fatal(err)
-		}
+		}))
+		valuetest.OK(t, in.Close())
 	}
 	return all
 }

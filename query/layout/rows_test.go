@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // program is a run that has no document, so that only its row in the table knows it.
@@ -49,9 +50,7 @@ func TestChangedTable(t *testing.T) {
 		add3(dir)
 		path, old := filepath.Join(dir, "summary.csv"), filepath.Join(dir, "summary.csv.old")
 		changed := []byte(c.change(string(read(t, path))))
-		if err := os.WriteFile(path, changed, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(path, changed, 0o666))
 		b := open(t, dir)
 		add(t, b, program(4))
 		if n := len(rows(t, dir)); n != c.rows+1 {
@@ -68,9 +67,7 @@ func TestChangedTable(t *testing.T) {
 			t.Errorf("%s: %q, want %q, and\n%s", name, warnings, c.unread, read(t, old))
 		}
 		open(t, dir) // the new table is whole
-		if err := os.WriteFile(path, changed, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(path, changed, 0o666))
 		again, err := OpenBenchRuns(dir)
 		if err == nil {
 			err = again.Begin(nil, nil)
@@ -80,9 +77,7 @@ func TestChangedTable(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "summary.csv"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "summary.csv"), 0o777))
 	b, err := OpenBenchRuns(dir)
 	if err == nil {
 		err = b.Begin(nil, nil)
@@ -100,9 +95,7 @@ func TestRowOfDocument(t *testing.T) {
 	own.Ops = onGPU(1).Ops
 	add(t, open(t, dir), own, profiled)
 	before := read(t, dir, "summary.csv")
-	if err := os.Remove(filepath.Join(dir, "summary.csv")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "summary.csv")))
 	open(t, dir)
 	if after := read(t, dir, "summary.csv"); !bytes.Equal(after, before) || rows(t, dir)[0]["total_latency_ms"] != "2" || rows(t, dir)[1]["total_latency_ms"] != "" {
 		t.Errorf("the rows are\n%swant\n%s", after, before)

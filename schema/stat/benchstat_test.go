@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // benchstatRow is a line that benchstat printed for two sides: medians with the wider half of their intervals in per
@@ -53,9 +55,7 @@ func TestBenchstatGolden(t *testing.T) {
 				t.Errorf("%s: p %g, want %s", row[1], p, row[8])
 			}
 		}
-		if rows != c.rows {
-			t.Errorf("%s: %d rows compared, want %d", c.golden, rows, c.rows)
-		}
+		valuetest.Equal(t, rows, c.rows, c.golden)
 	}
 }
 
@@ -72,10 +72,7 @@ func TestBenchstatCSVGolden(t *testing.T) {
 		rows++
 		base, head := sides[0][fields[0]], sides[1][fields[0]]
 		for side, values := range map[int][]float64{1: base, 3: head} {
-			want, err := strconv.ParseFloat(fields[side], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := valuetest.Must(strconv.ParseFloat(fields[side], 64))
 			if got := median(slices.Clone(values)) * 1e-9; !near(got, want, 1e-15) {
 				t.Errorf("%s: median %.17g, want %.17g", fields[0], got, want)
 			}
@@ -85,9 +82,7 @@ func TestBenchstatCSVGolden(t *testing.T) {
 			t.Errorf("%s: %s, want %s", fields[0], want, fields[6])
 		}
 	}
-	if rows != 2 {
-		t.Errorf("%d rows compared", rows)
-	}
+	valuetest.Equal(t, rows, 2)
 }
 
 // wantPrinted compares nanoseconds with their median and its prefix of the second, as printed.
@@ -119,10 +114,7 @@ func benchmarks(t *testing.T, files []string) [2]map[string][]float64 {
 			if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") || fields[3] != "ns/op" {
 				continue
 			}
-			value, err := strconv.ParseFloat(fields[2], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			value := valuetest.Must(strconv.ParseFloat(fields[2], 64))
 			name := strings.TrimPrefix(fields[0], "Benchmark")
 			sides[side][name] = append(sides[side][name], value)
 		}
@@ -136,9 +128,6 @@ func benchstatFile(t *testing.T, name string) []byte {
 	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES, the folder of the sample files, is not set")
 	}
-	text, err := os.ReadFile(filepath.Join(samples, "stats_benchstat", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(samples, "stats_benchstat", name)))
 	return text
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestBrunnerMunzel: by the example of Brunner and Munzel (pain scores after surgery), which other implementations print too, and at most 6 %
@@ -21,12 +23,8 @@ func TestBrunnerMunzel(t *testing.T) {
 	if p := brunnerMunzel(yes, no, 2); p < .05 {
 		t.Errorf("with twice the standard error p is %g", p)
 	}
-	if p := brunnerMunzel([]float64{1, 2, 3}, []float64{4, 5, 6}, 1); p != 0 {
-		t.Errorf("of sides that do not overlap p is %g", p)
-	}
-	if p := brunnerMunzel([]float64{1, 1}, []float64{1, 1}, 1); p != 1 {
-		t.Errorf("of equal values p is %g", p)
-	}
+	valuetest.Equal(t, brunnerMunzel([]float64{1, 2, 3}, []float64{4, 5, 6}, 1), 0, "of sides that do not overlap p")
+	valuetest.Equal(t, brunnerMunzel([]float64{1, 1}, []float64{1, 1}, 1), 1, "of equal values p")
 	random := rand.New(rand.NewPCG(73, 1))
 	const draws = 2000
 	called := 0

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDriftGolden: p of pymannkendall 1.4.3, original_test; slope of SciPy 1.17.1, theilslopes; lag-1 autocorrelation by
@@ -23,9 +25,8 @@ func TestDriftGolden(t *testing.T) {
 			t.Errorf("%s is %.16g, want %.16g", name, c[0], c[1])
 		}
 	}
-	if mannKendall([]float64{3, 3, 3, 3}) != 1 || lag1([]float64{3, 3, 3, 3}) != 0 {
-		t.Error("equal values have a trend or a correlation")
-	}
+	valuetest.Equal(t, mannKendall([]float64{3, 3, 3, 3}), 1, "equal values have a trend or a correlation")
+	valuetest.Equal(t, lag1([]float64{3, 3, 3, 3}), 0, "equal values have a trend or a correlation")
 	rising := make([]float64, 1000)
 	for i := range rising {
 		rising[i] = float64(i)

@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestEquivalent: an interval inside the limits, and only one that there is.
@@ -21,8 +23,6 @@ func TestEquivalent(t *testing.T) {
 		{Estimate{}, false},
 		{Estimate{0, math.NaN(), math.NaN(), .95}, false},
 	} {
-		if got := Equivalent(c.interval, .02); got != c.want {
-			t.Errorf("%+v within 0.02: %v", c.interval, got)
-		}
+		valuetest.Equal(t, Equivalent(c.interval, .02), c.want, c.interval, "within 0.02")
 	}
 }

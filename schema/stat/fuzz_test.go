@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // FuzzShift: any values have an ordered interval, the same as with the sides swapped.
@@ -46,9 +48,8 @@ func FuzzMannWhitney(f *testing.F) {
 		values := reals(bytes)
 		at := min(int(cut), len(values))
 		u, p := MannWhitney(values[:at], values[at:])
-		if math.IsNaN(u) != slices.ContainsFunc(values, math.IsNaN) || math.IsNaN(p) != math.IsNaN(u) {
-			t.Errorf("u %g, p %g", u, p)
-		}
+		valuetest.Equal(t, math.IsNaN(u), slices.ContainsFunc(values, math.IsNaN), "u", u, "p", p)
+		valuetest.Equal(t, math.IsNaN(p), math.IsNaN(u), "u", u, "p", p)
 		if u < 0 || u > float64(at*(len(values)-at)) || p < 0 || p > 1 {
 			t.Errorf("u %g, p %g", u, p)
 		}

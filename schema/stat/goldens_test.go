@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // sample reads a JSON file of the sample files into target; without them the test is skipped.
@@ -15,13 +17,8 @@ func sample(t *testing.T, target any, path ...string) {
 	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES, the folder of the sample files, is not set")
 	}
-	text, err := os.ReadFile(filepath.Join(append([]string{samples}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, target); err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(append([]string{samples}, path...)...)))
+	valuetest.OK(t, json.Unmarshal(text, target))
 }
 
 // near tells whether two numbers agree to a share of the wanted one.
@@ -62,9 +59,7 @@ func TestGoldens(t *testing.T) {
 
 func decode(t *testing.T, text json.RawMessage, target any) {
 	t.Helper()
-	if err := json.Unmarshal(text, target); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal(text, target))
 }
 
 // mannWhitneyGoldens: all but those without a correction for continuity, which is always made here.

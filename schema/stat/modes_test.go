@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestBestCut: against every cut tried in turn.
@@ -58,9 +60,7 @@ func TestModesGap(t *testing.T) {
 		for i := range sorted {
 			sorted[i] *= 8
 		}
-		if got := modesGap(sorted); got != 8*gap {
-			t.Errorf("%g times eight is %g", gap, got)
-		}
+		valuetest.Equal(t, modesGap(sorted), 8*gap, gap, "times eight")
 	}
 	// Ashman's D of two normal modes is their distance in standard deviations.
 	for _, c := range []struct {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // otavaSeries are the series of Otava's own unit tests (apache/otava, tests/series_test.py and tests/analysis_test.py).
@@ -39,9 +41,7 @@ func TestOtavaSeries(t *testing.T) {
 		{"infinite", append(slices.Clone(otavaFirst), math.Inf(1)), OtavaOptions{}, nil},
 		{"a window of one value", otavaFirst, OtavaOptions{Window: 1}, Otava(otavaFirst, OtavaOptions{Window: 2})},
 	} {
-		if got := Otava(c.series, c.o); !slices.Equal(got, c.want) {
-			t.Errorf("%s: change points at %v, want %v", c.name, got, c.want)
-		}
+		valuetest.DeepEqual(t, Otava(c.series, c.o), c.want, c.name, "change points at")
 	}
 }
 
@@ -115,13 +115,8 @@ func TestOtavaGoldens(t *testing.T) {
 		Others    []golden  `json:"series_test"`
 		Edivisive golden    `json:"edivisive_test"`
 	}
-	content, err := os.ReadFile(filepath.Join(samples, "stats_otava", "otava_goldens.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(content, &goldens); err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(os.ReadFile(filepath.Join(samples, "stats_otava", "otava_goldens.json")))
+	valuetest.OK(t, json.Unmarshal(content, &goldens))
 	if len(goldens.Series) != 365 || len(goldens.Cases) != 10 || len(goldens.Analysis) != 1 || len(goldens.Others) != 4 {
 		t.Fatalf("%d values, %d, %d and %d cases", len(goldens.Series), len(goldens.Cases), len(goldens.Analysis), len(goldens.Others))
 	}
@@ -139,7 +134,5 @@ func TestOtavaGoldens(t *testing.T) {
 			t.Errorf("%s %d values: %v, want %v", g.Test, len(g.Series), got, g.Want)
 		}
 	}
-	if got := divide(goldens.Edivisive.Series, .01); !slices.Equal(got, goldens.Edivisive.Want) {
-		t.Errorf("one window: %v, want %v", got, goldens.Edivisive.Want)
-	}
+	valuetest.DeepEqual(t, divide(goldens.Edivisive.Series, .01), goldens.Edivisive.Want, "one window")
 }

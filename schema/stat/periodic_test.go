@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPeriodogram: white noise has a period as often as it is said to, and a sine is found in noise; drift, and runs that resemble their
@@ -67,7 +68,5 @@ func TestPeriodogram(t *testing.T) {
 	}
 	var none stat.Periodogram
 	none.Add([]float64{1, 1, 1, 1})
-	if none.P() != 1 {
-		t.Error("equal values have a period")
-	}
+	valuetest.Equal(t, none.P(), 1, "equal values have a period")
 }

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestPermutationP(t *testing.T) {
 	t.Parallel()
 	got := stat.PermutationP([]float64{3, 1, 2, 3 + 1e-12})
-	if want := []float64{.5, 1, .75, .5}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	valuetest.DeepEqual(t, got, []float64{.5, 1, .75, .5})
 }
 
 // drawnP are p of independent tests under permutation.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // drifting are 24 samples that rise from about 100 to about 107.
@@ -278,8 +280,6 @@ func TestRunsPreciseWhen(t *testing.T) {
 		{falling, (eighth + ninth) / 2, false},
 		{nil, .01, false},
 	} {
-		if got := RunsPrecise(c.logs, c.relError); got != c.want {
-			t.Errorf("RunsPrecise(%v, %g) is %v", c.logs, c.relError, got)
-		}
+		valuetest.Equal(t, RunsPrecise(c.logs, c.relError), c.want, "RunsPrecise", c.logs, c.relError)
 	}
 }

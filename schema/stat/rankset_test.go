@@ -3,6 +3,8 @@ package stat
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRankSet: the neighbours of ranks that are near and far, against looking at one rank after the other, also after it was emptied.
@@ -44,7 +46,5 @@ func checkNeighbours(t *testing.T, set rankSet, has []bool) {
 		}
 		last = rank
 	}
-	if got := set.previous(uint(len(has))); got != uint(last) {
-		t.Fatalf("of %d ranks, %d is the last, want %d", len(has), got, last)
-	}
+	valuetest.Equal(t, set.previous(uint(len(has))), uint(last), len(has), "ranks", last)
 }

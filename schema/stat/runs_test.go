@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestModesOfFew: two modes are found by their distance, in any order and any unit, and no third of one part.
@@ -30,9 +32,7 @@ func TestModesOfFew(t *testing.T) {
 			for i := range values {
 				values[i] *= scale
 			}
-			if got := Modes(values); got != c.want*math.Abs(scale) {
-				t.Errorf("%s, times %g: %g, want %g", name, scale, got, c.want)
-			}
+			valuetest.Equal(t, Modes(values), c.want*math.Abs(scale), name, "times", scale, c.want)
 		}
 	}
 	random := rand.New(rand.NewPCG(101, 102))
@@ -73,18 +73,12 @@ func TestDriftOfFew(t *testing.T) {
 		for i := range values {
 			values[i] = 3 * float64(i)
 		}
-		if got := Drift(values); got != want {
-			t.Errorf("%d that rise by 3 each: %g, want %g", n, got, want)
-		}
+		valuetest.Equal(t, Drift(values), want, n, "that rise by 3 each")
 		slices.Reverse(values)
-		if got := Drift(values); got != -want {
-			t.Errorf("%d that fall by 3 each: %g, want %g", n, got, -want)
-		}
+		valuetest.Equal(t, Drift(values), -want, n, "that fall by 3 each")
 	}
 	for _, odd := range []float64{math.NaN(), math.Inf(1)} {
-		if got := Drift([]float64{1, 2, 3, 4, 5, 6, 7, odd}); got != 0 {
-			t.Errorf("with %g: %g", odd, got)
-		}
+		valuetest.Equal(t, Drift([]float64{1, 2, 3, 4, 5, 6, 7, odd}), 0, odd)
 	}
 	// Two in a hundred is more than any test at one in a hundred may find where nothing drifts.
 	random := rand.New(rand.NewPCG(105, 106))

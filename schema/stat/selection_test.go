@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPlace: against sorting, with ties and without, also of values laid out to make halves unequal.
@@ -100,9 +102,7 @@ func TestMedian(t *testing.T) {
 				values[i] = float64(random.IntN(of)) / 7
 			}
 			want := Quantile(ordered(values), .5)
-			if got := Median(values); got != want {
-				t.Errorf("%d values: %v, want %v", n, got, want)
-			}
+			valuetest.Equal(t, Median(values), want, n, "values")
 		}
 	}
 }

@@ -3,9 +3,10 @@ package stat
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Two examples of Hollander and Wolfe, Nonparametric Statistical Methods, 1973, which the help of R's wilcox.test has:
@@ -107,9 +108,8 @@ func TestNullDistributions(t *testing.T) {
 		t.Errorf("%.16g cases of 50 and 50", got)
 	}
 	small, large := usualRankSums()[7][exactUsual], allRankSums()[7][exactUsual]
-	if !slices.Equal(small.below, large.below) || small.total != large.total {
-		t.Error("the tables differ")
-	}
+	valuetest.DeepEqual(t, small.below, large.below, "the tables differ")
+	valuetest.Equal(t, small.total, large.total, "the tables differ")
 }
 
 func compareNull(t *testing.T, name string, d null, counts []float64) {
@@ -117,13 +117,10 @@ func compareNull(t *testing.T, name string, d null, counts []float64) {
 	var sum float64
 	for u, count := range counts {
 		sum += count
-		if d.atMost(u) != sum {
-			t.Errorf("%s: %g cases up to %d, want %g", name, d.atMost(u), u, sum)
-		}
+		valuetest.Equal(t, d.atMost(u), sum, name, u)
 	}
-	if d.total != sum || d.atMost(-1) != 0 {
-		t.Errorf("%s: %g cases, want %g", name, d.total, sum)
-	}
+	valuetest.Equal(t, d.total, sum, name)
+	valuetest.Equal(t, d.atMost(-1), 0, name)
 }
 
 // TestNormalRanks: from 95 % on the normal approximation has no narrower interval than the exact distribution, and

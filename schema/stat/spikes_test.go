@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestSpikes(t *testing.T) {
@@ -32,9 +34,7 @@ func TestSpikes(t *testing.T) {
 			continue
 		}
 		for i, w := range c.want {
-			if got[i] != w {
-				t.Errorf("%s: %v, want %v", c.name, got, c.want)
-			}
+			valuetest.Equal(t, got[i], w, c.name, got, c.want)
 		}
 	}
 }

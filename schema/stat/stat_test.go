@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestQuantileGolden: values of NumPy's default method ("linear", Hyndman-Fan type 7) and of R's quantile(type = 7).
@@ -144,9 +145,7 @@ func TestCompleteOnce(t *testing.T) {
 	Complete(&r)
 	first := m.Summary
 	Complete(&r)
-	if m.Summary != first {
-		t.Error("a summary is computed again")
-	}
+	valuetest.Equal(t, m.Summary, first, "a summary is computed again")
 	m.Ticks = append(m.Ticks, 4)
 	Complete(&r)
 	if *m.Summary.N != 4 || *m.Summary.Max != 4 {
@@ -178,8 +177,6 @@ func TestQuantileDigits(t *testing.T) {
 		samples[i] = 168_000_000 + float64(i)*15_485_863
 	}
 	for p, want := range map[float64]float64{.9: 1_547_790_393.3, .95: 1_624_445_415.15, .5: 934_550_218.5, 1: 1_701_100_437, 0: 168_000_000} {
-		if got := Quantile(samples, p); got != want {
-			t.Errorf("quantile %v is %v, want %v", p, got, want)
-		}
+		valuetest.Equal(t, Quantile(samples, p), want, "quantile", p)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // warmingUp has its levels at 0, 21 and 48; that from 12 on is too short to be told from its neighbours.
@@ -51,12 +53,8 @@ func TestChangesGolden(t *testing.T) {
 	if whole.at != 21 || math.Abs(whole.strength-5.7685276647865695) > 1e-10 {
 		t.Errorf("the strongest change is of %.16g at %d, want 5.7685276647865695 at 21", whole.strength, whole.at)
 	}
-	if got := changes(warmingUp, threshold(60)); !slices.Equal(got, []int{21, 48}) {
-		t.Errorf("changes at %v, want 21 and 48", got)
-	}
-	if got := changes(moving, threshold(100)); !slices.Equal(got, []int{18, 36, 66}) {
-		t.Errorf("changes at %v, want 18, 36 and 66", got)
-	}
+	valuetest.DeepEqual(t, changes(warmingUp, threshold(60)), []int{21, 48}, "changes at")
+	valuetest.DeepEqual(t, changes(moving, threshold(100)), []int{18, 36, 66}, "changes at")
 }
 
 // TestChangesKnowRanksOnly: nothing but the order of values counts.
@@ -66,12 +64,8 @@ func TestChangesKnowRanksOnly(t *testing.T) {
 	for i, v := range cubed {
 		cubed[i] = v * v * v
 	}
-	if got := changes(cubed, threshold(60)); !slices.Equal(got, []int{21, 48}) {
-		t.Errorf("changes of the cubes at %v, want 21 and 48", got)
-	}
-	if got := strongestOf(slices.Repeat([]float64{7}, 50)); got != 0 {
-		t.Errorf("equal values change by %g", got)
-	}
+	valuetest.DeepEqual(t, changes(cubed, threshold(60)), []int{21, 48}, "changes of the cubes at")
+	valuetest.Equal(t, strongestOf(slices.Repeat([]float64{7}, 50)), 0, "equal values change by")
 }
 
 func TestSteady(t *testing.T) {
@@ -186,18 +180,10 @@ func TestSteadyAgreesWithLabels(t *testing.T) {
 
 func readGzip(t *testing.T, name string, into any) {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(os.Open(name))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(into); err != nil {
-		t.Fatal(err)
-	}
+	z := valuetest.Must(gzip.NewReader(f))
+	valuetest.OK(t, json.NewDecoder(z).Decode(into))
 }
 
 // strongestOf is the strength of the strongest change in any of the intervals of a series.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestDecimalStep(t *testing.T) {
@@ -25,8 +26,6 @@ func TestDecimalStep(t *testing.T) {
 		{[]float64{math.NaN()}, 0},
 		{[]float64{math.Inf(1)}, 0},
 	} {
-		if got := stat.DecimalStep(c.values); got != c.want {
-			t.Errorf("%v: %g, want %g", c.values, got, c.want)
-		}
+		valuetest.Equal(t, stat.DecimalStep(c.values), c.want, c.values)
 	}
 }

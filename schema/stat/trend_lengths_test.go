@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // sessionNoise makes logarithms of sessions without a change, as many robust standard deviations of 2 %.
@@ -126,9 +128,7 @@ func TestTrendLengths(t *testing.T) {
 	}
 	t.Log("\n" + table.String())
 	if long && runtime.GOARCH == "amd64" { // others round otherwise
-		document, err := os.ReadFile("../../query/judge/VALIDATION.md")
-		if err != nil || !strings.Contains(string(document), table.String()) {
-			t.Errorf("VALIDATION.md has another table (%v)", err)
-		}
+		document := valuetest.Must(os.ReadFile("../../query/judge/VALIDATION.md"))
+		valuetest.Contains(t, string(document), table.String(), "VALIDATION.md has another table")
 	}
 }

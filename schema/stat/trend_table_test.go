@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // nullShifts are how large the most likely change of level is in n normal values without one, ascending, of which
@@ -96,9 +98,7 @@ func TestNullSizeIsOneCurve(t *testing.T) {
 				t.Errorf("%d values: the chance of the size of %g is %g", row.n, p, got)
 			}
 		}
-		if p := math.Exp(null.logP(0)); p != 1 {
-			t.Errorf("%d values: no change has the chance %g", row.n, p)
-		}
+		valuetest.Equal(t, math.Exp(null.logP(0)), 1, row.n, "values: no change has the chance")
 		last := 0.
 		for size := row.sizes[0]; size < 1e6; size *= 1.1 {
 			p := null.logP(size)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // nile is the volume of the Nile at Aswan, 1871 to 1970, in 10^8 m³, in which from 1899 on, at 28, there is less (Cobb,
@@ -68,9 +70,7 @@ func TestChangePoints(t *testing.T) {
 		{"not a number", append(slices.Clone(nile), math.NaN()), 0, nil},
 		{"infinite", append(slices.Clone(nile), math.Inf(-1)), 0, nil},
 	} {
-		if got := places(changePoints(c.series, .05, c.least)); !slices.Equal(got, c.want) {
-			t.Errorf("%s: change points at %v, want %v", c.name, got, c.want)
-		}
+		valuetest.DeepEqual(t, places(changePoints(c.series, .05, c.least)), c.want, c.name, "change points at")
 	}
 }
 
@@ -80,9 +80,7 @@ func TestChangePointsTellHowMuch(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 9))
 	series := steps(random, .02, 1, 40, 1.2, 40, .9, 40)
 	points := changePoints(series, .05, 0)
-	if len(points) != 2 {
-		t.Fatalf("%v", points)
-	}
+	valuetest.Equal(t, len(points), 2, points)
 	for i, want := range []float64{.2, -.3} {
 		p := points[i]
 		if math.Abs(p.Shift.Value-want) > .02 || !(p.Shift.Low < want && want < p.Shift.High) || p.Shift.Confidence < .95 {
@@ -93,9 +91,7 @@ func TestChangePointsTellHowMuch(t *testing.T) {
 		}
 	}
 	first := Shift(series[:points[0].Index], series[points[0].Index:points[1].Index], .95)
-	if points[0].Shift != first {
-		t.Errorf("the shift is %+v, between the segments %+v", points[0].Shift, first)
-	}
+	valuetest.Equal(t, points[0].Shift, first, "the shift")
 }
 
 // allMeasured is NewTrend with all parts measured, however small their shifts are.
@@ -241,13 +237,8 @@ func TestChangePointsAgreeWithPeople(t *testing.T) {
 				Raw []float64 `json:"raw"`
 			} `json:"series"`
 		}
-		content, err := os.ReadFile(filepath.Join(samples, "stats_tcpd", name+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(content, &annotated); err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(os.ReadFile(filepath.Join(samples, "stats_tcpd", name+".json")))
+		valuetest.OK(t, json.Unmarshal(content, &annotated))
 		got := places(changePoints(annotated.Series[0].Raw, .05, 0))
 		near := len(got) == len(want)
 		for i := range min(len(got), len(want)) {

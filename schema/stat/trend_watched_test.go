@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // watch is how a series without a change is looked at: after each session from the eighth to the last.
@@ -83,9 +85,7 @@ func TestTrendWatched(t *testing.T) {
 	table := "| noise | looked at by | sessions | series | called at least once |\n|---|---|---:|---:|---:|\n" + strings.Join(lines, "")
 	t.Log("\n" + table)
 	if long && runtime.GOARCH == "amd64" { // others round otherwise
-		document, err := os.ReadFile("../../query/judge/VALIDATION.md")
-		if err != nil || !strings.Contains(string(document), table) {
-			t.Errorf("VALIDATION.md has another table (%v)", err)
-		}
+		document := valuetest.Must(os.ReadFile("../../query/judge/VALIDATION.md"))
+		valuetest.Contains(t, string(document), table, "VALIDATION.md has another table")
 	}
 }

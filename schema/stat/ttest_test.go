@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Hours of sleep gained by two drugs (Student, "The Probable Error of a Mean", Biometrika 6, 1908), as in R's sleep.
@@ -211,13 +213,9 @@ func TestTTestOfLittle(t *testing.T) {
 		}
 	}
 	for i, test := range []TTest{{1, inf, 5}, {1, 1, .001}, {1, 1e308, 1}} {
-		if e := test.Interval(.95); e != unbounded(1) {
-			t.Errorf("%d: interval of %+v is %+v", i, test, e)
-		}
+		valuetest.Equal(t, test.Interval(.95), unbounded(1), i, "interval of", test)
 	}
 	for _, confidence := range []float64{0, 1, -1, nan} {
-		if e := (TTest{1, 1, 1}).Interval(confidence); e != unbounded(1) {
-			t.Errorf("confidence %g: %+v", confidence, e)
-		}
+		valuetest.Equal(t, (TTest{1, 1, 1}).Interval(confidence), unbounded(1), "confidence", confidence)
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Root is the folder of this repository.
 func Root(t testing.TB) string {
 	t.Helper()
-	dir := Must(os.Getwd())
+	dir := valuetest.Must(os.Getwd())
 	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir
@@ -29,36 +31,28 @@ func Fixtures(t testing.TB) string { return filepath.Join(Root(t), "fixtures") }
 // RepositoryFile returns the text of a file of this repository.
 func RepositoryFile(t testing.TB, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(Root(t), filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(Root(t), filepath.FromSlash(name))))
 	return string(text)
 }
 
 // WriteFile writes a file into a directory.
 func WriteFile(t testing.TB, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
 // FilesIn returns the hashes of the files below a directory.
 func FilesIn(t testing.TB, dir string) map[string][32]byte {
 	t.Helper()
 	files := map[string][32]byte{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := os.ReadFile(path)
 		files[path] = sha256.Sum256(content)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -88,14 +82,6 @@ func Git(t testing.TB, dir string, args ...string) string {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
-}
-
-// Must returns a value, and panics at an error.
-func Must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }
 
 // FirstDifference shows two texts around the first byte in which they differ.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 const (
@@ -23,10 +25,7 @@ const (
 // Binary is the file of the program. Environ has it be the program.
 func Binary(t testing.TB) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := valuetest.Must(os.Executable())
 	return cmp.Or(os.Getenv(BinaryVariable), self)
 }
 
@@ -69,7 +68,5 @@ func Output(t testing.TB, dir string, args ...string) string {
 // Link makes the file neurolens of a directory the program. A process with Environ and this directory on its PATH can call it by its name.
 func Link(t testing.TB, dir string) {
 	t.Helper()
-	if err := os.Symlink(Binary(t), filepath.Join(dir, "neurolens")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Symlink(Binary(t), filepath.Join(dir, "neurolens")))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // FillStore makes a store where there is none and appends runs of a sweep like quickstart, a second apart, with the environment of this
@@ -72,9 +73,7 @@ func SealedStore(t testing.TB) string {
 // NewStore makes a store where there is none and appends runs.
 func NewStore(t testing.TB, dir string, runs ...schema.Run) {
 	t.Helper()
-	if err := OpenStore(t, dir, runs...).Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, OpenStore(t, dir, runs...).Close())
 }
 
 // NewSealedStore makes a store where there is none, appends runs and seals them.
@@ -84,25 +83,16 @@ func NewSealedStore(t testing.TB, dir string, runs ...schema.Run) {
 	if n, err := store.Seal(context.Background()); n == 0 || err != nil {
 		t.Fatalf("sealed %d runs: %v", n, err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, store.Close())
 }
 
 // OpenStore makes a store where there is none, appends runs, and leaves it open.
 func OpenStore(t testing.TB, dir string, runs ...schema.Run) *ingest.Store {
 	t.Helper()
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir))
+	store := valuetest.Must(ingest.Open(dir, "test"))
 	for _, r := range runs {
-		if err := store.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, store.Append(r))
 	}
 	return store
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/check"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Whole fails the test if verify finds damage, or a run twice.
@@ -23,9 +24,7 @@ func Whole(t testing.TB, dir string) {
 func Findings(t testing.TB, dir string) []check.Finding {
 	t.Helper()
 	var all []check.Finding
-	if _, err := check.Verify(context.Background(), dir, func(found check.Finding) { all = append(all, found) }); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(check.Verify(context.Background(), dir, func(found check.Finding) { all = append(all, found) }))
 	return all
 }
 
@@ -39,13 +38,10 @@ func Repair(t testing.TB, dir string, dryRun bool) (done []check.Repair, left in
 	t.Helper()
 	did := func(r check.Repair) { done = append(done, r) }
 	if dryRun {
-		return done, Must(check.PlanRepair(context.Background(), dir, did)).Left
+		return done, valuetest.Must(check.PlanRepair(context.Background(), dir, did)).Left
 	}
-	store := Must(check.OpenToRepair(dir, "test"))
+	store := valuetest.Must(check.OpenToRepair(dir, "test"))
 	defer store.Close()
-	repaired, err := store.Repair(context.Background(), did)
-	if err != nil {
-		t.Fatal(err)
-	}
+	repaired := valuetest.Must(store.Repair(context.Background(), did))
 	return done, repaired.Left
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // EachFault runs a task on copies of a store. In each copy another file operation fails; then the task runs again without
@@ -19,7 +20,7 @@ func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[stri
 		for plan.At = 1; ; plan.At += step {
 			files := plan
 			into := Copied(t, dir)
-			files.OS = Must(disk.NewOS(into))
+			files.OS = valuetest.Must(disk.NewOS(into))
 			err := task(&files)
 			if files.Hit && err == nil && files.Unsync > 0 {
 				t.Fatalf("operation %d: done though an fsync failed", files.At)
@@ -42,7 +43,7 @@ func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[stri
 				t.Fatalf("operation %d: %d runs, want %d", files.At, len(got), len(want))
 			}
 			Whole(t, into)
-			OK(t, os.RemoveAll(into))
+			valuetest.OK(t, os.RemoveAll(into))
 			if !files.Hit {
 				break
 			}

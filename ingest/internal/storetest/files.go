@@ -13,32 +13,19 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
-
-func Must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
-func OK(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func WriteFile(t testing.TB, name string, content []byte) {
 	t.Helper()
-	OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
-	OK(t, os.WriteFile(name, content, 0o666))
+	valuetest.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	valuetest.OK(t, os.WriteFile(name, content, 0o666))
 }
 
 func CopyTree(t testing.TB, from, into string, zones ...string) {
 	t.Helper()
 	for _, zone := range zones {
-		OK(t, fs.WalkDir(os.DirFS(from), zone, func(name string, e fs.DirEntry, err error) error {
+		valuetest.OK(t, fs.WalkDir(os.DirFS(from), zone, func(name string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
@@ -61,7 +48,7 @@ func Copied(t testing.TB, dir string) string {
 func Snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -76,10 +63,7 @@ func Snapshot(t *testing.T, dir string) string {
 		content, err := os.ReadFile(name)
 		fmt.Fprintf(&all, "%x\n", content)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all.String()
 }
 
@@ -92,15 +76,15 @@ func ArtifactName(content []byte) string {
 // FlipByte changes a byte of a file.
 func FlipByte(t testing.TB, name string) {
 	t.Helper()
-	content := Must(os.ReadFile(name))
+	content := valuetest.Must(os.ReadFile(name))
 	content[len(content)/3] ^= 1
-	OK(t, os.WriteFile(name, content, 0o666))
+	valuetest.OK(t, os.WriteFile(name, content, 0o666))
 }
 
 // FlipFirst changes a byte of the first page of a file of a table: the ids of its runs.
 func FlipFirst(t testing.TB, name string) {
 	t.Helper()
-	content := Must(os.ReadFile(name))
+	content := valuetest.Must(os.ReadFile(name))
 	content[bytes.Index(content, []byte(runtest.Small().RunID[:2]))] ^= 1
-	OK(t, os.WriteFile(name, content, 0o666))
+	valuetest.OK(t, os.WriteFile(name, content, 0o666))
 }

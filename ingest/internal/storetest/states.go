@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // RunState is the stored content of a run: hashes of its rows of each table, one after another.
@@ -19,15 +20,12 @@ type RunState struct{ Run, Samples, Ops string }
 // States reads every run of a store, even if it is damaged.
 func States(t testing.TB, dir string) map[string]RunState {
 	t.Helper()
-	return StatesIn(t, Must(disk.NewOS(dir)))
+	return StatesIn(t, valuetest.Must(disk.NewOS(dir)))
 }
 
 func StatesIn(t testing.TB, f fs.FS) map[string]RunState {
 	t.Helper()
-	listing, err := schema.List(f, schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listing := valuetest.Must(schema.List(f, schema.Scope{}))
 	all := map[string]RunState{}
 	add := func(id string, run []any, samples, ops [][]any) {
 		if _, twice := all[id]; twice {
@@ -36,18 +34,13 @@ func StatesIn(t testing.TB, f fs.FS) map[string]RunState {
 		all[id] = RunState{hashRows([][]any{run}), hashRows(samples), hashRows(ops)}
 	}
 	for _, file := range listing.Sealed {
-		if _, err := runfile.Salvage(runfile.InputOf(f, file), runfile.ReadLost(f), func(r runfile.Salvaged) error {
+		valuetest.Must(runfile.Salvage(runfile.InputOf(f, file), runfile.ReadLost(f), func(r runfile.Salvaged) error {
 			add(r.RunID, r.Run, r.Samples, r.Ops)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	for _, file := range listing.Live {
-		live, err := runfile.ReadLiveFile(f, file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := valuetest.Must(runfile.ReadLiveFile(f, file))
 		add(live.RunID, live.Run, live.Samples, live.Ops)
 	}
 	return all
@@ -65,11 +58,8 @@ func hashRows(rows [][]any) string {
 // Contents gives the stored content of every run by id: the hash of its row and its digest.
 func Contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
-	f := Must(disk.NewOS(dir))
-	listing, err := schema.List(f, schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(disk.NewOS(dir))
+	listing := valuetest.Must(schema.List(f, schema.Scope{}))
 	slices.Reverse(listing.Live)
 	readers := []runfile.Reader{&runfile.LiveRuns{FS: f, Files: listing.Live}}
 	for _, s := range listing.Sealed {

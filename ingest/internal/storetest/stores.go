@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Store has the methods of ingest.Store that tests use.
@@ -31,7 +32,7 @@ type Opener func(dir string) (Store, error)
 // open opens a store until the test ends.
 func (o Opener) open(t testing.TB, dir string) Store {
 	t.Helper()
-	store := Must(o(dir))
+	store := valuetest.Must(o(dir))
 	t.Cleanup(func() { _ = store.Close() })
 	return store
 }
@@ -39,7 +40,7 @@ func (o Opener) open(t testing.TB, dir string) Store {
 func appendTo(t testing.TB, s Store, runs ...schema.Run) {
 	t.Helper()
 	for _, r := range runs {
-		OK(t, s.Append(r))
+		valuetest.OK(t, s.Append(r))
 	}
 }
 
@@ -50,31 +51,29 @@ func Everything(t testing.TB, open Opener) string {
 	dir := filepath.Join(t.TempDir(), "store")
 	store := open.open(t, dir)
 	appendTo(t, store, runtest.Small(), runtest.Full(), runtest.Small())
-	if n, err := store.Seal(context.Background()); err != nil || n != 3 {
-		t.Fatalf("sealed %d runs: %v", n, err)
-	}
+	valuetest.Equal(t, valuetest.Must(store.Seal(context.Background())), 3, "sealed")
 	runs := []schema.Run{runtest.Small(), runtest.Full()}
 	appendTo(t, store, runs...)
-	files := Must(disk.NewOS(dir))
+	files := valuetest.Must(disk.NewOS(dir))
 	for _, e := range []schema.Event{
 		{Kind: schema.EventRemove, Runs: []string{runs[0].RunID}},
 		{Kind: schema.EventTag, Runs: []string{runs[1].RunID}, Key: "k", Value: "v"},
 	} {
-		Must(runfile.AppendEvent(files, e, time.Now()))
+		valuetest.Must(runfile.AppendEvent(files, e, time.Now()))
 	}
 	claim := schema.Claim{ID: schema.NewULID(time.Now()), Attempt: 3}
 	MakeClaim(t, dir, claim)
 	segment := schema.NewULID(time.Now()).String()
-	live := Must(schema.List(files, schema.Scope{})).Live
-	OK(t, os.Rename(filepath.Join(dir, path.Dir(live[0].Path())), filepath.Join(dir, claim.Path(), segment)))
+	live := valuetest.Must(schema.List(files, schema.Scope{})).Live
+	valuetest.OK(t, os.Rename(filepath.Join(dir, path.Dir(live[0].Path())), filepath.Join(dir, claim.Path(), segment)))
 	WriteFile(t, filepath.Join(dir, claim.Path(), disk.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 	appendTo(t, open.open(t, dir), runtest.Small())
 
-	listing := Must(schema.List(files, schema.Scope{}))
+	listing := valuetest.Must(schema.List(files, schema.Scope{}))
 	PackSealed(t, dir, listing.Sealed)
 	var lines []byte
 	for _, id := range listing.Events.Files {
-		lines = append(lines, Must(fs.ReadFile(files, schema.EventFile(id)))...)
+		lines = append(lines, valuetest.Must(fs.ReadFile(files, schema.EventFile(id)))...)
 	}
 	WriteFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), lines)
 	content := []byte("what a run produced")
@@ -89,20 +88,18 @@ func Sealed(t testing.TB, open Opener, runs ...schema.Run) (string, schema.Seale
 	dir := filepath.Join(t.TempDir(), "store")
 	store := open.open(t, dir)
 	appendTo(t, store, runs...)
-	if n, err := store.Seal(context.Background()); err != nil || n != len(runs) {
-		t.Fatalf("sealed %d runs: %v", n, err)
-	}
-	OK(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
-	return dir, Must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
+	valuetest.Equal(t, valuetest.Must(store.Seal(context.Background())), len(runs), "sealed")
+	valuetest.OK(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
+	return dir, valuetest.Must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
 }
 
 // Damaged is a store with two sealed files and a live run, in which one damaged file loses data, with a copy from before.
 func Damaged(t testing.TB, open Opener, zone string) (dir, good string, f schema.SealedFile) {
 	t.Helper()
 	dir, f = Sealed(t, open, runtest.Full(), runtest.Small(), runtest.Small())
-	store := Must(open(dir))
+	store := valuetest.Must(open(dir))
 	appendTo(t, store, runtest.Small())
-	OK(t, store.Close())
+	valuetest.OK(t, store.Close())
 	good = Copied(t, dir)
 	if zone == ARunLess {
 		Rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { return rows[:len(rows)-1] })

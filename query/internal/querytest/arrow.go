@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // ArrowTable is a stream that was read to its end.
@@ -87,21 +88,12 @@ func MixedStore(t testing.TB) string {
 	t.Helper()
 	sweep := runtest.NewSweep(1, 20)
 	store := NewStore(t, runtest.Full(), runtest.Small())
-	s, err := ingest.Open(store, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(store, "test"))
 	for range 50 {
-		if err := s.Append(sweep.Next()); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, s.Append(sweep.Next()))
 	}
-	if _, err := s.Seal(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(s.Seal(context.Background()))
+	valuetest.OK(t, s.Close())
 	Append(t, store, runtest.Full())
 	return store
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Start is when the first run of the tests starts.
@@ -57,9 +58,7 @@ func SessionID(n int) string {
 func NewStore(t testing.TB, runs ...schema.Run) string {
 	t.Helper()
 	dir := t.TempDir() + "/runs_store"
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir))
 	Append(t, dir, runs...)
 	return dir
 }
@@ -67,18 +66,11 @@ func NewStore(t testing.TB, runs ...schema.Run) string {
 // Append adds runs to a store.
 func Append(t testing.TB, dir string, runs ...schema.Run) {
 	t.Helper()
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(dir, "test"))
 	for _, r := range runs {
-		if err := s.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, s.Append(r))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, s.Close())
 }
 
 // ManyRuns are n runs, no two of the same second.
@@ -93,10 +85,7 @@ func ManyRuns(n int) []schema.Run {
 // Open opens stores until the test ends.
 func Open(t testing.TB, stores ...string) *query.DB {
 	t.Helper()
-	db, err := query.Open(context.Background(), stores, query.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(query.Open(context.Background(), stores, query.Options{}))
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -150,14 +139,8 @@ func WantInput(t testing.TB, err error, says string) {
 // Connect opens a connection of an engine that nothing else uses, until the test ends.
 func Connect(t testing.TB) *duck.Conn {
 	t.Helper()
-	e, err := duck.Open(0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := e.Connect(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := valuetest.Must(duck.Open(0, ""))
+	c := valuetest.Must(e.Connect(context.Background()))
 	t.Cleanup(func() {
 		if err := errors.Join(c.Close(), e.Close()); err != nil {
 			t.Error(err)

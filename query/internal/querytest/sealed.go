@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // LiveStore makes a store of runs that are in files of their own: so few at once are not sealed.
@@ -24,9 +25,7 @@ func LiveStore(t testing.TB, runs ...schema.Run) string {
 	for few := range slices.Chunk(runs, 7) {
 		Append(t, dir, few...)
 	}
-	if len(LiveFiles(t, dir)) != len(runs) {
-		t.Fatal("some are sealed")
-	}
+	valuetest.Equal(t, len(LiveFiles(t, dir)), len(runs), "some are sealed")
 	return dir
 }
 
@@ -45,10 +44,7 @@ func Seal(t testing.TB, dir string, runs ...schema.Run) schema.SealedFile {
 	rows := slices.SortedFunc(slices.Values(runs), func(a, b schema.Run) int { return strings.Compare(a.RunID, b.RunID) })
 	var ids []schema.ULID
 	for _, r := range rows {
-		id, err := schema.ParseULID(r.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := valuetest.Must(schema.ParseULID(r.RunID))
 		ids = append(ids, id)
 	}
 	name := schema.NewSealedFile(schema.NewClaim(time.Now(), ids), ids)
@@ -115,9 +111,7 @@ func SealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 		t.Fatal(err)
 	}
 	_, err = s.AppendAll(runtest.Each(runs...))
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(err, s.Close()))
 	return Open(t, dir)
 }
 

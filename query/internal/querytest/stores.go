@@ -13,23 +13,19 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Annotate says something about runs of a store.
 func Annotate(t *testing.T, dir string, said ...ingest.Annotation) {
 	t.Helper()
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(dir, "test"))
 	for _, a := range said {
 		if _, err := s.Annotate(a); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, s.Close())
 }
 
 // SayMuch writes events about runs, in files and in a pack: the newest run is removed.
@@ -58,10 +54,7 @@ func SayMuch(t testing.TB, dir string, runs []schema.Run) {
 func WriteEvent(t testing.TB, dir string, id schema.ULID, e schema.Event) []byte {
 	t.Helper()
 	e.EventID = id.String()
-	content, err := e.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(e.Encode())
 	WriteFile(t, filepath.Join(dir, schema.EventFile(id)), content)
 	return content
 }
@@ -90,15 +83,10 @@ func NeedsLong(t *testing.T) {
 // DuckDB asks a DuckDB that knows nothing of stores.
 func DuckDB(t *testing.T, text string) string {
 	t.Helper()
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(stdsql.Open("duckdb", ""))
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("SET TimeZone = 'UTC'"); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(db.Exec("SET TimeZone = 'UTC'"))
 	var answer any
 	if err := db.QueryRow(text).Scan(&answer); err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -110,7 +98,7 @@ func DuckDB(t *testing.T, text string) string {
 func Snapshot(t testing.TB, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -125,24 +113,18 @@ func Snapshot(t testing.TB, dir string) string {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all.String()
 }
 
 // Protect takes the right to write from a directory until the test ends.
 func Protect(t *testing.T, dir string) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
 			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
 			err = os.Chmod(path, 0o555)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

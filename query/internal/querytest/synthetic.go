@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Synthetic says what a Synthetic store is like.
@@ -71,17 +72,12 @@ func SyntheticTicks(random *rand.Rand, n int) []int64 {
 // SyntheticStore makes a synthetic store in dir.
 func SyntheticStore(tb testing.TB, dir string, s Synthetic) {
 	tb.Helper()
-	if err := ingest.Init(dir); err != nil {
-		tb.Fatal(err)
-	}
+	valuetest.OK(tb, ingest.Init(dir))
 	names := make([]schema.SealedFile, s.Runs/s.PerFile)
 	for i := range names {
 		var ids []schema.ULID
 		for n := i * s.PerFile; n < (i+1)*s.PerFile; n++ {
-			id, err := schema.ParseULID(SyntheticRun(Synthetic{PerFile: s.PerFile, Samples: 1}, n).RunID)
-			if err != nil {
-				tb.Fatal(err)
-			}
+			id := valuetest.Must(schema.ParseULID(SyntheticRun(Synthetic{PerFile: s.PerFile, Samples: 1}, n).RunID))
 			ids = append(ids, id)
 		}
 		names[i] = schema.NewSealedFile(schema.ULIDFrom(ids[len(ids)-1].Time(), [10]byte{0: 0xff, 8: byte(i >> 8), 9: byte(i)}), ids)
@@ -91,9 +87,7 @@ func SyntheticStore(tb testing.TB, dir string, s Synthetic) {
 		perPack = (len(names) + s.Packs - 1) / s.Packs
 	}
 	for first := 0; first < len(names); first += perPack {
-		if err := sealPack(dir, s, names, first, min(first+perPack, len(names))); err != nil {
-			tb.Fatal(err)
-		}
+		valuetest.OK(tb, sealPack(dir, s, names, first, min(first+perPack, len(names))))
 	}
 	addEvents(tb, dir, s)
 }
@@ -186,7 +180,5 @@ func addEvents(tb testing.TB, dir string, s Synthetic) {
 
 func WriteFile(tb testing.TB, path string, content []byte) {
 	tb.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666)); err != nil {
-		tb.Fatal(err)
-	}
+	valuetest.OK(tb, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666)))
 }
