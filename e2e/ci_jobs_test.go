@@ -90,9 +90,7 @@ func TestCIJobsApart(t *testing.T) {
 			valuetest.Equal(t, fmt.Sprint(code), strings.Replace(push.gate, "3", "0", 1), "push", i, "ends with", code, output)
 			for what, want := range map[*[]entry][]string{&f.comments: push.comments, &f.issues: push.issues} {
 				texts := f.mine(*what)
-				if len(texts) != len(want) {
-					t.Fatalf("push %d: %q, want %q\n%s", i, texts, want, output)
-				}
+				valuetest.Equal(t, len(texts), len(want), "push", i, texts, want, output)
 				for k, text := range texts {
 					job, gate, _ := strings.Cut(want[k], " ")
 					if !strings.Contains(text, "### Benchmarks: `sweep.yaml, "+job+"`\n") || !strings.Contains(text, "**gate "+gate) {

@@ -132,9 +132,7 @@ func TestCIScript(t *testing.T) {
 	if code, output := c.sh(t, "cd ci && sh neurolens.sh run"); code != 2 || !strings.Contains(output, "call from the root of the repository: sh ci/neurolens.sh run") {
 		t.Errorf("a call from another folder ends with %d:\n%s", code, output)
 	}
-	if _, err := os.Stat(filepath.Join(c.dir, "neurolens-out", "empty")); err == nil {
-		t.Error("the check of FLAGS leaves a store")
-	}
+	valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(c.dir, "neurolens-out", "empty"))), "", "the check of FLAGS leaves a store")
 	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want base, run, comment, issue or key, got measure") {
 		t.Errorf("an unknown word ends with %d:\n%s", code, output)
 	}
@@ -389,9 +387,7 @@ func checkJenkinsfile(t *testing.T, history, text string) {
 			}
 		}
 	}
-	if len(open) > 0 || strings.Count(text, "'''")%2 != 0 {
-		t.Errorf("%s: %q and ''' are not closed", history, open)
-	}
+	valuetest.DeepEqual(t, []any{len(open), strings.Count(text, "'''") % 2}, []any{0, 0}, history, open, "and ''' are not closed")
 	for _, part := range []string{"pipeline {", "agent none", "parameters {", "matrix {", "axes {", "archiveArtifacts", "artifactDaysToKeepStr: '30'"} {
 		valuetest.Contains(t, text, part, history, "there is no")
 	}

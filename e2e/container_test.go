@@ -22,9 +22,7 @@ func TestContainerfile(t *testing.T) {
 		path, err = exec.LookPath(filepath.Join(filepath.Dir(python), "hadolint"))
 	}
 	programtest.Needs(t, "hadolint", err)
-	if out, err := exec.Command(path, filepath.Join("..", "Containerfile")).CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("hadolint: %v\n%s", err, out)
-	}
+	valuetest.DeepEqual(t, valuetest.Must(exec.Command(path, filepath.Join("..", "Containerfile")).CombinedOutput()), nil, "hadolint")
 }
 
 // TestContainerBuilds builds the image where a builder and its base images are at hand, and asks the program in it for its version.

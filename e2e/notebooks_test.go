@@ -168,9 +168,7 @@ func answers(t *testing.T, dir string, args ...string) (all []map[string]any) {
 	p.MustRun(t)
 	for line := range strings.Lines(p.Printed.String()) {
 		var row map[string]any
-		if err := json.Unmarshal([]byte(line), &row); err != nil {
-			t.Fatalf("%v: %v", args, err)
-		}
+		valuetest.OK(t, json.Unmarshal([]byte(line), &row), args)
 		all = append(all, row)
 	}
 	return all

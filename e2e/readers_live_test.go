@@ -158,9 +158,7 @@ func TestReadersWhileSealing(t *testing.T) {
 		err := <-w.ended
 		out := strings.TrimSpace(w.out.String())
 		rounds, is, _ := strings.Cut(out, " ")
-		if err != nil || is != want {
-			t.Errorf("%s: %v, want %s\n%s", w.module, err, want, out)
-		}
+		valuetest.DeepEqual(t, []any{err, is}, []any{nil, want}, w.module, out)
 		t.Logf("%s read %s times; %d runs in the end, %d acknowledged", w.module, rounds, len(ids), len(acknowledged))
 	}
 }

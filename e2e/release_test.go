@@ -35,9 +35,7 @@ func TestReleaseArchive(t *testing.T) {
 	dir := t.TempDir()
 	stage := filepath.Join(dir, "stage")
 	printed, err := release(t, "-stage", stage, "-out", dir)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, printed)
-	}
+	valuetest.OK(t, err, printed)
 	if info, err := os.Stat(filepath.Join(stage, "neurolens")); err != nil || info.Size() < 50e6 || info.Mode().Perm() != 0o755 {
 		t.Errorf("the program: %v, %v", info, err)
 	}
@@ -119,7 +117,5 @@ func TestReleaseRefusal(t *testing.T) {
 	if err == nil || !strings.HasPrefix(printed, "release: the tag is v9.9.9, and the version of the program is "+version(t)) {
 		t.Errorf("%v: %s", err, printed)
 	}
-	if _, err := os.Stat(stage); err == nil {
-		t.Error("it leaves files")
-	}
+	valuetest.Fails(t, valuetest.Error(os.Stat(stage)), "", "it leaves files")
 }

@@ -273,9 +273,7 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 		for !strings.Contains(screen.String()[from:], what) {
 			n, err := out.Read(b)
 			screen.Write(b[:n])
-			if err != nil {
-				t.Fatalf("waiting for %q: %v\n%s", what, err, screen.String())
-			}
+			valuetest.OK(t, err, "waiting for", what, screen.String())
 		}
 	}
 	waitFor("ready> ")
@@ -285,13 +283,9 @@ func typeLines(t *testing.T, shell, rc, breaks, script string) {
 	fmt.Fprint(in, "exit\r")
 	rest, _ := io.ReadAll(out)
 	screen.Write(rest)
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v\n%s", err, screen.String())
-	}
+	valuetest.OK(t, cmd.Wait(), screen.String())
 	told, err := os.ReadFile(filepath.Join(home, "told"))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, screen.String())
-	}
+	valuetest.OK(t, err, screen.String())
 	answers := strings.Split("\n"+string(told), "\n== ")[1:]
 	valuetest.Equal(t, len(answers), len(shellCases), screen.String())
 	for i, c := range shellCases {

@@ -217,9 +217,7 @@ func jsonRows(t *testing.T, lines string) []string {
 		d := json.NewDecoder(strings.NewReader(line))
 		d.UseNumber()
 		var row map[string]any
-		if err := d.Decode(&row); err != nil {
-			t.Fatalf("%v: %.200s", err, line)
-		}
+		valuetest.OK(t, d.Decode(&row), line)
 		_, whole = row["run_id"]
 		text := valuetest.Must(json.Marshal(spelled(row)))
 		all = append(all, string(text))
@@ -323,10 +321,8 @@ func liveTwice(t *testing.T, path string) {
 func copyOfSamples(t *testing.T, path string) {
 	t.Helper()
 	for _, zone := range []string{schema.SamplesDir, schema.OpsDir} {
-		found, err := fs.Glob(os.DirFS(path), zone+"/*/*.parquet")
-		if err != nil || len(found) != 1 {
-			t.Fatalf("%s has files %q: %v", zone, found, err)
-		}
+		found := valuetest.Must(fs.Glob(os.DirFS(path), zone+"/*/*.parquet"))
+		valuetest.Equal(t, len(found), 1, zone, "has files", found)
 		file := filepath.Join(path, found[0])
 		content := valuetest.Must(os.ReadFile(file))
 		name := schema.NewULID(time.Now()).String() + filepath.Base(file)[26:]

@@ -78,9 +78,7 @@ func TestWheelOfProgram(t *testing.T) {
 		t.Errorf("version says %s", out)
 	}
 	var minor int
-	if _, err := fmt.Sscanf(filepath.Base(wheel), "neurolens-"+version(t)+"-py3-none-manylinux_2_%d_", &minor); err != nil {
-		t.Fatalf("%s: %v", wheel, err)
-	}
+	valuetest.OK(t, valuetest.Error(fmt.Sscanf(filepath.Base(wheel), "neurolens-"+version(t)+"-py3-none-manylinux_2_%d_", &minor)), wheel)
 	needed := regexp.MustCompile(`\x00GLIBC_2\.([0-9]+)\x00`).FindAllSubmatch(valuetest.Must(os.ReadFile(self)), -1)
 	for _, symbol := range needed {
 		if of := valuetest.Must(strconv.Atoi(string(symbol[1]))); of > minor {

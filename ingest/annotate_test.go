@@ -26,10 +26,8 @@ func eventsOf(t *testing.T, dir string) []schema.Event {
 	var all []schema.Event
 	for _, id := range listed.Events.Files {
 		line := must(fs.ReadFile(os.DirFS(dir), schema.EventFile(id)))
-		e, err := schema.DecodeEvent(line)
-		if err != nil || e.EventID != id.String() {
-			t.Fatalf("%s: %+v, %v", id, e, err)
-		}
+		e := must(schema.DecodeEvent(line))
+		valuetest.Equal(t, e.EventID, id.String(), id, e)
 		all = append(all, e)
 	}
 	return all
@@ -48,9 +46,7 @@ func TestAnnotate(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	for _, bad := range []Annotation{{}, {Kind: schema.EventTag, Runs: []string{run}}, {Kind: schema.EventNote, Value: "x"}} {
-		if _, err := store.Annotate(bad); err == nil {
-			t.Errorf("%+v is accepted", bad)
-		}
+		valuetest.Fails(t, valuetest.Error(store.Annotate(bad)), "", bad, "is accepted")
 	}
 	valuetest.Equal(t, len(eventsOf(t, dir)), 3)
 }

@@ -30,9 +30,7 @@ import (
 func keep(t *testing.T, s *Store, text string) string {
 	t.Helper()
 	hash, size, err := s.KeepArtifact(strings.NewReader(text))
-	if err != nil || size != int64(len(text)) {
-		t.Fatalf("keeping %.20q: %d B, %v", text, size, err)
-	}
+	valuetest.DeepEqual(t, []any{err, size}, []any{nil, int64(len(text))}, "keeping", text)
 	return hash
 }
 
@@ -137,10 +135,10 @@ func TestPruneArtifacts(t *testing.T) {
 	age(t, dir, kept, 48*time.Hour)
 	p := Pruning{Keep: map[string]bool{kept: true}, Before: time.Now(), DryRun: true}
 	for _, p.DryRun = range []bool{true, false} {
-		done, err := s.PruneArtifacts(context.Background(), p)
-		if err != nil || done.Files != 1 || done.Left != 2 || done.Young != 1 {
-			t.Fatalf("%+v: %+v, %v", p, done, err)
-		}
+		done := must(s.PruneArtifacts(context.Background(), p))
+		valuetest.Equal(t, done.Files, 1, p, done)
+		valuetest.Equal(t, done.Left, 2, p, done)
+		valuetest.Equal(t, done.Young, 1, p, done)
 		if got := len(artifactsOf(t, dir)); p.DryRun && got != 3 || !p.DryRun && got != 2 {
 			t.Fatalf("%+v: %d are there", p, got)
 		}
@@ -159,9 +157,7 @@ func TestPruneKeptMeanwhile(t *testing.T) {
 	hash := keep(t, s, "same")
 	age(t, dir, hash, 48*time.Hour)
 	going, _, err := s.prunable(context.Background(), Pruning{Before: time.Now().Add(-artifactYoung)})
-	if err != nil || len(going) != 1 {
-		t.Fatalf("%v, %v", going, err)
-	}
+	valuetest.DeepEqual(t, []any{err, len(going)}, []any{nil, 1}, going)
 	keep(t, s, "same")
 	valuetest.OK(t, s.pruneSome(context.Background(), going, time.Now().Add(-artifactYoung)))
 	valuetest.DeepEqual(t, artifactsOf(t, dir), []string{hash}, hash)
@@ -202,9 +198,7 @@ func TestPruneFaults(t *testing.T) {
 			}
 			files.Healed = true
 			valuetest.OK(t, prune())
-			if got := artifactsOf(t, dir); len(got) > 0 {
-				t.Fatalf("operation %d, again: %v are left", files.At, got)
-			}
+			valuetest.DeepEqual(t, artifactsOf(t, dir), nil, "operation", files.At, "again")
 			hit = files.Hit
 			valuetest.OK(t, os.RemoveAll(dir))
 		}
@@ -283,9 +277,7 @@ func TestVerifyHostileArtifacts(t *testing.T) {
 	}
 	run.Artifacts = append(run.Artifacts, schema.Artifact{Path: "unknown", SHA256: hash})
 	slices.SortFunc(run.Artifacts, func(a, b schema.Artifact) int { return strings.Compare(a.Kind, b.Kind) })
-	if err := s.Append(run); err == nil || !strings.Contains(err.Error(), `kind "../../.bash_profile" is not a word`) {
-		t.Fatalf("appending: %v", err)
-	}
+	valuetest.Fails(t, s.Append(run), `kind "../../.bash_profile" is not a word`, "appending")
 	content, err := table.NewEncoder("test").Encode(&run, schema.DigestOf(&run))
 	valuetest.OK(t, err)
 	f := schema.LiveFile{Segment: schema.NewULID(time.Now()), Run: valuetest.Must(schema.ParseULID(run.RunID))}

@@ -57,9 +57,7 @@ func mustHold(t testing.TB, dir string, runs ...schema.Run) {
 	t.Helper()
 	there := storedRuns(t, dir)
 	for _, r := range runs {
-		if there[r.RunID] != 1 {
-			t.Fatalf("run %s is in the store %d times", r.RunID, there[r.RunID])
-		}
+		valuetest.Equal(t, there[r.RunID], 1, "run", r.RunID, "is in the store")
 	}
 	valuetest.Equal(t, len(there), len(runs))
 }
@@ -77,10 +75,8 @@ func TestAppendAll(t *testing.T) {
 	before := runs[0].Metrics
 
 	for round, want := range []Appended{{Added: len(runs) - 2, Skipped: 3}, {Skipped: len(runs) + 1}} {
-		done, err := store.AppendAll(each(append(slices.Clone(runs), runs[5])...))
-		if err != nil || done != want {
-			t.Fatalf("round %d: %+v, %v; want %+v", round, done, err, want)
-		}
+		done := must(store.AppendAll(each(append(slices.Clone(runs), runs[5])...)))
+		valuetest.Equal(t, done, want, "round", round)
 		mustHold(t, dir, runs...)
 		if files := sealedFiles(t, dir); len(files) != 1 {
 			t.Errorf("round %d: %d sealed files", round, len(files))
@@ -209,9 +205,7 @@ func TestAppendAllRefused(t *testing.T) {
 	mustHold(t, dir)
 	valuetest.Equal(t, must(store.AppendAll(each())), (Appended{}), "nothing")
 	mustDo(t, store.Close())
-	if _, err := store.AppendAll(each(good)); err == nil {
-		t.Error("a closed store takes runs")
-	}
+	valuetest.Fails(t, valuetest.Error(store.AppendAll(each(good))), "", "a closed store takes runs")
 }
 
 // TestAppendAllNoLinks: without hard links sealed files are renamed into their places.
@@ -396,9 +390,7 @@ func BenchmarkPack(b *testing.B) {
 	}
 	for b.Loop() {
 		mustDo(b, os.RemoveAll(filepath.Join(dir, schema.PacksDir)))
-		if packs, err := store.Pack(); packs != 1 || err != nil {
-			b.Fatal(packs, err)
-		}
+		valuetest.Equal(b, must(store.Pack()), 1)
 	}
 	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N*files*runs), "us/run")
 }
@@ -466,9 +458,7 @@ func failImport(t *testing.T, files faultyFiles, runs []schema.Run) bool {
 	}
 	files.Healed = true
 	again := newBulk(&files, "test", bulkBytes)
-	if err := again.all(each(runs...)); err != nil {
-		t.Fatalf("operation %d, the second time: %v", files.At, err)
-	}
+	mustDo(t, again.all(each(runs...)), "operation", files.At, "the second time")
 	mustHold(t, dir, runs...)
 	return files.Hit
 }

@@ -39,9 +39,7 @@ func verifyHash(content []byte) error {
 func checkStore(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	listed, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatalf("listing the store: %v", err)
-	}
+	mustDo(t, err, "listing the store")
 	runs := map[string]int{}
 	for _, f := range listed.Live {
 		content := must(os.ReadFile(filepath.Join(dir, f.Path())))

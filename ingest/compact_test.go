@@ -49,9 +49,7 @@ func TestCompact(t *testing.T) {
 	into := filepath.Join(t.TempDir(), "new", "store")
 	done := must(Compact(context.Background(), p.b, into, "test", noDamage(t)))
 	valuetest.Equal(t, snapshot(t, p.b), before, "the source changed")
-	if found := findings(t, into); len(found) > 0 {
-		t.Fatalf("found %+v", found)
-	}
+	valuetest.DeepEqual(t, findings(t, into), nil, "found")
 	delete(want, ids[1])
 	delete(want, ids[4])
 	valuetest.DeepEqual(t, contents(t, into), want, "it holds")
@@ -63,9 +61,7 @@ func TestCompact(t *testing.T) {
 func checkCompact(t *testing.T, from, into string) {
 	t.Helper()
 	one, two := must(schema.List(os.DirFS(from), schema.Scope{})), must(schema.List(os.DirFS(into), schema.Scope{}))
-	if len(two.Live) > 0 || len(two.Packs) > 0 {
-		t.Errorf("it has %d live files and %d packs", len(two.Live), len(two.Packs))
-	}
+	valuetest.DeepEqual(t, []any{len(two.Live), len(two.Packs)}, []any{0, 0}, "it")
 	for _, f := range two.Sealed {
 		if path.Base(path.Dir(f.Path(""))) != schema.MonthOf(time.UnixMilli(f.First)) || path.Base(path.Dir(f.Path(""))) != schema.MonthOf(time.UnixMilli(f.Last)) {
 			t.Errorf("%s is not of one month", f.Name())
@@ -104,9 +100,7 @@ func TestCompactOverlap(t *testing.T) {
 	if left := must(os.ReadDir(filepath.Join(into, schema.TmpDir))); len(left) > 0 {
 		t.Errorf("%d temporary files are left", len(left))
 	}
-	if found := findings(t, into); len(found) > 0 {
-		t.Errorf("found %+v", found)
-	}
+	valuetest.DeepEqual(t, findings(t, into), nil, "found")
 }
 
 func TestCompactRefuses(t *testing.T) {
@@ -306,14 +300,10 @@ func TestCompactFaults(t *testing.T) {
 			if err == nil || !errors.Is(headerErr, schema.ErrNoStore) {
 				t.Fatalf("operation %d: %v, and the new store: %v", files.At, err, headerErr)
 			}
-			if _, err := Compact(context.Background(), p.b, into, "test", noDamage(t)); err != nil {
-				t.Fatalf("operation %d, again: %v", files.At, err)
-			}
+			mustDo(t, valuetest.Error(Compact(context.Background(), p.b, into, "test", noDamage(t))), "operation", files.At, "again")
 		}
 		found := slices.DeleteFunc(findings(t, into), func(f check.Finding) bool { return f.Path == compactMark })
-		if len(found) > 0 {
-			t.Fatalf("operation %d: found %+v", files.At, found)
-		}
+		valuetest.DeepEqual(t, found, nil, "operation", files.At, "found")
 		if got := contents(t, into); !maps.Equal(got, want) {
 			t.Fatalf("operation %d: it holds %d runs, want %d", files.At, len(got), len(want))
 		}
@@ -398,12 +388,8 @@ func notYet(t testing.TB, into string) {
 	if _, err := os.Stat(filepath.Join(into, compactMark)); err != nil {
 		return // it was not begun
 	}
-	if err := Init(into); err == nil || !strings.Contains(err.Error(), "not empty") {
-		t.Fatalf("it becomes a store: %v", err)
-	}
-	if _, err := Open(into, "test"); err == nil || !strings.Contains(err.Error(), "same command again continues it") {
-		t.Fatalf("opening it: %v", err)
-	}
+	valuetest.Fails(t, Init(into), "not empty", "it becomes a store")
+	valuetest.Fails(t, valuetest.Error(Open(into, "test")), "same command again continues it", "opening it")
 }
 
 // TestCompactResume lets a process that compacts end at some of its operations, with NEUROLENS_LONG=all at each. The next one keeps every
@@ -551,12 +537,8 @@ func TestCompactChanged(t *testing.T) {
 			if got := contents(t, into); !maps.Equal(got, contents(t, fresh)) {
 				t.Errorf("it holds %d runs, want %d", len(got), want.Runs)
 			}
-			if a, b := eventFiles(t, into), eventFiles(t, fresh); !slices.Equal(a, b) {
-				t.Errorf("it has events %v, want %v", a, b)
-			}
-			if found := findings(t, into); len(found) > 0 {
-				t.Errorf("found %+v", found)
-			}
+			valuetest.DeepEqual(t, eventFiles(t, into), eventFiles(t, fresh), "it has events")
+			valuetest.DeepEqual(t, findings(t, into), nil, "found")
 		})
 	}
 }
@@ -625,9 +607,7 @@ func TestCompactComplete(t *testing.T) {
 	want, err := compactWith(from, files)
 	valuetest.ErrorIs(t, err, errCrashed)
 	other, _ := sealedStore(t, smallRun())
-	if _, err := Compact(context.Background(), other, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "not empty") {
-		t.Errorf("from another store: %v", err)
-	}
+	valuetest.Fails(t, valuetest.Error(Compact(context.Background(), other, into, "test", noDamage(t))), "not empty", "from another store")
 	before := contents(t, into)
 	var found []string
 	done, err := Compact(context.Background(), from, into, "test", func(f LeftOut) { found = append(found, f.Path) })
@@ -636,9 +616,7 @@ func TestCompactComplete(t *testing.T) {
 	}
 	wholeStore(t, into)
 	valuetest.DeepEqual(t, contents(t, into), before, "its runs changed")
-	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "it is the store") {
-		t.Errorf("once more: %v", err)
-	}
+	valuetest.Fails(t, valuetest.Error(Compact(context.Background(), from, into, "test", noDamage(t))), "it is the store", "once more")
 }
 
 // TestCompactAlready: a store that is complete stays as it is, and the same command says so. It names the store if that is another one, or if the
@@ -692,9 +670,7 @@ func TestCompactInUse(t *testing.T) {
 	into, _ := interrupted(t, from, 2)
 	before := snapshot(t, into)
 	unlock := must(must(disk.NewOS(into)).LockRoot())
-	if _, err := Compact(context.Background(), from, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), "another process") {
-		t.Errorf("in use: %v", err)
-	}
+	valuetest.Fails(t, valuetest.Error(Compact(context.Background(), from, into, "test", noDamage(t))), "another process", "in use")
 	valuetest.Equal(t, snapshot(t, into), before, "something changed")
 	unlock()
 	must(Compact(context.Background(), from, into, "test", noDamage(t)))
@@ -725,9 +701,7 @@ func TestCompactKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			notYet(t, into)
-			if n := sameFiles(into, finished); n != len(finished) {
-				t.Fatalf("%d of %d finished files are kept", n, len(finished))
-			}
+			valuetest.Equal(t, sameFiles(into, finished), len(finished))
 			finished = finishedFiles(t, into)
 		}
 		if _, err := os.Stat(filepath.Join(into, compactMark)); err == nil { // it was killed after the header

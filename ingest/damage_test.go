@@ -35,9 +35,7 @@ func TestMergeHeals(t *testing.T) {
 			if got := states(t, dir); !maps.Equal(got, want) || done.Added+done.Healed == 0 {
 				t.Errorf("%s: merged %+v, %d runs", zone, done, len(got))
 			}
-			if lost := runfile.ReadLost(os.DirFS(dir)); len(lost) > 0 {
-				t.Errorf("%s: marked %v", zone, lost)
-			}
+			valuetest.DeepEqual(t, runfile.ReadLost(os.DirFS(dir)), nil, zone, "marked")
 			wholeStore(t, dir)
 			if again := mustMerge(t, good, dir); again.Added+again.Healed+again.Events != 0 {
 				t.Errorf("%s: again %+v", zone, again)

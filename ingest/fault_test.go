@@ -50,9 +50,7 @@ func failSession(t *testing.T, files faultyFiles) bool {
 			t.Fatalf("operation %d, store after Init failed: %v", files.At, err)
 		}
 		files.Healed = true
-		if err := initStore(&files); err != nil {
-			t.Fatalf("operation %d, second Init: %v", files.At, err)
-		}
+		mustDo(t, initStore(&files), "operation", files.At, "second Init")
 	}
 	store, err := openStore(dir, "test", &files)
 	if err != nil {
@@ -141,9 +139,7 @@ func TestNoLinks(t *testing.T) {
 		t.Errorf("the store has %v, want 2 runs", there)
 	}
 	run.Error = "another"
-	if err := store.Append(run); err == nil {
-		t.Error("another run with the same id was taken")
-	}
+	valuetest.Fails(t, store.Append(run), "", "another run with the same id was taken")
 }
 
 type noLinkFiles struct{ disk.OS }

@@ -28,9 +28,7 @@ func TestOwner(t *testing.T) {
 		SHA256 string `json:"sha256"`
 	}
 	mustDo(t, json.Unmarshal(text, &o))
-	if o.HostID != "h1" || o.PID != os.Getpid() || o.Started.IsZero() {
-		t.Errorf("the owner is %s", text)
-	}
+	valuetest.DeepEqual(t, []any{o.HostID, o.PID, o.Started.IsZero()}, []any{"h1", os.Getpid(), false}, "the owner", text)
 	valuetest.Equal(t, strings.Trim(o.PIDNamespace, "0123456789"), "", "what is no digit in the inode", o.PIDNamespace)
 	before, _, _ := strings.Cut(string(text), `,"sha256"`)
 	valuetest.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(before+"}"))), o.SHA256, "the hash")

@@ -194,9 +194,7 @@ func (f *cutFiles) cut(t *testing.T) {
 		if got == nil || t.Failed() {
 			continue
 		}
-		if found := damage(findings(t, dir)); len(found) > 0 {
-			t.Fatalf("%s: %+v", mode, found)
-		}
+		valuetest.DeepEqual(t, damage(findings(t, dir)), nil, mode)
 		planned(t, dir)
 		if mode != "some of it" {
 			continue

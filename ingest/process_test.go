@@ -146,9 +146,7 @@ func checkAcknowledged(t *testing.T, dir string, ids []string) {
 	t.Helper()
 	there := checkStore(t, dir)
 	for _, id := range ids {
-		if there[id] != 1 {
-			t.Fatalf("run %q was acknowledged and is in the store %d times", id, there[id])
-		}
+		valuetest.Equal(t, there[id], 1, "run", id, "was acknowledged and is in the store")
 	}
 }
 

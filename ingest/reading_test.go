@@ -119,10 +119,9 @@ func TestInto(t *testing.T) {
 	for _, want := range []Appended{{Added: 4}, {Skipped: 4}} {
 		watch := &told{}
 		r := reading(t, dir, watch)
-		done, err := r.Into(t.Context(), store)
-		if err != nil || done != want || r.Known() != want.Skipped {
-			t.Fatalf("%+v, %d known, %v", done, r.Known(), err)
-		}
+		done := must(r.Into(t.Context(), store))
+		valuetest.Equal(t, done, want)
+		valuetest.Equal(t, r.Known(), want.Skipped)
 		valuetest.Equal(t, fileStates(r), "a.txt read 2, b.txt partly 1, c.txt unknown 0, d.txt side 0, e.txt read 1")
 		if !r.Incomplete() || watch.files != 5 || watch.runs != want.Added || want.Added > 0 && r.Source != "lines" {
 			t.Errorf("incomplete %t, %+v, source %q", r.Incomplete(), watch, r.Source)

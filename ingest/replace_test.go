@@ -145,9 +145,7 @@ func TestReplaceFaults(t *testing.T) {
 			}
 		}
 		files.Healed = true
-		if _, err := store.Replace(pairs); err != nil {
-			t.Fatalf("operation %d, the second time: %v", at, err)
-		}
+		mustDo(t, valuetest.Error(store.Replace(pairs)), "operation", at, "the second time")
 		checkReplaced(t, dir, pairs)
 		must(os.Stat(dir))
 	}

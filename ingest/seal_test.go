@@ -94,9 +94,7 @@ func TestSeal(t *testing.T) {
 	if len(live) != 1 || len(sealed) != 4 || len(claims) != 0 {
 		t.Errorf("after the grace: live %v, sealed %v, claims %v", live, sealed, claims)
 	}
-	if entries, err := os.ReadDir(filepath.Join(dir, schema.TrashDir)); err != nil || len(entries) > 0 {
-		t.Errorf("trash has %v, %v", entries, err)
-	}
+	valuetest.DeepEqual(t, must(os.ReadDir(filepath.Join(dir, schema.TrashDir))), nil, "trash")
 	checkStore(t, dir)
 }
 
@@ -135,9 +133,7 @@ func TestLeftovers(t *testing.T) {
 					t.Errorf("with a grace of %v, %d runs are sealed, claims %v", c.grace, len(sealed), claims)
 				}
 			}
-			if entries, err := os.ReadDir(filepath.Join(dir, schema.TrashDir)); err != nil || len(entries) > 0 {
-				t.Errorf("trash has %v, %v", entries, err)
-			}
+			valuetest.DeepEqual(t, must(os.ReadDir(filepath.Join(dir, schema.TrashDir))), nil, "trash")
 		})
 	}
 }
@@ -221,9 +217,7 @@ func TestDropped(t *testing.T) {
 	valuetest.Equal(t, must(store.Seal(t.Context())), 1)
 	store.sealer.Rules.Grace = 0
 	for range 2 {
-		if n, err := store.Seal(t.Context()); err != nil || n != 0 {
-			t.Fatalf("once more: %d, %v", n, err)
-		}
+		valuetest.Equal(t, must(store.Seal(t.Context())), 0, "once more")
 	}
 	live, sealed, claims := whereRuns(t, dir)
 	if !slices.Equal(live, ids(other)) || !slices.Equal(slices.Sorted(slices.Values(sealed)), ids(same, other, fresh)) || len(claims) > 0 {
@@ -462,17 +456,13 @@ func checkHeir(t *testing.T, dir string, acked []schema.Run, bad schema.Run) {
 	t.Helper()
 	there := checkStoreBut(t, dir, bad)
 	for _, run := range acked {
-		if there[run.RunID] != 1 {
-			t.Fatalf("run %s was acknowledged and is in the store %d times", run.RunID, there[run.RunID])
-		}
+		valuetest.Equal(t, there[run.RunID], 1, "run", run.RunID, "was acknowledged and is in the store")
 	}
 	for range 4 {
 		mustSeal(t, dir)
 	}
 	live, sealed, claims := whereRuns(t, dir)
-	if !slices.Equal(live, ids(bad)) || len(claims) > 0 {
-		t.Fatalf("live %v, claims %v", live, claims)
-	}
+	valuetest.DeepEqual(t, []any{slices.Equal(live, ids(bad)), len(claims)}, []any{true, 0}, "live", live, "claims", claims)
 	slices.Sort(sealed)
 	for _, run := range acked {
 		if _, found := slices.BinarySearch(sealed, run.RunID); !found {
@@ -707,9 +697,7 @@ func TestAppendAfterFailure(t *testing.T) {
 		}
 		run.Error = "another"
 		store.failed[must(schema.ParseULID(run.RunID))] = schema.ULID{}
-		if err := store.Append(run); err == nil {
-			t.Error("another run with this id was taken")
-		}
+		valuetest.Fails(t, store.Append(run), "", "another run with this id was taken")
 	}
 }
 

@@ -138,9 +138,7 @@ func TestOpenWritesNothing(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Errorf("second Close: %v", err)
 	}
-	if err := store.Append(smallRun()); err == nil {
-		t.Error("Append to a closed store worked")
-	}
+	valuetest.Fails(t, store.Append(smallRun()), "", "Append to a closed store worked")
 	valuetest.Equal(t, snapshot(t, dir), before, "something changed")
 }
 
@@ -167,9 +165,7 @@ func TestAppendAgain(t *testing.T) {
 	mustAppend(t, store, run, run)
 	other := run
 	other.Error = "another"
-	if err := store.Append(other); err == nil || !strings.Contains(err.Error(), "contains a different run") {
-		t.Errorf("another run with the same id: %v", err)
-	}
+	valuetest.Fails(t, store.Append(other), "contains a different run", "another run with the same id")
 	if there := checkStore(t, dir); len(there) != 1 {
 		t.Errorf("the store has %v", there)
 	}

@@ -69,9 +69,7 @@ func TestSave(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"deep/er/trace.txt": text, "/var/tmp/empty": ""})
 	db, into := open(t, dir), t.TempDir()
 	files, bytes, err := SaveArtifacts(t.Context(), of(t, db, run.RunID), into)
-	if err != nil || files != 2 || bytes != int64(len(text)) {
-		t.Fatalf("%d files, %d B, %v", files, bytes, err)
-	}
+	valuetest.DeepEqual(t, []any{err, files, bytes}, []any{nil, 2, int64(len(text))})
 	for name, want := range map[string]string{"deep/er/trace.txt": text, "var/tmp/empty": ""} {
 		if got, err := os.ReadFile(filepath.Join(into, name)); err != nil || string(got) != want {
 			t.Errorf("%s: %d B, %v", name, len(got), err)
@@ -134,15 +132,11 @@ func TestSaveKinds(t *testing.T) {
 		stored.Path = path
 		n, _, err := SaveArtifacts(t.Context(), []Artifact{stored}, into)
 		if path == "up/../new" { // it is cleaned as a text
-			if n != 1 || err != nil {
-				t.Errorf("%s: %d files, %v", path, n, err)
-			}
+			valuetest.DeepEqual(t, []any{n, err}, []any{1, nil}, path)
 		} else if n != 0 || !errors.Is(err, answer.ErrInput) {
 			t.Errorf("%s: %d files, %v", path, n, err)
 		}
-		if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
-			t.Errorf("%s: %v are behind the link, %v", path, left, err)
-		}
+		valuetest.DeepEqual(t, valuetest.Must(os.ReadDir(elsewhere)), nil, path)
 	}
 }
 
@@ -176,9 +170,7 @@ func TestSaveSize(t *testing.T) {
 	if n, _, err := SaveArtifacts(ctx, []Artifact{stored}, into); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted: %d files, %v", n, err)
 	}
-	if left, err := os.ReadDir(into); err != nil || len(left) > 0 {
-		t.Errorf("interrupted: %v are left, %v", left, err)
-	}
+	valuetest.DeepEqual(t, valuetest.Must(os.ReadDir(into)), nil, "interrupted")
 }
 
 // TestSaveRefuses: existing files are not overwritten; then no file is written at all.
@@ -189,9 +181,7 @@ func TestSaveRefuses(t *testing.T) {
 	if _, _, err := SaveArtifacts(t.Context(), of(t, open(t, dir), run.RunID), into); !errors.Is(err, answer.ErrInput) || !strings.HasSuffix(err.Error(), "fine is already there") {
 		t.Errorf("over a link: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(into, "a")); err == nil {
-		t.Error("another file was written all the same")
-	}
+	valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(into, "a"))), "", "another file was written all the same")
 	if _, _, err := SaveArtifacts(t.Context(), of(t, open(t, dir), run.RunID), "/proc/neurolens"); !errors.Is(err, answer.ErrInput) {
 		t.Errorf("where no folder can be made: %v", err)
 	}

@@ -64,13 +64,9 @@ func TestSessionThatContinues(t *testing.T) {
 					}
 				}
 			}
-			if fmt.Sprint(got) != want || err != nil {
-				t.Errorf("%s: %s selects %v, want %s: %v", name, filter, got, want, err)
-			}
+			valuetest.DeepEqual(t, []any{fmt.Sprint(got), err}, []any{want, nil}, name, filter, "selects", got)
 		}
-		if len(said) > 0 {
-			t.Errorf("%s: remarks %q", name, said)
-		}
+		valuetest.DeepEqual(t, said, nil, name, "remarks")
 		querytest.Annotate(t, store, ingest.Annotation{Kind: schema.EventRemove, Runs: []string{runs[2].RunID}})
 		if ids, err := db.RunIDs(t.Context(), "session=last"); len(ids) != 2 || err != nil {
 			t.Errorf("%s: %v, %v", name, ids, err)

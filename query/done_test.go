@@ -54,9 +54,7 @@ func TestDone(t *testing.T) {
 	if runs[1].Metrics != nil || runs[1].ErrorKind != "oom" || runs[0].Resumes != querytest.SessionID(2) || runs[0].StartedAt != querytest.Start.Add(3e9) {
 		t.Errorf("%+v", runs[:2])
 	}
-	if none, err := db.Done(context.Background(), []string{"nothing"}, "lab3"); err != nil || len(none) != 0 {
-		t.Errorf("of a suite that is not there: %v, %v", none, err)
-	}
+	valuetest.DeepEqual(t, valuetest.Must(db.Done(context.Background(), []string{"nothing"}, "lab3")), nil, "of a suite that is not there")
 }
 
 // TestDoneOfManySessions: the twenty newest sessions, each with its newest run first, and at the end the sessions that they
@@ -113,10 +111,8 @@ func TestSessionPoints(t *testing.T) {
 		"with one that it is": {[]string{runs[0].RunID}, "2 2 210"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := db.SessionPoints(context.Background(), querytest.SessionID(2), c.counted)
-			if err != nil || len(got) != 1 {
-				t.Fatalf("%d points, %v", len(got), err)
-			}
+			got := valuetest.Must(db.SessionPoints(context.Background(), querytest.SessionID(2), c.counted))
+			valuetest.Equal(t, len(got), 1)
 			valuetest.Equal(t, fmt.Sprint(got[0].Runs, got[0].OKRuns, *got[0].Median), c.want)
 		})
 	}

@@ -20,9 +20,7 @@ import (
 func groups(t testing.TB, db *query.DB, req query.GroupRequest, columns ...string) (query.Grouping, []string) {
 	t.Helper()
 	g, err := db.Groups(context.Background(), req)
-	if err != nil {
-		t.Fatalf("%+v: %v", req, err)
-	}
+	valuetest.OK(t, err, req)
 	table := answer.TableOf(g.Fields(), g.Groups)
 	var lines []string
 	for _, row := range table.Rows {

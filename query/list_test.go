@@ -136,9 +136,7 @@ func TestListUnknownNames(t *testing.T) {
 			querytest.WantInput(t, err, "xyzzy")
 			continue
 		}
-		if err != nil || l.Total != 0 || len(l.Runs) != 0 {
-			t.Errorf("%s: %d runs of %d, %v; want none", filter, len(l.Runs), l.Total, err)
-		}
+		valuetest.DeepEqual(t, []any{err, l.Total, len(l.Runs)}, []any{nil, 0, 0}, filter)
 	}
 }
 
@@ -179,9 +177,7 @@ func TestEmptyStore(t *testing.T) {
 		valuetest.Equal(t, len(r.Rows), 0, table)
 		valuetest.Equal(t, len(r.Columns), want, table)
 	}
-	if p, err := db.SessionPoints(ctx, querytest.SessionID(1), nil); err != nil || len(p) != 0 {
-		t.Errorf("SessionPoints: %v, %v", p, err)
-	}
+	valuetest.DeepEqual(t, valuetest.Must(db.SessionPoints(ctx, querytest.SessionID(1), nil)), nil, "SessionPoints")
 }
 
 func TestCancelled(t *testing.T) {
@@ -232,9 +228,7 @@ func TestSeveralMetrics(t *testing.T) {
 				"metric", "metric.accuracy", "metric.accuracy.unit", "metric.latency", "metric.latency.unit", "metric.nothing", "metric.nothing.unit",
 				"latency <nil> <nil> 7 ns <nil> <nil>", "accuracy 0 ratio <nil> <nil> <nil> <nil>", "latency 0.5 ratio 20 ns <nil> <nil>",
 			}
-			if err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%q, %v\nwant %q", got, err, want)
-			}
+			valuetest.DeepEqual(t, []any{err, got}, []any{nil, want})
 			list, err := db.List(ctx, req)
 			if err != nil || len(list.Runs) != 3 || *list.Runs[2].Metrics[1].Value != 20 || list.Runs[2].Metrics[2].Value != nil || list.Runs[1].Metrics[1].Unit != "" {
 				t.Errorf("%+v, %v", list.Runs, err)

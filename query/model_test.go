@@ -296,12 +296,8 @@ func TestFilterModel(t *testing.T) {
 		if len(want) == 0 {
 			nothing++
 		}
-		if got := querytest.IDs(t, db, query.ListRequest{Filter: p.text}); !slices.Equal(got, want) {
-			t.Fatalf("%s\n got %v\nwant %v", p.text, got, want)
-		}
-		if got := querytest.IDs(t, db, query.ListRequest{Filter: "not (" + p.text + ")"}); !slices.Equal(got, rest) {
-			t.Fatalf("not (%s)\n got %v\nwant %v", p.text, got, rest)
-		}
+		valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: p.text}), want, p.text)
+		valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: "not (" + p.text + ")"}), rest, p.text)
 	}
 	if nothing > tries*6/10 {
 		t.Errorf("%d of %d filters match nothing: they test too little", nothing, tries)

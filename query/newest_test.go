@@ -117,9 +117,7 @@ func TestNewestRepaired(t *testing.T) {
 	runs := querytest.ManyRuns(60)
 	dir := compact(t, querytest.NewStore(t, runs[:40]...)) // where no claim has the runs any more
 	first, err := filepath.Glob(filepath.Join(dir, schema.RunsDir, "*", "*"))
-	if err != nil || len(first) != 1 {
-		t.Fatalf("the store has %v, %v", first, err)
-	}
+	valuetest.DeepEqual(t, []any{err, len(first)}, []any{nil, 1}, "the store", first)
 	querytest.Append(t, dir, runs[40:]...)
 	remove(t, dir, runs[:5])
 	checkNewest(t, "removed", 55, dir)
@@ -196,9 +194,7 @@ func TestPagesNewest(t *testing.T) {
 	} {
 		req := query.ListRequest{Filter: c.filter, Limit: c.limit}
 		want, err := db.List(ctx, req)
-		if err != nil {
-			t.Fatalf("%q: %v", c.filter, err)
-		}
+		valuetest.OK(t, err, c.filter)
 		same := valuetest.Must(sql.Select(ctx, db, fmt.Sprintf("SELECT run_id, count(*) OVER () FROM runs WHERE %s ORDER BY run_id DESC LIMIT %d", c.where, c.limit)))
 		if !slices.EqualFunc(want.Runs, same.Rows, func(a query.ListedRun, b []any) bool { return a.RunID == b[0] }) || want.Total < c.of || c.of == 0 && want.Total > 0 {
 			t.Errorf("%q: List gives %d runs of %d, SQL %d", c.filter, len(want.Runs), want.Total, len(same.Rows))

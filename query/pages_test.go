@@ -47,9 +47,7 @@ func TestPages(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatalf("%+v: %v", c.req, err)
-		}
+		valuetest.OK(t, err, c.req)
 		same := slices.EqualFunc(got, want.Rows, func(id string, row []any) bool { return id == row[0] })
 		if !same || pages < 3 {
 			t.Errorf("%+v: %d runs in %d pages, want %d; in order: %v", c.req, len(got), pages, len(want.Rows), same)

@@ -177,9 +177,7 @@ func pathOf(t *testing.T, dir string, r schema.Run) string {
 
 func sameValue(t *testing.T, c *schema.Column, got, want any) {
 	t.Helper()
-	if g, w := plain(got), plain(named(c, want)); g != w {
-		t.Errorf("column %s\n got %s\nwant %s", c.Name, g, w)
-	}
+	valuetest.Equal(t, plain(got), plain(named(c, want)), "column", c.Name)
 }
 
 // liveRow are the values that a live file of the run holds.
@@ -308,9 +306,7 @@ func TestDuckDBSealed(t *testing.T) {
 			{schema.Ops, keyed(r.RunID, want[len(want)-1])},
 		} {
 			got := sealedRows(t, db, dir, rows.table, r.RunID)
-			if len(got) != len(rows.want) {
-				t.Fatalf("%s: %d rows of %s, want %d", r.RunID, len(got), rows.table.Name, len(rows.want))
-			}
+			valuetest.Equal(t, len(got), len(rows.want), r.RunID, rows.table.Name)
 			slices.SortFunc(rows.want, func(a, b []any) int { return strings.Compare(fmt.Sprint(a[1]), fmt.Sprint(b[1])) })
 			for i := range got {
 				for j, c := range rows.table.Columns {

@@ -190,10 +190,8 @@ func TestPointsWithoutMetric(t *testing.T) {
 		t.Errorf("%+v, %v", points[0].Metrics, err)
 	}
 	for _, metric := range []string{"", "latency"} {
-		groups, err := db.Groups(context.Background(), query.GroupRequest{By: []string{"suite"}, Metric: metric})
-		if err != nil || len(groups.Groups) != 1 {
-			t.Fatal(groups, err)
-		}
+		groups := valuetest.Must(db.Groups(context.Background(), query.GroupRequest{By: []string{"suite"}, Metric: metric}))
+		valuetest.Equal(t, len(groups.Groups), 1, groups)
 		if g := groups.Groups[0]; g.Reason != "" || g.Median == nil || *g.Median != 130 || g.OKRuns != 5 {
 			t.Errorf("metric %q: %+v", metric, g)
 		}
@@ -212,9 +210,7 @@ func TestShow(t *testing.T) {
 	id := runs[3].RunID
 	for _, text := range []string{id, id[18:], strings.ToLower(id[:12])} {
 		d, err := db.Show(ctx, text)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		valuetest.OK(t, err, text)
 		var metrics []string
 		for i := range d.Metrics {
 			metrics = append(metrics, d.Metrics[i].Name)
@@ -250,10 +246,8 @@ func TestPercentileOfSomeRuns(t *testing.T) {
 		want *float64
 	}{{[]int64{337}, nil}, {[]int64{337, 337}, new(float64(337))}} {
 		runs := []schema.Run{querytest.NewRun(0, 0, ofTicks(240, 248)), querytest.NewRun(15, 0, ofTicks(337, 337)), querytest.NewRun(30, 0, ofTicks(c.last...))}
-		points, err := querytest.Open(t, querytest.NewStore(t, runs...)).SessionPoints(t.Context(), querytest.SessionID(1), nil)
-		if err != nil || len(points) != 1 {
-			t.Fatal(points, err)
-		}
+		points := valuetest.Must(querytest.Open(t, querytest.NewStore(t, runs...)).SessionPoints(t.Context(), querytest.SessionID(1), nil))
+		valuetest.Equal(t, len(points), 1, points)
 		if got := points[0].P99; (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
 			t.Errorf("last run %v: p99 %v, want %v", c.last, got, c.want)
 		}

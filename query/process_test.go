@@ -179,9 +179,7 @@ func timed(b *testing.B, role, store string) (state *os.ProcessState, wall time.
 	cmd.Env = append(os.Environ(), roleVariable+"="+role+"@"+store)
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		b.Fatalf("%s: %v: %s", role, err, out)
-	}
+	valuetest.OK(b, err, role, out)
 	return cmd.ProcessState, time.Since(began)
 }
 

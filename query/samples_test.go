@@ -74,9 +74,7 @@ func TestShares(t *testing.T) {
 	of := [][]float64{slices.Concat(a, b), c}
 	for _, most := range []int{2, 3, 10, 1000} {
 		curves, notFinite, err := query.SampleShares(context.Background(), db, &f, []int{0, 0, 1}, most)
-		if err != nil || len(curves) != 2 || notFinite != 2 {
-			t.Fatalf("%d: %d curves, %d not finite, %v", most, len(curves), notFinite, err)
-		}
+		valuetest.DeepEqual(t, []any{err, len(curves), notFinite}, []any{nil, 2, 2}, most)
 		for i, curve := range curves {
 			if len(curve.Steps) > most || len(curve.Steps) < min(most, curve.Different) {
 				t.Errorf("%d: curve %d has %d steps of %d", most, i, len(curve.Steps), curve.Different)
@@ -104,10 +102,8 @@ func TestInOrder(t *testing.T) {
 		{10, 5, "2 of run 0, 5 of run 1"},
 		{3, 12, "3 of both"},
 	} {
-		orders, err := query.SamplesInOrder(context.Background(), db, []*query.SampledRuns{&f}, c.most, c.most)
-		if err != nil || len(orders) != 1 {
-			t.Fatal(orders, err)
-		}
+		orders := valuetest.Must(query.SamplesInOrder(context.Background(), db, []*query.SampledRuns{&f}, c.most, c.most))
+		valuetest.Equal(t, len(orders), 1, orders)
 		o := orders[0]
 		if o.Samples != 35 || o.Each != c.each || !slices.Equal(o.Starts, []int{0, 10}) || len(o.Parts) > c.most {
 			t.Errorf("%d: %d samples, %d each, starts %v, %d parts", c.most, o.Samples, o.Each, o.Starts, len(o.Parts))
@@ -161,9 +157,7 @@ func TestInOrderOfMany(t *testing.T) {
 		together := valuetest.Must(query.SamplesInOrder(t.Context(), db, found, most, most))
 		for i, f := range found {
 			alone := valuetest.Must(query.SamplesInOrder(t.Context(), db, []*query.SampledRuns{f}, most, most))
-			if got, want := fmt.Sprintf("%+v", together[i]), fmt.Sprintf("%+v", alone[0]); got != want {
-				t.Errorf("at most %d, order %d:\n got %.300s\nwant %.300s", most, i, got, want)
-			}
+			valuetest.Equal(t, fmt.Sprintf("%+v", together[i]), fmt.Sprintf("%+v", alone[0]), "at most", most, "order", i)
 		}
 	}
 }

@@ -31,9 +31,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 	ctx := context.Background()
 	var all strings.Builder
 	say := func(what string, answer any, err error) {
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
+		valuetest.OK(t, err, what)
 		fmt.Fprintf(&all, "%s: %v\n", what, answer)
 	}
 	for _, req := range []query.ListRequest{
@@ -200,9 +198,7 @@ func TestAnnotated(t *testing.T) {
 	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	l, err := db.List(ctx, query.ListRequest{Limit: 2})
-	if err != nil || l.Total != 58 {
-		t.Errorf("%d, %v", l.Total, err)
-	}
+	valuetest.DeepEqual(t, []any{err, l.Total}, []any{nil, 58})
 	p := querytest.Pages(t, db, query.ListRequest{Limit: 2}, "run_id", "tags")
 	valuetest.Equal(t, fmt.Sprint(p.Rows), fmt.Sprintf("[[%s map[who:me]] [%s map[who:me]]]", runs[58].RunID, runs[57].RunID), p.Rows)
 	p = querytest.Pages(t, db, query.ListRequest{Filter: "tag.kept=yes"}, "run_id", "tags")
@@ -271,9 +267,7 @@ func TestSamplesGone(t *testing.T) {
 	dir := querytest.NewStore(t)
 	f := querytest.Seal(t, dir, failed)
 	valuetest.OK(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
-	if d, err := querytest.Open(t, dir).Show(ctx, failed.RunID); err != nil || len(d.Metrics) != 0 {
-		t.Errorf("%v, %v", d.Metrics, err)
-	}
+	valuetest.DeepEqual(t, valuetest.Must(querytest.Open(t, dir).Show(ctx, failed.RunID)).Metrics, nil)
 	good := querytest.NewRun(4, 1000, nil)
 	f = querytest.Seal(t, dir, good)
 	valuetest.OK(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,12 +56,8 @@ func TestSeveralStores(t *testing.T) {
 	a, b := querytest.NewStore(t, runs[0], runs[2], runs[4], runs[5]), querytest.NewStore(t, runs[1], runs[2], runs[3])
 	db := querytest.Open(t, a, b)
 	ctx := context.Background()
-	if got, want := querytest.IDs(t, db, query.ListRequest{}), []int{5, 4, 3, 2, 1, 0}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if got, want := querytest.IDs(t, db, query.ListRequest{Filter: "repeat_index>=1 repeat_index<=3"}), []int{3, 2, 1}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{}), []int{5, 4, 3, 2, 1, 0})
+	valuetest.DeepEqual(t, querytest.IDs(t, db, query.ListRequest{Filter: "repeat_index>=1 repeat_index<=3"}), []int{3, 2, 1})
 	r := valuetest.Must(sql.Select(ctx, db, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs"))
 	valuetest.Equal(t, fmt.Sprint(r.Rows), "[[6 6]]", r.Rows)
 	for i, run := range runs {
@@ -242,9 +237,7 @@ func TestEveryColumn(t *testing.T) {
 			}
 		}
 		r, err := sql.Select(ctx, db, "SELECT "+strings.Join(counts, ", ")+" FROM "+table.Name)
-		if err != nil {
-			t.Fatalf("%s: %v", table.Name, err)
-		}
+		valuetest.OK(t, err, table.Name)
 		for i, n := range r.Rows[0] {
 			if n == int64(0) {
 				t.Errorf("%s.%s has no value", table.Name, columns[i])

@@ -18,10 +18,9 @@ func TestWhole(t *testing.T) {
 	live := querytest.Open(t, querytest.NewStore(t, runs...))
 	for name, db := range map[string]*query.DB{"live": live, "sealed": querytest.SealedRuns(t, runs)} {
 		var got []schema.Run
-		found, err := db.Whole(t.Context(), query.ListRequest{}, func(r schema.Run) error { got = append(got, r); return nil })
-		if err != nil || len(got) != len(runs) || found.Total != len(runs) {
-			t.Fatalf("%s: %d runs of %d, %v", name, len(got), found.Total, err)
-		}
+		found := valuetest.Must(db.Whole(t.Context(), query.ListRequest{}, func(r schema.Run) error { got = append(got, r); return nil }))
+		valuetest.Equal(t, len(got), len(runs), name)
+		valuetest.Equal(t, found.Total, len(runs), name)
 		for _, run := range got {
 			d := valuetest.Must(db.Show(t.Context(), run.RunID))
 			want := d.Run
@@ -43,9 +42,7 @@ func TestWhole(t *testing.T) {
 		if err := db.WholeOf(t.Context(), ids, func(r schema.Run) error { of = append(of, r.RunID); return nil }); err != nil || !slices.Equal(of, ids) {
 			t.Errorf("%s: of ids: %q, %v", name, of, err)
 		}
-		if err := db.WholeOf(t.Context(), []string{"x"}, nil); err == nil {
-			t.Errorf("%s: x is no id", name)
-		}
+		valuetest.Fails(t, db.WholeOf(t.Context(), []string{"x"}, nil), "", name, "x is no id")
 		stop := errors.New("stop")
 		if _, err := db.Whole(t.Context(), query.ListRequest{}, func(schema.Run) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("%s: %v, want the error of the caller", name, err)

@@ -58,9 +58,7 @@ func TestWithout(t *testing.T) {
 	if got, want := fmt.Sprint(names(writer().Telling(all))), "[git_commit env.load.5m applied.threads env.runner.iterations env.runner.command]"; got != want || all[1].Name != "host_id" {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := fmt.Sprint(names(query.FactWriter{}.Telling(all[:4]))), "[git_commit env.load.1m]"; got != want {
-		t.Errorf("nothing known: got %s, want %s", got, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(names(query.FactWriter{}.Telling(all[:4]))), "[git_commit env.load.1m]", "nothing known")
 }
 
 // TestOnce: a setting that was applied as requested is listed once, one that was applied differently is listed too.
@@ -73,9 +71,7 @@ func TestOnce(t *testing.T) {
 		{Name: "applied.streams", Base: []string{"1"}, Head: []string{"1"}},
 		{Name: "host_id"},
 	}
-	if got, want := fmt.Sprint(names(writer().Once(all))), "[threads streams applied.streams]"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(names(writer().Once(all))), "[threads streams applied.streams]")
 }
 
 // TestHiddenSetting: the hash of all settings matters if no listed setting differs.

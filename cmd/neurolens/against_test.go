@@ -55,9 +55,7 @@ func checkNoSides(t *testing.T, dir, cache string) {
 		t.Errorf("worktrees are left: %s", got)
 	}
 	left, err := filepath.Glob(filepath.Join(cache, "neurolens", "worktrees", "*", "*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
-	}
+	valuetest.DeepEqual(t, []any{err, len(left)}, []any{nil, 0}, "left", left)
 }
 
 // TestAgainstDirtyTree: what is not committed is the head, is measured, and is said to be dirty. A build runs on each
@@ -82,9 +80,7 @@ func TestAgainstDirtyTree(t *testing.T) {
 	if got := rows(t, dir, "SELECT DISTINCT error FROM runs WHERE side = 'head'"); got != "[sweep.yaml:3: build sh build.sh: exit status 3: cannot build this]" {
 		t.Error(got)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
-		t.Error("the build ran in the working tree")
-	}
+	valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(dir, "made"))), "", "the build ran in the working tree")
 	checkNoSides(t, dir, cache)
 }
 

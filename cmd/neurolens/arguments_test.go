@@ -208,9 +208,7 @@ func TestTexts(t *testing.T) {
 		programtest.WriteFile(t, dir, "in\xe9", "")
 		args := slices.Concat(quick, c.args)
 		session(t, programtest.Program(t, dir, args...))
-		if got := argumentsOf(t, dir); !slices.Equal(got, c.want) {
-			t.Fatalf("%q: the program gets %q", c.args, got)
-		}
+		valuetest.DeepEqual(t, argumentsOf(t, dir), c.want, c.args, "the program gets")
 		want := rows(t, dir, identity)
 		point, _, _ := strings.Cut(want, " ")
 		typedIn(t, dir, "/bin/sh", reproduceLines(t, dir))

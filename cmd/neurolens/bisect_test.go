@@ -121,9 +121,7 @@ func TestBisectOfNothing(t *testing.T) {
 		if got := p.Messages.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, want) || strings.Contains(got, log) {
 			t.Errorf("%s: exit %d, want %q and no log\n%s", name, p.ProcessState.ExitCode(), want, got)
 		}
-		if _, err := os.Stat(log); err == nil {
-			t.Errorf("%s: an empty log is left", name)
-		}
+		valuetest.Fails(t, valuetest.Error(os.Stat(log)), "", name, "an empty log is left")
 	}
 }
 
@@ -155,8 +153,6 @@ func TestBisectInput(t *testing.T) {
 		if got := p.Messages.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, c.want) || strings.Count(got, "\n") != 1 || p.Printed.Len() > 0 {
 			t.Errorf("bisect %s: exit %d, want %q\n%s%s", c.args, p.ProcessState.ExitCode(), c.want, got, p.Printed.String())
 		}
-		if _, err := os.Stat(filepath.Join(c.dir, "runs_store")); err == nil {
-			t.Errorf("bisect %s: made a store", c.args)
-		}
+		valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(c.dir, "runs_store"))), "", "bisect", c.args, "made a store")
 	}
 }

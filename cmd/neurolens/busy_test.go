@@ -42,9 +42,7 @@ func TestBusyDevice(t *testing.T) {
 	refused := programtest.Program(t, dir, "bench", "one.yaml", "--store", "fresh")
 	refused.Env = append(refused.Env, programtest.LocksVariable+"="+locks)
 	_ = refused.Run()
-	if _, err := os.Stat(filepath.Join(dir, "fresh")); err == nil {
-		t.Error("a session that did not begin has created a store")
-	}
+	valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(dir, "fresh"))), "", "a session that did not begin has created a store")
 
 	waiting := programtest.Program(t, dir, "bench", "one.yaml", "--wait")
 	waiting.Env = append(waiting.Env, programtest.LocksVariable+"="+locks)

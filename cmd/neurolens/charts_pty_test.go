@@ -91,9 +91,7 @@ func checkFits(t *testing.T, shown string, columns int, alone bool) {
 			t.Errorf("a line of %d columns: %s", n, line)
 		}
 	}
-	if len(m.Unknown) > 0 {
-		t.Errorf("the terminal was told %q", m.Unknown)
-	}
+	valuetest.DeepEqual(t, m.Unknown, nil, "what the terminal does not know")
 	if lines := strings.Count(strings.TrimSpace(shown), "\n") + 1; alone && columns < 30 && lines != 1 {
 		t.Errorf("%d lines say that there is no room:\n%s", lines, shown)
 	}

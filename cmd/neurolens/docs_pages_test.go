@@ -46,9 +46,7 @@ func TestDocsPages(t *testing.T) {
 	for _, name := range docsPages(t) {
 		page := programtest.RepositoryFile(t, name)
 		blocks, err := blocksOf(page)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		valuetest.OK(t, err, name)
 		if elsewhere[name] != "" {
 			blocks = slices.DeleteFunc(blocks, func(b pageBlock) bool { return b.kind == shellBlock })
 		}
@@ -320,9 +318,7 @@ func TestBlocksOf(t *testing.T) {
 		t.Errorf("the blocks are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, wrong := range []string{"<!-- not run: needs a GPU -->\nText\n", "<!-- not run: needs a GPU -->\n", "<!-- not run -->\n```sh\nneurolens ls\n```\n", "<!-- needs: x -->\n<!-- not run: x -->\n```sh\nneurolens ls\n```\n", "```sh\nneurolens ls\n", "<!-- exits 2: x -->\n```sh\nneurolens ls\n```\n"} {
-		if _, err := blocksOf(wrong); err == nil {
-			t.Errorf("%q is taken for right", wrong)
-		}
+		valuetest.Fails(t, valuetest.Error(blocksOf(wrong)), "", wrong, "is taken for right")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // peakRole is the variable that makes the test binary run the program and print the most memory that it and what it waited
@@ -80,8 +81,6 @@ func peakOf(t *testing.T, dir string, args ...string) (peak int) {
 	cmd := exec.Command(self, append([]string{self}, args...)...)
 	cmd.Dir, cmd.Env = dir, append(programtest.Environ(t), peakRole+"=1")
 	out, _ := cmd.Output()
-	if _, err := fmt.Sscan(string(out), &peak); err != nil {
-		t.Fatalf("%q: %v", out, err)
-	}
+	valuetest.OK(t, valuetest.Error(fmt.Sscan(string(out), &peak)), out)
 	return peak
 }

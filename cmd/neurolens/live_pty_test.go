@@ -142,8 +142,6 @@ func typescript(t *testing.T, dir string, files map[string]string) string {
 	valuetest.OK(t, cmd.Start())
 	stuck := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer stuck.Stop()
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v after\n%q", err, sent.String())
-	}
+	valuetest.OK(t, cmd.Wait(), sent.String())
 	return sent.String()
 }

@@ -41,9 +41,7 @@ try slip "$PROGRAM" help nosuch
 	cmd.Dir = dir
 	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8")
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	valuetest.OK(t, err, out)
 	got := map[string]string{}
 	for _, part := range strings.Split(strings.ReplaceAll(string(out), "\r", ""), "== ")[1:] {
 		name, text, _ := strings.Cut(part, "\n")

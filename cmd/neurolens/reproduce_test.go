@@ -18,9 +18,7 @@ func reproduceCommandOf(t *testing.T, dir, id string) string {
 	show := programtest.Program(t, dir, "show", id, "--format", "table", "--store", "runs_store")
 	show.MustRun(t)
 	_, command, found := strings.Cut(show.Printed.String(), "\nreproduce\n  ")
-	if !found || strings.Count(command, "\n") != 1 {
-		t.Fatalf("show prints\n%s", show.Printed.String())
-	}
+	valuetest.DeepEqual(t, []any{found, strings.Count(command, "\n")}, []any{true, 1}, "show prints", show.Printed.String())
 	return strings.TrimSpace(command)
 }
 

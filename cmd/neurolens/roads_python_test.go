@@ -53,9 +53,7 @@ class Bench:
     def applied(self): return self.got
 `)
 	programtest.Program(t, dir, "bench", "roads.yaml", "--python", python).MustRun(t)
-	if got, all := rows(t, dir, "SELECT count(*) FROM runs WHERE status = 'ok'"), fmt.Sprintf("[%d]", points); got != all {
-		t.Fatalf("%s runs are ok, want %s", got, all)
-	}
+	valuetest.Equal(t, rows(t, dir, "SELECT count(*) FROM runs WHERE status = 'ok'"), fmt.Sprintf("[%d]", points))
 	const differing = `SELECT unnest(map_keys(params)) AS axis, params[axis] AS asked, applied['param.' || axis] AS read FROM runs`
 	if got := rows(t, dir, "SELECT * FROM ("+differing+") WHERE asked IS DISTINCT FROM read"); got != "" {
 		t.Errorf("a worker reads back another text: axis, text, what it read\n%s", got)

@@ -124,9 +124,7 @@ func sweptPoint(t *testing.T, value string, o sweep.Overrides) *sweep.Point {
 	t.Helper()
 	text := "suite: roads\nbenchmark: b\ncommand: [echo, \"{x}\"]\ngrid:\n  x: [" + value + "]\n"
 	s, err := sweep.Read("roads.yaml", strings.NewReader(text), o)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	valuetest.OK(t, err, text)
 	valuetest.Equal(t, len(s.Points), 1, text)
 	return &s.Points[0]
 }
@@ -139,9 +137,7 @@ func asked(t *testing.T, written, text string) {
 		return
 	}
 	c, err := filter.Compile("param.x="+written, filter.Lookups{IDs: func(string, string) ([]string, error) { return nil, nil }})
-	if err != nil {
-		t.Fatalf("%s: %v", written, err)
-	}
+	valuetest.OK(t, err, written)
 	for _, arg := range c.Args {
 		if arg == text {
 			return

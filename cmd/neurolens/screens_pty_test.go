@@ -100,8 +100,6 @@ func recordedOn(t *testing.T, dir string, columns int, command string) string {
 	cmd.Env = append(programtest.Environ(t), "PROGRAM="+self, "TERM=xterm", "LC_ALL=C.UTF-8", "TZ=UTC", "NEUROLENS_FORMAT=",
 		"NEUROLENS_MACHINE="+recordedMachine)
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", command, err, out)
-	}
+	valuetest.OK(t, err, command, out)
 	return strings.ReplaceAll(string(out), "\r\n", "\n")
 }

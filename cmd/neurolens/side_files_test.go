@@ -45,9 +45,7 @@ func TestParse(t *testing.T) {
 		{"git:HEAD~1:a b.json (dim=64 or dim=1)", fileSide{commit: "HEAD~1", path: "a b.json", filter: "(dim=64 or dim=1)"}},
 	} {
 		got, is, err := parseFileSide(c.side)
-		if got != c.want || is != (c.want != fileSide{}) || err != nil {
-			t.Errorf("%q is %+v, %v, %v; want %+v", c.side, got, is, err, c.want)
-		}
+		valuetest.DeepEqual(t, []any{got, is, err}, []any{c.want, c.want != (fileSide{}), nil}, c.side)
 	}
 	for side, want := range map[string]string{
 		"git:main":         `"git:main": want git:REF:PATH, as git:main:reports/summary.json`,

@@ -70,9 +70,7 @@ func TestEachSideRunsItsOwn(t *testing.T) {
 	venv := func(t *testing.T, dir, _ string) {
 		t.Helper()
 		out, err := exec.Command(programtest.Interpreter(), "-m", "venv", "--without-pip", filepath.Join(dir, ".venv")).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		valuetest.OK(t, err, out)
 	}
 	made := func(name string) func(*testing.T, string, string) {
 		return func(t *testing.T, dir, _ string) {

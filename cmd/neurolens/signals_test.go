@@ -44,9 +44,7 @@ func TestAsking(t *testing.T) {
 				out := valuetest.Must(cmd.StdoutPipe())
 				valuetest.OK(t, cmd.Start())
 				lines := bufio.NewScanner(out)
-				if !lines.Scan() || lines.Text() != "ready" {
-					t.Fatalf("it says %q", lines.Text())
-				}
+				valuetest.DeepEqual(t, []any{lines.Scan(), lines.Text()}, []any{true, "ready"}, "it")
 				valuetest.OK(t, cmd.Process.Signal(s))
 				said := ""
 				for lines.Scan() {

@@ -106,9 +106,7 @@ func TestEscapes(t *testing.T) {
 		case strings.Contains(said, canary) || strings.Contains(said, listed):
 			t.Errorf("%s\ntells\n%.600s", text, said)
 		}
-		if after := p.state(t); after != p.before {
-			t.Fatalf("%s\nchanges\n%s\nto\n%s", text, p.before, after)
-		}
+		valuetest.Equal(t, p.state(t), p.before, text, "changes")
 	}
 }
 
@@ -136,9 +134,7 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%s\ntook %.0f MiB", text, peak/(1<<20))
 		}
 		longest, largest = max(longest, after), max(largest, peak)
-		if state := p.state(t); state != p.before {
-			t.Fatalf("%s\nleaves\n%s", text, state)
-		}
+		valuetest.Equal(t, p.state(t), p.before, text, "leaves")
 	}
 	t.Logf("the last ended %.2f s after the interrupt; the largest took %.2f times the limit", longest, largest/bombLimit)
 }
@@ -172,9 +168,7 @@ func (p *prison) bomb(t *testing.T, text string) (peak, after float64) {
 	if !slices.Contains([]int{exitOK, exitInput, exitOther, 130}, code) || strings.Count(q.Messages.String(), "\n") > 1 {
 		t.Errorf("%s\n%v\n%.600s", text, q.ProcessState, q.Messages.String())
 	}
-	if _, err := fmt.Sscan(q.Printed.String(), &peak); err != nil {
-		t.Fatalf("%s\n%q: %v", text, q.Printed.String(), err)
-	}
+	valuetest.OK(t, valuetest.Error(fmt.Sscan(q.Printed.String(), &peak)), text, q.Printed.String())
 	return peak * 1024, after
 }
 
@@ -292,8 +286,6 @@ func TestReaderGone(t *testing.T) {
 		if q.ProcessState.ExitCode() != exitPipe || q.Messages.Len() > 0 {
 			t.Errorf("%v: %v\n%s", argv, q.ProcessState, q.Messages.String())
 		}
-		if after := p.state(t); after != p.before {
-			t.Fatalf("%v leaves\n%s", argv, after)
-		}
+		valuetest.Equal(t, p.state(t), p.before, argv, "leaves")
 	}
 }

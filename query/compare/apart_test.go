@@ -205,9 +205,7 @@ func TestCompareLeftOut(t *testing.T) {
 		if c.decides > 0 {
 			decides = querytest.SessionID(c.decides)
 		}
-		if p.Verdict != c.verdict || p.Reason != c.reason || p.LeftOut != c.leftOut || p.Decides != decides {
-			t.Errorf("%s: %s %s, %d left out, %q decides", c.what, p.Verdict, p.Reason, p.LeftOut, p.Decides)
-		}
+		valuetest.DeepEqual(t, []any{p.Verdict, p.Reason, p.LeftOut, p.Decides}, []any{c.verdict, c.reason, c.leftOut, decides}, c.what)
 		if in := got.Rows[0].Inputs; len(in.Base)+len(in.Head)+c.leftOut != len(runs) || slices.Contains(got.Rows[0].Flags, compare.FlagLeftOut) != (c.leftOut > 0) || (len(got.LeftOut) > 0) != (c.leftOut > 0) {
 			t.Errorf("%s: %d and %d compared, sessions %q, flags %v", c.what, len(in.Base), len(in.Head), got.LeftOut, got.Rows[0].Flags)
 		}

@@ -174,9 +174,7 @@ func TestWrite(t *testing.T) {
 	}
 	write("session=last~3", "b.json")
 	w := write("session=last batch_size<3", "b.json")
-	if w.Points != 2 || w.Replaced != 2 || w.Kept != 1 || w.Few != 0 || w.Session != querytest.SessionID(10) {
-		t.Errorf("%+v", w)
-	}
+	valuetest.DeepEqual(t, []any{w.Points, w.Replaced, w.Kept, w.Few, w.Session}, []any{2, 2, 1, 0, querytest.SessionID(10)}, w)
 	if w := write("session=last repeat_index<4", "b-{machine}.json"); w.File != filepath.Join(dir, "b-lab3.json") || w.Few != 3 {
 		t.Errorf("%+v", w)
 	}

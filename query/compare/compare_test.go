@@ -24,9 +24,7 @@ func mustCompare(t testing.TB, db *query.DB, req compare.Request) compare.Compar
 	t.Helper()
 	req.Inputs = true
 	c, err := compare.Compare(context.Background(), db, req)
-	if err != nil {
-		t.Fatalf("%+v: %v", req, err)
-	}
+	valuetest.OK(t, err, req)
 	return c
 }
 
@@ -373,9 +371,7 @@ func TestCompareAsMany(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(few.Rows) != 7 || len(many.Rows) != 7 || len(few.Points) != 31 || len(many.Points) != 31 {
-		t.Fatalf("%d and %d rows of %d and %d points", len(few.Rows), len(many.Rows), len(few.Points), len(many.Points))
-	}
+	valuetest.DeepEqual(t, []any{len(few.Rows), len(many.Rows), len(few.Points), len(many.Points)}, []any{7, 7, 31, 31})
 	// What all points have in common is not what the rows have, of which there may be but one.
 	req.Limit = 1
 	if one := mustCompare(t, db, req); !slices.Equal(one.Common, few.Common) || slices.Contains(one.Common, "batch_size") || !slices.Contains(one.Common, "precision") {
@@ -391,9 +387,7 @@ func TestCompareAsMany(t *testing.T) {
 			if y, _ := f.Of(&many.Rows[row]).(float64); isReal && math.Abs(x-y) < 1e-9*math.Abs(x) {
 				continue
 			}
-			if a, b := fmt.Sprint(f.Of(&few.Rows[row])), fmt.Sprint(f.Of(&many.Rows[row])); a != b {
-				t.Errorf("row %d: %s is %s of few runs and %s of many", row, f.Name, a, b)
-			}
+			valuetest.Equal(t, fmt.Sprint(f.Of(&few.Rows[row])), fmt.Sprint(f.Of(&many.Rows[row])), "row", row, f.Name)
 		}
 	}
 	_, err = compare.CompareAsMany(context.Background(), db, compare.Request{Base: "batch_size=1", Head: "batch_size=5", Limit: 3})
@@ -424,9 +418,7 @@ func TestCompareDirty(t *testing.T) {
 	}
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, code("base", false), wobble(1000)...), querytest.RunsOf(&n, 1, code("head", true), wobble(1000)...)))
 	got := mustCompare(t, db, compare.Request{Base: "session=last"})
-	if got.Base.Dirty != 0 || got.Head.Dirty != got.Head.Runs || got.Head.Runs != 7 {
-		t.Errorf("base %d, head %d of %d", got.Base.Dirty, got.Head.Dirty, got.Head.Runs)
-	}
+	valuetest.DeepEqual(t, []any{got.Base.Dirty, got.Head.Dirty, got.Head.Runs}, []any{0, got.Head.Runs, 7}, "base")
 }
 
 // TestCompareNoSession: runs without a session have no session in common.
@@ -527,9 +519,7 @@ func TestPointsWithoutValues(t *testing.T) {
 		runs := slices.DeleteFunc(offRuns(), func(r schema.Run) bool { return *r.BatchSize == 1 && r.Side == side })
 		db := querytest.Open(t, querytest.NewStore(t, runs...))
 		c := mustCompare(t, db, compare.Request{Base: "side=base", Head: "side=head", Metrics: []string{"latency"}})
-		if len(c.Points) != 2 {
-			t.Fatalf("%d points, want 2", len(c.Points))
-		}
+		valuetest.Equal(t, len(c.Points), 2)
 		for _, p := range c.Points {
 			if none := p.Verdict == compare.Missing || p.Verdict == compare.Added; p.NoValue != none || none != (p.Better == "") {
 				t.Errorf("%s: no value: %v, better: %q", p.Verdict, p.NoValue, p.Better)

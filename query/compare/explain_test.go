@@ -136,9 +136,7 @@ func TestExplain(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(explainLatencies{1: 1, 2: 1.2, 4: 1.05})...))
 	x := mustExplain(t, db, compare.ExplainRequest{Request: compare.Request{Base: "session=" + querytest.SessionID(1)}})
-	if len(x.Comparison.Rows) != 1 || len(x.Comparison.Points) != 3 || x.BaseProfiles != 1 || x.HeadProfiles != 1 {
-		t.Fatalf("%d rows of %d points, %d and %d profiled runs", len(x.Comparison.Rows), len(x.Comparison.Points), x.BaseProfiles, x.HeadProfiles)
-	}
+	valuetest.DeepEqual(t, []any{len(x.Comparison.Rows), len(x.Comparison.Points), x.BaseProfiles, x.HeadProfiles}, []any{1, 3, 1, 1})
 	if got := explained(x); got != "regressed 2" || x.Facts != 2 || x.FewRuns != 0 { // the clock and the block
 		t.Errorf("%s is explained, of %d facts and %d of few runs", got, x.Facts, x.FewRuns)
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -119,9 +118,7 @@ func TestSteps(t *testing.T) {
 		want, known := read(everything)
 		for step := 9; step < 24; step++ {
 			got, of := read(step)
-			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, step %d, gaps %v:\nof all runs %v\nin steps    %v", seed, step, gaps, want, got)
-			}
+			valuetest.DeepEqual(t, got, want, "seed", seed, "step", step, "gaps", gaps, "of all runs")
 			valuetest.Equal(t, min(of, 7), min(known, 7), "seed", seed, "step", step, of, "sessions are known, of all runs", known)
 		}
 	}
@@ -155,9 +152,7 @@ func TestNewestSuffice(t *testing.T) {
 		footer := len(content) - 8 - int(binary.LittleEndian.Uint32(content[len(content)-8:]))
 		querytest.WriteFile(t, name, slices.Concat(content[:4], make([]byte, footer-4), content[footer:]))
 	}
-	if _, err := read(everything); err == nil {
-		t.Error("files of zeros are read without an error")
-	}
+	valuetest.Fails(t, valuetest.Error(read(everything)), "", "files of zeros are read without an error")
 	valuetest.DeepEqual(t, valuetest.Must(read(50)), want)
 }
 

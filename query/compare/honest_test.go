@@ -126,9 +126,7 @@ func TestCompareMatrixMissing(t *testing.T) {
 	for row := range got.Rows {
 		found = found || cellOf(got, row, "variant")+cellOf(got, row, "batch_size")+cellOf(got, row, "verdict") == "tiled2missing"
 	}
-	if !found || len(got.Rows) != 4 {
-		t.Errorf("%d rows, tiled at batch size 2 among them: %t", len(got.Rows), found)
-	}
+	valuetest.DeepEqual(t, []any{found, len(got.Rows)}, []any{true, 4})
 }
 
 // TestCompareFailures: a significant increase of failures is a regression for a gate; an increase that may be chance is inconclusive.

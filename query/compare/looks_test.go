@@ -159,9 +159,7 @@ func TestSettledStored(t *testing.T) {
 	db := querytest.SealedRuns(t, stored(runs))
 	for _, rules := range []judge.Rules{{Gate: true}, {}} {
 		c := mustCompare(t, db, compare.Request{Base: "session=last", Rules: rules})
-		if len(c.Rows) != len(decided) {
-			t.Fatalf("%d points of %d", len(c.Rows), len(decided))
-		}
+		valuetest.Equal(t, len(c.Rows), len(decided))
 		settled := map[int]int{}
 		for row := range c.Rows {
 			id := c.Rows[row].Identity.Params["point"]

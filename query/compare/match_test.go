@@ -211,9 +211,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 	if len(c.Differs) != 1 || c.Differs[0].Name != "driver_version" || !slices.Contains(c.Differs[0].Head, "575") {
 		t.Errorf("what differs: %+v", c.Differs)
 	}
-	if c.Head.NoMachine != 1 || c.Base.NoMachine != 0 || c.Head.FactRuns != c.Head.Runs {
-		t.Errorf("head: %+v", c.Head)
-	}
+	valuetest.DeepEqual(t, []any{c.Head.NoMachine, c.Base.NoMachine, c.Head.FactRuns}, []any{1, 0, c.Head.Runs}, "head", c.Head)
 }
 
 // Values that are not numbers are counted once, even if either side could have had their runs.

@@ -71,9 +71,7 @@ func TestCompareMeans(t *testing.T) {
 		}
 		runs := slices.Concat(querytest.RunsOf(&n, 1, edit("base", c.editBase), c.base...), querytest.RunsOf(&n, 1, edit("head", c.editHead), c.head...))
 		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
-		if len(got.Rows) != 1 {
-			t.Fatalf("%s: %d rows", name, len(got.Rows))
-		}
+		valuetest.Equal(t, len(got.Rows), 1, name)
 		row := &got.Rows[0]
 		if row.Verdict != c.verdict || row.Reason != c.reason || math.Abs(row.Estimates.Change-c.change) > .01*max(1, c.change) {
 			t.Errorf("%s: %s %s %g, want %s %s %g", name, row.Verdict, row.Reason, row.Estimates.Change, c.verdict, c.reason, c.change)

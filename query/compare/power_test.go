@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestForesee: the newest session of a suite that has two sides tells what the next one can find: less of noisier points, more
@@ -30,9 +31,7 @@ func TestForesee(t *testing.T) {
 	db := querytest.SealedRuns(t, runs)
 	seen := func(suite string, blocks, looks int) (float64, bool) {
 		f, err := compare.Predict(context.Background(), db, []string{suite})
-		if err != nil {
-			t.Fatal(suite, err)
-		}
+		valuetest.OK(t, err, suite)
 		if suite == "s" && (f.Session != querytest.SessionID(2) || f.Machine == "") {
 			t.Errorf("%+v, want session 2", f)
 		}

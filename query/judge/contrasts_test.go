@@ -317,13 +317,9 @@ func TestContrastsTooFew(t *testing.T) {
 	c.Runs[len(c.Runs)-1].Facts["constant"] = ""
 	c.Names = []string{"cause", "single", "constant"}
 	found := judge.Contrasts(c)
-	if found.Tested != 0 || found.Untestable != 2 || len(found.All) != 2 {
-		t.Errorf("%d facts are tested, %d are too few: %+v", found.Tested, found.Untestable, found.All)
-	}
+	valuetest.DeepEqual(t, []any{found.Tested, found.Untestable, len(found.All)}, []any{0, 2, 2}, found.All)
 	for _, one := range found.All {
-		if !math.IsNaN(one.P) || one.Verdict != judge.ContrastInconclusive {
-			t.Errorf("got %+v", one)
-		}
+		valuetest.DeepEqual(t, []any{math.IsNaN(one.P), one.Verdict}, []any{true, judge.ContrastInconclusive}, one)
 	}
 	if none := judge.Contrasts(judge.Contrasting{}); len(none.All) != 0 {
 		t.Errorf("of no runs %+v", none)

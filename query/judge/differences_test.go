@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDifferencesApart: pairs by difference lend no variance to pairs by ratio, and are corrected for together with them: without a change,
@@ -46,9 +47,7 @@ func TestDifferencesApart(t *testing.T) {
 			}
 			for g, rules := range []judge.Rules{{}, {Gate: true}} {
 				j := judge.Alone(pairs, rules)
-				if j.Family != len(pairs) {
-					t.Fatalf("%s: corrected for %d pairs", what, j.Family)
-				}
+				valuetest.Equal(t, j.Family, len(pairs), what, "corrected for")
 				if prior := j.Outcomes[1].Prior; !(prior.Variance < 1e-3) {
 					t.Fatalf("%s: a ratio borrows %+v", what, prior)
 				}

@@ -357,9 +357,7 @@ func TestIntervalLeavesOutZero(t *testing.T) {
 		pairs = append(pairs, twoPercent(evenly(5, 0, .1), evenly(5, .055, .1)))
 	}
 	o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]
-	if !(o.P < judge.Level && o.Adjusted == 1 && o.Change.Low < 0) || o.Verdict != judge.Inconclusive {
-		t.Errorf("%+v", o)
-	}
+	valuetest.DeepEqual(t, []any{(o.P < judge.Level && o.Adjusted == 1 && o.Change.Low < 0), o.Verdict}, []any{true, judge.Inconclusive}, o)
 }
 
 // TestBlocksLendToBlocks: the variance of a difference is not that of a run.
@@ -508,9 +506,7 @@ func BenchmarkJudge(b *testing.B) {
 func TestJudgeNothing(t *testing.T) {
 	t.Parallel()
 	for _, rules := range []judge.Rules{{}, {Gate: true}} {
-		if got := judge.Judge(nil, rules); len(got) != 0 {
-			t.Errorf("%+v: %+v", rules, got)
-		}
+		valuetest.DeepEqual(t, judge.Judge(nil, rules), nil, rules)
 	}
 }
 

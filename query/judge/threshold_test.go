@@ -43,9 +43,7 @@ func TestParseSet(t *testing.T) {
 	t.Parallel()
 	got, err := judge.ParseThresholds([]string{"5%", "latency=10%", "rmse=0.001"})
 	want := judge.Thresholds{"": {Value: .05}, "latency": {Value: .1}, "rmse": {Value: .001, Absolute: true}}
-	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("got %v, %v, want %v", got, err, want)
-	}
+	valuetest.DeepEqual(t, []any{err, maps.Equal(got, want)}, []any{nil, true}, got, want)
 	for text, says := range map[string]string{
 		"few":         `--threshold "few": want a share (5%), or METRIC=AMOUNT`,
 		"0.001":       `--threshold "0.001": without a metric it is a share: 5%`,

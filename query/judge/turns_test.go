@@ -3,7 +3,6 @@ package judge_test
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
@@ -73,9 +72,7 @@ func TestSeparatedInTime(t *testing.T) {
 func TestSequence(t *testing.T) {
 	t.Parallel()
 	s := starts("bhhbbh")
-	if got, want := judge.Sequence(s.Base, s.Head), []bool{false, true, true, false, false, true}; !slices.Equal(got, want) {
-		t.Error(got)
-	}
+	valuetest.DeepEqual(t, judge.Sequence(s.Base, s.Head), []bool{false, true, true, false, false, true})
 	if s = starts("bh=h"); judge.Sequence(s.Base, s.Head) != nil {
 		t.Error("two runs started at once")
 	}
@@ -102,9 +99,7 @@ func TestFlips(t *testing.T) {
 		pairs = append(pairs, p)
 	}
 	o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]
-	if o.Verdict != judge.Inconclusive || o.Rule != judge.RuleFlips || o.P != 2./64 {
-		t.Errorf("%s by %s, p %g", o.Verdict, o.Rule, o.P)
-	}
+	valuetest.DeepEqual(t, []any{o.Verdict, o.Rule, o.P}, []any{judge.Inconclusive, judge.RuleFlips, 2. / 64})
 	for i := range pairs {
 		pairs[i].Sequence = nil // the order is not known
 	}

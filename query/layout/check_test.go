@@ -129,13 +129,9 @@ func TestOthers(t *testing.T) {
 	if err != nil || r.Files() > 0 || len(r.Problems) > 0 || r.Unknown != 6 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if _, err := Check(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("what is not there was checked")
-	}
+	valuetest.Fails(t, valuetest.Error(Check(filepath.Join(t.TempDir(), "none"))), "", "what is not there was checked")
 	one, err := Check(filepath.Join(goldens, "kernels", "kernels", "Scan.json"))
-	if err != nil || one.Files() != 1 || len(one.Problems) > 0 {
-		t.Errorf("one file: %+v, %v", one, err)
-	}
+	valuetest.DeepEqual(t, []any{err, one.Files(), len(one.Problems)}, []any{nil, 1, 0}, "one file", one)
 }
 
 // TestSamples: the real files of the systems match the schemas.

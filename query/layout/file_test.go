@@ -83,12 +83,8 @@ func TestUnwritable(t *testing.T) {
 	}
 	valuetest.OK(t, os.MkdirAll(filepath.Join(dir, "out", "summary.csv"), 0o777))
 	out := valuetest.Must(OpenBenchRuns(filepath.Join(dir, "out")))
-	if err := out.Begin(nil, nil); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
-		t.Errorf("a directory in place of summary.csv gives %v", err)
-	}
-	if found := filesIn(t, filepath.Join(dir, "out")); len(found) != 0 {
-		t.Errorf("files %q are left", found)
-	}
+	valuetest.Fails(t, out.Begin(nil, nil), "summary.csv: ", "a directory in place of summary.csv")
+	valuetest.DeepEqual(t, filesIn(t, filepath.Join(dir, "out")), nil, "files")
 
 	b := open(t, filepath.Join(dir, "in"))
 	valuetest.OK(t, b.Add(measured(1)))
@@ -99,7 +95,5 @@ func TestUnwritable(t *testing.T) {
 	}
 	run := measured(3)
 	run.RunID = "../../evil"
-	if err := b.Add(run); err == nil || !strings.Contains(err.Error(), `"../../evil" is not a ULID`) {
-		t.Errorf("a run_id that is a path gives %v", err)
-	}
+	valuetest.Fails(t, b.Add(run), `"../../evil" is not a ULID`, "a run_id that is a path")
 }

@@ -293,8 +293,6 @@ func TestNothing(t *testing.T) {
 			}
 		}
 		report, err := layout.Check(dir)
-		if err != nil || len(report.Problems) > 0 {
-			t.Errorf("%s: %+v, %v", l, report, err)
-		}
+		valuetest.DeepEqual(t, []any{err, len(report.Problems)}, []any{nil, 0}, l, report)
 	}
 }

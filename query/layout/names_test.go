@@ -86,9 +86,7 @@ func FuzzNumbers(f *testing.F) {
 		}
 		valuetest.OK(t, foreign.Decode([]byte(texts(t, dir)["benchmark_results.json"]), &rows))
 		series, err := foreign.ReadSeries(rows[0].Own.Raw, "ms")
-		if err != nil {
-			t.Fatalf("%v: %v", v, err)
-		}
+		valuetest.OK(t, err, v)
 		metric := series.Metric("latency", "")
 		if got := metric.Values(); len(got) != 2 || got[0] != v {
 			t.Errorf("%v became %v", v, got)
@@ -189,9 +187,7 @@ func writeLimited(t *testing.T, l layout.Layout, dir string, size int) string {
 			said, found = strings.TrimSpace(text), true
 		}
 	}
-	if err != nil || !found {
-		t.Fatalf("%v: %s", err, out)
-	}
+	valuetest.DeepEqual(t, []any{err, found}, []any{nil, true}, out)
 	return said
 }
 
@@ -219,9 +215,7 @@ func TestUnwritable(t *testing.T) {
 	if _, err := folderOf(layout.Grid, selections()[layout.Grid]...).Write(taken); err == nil || !strings.Contains(err.Error(), taken) {
 		t.Errorf("a file in place of the folder: %v", err)
 	}
-	if _, err := folderOf("lines").Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), `"lines" is not a layout`) {
-		t.Errorf("a layout that is none: %v", err)
-	}
+	valuetest.Fails(t, valuetest.Error(folderOf("lines").Write(t.TempDir())), `"lines" is not a layout`, "a layout that is none")
 	if _, err := layout.Named("lines", layout.All); err == nil || err.Error() != `layout "lines": want chapters, kernels, matrix or grid` {
 		t.Errorf("the name of a layout that is none: %v", err)
 	}
@@ -266,9 +260,7 @@ func TestFailedRequests(t *testing.T) {
 		paths := write(t, l, dir, run)
 		text, err := os.ReadFile(paths[len(paths)-1])
 		for _, want := range want {
-			if err != nil || !strings.Contains(string(text), want) {
-				t.Errorf("%s has no %s: %s, %v", l, want, text, err)
-			}
+			valuetest.DeepEqual(t, []any{err, strings.Contains(string(text), want)}, []any{nil, true}, l, "has no", want, text)
 		}
 		valid(t, dir, l)
 	}

@@ -312,9 +312,7 @@ func TestEarlierStays(t *testing.T) {
 		t.Helper()
 		documents, err := os.ReadDir(filepath.Join(dir, "runs"))
 		found := rows(t, dir)
-		if err != nil || len(found) != n || len(documents) != n {
-			t.Errorf("%d rows and %d documents, %v, want %d", len(found), len(documents), err, n)
-		}
+		valuetest.DeepEqual(t, []any{err, len(found), len(documents)}, []any{nil, n, n})
 		seen := map[string]bool{}
 		for _, row := range found {
 			seen[row["run_id"]] = true
@@ -367,9 +365,7 @@ func TestProfiled(t *testing.T) {
 	profiled, alone := onGPU(3), onGPU(4)
 	profiled.PointID, alone.PointID = measured(1).PointID, "alone"
 	add(t, b, measured(1), measured(2))
-	if _, err := os.Stat(filepath.Join(dir, "fp")); err == nil {
-		t.Error("runs without operators have fingerprints")
-	}
+	valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(dir, "fp"))), "", "runs without operators have fingerprints")
 	resumed, err := OpenBenchRuns(dir)
 	if err == nil {
 		err = resumed.Begin([]schema.Run{measured(1), measured(2)}, nil)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestAdjustGolden: the example of Benjamini and Hochberg (1995), section 3.2, with the adjusted p of SciPy 1.17.1,
@@ -40,9 +42,7 @@ func TestAdjustProperties(t *testing.T) {
 		}
 		was := slices.Clone(p)
 		holm, rate := Holm(p), BenjaminiHochberg(p)
-		if !slices.Equal(p, was) {
-			t.Fatal("the given p changed")
-		}
+		valuetest.DeepEqual(t, p, was, "the given p changed")
 		for i := range p {
 			if rate[i] < p[i] || holm[i] < rate[i] || holm[i] > 1 {
 				t.Fatalf("%v: Holm %v, Benjamini-Hochberg %v", p, holm, rate)

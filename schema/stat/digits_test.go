@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // shapesOfSamples are ways in which samples may be spread, from whole numbers close together to all floating-point values.
@@ -49,9 +50,7 @@ func TestSummaryBits(t *testing.T) {
 				for i := range values {
 					values[i] = one(random)
 				}
-				if got, want := bitsOf(Summarize(values)), bitsOf(plainSummary(values)); got != want {
-					t.Fatalf("%d samples: got %s\nwant %s", len(values), got, want)
-				}
+				valuetest.Equal(t, bitsOf(Summarize(values)), bitsOf(plainSummary(values)), len(values), "samples")
 			}
 		})
 	}
@@ -124,9 +123,7 @@ func TestPlacesByValue(t *testing.T) {
 			}
 			slices.Sort(places)
 			for i, place := range places {
-				if place != i {
-					t.Fatalf("%s: place %d of %d is there twice, or is missing", name, i, len(series))
-				}
+				valuetest.Equal(t, place, i, name, "place", len(series))
 			}
 		}
 	}

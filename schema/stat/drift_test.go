@@ -51,12 +51,8 @@ func TestDriftProperties(t *testing.T) {
 			scaled[i] *= 4
 		}
 		slices.Reverse(back)
-		if got := drift(moved); got != want {
-			t.Fatalf("%g with 512 added is %g", want, got)
-		}
-		if got := drift(scaled); got != 4*want {
-			t.Fatalf("%g times four is %g", want, got)
-		}
+		valuetest.Equal(t, drift(moved), want)
+		valuetest.Equal(t, drift(scaled), 4*want, want, "times four")
 		if got, whole := drift(back), len(values) <= driftBatches; whole && got != -want {
 			t.Fatalf("%g backwards is %g", want, got)
 		}

@@ -83,9 +83,7 @@ func mannWhitneyGoldens(t *testing.T, text json.RawMessage) {
 			lower, upper = ties.normal()
 		}
 		p := map[string]float64{"less": lower, "greater": upper, "two-sided": min(1, 2*min(lower, upper))}[c.Alternative]
-		if ties.u != c.U1 || !near(p, c.P, 1e-11) {
-			t.Errorf("%v, %v, %s %s: u %g, p %.16g, want %g, %.16g", c.X, c.Y, c.Method, c.Alternative, ties.u, p, c.U1, c.P)
-		}
+		valuetest.DeepEqual(t, []any{ties.u, near(p, c.P, 1e-11)}, []any{c.U1, true}, c.X, c.Y, c.Method, c.Alternative, "u", p, c.P)
 		if u, two := MannWhitney(c.X, c.Y); c.Method == "exact" && c.Alternative == "two-sided" && (u != c.U1 || !near(two, c.P, 1e-11)) {
 			t.Errorf("%v, %v: u %g, p %.16g, want %g, %.16g", c.X, c.Y, u, two, c.U1, c.P)
 		}

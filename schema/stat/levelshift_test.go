@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRunningMedian: medians and deviations are those of each beginning of a part, in both directions, also of equal values, whatever was
@@ -82,9 +84,7 @@ func TestNth(t *testing.T) {
 		values := iid(random, 1+random.IntN(60), func(z float64) float64 { return math.Round(3 * z) })
 		k := random.IntN(len(values))
 		want := slices.Sorted(slices.Values(values))[k]
-		if got := nth(slices.Clone(values), k); got != want {
-			t.Fatalf("place %d of %v: %g, want %g", k, values, got, want)
-		}
+		valuetest.Equal(t, nth(slices.Clone(values), k), want, "place", k, values)
 	}
 }
 

@@ -117,9 +117,7 @@ func TestOtavaGoldens(t *testing.T) {
 	}
 	content := valuetest.Must(os.ReadFile(filepath.Join(samples, "stats_otava", "otava_goldens.json")))
 	valuetest.OK(t, json.Unmarshal(content, &goldens))
-	if len(goldens.Series) != 365 || len(goldens.Cases) != 10 || len(goldens.Analysis) != 1 || len(goldens.Others) != 4 {
-		t.Fatalf("%d values, %d, %d and %d cases", len(goldens.Series), len(goldens.Cases), len(goldens.Analysis), len(goldens.Others))
-	}
+	valuetest.DeepEqual(t, []any{len(goldens.Series), len(goldens.Cases), len(goldens.Analysis), len(goldens.Others)}, []any{365, 10, 1, 4})
 	for i := range goldens.Cases {
 		goldens.Cases[i].Series = goldens.Series
 	}

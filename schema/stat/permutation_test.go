@@ -59,9 +59,7 @@ func TestAdjustMinP(t *testing.T) {
 			}
 		}
 	}
-	if got := stat.AdjustMinP(nil, nil, nil); len(got) != 0 {
-		t.Errorf("of no tests %v", got)
-	}
+	valuetest.DeepEqual(t, stat.AdjustMinP(nil, nil, nil), nil, "of no tests")
 }
 
 // TestAdjustMinPMonotone: the adjusted p have the order of the weighted ones and are no less than p.

@@ -84,9 +84,7 @@ func TestPrecisionNeedsEnough(t *testing.T) {
 		_, a := BatchMeans(values)
 		_, b := effectiveSize(values)
 		_, c := runsRelError(values)
-		if a || b || c {
-			t.Errorf("%g among the samples: %v %v %v", bad, a, b, c)
-		}
+		valuetest.DeepEqual(t, []any{a, b, c}, []any{false, false, false}, bad, "among the samples")
 	}
 	if _, ok := BatchMeans(make([]float64, 30)); ok {
 		t.Error("zero has a relative error")

@@ -40,9 +40,7 @@ func checkNeighbours(t *testing.T, set rankSet, has []bool) {
 			continue
 		}
 		for before := max(last, 0); before < rank; before++ {
-			if got := set.next(uint(before)); got != uint(rank) {
-				t.Fatalf("of %d ranks, %d is after %d, want %d", len(has), got, before, rank)
-			}
+			valuetest.Equal(t, set.next(uint(before)), uint(rank), len(has), "ranks", before, rank)
 		}
 		last = rank
 	}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // scan gives the strongest change of each interval that steadyStart looks at.
@@ -42,9 +44,7 @@ func TestScores(t *testing.T) {
 		r := newRanks(series)
 		seeded(len(series), 2, func(low, size int) {
 			got, want := r.scores(low, normalScores(size)), plainScores(series[low:low+size])
-			if !slices.Equal(got, want) {
-				t.Fatalf("of %d different values, the scores of %d from %d on are %v, want %v", different, size, low, got, want)
-			}
+			valuetest.DeepEqual(t, got, want, different, "different values, the scores of", size, "from", low, "on")
 		})
 	}
 }

@@ -35,9 +35,7 @@ func TestPlace(t *testing.T) {
 			t.Fatalf("place %d is %g, want %g", k, values[k], sorted[k])
 		}
 		slices.Sort(values)
-		if !slices.Equal(values, sorted) {
-			t.Fatal("values were lost")
-		}
+		valuetest.DeepEqual(t, values, sorted, "values were lost")
 	}
 }
 
@@ -61,9 +59,7 @@ func TestSums(t *testing.T) {
 			}
 			slices.Sort(all)
 			for k, want := range all {
-				if got := s.kth(k + 1); got != want {
-					t.Fatalf("the %dth of %v, %v is %g, want %g", k+1, s.a, s.b, got, want)
-				}
+				valuetest.Equal(t, s.kth(k+1), want, "the", k+1, "th of", s.a, s.b)
 			}
 			// The same of the same values, written down or not.
 			wantEstimate(t, "estimate", s.estimate(1, .5), estimate(all, 1, .5))

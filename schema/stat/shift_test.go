@@ -181,9 +181,7 @@ func TestShiftProperties(t *testing.T) {
 			"paired turned": {PairedShift(affine(base, -1, 0), .95), turned(paired)},
 			"paired moved":  {PairedShift(affine(base, 4, 512), .95), {4*paired.Value + 512, 4*paired.Low + 512, 4*paired.High + 512, paired.Confidence}},
 		} {
-			if c[0] != c[1] {
-				t.Fatalf("%s, of %d and %d: %+v, want %+v", name, n, m, c[0], c[1])
-			}
+			valuetest.Equal(t, c[0], c[1], name, n, m)
 		}
 	}
 }

@@ -112,9 +112,7 @@ func TestSummaryProperties(t *testing.T) {
 			deviations[i] = math.Abs(values[i] - *s.P50)
 		}
 		slices.Sort(deviations)
-		if want := Quantile(deviations, .5); *s.MAD != want {
-			t.Fatalf("the median absolute deviation is %g, want %g", *s.MAD, want)
-		}
+		valuetest.Equal(t, *s.MAD, Quantile(deviations, .5), "the median absolute deviation")
 		scaled := slices.Clone(values)
 		for i := range scaled {
 			scaled[i] *= 8

@@ -125,9 +125,8 @@ func TestTrendLeavesOutNoChange(t *testing.T) {
 		left += len(want.parts) - len(got.parts)
 		for _, alpha := range []float64{.2, .05, .0001} {
 			changes, visible := got.changePoints(alpha, within(0)), got.VisibleChanges(alpha, within(0))
-			if !slices.Equal(changes, want.changePoints(alpha, within(0))) || !slices.Equal(visible, want.VisibleChanges(alpha, within(0))) {
-				t.Fatalf("%v: some changes are left out, others are %v and %v", series, changes, visible)
-			}
+			valuetest.DeepEqual(t, changes, want.changePoints(alpha, within(0)), series, "some changes are left out, others")
+			valuetest.DeepEqual(t, visible, want.VisibleChanges(alpha, within(0)), series, "some changes are left out, others")
 			found += len(visible)
 		}
 	}
@@ -149,9 +148,7 @@ func TestChangePointsScale(t *testing.T) {
 				other[i] = c[0]*v + c[1]
 			}
 			got := changePoints(other, .05, .01*math.Abs(c[0]))
-			if !slices.Equal(places(got), places(want)) {
-				t.Fatalf("%s: %v, want %v", name, got, want)
-			}
+			valuetest.DeepEqual(t, places(got), places(want), name, got, want)
 			for i := range got {
 				if math.Abs(got[i].Shift.Value-c[0]*want[i].Shift.Value) > 1e-9*math.Abs(c[0]) || math.Abs(got[i].P-want[i].P) > 1e-9 {
 					t.Fatalf("%s: %+v, want %+v", name, got[i], want[i])
@@ -215,9 +212,7 @@ func TestChangePointsOfManySessions(t *testing.T) {
 			t.Errorf("alpha %g: %+v", alpha, got)
 		}
 	}
-	if got := changePoints(series, math.NaN(), 1); len(got) > 0 {
-		t.Errorf("alpha not a number: %+v", got)
-	}
+	valuetest.DeepEqual(t, changePoints(series, math.NaN(), 1), nil, "alpha not a number")
 }
 
 // TestChangePointsAgreeWithPeople: series of the Turing change point dataset, each seen by five people (van den Burg and

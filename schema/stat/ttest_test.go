@@ -110,9 +110,8 @@ func TestTTestProperties(t *testing.T) {
 			t.Fatalf("%+v: p of what its interval leaves out is %g", was, p)
 		}
 		last := was.P()
-		if was.PBeyond(0) != last || was.PBeyond(-1) != last {
-			t.Fatalf("%+v: p %g, beyond 0 %g", was, last, was.PBeyond(0))
-		}
+		valuetest.Equal(t, was.PBeyond(0), last, was, "p")
+		valuetest.Equal(t, was.PBeyond(-1), last, was, "p")
 		for least := .05; least < 3; least += .05 {
 			p := was.PBeyond(least)
 			if p < last || p > 1 || least > math.Abs(was.Difference) && p < 1 {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNoFalseWarnings: of 400 runs of independent samples at most 2 % are warned of, by each word. spread is left out
@@ -150,9 +152,7 @@ func TestWarningsProperties(t *testing.T) {
 		for i := range scaled {
 			scaled[i] *= 1024
 		}
-		if again := Warnings(scaled, 2048, 40960); !slices.Equal(again, words) {
-			t.Fatalf("%v becomes %v in another unit", words, again)
-		}
+		valuetest.DeepEqual(t, Warnings(scaled, 2048, 40960), words)
 		shuffled := slices.Clone(values)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		order := func(word string) bool { return slices.Contains(ordered, word) }

@@ -78,9 +78,7 @@ func Git(t testing.TB, dir string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
+	valuetest.OK(t, err, "git", args, out)
 	return strings.TrimSpace(string(out))
 }
 

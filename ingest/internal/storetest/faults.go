@@ -36,9 +36,7 @@ func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[stri
 				}
 			}
 			files.Healed = true
-			if err := task(&files); err != nil {
-				t.Fatalf("operation %d, again: %v", files.At, err)
-			}
+			valuetest.OK(t, task(&files), "operation", files.At, "again")
 			if got := States(t, into); !maps.Equal(got, want) {
 				t.Fatalf("operation %d: %d runs, want %d", files.At, len(got), len(want))
 			}

@@ -98,9 +98,7 @@ func Open(t testing.TB, stores ...string) *query.DB {
 func IDs(t testing.TB, db *query.DB, req query.ListRequest) []int {
 	t.Helper()
 	runs, err := db.Runs(context.Background(), req, "repeat_index")
-	if err != nil {
-		t.Fatalf("%+v: %v", req, err)
-	}
+	valuetest.OK(t, err, req)
 	var all []int
 	for i := range runs {
 		all = append(all, int(*runs[i].RepeatIndex))
@@ -117,9 +115,7 @@ func Pages(t testing.TB, db *query.DB, req query.ListRequest, columns ...string)
 		all = page
 		return nil
 	})
-	if err != nil {
-		t.Fatalf("%+v: %v", req, err)
-	}
+	valuetest.OK(t, err, req)
 	return all
 }
 

@@ -88,9 +88,7 @@ func DuckDB(t *testing.T, text string) string {
 	db.SetMaxOpenConns(1)
 	valuetest.Must(db.Exec("SET TimeZone = 'UTC'"))
 	var answer any
-	if err := db.QueryRow(text).Scan(&answer); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
+	valuetest.OK(t, db.QueryRow(text).Scan(&answer), text)
 	return fmt.Sprint(answer)
 }
 
