@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -60,7 +61,7 @@ func (n Number) In(unit string) *float64 {
 	if n == "" {
 		return nil
 	}
-	v, err := scaleOf(unit).value([]byte(n))
+	v, err := ScaleOf(unit).value([]byte(n))
 	if err != nil {
 		return nil
 	}
@@ -95,22 +96,44 @@ func clipped(text string, limit int) string {
 	return text
 }
 
-// scale converts numbers of a unit to its stored unit: by moving the decimal point if possible, otherwise by a factor.
-type scale struct {
+// Scale converts numbers of a unit to its stored unit: by moving the decimal point if possible, otherwise by a factor.
+type Scale struct {
 	point  int
 	factor float64
 }
 
-func scaleOf(unit string) scale {
+// ScaleOf is the scale of a unit.
+func ScaleOf(unit string) Scale {
 	_, factor, _ := schema.StoredUnit(unit)
 	if point := math.Round(math.Log10(factor)); math.Pow(10, point) == factor {
-		return scale{point: int(point), factor: 1}
+		return Scale{point: int(point), factor: 1}
 	}
-	return scale{factor: factor}
+	return Scale{factor: factor}
+}
+
+// Value is a sample in a stored unit: a real number, and also a tick if it is an integer.
+type Value struct {
+	integer bool
+	tick    int64
+	real    float64
+}
+
+// Value reads a number in the unit of the scale.
+func (s Scale) Value(number []byte) (Value, error) {
+	if s == (Scale{factor: 1}) {
+		if i, ok := integer(number); ok && (i != 0 || number[0] != '-') { // a real can be -0
+			return Value{true, i, float64(i)}, nil
+		}
+	}
+	v, err := s.value(number)
+	if v == math.Trunc(v) && math.Abs(v) <= exactIntegers {
+		return Value{true, int64(v), v}, err
+	}
+	return Value{real: v}, err
 }
 
 // value parses a number. A number that is too large is infinite, as IEEE 754 rounds it.
-func (s scale) value(digits []byte) (float64, error) {
+func (s Scale) value(digits []byte) (float64, error) {
 	var room [64]byte
 	text := digits
 	if s.point != 0 {
@@ -124,7 +147,7 @@ func (s scale) value(digits []byte) (float64, error) {
 }
 
 // shifted appends the digits with the exponent that the unit needs.
-func (s scale) shifted(to, digits []byte) []byte {
+func (s Scale) shifted(to, digits []byte) []byte {
 	exponent := s.point
 	if e := bytes.IndexAny(digits, "eE"); e >= 0 {
 		own, err := strconv.Atoi(string(digits[e+1:]))
@@ -132,7 +155,7 @@ func (s scale) shifted(to, digits []byte) []byte {
 			return append(to, digits...)
 		}
 		digits, exponent = digits[:e], exponent+own
-	} else if c := digits[len(digits)-1]; c != '.' && (c < '0' || c > '9') {
+	} else if len(digits) == 0 || strings.IndexByte(".0123456789", digits[len(digits)-1]) < 0 {
 		return append(to, digits...) // NaN, Infinity
 	}
 	to = append(append(to, digits...), 'e')
@@ -157,39 +180,46 @@ const exactIntegers = 1 << 53
 
 // SeriesOf makes a series from texts of numbers in a unit.
 func SeriesOf(numbers []Number, unit string) (Series, error) {
-	stored, _, _ := schema.StoredUnit(unit)
-	s, sc := Series{Unit: stored, Given: unit}, scaleOf(unit)
+	s, scale := newSeries(unit)
 	for _, n := range numbers {
 		if n == "" {
-			return Series{}, fmt.Errorf("a sample is null")
+			return Series{}, errors.New("a sample is null")
 		}
-		if err := s.add([]byte(n), sc); err != nil {
+		v, err := scale.Value([]byte(n))
+		if err != nil {
 			return Series{}, err
 		}
+		s.Append(v)
 	}
 	return s, nil
+}
+
+func newSeries(unit string) (Series, Scale) {
+	stored, _, _ := schema.StoredUnit(unit)
+	return Series{Unit: stored, Given: unit}, ScaleOf(unit)
 }
 
 // ReadSeries reads a JSON array of numbers in a unit. Nested arrays are read one after the other. A null, or anything
 // else that is not a number, is an error.
 func ReadSeries(text jsontext.Value, unit string) (Series, error) {
-	stored, _, _ := schema.StoredUnit(unit)
-	s, sc := Series{Unit: stored, Given: unit, room: bytes.Count(text, []byte(",")) + 1}, scaleOf(unit)
+	s, scale := newSeries(unit)
+	s.room = bytes.Count(text, []byte(",")) + 1
 	for i := 0; i < len(text); {
-		switch c := text[i]; c {
-		case '[', ']', ',', ' ', '\t', '\n', '\r':
+		if strings.IndexByte("[], \t\n\r", text[i]) >= 0 {
 			i++
-		default:
-			end := endOf(text, i)
-			number := text[i:end]
-			if c == '"' && len(number) > 2 && number[len(number)-1] == '"' {
-				number = number[1 : len(number)-1]
-			}
-			if err := s.add(number, sc); err != nil {
-				return Series{}, err
-			}
-			i = end
+			continue
 		}
+		end := endOf(text, i)
+		number := text[i:end]
+		if number[0] == '"' && len(number) > 2 && number[len(number)-1] == '"' {
+			number = number[1 : len(number)-1]
+		}
+		v, err := scale.Value(number)
+		if err != nil {
+			return Series{}, err
+		}
+		s.Append(v)
+		i = end
 	}
 	return s, nil
 }
@@ -208,21 +238,11 @@ func endOf(text jsontext.Value, i int) int {
 	return end
 }
 
-// add adds a sample. The first one that is not an integer converts those before to reals.
-func (s *Series) add(number []byte, sc scale) error {
-	if s.Reals == nil && sc == (scale{factor: 1}) {
-		if i, ok := integer(number); ok {
-			s.Ticks = append(s.Ticks, i)
-			return nil
-		}
-	}
-	v, err := sc.value(number)
-	if err != nil {
-		return err
-	}
-	if s.Reals == nil && v == math.Trunc(v) && math.Abs(v) <= exactIntegers {
-		s.Ticks = append(s.Ticks, int64(v))
-		return nil
+// Append adds a sample. The first one that is not an integer converts those before to reals.
+func (s *Series) Append(v Value) {
+	if s.Reals == nil && v.integer {
+		s.Ticks = append(s.Ticks, v.tick)
+		return
 	}
 	if s.Reals == nil {
 		s.Reals = make([]float64, len(s.Ticks), max(s.room, 2*len(s.Ticks), 8))
@@ -231,8 +251,7 @@ func (s *Series) add(number []byte, sc scale) error {
 		}
 		s.Ticks = nil
 	}
-	s.Reals = append(s.Reals, v)
-	return nil
+	s.Reals = append(s.Reals, v.real)
 }
 
 // integer reads an integer of 64 bits.
@@ -264,12 +283,10 @@ func integer(number []byte) (n int64, ok bool) {
 // Metric is a metric with these samples. The direction is set for metrics that NeuroLens knows; for others, the reader
 // has to set it.
 func (s Series) Metric(name string, level schema.Level) schema.Metric {
-	m := schema.Metric{Name: name, Unit: s.Unit, Level: level, Ticks: s.Ticks, Reals: s.Reals}
+	kind, _ := schema.KindOfMetric(name)
+	m := schema.Metric{Name: name, Unit: s.Unit, Level: level, Ticks: s.Ticks, Reals: s.Reals, Better: kind.Better}
 	if s.Ticks != nil {
 		m.Tick = 1
-	}
-	if kind, ok := schema.KindOfMetric(name); ok {
-		m.Better = kind.Better
 	}
 	return m
 }
@@ -277,11 +294,8 @@ func (s Series) Metric(name string, level schema.Level) schema.Metric {
 // Aggregate is a metric without samples: the file has only aggregates. They are in the stored unit of unit.
 func Aggregate(name, unit string, summary schema.Summary) schema.Metric {
 	stored, _, _ := schema.StoredUnit(unit)
-	m := schema.Metric{Name: name, Unit: stored, Summary: summary}
-	if kind, ok := schema.KindOfMetric(name); ok {
-		m.Better = kind.Better
-	}
-	return m
+	kind, _ := schema.KindOfMetric(name)
+	return schema.Metric{Name: name, Unit: stored, Summary: summary, Better: kind.Better}
 }
 
 // Add adds a metric to a run. If the unit of the file differs from the stored one, it is kept as a fact. An empty metric

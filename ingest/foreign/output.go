@@ -67,6 +67,15 @@ var errStopped = errors.New("stopped")
 // names the record in a refusal. If Run returns an error, the reader must return it.
 func (o *Output) Run(where string, r schema.Run) error { return o.RunWith(where, r, nil) }
 
+// RunOr is Run. If err is not nil, the record of the run cannot be understood, and is refused instead.
+func (o *Output) RunOr(where string, r schema.Run, err error) error {
+	if err != nil {
+		o.Refuse(where, err)
+		return nil
+	}
+	return o.Run(where, r)
+}
+
 // RunWith adds a run of whose record this version reads more than earlier versions did, or reads it differently. r is what they read. more
 // changes it to what is stored, after the digest that gives the id was computed. So a file that an earlier version has stored is still
 // known, and is not stored twice. The stored run stays as it was read.

@@ -15,67 +15,56 @@ import (
 // fit the column, if it is an unknown precision, or if another axis has set the column, as bs beside batch_size. So no
 // axis replaces another.
 func SetAxis(r *schema.Run, name, text string) {
-	column := schema.CanonicalAlias(name)
-	if !schema.IsAxisColumn(column) {
-		Put(&r.Params, name, text)
-		return
+	switch column := axisOf(r, name).(type) {
+	case **int64:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err == nil && (*column == nil || **column == n) {
+			*column = &n
+			return
+		}
+	case *string:
+		value, err := text, error(nil)
+		if column == &r.Precision {
+			value, err = schema.CanonicalPrecision(text)
+		}
+		if err == nil && (*column == "" || *column == value) {
+			*column = value
+			return
+		}
 	}
-	if fill(r, column, text) {
-		return
-	}
-	if name == column {
-		name = map[string]string{"batch_size": "batch", "seq_len": "seq", "precision": "dtype", "backend": "backend_param", "model": "model_param"}[column]
+	if other := axisParams[name]; other != "" {
+		name = other
 	}
 	Put(&r.Params, name, text)
 }
 
-// fill sets the column of an axis. It returns false if the column cannot have the value, or has another one.
-func fill(r *schema.Run, column, text string) bool {
-	switch column {
+// axisParams are the parameters with the values that the columns of axes cannot have.
+var axisParams = map[string]string{"batch_size": "batch", "seq_len": "seq", "precision": "dtype", "backend": "backend_param", "model": "model_param"}
+
+// axisOf is the column of an axis: **int64 or *string; nil if the axis is a parameter.
+func axisOf(r *schema.Run, name string) any {
+	switch schema.CanonicalAlias(name) {
 	case "batch_size":
-		return fillNumber(&r.BatchSize, text)
+		return &r.BatchSize
 	case "seq_len":
-		return fillNumber(&r.SeqLen, text)
+		return &r.SeqLen
 	case "precision":
-		p, err := schema.CanonicalPrecision(text)
-		return err == nil && fillText(&r.Precision, p)
+		return &r.Precision
 	case "backend":
-		return fillText(&r.Backend, text)
-	default:
-		return fillText(&r.Model, text)
+		return &r.Backend
+	case "model":
+		return &r.Model
 	}
-}
-
-func fillNumber(column **int64, text string) bool {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || *column != nil && **column != n {
-		return false
-	}
-	*column = &n
-	return true
-}
-
-func fillText(column *string, text string) bool {
-	if *column != "" && *column != text {
-		return false
-	}
-	*column = text
-	return true
+	return nil
 }
 
 // HasAxis reports whether a run has a value of an axis.
 func HasAxis(r *schema.Run, name string) bool {
-	switch schema.CanonicalAlias(name) {
-	case "batch_size":
-		return r.BatchSize != nil
-	case "seq_len":
-		return r.SeqLen != nil
-	case "precision":
-		return r.Precision != ""
-	case "backend":
-		return r.Backend != ""
-	case "model":
-		return r.Model != ""
+	switch column := axisOf(r, name).(type) {
+	case **int64:
+		return *column != nil
+	case *string:
+		return *column != ""
 	}
 	_, ok := r.Params[name]
 	return ok
