@@ -14,49 +14,49 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-func aiperfFormats() []foreign.Format {
-	const level = "a run is one benchmark of a server"
-	return []foreign.Format{
-		{
-			Name:  "aiperf",
-			About: "AIPerf: profile_export.jsonl, a line per request; model, load and throughput come from profile_export_aiperf.json next to it",
-			Level: level + "; samples are requests (latency, ttft, tpot: its inter token latency) and chunks (itl: its inter chunk latency), without warm-up and failed requests",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("metadata", "metrics") && h.HasAny("metadata.x_request_id", "metadata.worker_id", "metadata.benchmark_phase", "metadata.credit_phase")
-			},
-			Beside: aiperfSummariesOf,
-			Read:   readAIPerfRequests,
+// aiperfLevel says what a run of AIPerf is.
+const aiperfLevel = "a run is one benchmark of a server"
+
+var aiperfFormats = []foreign.Format{
+	{
+		Name:  "aiperf",
+		About: "AIPerf: profile_export.jsonl, a line per request; model, load and throughput come from profile_export_aiperf.json next to it",
+		Level: aiperfLevel + "; samples are requests (latency, ttft, tpot: its inter token latency) and chunks (itl: its inter chunk latency), without warm-up and failed requests",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("metadata", "metrics") && h.HasAny("metadata.x_request_id", "metadata.worker_id", "metadata.benchmark_phase", "metadata.credit_phase")
 		},
-		{
-			Name:  "aiperf-summary",
-			About: "AIPerf: profile_export_aiperf.json, all versions; ignored if the requests, profile_export.jsonl, are next to it",
-			Level: level + "; only aggregates, no samples",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("input_config") && (h.HasAny("records.request_latency", "records.request_count") ||
-					h.Has("input_config.endpoint", "records", "was_cancelled") ||
-					h.HasAny("request_latency.unit", "request_count.unit", "request_throughput.unit") && isAIPerf(h))
-			},
-			Read: readAIPerfSummary,
+		Beside: aiperfSummariesOf,
+		Read:   readAIPerfRequests,
+	},
+	{
+		Name:  "aiperf-summary",
+		About: "AIPerf: profile_export_aiperf.json, all versions; ignored if the requests, profile_export.jsonl, are next to it",
+		Level: aiperfLevel + "; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("input_config") && (h.HasAny("records.request_latency", "records.request_count") ||
+				h.Has("input_config.endpoint", "records", "was_cancelled") ||
+				h.HasAny("request_latency.unit", "request_count.unit", "request_throughput.unit") && isAIPerf(h))
 		},
-		{
-			Name:  "aiperf-csv",
-			About: "AIPerf: profile_export_aiperf.csv; ignored if the JSON file of that name or the requests are next to it",
-			Level: level + "; only aggregates, no samples",
-			Recognize: func(h *foreign.Head) bool {
-				return strings.HasPrefix(h.FirstLine(), "Metric,avg,min,max,") && !isGenAICSV(h)
-			},
-			Read: func(in *foreign.Input, out *foreign.Output) error {
-				return readTwoTables(in, out, "aiperf", []string{strings.TrimSuffix(in.Head.Name, ".csv") + ".json", aiperfRequestsOf(in.Head.Name)})
-			},
+		Read: readAIPerfSummary,
+	},
+	{
+		Name:  "aiperf-csv",
+		About: "AIPerf: profile_export_aiperf.csv; ignored if the JSON file of that name or the requests are next to it",
+		Level: aiperfLevel + "; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return strings.HasPrefix(h.FirstLine(), "Metric,avg,min,max,") && !isGenAICSV(h)
 		},
-		{
-			Name:      "aiperf-gpu",
-			About:     "AIPerf: gpu_telemetry_export.jsonl",
-			Level:     "a run is the readings of one GPU during a benchmark; a sample is one reading",
-			Recognize: func(h *foreign.Head) bool { return h.Has("timestamp_ns", "gpu_index", "telemetry_data") },
-			Read:      readAIPerfGPU,
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			return readTwoTables(in, out, "aiperf", strings.TrimSuffix(in.Head.Name, ".csv")+".json", aiperfRequestsOf(in.Head.Name))
 		},
-	}
+	},
+	{
+		Name:      "aiperf-gpu",
+		About:     "AIPerf: gpu_telemetry_export.jsonl",
+		Level:     "a run is the readings of one GPU during a benchmark; a sample is one reading",
+		Recognize: func(h *foreign.Head) bool { return h.Has("timestamp_ns", "gpu_index", "telemetry_data") },
+		Read:      readAIPerfGPU,
+	},
 }
 
 // isAIPerf reports whether a summary with the flat layout is from AIPerf rather than genai-perf.
@@ -107,7 +107,6 @@ type aiperfSummary struct {
 	Start     string         `json:"start_time"`
 	Cancelled bool           `json:"was_cancelled"`
 	Config    aiperfConfig   `json:"input_config"`
-	plan      *aiperfPlan    // since 0.8
 	Errors    []aiperfErrors `json:"error_summary"`
 	ErrorsOld []aiperfErrors `json:"errors_by_type"` // until October 2025
 	GPUs      aiperfGPUs     `json:"telemetry_data"`
@@ -132,34 +131,42 @@ type aiperfMean struct {
 	StdDev foreign.Number `json:"stddev"`
 }
 
-// aiperfConfig has the settings that distinguish benchmarks.
+// aiperfConfig has the settings that distinguish benchmarks. Since 0.8, models, datasets and phases are lists, and what
+// has its default is left out.
 type aiperfConfig struct {
-	Models   []string `json:"model_names"` // until the summer of 2025; since then the endpoint's
-	Endpoint struct {
+	OldModels []string `json:"model_names"` // until the summer of 2025; since then the endpoint's
+	Endpoint  struct {
 		Models    []string       `json:"model_names"`
-		Type      string         `json:"type"`
-		Streaming jsontext.Value `json:"streaming"`
+		Type      string         `json:"type" param:"endpoint_type"`
+		Streaming jsontext.Value `json:"streaming" param:"streaming"`
 		Tokens    jsontext.Value `json:"use_server_token_count"`
 	} `json:"endpoint"`
 	Input struct {
 		Prompt struct {
 			Input  aiperfMean     `json:"input_tokens"`
 			Output aiperfMean     `json:"output_tokens"`
-			Batch  jsontext.Value `json:"batch_size"`
+			Batch  jsontext.Value `json:"batch_size" param:"batch_size"`
 		} `json:"prompt"`
 		Dataset      jsontext.Value `json:"custom_dataset_type"`
 		Public       jsontext.Value `json:"public_dataset"`
 		File         foreign.Text   `json:"file"`
 		Conversation struct {
-			Num jsontext.Value `json:"num"`
+			Num jsontext.Value `json:"num" param:"conversations"`
 		} `json:"conversation"`
-		Batch    jsontext.Value `json:"batch_size"` // until the summer of 2025, as are sessions
+		Batch    jsontext.Value `json:"batch_size" param:"batch_size"` // until the summer of 2025, as are sessions
 		Sessions struct {
 			Num foreign.Number `json:"num"`
 		} `json:"sessions"`
 	} `json:"input"`
 	Load map[string]jsontext.Value `json:"loadgen"`
+
+	Models   jsontext.Value                          `json:"models"`
+	Datasets aiperfListOf[aiperfDataset]             `json:"datasets"`
+	Phases   aiperfListOf[map[string]jsontext.Value] `json:"phases"`
 }
+
+// isPlan reports whether the configuration has the layout of 0.8.
+func (c *aiperfConfig) isPlan() bool { return c.Models != nil || c.Datasets != nil || c.Phases != nil }
 
 // aiperfLoad are the parameters of the load that distinguish benchmarks.
 var aiperfLoad = []string{
@@ -167,54 +174,36 @@ var aiperfLoad = []string{
 	"prefill_concurrency", "user_centric_rate", "fixed_schedule",
 }
 
-// parseAIPerf reads a summary. ok is false if it is not a summary.
+// parseAIPerf reads a summary.
 func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 	s := &aiperfSummary{}
-	if err := foreign.DecodeAt("", text, s); err != nil {
+	if err := cmp.Or(foreign.DecodeAt("", text, s), foreign.DecodeAt("", text, &s.metrics)); err != nil {
 		return nil, err
 	}
-	if err := foreign.DecodeAt("", text, &s.metrics); err != nil {
-		return nil, err
+	records := s.metrics["records"]
+	if records.Kind() != jsontext.KindBeginObject {
+		return s, nil
 	}
-	var config map[string]jsontext.Value
-	if input := s.metrics["input_config"]; input.Kind() == jsontext.KindBeginObject {
-		if err := foreign.DecodeAt("/input_config", input, &config); err != nil {
-			return nil, err
-		}
+	var named map[string]jsontext.Value
+	err := foreign.DecodeAt("/records", records, &named)
+	s.metrics = make(map[string]jsontext.Value, len(named))
+	for name, text := range named {
+		s.metrics[aiperfTag(name)] = text
 	}
-	if config["phases"] != nil || config["datasets"] != nil || config["models"] != nil {
-		s.plan = &aiperfPlan{}
-		if err := foreign.DecodeAt("/input_config", s.metrics["input_config"], s.plan); err != nil {
-			return nil, err
-		}
-	}
-	if records := s.metrics["records"]; records.Kind() == jsontext.KindBeginObject {
-		var named map[string]jsontext.Value
-		if err := foreign.DecodeAt("/records", records, &named); err != nil {
-			return nil, err
-		}
-		s.metrics = make(map[string]jsontext.Value, len(named))
-		for name, text := range named {
-			s.metrics[aiperfTag(name)] = text
-		}
-	}
-	return s, nil
+	return s, err
 }
 
 func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	text, err := j.Value()
+	text, err := in.JSON().Value()
 	if err != nil {
 		return err
 	}
 	s, err := parseAIPerf(text)
 	if err != nil {
-		refuse(out, "", err)
-		return nil
+		return out.RefuseMismatch(err)
 	}
 	out.Version(s.Version)
-	if name := beside(in, aiperfRequestsOf(in.Head.Name)); name != "" {
-		out.LeaveTo(name, "a summary of the requests in "+name, 1)
+	if leaveToRequests(in, out, aiperfRequestsOf(in.Head.Name)) {
 		return nil
 	}
 	r := schema.Run{Benchmark: "aiperf"}
@@ -222,13 +211,29 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	s.addMetrics(&r, out)
 	sourceNames(&r)
 	in.SetStart(&r, s.Start)
-	s.outcome(&r)
+	failed, cancelled := s.failed()
+	if failed != nil { // earlier versions counted cancelled requests as failed
+		*failed += min(cancelled, math.MaxInt64-*failed)
+	}
+	anyCompleted(&r, failed)
+	if s.Cancelled {
+		r.Warnings = append(r.Warnings, "the benchmark was cancelled before its end")
+	}
 	whole := s.whole()
 	return out.RunWith("", r, func(r *schema.Run) {
 		anyCompleted(r, whole.failed)
 		whole.add(r)
 		s.setCounter(r)
 	})
+}
+
+// leaveToRequests leaves a summary to the file of its requests, if there is one of these next to it.
+func leaveToRequests(in *foreign.Input, out *foreign.Output, files ...string) bool {
+	name := beside(in, files...)
+	if name != "" {
+		out.LeaveTo(name, "a summary of the requests in "+name, 1)
+	}
+	return name != ""
 }
 
 // aiperfTag is the name of a metric by the text that the first versions wrote in its place, the head of its table: "Time to
@@ -241,61 +246,52 @@ func aiperfTag(head string) string {
 // point sets the model and the parameters of a run.
 func (s *aiperfSummary) point(r *schema.Run) {
 	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
-	if s.plan != nil {
-		s.plan.point(r)
+	c := &s.Config
+	if c.isPlan() {
+		c.planned(r)
 		return
 	}
-	c := &s.Config
-	r.Model = modelNames(append(c.Endpoint.Models, c.Models...))
-	put := func(name, text string) { foreign.SetParam(r, name, text) }
-	put("endpoint_type", c.Endpoint.Type)
-	put("streaming", foreign.TextOf(c.Endpoint.Streaming))
-	put("input_tokens", string(c.Input.Prompt.Input.Mean))
-	put("output_tokens", string(nonZero(c.Input.Prompt.Output.Mean)))
-	put("input_tokens_stddev", string(c.Input.Prompt.Input.StdDev))
-	put("output_tokens_stddev", string(c.Input.Prompt.Output.StdDev))
-	put("batch_size", cmp.Or(foreign.TextOf(c.Input.Prompt.Batch), foreign.TextOf(c.Input.Batch)))
-	put("dataset", foreign.TextOf(c.Input.Dataset)+foreign.TextOf(c.Input.Public))
-	put("input_file", baseName(string(c.Input.File)))
-	put("conversations", cmp.Or(foreign.TextOf(c.Input.Conversation.Num), string(nonZero(c.Input.Sessions.Num))))
+	r.Model = modelNames(append(c.Endpoint.Models, c.OldModels...))
+	describe(r, c)
+	in := &c.Input
+	for name, text := range map[string]string{
+		"input_tokens": string(in.Prompt.Input.Mean), "input_tokens_stddev": string(in.Prompt.Input.StdDev),
+		"output_tokens": string(nonZero(in.Prompt.Output.Mean)), "output_tokens_stddev": string(in.Prompt.Output.StdDev),
+		"dataset": foreign.TextOf(in.Dataset) + foreign.TextOf(in.Public), "input_file": baseName(string(in.File)),
+	} {
+		foreign.SetParam(r, name, text)
+	}
+	if foreign.TextOf(in.Conversation.Num) == "" {
+		foreign.SetParam(r, "conversations", string(nonZero(in.Sessions.Num)))
+	}
 	for _, name := range aiperfLoad {
-		put(name, foreign.TextOf(c.Load[name]))
+		foreign.SetParam(r, name, foreign.TextOf(c.Load[name]))
 	}
 }
 
-// addMetrics adds the aggregates of metrics without samples.
+// addMetrics adds the aggregates of metrics without samples, and counts the other metrics: totals, and metrics of newer
+// versions.
 func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
-	for _, m := range requestMeasures {
-		for _, name := range m.names {
-			text := s.metrics[name]
-			if text.Kind() != jsontext.KindBeginObject {
-				continue
-			}
-			var a servingAggregates
-			if !decode(out, "/"+name, text, &a) {
-				continue
-			}
-			if unit, _, known := schema.StoredUnit(unitOf(a.Unit)); known && a.nothing() && (unit == "ns" || unit == "1/s") {
-				continue // no request was completed
-			}
-			if a.Min == "" && a.P50 == "" {
-				a.Count = "" // of metrics of one number it says 1
-			}
-			addAggregates(r, m.measure, &a, a.Unit)
-			if name == "time_to_last_token" {
-				foreign.SetFact(r, "source.metric."+m.name, name)
-			}
-		}
-	}
-	s.leaveOut(out)
-}
-
-// leaveOut counts the metrics that addMetrics does not know: totals, and metrics of newer versions.
-func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 	known := map[string]bool{}
 	for _, m := range requestMeasures {
 		for _, name := range m.names {
 			known[name] = true
+			text := s.metrics[name]
+			var a aggregates
+			if text.Kind() != jsontext.KindBeginObject || !decode(out, "/"+name, text, &a) {
+				continue
+			}
+			sum := summaryOf(a, unitOf(a.Unit))
+			if unit, _, known := schema.StoredUnit(unitOf(a.Unit)); known && nothing(&sum) && (unit == "ns" || unit == "1/s") {
+				continue // no request was completed
+			}
+			if a.Min == "" && a.P50 == "" {
+				sum.N = nil // of metrics of one number it says 1
+			}
+			addAggregates(r, m.measure, sum, a.Unit)
+			if name == "time_to_last_token" || name == "inter_token_latency" {
+				foreign.SetFact(r, "source.metric."+m.name, name)
+			}
 		}
 	}
 	var unknown []string
@@ -333,7 +329,7 @@ func (s *aiperfSummary) failed() (failed *int64, cancelled int64) {
 
 // value is the one number of a metric, with its unit; empty if there is none.
 func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
-	var a servingAggregates
+	var a aggregates
 	if s.metrics[name].Kind() != jsontext.KindBeginObject || foreign.Decode(s.metrics[name], &a) != nil {
 		return "", ""
 	}
@@ -341,9 +337,9 @@ func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
 }
 
 // whole gives the totals of the requests of the file.
-func (s *aiperfSummary) whole() requests {
+func (s *aiperfSummary) whole() (q requests) {
 	completed, _ := s.value("request_count")
-	q := requests{completed: completed.Int64()}
+	q.completed = completed.Int64()
 	if q.failed, _ = s.failed(); q.failed == nil {
 		failed, _ := s.value("error_request_count")
 		q.failed = failed.Int64()
@@ -355,28 +351,8 @@ func (s *aiperfSummary) whole() requests {
 // setCounter sets the fact of who counted the tokens, from which the metrics per token are computed: the server, or the client with a tokenizer
 // of its own, which may find several times as many.
 func (s *aiperfSummary) setCounter(r *schema.Run) {
-	said := s.Config.Endpoint.Tokens
-	if s.plan != nil {
-		said = s.plan.Endpoint.Tokens
-	}
-	switch foreign.TextOf(said) {
-	case "true":
-		foreign.SetFact(r, "tokens.counted_by", "server")
-	case "false":
-		foreign.SetFact(r, "tokens.counted_by", "client")
-	}
-}
-
-// outcome sets whether any request was completed. Earlier versions counted cancelled requests as failed.
-func (s *aiperfSummary) outcome(r *schema.Run) {
-	failed, cancelled := s.failed()
-	if failed != nil {
-		*failed += min(cancelled, math.MaxInt64-*failed)
-	}
-	anyCompleted(r, failed)
-	if s.Cancelled {
-		r.Warnings = append(r.Warnings, "the benchmark was cancelled before its end")
-	}
+	counter := map[string]string{"true": "server", "false": "client"}[foreign.TextOf(s.Config.Endpoint.Tokens)]
+	foreign.SetFact(r, "tokens.counted_by", counter)
 }
 
 // anyCompleted sets the status: a run without any latency failed. failed is nil if the number is not known.
@@ -400,37 +376,24 @@ func aiperfRequestsOf(name string) string {
 	return ""
 }
 
-// aiperfPlan is the configuration since 0.8: models, data sets and phases are lists, and what has its default is left out.
-type aiperfPlan struct {
-	Models   jsontext.Value `json:"models"`
-	Endpoint struct {
-		Type      string         `json:"type"`
-		Streaming jsontext.Value `json:"streaming"`
-		Tokens    jsontext.Value `json:"use_server_token_count"`
-	} `json:"endpoint"`
-	Datasets aiperfListOf[aiperfDataset]             `json:"datasets"`
-	Phases   aiperfListOf[map[string]jsontext.Value] `json:"phases"`
-}
-
 // aiperfListOf is a list, or an object whose members are named like the elements of the list.
 type aiperfListOf[T any] []T
 
-// UnmarshalJSON takes both.
-func (l *aiperfListOf[T]) UnmarshalJSON(text []byte) error {
+// UnmarshalJSON takes both. The list is not nil afterwards.
+func (l *aiperfListOf[T]) UnmarshalJSON(text []byte) (err error) {
+	*l = []T{}
 	if jsontext.Value(text).Kind() != jsontext.KindBeginObject {
 		var list []T
-		err := foreign.Decode(text, &list)
-		*l = list
+		err = foreign.Decode(text, &list)
+		*l = append(*l, list...)
 		return err
 	}
 	var named map[string]T
-	if err := foreign.Decode(text, &named); err != nil {
-		return err
-	}
+	err = foreign.Decode(text, &named)
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		*l = append(*l, named[name])
 	}
-	return nil
+	return err
 }
 
 type aiperfDataset struct {
@@ -486,25 +449,22 @@ var aiperfPhase = [][2]string{
 	{"smoothness", "arrival_smoothness"},
 }
 
-// measuredPhases are the phases whose requests are in the results.
-func (p *aiperfPlan) measuredPhases() []map[string]jsontext.Value {
-	return slices.DeleteFunc(slices.Clone([]map[string]jsontext.Value(p.Phases)), func(phase map[string]jsontext.Value) bool {
-		return foreign.TextOf(phase["exclude_from_results"]) == "true"
-	})
-}
-
-// point sets the model and the parameters of a run.
-func (p *aiperfPlan) point(r *schema.Run) {
-	r.Model = modelNames(p.models())
-	foreign.SetParam(r, "endpoint_type", p.Endpoint.Type)
-	foreign.SetParam(r, "streaming", cmp.Or(foreign.TextOf(p.Endpoint.Streaming), "false"))
+// planned sets the model and the parameters of a run since 0.8. Phases that are excluded from the results, such as the
+// warm-up, set none.
+func (c *aiperfConfig) planned(r *schema.Run) {
+	r.Model = modelNames(c.models())
+	foreign.SetParam(r, "endpoint_type", c.Endpoint.Type)
+	foreign.SetParam(r, "streaming", cmp.Or(foreign.TextOf(c.Endpoint.Streaming), "false"))
 	values := map[string][]string{}
 	add := func(name, text string) {
 		if text != "" && !slices.Contains(values[name], text) {
 			values[name] = append(values[name], text)
 		}
 	}
-	for _, phase := range p.measuredPhases() {
+	for _, phase := range c.Phases {
+		if foreign.TextOf(phase["exclude_from_results"]) == "true" {
+			continue
+		}
 		for _, names := range aiperfPhase {
 			add(names[1], foreign.TextOf(phase[names[0]]))
 		}
@@ -520,8 +480,8 @@ func (p *aiperfPlan) point(r *schema.Run) {
 			add("request_cancellation_rate", string(cancelled.Rate))
 		}
 	}
-	for i := range p.Datasets {
-		d := &p.Datasets[i]
+	for i := range c.Datasets {
+		d := &c.Datasets[i]
 		add("input_tokens", d.Prompts.Input.mean)
 		add("input_tokens_stddev", d.Prompts.Input.deviation)
 		add("output_tokens", d.Prompts.Output.mean)
@@ -540,18 +500,18 @@ func (p *aiperfPlan) point(r *schema.Run) {
 }
 
 // models are the names of the models.
-func (p *aiperfPlan) models() (names oneOrMany[foreign.Text]) {
+func (c *aiperfConfig) models() (names oneOrMany[foreign.Text]) {
 	var of struct {
 		Items []struct {
 			Name string `json:"name"`
 		} `json:"items"`
 	}
-	if p.Models.Kind() != jsontext.KindBeginObject || foreign.Decode(p.Models, &of) != nil {
-		_ = foreign.Decode(p.Models, &names) // any value is a text
+	if c.Models.Kind() != jsontext.KindBeginObject || foreign.Decode(c.Models, &of) != nil {
+		_ = foreign.Decode(c.Models, &names) // any value is a text
 		return names
 	}
-	for i := range of.Items {
-		names = append(names, foreign.Text(of.Items[i].Name))
+	for _, item := range of.Items {
+		names = append(names, foreign.Text(item.Name))
 	}
 	return names
 }
@@ -572,25 +532,16 @@ type aiperfRequest struct {
 	Error jsontext.Value `json:"error"`
 }
 
-func (q *aiperfRequest) start() *int64 {
-	if q.Metadata.Start != "" {
-		return q.Metadata.Start.Int64()
-	}
-	return q.Metadata.OldStart.Int64()
-}
-
 // aiperfRun collects the requests of a file.
 type aiperfRun struct {
-	series map[string]*foreign.Series // by the metric's name in requestMeasures
-	lists  map[string]bool            // metrics that have several values per request
-	starts map[string][]int64         // of the requests that have the metric; nil if one is not known
-	first  int64                      // the first start
+	samples samples // by the metric's name in requestMeasures
+	first   int64   // the first start
 
 	completed, failed, cancelled int64
 }
 
 func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
-	run := &aiperfRun{series: map[string]*foreign.Series{}, lists: map[string]bool{}, starts: map[string][]int64{}, first: math.MaxInt64}
+	run := &aiperfRun{samples: samples{}, first: math.MaxInt64}
 	err := eachJSONLine(in, out, func(where string, request *aiperfRequest) error {
 		run.add(out, where, request)
 		return nil
@@ -599,11 +550,15 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	r := schema.Run{Benchmark: "aiperf"}
+	whole := requests{completed: &run.completed, failed: &run.failed}
 	summary := aiperfSummaryBeside(in, out)
 	if summary != nil {
 		summary.point(&r)
+		whole.duration, whole.unit = summary.value("benchmark_duration")
 	}
-	run.addMetrics(&r)
+	for _, m := range requestMeasures {
+		run.samples.addTo(&r, m.measure, schema.LevelRequest, run.first)
+	}
 	if run.first < math.MaxInt64 {
 		foreign.SetStart(&r, time.Unix(0, run.first), schema.TimeFile)
 	}
@@ -618,10 +573,6 @@ func readAIPerfRequests(in *foreign.Input, out *foreign.Output) error {
 	}
 	sourceNames(&r)
 	anyCompleted(&r, new(run.failed+run.cancelled)) // earlier versions counted cancelled requests as failed
-	whole := requests{completed: &run.completed, failed: &run.failed}
-	if summary != nil {
-		whole.duration, whole.unit = summary.value("benchmark_duration")
-	}
 	return out.RunWith("", r, func(r *schema.Run) {
 		anyCompleted(r, whole.failed)
 		whole.add(r)
@@ -667,7 +618,7 @@ func (a *aiperfRun) add(out *foreign.Output, where string, q *aiperfRequest) {
 		return
 	}
 	a.completed++
-	start := q.start()
+	start := cmp.Or(q.Metadata.Start, q.Metadata.OldStart).Int64()
 	if start != nil {
 		a.first = min(a.first, *start)
 	}
@@ -678,51 +629,54 @@ func (a *aiperfRun) add(out *foreign.Output, where string, q *aiperfRequest) {
 				continue
 			}
 			s, err := foreign.ReadSeries(metric.Value, unitOf(metric.Unit))
-			if err == nil && a.series[m.name] != nil && a.series[m.name].Given != metric.Unit {
-				err = fmt.Errorf("unit %q after %q", metric.Unit, a.series[m.name].Given)
+			if known := a.samples[m.name]; err == nil && known != nil && known.Given != metric.Unit {
+				err = fmt.Errorf("unit %q after %q", metric.Unit, known.Given)
 			}
 			if err != nil {
 				out.Refuse(where+"/metrics/"+name, err)
 				continue
 			}
 			s.Given = metric.Unit
-			a.take(m.name, s, metric.Value.Kind() == jsontext.KindBeginArray, start)
+			a.samples.add(m.name, s, metric.Value.Kind() == jsontext.KindBeginArray, start)
 		}
 	}
 }
 
-func (a *aiperfRun) take(name string, s foreign.Series, list bool, start *int64) {
-	if a.series[name] == nil {
-		a.series[name] = &foreign.Series{}
-		a.starts[name] = []int64{}
+// samples collect the samples of the metrics of a run by name.
+type samples map[string]*timedSamples
+
+// timedSamples are the samples of a metric, with their times.
+type timedSamples struct {
+	foreign.Series
+	at   []int64 // fewer than the samples if some times are unknown
+	list bool    // some records have several values: they are of tokens
+}
+
+// add adds the samples of a record.
+func (all samples) add(name string, s foreign.Series, list bool, at *int64) {
+	if all[name] == nil {
+		all[name] = &timedSamples{}
 	}
-	join(a.series[name], s)
-	a.lists[name] = a.lists[name] || list
-	if start == nil || list {
-		a.starts[name] = nil
-	} else if a.starts[name] != nil {
-		a.starts[name] = append(a.starts[name], *start)
+	join(&all[name].Series, s)
+	all[name].list = all[name].list || list
+	if at != nil {
+		all[name].at = append(all[name].at, *at)
 	}
 }
 
-// addMetrics gives a run the samples.
-func (a *aiperfRun) addMetrics(r *schema.Run) {
-	for _, m := range requestMeasures {
-		s := a.series[m.name]
-		if s == nil {
-			continue
-		}
-		level := schema.LevelRequest
-		if a.lists[m.name] {
-			level = schema.LevelToken
-		}
-		addSeries(r, m.measure, *s, level)
-		metric := r.Metric(m.name)
-		if metric == nil || len(a.starts[m.name]) != s.Len() {
-			continue
-		}
-		for _, start := range a.starts[m.name] {
-			metric.AtNS = append(metric.AtNS, start-a.first)
+// addTo adds a metric to a run that began at a time.
+func (all samples) addTo(r *schema.Run, m measure, level schema.Level, began int64) {
+	s := all[m.name]
+	if s == nil {
+		return
+	}
+	if s.list {
+		level = schema.LevelToken
+	}
+	addSeries(r, m, s.Series, level)
+	if metric := r.Metric(m.name); metric != nil && !s.list && len(s.at) == s.Len() {
+		for _, at := range s.at {
+			metric.AtNS = append(metric.AtNS, at-began)
 		}
 	}
 }
@@ -780,10 +734,9 @@ var gpuMeasures = []struct {
 
 // gpuRun collects the readings of one GPU.
 type gpuRun struct {
-	run    schema.Run
-	first  int64 // when the first was taken
-	series map[string]*foreign.Series
-	at     map[string][]int64
+	run     schema.Run
+	first   int64 // when the first was taken
+	samples samples
 }
 
 func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
@@ -792,8 +745,7 @@ func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
 	err := eachJSONLine(in, out, func(where string, reading *aiperfReading) error {
 		at := reading.At.Int64()
 		if at == nil {
-			out.Refuse(where+"/timestamp_ns", fmt.Errorf("%q is not a time", string(reading.At)))
-			return nil
+			return refusal(where+"/timestamp_ns", "%q is not a time", string(reading.At))
 		}
 		reading.Endpoint = cmp.Or(reading.Endpoint, reading.Source)
 		key := reading.Endpoint + " " + string(reading.GPU)
@@ -801,14 +753,28 @@ func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
 			all[key] = newGPURun(reading, *at)
 			order = append(order, all[key])
 		}
-		all[key].add(reading, *at)
+		for _, m := range gpuMeasures {
+			var value foreign.Number
+			for _, key := range m.keys {
+				value = cmp.Or(value, reading.Data[key])
+			}
+			if s, err := foreign.SeriesOf([]foreign.Number{value}, m.unit); err == nil {
+				all[key].samples.add(m.name, s, false, at)
+			}
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, g := range order {
-		if err := g.emit(out); err != nil {
+		for _, m := range gpuMeasures {
+			g.samples.addTo(&g.run, m.measure, schema.LevelInterval, g.first)
+		}
+		if len(g.run.Metrics) == 0 {
+			noResult(&g.run, "no readings")
+		}
+		if err := out.Run("gpu "+g.run.Params["gpu_index"], g.run); err != nil {
 			return err
 		}
 	}
@@ -816,7 +782,7 @@ func readAIPerfGPU(in *foreign.Input, out *foreign.Output) error {
 }
 
 func newGPURun(reading *aiperfReading, at int64) *gpuRun {
-	g := &gpuRun{first: at, series: map[string]*foreign.Series{}, at: map[string][]int64{}}
+	g := &gpuRun{first: at, samples: samples{}}
 	r := &g.run
 	r.Benchmark = "aiperf/gpu_telemetry"
 	foreign.SetParam(r, "gpu_index", string(reading.GPU))
@@ -826,42 +792,4 @@ func newGPURun(reading *aiperfReading, at int64) *gpuRun {
 	r.Env.GPUName, r.Env.GPUCount, r.Env.Hostname, r.Env.Machine = reading.Name, new(int64(1)), reading.Host, reading.Host
 	foreign.SetStart(r, time.Unix(0, at), schema.TimeFile)
 	return g
-}
-
-func (g *gpuRun) add(reading *aiperfReading, at int64) {
-	for _, m := range gpuMeasures {
-		value := foreign.Number("")
-		for _, key := range m.keys {
-			if value == "" {
-				value = reading.Data[key]
-			}
-		}
-		if value == "" {
-			continue
-		}
-		s, err := foreign.SeriesOf([]foreign.Number{value}, m.unit)
-		if err != nil {
-			continue
-		}
-		if g.series[m.name] == nil {
-			g.series[m.name] = &foreign.Series{}
-		}
-		join(g.series[m.name], s)
-		g.at[m.name] = append(g.at[m.name], at-g.first)
-	}
-}
-
-func (g *gpuRun) emit(out *foreign.Output) error {
-	for _, m := range gpuMeasures {
-		if s := g.series[m.name]; s != nil {
-			addSeries(&g.run, m.measure, *s, schema.LevelInterval)
-			if metric := g.run.Metric(m.name); metric != nil {
-				metric.AtNS = g.at[m.name]
-			}
-		}
-	}
-	if len(g.run.Metrics) == 0 {
-		noResult(&g.run, "no readings")
-	}
-	return out.Run("gpu "+g.run.Params["gpu_index"], g.run)
 }

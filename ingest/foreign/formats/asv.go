@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,33 +19,29 @@ import (
 
 // asv are the formats of airspeed velocity. The files of the commits are read from its tree of results; benchmarks.json,
 // one folder up, says what their values are.
-func asv() []foreign.Format {
-	return []foreign.Format{
-		{
-			Name:      "asv",
-			About:     "airspeed velocity: results/MACHINE/COMMIT-ENVIRONMENT.json, versions 1 and 2, with benchmarks.json and machine.json",
-			Level:     "a run is a benchmark with one combination of its parameters, a sample is the mean of several calls (--record-samples)",
-			Recognize: func(h *foreign.Head) bool { return h.Has("commit_hash", "date", "params", "python", "results") },
-			Read:      readASV,
+var asv = []foreign.Format{
+	{
+		Name:      "asv",
+		About:     "airspeed velocity: results/MACHINE/COMMIT-ENVIRONMENT.json, versions 1 and 2, with benchmarks.json and machine.json",
+		Level:     "a run is a benchmark with one combination of its parameters, a sample is the mean of several calls (--record-samples)",
+		Recognize: func(h *foreign.Head) bool { return h.Has("commit_hash", "date", "params", "python", "results") },
+		Read:      readASV,
+	},
+	{
+		Name:  "asv-tree",
+		About: "airspeed velocity: benchmarks.json and machine.json",
+		Side:  "read together with the results of commits",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("machine", "arch", "cpu", "os", "ram", "version") || h.Matches(asvMachine) ||
+				(h.Values == 1 && !h.Has("results") && h.Matches(asvBenchmarks))
 		},
-		{
-			Name:      "asv-tree",
-			About:     "airspeed velocity: benchmarks.json and machine.json",
-			Side:      "read together with the results of commits",
-			Recognize: isASVSide,
-		},
-	}
+	},
 }
 
 var (
 	asvBenchmarks = regexp.MustCompile(`"param_names"\s*:\s*\[(?s:.*)"type"\s*:\s*"(?:time|timeraw|memory|peakmemory|track)"`)
 	asvMachine    = regexp.MustCompile(`^\s*\{\s*"machine"\s*:\s*"[^"]*"\s*,\s*"version"\s*:\s*1\s*\}\s*$`)
 )
-
-func isASVSide(h *foreign.Head) bool {
-	return h.Has("machine", "arch", "cpu", "os", "ram", "version") || h.Matches(asvMachine) ||
-		(h.Values == 1 && !h.Has("results") && h.Matches(asvBenchmarks))
-}
 
 // asvFile is a file of results without the results themselves.
 type asvFile struct {
@@ -95,7 +92,7 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 			if err != nil {
 				return err
 			}
-			return file.readResult(asvPlace{name, j.Where()}, text, out)
+			return out.RefuseMismatch(file.readResult(name, j.Where(), text, out))
 		}))
 	})
 }
@@ -105,16 +102,9 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
 	j := in.JSON()
 	f := &asvFile{}
-	fields := map[string]any{
-		"commit_hash": &f.CommitHash, "env_name": &f.Environment, "date": &f.Date, "params": &f.Params, "requirements": &f.Requirements,
-		"env_vars": &f.Variables, "result_columns": &f.Columns, "version": &f.Version, "started_at": &f.StartedAt,
-		"benchmark_version": &f.BenchmarkVersion,
-	}
-	err := j.Members(func(name string) error {
-		return out.RefuseMismatch(decodeMember(j, name, fields))
-	})
-	var m *foreign.Mismatch
-	if errors.As(err, &m) {
+	members := fieldsOf(f)
+	err := j.Members(func(name string) error { return out.RefuseMismatch(members.take(j, name)) })
+	if _, mismatch := errors.AsType[*foreign.Mismatch](err); mismatch {
 		return nil, err
 	}
 	if foreign.Decode(f.Requirements, &f.requirements) != nil {
@@ -162,9 +152,7 @@ func (f *asvFile) benchmark(name string) asvBenchmark {
 	if text, ok := f.benchmarks[name]; ok && foreign.Decode(text, &b) == nil && b.Type != "" {
 		return b
 	}
-	parts := strings.Split(name, ".")
-	slices.Reverse(parts)
-	for _, part := range parts {
+	for _, part := range slices.Backward(strings.Split(name, ".")) {
 		for _, t := range asvTypes {
 			if strings.HasPrefix(part, t.prefix) {
 				return asvBenchmark{Type: t.kind, Unit: t.unit}
@@ -174,24 +162,19 @@ func (f *asvFile) benchmark(name string) asvBenchmark {
 	return asvBenchmark{Type: "track"}
 }
 
-// env is where the results come from.
-func (f *asvFile) env() schema.Env {
-	p := f.Params
-	system, _, _ := strings.Cut(string(p["os"]), " ") // Linux 6.1, macOS-14
-	return schema.Env{
-		Machine: string(p["machine"]), OS: osOf(system), CPUModel: string(p["cpu"]), CPUCount: foreign.Number(p["num_cpu"]).Int64(),
-		PythonVersion: versionText.FindString(string(p["python"])), // an environment that asv did not make has a path in its place
-		GitCommit:     f.CommitHash,
-	}
-}
-
 var versionText = regexp.MustCompile(`^[0-9]+(\.[0-9a-z]+)*$`)
 
 // run is a run with the values that all results of a benchmark share.
 func (f *asvFile) run(name string) schema.Run {
-	r := schema.Run{Benchmark: name, Env: f.env()}
+	p := f.Params
+	system, _, _ := strings.Cut(string(p["os"]), " ") // Linux 6.1, macOS-14
+	r := schema.Run{Benchmark: name, Env: schema.Env{
+		Machine: string(p["machine"]), OS: osOf(system), CPUModel: string(p["cpu"]), CPUCount: foreign.Number(p["num_cpu"]).Int64(),
+		PythonVersion: versionText.FindString(string(p["python"])), // an environment that asv did not make has a path in its place
+		GitCommit:     f.CommitHash,
+	}}
 	for _, fact := range []string{"arch", "os", "ram"} {
-		foreign.SetFact(&r, fact, string(f.Params[fact]))
+		foreign.SetFact(&r, fact, string(p[fact]))
 	}
 	if !strings.HasPrefix(f.Environment, "existing") { // else a path
 		foreign.SetFact(&r, "env_name", f.Environment)
@@ -205,15 +188,6 @@ func (f *asvFile) run(name string) schema.Run {
 
 // noBenchmarks is the note for results without benchmarks.json.
 const noBenchmarks = "benchmarks.json is not next to the results: units and names of parameters are unknown, unless the names of benchmarks show them"
-
-// lack notes that the unit and the names of the parameters are unknown for a run without benchmarks.json.
-func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.Output) {
-	if !f.alone || b.Unit != "" && b.Unit != "unit" && params == 0 {
-		return
-	}
-	out.Note(noBenchmarks, 1)
-	r.Env.Missing = map[string]string{"asv.benchmarks": "benchmarks.json was not beside the results"}
-}
 
 // Environment variables are kept if they are a number or a short word, and do not have the name of a secret.
 var (
@@ -239,37 +213,28 @@ func (f *asvFile) setMatrix(r *schema.Run) {
 	}
 }
 
-// asvPlace is the name of a benchmark and the JSON pointer of its result.
-type asvPlace struct{ name, where string }
-
-func (p asvPlace) at(i, of int) string {
-	if of == 1 {
-		return p.where
-	}
-	return fmt.Sprintf("%s, combination %d", p.where, i)
-}
-
 // asvResult is the result of a benchmark. Each list has one value for each combination of the parameters, the last of
 // which varies fastest. An empty list is null.
 type asvResult struct {
-	Result    []foreign.Number
-	Params    [][]string
-	Version   foreign.Text
-	StartedAt foreign.Number // in ms
-	Q25, Q75  []foreign.Number
-	Number    []foreign.Number // calls in a sample
-	Repeat    []foreign.Number // samples
-	Samples   [][]foreign.Number
+	Result    []foreign.Number   `json:"result"`
+	Params    [][]string         `json:"params"`
+	Version   foreign.Text       `json:"version"`
+	StartedAt foreign.Number     `json:"started_at"` // in ms
+	Q25       []foreign.Number   `json:"stats_q_25"`
+	Q75       []foreign.Number   `json:"stats_q_75"`
+	Number    []foreign.Number   `json:"stats_number"` // calls in a sample
+	Repeat    []foreign.Number   `json:"stats_repeat"` // samples
+	Samples   [][]foreign.Number `json:"samples"`
 }
 
 // maxCombinations limits the combinations of a result without any value.
 const maxCombinations = 100_000
 
 // readResult reads the result of a benchmark and yields a run for each combination.
-func (f *asvFile) readResult(place asvPlace, text jsontext.Value, out *foreign.Output) error {
-	result, err := f.decode(place, text)
+func (f *asvFile) readResult(name, where string, text jsontext.Value, out *foreign.Output) error {
+	result, err := f.decode(name, where, text)
 	if err != nil {
-		return out.RefuseMismatch(err)
+		return err
 	}
 	n := 1
 	for _, values := range result.Params {
@@ -282,26 +247,28 @@ func (f *asvFile) readResult(place asvPlace, text jsontext.Value, out *foreign.O
 	case result.Result == nil && n <= maxCombinations:
 		result.Result = make([]foreign.Number, n)
 	case len(result.Result) != n:
-		out.Refuse(place.where, fmt.Errorf("%d results for %d combinations of parameters", len(result.Result), n))
-		return nil
+		return refusal(where, "%d results for %d combinations of parameters", len(result.Result), n)
 	}
-	b, choices := f.benchmark(place.name), result.choices()
+	b, choices := f.benchmark(name), result.choices()
 	for i := range n {
-		r := f.run(place.name)
+		r, at := f.run(name), where
+		if n > 1 {
+			at = fmt.Sprintf("%s, combination %d", where, i)
+		}
 		for k, rest := len(choices)-1, i; k >= 0; k-- {
 			foreign.SetParam(&r, b.paramName(k, len(choices)), choices[k][rest%len(choices[k])])
 			rest /= len(choices[k])
 		}
-		f.lack(&r, &b, len(choices), out)
+		if f.alone && (b.Unit == "" || b.Unit == "unit" || len(choices) > 0) {
+			out.Note(noBenchmarks, 1)
+			r.Env.Missing = map[string]string{"asv.benchmarks": "benchmarks.json was not beside the results"}
+		}
 		foreign.SetFact(&r, "benchmark_version", string(result.Version))
 		if ms := result.StartedAt.Int64(); ms != nil {
 			foreign.SetStart(&r, time.UnixMilli(*ms), schema.TimeFile)
 		}
-		if err := b.measured(&r, result, i); err != nil {
-			out.Refuse(place.at(i, n), err)
-			continue
-		}
-		if err := out.Run(place.at(i, n), r); err != nil {
+		err := b.measured(&r, result, i)
+		if err := out.RunOr(at, r, err); err != nil {
 			return err
 		}
 	}
@@ -317,19 +284,16 @@ func (b *asvBenchmark) paramName(i, of int) string {
 }
 
 // decode reads a result of either version.
-func (f *asvFile) decode(place asvPlace, text jsontext.Value) (*asvResult, error) {
-	result := &asvResult{StartedAt: f.StartedAt[place.name], Version: f.BenchmarkVersion[place.name]}
-	var err error
+func (f *asvFile) decode(name, where string, text jsontext.Value) (*asvResult, error) {
+	result := &asvResult{StartedAt: f.StartedAt[name], Version: f.BenchmarkVersion[name]}
 	switch {
-	case f.Columns != nil && text.Kind() != '{':
-		err = result.decodeColumns(place.where, f.Columns, text)
 	case text.Kind() == '{':
-		err = result.decodeObject(place.where, text)
-	default:
-		result.Result = make([]foreign.Number, 1)
-		err = foreign.DecodeAt(place.where, text, &result.Result[0])
+		return result, result.decodeObject(where, text)
+	case f.Columns != nil:
+		return result, result.decodeColumns(where, f.Columns, text)
 	}
-	return result, err
+	result.Result = make([]foreign.Number, 1)
+	return result, foreign.DecodeAt(where, text, &result.Result[0])
 }
 
 // decodeColumns reads a list of values by column. Columns at the end are left out if they are null.
@@ -338,18 +302,12 @@ func (result *asvResult) decodeColumns(where string, columns []string, text json
 	if err := foreign.DecodeAt(where, text, &values); err != nil {
 		return err
 	}
-	fields := map[string]any{
-		"result": &result.Result, "params": &result.Params, "version": &result.Version, "started_at": &result.StartedAt,
-		"stats_q_25": &result.Q25, "stats_q_75": &result.Q75, "stats_number": &result.Number, "stats_repeat": &result.Repeat,
-		"samples": &result.Samples,
-	}
+	known := fieldsOf(result)
 	for i, value := range values[:min(len(values), len(columns))] {
-		field, ok := fields[columns[i]]
-		if !ok {
-			continue
-		}
-		if err := foreign.DecodeAt(where+"/"+strconv.Itoa(i), value, field); err != nil {
-			return err
+		if field, ok := known[columns[i]]; ok {
+			if err := foreign.DecodeAt(where+"/"+strconv.Itoa(i), value, field); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -384,10 +342,9 @@ var reprs = regexp.MustCompile(`^(?:u?'(.+)'|<class '(.+)'>)$`)
 // choices are the values of the parameters as asv shows them: text without quotation marks, unless only the marks distinguish
 // two values.
 func (result *asvResult) choices() [][]string {
-	choices := make([][]string, len(result.Params))
+	choices := slices.Clone(result.Params)
 	for i, values := range result.Params {
-		shown := make([]string, len(values))
-		seen := map[string]bool{}
+		shown, seen := make([]string, len(values)), map[string]bool{}
 		for k, value := range values {
 			shown[k] = value
 			if m := reprs.FindStringSubmatch(value); m != nil {
@@ -395,9 +352,8 @@ func (result *asvResult) choices() [][]string {
 			}
 			seen[foreign.Canonical(shown[k])] = true
 		}
-		choices[i] = shown
-		if len(seen) < len(values) {
-			choices[i] = values
+		if len(seen) == len(values) {
+			choices[i] = shown
 		}
 	}
 	return choices
@@ -413,33 +369,25 @@ var asvRate = regexp.MustCompile(`(?i)(/|\bper) *s(ec(ond)?)?$`)
 
 // measured adds the measured values of a combination, or the status that says why there are none.
 func (b *asvBenchmark) measured(r *schema.Run, result *asvResult, i int) error {
-	value := result.Result[i]
-	switch {
-	case value == "":
+	switch result.Result[i] {
+	case "":
 		r.Status, r.Error = schema.StatusError, "no result: it failed, or was not chosen to run"
 		return nil
-	case value == "NaN":
+	case "NaN":
 		r.Status = schema.StatusSkipped
 		return nil
-	}
-	name, ok := asvMetrics[b.Type]
-	if !ok {
-		name = "value"
 	}
 	unit, ok := asvUnits[b.Unit]
 	if !ok {
 		unit = b.Unit
 	}
-	m, err := result.metric(name, unit, i)
-	if err != nil {
-		return err
-	}
+	m, err := result.metric(cmp.Or(asvMetrics[b.Type], "value"), unit, i)
 	m.Better = schema.BetterLower // asv takes every increase for a regression, even of rates
 	if asvRate.MatchString(b.Unit) {
 		m.Better = schema.BetterHigher
 	}
 	foreign.Add(r, m, unit)
-	return nil
+	return err
 }
 
 // metric is what was measured: samples if they were recorded, the value itself if there is only one, otherwise asv's

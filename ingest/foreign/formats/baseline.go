@@ -9,14 +9,12 @@ import (
 )
 
 // baselineFile is the format of files that bless --to writes.
-func baselineFile() foreign.Format {
-	return foreign.Format{
-		Name:      "neurolens-baseline",
-		About:     "NeuroLens baselines (neurolens bless SELECTION --to FILE)",
-		Level:     "a run is a run of the blessed session, with the location of each metric, but no samples",
-		Recognize: func(h *foreign.Head) bool { return h.Has("neurolens_baseline") },
-		Read:      readBaseline,
-	}
+var baselineFile = foreign.Format{
+	Name:      "neurolens-baseline",
+	About:     "NeuroLens baselines (neurolens bless SELECTION --to FILE)",
+	Level:     "a run is a run of the blessed session, with the location of each metric, but no samples",
+	Recognize: func(h *foreign.Head) bool { return h.Has("neurolens_baseline") },
+	Read:      readBaseline,
 }
 
 // readBaseline reads the whole file at once: an error in a part makes all of it invalid.

@@ -15,21 +15,19 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func benchmarkHarness() foreign.Format {
-	return foreign.Format{
-		Name:      "benchmark-harness",
-		Log:       true,
-		About:     "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
-		Level:     "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have only means",
-		Recognize: func(h *foreign.Head) bool { return harnessReader(h) != nil },
-		Read: func(in *foreign.Input, out *foreign.Output) error {
-			read := harnessReader(in.Head)
-			if read == nil {
-				return errors.New("it is none of the files of BenchmarkHarness that are read: results, expectations, peaks, single runs, profiler CSV")
-			}
-			return read(in, out)
-		},
-	}
+var benchmarkHarness = foreign.Format{
+	Name:      "benchmark-harness",
+	Log:       true,
+	About:     "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
+	Level:     "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have only means",
+	Recognize: func(h *foreign.Head) bool { return harnessReader(h) != nil },
+	Read: func(in *foreign.Input, out *foreign.Output) error {
+		read := harnessReader(in.Head)
+		if read == nil {
+			return errors.New("it is none of the files of BenchmarkHarness that are read: results, expectations, peaks, single runs, profiler CSV")
+		}
+		return read(in, out)
+	},
 }
 
 var (
@@ -151,76 +149,59 @@ func failRun(r *schema.Run, word, text string) {
 // harnessManifest says where a run happened: RunManifest of the harness.
 type harnessManifest struct {
 	Hardware struct {
-		GPUModel    string         `json:"gpu_model"`
-		CUDA        foreign.Text   `json:"cuda_version"`
-		Driver      foreign.Text   `json:"driver_version"`
-		Capability  foreign.Text   `json:"compute_capability"`
-		GPUClock    foreign.Number `json:"gpu_clock_mhz"`
-		MemoryClock foreign.Number `json:"memory_clock_mhz"`
-		Persistence foreign.Text   `json:"persistence_mode"`
-		PowerLimit  foreign.Number `json:"power_limit_w"`
+		GPUModel    string         `json:"gpu_model" run:"Env.GPUName"`
+		CUDA        foreign.Text   `json:"cuda_version" run:"Env.CUDAVersion"`
+		Driver      foreign.Text   `json:"driver_version" run:"Env.DriverVersion"`
+		Capability  foreign.Text   `json:"compute_capability" fact:"gpu.compute_capability"`
+		GPUClock    foreign.Number `json:"gpu_clock_mhz" fact:"gpu.clock_mhz"`
+		MemoryClock foreign.Number `json:"memory_clock_mhz" fact:"gpu.memory_clock_mhz"`
+		Persistence foreign.Text   `json:"persistence_mode" fact:"gpu.persistence_mode"`
+		PowerLimit  foreign.Number `json:"power_limit_w" fact:"gpu.power_limit_w"`
 	} `json:"hardware"`
 	Software struct {
-		PyTorch foreign.Text `json:"pytorch_version"`
-		Triton  foreign.Text `json:"triton_version"`
-		Python  foreign.Text `json:"python_version"`
-		OS      string       `json:"os"`
+		PyTorch foreign.Text `json:"pytorch_version" run:"BackendVersion" fact:"python.package.torch"`
+		Triton  foreign.Text `json:"triton_version" fact:"python.package.triton"`
+		Python  foreign.Text `json:"python_version" run:"Env.PythonVersion"`
+		OS      string       `json:"os" run:"Env.OS"`
 	} `json:"software"`
 	Git struct {
-		Commit string `json:"commit"`
-		Branch string `json:"branch"`
-		Dirty  *bool  `json:"dirty"`
+		Commit string `json:"commit" run:"Env.GitCommit"`
+		Branch string `json:"branch" run:"Env.GitBranch"`
+		Dirty  *bool  `json:"dirty" run:"Env.GitDirty"`
 	} `json:"git"`
 	Seeds     values `json:"seeds"`
 	Config    values `json:"config"`
 	StartTime string `json:"start_time"`
 }
 
+// environment sets where a run happened. Of seeds and settings it keeps numbers and booleans as facts: texts could be
+// anything.
 func (m *harnessManifest) environment(in *foreign.Input, r *schema.Run) {
-	e := &r.Env
-	e.GPUName, e.CUDAVersion, e.DriverVersion = m.Hardware.GPUModel, string(m.Hardware.CUDA), string(m.Hardware.Driver)
-	e.PythonVersion, e.OS = string(m.Software.Python), m.Software.OS
-	e.GitCommit, e.GitBranch, e.GitDirty = m.Git.Commit, m.Git.Branch, m.Git.Dirty
-	r.BackendVersion = string(m.Software.PyTorch)
-	for name, text := range map[string]string{
-		"gpu.compute_capability": string(m.Hardware.Capability),
-		"gpu.clock_mhz":          string(m.Hardware.GPUClock),
-		"gpu.memory_clock_mhz":   string(m.Hardware.MemoryClock),
-		"gpu.persistence_mode":   string(m.Hardware.Persistence),
-		"gpu.power_limit_w":      string(m.Hardware.PowerLimit),
-		"python.package.torch":   string(m.Software.PyTorch),
-		"python.package.triton":  string(m.Software.Triton),
-	} {
-		foreign.SetFact(r, name, text)
-	}
-	setNumbers(r, "seed.", m.Seeds)
-	setNumbers(r, "config.", m.Config)
-	in.SetStart(r, m.StartTime)
-}
-
-// setNumbers keeps numbers and booleans as facts. Texts could be anything, so they are left out.
-func setNumbers(r *schema.Run, prefix string, v values) {
-	for _, key := range slices.Sorted(maps.Keys(v)) {
-		switch v[key].Kind() {
-		case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
-			foreign.SetFact(r, prefix+key, foreign.TextOf(v[key]))
+	describe(r, m)
+	for prefix, all := range map[string]values{"seed.": m.Seeds, "config.": m.Config} {
+		for key, value := range all {
+			switch value.Kind() {
+			case jsontext.KindNumber, jsontext.KindTrue, jsontext.KindFalse:
+				foreign.SetFact(r, prefix+key, foreign.TextOf(value))
+			}
 		}
 	}
+	in.SetStart(r, m.StartTime)
 }
 
 // harnessResult is what one benchmark gave: BenchmarkResult of the harness.
 type harnessResult struct {
 	Timing struct {
-		MeanMS      foreign.Number            `json:"mean_ms"`
-		MedianMS    foreign.Number            `json:"median_ms"`
-		StdMS       foreign.Number            `json:"std_ms"`
-		MinMS       foreign.Number            `json:"min_ms"`
-		MaxMS       foreign.Number            `json:"max_ms"`
-		P90MS       foreign.Number            `json:"p90_ms"`
-		P95MS       foreign.Number            `json:"p95_ms"`
-		P99MS       foreign.Number            `json:"p99_ms"`
+		MeanMS      foreign.Number            `json:"mean_ms" stat:"mean"`
+		MedianMS    foreign.Number            `json:"median_ms" stat:"median"`
+		StdMS       foreign.Number            `json:"std_ms" stat:"std"`
+		MinMS       foreign.Number            `json:"min_ms" stat:"min"`
+		MaxMS       foreign.Number            `json:"max_ms" stat:"max"`
+		P90MS       foreign.Number            `json:"p90_ms" stat:"p90"`
+		P95MS       foreign.Number            `json:"p95_ms" stat:"p95"`
+		P99MS       foreign.Number            `json:"p99_ms" stat:"p99"`
 		Percentiles map[string]foreign.Number `json:"percentiles"`
-		Iterations  foreign.Number            `json:"iterations"`
+		Iterations  foreign.Number            `json:"iterations" stat:"n"`
 		Warmup      foreign.Number            `json:"warmup_iterations"`
 		RawMS       jsontext.Value            `json:"raw_times_ms"`
 	} `json:"timing"`
@@ -252,8 +233,7 @@ type watchdog map[string]struct {
 
 // readHarnessResult reads a file with one BenchmarkResult.
 func readHarnessResult(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	return eachDocument(j, out, func(_ string, h *harnessResult) error {
+	return eachDocument(in.JSON(), out, func(_ string, h *harnessResult) error {
 		out.Version(string(h.SchemaVersion))
 		return h.emit("/", out, schema.Run{})
 	})
@@ -269,8 +249,7 @@ type harnessRun struct {
 }
 
 func readHarnessRun(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	return eachDocument(j, out, func(_ string, d *harnessRun) error {
+	return eachDocument(in.JSON(), out, func(_ string, d *harnessRun) error {
 		out.Version(string(d.SchemaVersion))
 		var r schema.Run
 		d.Manifest.environment(in, &r)
@@ -313,13 +292,12 @@ func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) er
 	r.Env.Facts = maps.Clone(r.Env.Facts)
 	foreign.SetFact(&r, "config.mode", h.Mode)
 	foreign.SetFact(&r, "config.warmup_iterations", string(h.Timing.Warmup))
-	h.stages(&r)
+	if h.Watchdog == nil && foreign.Decode([]byte(h.Message), &h.Watchdog) == nil { // some versions write it as text
+		h.Message = ""
+	}
+	h.Watchdog.stages(&r)
 	if h.outcome(&r) {
-		if err := h.latency(&r); err != nil {
-			out.Refuse(where, err)
-			return nil
-		}
-		if err := h.tokens(&r); err != nil {
+		if err := cmp.Or(h.latency(&r), h.tokens(&r)); err != nil {
 			out.Refuse(where, err)
 			return nil
 		}
@@ -337,30 +315,28 @@ func (h *harnessResult) emit(where string, out *foreign.Output, r schema.Run) er
 	}
 	m := measuredRun{profiler: h.Profiler}
 	for i, key := range []string{"nsys_rep", "ncu_rep", "torch_trace_json", "proton_report"} {
-		if err := m.profile(where, out, profiled, profilers[i], foreign.TextOf(h.Artifacts[key])); err != nil {
-			return err
-		}
+		m.traces[i] = foreign.TextOf(h.Artifacts[key])
 	}
-	return nil
+	return m.profiles(where, out, profiled)
 }
 
 // outcome sets how a run ended, and reports whether it has times.
 func (h *harnessResult) outcome(r *schema.Run) bool {
-	var errors []string
+	var why foreign.Text
 	for _, text := range h.Errors {
-		if text != "" {
-			errors = append(errors, string(text))
+		if why != "" && text != "" {
+			why += "\n"
 		}
+		why += text
 	}
-	why := strings.Join(errors, "\n")
 	mean := h.Timing.MeanMS.Float64()
 	timed := mean != nil && !(*mean <= 0) || mean == nil && h.Timing.RawMS.Kind() == jsontext.KindBeginArray
 	switch {
 	case h.TimeoutStage != "":
-		r.Status, r.Stage, r.Error = schema.StatusTimeout, harnessStages[h.TimeoutStage], why
+		r.Status, r.Stage, r.Error = schema.StatusTimeout, harnessStages[h.TimeoutStage], string(why)
 		return false
 	case why != "":
-		failRun(r, "", why)
+		failRun(r, "", string(why))
 	case mean != nil && *mean <= 0:
 		zeroTime(r, "", "")
 	case !timed:
@@ -375,15 +351,6 @@ func (h *harnessResult) outcome(r *schema.Run) bool {
 	return timed
 }
 
-// stages sets the durations of the stages, which the harness writes as a map or as the text of one.
-func (h *harnessResult) stages(r *schema.Run) {
-	w := h.Watchdog
-	if w == nil && foreign.Decode([]byte(h.Message), &w) == nil {
-		h.Message = ""
-	}
-	w.stages(r)
-}
-
 // stages sets the durations of the stages that have begun.
 func (w watchdog) stages(r *schema.Run) {
 	for stage, at := range map[string]**int64{
@@ -396,40 +363,31 @@ func (w watchdog) stages(r *schema.Run) {
 	}
 }
 
-// clock is the clock of an iteration: CUDA events, or Python's clock without CUDA. In other modes, torch or Triton choose
-// it.
-func (h *harnessResult) clock() string {
-	switch {
-	case h.Mode == "custom" && strings.HasPrefix(h.Device, "cuda"):
-		return "cuda_event"
-	case h.Mode == "custom" && h.Device == "cpu":
-		return "perf_counter"
-	}
-	return ""
-}
-
 // latency adds the times of all iterations of a run, or else their aggregates.
 func (h *harnessResult) latency(r *schema.Run) error {
 	t := &h.Timing
-	s, err := foreign.ReadSeries(t.RawMS, "ms")
-	if t.RawMS.Kind() == jsontext.KindBeginArray && err != nil {
-		return err
+	var s foreign.Series
+	if t.RawMS.Kind() == jsontext.KindBeginArray {
+		var err error
+		if s, err = foreign.ReadSeries(t.RawMS, "ms"); err != nil {
+			return err
+		}
 	}
-	if s.Len() == 0 || t.RawMS.Kind() != jsontext.KindBeginArray {
-		sum := schema.Summary{
-			N: t.Iterations.Int64(), Mean: t.MeanMS.Finite("ms"), StdDev: t.StdMS.Finite("ms"), Min: t.MinMS.Finite("ms"),
-			Max: t.MaxMS.Finite("ms"), P90: t.P90MS.Finite("ms"), P95: t.P95MS.Finite("ms"), P99: t.P99MS.Finite("ms"),
-		}
+	if s.Len() == 0 {
+		sum := summaryOf(*t, "ms")
+		median := sum.P50
 		setPercentiles(&sum, t.Percentiles)
-		if median := t.MedianMS.Finite("ms"); median != nil {
-			sum.P50 = median
-		}
+		sum.P50 = cmp.Or(median, sum.P50)
 		addLatency(r, sum)
 		return nil
 	}
 	m := s.Metric(schema.PrimaryMetric, schema.LevelIteration)
-	m.Clock = h.clock()
-	if h.Mode == "pytorch" {
+	switch { // in other modes, torch or Triton choose the clock
+	case h.Mode == "custom" && strings.HasPrefix(h.Device, "cuda"):
+		m.Clock = "cuda_event"
+	case h.Mode == "custom" && h.Device == "cpu":
+		m.Clock = "perf_counter"
+	case h.Mode == "pytorch":
 		r.Warnings = append(r.Warnings, "in the mode pytorch the harness repeats its times to fill the iterations")
 	}
 	foreign.Add(r, m, "ms")
@@ -483,21 +441,16 @@ func readSuite(in *foreign.Input, out *foreign.Output) error {
 	for j.More() {
 		var kept []jsontext.Value
 		s.time = ""
-		err := j.Members(func(name string) error {
-			switch {
-			case name == "timestamp":
-				return out.RefuseMismatch(j.Decode(&s.time))
-			case name != "results":
-				return j.Skip()
-			case s.time == "":
-				return out.RefuseMismatch(j.Decode(&kept))
+		err := fields{"timestamp": &s.time, "results": func() error {
+			if s.time == "" {
+				return j.Decode(&kept)
 			}
 			return eachElement(j, out, s.chapter)
-		})
-		if err := out.RefuseMismatch(err); err != nil {
-			return err
+		}}.read(j, out)
+		if err == nil {
+			err = eachText(kept, "/results", out, s.chapter)
 		}
-		if err := eachText(kept, "/results", out, s.chapter); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -554,10 +507,10 @@ type suitePair struct {
 type suiteRun struct {
 	TimeMS foreign.Number `json:"time_ms"`
 	Timing struct {
-		MedianMS   foreign.Number `json:"median_ms"`
-		StdMS      foreign.Number `json:"std_ms"`
-		P99MS      foreign.Number `json:"p99_ms"`
-		Iterations foreign.Number `json:"iterations"`
+		MedianMS   foreign.Number `json:"median_ms" stat:"median"`
+		StdMS      foreign.Number `json:"std_ms" stat:"std"`
+		P99MS      foreign.Number `json:"p99_ms" stat:"p99"`
+		Iterations foreign.Number `json:"iterations" stat:"n"`
 		RawMS      jsontext.Value `json:"raw_times_ms"`
 	} `json:"timing"`
 	Watchdog watchdog   `json:"watchdog"`
@@ -609,12 +562,11 @@ func (s *suite) runs(where string, list []suiteRun) (listed bool, err error) {
 		listed = true
 		var r schema.Run
 		if one.TimeMS != "" {
-			t := &one.Timing
-			addLatency(&r, schema.Summary{
-				N: t.Iterations.Int64(), Mean: one.TimeMS.Finite("ms"), StdDev: t.StdMS.Finite("ms"), P50: t.MedianMS.Finite("ms"), P99: t.P99MS.Finite("ms"),
-			})
-			if t.RawMS != nil {
-				one.Own.Raw = t.RawMS
+			sum := summaryOf(one.Timing, "ms")
+			sum.Mean = one.TimeMS.Finite("ms")
+			addLatency(&r, sum)
+			if raw := one.Timing.RawMS; raw != nil {
+				one.Own.Raw = raw
 			}
 			delete(r.Env.Facts, factPercentiles) // NeuroLens interpolates
 			if err := one.Own.time(&r, "time_ms"); err != nil {

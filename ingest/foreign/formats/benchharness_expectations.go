@@ -7,7 +7,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,15 +31,15 @@ type expectedExample struct {
 		Best      string `json:"best_optimization"`
 		Technique string `json:"best_optimization_technique"`
 		File      string `json:"best_optimization_file"`
-		Goal      string `json:"optimization_goal"`
+		Goal      string `json:"optimization_goal" fact:"optimization_goal"`
 		Commit    string `json:"git_commit"`
 		UpdatedAt string `json:"updated_at"`
 	} `json:"metadata"`
 	Provenance struct {
-		Commit      string         `json:"git_commit"`
-		HardwareKey string         `json:"hardware_key"`
-		Iterations  foreign.Number `json:"iterations"`
-		Warmup      foreign.Number `json:"warmup_iterations"`
+		Commit      string         `json:"git_commit" run:"Env.GitCommit"`
+		HardwareKey string         `json:"hardware_key" run:"Env.Machine"`
+		Iterations  foreign.Number `json:"iterations" fact:"config.iterations"`
+		Warmup      foreign.Number `json:"warmup_iterations" fact:"config.warmup_iterations"`
 		Timestamp   string         `json:"timestamp"`
 	} `json:"provenance"`
 }
@@ -50,30 +49,19 @@ const ratcheted = "ratcheted: each value is the best one ever measured, and no s
 
 // readExpectations reads the whole file at once: it covers one chapter, and the machine is at its end.
 func readExpectations(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	var e expectations
-	if err := j.Decode(&e); err != nil {
-		return out.RefuseMismatch(err)
-	}
-	out.Version(cmp.Or(string(e.SchemaVersion), "1"))
-	for _, key := range slices.Sorted(maps.Keys(e.Examples)) {
-		var x expectedExample
-		where := "/examples/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-		if err := foreign.DecodeAt(where, e.Examples[key], &x); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
+	return readNext(in.JSON(), out, func(_ string, e *expectations) error {
+		out.Version(cmp.Or(string(e.SchemaVersion), "1"))
+		return eachMember(e.Examples, "/examples", out, func(where, key string, x *expectedExample) error {
+			base, best := x.runs(in, key, e.HardwareKey)
+			for _, r := range []schema.Run{base, best} {
+				if err := out.Run(where, r); err != nil {
+					return err
+				}
+				out.Note(ratcheted, 1)
 			}
-			continue
-		}
-		base, best := x.runs(in, key, e.HardwareKey)
-		for _, r := range []schema.Run{base, best} {
-			if err := out.Run(where, r); err != nil {
-				return err
-			}
-			out.Note(ratcheted, 1)
-		}
-	}
-	return nil
+			return nil
+		})
+	})
 }
 
 var gpusOfKey = regexp.MustCompile(`^([0-9]{1,4})x_`)
@@ -100,14 +88,11 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 		r.Backend = "torch"
 	}
 	setTags(&r, map[string]foreign.Text{"expectation": "true"})
-	r.Env.GitCommit, r.Env.Machine = cmp.Or(x.Provenance.Commit, x.Metadata.Commit), cmp.Or(x.Provenance.HardwareKey, machine)
+	describe(&r, x)
+	r.Env.GitCommit, r.Env.Machine = cmp.Or(r.Env.GitCommit, x.Metadata.Commit), cmp.Or(r.Env.Machine, machine)
 	if m := gpusOfKey.FindStringSubmatch(r.Env.Machine); m != nil {
-		n, _ := strconv.ParseInt(m[1], 10, 64) // it has only digits
-		r.Env.GPUCount = &n
+		r.Env.GPUCount = foreign.Number(m[1]).Int64()
 	}
-	foreign.SetFact(&r, "config.iterations", string(x.Provenance.Iterations))
-	foreign.SetFact(&r, "config.warmup_iterations", string(x.Provenance.Warmup))
-	foreign.SetFact(&r, "optimization_goal", x.Metadata.Goal)
 	for _, text := range []string{x.Provenance.Timestamp, x.Metadata.UpdatedAt} {
 		if r.StartedAt.IsZero() {
 			in.SetStart(&r, text)
@@ -182,22 +167,10 @@ func readPeaks(in *foreign.Input, out *foreign.Output) error {
 			foreign.SetFact(r, fact, foreign.TextOf(hardware[key]))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if all[name].Kind() != jsontext.KindBeginObject || name == "gpu_hardware" || name == "shared_memory" {
-			continue
-		}
-		var probe values
-		if err := foreign.DecodeAt("/"+name, all[name], &probe); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := p.probe(name, probe); err != nil {
-			return err
-		}
-	}
-	return nil
+	maps.DeleteFunc(all, func(name string, value jsontext.Value) bool {
+		return value.Kind() != jsontext.KindBeginObject || name == "gpu_hardware" || name == "shared_memory"
+	})
+	return eachMember(all, "", out, func(_, name string, probe *values) error { return p.probe(name, *probe) })
 }
 
 var (
@@ -301,13 +274,12 @@ type continuousJob struct {
 // readContinuous reads benchmark_run_*.json: commands by name, each run once. It reads the whole file at once, because it
 // has few jobs.
 func readContinuous(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	var d struct {
 		Tag        foreign.Text     `json:"tag"`
 		Timestamp  foreign.Text     `json:"timestamp"`
 		Benchmarks []jsontext.Value `json:"benchmarks"`
 	}
-	if err := j.Decode(&d); err != nil {
+	if err := in.JSON().Decode(&d); err != nil {
 		return out.RefuseMismatch(err)
 	}
 	var common schema.Run
@@ -396,7 +368,6 @@ func readNcuPairs(in *foreign.Input, out *foreign.Output) error {
 		s, err := foreign.SeriesOf(counted[name], q.unit)
 		if err != nil {
 			out.Refuse(name, err)
-			continue
 		}
 		q.metric(&r, s.Metric(name, schema.LevelIteration), name)
 	}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,8 +45,13 @@ func (m *measuredRun) emit(where string, out *foreign.Output, r schema.Run) erro
 	if err := out.Run(where, r); err != nil {
 		return err
 	}
+	return m.profiles(where, out, profiled)
+}
+
+// profiles makes a run for each profiler. The harness profiles in separate processes.
+func (m *measuredRun) profiles(where string, out *foreign.Output, r schema.Run) error {
 	for i, name := range profilers {
-		if err := m.profile(where, out, profiled, name, m.traces[i]); err != nil {
+		if err := m.profile(where, out, r, name, m.traces[i]); err != nil {
 			return err
 		}
 	}
@@ -110,8 +116,8 @@ func addLatency(r *schema.Run, s schema.Summary) {
 // setPercentiles takes percentiles in ms whose keys are numbers: "75.0".
 func setPercentiles(s *schema.Summary, percentiles map[string]foreign.Number) {
 	for key, n := range percentiles {
-		if field, v := statistic(s, "p"+strings.TrimSuffix(key, ".0")), n.Finite("ms"); field != nil && v != nil {
-			*field = v
+		if n.Finite("ms") != nil {
+			setStatistic(s, "p"+strings.TrimSuffix(key, ".0"), n, "ms")
 		}
 	}
 }
@@ -190,8 +196,7 @@ func profileRun(r *schema.Run, profiler string, numbers values) {
 	r.Purpose = schema.PurposeProfile
 	foreign.SetParam(r, "profiler", profiler)
 	for _, key := range slices.Sorted(maps.Keys(numbers)) {
-		name := strings.TrimPrefix(key, profiler+"_")
-		if name != "schemaVersion" {
+		if name := strings.TrimPrefix(key, profiler+"_"); name != "schemaVersion" {
 			addMean(r, quantityOf(name), name, numberOf(numbers[key]))
 		}
 	}
@@ -268,9 +273,7 @@ func counterOf(name string) harnessQuantity {
 	case strings.Contains(name, "__bytes"):
 		q.unit = "B"
 	}
-	if q.better == "" {
-		q.better = directionOf(q)
-	}
+	q.better = cmp.Or(q.better, directionOf(q))
 	return q
 }
 
@@ -311,21 +314,18 @@ func (q harnessQuantity) metric(r *schema.Run, m schema.Metric, key string) {
 	if m.Name == "" || r.Metric(m.Name) != nil {
 		return
 	}
+	m.Better = q.better
 	if kind, ok := schema.KindOfMetric(m.Name); ok {
 		m.Better = kind.Better
-	} else {
-		m.Better = q.better
 	}
 	foreign.Add(r, m, q.unit)
 }
 
 // addSample gives a run a metric of one raw value: a reading, or what a process counted.
 func addSample(r *schema.Run, q harnessQuantity, key string, n foreign.Number, level schema.Level) {
-	s, err := foreign.SeriesOf([]foreign.Number{n}, q.unit)
-	if n == "" || err != nil { // a non-empty Number is always a number
-		return
+	if s, err := foreign.SeriesOf([]foreign.Number{n}, q.unit); err == nil {
+		q.metric(r, s.Metric(q.name, level), key)
 	}
-	q.metric(r, s.Metric(q.name, level), key)
 }
 
 // addMean adds a metric for which the file has only the mean.

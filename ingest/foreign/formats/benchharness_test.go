@@ -11,10 +11,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-func FuzzBenchmarkHarness(f *testing.F) {
-	foreigntest.Fuzz(f, benchmarkHarness(), root, "benchmark-harness")
-}
-
 // readOne reads a file of a folder that is given as names and contents.
 func readOne(t *testing.T, name string, files map[string]string) (foreign.Report, []schema.Run, error) {
 	t.Helper()
@@ -22,7 +18,7 @@ func readOne(t *testing.T, name string, files map[string]string) (foreign.Report
 	for name, content := range files {
 		folder[name] = &fstest.MapFile{Data: []byte(content)}
 	}
-	format, report, runs, err := foreigntest.One([]foreign.Format{neurolens(), benchmarkHarness()}, folder, name)
+	format, report, runs, err := foreigntest.One([]foreign.Format{neurolens, benchmarkHarness}, folder, name)
 	if format == nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -126,7 +122,7 @@ func TestSuiteFailedWithTime(t *testing.T) {
 
 func TestGridCSVWithoutTimes(t *testing.T) {
 	in := foreigntest.Input(t, "ab.csv", "a,b\n1,2\n")
-	format := operationGrid()
+	format := operationGrid
 	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Valid) bool { return true })
 	if err == nil || report.Runs > 0 {
 		t.Errorf("%+v, %v", report, err)
@@ -199,7 +195,7 @@ func TestOthersAreNot(t *testing.T) {
 		"summary":  "run_id,backend,precision\n",
 	} {
 		in := foreigntest.Input(t, name, content)
-		for _, f := range foreign.Recognize([]foreign.Format{neurolens(), benchmarkHarness()}, in.Head) {
+		for _, f := range foreign.Recognize([]foreign.Format{neurolens, benchmarkHarness}, in.Head) {
 			t.Errorf("%s was taken for %s", name, f.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,43 +16,39 @@ import (
 
 // criterion are the formats of Criterion.rs. In its tree, GROUP/FUNCTION/VALUE/new/, the samples are read, and next to
 // them the name of the benchmark.
-func criterion() []foreign.Format {
-	return []foreign.Format{
-		{
-			Name:  "criterion",
-			About: "Criterion.rs: the folder target/criterion; new/sample.json and benchmark.json are read",
-			Level: "a run is a benchmark of a cargo bench, a sample is the mean of its iterations",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("sampling_mode", "iters", "times") || (h.Name == "sample.json" && h.Matches(twoArrays))
-			},
-			Read: readCriterion,
+var criterion = []foreign.Format{
+	{
+		Name:  "criterion",
+		About: "Criterion.rs: the folder target/criterion; new/sample.json and benchmark.json are read",
+		Level: "a run is a benchmark of a cargo bench, a sample is the mean of its iterations",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("sampling_mode", "iters", "times") || (h.Name == "sample.json" && h.Matches(twoArrays))
 		},
-		{
-			Name:      "criterion-messages",
-			About:     "cargo-criterion: its messages (--message-format=json)",
-			Level:     "a run is a benchmark of a cargo criterion, a sample is the mean of its iterations",
-			Recognize: func(h *foreign.Head) bool { return h.Has("reason", "id", "iteration_count", "measured_values") },
-			Read:      readCriterionMessages,
+		Read: readCriterion,
+	},
+	{
+		Name:      "criterion-messages",
+		About:     "cargo-criterion: its messages (--message-format=json)",
+		Level:     "a run is a benchmark of a cargo criterion, a sample is the mean of its iterations",
+		Recognize: func(h *foreign.Head) bool { return h.Has("reason", "id", "iteration_count", "measured_values") },
+		Read:      readCriterionMessages,
+	},
+	{
+		Name:  "criterion-tree",
+		About: "Criterion.rs: benchmark.json, estimates.json, tukey.json and raw.csv",
+		Side:  "read together with sample.json",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("group_id", "function_id", "value_str") || (h.Name == "tukey.json" && h.Matches(fourNumbers)) ||
+				h.HasAny("mean.confidence_interval.confidence_level", "Mean.confidence_interval.confidence_level") ||
+				strings.HasPrefix(h.FirstLine(), "group,function,value,throughput_num,")
 		},
-		{
-			Name:      "criterion-tree",
-			About:     "Criterion.rs: benchmark.json, estimates.json, tukey.json and raw.csv",
-			Side:      "read together with sample.json",
-			Recognize: isCriterionSide,
-		},
-	}
+	},
 }
 
 var (
 	twoArrays   = regexp.MustCompile(`^\s*\[\s*\[[-+0-9.eE,\s]+\]\s*,\s*\[[-+0-9.eE,\s]*`)
 	fourNumbers = regexp.MustCompile(`^\s*\[(?:\s*-?[0-9.eE+-]+\s*,){3}\s*-?[0-9.eE+-]+\s*\]\s*$`)
 )
-
-func isCriterionSide(h *foreign.Head) bool {
-	return h.Has("group_id", "function_id", "value_str") || h.HasAny("mean.confidence_interval.confidence_level", "Mean.confidence_interval.confidence_level") ||
-		(h.Name == "tukey.json" && h.Matches(fourNumbers)) ||
-		strings.HasPrefix(h.FirstLine(), "group,function,value,throughput_num,")
-}
 
 // criterionSample is sample.json: the time in ns of as many iterations, sample by sample. It was two bare arrays until
 // Criterion 0.3.3.
@@ -103,11 +100,14 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 		out.Refuse("benchmark.json", err)
 		return nil
 	}
+	r := schema.Run{Benchmark: cmp.Or(b.Group, b.Function)}
+	if b.Group != "" && b.Function != "" {
+		r.Benchmark += "/" + b.Function
+	}
 	if b.Group == "" && b.Function == "" && b.Value == "" {
-		out.Refuse("benchmark.json", fmt.Errorf("the benchmark has no name: the file is missing or has none"))
+		out.Refuse("benchmark.json", errors.New("the benchmark has no name: the file is missing or has none"))
 		return nil
 	}
-	r := schema.Run{Benchmark: b.name()}
 	foreign.SetParam(&r, "value", b.Value)
 	foreign.SetFact(&r, "sampling_mode", sample.Mode)
 	m, err := perIteration(sample.Iters, sample.Times, "ns")
@@ -138,17 +138,6 @@ func older(in *foreign.Input) bool {
 	}
 	_, err := in.Side("../new/sample.json")
 	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// name is the name of a benchmark without the value of its parameter.
-func (b *criterionBenchmark) name() string {
-	switch {
-	case b.Function == "":
-		return b.Group
-	case b.Group == "":
-		return b.Function
-	}
-	return b.Group + "/" + b.Function
 }
 
 // perIteration is the latency of samples that are the time of several iterations each.
@@ -234,13 +223,8 @@ func readCriterionMessages(in *foreign.Input, out *foreign.Output) error {
 			if message.Reason != "benchmark-complete" {
 				return nil
 			}
-			where := fmt.Sprintf("message %d", n)
 			r, err := message.run()
-			if err != nil {
-				out.Refuse(where, err)
-				return nil
-			}
-			return out.Run(where, r)
+			return out.RunOr(fmt.Sprintf("message %d", n), r, err)
 		})
 		if err != nil {
 			return err

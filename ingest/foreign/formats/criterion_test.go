@@ -8,10 +8,6 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
-func FuzzCriterion(f *testing.F) { foreigntest.Fuzz(f, criterion()[0], root, "criterion") }
-
-func FuzzCriterionMessages(f *testing.F) { foreigntest.Fuzz(f, criterion()[1], root, "criterion") }
-
 // TestCriterionFolders: a baseline is read where there is nothing newer beside it, and base never is.
 func TestCriterionFolders(t *testing.T) {
 	sample := &fstest.MapFile{Data: []byte(`{"sampling_mode":"Flat","iters":[4],"times":[50]}`)}
@@ -34,7 +30,7 @@ func TestCriterionFolders(t *testing.T) {
 		if c.folder == "." {
 			file = "sample.json"
 		}
-		_, report, _, err := foreigntest.One([]foreign.Format{criterion()[0]}, folder, file)
+		_, report, _, err := foreigntest.One([]foreign.Format{criterion[0]}, folder, file)
 		if err != nil || report.Runs != c.runs || report.LeftOut["copies of an earlier run, next to new/"] != 1-c.runs {
 			t.Errorf("%s, newer %t: %+v, %v; want %d runs", c.folder, c.newer, report, err, c.runs)
 		}
@@ -54,7 +50,7 @@ func TestCriterionThroughput(t *testing.T) {
 			"g/new/sample.json":    {Data: []byte(`{"sampling_mode":"Flat","iters":[4],"times":[50]}`)},
 			"g/new/benchmark.json": {Data: []byte(`{"group_id":"g","function_id":null,"value_str":null,"throughput":` + c.throughput + `}`)},
 		}
-		_, report, runs, err := foreigntest.One([]foreign.Format{criterion()[0]}, folder, "g/new/sample.json")
+		_, report, runs, err := foreigntest.One([]foreign.Format{criterion[0]}, folder, "g/new/sample.json")
 		if err != nil || len(runs) != 1 || len(runs[0].Metrics) != c.metrics || report.LeftOut["throughputs in an unknown layout"] != c.left {
 			t.Errorf("%s: %+v, %v; want %d metrics, %d left out", c.throughput, report, err, c.metrics, c.left)
 		}

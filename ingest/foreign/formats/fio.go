@@ -16,19 +16,17 @@ import (
 )
 
 // fio reads the JSON of fio 2 and 3, also with the text that fio prints around it.
-func fio() foreign.Format {
-	return foreign.Format{
-		Name: "fio", About: "fio --output-format=json, json+ or normal,json",
-		Level:     "a run is one job and one direction: read, write, trim or sync; the files have only aggregates",
-		Recognize: func(h *foreign.Head) bool { return h.Has("fio version") && h.HasAny("jobs", "client_stats") },
-		Read:      readFIO,
-	}
+var fio = foreign.Format{
+	Name: "fio", About: "fio --output-format=json, json+ or normal,json",
+	Level:     "a run is one job and one direction: read, write, trim or sync; the files have only aggregates",
+	Recognize: func(h *foreign.Head) bool { return h.Has("fio version") && h.HasAny("jobs", "client_stats") },
+	Read:      readFIO,
 }
 
 // fioReader reads the reports of a file. There is more than one with --status-interval, or if files were concatenated.
 type fioReader struct {
 	out     *foreign.Output
-	version string
+	version foreign.Text
 	global  map[string]foreign.Text
 	ended   time.Time // when the report was written
 	stopped bool      // no more runs are needed
@@ -85,30 +83,30 @@ func (f *fioReader) end(cause error) error {
 // report reads one report.
 func (f *fioReader) report(j *foreign.JSON) error {
 	f.global, f.ended, f.version = nil, time.Time{}, ""
-	return f.out.RefuseMismatch(j.Members(func(name string) error {
-		switch name {
-		case "fio version":
-			var version foreign.Text
-			err := j.Decode(&version)
-			f.version = string(version)
-			f.out.Version(f.version)
+	var at foreign.Number
+	jobs := func() error { return j.Elements(func(int) error { return f.job(j) }) }
+	return fields{
+		"fio version": func() error {
+			err := j.Decode(&f.version)
+			f.out.Version(string(f.version))
 			return err
-		case "timestamp", "timestamp_ms":
-			var at foreign.Number
-			err := f.out.RefuseMismatch(j.Decode(&at))
-			if n := at.Int64(); n != nil && name == "timestamp" && f.ended.IsZero() {
+		},
+		"timestamp": func() error {
+			err := j.Decode(&at)
+			if n := at.Int64(); n != nil && f.ended.IsZero() {
 				f.ended = time.Unix(*n, 0)
-			} else if n != nil && name == "timestamp_ms" {
+			}
+			return err
+		},
+		"timestamp_ms": func() error {
+			err := j.Decode(&at)
+			if n := at.Int64(); n != nil {
 				f.ended = time.UnixMilli(*n)
 			}
 			return err
-		case "global options":
-			return f.out.RefuseMismatch(j.Decode(&f.global))
-		case "jobs", "client_stats":
-			return f.out.RefuseMismatch(j.Elements(func(int) error { return f.job(j) }))
-		}
-		return j.Skip()
-	}))
+		},
+		"global options": &f.global, "jobs": jobs, "client_stats": jobs,
+	}.read(j, f.out)
 }
 
 func (f *fioReader) job(j *foreign.JSON) error {
@@ -128,13 +126,18 @@ func (f *fioReader) job(j *foreign.JSON) error {
 		p.start = time.UnixMilli(*n)
 	} else if !f.ended.IsZero() {
 		p.start = f.ended.Add(-p.elapsed)
-		if job.Elapsed == "" {
-			p.ran = job.ran()
+		for _, s := range job.sections() { // without the elapsed time, the time of the direction that took longest
+			if s == nil || job.Elapsed != "" {
+				continue
+			}
+			if ns := nanoseconds(s.Runtime, "ms"); ns != nil && *ns < int64(1e9*time.Second) {
+				p.ran = max(p.ran, time.Duration(*ns))
+			}
 		}
 	}
 	p.runs, p.total = job.runs(f, p.start)
 	for i := range p.runs {
-		foreign.SetFact(&p.runs[i], foreign.FactVersion, f.version)
+		foreign.SetFact(&p.runs[i], foreign.FactVersion, string(f.version))
 	}
 	if len(p.runs) == 0 {
 		f.out.LeaveOutNamed("jobs that did nothing", job.Name)
@@ -226,11 +229,11 @@ type fioSection struct {
 }
 
 type fioLatency struct {
-	Min         foreign.Number            `json:"min"`
-	Max         foreign.Number            `json:"max"`
-	Mean        foreign.Number            `json:"mean"`
-	StdDev      foreign.Number            `json:"stddev"`
-	N           foreign.Number            `json:"N"`
+	Min         foreign.Number            `json:"min" stat:"min"`
+	Max         foreign.Number            `json:"max" stat:"max"`
+	Mean        foreign.Number            `json:"mean" stat:"mean"`
+	StdDev      foreign.Number            `json:"stddev" stat:"stddev"`
+	N           foreign.Number            `json:"N" stat:"n"`
 	Percentiles map[string]foreign.Number `json:"percentile"` // "99.000000"
 }
 
@@ -270,6 +273,13 @@ func (f *fioReader) axes(r *schema.Run, own map[string]foreign.Text) {
 	}
 }
 
+// fioDirections are the names of the sections of a job.
+var fioDirections = []string{"read", "write", "trim", "sync"}
+
+func (job *fioJob) sections() []*fioSection {
+	return []*fioSection{job.Read, job.Write, job.Trim, job.Sync}
+}
+
 // runs gives the runs of a job, and how much it has done.
 func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total float64) {
 	base := func() schema.Run {
@@ -285,39 +295,24 @@ func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total
 		}
 		return r
 	}
-	for _, d := range []struct {
-		name    string
-		section *fioSection
-	}{{"read", job.Read}, {"write", job.Write}, {"trim", job.Trim}, {"sync", job.Sync}} {
-		if d.section == nil || !d.section.used() {
+	for i, section := range job.sections() {
+		if section == nil || !section.used() {
 			continue
 		}
 		r := base()
-		foreign.SetParam(&r, "direction", d.name)
-		if r.Status == "" || fioValueOf(d.section.Bytes) > 0 || fioValueOf(d.section.IOPS) > 0 { // otherwise it failed at once
-			d.section.fill(&r)
+		foreign.SetParam(&r, "direction", fioDirections[i])
+		if r.Status == "" || fioValueOf(section.Bytes) > 0 || fioValueOf(section.IOPS) > 0 { // otherwise it failed at once
+			section.fill(&r)
 		}
-		job.cpu(&r)
+		addValue(&r, measure{"usr_cpu", lower}, job.UserCPU, "%")
+		addValue(&r, measure{"sys_cpu", lower}, job.SysCPU, "%")
 		runs = append(runs, r)
-		total += fioValueOf(d.section.Bytes) + fioValueOf(d.section.Total)
+		total += fioValueOf(section.Bytes) + fioValueOf(section.Total)
 	}
 	if r := base(); len(runs) == 0 && r.Status != "" {
 		runs = append(runs, r)
 	}
 	return runs, total
-}
-
-// ran is how long the job did I/O: the time of the direction that took longest.
-func (job *fioJob) ran() (longest time.Duration) {
-	for _, s := range []*fioSection{job.Read, job.Write, job.Trim, job.Sync} {
-		if s == nil {
-			continue
-		}
-		if ns := nanoseconds(s.Runtime, "ms"); ns != nil && *ns < int64(1e9*time.Second) {
-			longest = max(longest, time.Duration(*ns))
-		}
-	}
-	return longest
 }
 
 // used reports whether a job did anything in a direction.
@@ -337,11 +332,11 @@ func (s *fioSection) fill(r *schema.Run) {
 	if ns := nanoseconds(s.Runtime, "ms"); ns != nil {
 		r.Stages.Measure = ns
 	}
-	addMore(r, "iops", s.IOPS, "1/s")
+	addValue(r, measure{"iops", higher}, s.IOPS, "1/s")
 	if s.BWBytes.Finite("B/s") != nil {
-		addMore(r, "bandwidth", s.BWBytes, "B/s")
+		addValue(r, measure{"bandwidth", higher}, s.BWBytes, "B/s")
 	} else {
-		addMore(r, "bandwidth", s.BW, "KiB/s")
+		addValue(r, measure{"bandwidth", higher}, s.BW, "KiB/s")
 	}
 	for _, l := range []struct {
 		name string
@@ -359,42 +354,31 @@ func (s *fioSection) fill(r *schema.Run) {
 
 // intervals adds fio's aggregates of the rates, which it samples twice a second.
 func (s *fioSection) intervals(r *schema.Run) {
-	add := func(name, unit string, a servingAggregates) {
-		m := foreign.Aggregate(name, unit, a.summary(unit))
+	add := func(name, unit string, a aggregates) {
+		m := foreign.Aggregate(name, unit, summaryOf(a, unit))
 		m.Better, m.Level = schema.BetterHigher, schema.LevelInterval
 		foreign.Add(r, m, unit)
 	}
 	if n := s.IOSamples.Int64(); n != nil && *n > 0 {
-		add("iops_interval", "1/s", servingAggregates{Count: s.IOSamples, Min: s.IOMin, Max: s.IOMax, Avg: s.IOMean, Std: s.IODev})
+		add("iops_interval", "1/s", aggregates{Count: s.IOSamples, Min: s.IOMin, Max: s.IOMax, Avg: s.IOMean, Std: s.IODev})
 	}
 	if n := s.BWSamples.Int64(); s.BWMean != "" && (n == nil && fioValueOf(s.BWMean) > 0 || n != nil && *n > 0) {
-		add("bandwidth_interval", "KiB/s", servingAggregates{Count: s.BWSamples, Min: s.BWMin, Max: s.BWMax, Avg: s.BWMean, Std: s.BWDev})
+		add("bandwidth_interval", "KiB/s", aggregates{Count: s.BWSamples, Min: s.BWMin, Max: s.BWMax, Avg: s.BWMean, Std: s.BWDev})
 	}
 }
 
 // add adds a latency: of an I/O from its submission (latency), of its completion (clat), of its submission (slat).
 func (l *fioLatency) add(r *schema.Run, name, unit string) {
-	n := l.N.Int64()
-	if l.Mean == "" || n != nil && *n == 0 || fioValueOf(l.Mean) == 0 && fioValueOf(l.Max) == 0 {
+	s := summaryOf(*l, unit)
+	if l.Mean == "" || s.N != nil && *s.N == 0 || fioValueOf(l.Mean) == 0 && fioValueOf(l.Max) == 0 {
 		return
 	}
-	s := schema.Summary{N: n, Min: l.Min.Finite(unit), Max: l.Max.Finite(unit), Mean: l.Mean.Finite(unit), StdDev: l.StdDev.Finite(unit)}
 	for text, value := range l.Percentiles {
 		if p := foreign.Number(text).Float64(); p != nil {
-			if field := statistic(&s, fmt.Sprintf("p%g", *p)); field != nil {
-				*field = value.Finite(unit)
-			}
+			setStatistic(&s, fmt.Sprintf("p%g", *p), value, unit)
 		}
 	}
-	m := foreign.Aggregate(name, unit, s)
-	m.Better = schema.BetterLower
-	foreign.Add(r, m, unit)
-}
-
-// cpu adds the share of its time in which a job used the processor.
-func (job *fioJob) cpu(r *schema.Run) {
-	addLess(r, "usr_cpu", job.UserCPU, "%")
-	addLess(r, "sys_cpu", job.SysCPU, "%")
+	addAggregates(r, measure{name, lower}, s, unit)
 }
 
 var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)

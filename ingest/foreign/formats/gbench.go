@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,88 +11,96 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-func googleBenchmark() foreign.Format {
-	return foreign.Format{
-		Name:  "google-benchmark",
-		About: "Google Benchmark: JSON of --benchmark_out or --benchmark_format=json",
-		Level: "a run is a benchmark of a process, a sample is a repetition: the mean of its iterations",
-		Recognize: func(h *foreign.Head) bool {
-			return h.HasAny("benchmarks[].real_time", "benchmarks[].error_occurred", "benchmarks[].real_coefficient") ||
-				h.Has("context.num_cpus", "context.library_build_type", "benchmarks")
-		},
-		Read: readGoogleBenchmark,
-	}
+var googleBenchmark = foreign.Format{
+	Name:  "google-benchmark",
+	About: "Google Benchmark: JSON of --benchmark_out or --benchmark_format=json",
+	Level: "a run is a benchmark of a process, a sample is a repetition: the mean of its iterations",
+	Recognize: func(h *foreign.Head) bool {
+		return h.HasAny("benchmarks[].real_time", "benchmarks[].error_occurred", "benchmarks[].real_coefficient") ||
+			h.Has("context.num_cpus", "context.library_build_type", "benchmarks")
+	},
+	Read: readGoogleBenchmark,
 }
 
 func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
-	contexts, err := headers(in, out, (*gbenchContext).member, "context")
-	if err != nil {
-		return err
+	type header struct {
+		Context gbenchContext `json:"context"`
 	}
-	j := in.JSON()
-	for i := 0; i == 0 || another(j); i++ {
-		g := gbenchGroup{context: headerAt(contexts, i), in: in, out: out}
-		if err := out.RefuseMismatch(g.read(j, i < len(contexts))); err != nil {
-			return err
-		}
-		out.LeaveOutNamed("members of the context that are no text", g.context.leftOut...)
-		if g.context.secrets > 0 {
-			out.LeaveOut("members of the context whose names look like secrets", g.context.secrets)
-		}
-	}
-	return nil
-}
-
-// read reads the output of a process. Its context may be known already.
-func (g *gbenchGroup) read(j *foreign.JSON, known bool) error {
-	g.out.Version(g.context.version())
-	err := j.Members(func(name string) error {
-		switch {
-		case name == "benchmarks":
-			return g.out.RefuseMismatch(j.Elements(func(int) error {
-				var row gbenchRow
-				if err := row.read(j); err != nil {
-					return g.out.RefuseMismatch(err)
+	return documents(in, out, func(h *header, j *foreign.JSON, others func(fields) error) error {
+		c := &h.Context
+		g := gbenchGroup{context: c, in: in, out: out}
+		out.Version(c.version())
+		err := others(fields{"benchmarks": func() error {
+			return out.RefuseMismatch(j.Elements(func(int) error {
+				object, err := j.Value()
+				if err != nil {
+					return err
 				}
-				return g.add(&row)
+				row := &gbenchRow{where: j.Where()}
+				if err := row.read(object); err != nil {
+					return out.RefuseMismatch(err)
+				}
+				return g.add(row)
 			}))
-		case known:
-			return j.Skip()
+		}})
+		if flushed := g.flush(); flushed != nil || err != nil {
+			return cmp.Or(flushed, err)
 		}
-		return g.out.RefuseMismatch(g.context.member(j, name))
-	})
-	if flushed := g.flush(); flushed != nil {
-		return flushed
-	}
-	return err
+		out.LeaveOutNamed("members of the context that are no text", c.leftOut...)
+		if c.secrets > 0 {
+			out.LeaveOut("members of the context whose names look like secrets", c.secrets)
+		}
+		return nil
+	}, "context")
 }
 
 // gbenchContext is the context of all benchmarks of a file.
 type gbenchContext struct {
-	Date         foreign.Text   `json:"date"`
-	Host         foreign.Text   `json:"host_name"`
-	Executable   foreign.Text   `json:"executable"`
-	CPUs         foreign.Number `json:"num_cpus"`
-	MHz          foreign.Text   `json:"mhz_per_cpu"`
-	Scaling      foreign.Text   `json:"cpu_scaling_enabled"`
-	ASLR         foreign.Text   `json:"aslr_enabled"`
-	LoadAverage  foreign.Text   `json:"load_avg"`
-	Library      foreign.Text   `json:"library_version"`
-	LibraryBuild foreign.Text   `json:"library_build_type"`
-	Schema       foreign.Text   `json:"json_schema_version"`
-
-	own     []gbenchFact // that users added: AddCustomContext, --benchmark_context
-	leftOut []string     // members of these that are no text
-	secrets int          // number of these that look like secrets
+	gbenchSystem
+	own     []param  // members that users added: AddCustomContext, --benchmark_context
+	leftOut []string // members of these that are no text
+	secrets int      // number of these that look like secrets
 }
 
-// gbenchFact is a member of the context that Google Benchmark does not write itself.
-type gbenchFact struct{ name, text string }
+// gbenchSystem has the members of the context that Google Benchmark writes.
+type gbenchSystem struct {
+	Date         foreign.Text   `json:"date"`
+	Host         foreign.Text   `json:"host_name" run:"Env.Machine,Env.Hostname"`
+	Executable   foreign.Text   `json:"executable"`
+	CPUs         foreign.Number `json:"num_cpus" run:"Env.CPUCount"`
+	MHz          foreign.Text   `json:"mhz_per_cpu" fact:"mhz_per_cpu"`
+	Scaling      foreign.Text   `json:"cpu_scaling_enabled" fact:"cpu_scaling_enabled"`
+	ASLR         foreign.Text   `json:"aslr_enabled" fact:"aslr_enabled"`
+	LoadAverage  foreign.Text   `json:"load_avg" fact:"load_avg"`
+	Library      foreign.Text   `json:"library_version" fact:"library_version"`
+	LibraryBuild foreign.Text   `json:"library_build_type" fact:"library_build_type"`
+	Schema       foreign.Text   `json:"json_schema_version"`
+	Caches       jsontext.Value `json:"caches"`
+}
 
-// gbenchMembers are the members of the context that Google Benchmark writes.
-var gbenchMembers = []string{
-	"date", "host_name", "executable", "num_cpus", "mhz_per_cpu", "cpu_scaling_enabled", "aslr_enabled", "caches", "load_avg", "library_version",
-	"library_build_type", "json_schema_version",
+// UnmarshalJSON also keeps what users added.
+func (c *gbenchContext) UnmarshalJSON(context []byte) error {
+	if err := foreign.Decode(context, &c.gbenchSystem); err != nil {
+		return err
+	}
+	members, err := jsonMembersOf(context)
+	if err != nil {
+		return err
+	}
+	known := fieldsOf(&c.gbenchSystem)
+	for _, m := range members {
+		kind, text := m.value.Kind(), foreign.TextOf(m.value)
+		switch {
+		case known[m.name] != nil:
+		case foreign.Secret(m.name):
+			c.secrets++
+		case kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray || len(c.own) == maxOwnFacts || len(text) > maxOwnFactLength || m.name == "":
+			c.leftOut = append(c.leftOut, m.name)
+		default:
+			c.own = append(c.own, param{"context." + strings.Join(strings.Fields(m.name), "_"), text})
+		}
+	}
+	return nil
 }
 
 // Limits of the members that users add to the context.
@@ -99,44 +108,6 @@ const (
 	maxOwnFacts      = 100
 	maxOwnFactLength = 1000
 )
-
-// addOwn keeps what users added.
-func (c *gbenchContext) addOwn(context jsontext.Value) error {
-	members, err := jsonMembersOf(context)
-	if err != nil {
-		return err
-	}
-	for _, m := range members {
-		if slices.Contains(gbenchMembers, m.name) {
-			continue
-		}
-		if foreign.Secret(m.name) {
-			c.secrets++
-			continue
-		}
-		kind, text := m.value.Kind(), foreign.TextOf(m.value)
-		if kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray || len(c.own) == maxOwnFacts || len(text) > maxOwnFactLength || m.name == "" {
-			c.leftOut = append(c.leftOut, m.name)
-			continue
-		}
-		c.own = append(c.own, gbenchFact{"context." + strings.Join(strings.Fields(m.name), "_"), text})
-	}
-	return nil
-}
-
-func (c *gbenchContext) member(j *foreign.JSON, name string) error {
-	if name != "context" {
-		return j.Skip()
-	}
-	text, err := j.Value()
-	if err != nil {
-		return err
-	}
-	if err := foreign.DecodeAt(j.Where(), text, c); err != nil {
-		return err
-	}
-	return c.addOwn(text)
-}
 
 func (c *gbenchContext) version() string {
 	if c.Library == "" && c.Schema != "" {
@@ -146,16 +117,8 @@ func (c *gbenchContext) version() string {
 }
 
 // run is a run with the values that all benchmarks of a file share.
-func (c *gbenchContext) run(in *foreign.Input) schema.Run {
-	r := schema.Run{Env: schema.Env{
-		Machine: string(c.Host), Hostname: string(c.Host), CPUCount: c.CPUs.Int64(),
-	}}
-	for name, text := range map[string]foreign.Text{
-		"mhz_per_cpu": c.MHz, "cpu_scaling_enabled": c.Scaling, "aslr_enabled": c.ASLR, "load_avg": c.LoadAverage,
-		"library_version": c.Library, "library_build_type": c.LibraryBuild,
-	} {
-		foreign.SetFact(&r, name, string(text))
-	}
+func (c *gbenchContext) run(in *foreign.Input) (r schema.Run) {
+	describe(&r, &c.gbenchSystem)
 	in.SetStart(&r, string(c.Date))
 	return r
 }
@@ -266,11 +229,12 @@ func (g *gbenchGroup) add(row *gbenchRow) error {
 			return err
 		}
 	}
-	if row.aggregate != "" && g.first != nil && g.first.aggregate == "" {
+	switch {
+	case row.aggregate == "":
+	case g.first != nil && g.first.aggregate == "":
 		g.out.LeaveOut("aggregates of repetitions", 1)
 		return nil
-	}
-	if row.aggregate != "" && !slices.Contains(gbenchAggregates, row.aggregate) {
+	case !slices.Contains(gbenchAggregates, row.aggregate):
 		g.out.LeaveOut("aggregates without a column: "+row.aggregate, 1)
 		return nil
 	}
@@ -278,24 +242,22 @@ func (g *gbenchGroup) add(row *gbenchRow) error {
 		g.first = row
 	}
 	g.last = row
-	g.setOutcome(row)
-	for _, v := range row.values {
-		g.metric(v).add(v, row)
-	}
-	return nil
-}
-
-// setOutcome reads from a row how it ended, and its label.
-func (b *gbenchRun) setOutcome(row *gbenchRow) {
-	if label := string(row.text["label"]); label != "" {
-		b.label = label
-	}
+	g.label = cmp.Or(string(row.text["label"]), g.label)
 	switch {
 	case row.text["error_occurred"] == "true":
-		b.status, b.message = schema.StatusError, string(row.text["error_message"])
-	case row.text["skipped"] == "true" && b.status == "":
-		b.status, b.message = schema.StatusSkipped, string(row.text["skip_message"])
+		g.status, g.message = schema.StatusError, string(row.text["error_message"])
+	case row.text["skipped"] == "true" && g.status == "":
+		g.status, g.message = schema.StatusSkipped, string(row.text["skip_message"])
 	}
+	for _, v := range row.values {
+		at := slices.IndexFunc(g.metrics, func(m gbenchMetric) bool { return m.metric == v.metric })
+		if at < 0 {
+			at = len(g.metrics)
+			g.metrics = append(g.metrics, gbenchMetric{gbenchValue: v})
+		}
+		g.metrics[at].add(v, row)
+	}
+	return nil
 }
 
 // continues reports whether a row belongs to the same benchmark as the rows before.
@@ -304,17 +266,6 @@ func (g *gbenchGroup) continues(row *gbenchRow) bool {
 		return false
 	}
 	return row.index == nil || g.last.index == nil || *row.index > *g.last.index
-}
-
-// metric is the metric of a value. It is added if the run does not have it.
-func (g *gbenchGroup) metric(v gbenchValue) *gbenchMetric {
-	for i := range g.metrics {
-		if g.metrics[i].metric == v.metric {
-			return &g.metrics[i]
-		}
-	}
-	g.metrics = append(g.metrics, gbenchMetric{gbenchValue: v})
-	return &g.metrics[len(g.metrics)-1]
 }
 
 func (m *gbenchMetric) add(v gbenchValue, row *gbenchRow) {
@@ -387,12 +338,10 @@ func iterationsOf(iterations []int64, samples int) []int64 {
 	if len(iterations) != samples || samples == 0 {
 		return nil
 	}
-	for _, n := range iterations {
-		if n != iterations[0] {
-			return iterations
-		}
+	if len(slices.Compact(slices.Clone(iterations))) == 1 {
+		return iterations[:1]
 	}
-	return iterations[:1]
+	return iterations
 }
 
 // gbenchRow is a row of the results: a repetition, or an aggregate of repetitions.
@@ -437,14 +386,9 @@ var gbenchCounters = map[string]gbenchValue{
 }
 
 // read reads a row. If a name appears twice in it, the second one is a counter with that name.
-func (row *gbenchRow) read(j *foreign.JSON) error {
-	object, err := j.Value()
-	if err != nil {
-		return err
-	}
-	row.where = j.Where()
+func (row *gbenchRow) read(object jsontext.Value) error {
 	if object.Kind() != jsontext.KindBeginObject {
-		return row.mismatch("", fmt.Errorf("not an object"))
+		return refusal(row.where, "not an object")
 	}
 	members, err := jsonMembersOf(object)
 	if err != nil {
@@ -460,7 +404,7 @@ func (row *gbenchRow) read(j *foreign.JSON) error {
 		}
 		c, err := gbenchCounter(m)
 		if err != nil {
-			return row.mismatch("/"+m.name, err)
+			return refusal(row.where+"/"+m.name, "%w", err)
 		}
 		counters = append(counters, c)
 	}
@@ -471,24 +415,23 @@ func (row *gbenchRow) read(j *foreign.JSON) error {
 	row.index = foreign.Number(row.text["repetition_index"]).Int64()
 	row.iterations = foreign.Number(row.text["iterations"]).Int64()
 	if row.key.name == "" {
-		return row.mismatch("", fmt.Errorf("a benchmark without a name"))
+		return refusal(row.where, "a benchmark without a name")
 	}
 	return row.setValues(counters)
 }
 
-func (row *gbenchRow) mismatch(where string, err error) error {
-	return &foreign.Mismatch{Where: row.where + where, Err: err}
-}
-
-// gbenchCounter is a counter of a row.
+// gbenchCounter is a counter of a row. One that is called as a metric of Google Benchmark itself is another metric.
 func gbenchCounter(m jsonMember) (gbenchValue, error) {
 	c, ok := gbenchCounters[m.name]
 	if !ok {
 		c.metric = foreign.MetricName(m.name)
-		if kind, known := schema.KindOfMetric(c.metric); known {
-			c.better = kind.Better
+		kind, _ := schema.KindOfMetric(c.metric)
+		c.better = kind.Better
+		reserved := c.metric == schema.PrimaryMetric || c.metric == "cpu_time"
+		for _, known := range gbenchCounters {
+			reserved = reserved || known.metric == c.metric
 		}
-		if gbenchReserved(c.metric) {
+		if reserved {
 			c.metric = "custom." + c.metric
 		}
 		if strings.HasSuffix(m.name, "_per_second") {
@@ -499,21 +442,10 @@ func gbenchCounter(m jsonMember) (gbenchValue, error) {
 	return c, err
 }
 
-// gbenchReserved reports whether Google Benchmark itself measures a metric. A counter with that name is another one.
-func gbenchReserved(metric string) bool {
-	for _, c := range gbenchCounters {
-		if c.metric == metric {
-			return true
-		}
-	}
-	return metric == schema.PrimaryMetric || metric == "cpu_time"
-}
-
 // setAggregate sets the kind of aggregate of a row. Old versions have it only in the name.
 func (row *gbenchRow) setAggregate() {
-	kind := row.text["run_type"]
 	row.aggregate = string(row.text["aggregate_name"])
-	if kind == "iteration" || row.aggregate != "" {
+	if row.text["run_type"] == "iteration" || row.aggregate != "" {
 		return
 	}
 	for _, name := range []string{"mean", "median", "stddev", "cv", "BigO", "RMS"} {
@@ -525,44 +457,32 @@ func (row *gbenchRow) setAggregate() {
 
 // runName is the name of the benchmark, without the suffix of an aggregate.
 func (row *gbenchRow) runName() string {
-	if name := string(row.text["run_name"]); name != "" {
-		return name
-	}
 	name := string(row.text["name"])
 	if row.aggregate != "" {
 		name = strings.TrimSuffix(name, "_"+row.aggregate)
 	}
-	return name
-}
-
-// failed reports whether there are no values, because of an error or because the benchmark was skipped.
-func (row *gbenchRow) failed() bool {
-	return row.text["error_occurred"] == "true" || row.text["skipped"] == "true"
+	return cmp.Or(string(row.text["run_name"]), name)
 }
 
 // isFit reports whether a row is about the complexity of a family of benchmarks.
 func (row *gbenchRow) isFit() bool { return row.aggregate == "BigO" || row.aggregate == "RMS" }
 
-// setValues takes over the times and the counters.
+// setValues takes over the times and the counters. A row with an error, and one of a skipped benchmark, has none.
 func (row *gbenchRow) setValues(counters []gbenchValue) error {
-	if row.failed() || row.isFit() {
+	if row.text["error_occurred"] == "true" || row.text["skipped"] == "true" || row.isFit() {
 		return nil
 	}
-	unit := string(row.text["time_unit"])
-	if unit == "" {
-		unit = "ns"
-	}
+	unit := cmp.Or(string(row.text["time_unit"]), "ns")
 	if stored, _, known := schema.StoredUnit(unit); !known || stored != "ns" {
-		return row.mismatch("/time_unit", fmt.Errorf("time unit %q: want ns, us, ms or s", unit))
+		return refusal(row.where+"/time_unit", "time unit %q: want ns, us, ms or s", unit)
 	}
 	if row.text["real_time"] == "" {
-		return row.mismatch("", fmt.Errorf("it has neither a real_time nor an error"))
+		return refusal(row.where, "it has neither a real_time nor an error")
 	}
 	for _, name := range [][2]string{{"real_time", "latency"}, {"cpu_time", "cpu_time"}} {
-		member, metric := name[0], name[1]
-		v := gbenchValue{metric, unit, schema.BetterLower, foreign.Number(row.text[member])}
+		v := gbenchValue{name[1], unit, schema.BetterLower, foreign.Number(row.text[name[0]])}
 		if v.number != "" && v.number.Float64() == nil {
-			return row.mismatch("/"+member, fmt.Errorf("%.40q is not a number", v.number))
+			return refusal(row.where+"/"+name[0], "%.40q is not a number", v.number)
 		}
 		row.values = append(row.values, v)
 	}

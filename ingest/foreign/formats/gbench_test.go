@@ -10,10 +10,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-func FuzzGoogleBenchmark(f *testing.F) {
-	foreigntest.Fuzz(f, googleBenchmark(), root, "google-benchmark")
-}
-
 // TestSecretContext: what users add to the context under the name of a secret is not stored, and counted.
 func TestSecretContext(t *testing.T) {
 	const text = `{"context": {"date": "2026-11-01T10:00:00+00:00", "num_cpus": 2, "library_build_type": "release", "SECRET_TOKEN": "hunter2", "api_key": "hunter2", "commit": "abc"},
@@ -55,7 +51,7 @@ func TestGoogleNames(t *testing.T) {
 func TestHeaderBehind(t *testing.T) {
 	rows := strings.Repeat(`{"name": "BM_x", "iterations": 1, "real_time": 2, "cpu_time": 1, "time_unit": "ns"},`, 10_000)
 	text := `{"benchmarks": [` + strings.TrimSuffix(rows, ",") + `], "context": {"host_name": "lab3", "date": "2026-01-02T03:04:05+00:00"}}`
-	runs, _ := readText(t, googleBenchmark(), text)
+	runs, _ := readText(t, googleBenchmark, text)
 	if len(runs) != 1 || len(runs[0].Metrics[0].Ticks) != 10_000 || runs[0].Env.Hostname != "lab3" || runs[0].StartedAt.IsZero() {
 		t.Errorf("got %d runs", len(runs))
 	}
@@ -63,7 +59,7 @@ func TestHeaderBehind(t *testing.T) {
 
 // TestGbenchCounters: a counter that is called as a metric of Google Benchmark is another metric.
 func TestGbenchCounters(t *testing.T) {
-	runs, _ := readText(t, googleBenchmark(), `{"context":{},"benchmarks":[{"name":"BM_a","run_type":"iteration","iterations":10,
+	runs, _ := readText(t, googleBenchmark, `{"context":{},"benchmarks":[{"name":"BM_a","run_type":"iteration","iterations":10,
 "real_time":5,"cpu_time":4,"time_unit":"us","latency":77,"throughput":3.5,"items_per_second":10,"cpu_time":8,"a b":1,"a_b":2}]}`)
 	var got []string
 	for i := range runs[0].Metrics {

@@ -14,99 +14,101 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-func genaiPerfFormats() []foreign.Format {
-	const level = "a run is one load (concurrency or request rate) of one benchmark"
-	return []foreign.Format{
-		{
-			Name:  "genai-perf",
-			About: "GenAI-Perf and perf_analyzer: profile_export.json, the requests; model and lengths come from _genai_perf.json next to it; prompts and answers are not read",
-			Level: level + "; samples are requests (latency, ttft) and responses (itl: the time between two)",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("experiments[].experiment.mode", "experiments[].requests[].timestamp")
-			},
-			Beside: genaiSummariesOf,
-			Read:   readGenAIRequests,
+// genaiLevel says what a run of GenAI-Perf is.
+const genaiLevel = "a run is one load (concurrency or request rate) of one benchmark"
+
+var genaiPerfFormats = []foreign.Format{
+	{
+		Name:  "genai-perf",
+		About: "GenAI-Perf and perf_analyzer: profile_export.json, the requests; model and lengths come from _genai_perf.json next to it; prompts and answers are not read",
+		Level: genaiLevel + "; samples are requests (latency, ttft) and responses (itl: the time between two)",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("experiments[].experiment.mode", "experiments[].requests[].timestamp")
 		},
-		{
-			Name:  "genai-perf-summary",
-			About: "GenAI-Perf: profile_export_genai_perf.json; ignored if the requests are next to it",
-			Level: level + "; only aggregates, no samples",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("input_config", "request_latency.unit", "request_latency.avg") && !isAIPerf(h)
-			},
-			Read: readGenAISummary,
+		Beside: genaiSummariesOf,
+		Read:   readGenAIRequests,
+	},
+	{
+		Name:  "genai-perf-summary",
+		About: "GenAI-Perf: profile_export_genai_perf.json; ignored if the requests are next to it",
+		Level: genaiLevel + "; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("input_config", "request_latency.unit", "request_latency.avg") && !isAIPerf(h)
 		},
-		{
-			Name:      "genai-perf-csv",
-			About:     "GenAI-Perf: profile_export_genai_perf.csv; ignored if the JSON file of that name is next to it",
-			Level:     level + "; only aggregates, no samples",
-			Recognize: isGenAICSV,
-			Read: func(in *foreign.Input, out *foreign.Output) error {
-				stem := genaiStem(in.Head.Name)
-				return readTwoTables(in, out, "genai-perf", []string{stem + "_genai_perf.json", stem + ".json"})
-			},
+		Read: readGenAISummary,
+	},
+	{
+		Name:      "genai-perf-csv",
+		About:     "GenAI-Perf: profile_export_genai_perf.csv; ignored if the JSON file of that name is next to it",
+		Level:     genaiLevel + "; only aggregates, no samples",
+		Recognize: isGenAICSV,
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			stem := genaiStem(in.Head.Name)
+			return readTwoTables(in, out, "genai-perf", stem+"_genai_perf.json", stem+".json")
 		},
-	}
+	},
 }
 
 // genaiSummary is the summary file. It has the same metrics as AIPerf's.
 type genaiSummary struct {
 	aiperfSummary
 	config genaiConfig
+	nested genaiNested
+	export string // the file of the requests
 }
 
 type genaiConfig struct {
 	Model        oneOrMany[foreign.Text] `json:"model"` // a list; in later versions model_names, a name or a list
 	Models       oneOrMany[foreign.Text] `json:"model_names"`
-	Backend      string                  `json:"backend"`
-	EndpointType string                  `json:"endpoint_type"`
-	ServiceKind  string                  `json:"service_kind"`
-	Streaming    foreign.Text            `json:"streaming"`
-	BatchSize    foreign.Text            `json:"batch_size"`
-	BatchText    foreign.Text            `json:"batch_size_text"`
-	Concurrency  foreign.Text            `json:"concurrency"`
-	RequestRate  foreign.Text            `json:"request_rate"`
-	NumPrompts   foreign.Text            `json:"num_prompts"`
-	Input        foreign.Text            `json:"synthetic_input_tokens_mean"`
-	InputStdDev  foreign.Text            `json:"synthetic_input_tokens_stddev"`
-	Output       foreign.Text            `json:"output_tokens_mean"`
-	OutputStdDev foreign.Text            `json:"output_tokens_stddev"`
+	Backend      string                  `json:"backend" run:"Backend"`
+	EndpointType string                  `json:"endpoint_type" param:"endpoint_type"`
+	ServiceKind  string                  `json:"service_kind" param:"service_kind"`
+	Streaming    foreign.Text            `json:"streaming" param:"streaming"`
+	BatchSize    foreign.Text            `json:"batch_size" param:"batch_size"`
+	BatchText    foreign.Text            `json:"batch_size_text" param:"batch_size"`
+	Concurrency  foreign.Text            `json:"concurrency" param:"concurrency"`
+	RequestRate  foreign.Text            `json:"request_rate" param:"request_rate"`
+	NumPrompts   foreign.Text            `json:"num_prompts" param:"num_prompts"`
+	Input        foreign.Text            `json:"synthetic_input_tokens_mean" param:"input_tokens"`
+	InputStdDev  foreign.Text            `json:"synthetic_input_tokens_stddev" param:"input_tokens_stddev"`
+	Output       foreign.Text            `json:"output_tokens_mean" param:"output_tokens"`
+	OutputStdDev foreign.Text            `json:"output_tokens_stddev" param:"output_tokens_stddev"`
 	ExportFile   string                  `json:"profile_export_file"`
-	Source       foreign.Text            `json:"prompt_source"`
+	Source       foreign.Text            `json:"prompt_source" param:"prompt_source"`
 }
 
 // genaiNested is the configuration of later versions, where it has parts.
 type genaiNested struct {
 	Endpoint struct {
-		Type        string       `json:"type"`
-		Backend     string       `json:"backend"`
-		ServiceKind string       `json:"service_kind"`
-		Streaming   foreign.Text `json:"streaming"`
+		Type        string       `json:"type" param:"endpoint_type"`
+		Backend     string       `json:"backend" run:"Backend"`
+		ServiceKind string       `json:"service_kind" param:"service_kind"`
+		Streaming   foreign.Text `json:"streaming" param:"streaming"`
 	} `json:"endpoint"`
 	Analyzer struct {
-		Stimulus struct {
-			Concurrency foreign.Text `json:"concurrency"`
-			RequestRate foreign.Text `json:"request_rate"`
-		} `json:"stimulus"`
+		Stimulus genaiStimulus `json:"stimulus"`
 	} `json:"perf_analyzer"`
 	Input struct {
-		BatchSize foreign.Text `json:"batch_size"`
-		Source    foreign.Text `json:"prompt_source"`
-		Synthetic aiperfMean   `json:"synthetic_tokens"`
-		Output    aiperfMean   `json:"output_tokens"`
+		BatchSize foreign.Text `json:"batch_size" param:"batch_size"`
+		Source    foreign.Text `json:"prompt_source" param:"prompt_source"`
+		Synthetic struct {
+			Mean   foreign.Number `json:"mean" param:"input_tokens"`
+			StdDev foreign.Number `json:"stddev" param:"input_tokens_stddev"`
+		} `json:"synthetic_tokens"`
+		Output struct {
+			Mean   foreign.Number `json:"mean" param:"output_tokens"`
+			StdDev foreign.Number `json:"stddev" param:"output_tokens_stddev"`
+		} `json:"output_tokens"`
 	} `json:"input"`
 	Output struct {
 		ExportFile string `json:"profile_export_file"`
 	} `json:"output"`
 }
 
-// flatten takes the values of a nested configuration.
-func (c *genaiConfig) flatten(n *genaiNested) {
-	c.EndpointType, c.Backend, c.ServiceKind, c.Streaming = n.Endpoint.Type, n.Endpoint.Backend, n.Endpoint.ServiceKind, n.Endpoint.Streaming
-	c.Concurrency, c.RequestRate = n.Analyzer.Stimulus.Concurrency, n.Analyzer.Stimulus.RequestRate
-	c.BatchSize, c.Source, c.ExportFile = n.Input.BatchSize, n.Input.Source, n.Output.ExportFile
-	c.Input, c.InputStdDev = foreign.Text(n.Input.Synthetic.Mean), foreign.Text(n.Input.Synthetic.StdDev)
-	c.Output, c.OutputStdDev = foreign.Text(n.Input.Output.Mean), foreign.Text(n.Input.Output.StdDev)
+// genaiStimulus is the load.
+type genaiStimulus struct {
+	Concurrency foreign.Text `json:"concurrency" param:"concurrency"`
+	RequestRate foreign.Text `json:"request_rate" param:"request_rate"`
 }
 
 // parseGenAI reads a summary.
@@ -119,42 +121,25 @@ func parseGenAI(text jsontext.Value) (*genaiSummary, error) {
 	if input.Kind() != jsontext.KindBeginObject {
 		return s, nil
 	}
-	if err := foreign.DecodeAt("/input_config", input, &s.config); err != nil {
-		return nil, err
+	var parts struct {
+		Endpoint jsontext.Value `json:"endpoint"`
 	}
-	var parts map[string]jsontext.Value
-	if err := foreign.DecodeAt("/input_config", input, &parts); err != nil || parts["endpoint"].Kind() != jsontext.KindBeginObject {
-		return s, err
+	err := cmp.Or(foreign.DecodeAt("/input_config", input, &s.config), foreign.DecodeAt("/input_config", input, &parts))
+	s.export = s.config.ExportFile
+	if err == nil && parts.Endpoint.Kind() == jsontext.KindBeginObject {
+		err = foreign.DecodeAt("/input_config", input, &s.nested)
+		c := &s.config
+		s.config = genaiConfig{Model: c.Model, Models: c.Models, BatchText: c.BatchText, NumPrompts: c.NumPrompts}
+		s.export = s.nested.Output.ExportFile
 	}
-	var nested genaiNested
-	if err := foreign.DecodeAt("/input_config", input, &nested); err != nil {
-		return nil, err
-	}
-	s.config.flatten(&nested)
-	return s, nil
+	return s, err
 }
 
 // point sets the model and the parameters of a run.
 func (s *genaiSummary) point(r *schema.Run) {
-	c := &s.config
-	r.Model, r.Backend = cmp.Or(modelNames(c.Model), modelNames(c.Models)), c.Backend
-	put := func(name, text string) {
-		if text != "" && (r.Params == nil || r.Params[name] == "") {
-			foreign.SetParam(r, name, text)
-		}
-	}
-	put("endpoint_type", c.EndpointType)
-	put("service_kind", c.ServiceKind)
-	put("streaming", string(c.Streaming))
-	put("batch_size", string(c.BatchSize)+string(c.BatchText))
-	put("concurrency", string(c.Concurrency))
-	put("request_rate", string(c.RequestRate))
-	put("num_prompts", string(c.NumPrompts))
-	put("input_tokens", string(c.Input))
-	put("input_tokens_stddev", string(c.InputStdDev))
-	put("output_tokens", string(c.Output))
-	put("output_tokens_stddev", string(c.OutputStdDev))
-	put("prompt_source", string(c.Source))
+	r.Model = cmp.Or(modelNames(s.config.Model), modelNames(s.config.Models))
+	describe(r, &s.nested)
+	describe(r, &s.config)
 }
 
 // genaiStem is the name of a file of genai-perf without what its summaries end in.
@@ -164,38 +149,27 @@ func genaiStem(name string) string {
 }
 
 func readGenAISummary(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	text, err := j.Value()
+	text, err := in.JSON().Value()
 	if err != nil {
 		return err
 	}
 	s, err := parseGenAI(text)
 	if err != nil {
-		refuse(out, "", err)
-		return nil
+		return out.RefuseMismatch(err)
 	}
-	raw := baseName(s.config.ExportFile)
+	raw := baseName(s.export)
 	if strings.HasSuffix(raw, "_genai_perf.json") {
 		raw = ""
 	}
-	if name := beside(in, raw, genaiStem(in.Head.Name)+".json"); name != "" {
-		out.LeaveTo(name, "a summary of the requests in "+name, 1)
+	if leaveToRequests(in, out, raw, genaiStem(in.Head.Name)+".json") {
 		return nil
 	}
 	r := schema.Run{Benchmark: "genai-perf"}
 	s.point(&r)
 	s.addMetrics(&r, out)
-	foreign.SetFact(&r, "source.metric.tpot", sourceTPOT(&r))
 	anyCompleted(&r, nil)
 	whole := s.whole()
 	return out.RunWith("", r, whole.add)
-}
-
-func sourceTPOT(r *schema.Run) string {
-	if r.Metric("tpot") == nil {
-		return ""
-	}
-	return "inter_token_latency"
 }
 
 // genaiRequest is a request: when it was sent, and when its responses came.
@@ -213,41 +187,33 @@ type genaiLoad struct {
 	failed, total       int64
 }
 
-// genaiFile has the members of a profile_export.json that follow the loads.
-type genaiFile struct {
-	version, service, endpoint string
-	loads                      int
-}
-
 func readGenAIRequests(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
-	var file genaiFile
+	var version, service, endpoint string
 	var loads []*genaiLoad
-	texts := map[string]*string{"version": &file.version, "service_kind": &file.service, "endpoint": &file.endpoint}
-	err := j.Members(func(name string) error {
-		if name == "experiments" {
-			return out.RefuseMismatch(j.Elements(func(int) error {
-				load := &genaiLoad{}
-				err := load.read(j, out)
-				if err == nil && load.total > 0 {
-					loads = append(loads, load)
-				}
-				return out.RefuseMismatch(err)
-			}))
-		}
-		if text := texts[name]; text != nil {
-			return out.RefuseMismatch(j.Decode(text))
-		}
-		return j.Skip()
-	})
-	if err := out.RefuseMismatch(err); err != nil {
+	err := fields{"version": &version, "service_kind": &service, "endpoint": &endpoint, "experiments": func() error {
+		return j.Elements(func(int) error {
+			load := &genaiLoad{}
+			err := load.read(j, out)
+			if load.total > 0 {
+				loads = append(loads, load)
+			}
+			return err
+		})
+	}}.read(j, out)
+	if err != nil {
 		return err
 	}
-	out.Version(file.version)
+	out.Version(version)
 	summary := genaiSummaryBeside(in, out)
-	file.loads = len(loads)
 	for _, load := range loads {
-		if err := load.emit(out, &file, summary); err != nil {
+		r := schema.Run{Benchmark: "genai-perf"}
+		if load.mode != "" && load.value != "" {
+			foreign.SetParam(&r, load.mode, load.value)
+		}
+		foreign.SetParam(&r, "service_kind", service)
+		foreign.SetFact(&r, "endpoint", endpoint)
+		if err := load.emit(out, r, summary, len(loads) == 1); err != nil {
 			return err
 		}
 	}
@@ -272,7 +238,7 @@ func genaiSummaryBeside(in *foreign.Input, out *foreign.Output) *genaiSummary {
 			refuse(out, name, err)
 			return nil
 		}
-		if name == names[0] || path.Base(s.config.ExportFile) == in.Head.Name {
+		if name == names[0] || path.Base(s.export) == in.Head.Name {
 			return s
 		}
 	}
@@ -281,24 +247,21 @@ func genaiSummaryBeside(in *foreign.Input, out *foreign.Output) *genaiSummary {
 
 // read reads a load, request by request.
 func (l *genaiLoad) read(j *foreign.JSON, out *foreign.Output) error {
-	return j.Members(func(name string) error {
-		switch name {
-		case "experiment":
+	return fields{
+		"experiment": func() error {
 			var load struct {
 				Mode  string       `json:"mode"`
 				Value foreign.Text `json:"value"`
 			}
 			err := j.Decode(&load)
 			l.mode, l.value = load.Mode, string(load.Value)
-			return out.RefuseMismatch(err)
-		case "requests":
-			return eachElement(j, out, func(_ string, request *genaiRequest) error {
-				l.add(request)
-				return nil
-			})
-		}
-		return j.Skip()
-	})
+			return err
+		},
+		"requests": array(j, out, func(_ string, request *genaiRequest) error {
+			l.add(request)
+			return nil
+		}),
+	}.read(j, out)
 }
 
 // add takes a request. The differences are taken of integers: they have more digits than a float64 holds.
@@ -331,17 +294,11 @@ func (l *genaiLoad) add(q *genaiRequest) {
 	}
 }
 
-// emit yields the run of a load.
-func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSummary) error {
-	r := schema.Run{Benchmark: "genai-perf"}
-	if l.mode != "" && l.value != "" {
-		foreign.SetParam(&r, l.mode, l.value)
-	}
-	foreign.SetParam(&r, "service_kind", file.service)
-	foreign.SetFact(&r, "endpoint", file.endpoint)
+// emit yields the run of a load. If it is the only load of the file, the aggregates of the summary are those of the load.
+func (l *genaiLoad) emit(out *foreign.Output, r schema.Run, summary *genaiSummary, only bool) error {
 	if summary != nil {
 		if l.mode != "" { // of several loads the summary has one
-			summary.config.Concurrency, summary.config.RequestRate = "", ""
+			summary.config.Concurrency, summary.config.RequestRate, summary.nested.Analyzer.Stimulus = "", "", genaiStimulus{}
 		}
 		summary.point(&r)
 	}
@@ -358,9 +315,8 @@ func (l *genaiLoad) emit(out *foreign.Output, file *genaiFile, summary *genaiSum
 			metric.AtNS = append(metric.AtNS, m.at[i]-l.first)
 		}
 	}
-	if summary != nil && file.loads == 1 && r.Metric("latency") != nil {
+	if summary != nil && only && r.Metric("latency") != nil {
 		summary.addMetrics(&r, out)
-		foreign.SetFact(&r, "source.metric.tpot", sourceTPOT(&r))
 	}
 	if len(l.latency.Ticks) > 0 {
 		foreign.SetStart(&r, time.Unix(0, l.first), schema.TimeFile)
@@ -390,36 +346,38 @@ var csvMeasures = map[string]string{
 	"Goodput": "goodput", "Request Goodput": "request_goodput",
 }
 
-// readTwoTables reads a table of statistics and one of single values, which follows it.
-func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, others []string) error {
+// readTwoTables reads a table of statistics and one of single values, which follows it. It leaves them to another file
+// with the same results, if there is one.
+func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, others ...string) error {
 	if name := beside(in, others...); name != "" {
 		out.LeaveTo(name, "a table of the results in "+name, 1)
 		return nil
 	}
 	t := newTwoTables(benchmark)
-	c := in.CSV()
-	var names, first []string
-	for record, err := range c.Records() {
-		if err != nil {
-			return err
-		}
-		if record[0] == "Metric" {
-			names = append(names[:0], record...)
-			switch {
-			case first == nil:
-				first = slices.Clone(record)
-			case slices.Equal(first, record): // of the next result
-				if err := t.emit(out); err != nil {
-					return err
-				}
+	var first []string
+	err := tables{
+		heading: func(_, record []string) bool { return record[0] == "Metric" },
+		begins: func(where string, names []string) (err error) {
+			if slices.Equal(first, names) { // of the next result
+				err = t.emit(out)
 				t = newTwoTables(benchmark)
-				t.where = fmt.Sprintf("line %d", c.Line())
+				t.where = where
 			}
-			continue
-		}
-		if err := t.row(names, record); err != nil {
-			out.Refuse(fmt.Sprintf("line %d", c.Line()), err)
-		}
+			if first == nil {
+				first = slices.Clone(names)
+			}
+			return err
+		},
+		fits: func(_, _ []string) bool { return true },
+		row: func(_ *foreign.Output, where string, names, record []string) error {
+			if err := t.row(names, record); err != nil {
+				return refusal(where, "%w", err)
+			}
+			return nil
+		},
+	}.read(in, out)
+	if err != nil {
+		return err
 	}
 	return t.emit(out)
 }
@@ -428,42 +386,47 @@ func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, oth
 type twoTables struct {
 	where   string
 	run     schema.Run
-	found   map[string]*servingAggregates
-	units   map[string]string
+	found   map[string]*schema.Summary
+	given   map[string]string // units
 	whole   requests
 	unknown []string // titles of rows that are not read
 }
 
 func newTwoTables(benchmark string) *twoTables {
-	return &twoTables{run: schema.Run{Benchmark: benchmark}, found: map[string]*servingAggregates{}, units: map[string]string{}}
+	return &twoTables{run: schema.Run{Benchmark: benchmark}, found: map[string]*schema.Summary{}, given: map[string]string{}}
 }
 
 // row reads a row of a table with these columns.
 func (t *twoTables) row(names, record []string) error {
 	title, unit := titleAndUnit(record[0])
-	switch title {
-	case "Error Request Count":
-		t.whole.failed = csvNumber(last(record)).Int64()
-		return nil
-	case "Request Count":
-		t.whole.completed = csvNumber(last(record)).Int64()
-		return nil
-	}
 	key, known := csvMeasures[title]
-	if !known {
-		if len(record) > 1 {
-			t.unknown = append(t.unknown, title)
-		}
+	switch count := csvNumber(record[len(record)-1]).Int64(); {
+	case title == "Error Request Count":
+		t.whole.failed = count
+		return nil
+	case title == "Request Count":
+		t.whole.completed = count
+		return nil
+	case !known && len(record) > 1:
+		t.unknown = append(t.unknown, title)
+		return nil
+	case !known:
 		return nil
 	}
-	a := &servingAggregates{}
+	var s schema.Summary
+	var mean foreign.Number
 	for i := 1; i < min(len(names), len(record)); i++ {
-		a.set(strings.Replace(names[i], "Value", "avg", 1), csvNumber(record[i]))
+		name, value := strings.Replace(names[i], "Value", "avg", 1), csvNumber(record[i])
+		if setStatistic(&s, name, value, unitOf(unit)); name == "avg" {
+			mean = value
+		}
 	}
-	if a.Avg.Float64() == nil {
+	if mean.Float64() == nil {
 		return fmt.Errorf("%s has no number", title)
 	}
-	t.found[key], t.units[key] = a, unit
+	if t.found[key], t.given[key] = &s, unit; key == "benchmark_duration" {
+		t.whole.duration, t.whole.unit = mean, unit
+	}
 	return nil
 }
 
@@ -471,37 +434,24 @@ func (t *twoTables) row(names, record []string) error {
 func (t *twoTables) emit(out *foreign.Output) error {
 	for _, m := range requestMeasures {
 		for _, name := range m.names {
-			if a := t.found[name]; a != nil && !a.nothing() {
-				addAggregates(&t.run, m.measure, a, t.units[name])
+			if s := t.found[name]; s != nil && !nothing(s) {
+				addAggregates(&t.run, m.measure, *s, t.given[name])
 			}
 		}
 	}
 	sourceNames(&t.run)
 	anyCompleted(&t.run, t.whole.failed)
-	if a := t.found["benchmark_duration"]; a != nil {
-		t.whole.duration, t.whole.unit = a.Avg, t.units["benchmark_duration"]
-	}
 	out.LeaveOutNamed("totals and unknown metrics", t.unknown...)
 	return out.RunWith(t.where, t.run, t.whole.add)
 }
 
-func last(record []string) string { return record[len(record)-1] }
-
 // titleAndUnit takes a title with its unit in brackets apart: "Request Latency (ms)".
 func titleAndUnit(text string) (title, unit string) {
 	title, unit, found := strings.Cut(text, " (")
-	if !found {
-		title, unit = text, ""
-		if strings.Contains(text, "Length") {
-			unit = "tokens"
-		}
-		return strings.TrimSpace(title), unit
+	if !found && strings.Contains(text, "Length") {
+		unit = "tokens)"
 	}
-	unit = strings.TrimSuffix(strings.TrimSpace(unit), ")")
-	if rest, ok := strings.CutPrefix(unit, "per "); ok { // of older tables
-		unit = "per " + rest
-	}
-	return strings.TrimSpace(title), unit
+	return strings.TrimSpace(title), strings.TrimSuffix(strings.TrimSpace(unit), ")")
 }
 
 // csvNumber reads a number that may have commas between its thousands; empty if it is none.

@@ -18,17 +18,15 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func goBench() foreign.Format {
-	return foreign.Format{
-		Name:        "go-bench",
-		About:       "Go benchmarks: text of go test -bench, as benchstat reads it, and the events of go test -json",
-		Level:       "a run is a benchmark of a test process, a sample is a result line (-count): the mean of b.N iterations",
-		OwnHeadings: regexp.MustCompile(`^#[ \t]|^[a-z]\S*:|^=== (?:RUN|PAUSE|CONT|NAME)\b|^--- (?:BENCH|FAIL|PASS|SKIP)\b|^\*\*\*`),
-		Recognize: func(h *foreign.Head) bool {
-			return isGoEvents(h) || !h.Matches(goSource) && (h.JSONAt < 0 && h.Matches(goText) || h.JSONAt > 0 && h.Matches(goResult))
-		},
-		Read: readGoBench,
-	}
+var goBench = foreign.Format{
+	Name:        "go-bench",
+	About:       "Go benchmarks: text of go test -bench, as benchstat reads it, and the events of go test -json",
+	Level:       "a run is a benchmark of a test process, a sample is a result line (-count): the mean of b.N iterations",
+	OwnHeadings: regexp.MustCompile(`^#[ \t]|^[a-z]\S*:|^=== (?:RUN|PAUSE|CONT|NAME)\b|^--- (?:BENCH|FAIL|PASS|SKIP)\b|^\*\*\*`),
+	Recognize: func(h *foreign.Head) bool {
+		return isGoEvents(h) || !h.Matches(goSource) && (h.JSONAt < 0 && h.Matches(goText) || h.JSONAt > 0 && h.Matches(goResult))
+	},
+	Read: readGoBench,
 }
 
 var (
@@ -145,7 +143,7 @@ type goProcess struct {
 
 // goField is a value with its unit.
 type goField struct {
-	value goValue
+	value foreign.Value
 	name  []byte // of the unit
 	unit  *goUnit
 }
@@ -408,7 +406,7 @@ type goRun struct {
 type goMetric struct {
 	name       []byte // of the unit
 	unit       *goUnit
-	values     goSeries
+	values     foreign.Series
 	iterations []int64
 }
 
@@ -435,7 +433,7 @@ func (p *goParser) result(name, rest []byte) (bool, error) {
 	for i := range p.fields {
 		f := &p.fields[i]
 		m := p.run.metric(i, f)
-		m.values.add(f.value)
+		m.values.Append(f.value)
 		m.iterations = append(m.iterations, iterations)
 	}
 	return true, nil
@@ -465,8 +463,8 @@ func (p *goParser) readFields(rest []byte) error {
 			}
 			f.unit, same = p.unit(string(f.name)), false
 		}
-		var ok bool
-		if f.value, ok = goNumber(number, f.unit); !ok {
+		var err error
+		if f.value, err = f.unit.scale.Value(number); err != nil || !isGoNumber(number) {
 			return fmt.Errorf("%.40q is not a number", number)
 		}
 		if i == maxGoUnits {
@@ -533,7 +531,7 @@ func (r *goRun) metric(i int, f *goField) *goMetric {
 	m := &r.metrics[r.used]
 	r.used++
 	m.name, m.unit = append(m.name[:0], f.name...), f.unit
-	m.values, m.iterations = goSeries{hint: len(m.iterations)}, m.iterations[:0]
+	m.values, m.iterations = foreign.Series{}, m.iterations[:0]
 	return m
 }
 
@@ -592,11 +590,10 @@ func (p *goParser) flush() error {
 
 // goMetricOf is the metric of a unit.
 func goMetricOf(m *goMetric, iterations []int64) schema.Metric {
-	u := m.unit
-	stored, _, _ := schema.StoredUnit(u.unit)
-	series := foreign.Series{Unit: stored, Given: u.given, Ticks: m.values.ticks, Reals: m.values.reals}
-	metric := series.Metric(u.metric, schema.LevelIteration)
-	metric.Better = u.better
+	series := m.values
+	series.Unit, _, _ = schema.StoredUnit(m.unit.unit)
+	metric := series.Metric(m.unit.metric, schema.LevelIteration)
+	metric.Better = m.unit.better
 	metric.IterationsPerSample = iterationsOf(iterations, series.Len())
 	return metric
 }
@@ -681,9 +678,6 @@ func (g *goEvents) event(n int, e *goTestEvent) error {
 func (g *goEvents) end(name string) error {
 	p := g.packages[name]
 	delete(g.packages, name)
-	if p == nil {
-		return nil
-	}
 	return p.parser.end()
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,25 +57,24 @@ type goProcs struct {
 // GOMAXPROCS. Where there are only names of sub-benchmarks, a number is, if half of them are there without it, too.
 func goProcsOf(names map[string]bool) goProcs {
 	p := goProcs{values: map[string]bool{}}
-	functions := false
+	functions := map[string]bool{}
 	for name := range names {
 		if isGoFunction(name) {
-			functions = true
-			p.take(name)
+			functions[name] = true
 		}
 	}
-	if functions {
-		return p
+	judged, with, without := names, map[string]int{}, map[string]int{}
+	if len(functions) > 0 {
+		judged = functions
 	}
-	with, without := map[string]int{}, map[string]int{}
-	for name := range names {
+	for name := range judged {
 		base, number := cutProcs(name)
 		if number == "" {
 			p.one = true
 			continue
 		}
 		with[number]++
-		if names[base] {
+		if names[base] || len(functions) > 0 {
 			without[number]++
 		}
 	}
@@ -87,15 +85,6 @@ func goProcsOf(names map[string]bool) goProcs {
 }
 
 func isGoFunction(name string) bool { return !strings.Contains(name, "/") }
-
-// take learns from the name of a function.
-func (p *goProcs) take(name string) {
-	if _, number := cutProcs(name); number == "" {
-		p.one = true
-	} else {
-		p.values[number] = true
-	}
-}
 
 // split cuts GOMAXPROCS off a name. Where none ran on 1, all names end in it.
 func (p *goProcs) split(name string) (base, number string) {
@@ -183,12 +172,17 @@ func isGoStamp(key, value string) bool {
 // goOnlyColumns are the keys of the header that are columns, or about who stored a file: no facts.
 var goOnlyColumns = []string{"goos", "pkg", "cpu", "commit", "branch", "machine", "hostname", "by", "upload", "upload-file", "upload-part"}
 
-// setEnv sets the environment and the start of a run.
+// setEnv sets the environment and the start of a run. The commit and the branch may be the process's own, or those of its
+// role in a comparison.
 func (p *goParser) setEnv(r *schema.Run, at string) {
-	h := p.header
+	h, side := p.header, goSides[p.config["toolchain"]]
 	r.Env = schema.Env{
 		Machine: cmp.Or(h["machine"], h["hostname"], h["builder_id"]), Hostname: h["hostname"], OS: h["goos"], CPUModel: h["cpu"],
-		GitCommit: p.commit(), GitBranch: p.branch(),
+		GitCommit: cmp.Or(h["commit"], h["tip"], h["base"], h["experiment"], h["baseline"]), GitBranch: h["branch"],
+	}
+	if side != "" {
+		r.Env.GitCommit = cmp.Or(r.Env.GitCommit, h[side+"hash"], h[side+"commit"])
+		r.Env.GitBranch = cmp.Or(r.Env.GitBranch, h[side+"branch"])
 	}
 	for name, text := range h {
 		if !slices.Contains(goOnlyColumns, name) {
@@ -206,32 +200,6 @@ var goTimes = append([]string{"20060102T150405", "2006-01-02"}, foreign.ISO...)
 
 // goSides are the prefixes of the keys of the roles in a comparison, by the value of the line toolchain.
 var goSides = map[string]string{"Tip": "numerator_", "Base": "denominator_", "experiment": "experiment-", "baseline": "baseline-"}
-
-// commit is the commit that a process measured: its own, or the one of its role in a comparison.
-func (p *goParser) commit() string {
-	if commit := p.header["commit"]; commit != "" {
-		return commit
-	}
-	for _, role := range goRoles {
-		if commit := p.header[role]; commit != "" {
-			return commit
-		}
-	}
-	if side := goSides[p.config["toolchain"]]; side != "" {
-		return cmp.Or(p.header[side+"hash"], p.header[side+"commit"])
-	}
-	return ""
-}
-
-func (p *goParser) branch() string {
-	if branch := p.header["branch"]; branch != "" {
-		return branch
-	}
-	if side := goSides[p.config["toolchain"]]; side != "" {
-		return p.header[side+"branch"]
-	}
-	return ""
-}
 
 // goShared has the environment that the runs of a process share, with the facts about their units.
 type goShared struct {
@@ -266,12 +234,11 @@ func (p *goParser) share(r *schema.Run, b *goRun) {
 
 // goUnit is the metric of a unit of Go benchmarks.
 type goUnit struct {
-	metric  string
-	unit    string // as NeuroLens knows it
-	given   string
-	point   int  // the power of ten that makes the stored unit of it
-	decimal bool // there is one
-	better  schema.Better
+	metric string
+	unit   string // as NeuroLens knows it
+	given  string
+	scale  foreign.Scale
+	better schema.Better
 }
 
 // maxGoKnownUnits is how many units are remembered.
@@ -312,10 +279,8 @@ func goUnitOf(name string) goUnit {
 			u.metric = "custom." + u.metric
 		}
 	}
-	stored, factor, _ := schema.StoredUnit(u.unit)
-	u.point = int(math.Round(math.Log10(factor)))
-	u.decimal = math.Pow10(u.point) == factor
-	switch {
+	u.scale = foreign.ScaleOf(u.unit)
+	switch stored, _, _ := schema.StoredUnit(u.unit); {
 	case strings.HasSuffix(name, "/s"), strings.HasSuffix(name, "/sec"):
 		u.better = schema.BetterHigher
 	case strings.HasSuffix(name, "/op"), stored == "ns":
@@ -360,142 +325,9 @@ func (p *goParser) setUnit(text string) {
 	}
 }
 
-// goValue is a number in the stored unit: an integer, or a real.
-type goValue struct {
-	integer bool
-	tick    int64
-	real    float64
-}
-
-// exactInteger is the limit up to which a float64 represents every integer.
-const exactInteger = 1 << 53
-
-var powersOf10 = [...]float64{
-	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-}
-
-// goNumber reads a decimal number in a unit, or a word for NaN or infinity. Numbers of up to 15 digits, which is what
-// go test prints, are read here: their digits and the power of ten are exact, and so is the rounding.
-func goNumber(word []byte, u *goUnit) (goValue, bool) {
-	var digits int64
-	point, seen := 0, false
-	for i, c := range word {
-		switch {
-		case c >= '0' && c <= '9' && i < 16 && u.decimal:
-			digits = 10*digits + int64(c-'0')
-			if seen {
-				point--
-			}
-		case c == '.' && !seen && len(word) > 1:
-			seen = true
-		default:
-			return goAnyNumber(word, u)
-		}
-	}
-	if digits >= exactInteger || len(word) == 0 {
-		return goAnyNumber(word, u)
-	}
-	if !seen && u.point == 0 {
-		return goValue{integer: true, tick: digits}, true
-	}
-	value := float64(digits)
-	if point += u.point; point < 0 {
-		value /= powersOf10[-point]
-	} else {
-		value *= powersOf10[point]
-	}
-	return realValue(value), true
-}
-
-// realValue is a number that may be an integer.
-func realValue(value float64) goValue {
-	if math.Abs(value) <= exactInteger {
-		if tick := int64(value); float64(tick) == value {
-			return goValue{integer: true, tick: tick}
-		}
-	}
-	return goValue{real: value}
-}
-
-// goAnyNumber reads any number.
-func goAnyNumber(word []byte, u *goUnit) (goValue, bool) {
-	if !isGoNumber(word) {
-		return goValue{}, false
-	}
-	n := foreign.Number(word)
-	if u.decimal && u.point == 0 {
-		if tick := n.Int64(); tick != nil {
-			return goValue{integer: true, tick: *tick}, true
-		}
-	}
-	value := n.In(u.unit)
-	if value == nil {
-		return goValue{}, false
-	}
-	return realValue(*value), true
-}
-
-// isGoNumber reports whether a word is a decimal number, or a word that Go prints for NaN or infinity.
+// isGoNumber reports whether a word is a decimal number, or a word that Go prints for NaN or infinity. Not all texts that
+// strconv.ParseFloat reads are such numbers.
 func isGoNumber(word []byte) bool {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(word) && word[i] >= '0' && word[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < len(word) && (word[i] == '-' || word[i] == '+') {
-		i++
-	}
-	switch string(word[i:]) {
-	case "Inf", "NaN":
-		return true
-	}
-	whole := digits()
-	if i < len(word) && word[i] == '.' {
-		i++
-		whole = digits() || whole
-	}
-	if !whole {
-		return false
-	}
-	if i < len(word) && (word[i] == 'e' || word[i] == 'E') {
-		i++
-		if i < len(word) && (word[i] == '-' || word[i] == '+') {
-			i++
-		}
-		if !digits() {
-			return false
-		}
-	}
-	return i == len(word)
-}
-
-// goSeries are the samples of a metric: ticks of 1 until the first that is no integer, reals from then on.
-type goSeries struct {
-	ticks []int64
-	reals []float64
-	hint  int // how many there were in the run before
-}
-
-func (s *goSeries) add(v goValue) {
-	switch {
-	case s.reals == nil && v.integer:
-		if s.ticks == nil {
-			s.ticks = make([]int64, 0, max(s.hint, 1))
-		}
-		s.ticks = append(s.ticks, v.tick)
-	case v.integer:
-		s.reals = append(s.reals, float64(v.tick))
-	default:
-		if s.reals == nil {
-			s.reals = make([]float64, len(s.ticks), max(s.hint, 2*len(s.ticks), 1))
-			for i, t := range s.ticks {
-				s.reals[i] = float64(t)
-			}
-			s.ticks = nil
-		}
-		s.reals = append(s.reals, v.real)
-	}
+	sign := bytes.TrimLeft(word, "+-")
+	return string(sign) == "Inf" || string(sign) == "NaN" || len(bytes.Trim(word, "+-.0123456789eE")) == 0
 }

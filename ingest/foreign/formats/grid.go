@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,25 +13,23 @@ import (
 
 // operationGrid reads the files of comprehensive_benchmark.py and cuda_vs_triton_comparison.py: results of operations
 // over a grid of sizes, by implementation.
-func operationGrid() foreign.Format {
-	return foreign.Format{
-		Name: "operation-grid", About: "comprehensive_benchmark.py: benchmark_results.json, cuda_vs_triton_results_*.json, *_comparison.csv",
-		Level: "a run is an operation at one size by one implementation; the files have only means",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("[].operation", "[].implementation", "[].time_ms") || h.Has("operation", "implementation", "time_ms") ||
-				h.Has("[].operation") && h.HasAny("[].pytorch", "[].cuda", "[].triton") && !h.Has("[].implementation") ||
-				strings.HasPrefix(strings.ToLower(h.FirstLine()), gridHeader)
-		},
-		Read: func(in *foreign.Input, out *foreign.Output) error {
-			switch {
-			case in.Head.JSONAt < 0:
-				return readGridCSV(in, out)
-			case in.Head.HasAny("[].implementation", "implementation"):
-				return readGridJSON(in, out, func(where string, row *gridRow) error { return row.read(where, out) })
-			}
-			return readGridJSON(in, out, func(where string, row *gridComparison) error { return row.read(where, out) })
-		},
-	}
+var operationGrid = foreign.Format{
+	Name: "operation-grid", About: "comprehensive_benchmark.py: benchmark_results.json, cuda_vs_triton_results_*.json, *_comparison.csv",
+	Level: "a run is an operation at one size by one implementation; the files have only means",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("[].operation", "[].implementation", "[].time_ms") || h.Has("operation", "implementation", "time_ms") ||
+			h.Has("[].operation") && h.HasAny("[].pytorch", "[].cuda", "[].triton") && !h.Has("[].implementation") ||
+			strings.HasPrefix(strings.ToLower(h.FirstLine()), gridHeader)
+	},
+	Read: func(in *foreign.Input, out *foreign.Output) error {
+		switch {
+		case in.Head.JSONAt < 0:
+			return readGridCSV(in, out)
+		case in.Head.HasAny("[].implementation", "implementation"):
+			return readGridJSON(in, out, func(where string, row *gridRow) error { return row.read(where, out) })
+		}
+		return readGridJSON(in, out, func(where string, row *gridComparison) error { return row.read(where, out) })
+	},
 }
 
 // readGridJSON reads an array of records, or one.
@@ -46,9 +45,9 @@ func readGridJSON[T any](in *foreign.Input, out *foreign.Output, read func(where
 type gridRow struct {
 	Operation      string         `json:"operation"`
 	Implementation string         `json:"implementation"`
-	Batch          foreign.Text   `json:"batch_size"`
-	Sequence       foreign.Text   `json:"sequence_length"`
-	Dimension      foreign.Text   `json:"tensor_dimension"`
+	Batch          foreign.Text   `json:"batch_size" param:"batch_size"`
+	Sequence       foreign.Text   `json:"sequence_length" param:"sequence_length"`
+	Dimension      foreign.Text   `json:"tensor_dimension" param:"tensor_dimension"`
 	Time           foreign.Number `json:"time_ms"`
 	Memory         foreign.Number `json:"memory_mb"`
 	Speed          foreign.Number `json:"inference_speed"`
@@ -59,29 +58,26 @@ type gridRow struct {
 
 func (row *gridRow) read(where string, out *foreign.Output) error {
 	if row.Operation == "" || row.Implementation == "" {
-		out.Refuse(where, fmt.Errorf("a result without operation or implementation"))
-		return nil
+		return refusal(where, "a result without operation or implementation")
 	}
 	r := gridRun(row.Operation, row.Implementation)
-	foreign.SetParam(&r, "batch_size", string(row.Batch))
-	foreign.SetParam(&r, "sequence_length", string(row.Sequence))
-	foreign.SetParam(&r, "tensor_dimension", string(row.Dimension))
-	if row.Own = row.Own.known(); row.Own != nil {
+	row.Own = row.Own.known()
+	describe(&r, row)
+	if row.Own != nil {
 		return row.own(where, out, r)
 	}
 	timed := gridLatency(&r, row.Time, "cuda_event")
 	single(&r, "device_memory_peak", row.Memory, "MiB")
-	if !timed {
-		return out.Run(where, r)
+	if timed {
+		addValue(&r, measure{"inference_speed", higher}, row.Speed, "1/s")
+		row.rates(&r, "memory_throughput")
 	}
-	addMore(&r, "inference_speed", row.Speed, "1/s")
-	row.rates(&r, "memory_throughput")
 	return out.Run(where, r)
 }
 
 // rates adds the GPU efficiency and the throughput. moved names the metric of throughput_gbps.
 func (row *gridRow) rates(r *schema.Run, moved string) {
-	addMore(r, "gpu_efficiency", row.Efficiency, "%")
+	addValue(r, measure{"gpu_efficiency", higher}, row.Efficiency, "%")
 	if v := row.Throughput.Finite("GiB"); v != nil { // memory_mb / 1024 in a second
 		m := foreign.Aggregate(moved, "B/s", schema.Summary{Mean: v})
 		m.Better = schema.BetterHigher
@@ -94,8 +90,7 @@ func (row *gridRow) own(where string, out *foreign.Output, r schema.Run) error {
 	row.Own.identify(&r)
 	foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", schema.Summary{Mean: row.Time.Finite("ms")}), "ms")
 	if err := row.Own.time(&r, "time_ms"); err != nil {
-		out.Refuse(where, err)
-		return nil
+		return refusal(where, "%w", err)
 	}
 	single(&r, "device_memory_peak", row.Memory, "MiB")
 	row.rates(&r, row.Own.metric("throughput_gbps", "memory_throughput"))
@@ -145,8 +140,7 @@ type gridComparison struct {
 
 func (row *gridComparison) read(where string, out *foreign.Output) error {
 	if row.Operation == "" {
-		out.Refuse(where, fmt.Errorf("a result without operation"))
-		return nil
+		return refusal(where, "a result without operation")
 	}
 	for _, i := range []struct {
 		name   string
@@ -164,7 +158,7 @@ func (row *gridComparison) read(where string, out *foreign.Output) error {
 			foreign.SetParam(&r, "tensor_dimension", m[4])
 		}
 		if gridLatency(&r, i.result.Time, "") {
-			addMore(&r, "speedup", i.result.Speedup, "ratio")
+			addValue(&r, measure{"speedup", higher}, i.result.Speedup, "ratio")
 		}
 		i.result.validate(&r)
 		if err := out.Run(where, r); err != nil {
@@ -198,32 +192,24 @@ func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 			operation = name
 		}
 	}
-	table := in.CSV()
-	var header []string
-	for record, err := range table.Records() {
-		switch {
-		case err != nil:
-			return err
-		case header == nil:
-			for _, name := range record {
-				header = append(header, strings.ToLower(strings.TrimSpace(name)))
+	return tables{
+		heading: func(names, _ []string) bool { return names == nil },
+		begins: func(_ string, names []string) error {
+			for i, name := range names {
+				names[i] = strings.ToLower(strings.TrimSpace(name))
 			}
-			if !slices.Contains(header, "avg time (ms)") {
-				return fmt.Errorf("the table has no column Avg Time (ms)")
+			if !slices.Contains(names, "avg time (ms)") {
+				return errors.New("the table has no column Avg Time (ms)")
 			}
-			continue
-		}
-		where := fmt.Sprintf("line %d", table.Line())
-		r := gridRun(operation, strings.TrimSpace(record[0]))
-		if err := gridCells(&r, header, record); err != nil {
-			out.Refuse(where, err)
-			continue
-		}
-		if err := out.Run(where, r); err != nil {
-			return err
-		}
-	}
-	return nil
+			return nil
+		},
+		fits: func(_, _ []string) bool { return true },
+		row: func(out *foreign.Output, where string, names, record []string) error {
+			r := gridRun(operation, strings.TrimSpace(record[0]))
+			err := gridCells(&r, names, record)
+			return out.RunOr(where, r, err)
+		},
+	}.read(in, out)
 }
 
 func gridCells(r *schema.Run, header, record []string) error {
@@ -244,9 +230,9 @@ func gridCells(r *schema.Run, header, record []string) error {
 		case "avg memory (mb)":
 			foreign.Add(r, foreign.Aggregate("device_memory_peak", "MiB", schema.Summary{Mean: n.Finite("MiB")}), "MiB")
 		case "avg inference speed":
-			addMore(r, "inference_speed", n, "1/s")
+			addValue(r, measure{"inference_speed", higher}, n, "1/s")
 		case "avg gpu efficiency":
-			addMore(r, "gpu_efficiency", n, "%")
+			addValue(r, measure{"gpu_efficiency", higher}, n, "%")
 		}
 	}
 	return nil

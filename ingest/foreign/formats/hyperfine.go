@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,55 +12,41 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func hyperfine() foreign.Format {
-	return foreign.Format{
-		Name:  "hyperfine",
-		About: "hyperfine: JSON of --export-json",
-		Level: "a run is a command with its parameters, a sample is a process that hyperfine timed",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("results[].command") && h.HasAny("results[].times", "results[].mean", "results[].user")
-		},
-		Read: readHyperfine,
-	}
+var hyperfine = foreign.Format{
+	Name:  "hyperfine",
+	About: "hyperfine: JSON of --export-json",
+	Level: "a run is a command with its parameters, a sample is a process that hyperfine timed",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("results[].command") && h.HasAny("results[].times", "results[].mean", "results[].user")
+	},
+	Read: readHyperfine,
 }
 
+// readHyperfine reads the results of one launch of hyperfine, or of several.
 func readHyperfine(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	for first := true; first || another(j); first = false {
-		if err := out.RefuseMismatch(readHyperfineResults(j, out)); err != nil {
+		err := fields{"results": array(j, out, func(where string, result *hyperfineResult) error {
+			r, err := result.run()
+			return out.RunOr(where, r, err)
+		})}.read(j, out)
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readHyperfineResults reads the results of a launch of hyperfine.
-func readHyperfineResults(j *foreign.JSON, out *foreign.Output) error {
-	return j.Members(func(name string) error {
-		if name != "results" {
-			return j.Skip()
-		}
-		return eachElement(j, out, func(where string, result *hyperfineResult) error {
-			r, err := result.run()
-			if err != nil {
-				out.Refuse(where, err)
-				return nil
-			}
-			return out.Run(where, r)
-		})
-	})
-}
-
 // hyperfineResult is a result. Times are in seconds; user and system times are means.
 type hyperfineResult struct {
 	Command    string                  `json:"command"`
-	Mean       foreign.Number          `json:"mean"`
-	StdDev     foreign.Number          `json:"stddev"`
-	Median     foreign.Number          `json:"median"`
+	Mean       foreign.Number          `json:"mean" stat:"mean"`
+	StdDev     foreign.Number          `json:"stddev" stat:"stddev"`
+	Median     foreign.Number          `json:"median" stat:"median"`
 	User       foreign.Number          `json:"user"`
 	System     foreign.Number          `json:"system"`
-	Min        foreign.Number          `json:"min"`
-	Max        foreign.Number          `json:"max"`
+	Min        foreign.Number          `json:"min" stat:"min"`
+	Max        foreign.Number          `json:"max" stat:"max"`
 	Times      []foreign.Number        `json:"times"`
 	Memory     []foreign.Number        `json:"memory_usage_byte"`
 	ExitCodes  []*int64                `json:"exit_codes"` // null for a process that a signal ended
@@ -68,15 +55,14 @@ type hyperfineResult struct {
 }
 
 // run is the run of a result.
-func (h *hyperfineResult) run() (schema.Run, error) {
+func (h *hyperfineResult) run() (r schema.Run, err error) {
 	if h.Command == "" {
-		return schema.Run{}, fmt.Errorf("a result without a command")
+		return r, errors.New("a result without a command")
 	}
 	if n := len(h.ExitCodes); n > 0 && n != len(h.Times) {
-		return schema.Run{}, fmt.Errorf("%d exit_codes for %d times", n, len(h.Times))
+		return r, fmt.Errorf("%d exit_codes for %d times", n, len(h.Times))
 	}
-	var r schema.Run
-	params := map[string]string{}
+	params, all := map[string]string{}, []param(nil)
 	for name, text := range h.Parameters {
 		params[name] = string(text)
 	}
@@ -84,18 +70,15 @@ func (h *hyperfineResult) run() (schema.Run, error) {
 		params["parameter"] = string(h.Parameter)
 	}
 	r.Benchmark = template(h.Command, params)
-	var all []param
-	for _, name := range slices.Sorted(maps.Keys(params)) {
+	names := slices.Sorted(maps.Keys(params))
+	for _, name := range names {
 		all = append(all, param{name, params[name]})
 	}
 	if !setParams(&r, all) {
-		return schema.Run{}, fmt.Errorf("two parameters name the same axis: %v", slices.Sorted(maps.Keys(params)))
+		return r, fmt.Errorf("two parameters name the same axis: %v", names)
 	}
 	h.setOutcome(&r)
-	if err := h.setMetrics(&r); err != nil {
-		return schema.Run{}, err
-	}
-	return r, nil
+	return r, h.setMetrics(&r)
 }
 
 // template is the command as the user gave it to hyperfine, with the names of the parameters instead of their values: make -j
@@ -168,42 +151,32 @@ func (h *hyperfineResult) setOutcome(r *schema.Run) {
 }
 
 func (h *hyperfineResult) setMetrics(r *schema.Run) error {
+	add := func(m schema.Metric, unit string) {
+		m.Level = schema.LevelProcess
+		foreign.Add(r, m, unit)
+	}
 	latency, err := foreign.SeriesOf(h.Times, "s")
 	if err != nil {
 		return fmt.Errorf("reading times: %w", err)
 	}
+	m := foreign.Aggregate("latency", "s", summaryOf(*h, "s"))
 	if latency.Len() > 0 {
-		foreign.Add(r, latency.Metric("latency", schema.LevelProcess), "s")
-	} else {
-		m := foreign.Aggregate("latency", "s", schema.Summary{
-			Min: h.Min.Finite("s"), Max: h.Max.Finite("s"), Mean: h.Mean.Finite("s"), StdDev: h.StdDev.Finite("s"), P50: h.Median.Finite("s"),
-		})
-		m.Level = schema.LevelProcess
-		foreign.Add(r, m, "s")
+		m = latency.Metric("latency", "")
 	}
-	if len(r.Metrics) == 0 {
-		return fmt.Errorf("it has neither times nor a mean")
+	if add(m, "s"); len(r.Metrics) == 0 {
+		return errors.New("it has neither times nor a mean")
 	}
-	n := int64(len(h.Times))
-	for _, cpu := range []struct {
-		name string
-		mean foreign.Number
-	}{{"cpu_user", h.User}, {"cpu_system", h.System}} {
-		if mean := cpu.mean.Finite("s"); mean != nil {
-			m := foreign.Aggregate(cpu.name, "s", schema.Summary{Mean: mean})
-			if n > 0 {
-				m.Summary.N = &n
-			}
-			m.Level = schema.LevelProcess
-			foreign.Add(r, m, "s")
+	for i, mean := range []foreign.Number{h.User, h.System} {
+		m := foreign.Aggregate([]string{"cpu_user", "cpu_system"}[i], "s", schema.Summary{Mean: mean.Finite("s")})
+		if n := int64(len(h.Times)); n > 0 && m.Summary.Mean != nil {
+			m.Summary.N = &n
 		}
+		add(m, "s")
 	}
 	memory, err := foreign.SeriesOf(h.Memory, "B")
 	if err != nil {
 		return fmt.Errorf("reading memory_usage_byte: %w", err)
 	}
-	if memory.Len() > 0 {
-		foreign.Add(r, memory.Metric("peak_memory", schema.LevelProcess), "B")
-	}
+	add(memory.Metric("peak_memory", ""), "B")
 	return nil
 }

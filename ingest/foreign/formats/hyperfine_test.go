@@ -2,8 +2,6 @@ package formats
 
 import (
 	"testing"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestTemplate: a value becomes the name of its parameter where it is a word of the command, and nowhere else.
@@ -26,5 +24,3 @@ func TestTemplate(t *testing.T) {
 		}
 	}
 }
-
-func FuzzHyperfine(f *testing.F) { foreigntest.Fuzz(f, hyperfine(), root, "hyperfine") }

@@ -12,14 +12,12 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func jmh() foreign.Format {
-	return foreign.Format{
-		Name:      "jmh",
-		About:     "JMH, the Java microbenchmark harness: JSON of its results (-rf json), also as a JavaScript array",
-		Level:     "a run is a fork, a sample is the score of an iteration (in mode sample: a call)",
-		Recognize: func(h *foreign.Head) bool { return jmhStart(h) >= 0 },
-		Read:      readJMH,
-	}
+var jmh = foreign.Format{
+	Name:      "jmh",
+	About:     "JMH, the Java microbenchmark harness: JSON of its results (-rf json), also as a JavaScript array",
+	Level:     "a run is a fork, a sample is the score of an iteration (in mode sample: a call)",
+	Recognize: func(h *foreign.Head) bool { return jmhStart(h) >= 0 },
+	Read:      readJMH,
 }
 
 var (
@@ -45,18 +43,18 @@ func jmhStart(h *foreign.Head) int {
 }
 
 type jmhResult struct {
-	JMHVersion       string                  `json:"jmhVersion"`
-	Benchmark        string                  `json:"benchmark"`
+	JMHVersion       string                  `json:"jmhVersion" fact:"jmh_version"`
+	Benchmark        string                  `json:"benchmark" run:"Benchmark"`
 	Mode             string                  `json:"mode"`
 	Threads          foreign.Text            `json:"threads"`
 	JVMArgs          []string                `json:"jvmArgs"`
-	JDKVersion       string                  `json:"jdkVersion"`
-	VMName           string                  `json:"vmName"`
-	VMVersion        string                  `json:"vmVersion"`
-	WarmupIterations foreign.Text            `json:"warmupIterations"`
-	WarmupTime       foreign.Text            `json:"warmupTime"`
-	MeasurementTime  foreign.Text            `json:"measurementTime"`
-	MeasurementBatch foreign.Text            `json:"measurementBatchSize"`
+	JDKVersion       string                  `json:"jdkVersion" fact:"jdk_version"`
+	VMName           string                  `json:"vmName" fact:"vm_name"`
+	VMVersion        string                  `json:"vmVersion" fact:"vm_version"`
+	WarmupIterations foreign.Text            `json:"warmupIterations" fact:"warmup_iterations"`
+	WarmupTime       foreign.Text            `json:"warmupTime" fact:"warmup_time"`
+	MeasurementTime  foreign.Text            `json:"measurementTime" fact:"measurement_time"`
+	MeasurementBatch foreign.Text            `json:"measurementBatchSize" fact:"measurement_batch_size"`
 	Params           map[string]foreign.Text `json:"params"`
 	Primary          jmhMetric               `json:"primaryMetric"`
 	Secondary        map[string]jmhMetric    `json:"secondaryMetrics"`
@@ -99,14 +97,14 @@ func readJMH(in *foreign.Input, out *foreign.Output) error {
 func (result *jmhResult) read(where string, out *foreign.Output) error {
 	out.Version(result.JMHVersion)
 	if result.Benchmark == "" {
-		out.Refuse(where, fmt.Errorf("a result without the name of a benchmark"))
-		return nil
+		return refusal(where, "a result without the name of a benchmark")
 	}
-	if result.Primary.forks() == 0 {
-		return yieldJMHScore(result, where, out)
+	forks := result.Primary.forks()
+	if forks == 0 {
+		return out.Run(where, result.score())
 	}
-	for fork := range result.Primary.forks() {
-		if err := yieldJMHFork(result, fork, where, out); err != nil {
+	for fork := range forks {
+		if err := out.RefuseMismatch(result.yieldFork(fork, where, out)); err != nil {
 			return err
 		}
 	}
@@ -114,45 +112,34 @@ func (result *jmhResult) read(where string, out *foreign.Output) error {
 }
 
 // run is a run with the values that all forks of a result share.
-func (result *jmhResult) run() schema.Run {
-	r := schema.Run{Benchmark: result.Benchmark}
+func (result *jmhResult) run() (r schema.Run) {
+	describe(&r, result)
 	for _, name := range slices.Sorted(maps.Keys(result.Params)) {
 		foreign.SetParam(&r, name, string(result.Params[name]))
 	}
-	// a benchmark can have parameters of these names, too
+	// A benchmark can have parameters of these names, too.
 	for name, text := range map[string]string{"mode": result.Mode, "threads": string(result.Threads)} {
 		if _, taken := result.Params[name]; taken {
 			name = "jmh_" + name
 		}
 		foreign.SetParam(&r, name, text)
 	}
-	var options []string
-	for _, arg := range result.JVMArgs {
-		if strings.HasPrefix(arg, "-X") { // others may be paths and secrets
-			options = append(options, arg)
-		}
-	}
-	for name, text := range map[string]string{
-		"jmh_version": result.JMHVersion, "jdk_version": result.JDKVersion, "vm_name": result.VMName, "vm_version": result.VMVersion,
-		"jvm_options": strings.Join(options, " "), "warmup_iterations": string(result.WarmupIterations),
-		"warmup_time": string(result.WarmupTime), "measurement_time": string(result.MeasurementTime),
-		"measurement_batch_size": string(result.MeasurementBatch),
-	} {
-		foreign.SetFact(&r, name, text)
-	}
+	options := slices.DeleteFunc(slices.Clone(result.JVMArgs), func(arg string) bool {
+		return !strings.HasPrefix(arg, "-X") // others may be paths and secrets
+	})
+	foreign.SetFact(&r, "jvm_options", strings.Join(options, " "))
 	return r
 }
 
 // jmhPercentile matches the names of the percentiles of an iteration's samples.
 var jmhPercentile = regexp.MustCompile(`(^|·)p[01]\.[0-9]+$`)
 
-// yieldJMHFork yields the run of a fork.
-func yieldJMHFork(result *jmhResult, fork int, where string, out *foreign.Output) error {
+// yieldFork yields the run of a fork.
+func (result *jmhResult) yieldFork(fork int, where string, out *foreign.Output) error {
 	r := result.run()
 	m, err := result.Primary.samples("", fork)
 	if err != nil {
-		out.Refuse(fmt.Sprintf("%s/primaryMetric, fork %d", where, fork), err)
-		return nil
+		return refusal(fmt.Sprintf("%s/primaryMetric, fork %d", where, fork), "%w", err)
 	}
 	if m.Values() == nil {
 		r.Status, r.Error = schema.StatusError, "no iteration was measured"
@@ -181,8 +168,8 @@ func yieldJMHFork(result *jmhResult, fork int, where string, out *foreign.Output
 	return out.Run(where, r)
 }
 
-// yieldJMHScore yields the run of a result without raw values.
-func yieldJMHScore(result *jmhResult, where string, out *foreign.Output) error {
+// score is the run of a result without raw values.
+func (result *jmhResult) score() schema.Run {
 	r := result.run()
 	p, q := &result.Primary, result.Primary.quantity("")
 	value := func(n foreign.Number) *float64 {
@@ -202,7 +189,7 @@ func yieldJMHScore(result *jmhResult, where string, out *foreign.Output) error {
 		r.Status, r.Error = schema.StatusError, "no score"
 	}
 	foreign.Add(&r, m, p.Unit)
-	return out.Run(where, r)
+	return r
 }
 
 // quantity is the metric of a JMH score, by its unit.
@@ -220,12 +207,7 @@ var jmhTimes = map[string]struct {
 	per   string
 	perBy float64
 }{
-	"ns":  {"ns", "s", 0},
-	"us":  {"us", "ms", 0},
-	"ms":  {"ms", "us", 0},
-	"s":   {"s", "", 0},
-	"min": {"min", "", 1. / 60},
-	"hr":  {"h", "", 1. / 3600},
+	"ns": {"ns", "s", 0}, "us": {"us", "ms", 0}, "ms": {"ms", "us", 0}, "s": {"s", "", 0}, "min": {"min", "", 1. / 60}, "hr": {"h", "", 1. / 3600},
 }
 
 // quantity gives the quantity of a metric; the name is empty for the primary one. The unit decides, not the mode, because

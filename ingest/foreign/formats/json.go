@@ -2,9 +2,11 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -46,28 +48,6 @@ func side(in *foreign.Input, name string, v any) error {
 	return nil
 }
 
-// headers reads, for each object of a file, the members that apply to all its records, wherever they are: member reads or
-// skips the value of each. A file has one object, or several if results were appended to one another. The file is read a
-// second time for that, unless its beginning has members at all of the paths.
-func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j *foreign.JSON, name string) error, paths ...string) ([]*T, error) {
-	ahead, err := aheadOf(in, paths)
-	if err != nil {
-		return nil, err
-	}
-	defer ahead.Close()
-	j := ahead.JSON()
-	var all []*T
-	for len(all) == 0 || another(j) {
-		h := new(T)
-		all = append(all, h)
-		err := j.Members(func(name string) error { return out.RefuseMismatch(member(h, j, name)) })
-		if err != nil {
-			break // what cannot be read on is said when the records are read
-		}
-	}
-	return all, nil
-}
-
 // aheadOf is the input to read headers from: only the beginning of the file if that has all paths.
 func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
 	if len(paths) > 0 && in.Head.Has(paths...) {
@@ -78,15 +58,6 @@ func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
 
 // another reports whether another object follows. Any other text, which some tools print after a result, ends the file.
 func another(j *foreign.JSON) bool { return j.Kind() == '{' }
-
-// headerAt is the header of an object. It is empty if reading for headers did not reach the object: then the members
-// before the records are read with them.
-func headerAt[T any](all []*T, i int) *T {
-	if i < len(all) {
-		return all[i]
-	}
-	return new(T)
-}
 
 // oneOrMany is a list in JSON, or a single value in its place. A null is an empty list.
 type oneOrMany[T any] []T
@@ -101,26 +72,31 @@ func (m *oneOrMany[T]) UnmarshalJSON(text []byte) error {
 	return foreign.Decode(text, (*[]T)(m))
 }
 
-// decodeMember decodes the value of a member into the field for its name, and skips a member without a field.
-func decodeMember(j *foreign.JSON, name string, fields map[string]any) error {
-	if field, ok := fields[name]; ok {
-		return j.Decode(field)
-	}
-	return j.Skip()
+// refusal is the error with which a reader refuses a record, or a part of it at a place. The functions below report it,
+// and go on with the next record.
+func refusal(where, format string, args ...any) error {
+	return &foreign.Mismatch{Where: where, Err: fmt.Errorf(format, args...)}
 }
 
-// readNext decodes the next value and gives it to read, with its JSON pointer. A value that does not fit is refused alone.
+// readNext decodes the next value and gives it to read, with its JSON pointer. A value that does not fit, and one that
+// read refuses, is refused by itself.
 func readNext[T any](j *foreign.JSON, out *foreign.Output, read func(where string, value *T) error) error {
 	var value T
-	if err := j.Decode(&value); err != nil {
-		return out.RefuseMismatch(err)
+	err := j.Decode(&value)
+	if err == nil {
+		err = read(j.Where(), &value)
 	}
-	return read(j.Where(), &value)
+	return out.RefuseMismatch(err)
 }
 
-// eachElement is readNext for each element of the next array.
+// elements is readNext for each element of the next array.
+func elements[T any](j *foreign.JSON, out *foreign.Output, read func(where string, element *T) error) error {
+	return j.Elements(func(int) error { return readNext(j, out, read) })
+}
+
+// eachElement is elements, but refuses a value that is no array.
 func eachElement[T any](j *foreign.JSON, out *foreign.Output, read func(where string, element *T) error) error {
-	return out.RefuseMismatch(j.Elements(func(int) error { return readNext(j, out, read) }))
+	return out.RefuseMismatch(elements(j, out, read))
 }
 
 // eachDocument is readNext for each of the JSON documents of a file.
@@ -141,7 +117,7 @@ func eachJSONLine[T any](in *foreign.Input, out *foreign.Output, read func(where
 		if strings.TrimSpace(text) == "" || !decode(out, where, jsontext.Value(text), &line) {
 			return nil
 		}
-		return read(where, &line)
+		return out.RefuseMismatch(read(where, &line))
 	})
 }
 
@@ -151,12 +127,26 @@ func eachText[T any](texts []jsontext.Value, array string, out *foreign.Output, 
 		var element T
 		where := fmt.Sprintf("%s/%d", array, i)
 		err := foreign.DecodeAt(where, text, &element)
-		if err != nil {
-			err = out.RefuseMismatch(err)
-		} else {
+		if err == nil {
 			err = read(where, &element)
 		}
-		if err != nil {
+		if err := out.RefuseMismatch(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachMember is readNext for the texts of the members of an object, sorted by name.
+func eachMember[T any](texts map[string]jsontext.Value, object string, out *foreign.Output, read func(where, name string, member *T) error) error {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		var member T
+		where := object + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		err := foreign.DecodeAt(where, texts[name], &member)
+		if err == nil {
+			err = read(where, name, &member)
+		}
+		if err := out.RefuseMismatch(err); err != nil {
 			return err
 		}
 	}
@@ -170,23 +160,14 @@ type jsonMember struct {
 }
 
 // jsonMembersOf are the members of an object in their order, including duplicate names.
-func jsonMembersOf(object jsontext.Value) ([]jsonMember, error) {
+func jsonMembersOf(object jsontext.Value) (members []jsonMember, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(object))
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
+	_, err = d.ReadToken()
+	for err == nil && d.PeekKind() == jsontext.KindString {
+		token, nameErr := d.ReadToken()
+		name := token.String()
+		value, valueErr := d.ReadValue()
+		members, err = append(members, jsonMember{name, value.Clone()}), cmp.Or(nameErr, valueErr)
 	}
-	var members []jsonMember
-	for d.PeekKind() == jsontext.KindString {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		text := name.String()
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		members = append(members, jsonMember{text, value.Clone()})
-	}
-	return members, nil
+	return members, err
 }

@@ -17,15 +17,13 @@ import (
 )
 
 // jsonLines is NeuroLens's own format: one run per line, with its samples and operators.
-func jsonLines() foreign.Format {
-	return foreign.Format{
-		Name:      "jsonl",
-		Log:       true,
-		About:     "NeuroLens's own format, one run per line (neurolens ingest --json-schema; neurolens export - --format jsonl)",
-		Level:     "a run is a line, which says what a sample is",
-		Recognize: isRunLine,
-		Read:      readRunLines,
-	}
+var jsonLines = foreign.Format{
+	Name:      "jsonl",
+	Log:       true,
+	About:     "NeuroLens's own format, one run per line (neurolens ingest --json-schema; neurolens export - --format jsonl)",
+	Level:     "a run is a line, which says what a sample is",
+	Recognize: isRunLine,
+	Read:      readRunLines,
 }
 
 // isRunLine reports whether a file begins with a run. A run after other text may be an example, as on a page about the

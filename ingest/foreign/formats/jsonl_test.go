@@ -11,8 +11,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-func FuzzJSONLines(f *testing.F) { foreigntest.Fuzz(f, jsonLines(), root, "jsonl") }
-
 // read reads a text of a format.
 func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report, error) {
 	t.Helper()
@@ -43,7 +41,7 @@ func TestMisspeltColumn(t *testing.T) {
 func TestOwnID(t *testing.T) {
 	const line = `{"run_id": "01M803WFHRY38F8GJ8TH75NQVV", "started_at": "2026-11-21T22:33:28.888437Z", "time_source": "clock", "purpose": "profile",
 		"source": "neurolens", "benchmark": "b", "params": {}, "status": "ok", "metric": "latency", "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]}`
-	runs, report, err := read(t, jsonLines(), line)
+	runs, report, err := read(t, jsonLines, line)
 	if err != nil || len(runs) != 1 || report.Refused > 0 {
 		t.Fatalf("%v, %+v", err, report)
 	}
@@ -51,7 +49,7 @@ func TestOwnID(t *testing.T) {
 	if r.RunID != "01M803WFHRY38F8GJ8TH75NQVV" || r.Params == nil || r.Metrics[0].Ticks == nil || r.Purpose != schema.PurposeProfile || r.TimeSource != schema.TimeClock {
 		t.Errorf("%+v", r)
 	}
-	_, report, _ = read(t, jsonLines(), strings.Replace(line, `, "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]`, "", 1))
+	_, report, _ = read(t, jsonLines, strings.Replace(line, `, "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]`, "", 1))
 	if report.Refused != 1 || !strings.Contains(report.Refusals[0].Why, "without its samples") {
 		t.Errorf("a run without its samples: %+v", report)
 	}
@@ -78,7 +76,7 @@ func TestFailedRequests(t *testing.T) {
 		head + `16]}], "warnings": ["16 requests failed"]}`:                             "16 requests failed",
 		head + `16]}], "warnings": ["16 requests failed, as allow_failed: 20 allows"]}`: "16 requests failed, as allow_failed: 20 allows",
 	} {
-		runs, _, err := read(t, jsonLines(), record+"\n")
+		runs, _, err := read(t, jsonLines, record+"\n")
 		if err != nil || len(runs) != 1 {
 			t.Errorf("%s: %d runs, %v", record, len(runs), err)
 			continue

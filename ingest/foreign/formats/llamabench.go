@@ -17,25 +17,51 @@ import (
 
 const llamaLevel = "a run is one test of one configuration, named as llama-bench names it (pp512, tg128, pp512 @ d1024)"
 
-// llamaBench reads the JSON forms, which have the samples.
-func llamaBench() foreign.Format {
-	return foreign.Format{
+// llamaBench reads the JSON forms, which have the samples, the CSV form, and the forms for people and for databases.
+var llamaBench = []foreign.Format{
+	{
 		Name:      "llama-bench",
 		Log:       true,
 		About:     "llama.cpp: llama-bench -o json and -o jsonl",
 		Level:     llamaLevel + "; a sample is one repetition",
 		Recognize: func(h *foreign.Head) bool { return isLlama(h, "[].") || isLlama(h, "") },
 		Read:      readLlamaBench,
-	}
+	},
+	{
+		Name:      "llama-bench-csv",
+		Log:       true,
+		About:     "llama.cpp: llama-bench -o csv",
+		Level:     llamaLevel + "; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool { return h.Matches(llamaColumnsLine) },
+		Read:      readLlamaCSV,
+	},
+	{
+		Name:        "llama-bench-text",
+		Log:         true,
+		About:       "llama.cpp: llama-bench -o md and -o sql",
+		Level:       llamaLevel + "; only aggregates, no samples",
+		OwnHeadings: regexp.MustCompile(`^ggml_|^llama_`),
+		Recognize:   func(h *foreign.Head) bool { return h.Matches(llamaHeader) || h.Matches(llamaInsert) },
+		Read:        readLlamaText,
+	},
 }
 
 func isLlama(h *foreign.Head, at string) bool {
 	return h.Has(at+"build_commit", at+"model_type", at+"n_prompt", at+"n_gen") && h.HasAny(at+"avg_ts", at+"samples_ns", at+"avg_ns")
 }
 
+// readLlamaBench reads records in arrays, or a record a line. A line that is cut short is refused by itself. The text
+// that llama.cpp prints before the first one is skipped.
 func readLlamaBench(in *foreign.Input, out *foreign.Output) error {
 	if bytes.HasPrefix(in.Head.Bytes[max(in.Head.JSONAt, 0):], []byte("{")) {
-		return readLlamaLines(in, out)
+		began := false
+		return in.EachLine(func(n int, text string) error {
+			text = strings.TrimSpace(text)
+			if began = began || strings.HasPrefix(text, "{"); text == "" || !began {
+				return nil
+			}
+			return out.RefuseMismatch(llamaRecord(in, out, fmt.Sprintf("line %d", n), jsontext.Value(text)))
+		})
 	}
 	j := in.JSON()
 	for j.More() {
@@ -44,7 +70,7 @@ func readLlamaBench(in *foreign.Input, out *foreign.Output) error {
 			if err != nil {
 				return err
 			}
-			return llamaRecord(in, out, j.Where(), text)
+			return out.RefuseMismatch(llamaRecord(in, out, j.Where(), text))
 		})
 		if err := out.RefuseMismatch(err); err != nil {
 			return err
@@ -53,46 +79,23 @@ func readLlamaBench(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// readLlamaLines reads a record a line. One that is cut short is refused alone. What llama.cpp prints before the first
-// one is read over.
-func readLlamaLines(in *foreign.Input, out *foreign.Output) error {
-	began := false
-	return in.EachLine(func(n int, text string) error {
-		text = strings.TrimSpace(text)
-		if began = began || strings.HasPrefix(text, "{"); text == "" || !began {
-			return nil
-		}
-		return llamaRecord(in, out, fmt.Sprintf("line %d", n), jsontext.Value(text))
-	})
-}
-
-// llamaSamples are the samples of a record.
-type llamaSamples struct {
-	NS jsontext.Value `json:"samples_ns"`
-	TS jsontext.Value `json:"samples_ts"`
-}
-
 func llamaRecord(in *foreign.Input, out *foreign.Output, where string, text jsontext.Value) error {
-	var fields map[string]jsontext.Value
-	var samples llamaSamples
-	if !decode(out, where, text, &fields) || !decode(out, where, text, &samples) {
-		return nil
+	var members map[string]jsontext.Value
+	if err := foreign.DecodeAt(where, text, &members); err != nil {
+		return err
 	}
 	record := llamaRow{}
-	for name, value := range fields {
+	for name, value := range members {
 		if kind := value.Kind(); kind != jsontext.KindBeginArray && kind != jsontext.KindBeginObject {
 			record[name] = foreign.TextOf(value)
 		}
 	}
 	r := record.run(in, out)
-	for _, array := range []struct {
-		metric, name, unit string
-		text               jsontext.Value
-	}{{"latency", "samples_ns", "ns", samples.NS}, {"throughput", "samples_ts", "tokens/s", samples.TS}} {
-		if array.text.Kind() != jsontext.KindBeginArray {
+	for _, array := range []struct{ metric, name, unit string }{{"latency", "samples_ns", "ns"}, {"throughput", "samples_ts", "tokens/s"}} {
+		if members[array.name].Kind() != jsontext.KindBeginArray {
 			continue
 		}
-		series, err := foreign.ReadSeries(array.text, unitOf(array.unit))
+		series, err := foreign.ReadSeries(members[array.name], unitOf(array.unit))
 		if err != nil {
 			out.Refuse(where+"/"+array.name, err)
 			continue
@@ -218,55 +221,23 @@ func (l llamaRow) test() string {
 
 // aggregates adds the metrics without samples. A test without any metric failed.
 func (l llamaRow) aggregates(r *schema.Run) {
-	number := func(name string) foreign.Number {
-		var n foreign.Number
-		if err := n.UnmarshalJSON([]byte(`"` + l[name] + `"`)); err != nil {
-			return ""
-		}
-		return n
-	}
 	for _, m := range []struct{ name, field, unit string }{{"latency", "ns", "ns"}, {"throughput", "ts", "tokens/s"}} {
-		a := &servingAggregates{Avg: number("avg_" + m.field), Std: number("stddev_" + m.field)}
-		if !a.nothing() {
-			addAggregates(r, measure{name: m.name}, a, m.unit)
+		number := func(statistic string) *float64 {
+			return numberOf(jsontext.Value(`"` + l[statistic+m.field] + `"`)).Finite(unitOf(m.unit))
+		}
+		if s := (schema.Summary{Mean: number("avg_"), StdDev: number("stddev_")}); !nothing(&s) {
+			addAggregates(r, measure{name: m.name}, s, m.unit)
 		}
 	}
 	if len(r.Metrics) == 0 {
 		noResult(r, "the record has no measurement")
 		return
 	}
-	if r.Metric("throughput") != nil {
-		r.Primary = "throughput"
-	}
+	primary(r, "throughput")
 }
 
 // llamaTest is the name of a test: pp512, tg128 @ d1024, pp512+tg128.
 var llamaTest = regexp.MustCompile(`^(?:pp(\d+))?\+?(?:tg(\d+))?(?: ?@ ?d(\d+))?$`)
-
-// llamaBenchTable reads the CSV form.
-func llamaBenchTable() foreign.Format {
-	return foreign.Format{
-		Name:      "llama-bench-csv",
-		Log:       true,
-		About:     "llama.cpp: llama-bench -o csv",
-		Level:     llamaLevel + "; only aggregates, no samples",
-		Recognize: func(h *foreign.Head) bool { return h.Matches(llamaColumnsLine) },
-		Read:      readLlamaCSV,
-	}
-}
-
-// llamaBenchText reads the forms for people and for databases.
-func llamaBenchText() foreign.Format {
-	return foreign.Format{
-		Name:        "llama-bench-text",
-		Log:         true,
-		About:       "llama.cpp: llama-bench -o md and -o sql",
-		Level:       llamaLevel + "; only aggregates, no samples",
-		OwnHeadings: regexp.MustCompile(`^ggml_|^llama_`),
-		Recognize:   func(h *foreign.Head) bool { return h.Matches(llamaHeader) || h.Matches(llamaInsert) },
-		Read:        readLlamaText,
-	}
-}
 
 var (
 	llamaHeader      = regexp.MustCompile(`(?m)^\| *model *\|(?:.*\|)? *backend *\|(?:.*\|)? *test *\| *t/s *\|`)
@@ -330,13 +301,10 @@ func readLlamaText(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 	}
-	if err := t.flush("", ""); err != nil {
-		return err
-	}
 	if !t.found {
 		out.Refuse("", errors.New("a table without rows: no test was completed"))
 	}
-	return nil
+	return t.flush("", "")
 }
 
 // take reads a line.
@@ -432,21 +400,12 @@ func llamaCells(names, values []string) (llamaRow, error) {
 			if test == nil || values[i] == "" {
 				return nil, fmt.Errorf("%q is not a test", values[i])
 			}
-			for j, field := range []string{"n_prompt", "n_gen", "n_depth"} {
-				row[field] = "0"
-				if test[j+1] != "" {
-					row[field] = test[j+1]
-				}
-			}
+			row["n_prompt"], row["n_gen"], row["n_depth"] = cmp.Or(test[1], "0"), cmp.Or(test[2], "0"), cmp.Or(test[3], "0")
 		case "t/s":
 			avg, deviation, _ := strings.Cut(values[i], "±")
 			row["avg_ts"], row["stddev_ts"] = strings.TrimSpace(avg), strings.TrimSpace(deviation)
 		default:
-			field, ok := llamaColumns[name]
-			if !ok {
-				field = name
-			}
-			row[field] = values[i]
+			row[cmp.Or(llamaColumns[name], name)] = values[i]
 		}
 	}
 	return row, nil

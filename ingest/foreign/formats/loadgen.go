@@ -13,9 +13,10 @@ import (
 
 const loadgenLevel = "a run is one test; only aggregates, no samples"
 
-// loadgenSummary reads the summary that MLPerf's LoadGen writes.
-func loadgenSummary() foreign.Format {
-	return foreign.Format{
+// loadgenFormats are the formats of MLPerf's LoadGen: its summary, its log since it is JSON, and the log of 2019, which
+// has no results.
+var loadgenFormats = []foreign.Format{
+	{
 		Name:  "mlperf-summary",
 		About: "MLPerf LoadGen: mlperf_log_summary.txt of all years; ignored if mlperf_log_detail.txt next to it has the results as well",
 		Level: loadgenLevel,
@@ -23,29 +24,21 @@ func loadgenSummary() foreign.Format {
 			return h.Matches(loadgenTitle) || h.Whole && len(h.Bytes) < 4<<10 && h.Matches(loadgenAccuracy)
 		},
 		Read: readLoadgenSummary,
-	}
-}
-
-// loadgenDetail reads the log of LoadGen since it is JSON.
-func loadgenDetail() foreign.Format {
-	return foreign.Format{
+	},
+	{
 		Name:      "mlperf",
 		About:     "MLPerf LoadGen: mlperf_log_detail.txt since v0.7",
 		Level:     loadgenLevel,
 		Recognize: func(h *foreign.Head) bool { return h.Matches(loadgenLog) },
 		Read:      readLoadgenDetail,
-	}
-}
-
-// loadgenOldDetail is the log of 2019, which has no results.
-func loadgenOldDetail() foreign.Format {
-	return foreign.Format{
+	},
+	{
 		Name:      "mlperf-2019",
 		About:     "MLPerf LoadGen: mlperf_log_detail.txt of v0.5, which has settings but no results; read together with mlperf_log_summary.txt next to it",
 		Level:     loadgenLevel,
 		Recognize: func(h *foreign.Head) bool { return loadgenOld.MatchString(h.FirstLine()) },
 		Side:      "settings of a test, without its results: they are in mlperf_log_summary.txt",
-	}
+	},
 }
 
 var (
@@ -64,13 +57,13 @@ type loadgenTest struct {
 	mode     string
 	validity string
 	reason   string
-	times    map[string]*servingAggregates // by metric
+	times    map[string]*schema.Summary // by metric
 	rates    map[string]foreign.Number
 	unkept   []string
 }
 
-func newLoadgenTest() *loadgenTest {
-	return &loadgenTest{times: map[string]*servingAggregates{}, rates: map[string]foreign.Number{}}
+func newLoadgenTest(where string) *loadgenTest {
+	return &loadgenTest{where: where, times: map[string]*schema.Summary{}, rates: map[string]foreign.Number{}}
 }
 
 // loadgenRates are the rates, in the order in which they are stored.
@@ -85,13 +78,20 @@ var loadgenRates = []struct {
 	{measure{"output_token_throughput_without_overhead", higher}, "tokens/s"},
 }
 
-// setTime takes a statistic of a time.
-func (t *loadgenTest) setTime(metric, statistic string, value foreign.Number) {
-	if t.times[metric] == nil {
-		t.times[metric] = &servingAggregates{}
+// setTime takes a statistic of a time: min, max, mean, or a percentile, such as 99.00 or 99.
+func (t *loadgenTest) setTime(metric, word, percentile string, value foreign.Number) {
+	name := strings.ToLower(word)
+	if name == "" {
+		if strings.Contains(percentile, ".") {
+			percentile = strings.TrimRight(strings.TrimRight(percentile, "0"), ".")
+		}
+		name = "p" + percentile
 	}
-	if !t.times[metric].set(statistic, value) {
-		t.unkept = append(t.unkept, metric+" "+statistic)
+	if t.times[metric] == nil {
+		t.times[metric] = &schema.Summary{}
+	}
+	if !setStatistic(t.times[metric], name, value, "ns") {
+		t.unkept = append(t.unkept, metric+" "+name)
 	}
 }
 
@@ -143,14 +143,12 @@ func (t *loadgenTest) emit(out *foreign.Output) error {
 		delete(t.times, "query_latency")
 	}
 	for _, m := range []measure{{name: "latency"}, {name: "ttft"}, {name: "tpot"}, {"sample_latency", lower}} {
-		if a := t.times[m.name]; a != nil && !a.nothing() {
-			addAggregates(r, m, a, "ns")
+		if s := t.times[m.name]; s != nil && !nothing(s) {
+			addAggregates(r, m, *s, "ns")
 		}
 	}
 	for _, m := range loadgenRates {
-		if n := t.rates[m.name]; n.Float64() != nil && *n.Float64() != 0 {
-			addValue(r, m.measure, n, m.unit)
-		}
+		addValue(r, m.measure, nonZero(t.rates[m.name]), m.unit)
 	}
 	t.outcome()
 	out.LeaveOutNamed("percentiles other than 25, 50, 75, 90, 95 and 99", t.unkept...)
@@ -168,15 +166,10 @@ func (t *loadgenTest) outcome() {
 		r.Status, r.Stage, r.ErrorKind = schema.StatusError, schema.StageValidate, "invalid"
 		r.Error = strings.TrimSpace("result is " + t.validity + ". " + t.reason)
 	}
-	names := []string{"latency", "throughput"}
 	if s := scenarioName(t.scenario); s == "Offline" || s == "Server" {
-		names = []string{"throughput", "scheduled_throughput", "latency"}
+		primary(r, "throughput", "scheduled_throughput")
 	}
-	for _, name := range names {
-		if r.Primary == "" && r.Metric(name) != nil {
-			r.Primary = name
-		}
-	}
+	primary(r, "latency", "throughput")
 }
 
 // loadgenEntry is a line of the log.
@@ -197,18 +190,18 @@ var detailRates = map[string]string{
 }
 
 func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
-	t, read := newLoadgenTest(), false
+	t, read := newLoadgenTest(""), false
 	err := in.EachLine(func(n int, text string) (err error) {
+		where := fmt.Sprintf("line %d", n)
 		text, ok := strings.CutPrefix(text, ":::MLLOG ")
 		var entry loadgenEntry
-		if !ok || !decode(out, fmt.Sprintf("line %d", n), jsontext.Value(text), &entry) || entry.Namespace != "mlperf::logging" { // the accelerator's own
+		if !ok || !decode(out, where, jsontext.Value(text), &entry) || entry.Namespace != "mlperf::logging" { // the accelerator's own
 			return nil
 		}
 		if entry.Key == "loadgen_version" {
 			if t.begun {
 				err = t.emit(out)
-				t = newLoadgenTest()
-				t.where = fmt.Sprintf("line %d", n)
+				t = newLoadgenTest(where)
 			}
 			t.begun = true
 		}
@@ -250,13 +243,12 @@ func (t *loadgenTest) entry(in *foreign.Input, out *foreign.Output, e *loadgenEn
 	case "num_errors", "num_warnings":
 		foreign.SetFact(&t.run, "mlperf."+e.Key, text)
 	default:
-		t.result(e.Key, text)
+		t.result(e.Key, csvNumber(text))
 	}
 }
 
 // result reads a line that is a result or a setting.
-func (t *loadgenTest) result(key, text string) {
-	value := csvNumber(text)
+func (t *loadgenTest) result(key string, value foreign.Number) {
 	if value.Float64() == nil {
 		return
 	}
@@ -269,7 +261,7 @@ func (t *loadgenTest) result(key, text string) {
 		if m[4] != "" {
 			metric = "query_latency"
 		}
-		t.setTime(metric, statisticName(m[2], m[3]), value)
+		t.setTime(metric, m[2], m[3], value)
 		return
 	}
 	if param, ok := strings.CutPrefix(key, "effective_"); ok {
@@ -295,54 +287,29 @@ var summaryRates = map[string]string{
 
 // take reads a line of the summary.
 func (t *loadgenTest) take(name, text string) {
-	switch name {
-	case "SUT name":
-		foreign.SetParam(&t.run, "sut", text)
-		return
-	case "Scenario":
-		t.scenario = text
-		return
-	case "Mode":
-		t.mode = text
-		return
-	case "Result is":
-		t.validity = text
-		return
-	case "Samples per query": // the result of MultiStream until v1.1
-		foreign.SetParam(&t.run, "samples_per_query", text)
-		return
-	}
 	value := csvNumber(text)
-	if value.Float64() == nil {
-		return
-	}
-	if rate, ok := summaryRates[name]; ok {
+	rate, isRate := summaryRates[name]
+	m := summaryTime.FindStringSubmatch(name)
+	switch {
+	case name == "SUT name":
+		foreign.SetParam(&t.run, "sut", text)
+	case name == "Scenario":
+		t.scenario = text
+	case name == "Mode":
+		t.mode = text
+	case name == "Result is":
+		t.validity = text
+	case name == "Samples per query": // the result of MultiStream until v1.1
+		foreign.SetParam(&t.run, "samples_per_query", text)
+	case value.Float64() == nil:
+	case isRate:
 		t.rates[rate] = value
-		return
+	case m != nil:
+		metric := map[string]string{"": "latency", "first token": "ttft", "time to output token": "tpot"}[strings.ToLower(m[3])]
+		t.setTime(metric, m[1], m[2], value)
+	default:
+		t.setParam(strings.NewReplacer(" (ns)", "_ns", " (ms)", "_ms").Replace(name), value)
 	}
-	if m := summaryTime.FindStringSubmatch(name); m != nil {
-		metric := "latency"
-		switch strings.ToLower(m[3]) {
-		case "first token":
-			metric = "ttft"
-		case "time to output token":
-			metric = "tpot"
-		}
-		t.setTime(metric, statisticName(m[1], m[2]), value)
-		return
-	}
-	t.setParam(strings.NewReplacer(" (ns)", "_ns", " (ms)", "_ms").Replace(name), value)
-}
-
-// statisticName is min, max, mean, or p99 of 99.00 and of 99.
-func statisticName(word, percentile string) string {
-	if word != "" {
-		return strings.ToLower(word)
-	}
-	if strings.Contains(percentile, ".") {
-		percentile = strings.TrimRight(strings.TrimRight(percentile, "0"), ".")
-	}
-	return "p" + percentile
 }
 
 func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
@@ -355,14 +322,12 @@ func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
 		out.LeaveTo(detail, "a summary of "+detail, 1)
 		return nil
 	}
-	t := newLoadgenTest()
-	titled := false
+	t, titled := newLoadgenTest(""), false
 	err := in.EachLine(func(n int, text string) (err error) {
 		if loadgenTitle.MatchString(text) {
 			if titled {
 				err = t.emit(out)
-				t = newLoadgenTest()
-				t.where = fmt.Sprintf("line %d", n)
+				t = newLoadgenTest(fmt.Sprintf("line %d", n))
 			}
 			titled = true
 		}
@@ -378,7 +343,12 @@ func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
 		out.LeaveOut("accuracy tests: they measure no performance", 1)
 		return nil
 	}
-	t.oldDetail(in, out, log)
+	if m := oldDate.FindStringSubmatch(log); m != nil { // of the log of 2019
+		in.SetStart(&t.run, m[1])
+	}
+	if m := oldVersion.FindStringSubmatch(log); m != nil {
+		t.version(out, strings.TrimSpace(m[1]))
+	}
 	return t.emit(out)
 }
 
@@ -386,16 +356,6 @@ var (
 	oldDate    = regexp.MustCompile(`(?m)ns : Date \+ time of test: (\S+)`)
 	oldVersion = regexp.MustCompile(`(?m)ns : version : (.+)$`)
 )
-
-// oldDetail sets the start and the version from the log of 2019 next to a summary.
-func (t *loadgenTest) oldDetail(in *foreign.Input, out *foreign.Output, log string) {
-	if m := oldDate.FindStringSubmatch(log); m != nil {
-		in.SetStart(&t.run, m[1])
-	}
-	if m := oldVersion.FindStringSubmatch(log); m != nil {
-		t.version(out, strings.TrimSpace(m[1]))
-	}
-}
 
 func (t *loadgenTest) version(out *foreign.Output, text string) {
 	text = strings.ToValidUTF8(text, "")

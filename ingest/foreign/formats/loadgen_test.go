@@ -26,7 +26,7 @@ func TestTrainingLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		detail := loadgenDetail()
+		detail := loadgenFormats[1]
 		report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &detail, func(schema.Valid) bool { return true })
 		if report.Runs > 0 || report.Refused != 1 {
 			t.Errorf("%+v %v", report, err)

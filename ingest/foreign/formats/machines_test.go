@@ -11,13 +11,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-func FuzzFIO(f *testing.F) { foreigntest.Fuzz(f, fio(), root, "fio") }
-
 // TestFIOFailedAtOnce: a job that moved nothing before it failed has no rates of 0.
 func TestFIOFailedAtOnce(t *testing.T) {
 	const text = `{"fio version":"fio-3.33","jobs":[{"jobname":"z","error":25,"job options":{"rw":"trim"},
 		"trim":{"io_bytes":0,"total_ios":1,"iops":0.0,"bw_bytes":0,"bw":0,"runtime":1}}]}`
-	runs, report, err := read(t, fio(), text)
+	runs, report, err := read(t, fio, text)
 	if err != nil || len(runs) != 1 || runs[0].Status != schema.StatusError || len(runs[0].Metrics) > 0 {
 		t.Errorf("%+v, %+v, %v", runs, report, err)
 	}
@@ -48,11 +46,6 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func FuzzSysbench(f *testing.F) { foreigntest.Fuzz(f, sysbench(), root, "sysbench") }
-
-func FuzzReframe(f *testing.F)        { foreigntest.Fuzz(f, reframe()[0], root, "reframe") }
-func FuzzReframePerflog(f *testing.F) { foreigntest.Fuzz(f, reframe()[1], root, "reframe") }
-
 // TestHostile: what no tool writes is refused or left away; it takes neither long nor much memory.
 func TestHostile(t *testing.T) {
 	deep := strings.Repeat(`[`, 20_000)
@@ -62,20 +55,20 @@ func TestHostile(t *testing.T) {
 		text   string
 		runs   int
 	}{
-		"nccl: deep":      {ncclTests(), `{"nccl_version":1,"config":{"nthreads":1,"ngpus":1},"results":` + deep, 0},
-		"nccl: wide":      {ncclTests(), "# size count type time algbw busbw #wrong\n 8 2 float " + wide + "\n 8 2 float 1 1 1 0 1 1 1 0", 2},
-		"nccl: huge":      {ncclTests(), "# size count type time algbw busbw #wrong\n 8 2 float 1e999 1 1 0 1 1 1 0", 2},
-		"nccl: ranks":     {ncclTests(), `{"nccl_version":1,"config":{"nthreads":9e18,"ngpus":9e18,"devices":[{}]},"results":[{"in_place":{"time":1}}]}`, 1},
-		"nvb: wide":       {nvbandwidth(), "nvbandwidth Version: v1\nRunning x.\ncopy GPU(column) (GB/s)\n0 " + wide + "\n0 " + wide, 0},
-		"nvb: parts":      {nvbandwidth(), `{"nvbandwidth":{"testcases":[{"name":"x","bandwidth_description":"a Total bandwidth","bandwidth_matrix":[[],[],[]]}]}}`, 0},
-		"fio: deep":       {fio(), "{\n\"fio version\":\"fio-3\",\"jobs\":" + deep, 0},
-		"fio: times":      {fio(), `{"fio version":"fio-3","timestamp":9e18,"jobs":[{"elapsed":-9e18,"read":{"iops":1,"runtime":1e300}}]}`, 1},
-		"fio: no end":     {fio(), "{\n\"fio version\":\"fio-3\",\"jobs\":[{\"read\":{\"iops\":1}}", 1},
-		"sysbench: wide":  {sysbench(), "sysbench 1.0.20 (using system LuaJIT)\n[ 1s ] " + wide + "\n[ 2s ] thds: 1 eps: 5.0 lat (ms,95%): 1.0", 1},
-		"sysbench: huge":  {sysbench(), "sysbench 1.0.20 (using system LuaJIT)\n    total time:    99999999999999999999999999999999999999.0s", 1},
-		"reframe: deep":   {reframe()[0], `{"session_info":{"data_version":"4.1"},"runs":` + deep, 0},
-		"reframe: times":  {reframe()[0], `{"session_info":{"data_version":"4.1"},"runs":[{"testcases":[{"name":"x","result":"pass","job_submit_time":1e300,"time_run":1e300}]}]}`, 1},
-		"perflog: params": {reframe()[1], "2024-01-02T03:04:05|reframe 4|x" + strings.Repeat(" %a=1", 20_000) + " on a:b using c|jobid=1|v=1|s", 1},
+		"nccl: deep":      {ncclTests, `{"nccl_version":1,"config":{"nthreads":1,"ngpus":1},"results":` + deep, 0},
+		"nccl: wide":      {ncclTests, "# size count type time algbw busbw #wrong\n 8 2 float " + wide + "\n 8 2 float 1 1 1 0 1 1 1 0", 2},
+		"nccl: huge":      {ncclTests, "# size count type time algbw busbw #wrong\n 8 2 float 1e999 1 1 0 1 1 1 0", 2},
+		"nccl: ranks":     {ncclTests, `{"nccl_version":1,"config":{"nthreads":9e18,"ngpus":9e18,"devices":[{}]},"results":[{"in_place":{"time":1}}]}`, 1},
+		"nvb: wide":       {nvbandwidth, "nvbandwidth Version: v1\nRunning x.\ncopy GPU(column) (GB/s)\n0 " + wide + "\n0 " + wide, 0},
+		"nvb: parts":      {nvbandwidth, `{"nvbandwidth":{"testcases":[{"name":"x","bandwidth_description":"a Total bandwidth","bandwidth_matrix":[[],[],[]]}]}}`, 0},
+		"fio: deep":       {fio, "{\n\"fio version\":\"fio-3\",\"jobs\":" + deep, 0},
+		"fio: times":      {fio, `{"fio version":"fio-3","timestamp":9e18,"jobs":[{"elapsed":-9e18,"read":{"iops":1,"runtime":1e300}}]}`, 1},
+		"fio: no end":     {fio, "{\n\"fio version\":\"fio-3\",\"jobs\":[{\"read\":{\"iops\":1}}", 1},
+		"sysbench: wide":  {sysbench, "sysbench 1.0.20 (using system LuaJIT)\n[ 1s ] " + wide + "\n[ 2s ] thds: 1 eps: 5.0 lat (ms,95%): 1.0", 1},
+		"sysbench: huge":  {sysbench, "sysbench 1.0.20 (using system LuaJIT)\n    total time:    99999999999999999999999999999999999999.0s", 1},
+		"reframe: deep":   {reframe[0], `{"session_info":{"data_version":"4.1"},"runs":` + deep, 0},
+		"reframe: times":  {reframe[0], `{"session_info":{"data_version":"4.1"},"runs":[{"testcases":[{"name":"x","result":"pass","job_submit_time":1e300,"time_run":1e300}]}]}`, 1},
+		"perflog: params": {reframe[1], "2024-01-02T03:04:05|reframe 4|x" + strings.Repeat(" %a=1", 20_000) + " on a:b using c|jobid=1|v=1|s", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs, report, err := read(t, tt.format, tt.text)
@@ -88,7 +81,7 @@ func TestHostile(t *testing.T) {
 
 // TestNCCLEnvironment: the environment of the process, which the JSON has, is nowhere in its runs.
 func TestNCCLEnvironment(t *testing.T) {
-	runs, _, err := read(t, ncclTests(), `{"env":["TOKEN=do-not-store"],"nccl_version":22903,"config":{"nthreads":1,"ngpus":1},
+	runs, _, err := read(t, ncclTests, `{"env":["TOKEN=do-not-store"],"nccl_version":22903,"config":{"nthreads":1,"ngpus":1},
 		"results":[{"size":8,"type":"float","in_place":{"time":1.5}}]}`)
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
@@ -114,7 +107,7 @@ func TestFIOConcatenated(t *testing.T) {
 		"text between":  {"starting\n" + report("10", "5", "100"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs, r, err := read(t, fio(), tt.text)
+			runs, r, err := read(t, fio, tt.text)
 			if err != nil || len(runs) != tt.runs {
 				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, foreigntest.Report(r, err))
 			}

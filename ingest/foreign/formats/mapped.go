@@ -34,15 +34,12 @@ func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	if err != nil {
 		return foreign.Format{}, err
 	}
-	f := foreign.Format{Name: m.Source, Log: true}
-	if f.Name == "" {
-		f.Name = table
-	}
+	f := foreign.Format{Name: cmp.Or(m.Source, table), Log: true}
 	switch table {
 	case CSV:
-		f.Read = func(in *foreign.Input, out *foreign.Output) error { return m.readCSV(in, out) }
+		f.Read = m.readCSV
 	case jsonl:
-		f.Read = func(in *foreign.Input, out *foreign.Output) error { return m.readJSONLines(in, out) }
+		f.Read = m.readJSONLines
 	default:
 		return foreign.Format{}, fmt.Errorf("a mapping needs --from csv or jsonl, got %q", table)
 	}
@@ -83,7 +80,7 @@ func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	if err := errors.Join(m.checkColumns(columns), m.checkNames(columns)); err != nil {
 		return err
 	}
-	t := newMappedTable(m, in, out)
+	t := &mappedTable{mapping: m, in: in, out: out}
 	for record, err := range c.Records() {
 		if err != nil {
 			return errors.Join(t.flush(), err)
@@ -115,7 +112,7 @@ func (m *mapping) heading(head *foreign.Head) string {
 
 func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
-	t := newMappedTable(m, in, out)
+	t := &mappedTable{mapping: m, in: in, out: out}
 	j.Strict()
 	for n := 1; j.More(); n++ {
 		text, err := j.Value()
@@ -127,10 +124,7 @@ func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 			out.Refuse(row.where, err)
 			continue
 		}
-		columns := slices.Sorted(maps.Keys(row.cells))
-		for name := range row.lists {
-			columns = append(columns, name)
-		}
+		columns := slices.AppendSeq(slices.Sorted(maps.Keys(row.cells)), maps.Keys(row.lists))
 		if err := m.checkColumns(columns); err != nil {
 			out.Refuse(row.where, err)
 			continue
@@ -434,10 +428,6 @@ type mappedValues struct {
 	gathered bool // there is at least one aggregate
 }
 
-func newMappedTable(m *mapping, in *foreign.Input, out *foreign.Output) *mappedTable {
-	return &mappedTable{mapping: m, in: in, out: out}
-}
-
 // add adds a row: it continues the run before, or begins one.
 func (t *mappedTable) add(row mappedRow) error {
 	for column, text := range row.cells {
@@ -568,9 +558,7 @@ func setColumn(r *schema.Run, field, text string) error {
 }
 
 func (t *mappedTable) setStatus(r *schema.Run, text string) error {
-	if word, ok := t.Statuses[text]; ok {
-		text = word
-	}
+	text = cmp.Or(t.Statuses[text], text)
 	if !slices.Contains(schema.Statuses, schema.Status(text)) {
 		return fmt.Errorf("%q is not a status: translate it under statuses", text)
 	}
@@ -704,17 +692,9 @@ func (v *mappedValues) add(m mappedMetric, text string) {
 		v.summary.N = number.Int64()
 		return
 	}
-	*statistic(&v.summary, m.As) = number.Finite(v.unit())
-}
-
-// unit is the one of the values.
-func (v *mappedValues) unit() string {
 	unit, _ := v.stored()
-	return unit
+	setStatistic(&v.summary, m.As, number, unit)
 }
-
-// given is the unit of the column.
-func (v *mappedValues) given() string { return cmp.Or(v.Unit, v.unit()) }
 
 // flush yields the current run.
 func (t *mappedTable) flush() error {
@@ -747,21 +727,20 @@ func (t *mappedTable) flush() error {
 // addTo adds the metric to a run. If it has both samples and aggregates, the samples count.
 func (v *mappedValues) addTo(r *schema.Run, level schema.Level) error {
 	var m schema.Metric
+	unit, _ := v.stored()
 	switch {
 	case len(v.samples) > 0:
-		s, err := foreign.SeriesOf(v.samples, v.unit())
+		s, err := foreign.SeriesOf(v.samples, unit)
 		if err != nil {
 			return fmt.Errorf("metric %s: %w", v.Metric, err)
 		}
 		m = s.Metric(v.Metric, level)
 	case v.gathered:
-		m = foreign.Aggregate(v.Metric, v.unit(), v.summary)
+		m = foreign.Aggregate(v.Metric, unit, v.summary)
 	default:
 		return nil
 	}
-	if v.Better != "" {
-		m.Better = v.Better
-	}
-	foreign.Add(r, m, v.given())
+	m.Better = cmp.Or(v.Better, m.Better)
+	foreign.Add(r, m, cmp.Or(v.Unit, unit))
 	return nil
 }

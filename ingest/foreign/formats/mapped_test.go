@@ -412,7 +412,7 @@ func TestPagePrograms(t *testing.T) {
 			}
 			lines += string(line) + "\n"
 		}
-		runs, report, err := read(t, jsonLines(), lines)
+		runs, report, err := read(t, jsonLines, lines)
 		if err != nil || report.Refused > 0 || len(runs) != c.runs {
 			t.Errorf("%s: %d runs, %v, %+v\n%s", c.file, len(runs), err, report, lines)
 			continue

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -77,15 +78,7 @@ func parseMapping(text []byte) (mapping, error) {
 	if err := yaml.Load(text, &m, yaml.WithKnownFields(true), yaml.WithUniqueKeys(true)); err != nil {
 		return m, lineOf(err)
 	}
-	if m.Rows == "" {
-		m.Rows = rowsRuns
-	}
-	if m.Level == "" {
-		m.Level = schema.LevelIteration
-	}
-	if m.Decimal == "" {
-		m.Decimal = "."
-	}
+	m.Rows, m.Level, m.Decimal = cmp.Or(m.Rows, rowsRuns), cmp.Or(m.Level, schema.LevelIteration), cmp.Or(m.Decimal, ".")
 	return m, m.check()
 }
 
@@ -118,18 +111,23 @@ func (m *mapping) check() error {
 			return fmt.Errorf("time: %q: %w", m.Time, err)
 		}
 	}
-	for _, fields := range []map[string]string{m.Fields, inverse(m.Set)} {
-		for column, field := range fields {
-			if err := checkField(field); err != nil {
-				return fmt.Errorf("%s: %w", column, err)
-			}
+	for column, field := range m.Fields {
+		if err := checkField(field); err != nil {
+			return fmt.Errorf("%s: %w", column, err)
 		}
 	}
-	for _, metrics := range []map[string]mappedMetric{m.Metrics, m.names()} {
-		for _, column := range slices.Sorted(maps.Keys(metrics)) {
-			if err := metrics[column].check(); err != nil {
-				return fmt.Errorf("%s: %w", column, err)
-			}
+	for field := range m.Set {
+		if err := checkField(field); err != nil {
+			return fmt.Errorf("set: %s: %w", field, err)
+		}
+	}
+	metrics := m.Metrics
+	if m.Long != nil { // and no columns of metrics
+		metrics = m.Long.Names
+	}
+	for _, column := range slices.Sorted(maps.Keys(metrics)) {
+		if err := metrics[column].check(); err != nil {
+			return fmt.Errorf("%s: %w", column, err)
 		}
 	}
 	for word, status := range m.Statuses {
@@ -150,31 +148,15 @@ func (m *mapping) measures(name string) bool {
 	return false
 }
 
-func (m *mapping) names() map[string]mappedMetric {
-	if m.Long == nil {
-		return nil
-	}
-	return m.Long.Names
-}
-
-// inverse swaps keys and values, so that fields are values as in Fields.
-func inverse(set map[string]string) map[string]string {
-	fields := map[string]string{}
-	for field := range set {
-		fields["set: "+field] = field
-	}
-	return fields
-}
-
-// aggregates are the kinds of columns that are not samples.
-var aggregates = []string{"mean", "median", "stddev", "min", "max", "p25", "p75", "p90", "p95", "p99", "n"}
+// mappedAggregates are the kinds of columns that are not samples.
+var mappedAggregates = []string{"mean", "median", "stddev", "min", "max", "p25", "p75", "p90", "p95", "p99", "n"}
 
 func (m mappedMetric) check() error {
 	if m.Metric == "" {
 		return errors.New("metric is missing")
 	}
-	if m.As != "" && m.As != "sample" && !slices.Contains(aggregates, m.As) {
-		return fmt.Errorf("as: %q: want sample, %s", m.As, strings.Join(aggregates, ", "))
+	if m.As != "" && m.As != "sample" && !slices.Contains(mappedAggregates, m.As) {
+		return fmt.Errorf("as: %q: want sample, %s", m.As, strings.Join(mappedAggregates, ", "))
 	}
 	if m.Better != "" && m.Better != schema.BetterLower && m.Better != schema.BetterHigher {
 		return fmt.Errorf("better: %q: want lower or higher", m.Better)

@@ -42,11 +42,11 @@ func TestHostileMicrobenchmarks(t *testing.T) {
 		text          string
 		runs, refused int
 	}{
-		{googleBenchmark(), `{"context": 5, "benchmarks": [{"name": "BM_x", "real_time": 1, "x": ` + deep + `}, {"name": "BM_y", "real_time": 1}]}`, 1, 2},
-		{googleBenchmark(), "{\"context\": {\"host_name\": \"\xff\"}, \"benchmarks\": [{\"name\": \"\xff\", \"real_time\": 1e999}, {\"real_time\": []}]}", 1, 1},
-		{pytestBenchmark(), `{"machine_info": [], "commit_info": {"dirty": "yes"}, "benchmarks": [[], {"fullname": "t", "stats": {"data": [[1], []]}, "params": {"a": null, "a": 1}, "param": "-"}]}`, 1, 3},
-		{hyperfine(), `{"results": [{"command": "x", "times": [1], "exit_codes": ["0"]}, {"command": "y", "mean": 1e999}, {"command": "z", "times": {}}, {"command": "v", "times": [1]}]}`, 1, 3},
-		{goBench(), "BenchmarkX 99999999999999999999 1 ns/op\nBenchmark\xff 1 1 \xff\nBenchmarkX 1 1 ns/op\nkey: \xff\nBenchmarkY 1 1 %a 2 $a\n", 2, 1},
+		{googleBenchmark, `{"context": 5, "benchmarks": [{"name": "BM_x", "real_time": 1, "x": ` + deep + `}, {"name": "BM_y", "real_time": 1}]}`, 1, 2},
+		{googleBenchmark, "{\"context\": {\"host_name\": \"\xff\"}, \"benchmarks\": [{\"name\": \"\xff\", \"real_time\": 1e999}, {\"real_time\": []}]}", 1, 1},
+		{pytestBenchmark, `{"machine_info": [], "commit_info": {"dirty": "yes"}, "benchmarks": [[], {"fullname": "t", "stats": {"data": [[1], []]}, "params": {"a": null, "a": 1}, "param": "-"}]}`, 1, 3},
+		{hyperfine, `{"results": [{"command": "x", "times": [1], "exit_codes": ["0"]}, {"command": "y", "mean": 1e999}, {"command": "z", "times": {}}, {"command": "v", "times": [1]}]}`, 1, 3},
+		{goBench, "BenchmarkX 99999999999999999999 1 ns/op\nBenchmark\xff 1 1 \xff\nBenchmarkX 1 1 ns/op\nkey: \xff\nBenchmarkY 1 1 %a 2 $a\n", 2, 1},
 	} {
 		runs, report := readText(t, test.format, test.text)
 		if len(runs) != test.runs || report.Refused != test.refused {
@@ -61,11 +61,11 @@ func TestAppended(t *testing.T) {
 		format foreign.Format
 		file   string
 	}{
-		{pytestBenchmark(), "pytest-benchmark/json_5.3.1.json"},
-		{googleBenchmark(), "google-benchmark/repetitions_1.7.1.json"},
-		{hyperfine(), "hyperfine/parameters_1.15.0.json"},
-		{jmh(), "jmh/gc.json"},
-		{pyperf(), "pyperf/suite.json"},
+		{pytestBenchmark, "pytest-benchmark/json_5.3.1.json"},
+		{googleBenchmark, "google-benchmark/repetitions_1.7.1.json"},
+		{hyperfine, "hyperfine/parameters_1.15.0.json"},
+		{jmh, "jmh/gc.json"},
+		{pyperf, "pyperf/suite.json"},
 	} {
 		content, err := os.ReadFile(path.Join(root, "fixtures/results", test.file))
 		if err != nil {
@@ -93,7 +93,7 @@ func TestAppendedLate(t *testing.T) {
 	row := `{"name":"BM_a","run_type":"iteration","threads":1,"iterations":10,"real_time":5,"cpu_time":5,"time_unit":"ns","label":"` +
 		strings.Repeat("x", 1000) + `"},`
 	rows := strings.TrimSuffix(strings.Repeat(row, 400), ",")
-	runs, _ := readText(t, googleBenchmark(), `{"context":{"host_name":"lab1","num_cpus":2},"benchmarks":[`+rows+`]}
+	runs, _ := readText(t, googleBenchmark, `{"context":{"host_name":"lab1","num_cpus":2},"benchmarks":[`+rows+`]}
 {"context":{"host_name":"lab2","num_cpus":4},"benchmarks":[`+row[:len(row)-1]+`]}`)
 	last := runs[len(runs)-1].Env
 	if first := runs[0].Env; first.Machine != "lab1" || last.Machine != "lab2" || *last.CPUCount != 4 {

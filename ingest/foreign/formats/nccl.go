@@ -16,19 +16,17 @@ import (
 
 // ncclTests reads the printed output of nccl-tests, in logs and in Markdown, and the JSON of -J. RCCL's tests print the
 // same.
-func ncclTests() foreign.Format {
-	const level = "a run is one message size, out of place or in place, of one launch; a sample is an iteration, if -I wrote them"
-	return foreign.Format{
-		Name: "nccl-tests", About: "nccl-tests: the printed output of all_reduce_perf and similar programs, and their JSON (-J)", Level: level,
-		OwnHeadings: regexp.MustCompile(`^#(?:[ \t]|$)`),
-		Recognize:   func(h *foreign.Head) bool { return isNCCLJSON(h) || h.Matches(ncclTable) || h.Matches(ncclLaunched) },
-		Read: func(in *foreign.Input, out *foreign.Output) error {
-			if isNCCLJSON(in.Head) {
-				return readNCCLJSON(in, out)
-			}
-			return readNCCLText(in, out)
-		},
-	}
+var ncclTests = foreign.Format{
+	Name: "nccl-tests", About: "nccl-tests: the printed output of all_reduce_perf and similar programs, and their JSON (-J)",
+	Level:       "a run is one message size, out of place or in place, of one launch; a sample is an iteration, if -I wrote them",
+	OwnHeadings: regexp.MustCompile(`^#(?:[ \t]|$)`),
+	Recognize:   func(h *foreign.Head) bool { return isNCCLJSON(h) || h.Matches(ncclTable) || h.Matches(ncclLaunched) },
+	Read: func(in *foreign.Input, out *foreign.Output) error {
+		if isNCCLJSON(in.Head) {
+			return readNCCLJSON(in, out)
+		}
+		return readNCCLText(in, out)
+	},
 }
 
 func isNCCLJSON(h *foreign.Head) bool {
@@ -122,11 +120,9 @@ func (n *ncclResult) fill(r *schema.Run, iters foreign.Number) {
 		foreign.Add(r, m, "us")
 		r.Primary = m.Name
 	}
-	addMore(r, "busbw", nonZero(n.BusBW), "GB/s")
-	addMore(r, "algbw", nonZero(n.AlgBW), "GB/s")
-	if n.maxError != "" {
-		foreign.Add(r, foreign.Aggregate("max_error", "", schema.Summary{Max: n.maxError.Finite("")}), "")
-	}
+	addValue(r, measure{"busbw", higher}, nonZero(n.BusBW), "GB/s")
+	addValue(r, measure{"algbw", higher}, nonZero(n.AlgBW), "GB/s")
+	foreign.Add(r, foreign.Aggregate("max_error", "", schema.Summary{Max: n.maxError.Finite("")}), "")
 	if wrong := n.Wrong.Float64(); wrong != nil && *wrong != 0 {
 		fail(r, fmt.Sprintf("%s wrong elements", foreign.Canonical(string(n.Wrong))))
 	}
@@ -138,6 +134,15 @@ func (n *ncclResult) fill(r *schema.Run, iters foreign.Number) {
 // fail marks a result that is wrong; its times stay.
 func fail(r *schema.Run, why string) {
 	r.Status, r.Stage, r.ErrorKind, r.Error = schema.StatusError, schema.StageValidate, "validate", why
+}
+
+// cutWarmup makes the first samples of a metric those of the warm-up.
+func cutWarmup(m *schema.Metric, n int) {
+	if m.Ticks != nil {
+		m.WarmupTicks, m.Ticks = m.Ticks[:n:n], m.Ticks[n:]
+	} else {
+		m.WarmupReals, m.Reals = m.Reals[:n:n], m.Reals[n:]
+	}
 }
 
 // Placements, as nccl-tests say.
@@ -187,45 +192,33 @@ type ncclRow struct {
 // ncclFile is the part before the results. The environment of the process is there as well, and is not read.
 type ncclFile struct {
 	launch  ncclLaunch
-	started string
+	started foreign.Text
 }
 
 func readNCCLJSON(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	f := &ncclFile{}
-	return out.RefuseMismatch(j.Members(func(name string) error {
-		switch name {
-		case "version":
-			var version foreign.Text
-			err := j.Decode(&version)
-			out.Version("JSON " + string(version))
+	var version foreign.Text
+	var args []string
+	var code foreign.Number
+	read := func(value any, after func()) func() error {
+		return func() error {
+			err := j.Decode(value)
+			after()
 			return err
-		case "start_time":
-			var started foreign.Text
-			err := j.Decode(&started)
-			f.started = string(started)
-			return err
-		case "args":
-			var args []string
-			err := j.Decode(&args)
-			if len(args) > 0 {
-				if m := ncclProgram.FindStringSubmatch(args[0]); m != nil {
-					f.launch.program = m[1]
-				}
-			}
-			return out.RefuseMismatch(err)
-		case "nccl_version":
-			var code foreign.Number
-			err := j.Decode(&code)
-			f.launch.version = dottedVersion(code)
-			return out.RefuseMismatch(err)
-		case "config":
-			return out.RefuseMismatch(f.config(j))
-		case "results":
-			return eachElement(j, out, func(where string, row *ncclRow) error { return f.row(in, out, where, row) })
 		}
-		return j.Skip()
-	}))
+	}
+	return fields{
+		"version": read(&version, func() { out.Version("JSON " + string(version)) }), "start_time": &f.started,
+		"args": read(&args, func() {
+			if len(args) > 0 {
+				f.launch.program = ncclProgram.FindString(args[0])
+			}
+		}),
+		"nccl_version": read(&code, func() { f.launch.version = dottedVersion(code) }),
+		"config":       func() error { return f.config(j) },
+		"results":      array(j, out, func(where string, row *ncclRow) error { return f.row(in, out, where, row) }),
+	}.read(j, out)
 }
 
 func (f *ncclFile) config(j *foreign.JSON) error {
@@ -268,8 +261,7 @@ func (f *ncclFile) config(j *foreign.JSON) error {
 // row makes the runs of a size.
 func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, where string, row *ncclRow) error {
 	if row.OutOfPlace == nil && row.InPlace == nil {
-		out.Refuse(where, errors.New("it has neither out_of_place nor in_place"))
-		return nil
+		return refusal(where, "it has neither out_of_place nor in_place")
 	}
 	for _, half := range []struct {
 		place  string
@@ -286,13 +278,10 @@ func (f *ncclFile) row(in *foreign.Input, out *foreign.Output, where string, row
 		ncclAxis(&r, "root", string(row.Root))
 		foreign.SetParam(&r, "experiment", row.Experiment)
 		foreign.SetParam(&r, "place", half.place)
-		in.SetStart(&r, f.started, "2006-01-02 15:04:05")
+		in.SetStart(&r, string(f.started), "2006-01-02 15:04:05")
 		half.result.fill(&r, cmp.Or(row.Iterations, f.launch.iters))
-		if err := half.iters.fill(&r); err != nil {
-			out.Refuse(where, err)
-			continue
-		}
-		if err := out.Run(where, r); err != nil {
+		err := half.iters.fill(&r)
+		if err := out.RunOr(where, r, err); err != nil {
 			return err
 		}
 	}
@@ -318,11 +307,7 @@ func (n *ncclIterations) fill(r *schema.Run) error {
 	if skip == nil || *skip <= 0 || *skip >= int64(s.Len()) {
 		return nil
 	}
-	if m.Ticks != nil {
-		m.WarmupTicks, m.Ticks = m.Ticks[:*skip], m.Ticks[*skip:]
-	} else {
-		m.WarmupReals, m.Reals = m.Reals[:*skip], m.Reals[*skip:]
-	}
+	cutWarmup(m, int(*skip))
 	return nil
 }
 
@@ -362,7 +347,7 @@ type placed struct {
 func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 	n := &ncclReader{in: in, out: out}
 	err := in.EachLine(func(number int, text string) error {
-		return n.line(fmt.Sprintf("line %d", number), foreign.Unlaunched(text))
+		return out.RefuseMismatch(n.line(fmt.Sprintf("line %d", number), foreign.Unlaunched(text)))
 	})
 	if err != nil {
 		return err
@@ -377,47 +362,39 @@ func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 }
 
 func (n *ncclReader) line(where, text string) error {
-	if m := ncclBounds.FindStringSubmatch(text); m != nil {
-		return n.flush(m[1] + " values out of bounds")
-	}
-	if m := ncclOptions.FindStringSubmatch(text); m != nil {
-		if err := n.flush(""); err != nil {
-			return err
-		}
-		n.begin(text, m[1], m[2])
-		return nil
-	}
-	if m := ncclTool.FindStringSubmatch(text); m != nil { // the first line of a launch
-		err := n.flush("")
-		n.out.Version(m[1])
-		n.library, n.printed = dottedVersion(foreign.Number(m[2])), true
-		return err
-	}
-	if m := ncclStarting.FindStringSubmatch(text); m != nil { // before the line of its options
-		err := n.flush("")
-		n.name = m[1]
-		return err
-	}
+	tool, starting, options := ncclTool.FindStringSubmatch(text), ncclStarting.FindStringSubmatch(text), ncclOptions.FindStringSubmatch(text)
+	program := ncclProgram.FindString(text)
+	bounds := ncclBounds.FindStringSubmatch(text)
 	switch {
+	case bounds != nil:
+		return n.flush(bounds[1] + " values out of bounds")
+	case options != nil:
+		err := n.flush("")
+		n.begin(text, options[1], options[2])
+		return err
+	case tool != nil: // the first line of a launch
+		err := n.flush("")
+		n.out.Version(tool[1])
+		n.library, n.printed = dottedVersion(foreign.Number(tool[2])), true
+		return err
+	case starting != nil: // before the line of its options
+		err := n.flush("")
+		n.name = starting[1]
+		return err
 	case n.fact(text):
 		return nil
 	case ncclTable.MatchString(text):
-		if err := n.flush(""); err != nil {
-			return err
-		}
-		n.found = true
-		n.header = strings.Fields(ncclColumns.FindString(text))
-		return nil
+		err := n.flush("")
+		n.found, n.header = true, strings.Fields(ncclColumns.FindString(text))
+		return err
 	case ncclEnd.MatchString(text):
 		n.ended = true
 		return nil
-	}
-	if m := ncclProgram.FindStringSubmatch(text); m != nil && (n.header == nil || n.ended || ncclCommand.MatchString(text)) { // the next command
+	case program != "" && (n.header == nil || n.ended || ncclCommand.MatchString(text)): // the next command
 		err := n.flush("")
-		n.name = m[1]
+		n.name = program
 		return err
-	}
-	if n.header != nil {
+	case n.header != nil:
 		return n.row(where, text)
 	}
 	return nil
@@ -464,13 +441,15 @@ func (n *ncclReader) begin(text, threads, gpus string) {
 func (n *ncclReader) row(where, text string) error {
 	fields := strings.Fields(text)
 	first := slices.IndexFunc(n.header, isNCCLTime)
-	fields = n.withBlankRedop(fields, first)
+	// Earlier versions print blanks under redop for tests without a reduction, so that a number is in its place.
+	if redop := slices.Index(n.header, "redop"); redop >= 0 && redop < min(first, len(fields)) && foreign.Number(fields[redop]).Float64() != nil {
+		fields = slices.Insert(fields, redop, "")
+	}
 	if first < 0 || len(fields) <= first || foreign.Number(fields[0]).Int64() == nil || foreign.Number(fields[1]).Int64() == nil {
 		return nil
 	}
 	if root := slices.Index(n.header[:first], "root"); root >= 0 && foreign.Number(fields[root]).Int64() == nil {
-		n.out.Refuse(where, fmt.Errorf("column root: %q is not a number", fields[root]))
-		return nil
+		return refusal(where, "column root: %q is not a number", fields[root])
 	}
 	width := slices.IndexFunc(n.header[first+1:], isNCCLTime) + 1
 	if width == 0 {
@@ -482,31 +461,19 @@ func (n *ncclReader) row(where, text string) error {
 		started = strings.Join(values[len(values)-2:], " ")
 		values = values[:len(values)-2]
 	}
-	half := ncclHalf{where: where, started: started, lead: fields[:first]}
+	half := ncclHalf{where: where, place: inPlace, started: started, lead: fields[:first], values: values}
 	switch len(values) {
 	case 2 * width:
-		half.place, half.values = outOfPlace, values[:width]
-		if err := n.half(half); err != nil {
+		other := half
+		other.place, other.values, half.values = outOfPlace, values[:width], values[width:]
+		if err := n.half(other); err != nil {
 			return err
 		}
-		half.place, half.values = inPlace, values[width:]
 		return n.half(half)
 	case width: // a replay has no other
-		half.place, half.values = inPlace, values
 		return n.half(half)
 	}
-	n.out.Refuse(where, fmt.Errorf("%d columns, but the table has %d", len(fields), first+2*width))
-	return nil
-}
-
-// withBlankRedop inserts an empty cell under redop: earlier versions print blanks there for tests without a reduction, so
-// a number would be in its place.
-func (n *ncclReader) withBlankRedop(fields []string, first int) []string {
-	redop := slices.Index(n.header, "redop")
-	if redop < 0 || redop >= min(first, len(fields)) || foreign.Number(fields[redop]).Float64() == nil {
-		return fields
-	}
-	return slices.Insert(slices.Clone(fields), redop, "")
+	return refusal(where, "%d columns, but the table has %d", len(fields), first+2*width)
 }
 
 func isNCCLTime(name string) bool { return name == "time" || name == "cputime" }

@@ -63,6 +63,3 @@ func TestManyMessages(t *testing.T) {
 		t.Errorf("%v %v %+v, %d runs", format, err, report, len(runs))
 	}
 }
-
-func FuzzNCCLTests(f *testing.F)   { foreigntest.Fuzz(f, ncclTests(), root, "nccl-tests") }
-func FuzzNVBandwidth(f *testing.F) { foreigntest.Fuzz(f, nvbandwidth(), root, "nvbandwidth") }

@@ -13,14 +13,12 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func ncuCSV() foreign.Format {
-	return foreign.Format{
-		Name:      "ncu",
-		About:     "Nsight Compute: CSV of the details page, single metrics, the raw page or summaries, also inside a log",
-		Level:     "a run is a kernel with its grid, block and device, in one process; a sample is one launch of it, serialised and at fixed clocks",
-		Recognize: func(h *foreign.Head) bool { return h.Matches(ncuHeader) || h.Matches(ncuLog) },
-		Read:      readNCU,
-	}
+var ncuCSV = foreign.Format{
+	Name:      "ncu",
+	About:     "Nsight Compute: CSV of the details page, single metrics, the raw page or summaries, also inside a log",
+	Level:     "a run is a kernel with its grid, block and device, in one process; a sample is one launch of it, serialised and at fixed clocks",
+	Recognize: func(h *foreign.Head) bool { return h.Matches(ncuHeader) || h.Matches(ncuLog) },
+	Read:      readNCU,
 }
 
 // Patterns of Nsight Compute's output: the header of its table, and its own lines around the output of a program.

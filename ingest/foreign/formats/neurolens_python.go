@@ -16,21 +16,19 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func neurolens() foreign.Format {
-	return foreign.Format{
-		Name:      "neurolens-json",
-		Log:       true,
-		About:     "NeuroLens for Python: run documents, fingerprints, summary.csv, the ledger of a run store",
-		Level:     "a run is a run document, a sample is the time of its one inference; a row of a table is a run with that time as an aggregate",
-		Recognize: func(h *foreign.Head) bool { return neurolensReader(h) != nil },
-		Read: func(in *foreign.Input, out *foreign.Output) error {
-			read := neurolensReader(in.Head)
-			if read == nil {
-				return errors.New("it is none of the files that are read: run documents, fingerprints, summary.csv, the ledger of a run store")
-			}
-			return read(in, out)
-		},
-	}
+var neurolens = foreign.Format{
+	Name:      "neurolens-json",
+	Log:       true,
+	About:     "NeuroLens for Python: run documents, fingerprints, summary.csv, the ledger of a run store",
+	Level:     "a run is a run document, a sample is the time of its one inference; a row of a table is a run with that time as an aggregate",
+	Recognize: func(h *foreign.Head) bool { return neurolensReader(h) != nil },
+	Read: func(in *foreign.Input, out *foreign.Output) error {
+		read := neurolensReader(in.Head)
+		if read == nil {
+			return errors.New("it is none of the files that are read: run documents, fingerprints, summary.csv, the ledger of a run store")
+		}
+		return read(in, out)
+	},
 }
 
 // neurolensReader gives the reader for a file by its beginning, or nil if it is not a file of NeuroLens for Python.
@@ -101,27 +99,27 @@ func (p *neurolensPoint) run() schema.Run {
 
 // runDocument is one run, as NeuroLens for Python writes it: schema/run.schema.json there.
 type runDocument struct {
-	runID     string
-	createdAt string
-	hardware  struct {
+	RunID     string `json:"run_id" fact:"source.run_id"`
+	CreatedAt string `json:"created_at"`
+	Hardware  struct {
 		Vendor        string         `json:"vendor"`
 		GPUModel      string         `json:"gpu_model"`
 		GPUCount      foreign.Number `json:"gpu_count"`
 		MemoryGB      foreign.Number `json:"memory_gb"`
 		DriverVersion string         `json:"driver_version"`
-	}
-	software struct {
+	} `json:"hardware"`
+	Software struct {
 		Backend   string `json:"backend"`
 		Version   string `json:"version"`
 		Precision string `json:"precision"`
-	}
-	model struct {
+	} `json:"software"`
+	Model struct {
 		Name               string         `json:"name"`
 		FrameworkOpset     foreign.Text   `json:"framework_opset"`
 		BatchSize          foreign.Number `json:"batch_size"`
 		ParametersMillions foreign.Number `json:"parameters_millions"`
-	}
-	meta struct {
+	} `json:"model"`
+	Meta struct {
 		Env struct {
 			DriverVersion string `json:"driver_version"`
 			CUDAVersion   string `json:"cuda_version"`
@@ -135,10 +133,10 @@ type runDocument struct {
 			SequenceLength foreign.Number `json:"sequence_length"`
 			SeqLen         foreign.Number `json:"seq_len"`
 			Precision      string         `json:"precision"`
-			Repeat         foreign.Number `json:"repeat"`
+			Repeat         foreign.Number `json:"repeat" run:"RepeatIndex"`
 		} `json:"config"`
-	}
-	summary struct {
+	} `json:"meta"`
+	Summary struct {
 		TotalDurationMS foreign.Number `json:"total_duration_ms"`
 		TotalLatencyMS  foreign.Number `json:"total_latency_ms"`
 		Metrics         struct {
@@ -147,7 +145,7 @@ type runDocument struct {
 			DRAMThroughputGBps foreign.Number `json:"dram_throughput_gbps"`
 			AIFlopsPerByte     foreign.Number `json:"ai_flops_per_byte"`
 		} `json:"metrics"`
-	}
+	} `json:"summary"`
 	ops []schema.Op
 }
 
@@ -171,22 +169,8 @@ func readRunDocuments(in *foreign.Input, out *foreign.Output) error {
 // read reads one document. An op that does not fit is refused by itself; any other mismatch refuses the document.
 func (d *runDocument) read(j *foreign.JSON, out *foreign.Output) error {
 	var wrong error
-	err := j.Members(func(name string) error {
-		err := d.member(name, j, out)
-		if _, ok := err.(*foreign.Mismatch); ok {
-			wrong = err
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return wrong
-}
-
-func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) error {
-	if name == "timeline" {
+	members := fieldsOf(d)
+	members["timeline"] = func() error {
 		return j.Elements(func(i int) error {
 			return readNext(j, out, func(_ string, o *neurolensOp) error {
 				d.ops = append(d.ops, o.op(i))
@@ -194,39 +178,48 @@ func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) 
 			})
 		})
 	}
-	return decodeMember(j, name, map[string]any{
-		"run_id": &d.runID, "created_at": &d.createdAt, "hardware": &d.hardware, "software": &d.software, "model": &d.model, "meta": &d.meta,
-		"summary": &d.summary,
+	err := j.Members(func(name string) error {
+		err := members.take(j, name)
+		if _, ok := err.(*foreign.Mismatch); ok {
+			wrong, err = err, nil
+		}
+		return err
 	})
+	return cmp.Or(err, wrong)
 }
 
 func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
-	c := &d.meta.Config
-	p := neurolensPoint{
-		model: d.model.Name, backend: d.software.Backend, precision: cmp.Or(c.Precision, d.software.Precision),
-		batch: cmp.Or(c.BatchSize, d.model.BatchSize), seq: cmp.Or(c.SequenceLength, c.SeqLen),
-	}
-	r := p.run()
-	r.BackendVersion = knownText(d.software.Version)
-	r.RepeatIndex = c.Repeat.Int64()
-	setTags(&r, d.meta.Tags)
-	in.SetStart(&r, d.createdAt)
+	r := d.run(in)
 	r.Ops = numbered(d.ops)
 	d.environment(&r)
 	d.metrics(&r)
-	enrich(in, d.runID, &r)
-	foreign.SetFact(&r, "source.run_id", d.runID)
-	if own := ownTagsOf(d.meta.Tags); own != nil {
+	enrich(in, d.RunID, &r)
+	if own := ownTagsOf(d.Meta.Tags); own != nil {
 		return d.own(in, out, own, r)
 	}
-	return out.Run("run "+d.runID, r)
+	return out.Run("run "+d.RunID, r)
+}
+
+// run makes a run of a document, without its environment and its results.
+func (d *runDocument) run(in *foreign.Input) schema.Run {
+	c := &d.Meta.Config
+	p := neurolensPoint{
+		model: d.Model.Name, backend: d.Software.Backend, precision: cmp.Or(c.Precision, d.Software.Precision),
+		batch: cmp.Or(c.BatchSize, d.Model.BatchSize), seq: cmp.Or(c.SequenceLength, c.SeqLen),
+	}
+	r := p.run()
+	describe(&r, d)
+	r.BackendVersion = knownText(d.Software.Version)
+	setTags(&r, d.Meta.Tags)
+	in.SetStart(&r, d.CreatedAt)
+	return r
 }
 
 // metrics adds the one time of a run and values derived from counters. The adapters write a zero for an unknown value.
 func (d *runDocument) metrics(r *schema.Run) {
-	latency := positive(cmp.Or(d.summary.TotalDurationMS, d.summary.TotalLatencyMS))
+	latency := positive(cmp.Or(d.Summary.TotalDurationMS, d.Summary.TotalLatencyMS))
 	addSample(r, harnessQuantity{name: schema.PrimaryMetric, unit: "ms"}, "", latency, schema.LevelIteration)
-	m := &d.summary.Metrics
+	m := &d.Summary.Metrics
 	addMean(r, harnessQuantity{"gpu_utilization", "ratio", schema.BetterHigher}, "", positive(m.GPUUtilization))
 	addMean(r, harnessQuantity{"sm_efficiency", "ratio", schema.BetterHigher}, "", positive(m.SMEfficiency))
 	addMean(r, harnessQuantity{"bandwidth", "GB/s", schema.BetterHigher}, "", positive(m.DRAMThroughputGBps))
@@ -234,7 +227,7 @@ func (d *runDocument) metrics(r *schema.Run) {
 	switch {
 	case slices.ContainsFunc(d.ops, func(o schema.Op) bool { return o.Type == "Stub" }):
 		r.Warnings = append(r.Warnings, "the adapter is a stub: its time is made up")
-	case r.Backend == "torch" && d.software.Version != "stub":
+	case r.Backend == "torch" && d.Software.Version != "stub":
 		r.Warnings = append(r.Warnings, "the torch adapter is known to write seconds as ms: times may be 1000 times too small")
 	}
 }
@@ -245,7 +238,7 @@ var cudaVersionOf = regexp.MustCompile(`(?:release|CUDA Version:) *([0-9]+\.[0-9
 // environment sets where a run happened. For a CPU, the harness writes its name as that of a GPU, and the version of the
 // operating system as that of a driver. For a GPU, torch writes the CUDA version as that of the driver.
 func (d *runDocument) environment(r *schema.Run) {
-	h, e := &d.hardware, &d.meta.Env
+	h, e := &d.Hardware, &d.Meta.Env
 	r.Env.PythonVersion = knownText(e.PythonVersion)
 	if name, kernel, ok := strings.Cut(knownText(e.OS), " "); ok {
 		r.Env.OS, r.Env.OSKernel = name, kernel
@@ -256,8 +249,8 @@ func (d *runDocument) environment(r *schema.Run) {
 	if m := cudaVersionOf.FindStringSubmatch(strings.TrimSpace(e.CUDAVersion)); m != nil {
 		r.Env.CUDAVersion = m[1] + m[2]
 	}
-	foreign.SetFact(r, "model.framework_opset", knownText(string(d.model.FrameworkOpset)))
-	foreign.SetFact(r, "model.parameters_millions", string(positive(d.model.ParametersMillions)))
+	foreign.SetFact(r, "model.framework_opset", knownText(string(d.Model.FrameworkOpset)))
+	foreign.SetFact(r, "model.parameters_millions", string(positive(d.Model.ParametersMillions)))
 	if h.Vendor == "CPU" {
 		r.Env.CPUModel = knownText(h.GPUModel)
 		if v := h.MemoryGB.Finite("GiB"); v != nil && h.MemoryGB != "1.0" { // 1.0 is what it writes where it does not know
@@ -275,7 +268,7 @@ func (d *runDocument) environment(r *schema.Run) {
 	}
 	switch {
 	case r.Env.DriverVersion != "":
-	case d.software.Backend != "torch":
+	case d.Software.Backend != "torch":
 		r.Env.DriverVersion = knownText(h.DriverVersion)
 	case r.Env.CUDAVersion == "":
 		r.Env.CUDAVersion = knownText(h.DriverVersion)
@@ -284,54 +277,30 @@ func (d *runDocument) environment(r *schema.Run) {
 
 // failedDocument is the document that NeuroLens writes for a run that is not ok, for which the tool has no format.
 type failedDocument struct {
-	CreatedAt string `json:"created_at"`
-	RunID     string `json:"run_id"`
-	Status    string `json:"status"`
-	Error     struct {
-		ExitCode foreign.Number `json:"exit_code"`
-		Kind     string         `json:"kind"`
-		Message  string         `json:"message"`
-		Signal   string         `json:"signal"`
-		Stage    string         `json:"stage"`
+	runDocument
+	Status string `json:"status" run:"Status"`
+	Error  struct {
+		ExitCode foreign.Number `json:"exit_code" run:"ExitCode"`
+		Kind     string         `json:"kind" run:"ErrorKind"`
+		Message  string         `json:"message" run:"Error"`
+		Signal   string         `json:"signal" run:"Signal"`
+		Stage    string         `json:"stage" run:"Stage"`
 	} `json:"error"`
-	Model struct {
-		Name string `json:"name"`
-	} `json:"model"`
-	Software struct {
-		Backend string `json:"backend"`
-		Version string `json:"version"`
-	} `json:"software"`
-	Meta struct {
-		Tags   map[string]foreign.Text `json:"tags"`
-		Config struct {
-			BatchSize      foreign.Number `json:"batch_size"`
-			SequenceLength foreign.Number `json:"sequence_length"`
-			Precision      string         `json:"precision"`
-			Repeat         foreign.Number `json:"repeat"`
-		} `json:"config"`
-	} `json:"meta"`
 }
 
 // readFailedDocument reads the document of a run that is not ok. Its point is computed as for run documents.
 func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	var d failedDocument
-	if err := j.Decode(&d); err != nil {
+	if err := in.JSON().Decode(&d); err != nil {
 		return out.RefuseMismatch(err)
 	}
-	c := &d.Meta.Config
-	p := neurolensPoint{model: d.Model.Name, backend: d.Software.Backend, precision: c.Precision, batch: c.BatchSize, seq: c.SequenceLength}
-	r := p.run()
-	r.BackendVersion = knownText(d.Software.Version)
-	r.Status, r.Stage, r.ErrorKind = schema.Status(d.Status), schema.Stage(d.Error.Stage), d.Error.Kind
-	r.Error, r.Signal, r.ExitCode, r.RepeatIndex = d.Error.Message, d.Error.Signal, d.Error.ExitCode.Int64(), c.Repeat.Int64()
-	setTags(&r, d.Meta.Tags)
-	in.SetStart(&r, d.CreatedAt)
-	foreign.SetFact(&r, "source.run_id", d.RunID)
+	r := d.run(in)
+	describe(&r, &d)
+	var more func(*schema.Run)
 	if own := ownTagsOf(d.Meta.Tags); own != nil {
-		return out.RunWith("run "+d.RunID, r, own.describe)
+		more = own.describe
 	}
-	return out.Run("run "+d.RunID, r)
+	return out.RunWith("run "+d.RunID, r, more)
 }
 
 // neurolensOp is an operator of a timeline with the kernels it launched.
@@ -372,8 +341,11 @@ func (o *neurolensOp) op(i int) schema.Op {
 		op.Kernels = append(op.Kernels, o.Kernels[i].Name)
 		o.Kernels[i].count(counted)
 	}
-	for name, values := range counted {
-		foreign.Put(&op.Counters, name, values.value(name))
+	for name, c := range counted {
+		if !strings.HasSuffix(name, "_bytes") {
+			c.sum /= c.n // of others than bytes, the mean, as the tool itself combines kernels
+		}
+		foreign.Put(&op.Counters, name, c.sum)
 	}
 	if v := positive(o.LaunchMS).Finite("ms"); v != nil {
 		foreign.Put(&op.Counters, "api_launch_overhead_ns", *v)
@@ -382,27 +354,17 @@ func (o *neurolensOp) op(i int) schema.Op {
 }
 
 // counters are what the kernels of an op counted, by name.
-type counters map[string]*counter
-
-type counter struct{ sum, n float64 }
+type counters map[string]*struct{ sum, n float64 }
 
 func (c counters) add(name string, v *float64) {
 	if v == nil {
 		return
 	}
 	if c[name] == nil {
-		c[name] = &counter{}
+		c[name] = &struct{ sum, n float64 }{}
 	}
 	c[name].sum += *v
 	c[name].n++
-}
-
-// value is the sum for bytes, and otherwise the mean, as the tool itself combines kernels.
-func (c *counter) value(name string) float64 {
-	if strings.HasSuffix(name, "_bytes") {
-		return c.sum
-	}
-	return c.sum / c.n
 }
 
 // count adds the counters of a kernel. A kernel that ran has warps: without warps, nothing was counted, and all values
@@ -537,30 +499,27 @@ func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags, 
 	return out.Run("run "+own.runID, profile)
 }
 
-// measured sets what the document says of the machine, and the metrics.
+// measured sets what the document says of the machine, and the metrics, of which the document has medians.
 func (d *runDocument) measured(own *ownTags, r *schema.Run) {
-	if gb := d.hardware.MemoryGB.Finite("GB"); gb != nil && r.Env.MemoryBytes != nil {
+	if gb := d.Hardware.MemoryGB.Finite("GB"); gb != nil && r.Env.MemoryBytes != nil {
 		r.Env.MemoryBytes = new(int64(*gb))
 	}
 	r.Metrics, r.Ops, r.Warnings, r.Primary = nil, nil, nil, ""
 	if r.Purpose == schema.PurposeProfile { // the total is the sum of the operators
 		return
 	}
-	d.median(r, schema.PrimaryMetric, "ns", d.summary.TotalDurationMS.Finite("ms"))
-	for name, n := range map[string]foreign.Number{"gpu_utilization": d.summary.Metrics.GPUUtilization, "sm_efficiency": d.summary.Metrics.SMEfficiency} {
+	median := func(name, unit string, v *float64) {
+		foreign.Add(r, foreign.Aggregate(name, unit, schema.Summary{P50: v}), unit)
+	}
+	median(schema.PrimaryMetric, "ns", d.Summary.TotalDurationMS.Finite("ms"))
+	for name, n := range map[string]foreign.Number{"gpu_utilization": d.Summary.Metrics.GPUUtilization, "sm_efficiency": d.Summary.Metrics.SMEfficiency} {
 		if !own.unknown("summary.metrics." + name) {
-			d.median(r, name, "ratio", n.Finite(""))
+			median(name, "ratio", n.Finite(""))
 		}
 	}
 	if len(r.Metrics) > 0 {
 		r.Primary = r.Metrics[0].Name
 	}
-}
-
-// median adds a metric for which the document has the median.
-func (d *runDocument) median(r *schema.Run, name, unit string, v *float64) {
-	m := foreign.Aggregate(name, unit, schema.Summary{P50: v})
-	foreign.Add(r, m, unit)
 }
 
 // operators are those of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
@@ -577,7 +536,7 @@ func (d *runDocument) operators(own *ownTags) []schema.Op {
 		if len(op.Kernels) == 1 && knownText(op.Kernels[0]) == op.Name {
 			op.Kernels = nil // the schema wants one
 		}
-		if d.hardware.Vendor == "CPU" {
+		if d.Hardware.Vendor == "CPU" {
 			op.Device = "cpu"
 		}
 		if delete(op.Counters, "lat_norm"); len(op.Counters) == 0 { // of the fingerprint: the share of the time

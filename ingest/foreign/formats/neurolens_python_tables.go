@@ -15,61 +15,42 @@ const inDocument = "row whose run document is read instead"
 
 // readSummary reads the table of a sweep. A row whose run document is in runs/ is left to that document.
 func readSummary(in *foreign.Input, out *foreign.Output) error {
-	table := in.CSV()
-	header, err := table.Record()
-	if err != nil {
-		return err
-	}
-	columns := map[string]int{}
-	for i, name := range header {
-		columns[strings.TrimSpace(name)] = i
-	}
-	width := len(header)
-	for record, err := range table.Records() {
-		if err != nil {
-			return err
-		}
-		row := summaryRow{record, columns}
-		where := fmt.Sprintf("line %d", table.Line())
-		switch id := row.text("run_id"); {
-		case len(record) == 1 && strings.TrimSpace(record[0]) == "":
-		case len(record) != width:
-			out.Refuse(where, fmt.Errorf("%d fields, want %d", len(record), width))
-		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+".json"):
-			out.LeaveTo("runs/"+id+".json", inDocument, 1)
-		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+failedEnding):
-			out.LeaveTo("runs/"+id+failedEnding, inDocument, 1)
-		default:
+	return tables{
+		heading: func(names, _ []string) bool { return names == nil },
+		fits:    func(_, _ []string) bool { return true },
+		row: func(out *foreign.Output, where string, names, record []string) error {
+			if len(record) == 1 && strings.TrimSpace(record[0]) == "" {
+				return nil
+			}
+			if len(record) != len(names) {
+				return refusal(where, "%d fields, want %d", len(record), len(names))
+			}
+			row := summaryRow{}
+			for i, name := range names {
+				row[strings.TrimSpace(name)] = strings.TrimSpace(record[i])
+			}
+			if id := row["run_id"]; id != "" && id == path.Base(id) {
+				for _, end := range []string{".json", failedEnding} {
+					if document := "runs/" + id + end; in.Beside(document) {
+						out.LeaveTo(document, inDocument, 1)
+						return nil
+					}
+				}
+			}
 			r, err := row.run(in)
 			if err != nil {
-				out.Refuse(where, err)
-				continue
+				return refusal(where, "%w", err)
 			}
-			if err := out.RunWith(where, r, row.own); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+			return out.RunWith(where, r, row.own)
+		},
+	}.read(in, out)
 }
 
-// summaryRow is a row of summary.csv.
-type summaryRow struct {
-	record  []string
-	columns map[string]int
-}
+// summaryRow has the cells of a row of summary.csv by their columns.
+type summaryRow map[string]string
 
-// text is a cell, or empty if the column does not exist.
-func (s *summaryRow) text(column string) string {
-	i, ok := s.columns[column]
-	if !ok || i >= len(s.record) {
-		return ""
-	}
-	return strings.TrimSpace(s.record[i])
-}
-
-func (s *summaryRow) number(column string) (foreign.Number, error) {
-	n, err := cellNumber(s.text(column))
+func (s summaryRow) number(column string) (foreign.Number, error) {
+	n, err := cellNumber(s[column])
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", column, err)
 	}
@@ -88,34 +69,28 @@ func cellNumber(text string) (foreign.Number, error) {
 // runStampLayout is how the name of a run begins, in UTC.
 const runStampLayout = "20060102T150405Z07:00"
 
-func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
+func (s summaryRow) run(in *foreign.Input) (schema.Run, error) {
 	var numbers [4]foreign.Number
 	for i, column := range []string{"batch_size", "seq_len", "total_latency_ms", "gpu_utilization"} {
-		n, err := s.number(column)
-		if err != nil {
+		var err error
+		if numbers[i], err = s.number(column); err != nil {
 			return schema.Run{}, err
 		}
-		numbers[i] = n
 	}
-	p := neurolensPoint{
-		model: s.text("model"), backend: s.text("backend"), precision: s.text("precision"), batch: numbers[0], seq: numbers[1],
-	}
+	p := neurolensPoint{model: s["model"], backend: s["backend"], precision: s["precision"], batch: numbers[0], seq: numbers[1]}
 	r := p.run()
-	id := s.text("run_id")
 	neurolensAggregates(&r, numbers[2], numbers[3])
-	r.Env.GPUName = knownText(s.text("gpu_name"))
-	stamp, _, _ := strings.Cut(id, "-")
+	r.Env.GPUName = knownText(s["gpu_name"])
+	stamp, _, _ := strings.Cut(s["run_id"], "-")
 	in.SetStart(&r, stamp+"Z", runStampLayout)
-	foreign.SetFact(&r, "source.run_id", id)
-	if status := schema.Status(s.text("status")); status != "" { // a column of later versions
-		r.Status = status
-	}
+	foreign.SetFact(&r, "source.run_id", s["run_id"])
+	r.Status = schema.Status(s["status"]) // a column of later versions
 	return r, nil
 }
 
 // own sets what the columns that only NeuroLens writes say of a run. The numbers of such a table are medians, and zero is one.
-func (s *summaryRow) own(r *schema.Run) {
-	if _, own := s.columns["run_uuid"]; !own {
+func (s summaryRow) own(r *schema.Run) {
+	if _, own := s["run_uuid"]; !own {
 		return
 	}
 	r.Metrics, r.Primary = nil, ""
@@ -126,12 +101,12 @@ func (s *summaryRow) own(r *schema.Run) {
 			r.Primary = r.Metrics[0].Name
 		}
 	}
-	if s.text("benchmark") == "" {
+	if s["benchmark"] == "" {
 		return // of an earlier version
 	}
-	r.Suite, r.Benchmark, r.Variant = s.text("suite"), s.text("benchmark"), s.text("variant")
+	r.Suite, r.Benchmark, r.Variant = s["suite"], s["benchmark"], s["variant"]
 	var params map[string]string
-	if text := s.text("params"); text != "" && foreign.Decode([]byte(text), &params) == nil {
+	if foreign.Decode([]byte(s["params"]), &params) == nil {
 		for name, text := range params {
 			foreign.SetParam(r, name, text)
 		}
@@ -155,7 +130,7 @@ const (
 
 // ledgerRow is a row of the ledger of a run store.
 type ledgerRow struct {
-	RunID       string         `json:"run_id"`
+	RunID       string         `json:"run_id" fact:"source.run_id"`
 	CreatedAt   string         `json:"created_at"`
 	Backend     string         `json:"backend"`
 	Model       string         `json:"model_name"`
@@ -184,9 +159,8 @@ func readLedger(in *foreign.Input, out *foreign.Output) error {
 
 // readListing reads what ls --json prints of a run store: the rows of its ledger in an array.
 func readListing(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	l := ledger{in, out, map[string]bool{}}
-	return eachElement(j, out, l.row)
+	return eachElement(in.JSON(), out, l.row)
 }
 
 // ledger is a ledger that is read.
@@ -223,7 +197,7 @@ func (row *ledgerRow) run(in *foreign.Input) schema.Run {
 	if foreign.Decode([]byte(row.Tags), &tags) == nil {
 		setTags(&r, tags)
 	}
-	foreign.SetFact(&r, "source.run_id", row.RunID)
+	describe(&r, row)
 	return r
 }
 
@@ -256,9 +230,8 @@ const fingerprintEnding = ".fp.json"
 
 // readFingerprint leaves the fingerprint to its run document, if that exists. Otherwise the fingerprint is a profile.
 func readFingerprint(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	var f fingerprint
-	if err := j.Decode(&f); err != nil {
+	if err := in.JSON().Decode(&f); err != nil {
 		return out.RefuseMismatch(err)
 	}
 	if document := runBeside(in, f.RunID); document != "" {
@@ -273,13 +246,9 @@ func readFingerprint(in *foreign.Input, out *foreign.Output) error {
 	foreign.Add(&r, foreign.Aggregate(schema.PrimaryMetric, "ms", lone(total, "ms")), "ms")
 	for i, text := range f.Ops {
 		var o fingerprintOp
-		if err := foreign.DecodeAt(fmt.Sprintf("/ops/%d", i), text, &o); err != nil {
-			if err := out.RefuseMismatch(err); err != nil {
-				return err
-			}
-			continue
+		if decode(out, fmt.Sprintf("/ops/%d", i), text, &o) {
+			r.Ops = append(r.Ops, f.op(i, &o, total))
 		}
-		r.Ops = append(r.Ops, f.op(i, &o, total))
 	}
 	r.Ops = numbered(r.Ops)
 	return out.Run("fingerprint of "+f.RunID, r)

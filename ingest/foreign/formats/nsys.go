@@ -1,12 +1,14 @@
 package formats
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -22,16 +24,14 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func nsysSQLite() foreign.Format {
-	return foreign.Format{
-		Name:  "nsys",
-		About: "Nsight Systems: report exported to SQLite (nsys export, nsys stats)",
-		Level: "a run is a profiled process; kernels, copies, CUDA calls and NVTX ranges are added up by name and device",
-		Recognize: func(h *foreign.Head) bool {
-			return strings.HasPrefix(string(h.Bytes), sqliteMagic) && h.Matches(nsysTables)
-		},
-		Read: readNsys,
-	}
+var nsysSQLite = foreign.Format{
+	Name:  "nsys",
+	About: "Nsight Systems: report exported to SQLite (nsys export, nsys stats)",
+	Level: "a run is a profiled process; kernels, copies, CUDA calls and NVTX ranges are added up by name and device",
+	Recognize: func(h *foreign.Head) bool {
+		return strings.HasPrefix(string(h.Bytes), sqliteMagic) && h.Matches(nsysTables)
+	},
+	Read: readNsys,
 }
 
 // nsysTables are tables of a report.
@@ -112,22 +112,24 @@ func (n *nsysReport) nameProcesses() error {
 }
 
 func (n *nsysReport) runs(env *nsysTarget) error {
-	processes := make([]*nsysProcess, 0, len(n.processes))
-	for _, p := range n.processes {
-		processes = append(processes, p)
-	}
-	slices.SortFunc(processes, func(a, b *nsysProcess) int { return int(min(max(a.id-b.id, -1), 1)) })
+	processes := slices.SortedFunc(maps.Values(n.processes), func(a, b *nsysProcess) int { return cmp.Compare(a.id, b.id) })
 	same := map[string]int{}
 	for _, p := range processes {
 		if p.name == "" || p.name == "." || p.name == "/" {
 			p.name = env.command
 		}
-		p.name = env.script(p.name)
+		if strings.HasPrefix(p.name, "python") && len(env.scripts) > 0 { // for people, the script is the program
+			p.name = env.scripts[0]
+		}
 		same[p.name]++
 	}
 	seen := map[string]int{}
 	for _, p := range processes {
-		r := p.run(env)
+		r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: p.name, Backend: "cuda", Ops: p.ops.list(0)}
+		addDeviceTimes(&r, p.kernels, p.moved)
+		if env.epoch > 0 {
+			foreign.SetStart(&r, time.Unix(0, env.epoch), schema.TimeFile)
+		}
 		if same[p.name] > 1 { // the report distinguishes them by ids that mean nothing elsewhere
 			foreign.SetAxis(&r, "process", strconv.Itoa(seen[p.name]))
 			seen[p.name]++
@@ -145,22 +147,12 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 func (p *nsysProcess) devices() []int64 {
 	var list []int64
 	for _, t := range p.ops.all {
-		number, ok := strings.CutPrefix(t.device, "cuda:")
-		id, err := strconv.ParseInt(number, 10, 64)
-		if ok && err == nil && !slices.Contains(list, id) {
+		number, _ := strings.CutPrefix(t.device, "cuda:")
+		if id, err := strconv.ParseInt(number, 10, 64); err == nil && !slices.Contains(list, id) {
 			list = append(list, id)
 		}
 	}
 	return list
-}
-
-func (p *nsysProcess) run(env *nsysTarget) schema.Run {
-	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: p.name, Backend: "cuda", Ops: p.ops.list(0)}
-	addDeviceTimes(&r, p.kernels, p.moved)
-	if env.epoch > 0 {
-		foreign.SetStart(&r, time.Unix(0, env.epoch), schema.TimeFile)
-	}
-	return r
 }
 
 // A nsysSource is a table of events that are added up.
@@ -169,10 +161,10 @@ type nsysSource struct {
 	kind   string // of the operators
 	name   string // SQL: the id of the name in StringIds, or the name itself
 	device string // SQL: the number of the device, NULL if the processor did it
-	global string // SQL: the global id of the process or a thread of it
-	bytes  string // SQL: how much was moved
-	where  string // SQL: of which rows
-	label  func(name string) string
+
+	bytes string // SQL: how much was moved
+	where string // SQL: of which rows
+	label func(name string) string
 }
 
 // sources are the tables of events that a report has. A table is there only if there were such events, and columns
@@ -223,15 +215,9 @@ func (n *nsysReport) addUp(s nsysSource) error {
 	if !n.has(s.table, "start", "end") {
 		return nil
 	}
-	if s.device == "" {
-		s.device = n.first(s.table, "deviceId")
-	}
-	s.global = n.first(s.table, "globalPid", "globalTid")
-	if s.bytes == "" {
-		s.bytes = "NULL"
-	}
+	s.device, s.bytes = cmp.Or(s.device, n.first(s.table, "deviceId")), cmp.Or(s.bytes, "NULL")
 	query := fmt.Sprintf(`SELECT "start", "end", %s, %s, %s, CASE typeof(%s) WHEN 'text' THEN CAST(substr(%s, 1, 65536) AS BLOB) ELSE %s END FROM %s%s`,
-		s.global, s.device, s.bytes, s.name, s.name, s.name, s.table, s.where)
+		n.first(s.table, "globalPid", "globalTid"), s.device, s.bytes, s.name, s.name, s.name, s.table, s.where)
 	names := map[int64][]*opTotal{} // totals whose names are not known yet
 	row := 0
 	err := n.each(query, func(values []any) error {
@@ -245,16 +231,13 @@ func (n *nsysReport) addUp(s nsysSource) error {
 		}
 		return nil
 	})
-	if s.label != nil && s.kind != "cuda_api" {
-		for id, totals := range names {
-			for _, t := range totals {
-				t.name = s.label(strconv.FormatInt(id, 10))
-			}
-		}
-		return err
+	if s.label == nil || s.kind == "cuda_api" {
+		return cmp.Or(err, n.lookUp(&s, names))
 	}
-	if named := n.lookUp(&s, names); err == nil {
-		err = named
+	for id, totals := range names {
+		for _, t := range totals {
+			t.name = s.label(strconv.FormatInt(id, 10))
+		}
 	}
 	return err
 }
@@ -381,103 +364,73 @@ var targetFacts = []string{
 	"CpuCores", "CpuDescription", "CpuArchitecture", "NvDriverVersion", "OsDescription", "CudaDriverVersion", "SoftwareReleaseVersion", "Hostname",
 }
 
+// read reads the tables about the machine and the command. A report has them or not, and versions call them differently.
 func (t *nsysTarget) read(n *nsysReport) error {
 	t.facts, t.command = map[string]string{}, "nsys"
-	for _, f := range []func(*nsysReport) error{t.readExport, t.readSystem, t.readStart, t.readGPUs, t.readCommand} {
-		if err := f(n); err != nil {
+	nameAndValue := []string{"name", "value"}
+	for _, q := range []struct {
+		tables, columns []string
+		query           string // FROM the table, with the id of a GPU where it says GPU
+		row             func(row []any)
+	}{
+		{
+			[]string{"META_DATA_EXPORT", "EXPORT_META_DATA"},
+			nameAndValue,
+			`SELECT CAST(substr(value, 1, 200) AS BLOB) FROM TABLE WHERE name = 'EXPORT_PRODUCT_VERSION'`,
+			func(row []any) { n.out.Version(text(row[0])) },
+		},
+		{
+			[]string{"TARGET_INFO_SYSTEM_ENV"},
+			nameAndValue,
+			`SELECT CAST(name AS BLOB), CAST(substr(value, 1, 500) AS BLOB) FROM TABLE WHERE name IN ('` + strings.Join(targetFacts, "', '") + `')`,
+			func(row []any) { t.facts[text(row[0])] = cmp.Or(t.facts[text(row[0])], text(row[1])) },
+		},
+		{
+			[]string{"TARGET_INFO_SESSION_START_TIME"},
+			[]string{"utcEpochNs"},
+			`SELECT utcEpochNs FROM TABLE LIMIT 1`,
+			func(row []any) { t.epoch, _ = row[0].(int64) },
+		},
+		{ // all GPUs of the machine, not only those that were used; until 2021 in the second table
+			[]string{"TARGET_INFO_GPU", "TARGET_INFO_CUDA_GPU"},
+			[]string{"name"},
+			`SELECT GPU, CAST(substr(name, 1, 200) AS BLOB) FROM TABLE LIMIT 1024`,
+			func(row []any) {
+				id, ok := row[0].(int64)
+				if !ok {
+					id = int64(len(t.gpus))
+				}
+				t.gpus = append(t.gpus, nsysGPU{id, text(row[1])})
+			},
+		},
+		{ // the launched program, and the Python scripts among its arguments; other arguments are not kept
+			[]string{"META_DATA_CAPTURE"},
+			nameAndValue,
+			`SELECT CAST(name AS BLOB), CAST(substr(value, 1, 4096) AS BLOB) FROM TABLE WHERE name = 'PROCESS_0:COMMAND'
+			OR name LIKE 'PROCESS\_0:ARGUMENT\_%' ESCAPE '\' AND value LIKE '%.py' LIMIT 100`,
+			func(row []any) {
+				if base := path.Base(text(row[1])); text(row[0]) == "PROCESS_0:COMMAND" {
+					t.command = base
+				} else {
+					t.scripts = append(t.scripts, base)
+				}
+			},
+		},
+	} {
+		i := slices.IndexFunc(q.tables, func(table string) bool { return n.has(table, q.columns...) })
+		if i < 0 {
+			continue
+		}
+		query := strings.NewReplacer("TABLE", q.tables[i], "GPU", n.first(q.tables[i], "id", "cuDevice", "cudaId")).Replace(q.query)
+		err := n.each(query, func(row []any) error {
+			q.row(row)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// readExport finds which version made the report.
-func (t *nsysTarget) readExport(n *nsysReport) error {
-	table := "META_DATA_EXPORT"
-	if !n.has(table, "name", "value") {
-		table = "EXPORT_META_DATA"
-	}
-	if !n.has(table, "name", "value") {
-		return nil
-	}
-	query := `SELECT CAST(substr(value, 1, 200) AS BLOB) FROM ` + table + ` WHERE name = 'EXPORT_PRODUCT_VERSION'`
-	return n.each(query, func(row []any) error {
-		n.out.Version(text(row[0]))
-		return nil
-	})
-}
-
-func (t *nsysTarget) readSystem(n *nsysReport) error {
-	const table = "TARGET_INFO_SYSTEM_ENV"
-	if !n.has(table, "name", "value") {
-		return nil
-	}
-	query := `SELECT CAST(name AS BLOB), CAST(substr(value, 1, 500) AS BLOB) FROM ` + table + ` WHERE name IN ('` + strings.Join(targetFacts, "', '") + `')`
-	return n.each(query, func(row []any) error {
-		if name := text(row[0]); t.facts[name] == "" {
-			t.facts[name] = text(row[1])
-		}
-		return nil
-	})
-}
-
-func (t *nsysTarget) readStart(n *nsysReport) error {
-	const table = "TARGET_INFO_SESSION_START_TIME"
-	if !n.has(table, "utcEpochNs") {
-		return nil
-	}
-	return n.each(`SELECT utcEpochNs FROM `+table+` LIMIT 1`, func(row []any) error {
-		t.epoch, _ = row[0].(int64)
-		return nil
-	})
-}
-
-// readGPUs finds the GPUs of the machine: all of them, not only those that were used.
-func (t *nsysTarget) readGPUs(n *nsysReport) error {
-	table := "TARGET_INFO_GPU"
-	if !n.has(table, "name") {
-		table = "TARGET_INFO_CUDA_GPU" // until 2021
-	}
-	if !n.has(table, "name") {
-		return nil
-	}
-	query := fmt.Sprintf(`SELECT %s, CAST(substr(name, 1, 200) AS BLOB) FROM %s LIMIT 1024`, n.first(table, "id", "cuDevice", "cudaId"), table)
-	return n.each(query, func(row []any) error {
-		id, ok := row[0].(int64)
-		if !ok {
-			id = int64(len(t.gpus))
-		}
-		t.gpus = append(t.gpus, nsysGPU{id, text(row[1])})
-		return nil
-	})
-}
-
-// readCommand finds the launched program, and the Python scripts among its arguments. Other arguments are not
-// kept.
-func (t *nsysTarget) readCommand(n *nsysReport) error {
-	const table = "META_DATA_CAPTURE"
-	if !n.has(table, "name", "value") {
-		return nil
-	}
-	query := `SELECT CAST(name AS BLOB), CAST(substr(value, 1, 4096) AS BLOB) FROM ` + table + ` WHERE name = 'PROCESS_0:COMMAND'
-		OR name LIKE 'PROCESS\_0:ARGUMENT\_%' ESCAPE '\' AND value LIKE '%.py' LIMIT 100`
-	return n.each(query, func(row []any) error {
-		base := path.Base(text(row[1]))
-		if text(row[0]) == "PROCESS_0:COMMAND" {
-			t.command = base
-		} else {
-			t.scripts = append(t.scripts, base)
-		}
-		return nil
-	})
-}
-
-// script is the name of a program for people: for Python, the script that it ran.
-func (t *nsysTarget) script(program string) string {
-	if strings.HasPrefix(program, "python") && len(t.scripts) > 0 {
-		return t.scripts[0]
-	}
-	return program
 }
 
 // set sets the environment of a run that used some devices.
@@ -485,11 +438,10 @@ func (t *nsysTarget) set(r *schema.Run, devices []int64) {
 	e := &r.Env
 	e.Hostname, e.OS, e.OSKernel = t.facts["Hostname"], t.facts["OsDescription"], t.facts["SoftwareReleaseVersion"]
 	e.CPUModel, e.DriverVersion = t.facts["CpuDescription"], t.facts["NvDriverVersion"]
-	e.Machine = e.Hostname
+	e.Machine, e.CUDAVersion = e.Hostname, cudaVersion(foreign.Number(t.facts["CudaDriverVersion"]))
 	if cores, err := strconv.ParseInt(t.facts["CpuCores"], 10, 64); err == nil && cores > 0 {
 		e.CPUCount = &cores
 	}
-	e.CUDAVersion = cudaVersion(foreign.Number(t.facts["CudaDriverVersion"]))
 	foreign.SetFact(r, "cpu.architecture", t.facts["CpuArchitecture"])
 	if len(t.gpus) > 0 {
 		e.GPUCount = new(int64(len(t.gpus)))

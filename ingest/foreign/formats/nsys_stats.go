@@ -16,18 +16,16 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func nsysStats() foreign.Format {
-	return foreign.Format{
-		Name:  "nsys-stats",
-		About: "Nsight Systems: summaries printed by nsys stats, as CSV or as text tables, also several in one log",
-		Level: "a run is a profiled report; no samples, because the tool adds up kernels, copies, calls and ranges",
-		// Rules below column names.
-		OwnHeadings: regexp.MustCompile(`^ ?\*\* |^[ -]+$`),
-		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading) || h.Matches(statsTrace)
-		},
-		Read: readStats,
-	}
+var nsysStats = foreign.Format{
+	Name:  "nsys-stats",
+	About: "Nsight Systems: summaries printed by nsys stats, as CSV or as text tables, also several in one log",
+	Level: "a run is a profiled report; no samples, because the tool adds up kernels, copies, calls and ranges",
+	// Rules below column names.
+	OwnHeadings: regexp.MustCompile(`^ ?\*\* |^[ -]+$`),
+	Recognize: func(h *foreign.Head) bool {
+		return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading) || h.Matches(statsTrace)
+	},
+	Read: readStats,
 }
 
 // Patterns of the output of nsys stats: the first columns of its tables, as CSV and as text, and a heading.
@@ -394,13 +392,13 @@ var spread = []struct {
 }
 
 // row reads a row of a report.
-func (t *statsTable) row(line, report string) (statsOp, error) {
+func (t *statsTable) row(line, report string) (o statsOp, err error) {
 	cells, err := t.cells(line)
 	if err != nil {
-		return statsOp{}, err
+		return o, err
 	}
 	if len(cells) != len(t.columns) {
-		return statsOp{}, fmt.Errorf("%d cells, but the header has %d", len(cells), len(t.columns))
+		return o, fmt.Errorf("%d cells, but the header has %d", len(cells), len(t.columns))
 	}
 	cell := func(names ...string) string {
 		if i := t.column(names...); i >= 0 {
@@ -408,10 +406,8 @@ func (t *statsTable) row(line, report string) (statsOp, error) {
 		}
 		return ""
 	}
-	o := statsOp{counters: map[string]float64{}}
-	if o.name = cell("Name", "Range", "Operation"); o.name == "" {
-		o.name = "unnamed"
-	}
+	o.counters = map[string]float64{}
+	o.name = cmp.Or(cell("Name", "Range", "Operation"), "unnamed")
 	if o.kind = t.kindOf(report, cell("Category"), o.name); o.kind == "memcpy" && strings.Contains(o.name, "memset") {
 		o.kind = "memset"
 	}
@@ -420,71 +416,42 @@ func (t *statsTable) row(line, report string) (statsOp, error) {
 		count = new(int64(1))
 	}
 	if count == nil || *count < 0 {
-		return statsOp{}, fmt.Errorf("a row without a count")
+		return o, errors.New("a row without a count")
 	}
 	o.count = *count
+	// number is the number in the first of some columns, and the cell; nil if the table has none of them.
+	number := func(unit string, names ...string) (*float64, string) {
+		i := t.column(names...)
+		if i < 0 {
+			return nil, ""
+		}
+		return foreign.Number(cell(names...)).Finite(cmp.Or(t.units[i], unit)), foreign.Brief(cells[i])
+	}
+	total, what := "Total Time", "total"
 	if t.isTrace() {
-		return o, t.event(&o, cells)
+		total, what = "Duration", "duration"
 	}
-	if i := t.column("Total Time"); i >= 0 {
-		return o, t.times(&o, i, cells)
+	size, text := number("KiB", "Total", "Bytes") // older versions do not print the unit of sizes, and mean KiB
+	if t.column(total) < 0 && size == nil {
+		return o, fmt.Errorf("%q is not a size", text)
 	}
-	i := t.column("Total")
-	size := foreign.Number(strings.TrimSpace(cells[i])).Finite(sizeUnit(t.units[i]))
-	if size == nil {
-		return statsOp{}, fmt.Errorf("%q is not a size", foreign.Brief(cells[i]))
+	if size != nil && (t.isTrace() || t.column(total) < 0) {
+		o.counters["bytes"] = *size
 	}
-	o.counters["bytes"] = *size
+	if t.column(total) < 0 {
+		return o, nil
+	}
+	d, text := number("ns", total)
+	if d == nil || *d < 0 {
+		return o, fmt.Errorf("%q is not a %s", text, what)
+	}
+	o.duration, o.timed = *d, true
+	for _, s := range spread { // without a unit, in that of the total
+		if v, _ := number(cmp.Or(t.units[t.column(total)], "ns"), s.columns...); v != nil && !t.isTrace() {
+			o.counters[s.counter] = *v
+		}
+	}
 	return o, nil
-}
-
-// event reads the duration of a row of a trace, and how much it moved.
-func (t *statsTable) event(o *statsOp, cells []string) error {
-	i := t.column("Duration")
-	d := foreign.Number(strings.TrimSpace(cells[i])).Finite(t.units[i])
-	if d == nil || *d < 0 {
-		return fmt.Errorf("%q is not a duration", foreign.Brief(cells[i]))
-	}
-	o.duration, o.timed = *d, true
-	if i := t.column("Bytes"); i >= 0 {
-		if size := foreign.Number(strings.TrimSpace(cells[i])).Finite(sizeUnit(t.units[i])); size != nil {
-			o.counters["bytes"] = *size
-		}
-	}
-	return nil
-}
-
-// times reads the times of a row. Where the columns of older versions say no unit, it is that of the total; where that
-// says none either, ns.
-func (t *statsTable) times(o *statsOp, total int, cells []string) error {
-	if t.units[total] == "" {
-		t.units[total] = "ns"
-	}
-	d := foreign.Number(strings.TrimSpace(cells[total])).Finite(t.units[total])
-	if d == nil || *d < 0 {
-		return fmt.Errorf("%q is not a total", foreign.Brief(cells[total]))
-	}
-	o.duration, o.timed = *d, true
-	for _, s := range spread {
-		if i := t.column(s.columns...); i >= 0 {
-			unit := t.units[i]
-			if unit == "" {
-				unit = t.units[total]
-			}
-			if v := foreign.Number(strings.TrimSpace(cells[i])).Finite(unit); v != nil {
-				o.counters[s.counter] = *v
-			}
-		}
-	}
-	return nil
-}
-
-// sizeUnit is the unit of a size. Older versions do not print it, and mean KiB.
-func sizeUnit(unit string) string {
-	if unit == "" {
-		return "KiB"
-	}
-	return unit
 }
 
 // kindOf is the kind of the rows of a report: by its name, which changed with versions, otherwise by its columns.

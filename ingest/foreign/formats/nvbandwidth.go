@@ -11,21 +11,19 @@ import (
 )
 
 // nvbandwidth reads the output of nvbandwidth, as text and as JSON.
-func nvbandwidth() foreign.Format {
-	return foreign.Format{
-		Name: "nvbandwidth", About: "NVIDIA nvbandwidth: its output, text or JSON (-j)",
-		Level:       "a run is one cell of the matrix of a test; the files have only medians",
-		OwnHeadings: regexp.MustCompile(`^&&&&`),
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("nvbandwidth.version") || h.Has("nvbandwidth.testcases") || h.Matches(nvbTitle)
-		},
-		Read: func(in *foreign.Input, out *foreign.Output) error {
-			if in.Head.HasAny("nvbandwidth.version", "nvbandwidth.testcases") {
-				return readNVBandwidthJSON(in, out)
-			}
-			return readNVBandwidthText(in, out)
-		},
-	}
+var nvbandwidth = foreign.Format{
+	Name: "nvbandwidth", About: "NVIDIA nvbandwidth: its output, text or JSON (-j)",
+	Level:       "a run is one cell of the matrix of a test; the files have only medians",
+	OwnHeadings: regexp.MustCompile(`^&&&&`),
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("nvbandwidth.version") || h.Has("nvbandwidth.testcases") || h.Matches(nvbTitle)
+	},
+	Read: func(in *foreign.Input, out *foreign.Output) error {
+		if in.Head.HasAny("nvbandwidth.version", "nvbandwidth.testcases") {
+			return readNVBandwidthJSON(in, out)
+		}
+		return readNVBandwidthText(in, out)
+	},
 }
 
 var (
@@ -38,9 +36,7 @@ var (
 )
 
 // nvbMachine is where the tests ran.
-type nvbMachine struct {
-	env schema.Env
-}
+type nvbMachine struct{ env schema.Env }
 
 // device adds a GPU: "Device 0: NAME (bus id)".
 func (n *nvbMachine) device(text string) bool {
@@ -209,8 +205,7 @@ func (n *nvbReader) row(where, text string) error {
 		return nil
 	}
 	for i, value := range fields[at:] {
-		cell := nvbCell{&n.matrix, where, strings.Join(fields[:at], " "), n.columns[i], value}
-		if err := n.cell(n.out, cell); err != nil {
+		if err := n.cell(n.out, nvbCell{&n.matrix, where, strings.Join(fields[:at], " "), n.columns[i], value}); err != nil {
 			return err
 		}
 	}
@@ -231,60 +226,46 @@ type nvbTest struct {
 func readNVBandwidthJSON(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	var n nvbMachine
-	return out.RefuseMismatch(j.Members(func(name string) error {
-		if name != "nvbandwidth" {
-			return j.Skip()
+	text := func(set func(text string)) func() error {
+		return func() error {
+			var text foreign.Text
+			err := j.Decode(&text)
+			set(string(text))
+			return err
 		}
-		return out.RefuseMismatch(j.Members(func(name string) error { return out.RefuseMismatch(n.member(name, j, out)) }))
-	}))
-}
-
-func (n *nvbMachine) member(name string, j *foreign.JSON, out *foreign.Output) error {
-	var text foreign.Text
-	switch name {
-	case "testcases":
-		return eachElement(j, out, func(where string, t *nvbTest) error { return n.test(where, t, out) })
-	case "GPU Device list", "GPU Device info":
+	}
+	devices := func() error {
 		var devices []string
 		err := j.Decode(&devices)
 		for _, d := range devices {
 			n.device(d)
 		}
 		return err
-	case "CUDA Runtime Version":
-		err := j.Decode(&text)
-		n.env.CUDAVersion = cudaVersion(foreign.Number(text))
-		return err
-	case "Driver Version":
-		err := j.Decode(&text)
-		n.env.DriverVersion = string(text)
-		return err
-	case "version":
-		err := j.Decode(&text)
-		out.Version(string(text))
-		return err
-	case "error":
-		err := j.Decode(&text)
-		out.Refuse(j.Where(), fmt.Errorf("the tool ended: %s", text))
-		return err
 	}
-	return j.Skip()
+	members := fields{
+		"testcases":       array(j, out, func(where string, t *nvbTest) error { return n.test(where, t, out) }),
+		"GPU Device list": devices, "GPU Device info": devices,
+		"CUDA Runtime Version": text(func(code string) { n.env.CUDAVersion = cudaVersion(foreign.Number(code)) }),
+		"Driver Version":       text(func(version string) { n.env.DriverVersion = version }),
+		"version":              text(out.Version),
+		"error":                text(func(why string) { out.Refuse(j.Where(), fmt.Errorf("the tool ended: %s", why)) }),
+	}
+	return fields{"nvbandwidth": func() error { return members.read(j, out) }}.read(j, out)
 }
 
 func (n *nvbMachine) test(where string, t *nvbTest, out *foreign.Output) error {
 	r := n.run(t.Name)
 	switch {
 	case t.Name == "":
-		out.Refuse(where, fmt.Errorf("a test without name"))
-		return nil
+		return refusal(where, "a test without name")
 	case strings.EqualFold(t.Status, "waived"):
 		r.Status = schema.StatusUnsupported
-		return out.Run(where, r)
 	case t.Error != "" || len(t.Matrix) == 0:
 		r.Status, r.Error = schema.StatusError, cmp.Or(t.Error, t.Status)
-		return out.Run(where, r)
+	default:
+		return n.matrix(t, where, out)
 	}
-	return n.matrix(t, where, out)
+	return out.Run(where, r)
 }
 
 // matrix yields the cells of a test. A test that copies in both directions has three matrices, one below the other; the

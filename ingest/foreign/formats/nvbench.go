@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,133 +20,78 @@ import (
 )
 
 // nvbench are the formats of NVBench.
-func nvbench() []foreign.Format {
-	return []foreign.Format{
-		{
-			Name:  "nvbench",
-			About: "NVBench: JSON (--json), with the sample times beside it (--jsonbin)",
-			Level: "a run is a state on a device, a sample is an isolated execution of the kernel (--jsonbin)",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("benchmarks") && (h.Has("meta.version.nvbench") || h.Has("devices[].sm_version"))
-			},
-			Read: readNVBench,
+var nvbench = []foreign.Format{
+	{
+		Name:  "nvbench",
+		About: "NVBench: JSON (--json), with the sample times beside it (--jsonbin)",
+		Level: "a run is a state on a device, a sample is an isolated execution of the kernel (--jsonbin)",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("benchmarks") && (h.Has("meta.version.nvbench") || h.Has("devices[].sm_version"))
 		},
-		{
-			Name:      "nvbench-samples",
-			About:     "NVBench: the sample times and frequencies of --jsonbin",
-			Side:      "read together with the JSON file that names it",
-			Recognize: isNVBenchSamples,
-		},
-	}
+		Read: readNVBench,
+	},
+	{
+		Name:      "nvbench-samples",
+		About:     "NVBench: the sample times and frequencies of --jsonbin",
+		Side:      "read together with the JSON file that names it",
+		Recognize: isNVBenchSamples,
+	},
 }
 
-type nvbenchMeta struct {
-	Argv    []string `json:"argv"`
-	Version struct {
-		NVBench struct {
-			Text string `json:"string"`
-			SHA  string `json:"git_sha"`
-		} `json:"nvbench"`
-	} `json:"version"`
+// nvbenchHeader has the members that apply to all benchmarks. Programs that write the file again with sorted members put
+// them after the benchmarks.
+type nvbenchHeader struct {
+	Meta struct {
+		Argv    []string `json:"argv"`
+		Version struct {
+			NVBench struct {
+				Text string `json:"string" fact:"nvbench_version"`
+				SHA  string `json:"git_sha" fact:"nvbench_git_sha"`
+			} `json:"nvbench"`
+		} `json:"version"`
+	} `json:"meta"`
+	Devices []nvbenchDevice `json:"devices"`
 }
 
 type nvbenchDevice struct {
 	ID        foreign.Number `json:"id"`
-	Name      string         `json:"name"`
-	SM        foreign.Text   `json:"sm_version"`
-	PTX       foreign.Text   `json:"ptx_version"`
-	Clock     foreign.Text   `json:"sm_default_clock_rate"`
-	SMs       foreign.Text   `json:"number_of_sms"`
-	Memory    foreign.Text   `json:"global_memory_size"`
-	Bandwidth foreign.Text   `json:"global_memory_bus_bandwidth"`
-	L2        foreign.Text   `json:"l2_cache_size"`
-	ECC       foreign.Text   `json:"ecc_state"`
+	Name      string         `json:"name" run:"Env.GPUName"`
+	SM        foreign.Text   `json:"sm_version" fact:"sm_version"`
+	PTX       foreign.Text   `json:"ptx_version" fact:"ptx_version"`
+	Clock     foreign.Text   `json:"sm_default_clock_rate" fact:"sm_default_clock_rate"`
+	SMs       foreign.Text   `json:"number_of_sms" fact:"number_of_sms"`
+	Memory    foreign.Text   `json:"global_memory_size" fact:"global_memory_size"`
+	Bandwidth foreign.Text   `json:"global_memory_bus_bandwidth" fact:"global_memory_bus_bandwidth"`
+	L2        foreign.Text   `json:"l2_cache_size" fact:"l2_cache_size"`
+	ECC       foreign.Text   `json:"ecc_state" fact:"ecc_state"`
 }
 
-// nvbenchFile reads a file.
+// nvbenchFile reads an object of a file.
 type nvbenchFile struct {
+	*nvbenchHeader
 	in  *foreign.Input
 	j   *foreign.JSON
 	out *foreign.Output
-
-	meta    nvbenchMeta
-	devices []nvbenchDevice
-	known   bool // meta and devices were read already
 }
 
 // readNVBench reads the output of one launch, or of several that were appended.
 func readNVBench(in *foreign.Input, out *foreign.Output) error {
-	f := &nvbenchFile{in: in, out: out}
-	if err := f.readAhead(); err != nil {
-		return err
-	}
-	j := in.JSON()
-	f.j = j
-	for first := true; first || j.Kind() == '{'; first = false {
-		if err := out.RefuseMismatch(f.read()); err != nil {
-			return err
-		}
-		f.meta, f.devices, f.known = nvbenchMeta{}, nil, false
-	}
-	return nil
-}
-
-// readAhead reads the members after the benchmarks, if another program wrote the file again with sorted members.
-func (f *nvbenchFile) readAhead() error {
-	if !f.in.Head.Whole && f.in.Head.Has("devices") {
-		return nil
-	}
-	ahead, err := f.in.Ahead()
-	if err != nil {
-		return err
-	}
-	defer ahead.Close()
-	j := ahead.JSON()
-	f.known = true
-	_ = j.Members(func(name string) error { return f.readHeader(j, name) }) // errors are reported when the benchmarks are read
-	return nil
-}
-
-// readHeader reads a member that applies to all benchmarks.
-func (f *nvbenchFile) readHeader(j *foreign.JSON, name string) error {
-	switch name {
-	case "meta":
-		err := f.out.RefuseMismatch(j.Decode(&f.meta))
-		f.out.Version(f.meta.Version.NVBench.Text)
-		return err
-	case "devices":
-		return f.out.RefuseMismatch(j.Decode(&f.devices))
-	}
-	return j.Skip()
-}
-
-func (f *nvbenchFile) read() error {
-	return f.j.Members(func(name string) error {
-		switch {
-		case name == "benchmarks":
-			return f.out.RefuseMismatch(f.j.Elements(func(int) error { return f.out.RefuseMismatch(f.readBenchmark()) }))
-		case f.known:
-			return f.j.Skip()
-		}
-		return f.readHeader(f.j, name)
-	})
+	return documents(in, out, func(h *nvbenchHeader, j *foreign.JSON, others func(fields) error) error {
+		f := &nvbenchFile{h, in, j, out}
+		out.Version(h.Meta.Version.NVBench.Text)
+		return others(fields{"benchmarks": func() error { return j.Elements(func(int) error { return f.readBenchmark() }) }})
+	}, "meta", "devices")
 }
 
 // readBenchmark reads a benchmark, whose name comes before its states.
 func (f *nvbenchFile) readBenchmark() error {
 	benchmark := ""
-	return f.j.Members(func(name string) error {
-		switch name {
-		case "name":
-			return f.out.RefuseMismatch(f.j.Decode(&benchmark))
-		case "states":
-			if f.j.Kind() == 'n' {
-				return f.j.Skip()
-			}
-			return eachElement(f.j, f.out, func(where string, state *nvbenchState) error { return f.readState(benchmark, where, state) })
+	return fields{"name": &benchmark, "states": func() error {
+		if f.j.Kind() == 'n' {
+			return f.j.Skip()
 		}
-		return f.j.Skip()
-	})
+		return eachElement(f.j, f.out, func(where string, state *nvbenchState) error { return f.readState(benchmark, where, state) })
+	}}.read(f.j, f.out)
 }
 
 // nvbenchState is a combination of the axes on a device.
@@ -165,15 +111,14 @@ type nvbenchValue struct {
 
 func (f *nvbenchFile) readState(benchmark, where string, state *nvbenchState) error {
 	if benchmark == "" {
-		f.out.Refuse(where, fmt.Errorf("the benchmark has no name"))
-		return nil
+		return refusal(where, "the benchmark has no name")
 	}
 	r := f.run(benchmark, state)
 	if state.IsSkipped {
 		r.Status, r.Error = schema.StatusSkipped, state.SkipReason
-		return f.out.Run(where, r)
+	} else {
+		f.addMeasured(&r, state.Summaries)
 	}
-	f.addMeasured(&r, state.Summaries)
 	return f.out.Run(where, r)
 }
 
@@ -181,8 +126,8 @@ func (f *nvbenchFile) readState(benchmark, where string, state *nvbenchState) er
 // a part of it.
 func (f *nvbenchFile) run(benchmark string, state *nvbenchState) schema.Run {
 	r := schema.Run{Benchmark: benchmark}
-	if len(f.meta.Argv) > 0 {
-		if program := programName(f.meta.Argv[0]); program != "" {
+	if len(f.Meta.Argv) > 0 {
+		if program := programName(f.Meta.Argv[0]); program != "" {
 			r.Benchmark = program + "/" + benchmark
 		}
 	}
@@ -194,27 +139,16 @@ func (f *nvbenchFile) run(benchmark string, state *nvbenchState) schema.Run {
 		}
 	}
 	foreign.SetParam(&r, device, string(state.Device))
-	foreign.SetFact(&r, "nvbench_version", f.meta.Version.NVBench.Text)
-	foreign.SetFact(&r, "nvbench_git_sha", f.meta.Version.NVBench.SHA)
-	if len(f.devices) > 0 {
-		r.Env.GPUCount = new(int64(len(f.devices)))
+	describe(&r, &f.Meta)
+	if len(f.Devices) > 0 {
+		r.Env.GPUCount = new(int64(len(f.Devices)))
 	}
-	for i := range f.devices {
-		if d := &f.devices[i]; string(d.ID) == string(state.Device) && d.ID != "" {
-			d.describe(&r)
+	for i := range f.Devices {
+		if d := &f.Devices[i]; string(d.ID) == string(state.Device) && d.ID != "" {
+			describe(&r, d)
 		}
 	}
 	return r
-}
-
-func (d *nvbenchDevice) describe(r *schema.Run) {
-	r.Env.GPUName = d.Name
-	for name, text := range map[string]foreign.Text{
-		"sm_version": d.SM, "ptx_version": d.PTX, "sm_default_clock_rate": d.Clock, "number_of_sms": d.SMs,
-		"global_memory_size": d.Memory, "global_memory_bus_bandwidth": d.Bandwidth, "l2_cache_size": d.L2, "ecc_state": d.ECC,
-	} {
-		foreign.SetFact(r, name, string(text))
-	}
 }
 
 // float32Size is the size in bytes of a sample in a file of samples: 32 bits, little-endian, nothing before them.
@@ -241,15 +175,19 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 		f.out.LeaveOutNamed("missing files of samples", file)
 		return
 	}
-	if err == nil {
-		err = fits(content, foreign.Number(s.value("size")).Int64())
+	values := make([]float64, len(content)/float32Size)
+	if size := foreign.Number(s.value("size")).Int64(); err == nil && (len(content)%float32Size != 0 || size != nil && *size != int64(len(values))) {
+		said := "an unknown number of"
+		if size != nil {
+			said = fmt.Sprint(*size)
+		}
+		err = fmt.Errorf("%d bytes, want %d for each of %s samples", len(content), float32Size, said)
 	}
 	if err != nil {
 		f.out.Refuse(file, err)
 		return
 	}
 	stored, factor, _ := schema.StoredUnit(unit)
-	values := make([]float64, len(content)/float32Size)
 	for i := range values {
 		values[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(content[i*float32Size:]))) * factor
 	}
@@ -261,18 +199,6 @@ func (f *nvbenchFile) addSamples(r *schema.Run, s *nvbenchSummary) {
 		m.Clock = "cuda_event"
 	}
 	foreign.Add(r, m, unit)
-}
-
-// fits returns an error unless a file of samples has as many samples as the summary says.
-func fits(content []byte, size *int64) error {
-	if len(content)%float32Size != 0 || (size != nil && *size != int64(len(content)/float32Size)) {
-		said := "an unknown number of"
-		if size != nil {
-			said = fmt.Sprint(*size)
-		}
-		return fmt.Errorf("%d bytes, want %d for each of %s samples", len(content), float32Size, said)
-	}
-	return nil
 }
 
 // sampleFile reads a file of samples. Its name is a path from the folder of the JSON file. In older versions it is a path
@@ -370,26 +296,18 @@ var nvbenchOldTags = map[string]string{
 // UnmarshalJSON reads either.
 func (all *nvbenchSummaries) UnmarshalJSON(text []byte) error {
 	if jsontext.Value(text).Kind() != '{' {
-		var list []nvbenchSummary
-		err := foreign.Decode(text, &list)
-		*all = list
-		return err
+		return foreign.Decode(text, (*[]nvbenchSummary)(all))
 	}
 	var object map[string]struct {
 		Values []nvbenchValue `json:"values"`
 	}
-	if err := foreign.Decode(text, &object); err != nil {
-		return err
-	}
+	err := foreign.Decode(text, &object)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		s := nvbenchSummary{Tag: name, Data: object[name].Values}
-		if tag, ok := nvbenchOldTags[name]; ok {
-			s.Tag = tag
-		}
+		s := nvbenchSummary{Tag: cmp.Or(nvbenchOldTags[name], name), Data: object[name].Values}
 		s.Hint = s.value("hint")
 		*all = append(*all, s)
 	}
-	return nil
+	return err
 }
 
 // nvbenchTimes are the statistics of one kind of time.

@@ -35,7 +35,7 @@ func TestNVBenchSampleFiles(t *testing.T) {
 		{"", "in/0.bin", 0},
 	} {
 		folder := fstest.MapFS{"in/o.json": {Data: fmt.Appendf(nil, text, c.filename)}, c.file: one}
-		_, report, _, err := foreigntest.One([]foreign.Format{nvbench()[0]}, folder, "in/o.json")
+		_, report, _, err := foreigntest.One([]foreign.Format{nvbench[0]}, folder, "in/o.json")
 		if err != nil || report.Runs != 1 || report.Samples != c.samples {
 			t.Errorf("%s, %s: %+v, %v; want %d samples", c.filename, c.file, report, err, c.samples)
 		}
@@ -61,7 +61,7 @@ func TestNVBenchOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &nvbench()[0], func(valid schema.Valid) bool {
+		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &nvbench[0], func(valid schema.Valid) bool {
 			r := valid.Run()
 			got = append(got, r.Benchmark, r.Env.GPUName)
 			return true
@@ -71,5 +71,3 @@ func TestNVBenchOrder(t *testing.T) {
 		}
 	}
 }
-
-func FuzzNVBench(f *testing.F) { foreigntest.Fuzz(f, nvbench()[0], root, "nvbench") }

@@ -14,17 +14,15 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func onnxRuntime() foreign.Format {
-	return foreign.Format{
-		Name:  "onnxruntime",
-		About: "ONNX Runtime: profile of a session (enable_profiling), even if it is cut off",
-		Level: "a run is a session; a sample is one model_run (the first is slower); operators are added up over all of them",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("[].cat", "[].ph", "[].ts", "[].dur", "[].name") &&
-				(h.Matches(ortEvents) || h.Has("[].args.op_name", "[].args.provider"))
-		},
-		Read: readORT,
-	}
+var onnxRuntime = foreign.Format{
+	Name:  "onnxruntime",
+	About: "ONNX Runtime: profile of a session (enable_profiling), even if it is cut off",
+	Level: "a run is a session; a sample is one model_run (the first is slower); operators are added up over all of them",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("[].cat", "[].ph", "[].ts", "[].dur", "[].name") &&
+			(h.Matches(ortEvents) || h.Has("[].args.op_name", "[].args.provider"))
+	},
+	Read: readORT,
 }
 
 // ortEvents are the events of a session that no other trace has.
@@ -47,20 +45,7 @@ type ortSession struct {
 func readORT(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	s := &ortSession{ops: newOps(), began: math.MaxInt64, providers: map[string]bool{}}
-	err := j.Elements(func(int) error {
-		text, err := j.Value()
-		if err != nil {
-			return err
-		}
-		e, err := scanEvent(text)
-		if err == nil {
-			err = s.take(&e)
-		}
-		if err != nil {
-			out.Refuse(j.Where(), err)
-		}
-		return nil
-	})
+	err := eachEvent(j, out, s.take)
 	r := s.run()
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the session was not ended, but its events so far are complete
 		r.Warnings, err = append(r.Warnings, "the profile is cut off: its session was not ended"), nil
@@ -78,7 +63,7 @@ func readORT(in *foreign.Input, out *foreign.Output) error {
 
 // take adds an event to the session.
 func (s *ortSession) take(e *event) error {
-	if string(e.phase) != `"X"` {
+	if string(e.Phase) != `"X"` {
 		return nil
 	}
 	start, took, err := e.span()
@@ -86,8 +71,8 @@ func (s *ortSession) take(e *event) error {
 		return err
 	}
 	s.began = min(s.began, start)
-	if string(e.category) == `"Session"` {
-		switch name := unquoted(e.name); {
+	if string(e.Category) == `"Session"` {
+		switch name := unquoted(e.Name); {
 		case name == "model_run":
 			s.latencies = append(s.latencies, took)
 		case name == "session_initialization", strings.HasPrefix(name, "model_loading"):
@@ -100,17 +85,18 @@ func (s *ortSession) take(e *event) error {
 
 // op adds a call of an operator, or of a kernel or a function of the device that it uses.
 func (s *ortSession) op(e *event, start, took int64) error {
-	name := unquoted(e.name)
+	name := unquoted(e.Name)
 	if name == "" {
 		return fmt.Errorf("an event without a name")
 	}
-	k := opKey{name: name, kind: unquoted(e.category)}
+	k := opKey{name: name, kind: unquoted(e.Category)}
 	if k.kind == "Node" {
 		var ok bool
 		if k.name, ok = strings.CutSuffix(name, nodeTime); !ok {
 			return nil
 		}
-		k.kind, k.device = unquoted(traceMember(e.args, "op_name")), unquoted(traceMember(e.args, "provider"))
+		a := e.arguments()
+		k.kind, k.device = unquoted(a.Op), unquoted(a.Provider)
 		if k.device != "" && len(s.providers) < maxProviders {
 			s.providers[k.device] = true
 		}

@@ -12,17 +12,21 @@ import (
 const perfLevel = "a run is one load (concurrency or request rate); only aggregates, no samples"
 
 // perfAnalyzerCSV reads the table that perf_analyzer writes. Its times are microseconds, which it does not say.
-func perfAnalyzerCSV() foreign.Format {
-	return foreign.Format{
-		Name:  "perf-analyzer-csv",
-		About: "Triton perf_analyzer -f: a row per load; it does not name model and batch size (add --param model=...); GPU columns are not read",
-		Level: perfLevel,
-		Recognize: func(h *foreign.Head) bool {
-			first := h.FirstLine()
-			return (strings.HasPrefix(first, "Concurrency,") || strings.HasPrefix(first, "Request Rate,")) && strings.Contains(first, "Inferences/Second,")
+var perfAnalyzerCSV = foreign.Format{
+	Name:  "perf-analyzer-csv",
+	About: "Triton perf_analyzer -f: a row per load; it does not name model and batch size (add --param model=...); GPU columns are not read",
+	Level: perfLevel,
+	Recognize: func(h *foreign.Head) bool {
+		first := h.FirstLine()
+		return (strings.HasPrefix(first, "Concurrency,") || strings.HasPrefix(first, "Request Rate,")) && strings.Contains(first, "Inferences/Second,")
+	},
+	Read: tables{
+		heading: func(names, record []string) bool {
+			return names == nil || record[0] == "Concurrency" || record[0] == "Request Rate"
 		},
-		Read: readPerfCSV,
-	}
+		fits: func(names, record []string) bool { return len(record) >= 2 && len(record) <= len(names)+1 },
+		row:  perfRow,
+	}.read,
 }
 
 // perfTimes are the columns of times that are no statistic of the latency.
@@ -34,67 +38,58 @@ var perfTimes = map[string]string{
 	"request/response": "request_response", "response wait": "response_wait",
 }
 
-func readPerfCSV(in *foreign.Input, out *foreign.Output) error {
-	return tables{
-		heading: func(names, record []string) bool {
-			return names == nil || record[0] == "Concurrency" || record[0] == "Request Rate"
-		},
-		fits: func(names, record []string) bool { return len(record) >= 2 && len(record) <= len(names)+1 },
-		row:  perfRow,
-	}.read(in, out)
-}
-
 // perfRow yields the run of a row.
 func perfRow(out *foreign.Output, where string, names, record []string) error {
-	r := schema.Run{Benchmark: "perf_analyzer"}
+	r, times := schema.Run{Benchmark: "perf_analyzer"}, schema.Run{}
 	load := csvNumber(record[0])
 	if load.Float64() == nil {
-		out.Refuse(where, fmt.Errorf("%q is not a %s", record[0], strings.ToLower(names[0])))
-		return nil
+		return refusal(where, "%q is not a %s", record[0], strings.ToLower(names[0]))
 	}
 	foreign.SetParam(&r, strings.ReplaceAll(strings.ToLower(names[0]), " ", "_"), string(load))
-	latency, throughput := &servingAggregates{}, foreign.Number("")
-	var others []func()
+	var latency schema.Summary
+	var throughput foreign.Number
 	for i := 1; i < min(len(names), len(record)); i++ {
 		name, value := strings.TrimSpace(names[i]), csvNumber(record[i])
-		if value.Float64() == nil {
-			continue
-		}
 		percentile, isLatency := strings.CutSuffix(name, " latency")
-		time, known := perfTimes[name]
 		switch {
+		case value.Float64() == nil:
 		case name == "Inferences/Second":
 			throughput = value
 		case isLatency:
-			latency.set(strings.ToLower(percentile), value)
-		case known:
-			others = append(others, func() { addValue(&r, measure{time, lower}, value, "us") })
+			setStatistic(&latency, strings.ToLower(percentile), value, "us")
+		case perfTimes[name] != "":
+			addValue(&times, measure{perfTimes[name], lower}, value, "us")
 		}
 	}
-	if v := throughput.Float64(); v == nil || *v == 0 {
-		noResult(&r, "no inference was completed")
-		return out.Run(where, r)
-	}
-	if !latency.nothing() {
-		addAggregates(&r, measure{name: "latency"}, latency, "us")
-	}
-	addValue(&r, measure{name: "throughput"}, throughput, "infer/sec")
-	for _, add := range others {
-		add()
+	perfResults(&r, latency, throughput, "us")
+	if r.Status == "" {
+		for _, m := range times.Metrics {
+			foreign.Add(&r, m, "us")
+		}
 	}
 	return out.Run(where, r)
 }
 
-// perfAnalyzerText reads what perf_analyzer prints.
-func perfAnalyzerText() foreign.Format {
-	return foreign.Format{
-		Name:        "perf-analyzer",
-		About:       "Triton perf_analyzer: its printed output",
-		Level:       perfLevel,
-		OwnHeadings: regexp.MustCompile(`^\*\*\* Measurement Settings`),
-		Recognize:   func(h *foreign.Head) bool { return h.Matches(perfHeading) && h.Matches(perfClient) },
-		Read:        readPerfText,
+// perfResults adds the latency, whose unit in the file is given, and the throughput of a load. Without a throughput, it failed.
+func perfResults(r *schema.Run, latency schema.Summary, throughput foreign.Number, given string) {
+	if v := throughput.Float64(); v == nil || *v == 0 {
+		noResult(r, "no inference was completed")
+		return
 	}
+	if !nothing(&latency) {
+		addAggregates(r, measure{name: "latency"}, latency, given)
+	}
+	addValue(r, measure{name: "throughput"}, throughput, "infer/sec")
+}
+
+// perfAnalyzerText reads what perf_analyzer prints.
+var perfAnalyzerText = foreign.Format{
+	Name:        "perf-analyzer",
+	About:       "Triton perf_analyzer: its printed output",
+	Level:       perfLevel,
+	OwnHeadings: regexp.MustCompile(`^\*\*\* Measurement Settings`),
+	Recognize:   func(h *foreign.Head) bool { return h.Matches(perfHeading) && h.Matches(perfClient) },
+	Read:        readPerfText,
 }
 
 var (
@@ -119,7 +114,7 @@ const perfSettings = "*** Measurement Settings ***"
 type perfRun struct {
 	run     schema.Run
 	where   string
-	latency servingAggregates
+	latency schema.Summary
 	rate    foreign.Number
 	parts   [][2]string // of the time in the server, in microseconds
 }
@@ -179,14 +174,14 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 // take reads a line of a load.
 func (p *perfRun) take(line string) {
 	if m := perfLine.FindStringSubmatch(line); m != nil {
-		p.latency.set(strings.ToLower(m[1]), foreign.Number(m[2]))
+		setStatistic(&p.latency, strings.ToLower(m[1]), foreign.Number(m[2]), "us")
 		if m[3] != "" {
-			p.latency.Std = foreign.Number(m[3])
+			setStatistic(&p.latency, "std", foreign.Number(m[3]), "us")
 		}
 	} else if m := perfRate.FindStringSubmatch(line); m != nil {
 		p.rate = csvNumber(m[1])
 	} else if m := perfCount.FindStringSubmatch(line); m != nil {
-		p.latency.Count = foreign.Number(m[1])
+		p.latency.N = foreign.Number(m[1]).Int64()
 	} else if m := perfServer.FindStringSubmatch(line); m != nil && len(p.parts) == 0 {
 		p.parts = append(p.parts, [2]string{"server_latency", m[1]})
 		for _, part := range perfPart.FindAllStringSubmatch(line, -1) {
@@ -200,33 +195,30 @@ func (p *perfRun) emit(out *foreign.Output) error {
 	if p == nil {
 		return nil
 	}
-	if v := p.rate.Float64(); v == nil || *v == 0 {
-		noResult(&p.run, "no inference was completed")
+	perfResults(&p.run, p.latency, p.rate, "usec")
+	if p.run.Status != "" {
 		return out.Run(p.where, p.run)
 	}
-	if !p.latency.nothing() {
-		addAggregates(&p.run, measure{name: "latency"}, &p.latency, "usec")
-	}
-	addValue(&p.run, measure{name: "throughput"}, p.rate, "infer/sec")
 	for _, part := range p.parts {
 		addValue(&p.run, measure{part[0], lower}, foreign.Number(part[1]), "usec")
 	}
-	whole := requests{completed: p.latency.Count.Int64()}
+	whole := requests{completed: p.latency.N}
 	return out.RunWith(p.where, p.run, whole.add)
 }
 
 // modelAnalyzer reads the tables of Triton's model_analyzer, whose columns users choose.
-func modelAnalyzer() foreign.Format {
-	return foreign.Format{
-		Name:  "model-analyzer",
-		About: "Triton model_analyzer: metrics-model-inference.csv, metrics-model-gpu.csv, metrics-server-only.csv",
-		Level: "a run is a row, one load of one configuration of a model; only aggregates, no samples",
-		Recognize: func(h *foreign.Head) bool {
-			first := h.FirstLine()
-			return strings.HasPrefix(first, "Model,") && (strings.Contains(first, ",Model Config Path") || strings.Contains(first, ",GPU UUID"))
-		},
-		Read: readModelAnalyzer,
-	}
+var modelAnalyzer = foreign.Format{
+	Name:  "model-analyzer",
+	About: "Triton model_analyzer: metrics-model-inference.csv, metrics-model-gpu.csv, metrics-server-only.csv",
+	Level: "a run is a row, one load of one configuration of a model; only aggregates, no samples",
+	Recognize: func(h *foreign.Head) bool {
+		first := h.FirstLine()
+		return strings.HasPrefix(first, "Model,") && (strings.Contains(first, ",Model Config Path") || strings.Contains(first, ",GPU UUID"))
+	},
+	Read: tables{
+		heading: func(_, record []string) bool { return record[0] == "Model" },
+		row:     analyzerRow,
+	}.read,
 }
 
 // analyzerMeasures are the columns that are metrics, without their units. Other columns with a unit get names made of theirs.
@@ -244,24 +236,18 @@ var analyzerAxes = map[string]string{
 	"Backend": "backend", "Request Inputs": "request_inputs", "Request Distribution": "request_distribution",
 }
 
-func readModelAnalyzer(in *foreign.Input, out *foreign.Output) error {
-	return tables{
-		heading: func(_, record []string) bool { return record[0] == "Model" },
-		row:     analyzerRow,
-	}.read(in, out)
-}
-
 // analyzerRow yields the run of a row.
 func analyzerRow(out *foreign.Output, where string, names, record []string) error {
 	r := schema.Run{Benchmark: "model_analyzer"}
-	latency, latencyUnit := &servingAggregates{}, ""
-	measured := false
+	var latency schema.Summary
+	latencyUnit, measured := "", false
 	for i, name := range names {
 		name, text := strings.TrimSpace(name), strings.TrimSpace(record[i])
 		title, unit := titleAndUnit(name)
 		statistic, isLatency := strings.CutSuffix(title, " Latency")
 		axis, isAxis := analyzerAxes[name]
 		value := csvNumber(text)
+		number := value.Float64()
 		switch {
 		case name == "Model Config Path":
 			r.Variant = text
@@ -269,21 +255,21 @@ func analyzerRow(out *foreign.Output, where string, names, record []string) erro
 			foreign.SetParam(&r, axis, text)
 		case name == "Satisfies Constraints":
 			foreign.SetFact(&r, "model_analyzer.satisfies_constraints", text)
-		case value.Float64() == nil:
-			if text != "" && unit == "" && text != "N/A" {
+		case number == nil:
+			if unit == "" && text != "N/A" {
 				foreign.SetParam(&r, analyzerName(title), text)
 			}
-		case isLatency && latency.set(strings.ToLower(statistic), value):
+		case isLatency && setStatistic(&latency, strings.ToLower(statistic), value, unitOf(unit)):
 			latencyUnit = unit
-			measured = measured || *value.Float64() != 0
+			measured = measured || *number != 0
 		case unit == "" && title != "Throughput":
 			foreign.SetParam(&r, analyzerName(title), text)
 		default:
 			m, known := analyzerMeasures[title]
-			if !known {
-				m = analyzerMeasure(title, unit)
+			if !known { // of times, less is better; of rates, more
+				m = measure{analyzerName(title), map[string]schema.Better{"ms": lower, "us": lower, "ns": lower, "s": lower, "1/s": higher}[unitOf(unit)]}
 			}
-			measured = measured || *value.Float64() != 0
+			measured = measured || *number != 0
 			addValue(&r, m, value, unit)
 		}
 	}
@@ -291,30 +277,14 @@ func analyzerRow(out *foreign.Output, where string, names, record []string) erro
 		noResult(&r, "nothing was measured")
 		return out.Run(where, r)
 	}
-	if !latency.nothing() {
+	if !nothing(&latency) {
 		addAggregates(&r, measure{name: "latency"}, latency, latencyUnit)
 	}
-	for _, name := range []string{"latency", "throughput"} {
-		if r.Primary == "" && r.Metric(name) != nil {
-			r.Primary = name
-		}
-	}
+	primary(&r, "latency", "throughput")
 	return out.Run(where, r)
 }
 
 // analyzerName is a title as a name: "Server Queue Time" is server_queue_time.
 func analyzerName(title string) string {
 	return foreign.MetricName(strings.ToLower(title))
-}
-
-// analyzerMeasure makes a metric of a column that is not known: of times, less is better; of rates, more.
-func analyzerMeasure(title, unit string) measure {
-	m := measure{name: analyzerName(title)}
-	switch unitOf(unit) {
-	case "ms", "us", "ns", "s":
-		m.better = lower
-	case "1/s":
-		m.better = higher
-	}
-	return m
 }

@@ -12,16 +12,14 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-func pyperf() foreign.Format {
-	return foreign.Format{
-		Name:  "pyperf",
-		About: "pyperf and pyperformance: JSON of one or more benchmarks (-o), formats 5, 6 and 1.0",
-		Level: "a run is a process that pyperf started, a sample is a value: the mean of its loops",
-		Recognize: func(h *foreign.Head) bool {
-			return h.HasAny("benchmarks[].runs[].values", "benchmarks[].runs[].warmups", "benchmarks[].runs[].samples")
-		},
-		Read: readPyperf,
-	}
+var pyperf = foreign.Format{
+	Name:  "pyperf",
+	About: "pyperf and pyperformance: JSON of one or more benchmarks (-o), formats 5, 6 and 1.0",
+	Level: "a run is a process that pyperf started, a sample is a value: the mean of its loops",
+	Recognize: func(h *foreign.Head) bool {
+		return h.HasAny("benchmarks[].runs[].values", "benchmarks[].runs[].warmups", "benchmarks[].runs[].samples")
+	},
+	Read: readPyperf,
 }
 
 // pyperfMetadata is the metadata of a suite, a benchmark or a run. Values that all items of a level share are only in the
@@ -30,43 +28,31 @@ type pyperfMetadata map[string]foreign.Text
 
 // over merges the metadata of a level with the levels above it.
 func (m pyperfMetadata) over(above pyperfMetadata) pyperfMetadata {
-	all := maps.Clone(above)
-	if all == nil {
-		all = pyperfMetadata{}
-	}
+	all := pyperfMetadata{}
+	maps.Copy(all, above)
 	maps.Copy(all, m)
 	return all
 }
 
 // pyperfSuite is what a file says of all its benchmarks, after them.
 type pyperfSuite struct {
-	version  foreign.Text
-	metadata pyperfMetadata
-}
-
-func (s *pyperfSuite) member(j *foreign.JSON, name string) error {
-	return decodeMember(j, name, map[string]any{"version": &s.version, "metadata": &s.metadata})
+	Version  foreign.Text   `json:"version"`
+	Metadata pyperfMetadata `json:"metadata"`
 }
 
 // readPyperf reads a suite, or the suites of several lines.
 func readPyperf(in *foreign.Input, out *foreign.Output) error {
-	suites, err := headers(in, out, (*pyperfSuite).member)
-	if err != nil {
-		return err
-	}
-	j := in.JSON()
-	for i := range suites {
-		err := j.Members(func(name string) error {
-			if name != "benchmarks" {
-				return j.Skip()
-			}
-			return eachElement(j, out, func(where string, b *pyperfBenchmark) error { return b.read(in, out, suites[i], where) })
-		})
-		if err := out.RefuseMismatch(err); err != nil {
-			return err
-		}
-	}
-	return nil
+	return documents(in, out, func(suite *pyperfSuite, j *foreign.JSON, others func(fields) error) error {
+		return others(fields{"benchmarks": array(j, out, func(where string, b *pyperfBenchmark) error {
+			common := b.Metadata.over(b.CommonMetadata).over(suite.Metadata)
+			return eachText(b.Runs, where+"/runs", out, func(at string, run *pyperfRun) error {
+				run.raw = suite.Version == "5" || suite.Version == "6"
+				run.Metadata = run.Metadata.over(common)
+				run.Values = slices.Concat(run.Values, run.Samples)
+				return run.yield(in, at, out)
+			})
+		})})
+	})
 }
 
 type pyperfBenchmark struct {
@@ -83,19 +69,8 @@ type pyperfRun struct {
 	raw      bool               // a warm-up's value is that of all its loops
 }
 
-// read yields the runs of a benchmark.
-func (b *pyperfBenchmark) read(in *foreign.Input, out *foreign.Output, suite *pyperfSuite, where string) error {
-	common := b.Metadata.over(b.CommonMetadata).over(suite.metadata)
-	return eachText(b.Runs, where+"/runs", out, func(at string, run *pyperfRun) error {
-		run.raw = suite.version == "5" || suite.version == "6"
-		run.Metadata = run.Metadata.over(common)
-		run.Values = slices.Concat(run.Values, run.Samples)
-		return yieldPyperf(in, run, at, out)
-	})
-}
-
-// yieldPyperf yields the run of a process.
-func yieldPyperf(in *foreign.Input, run *pyperfRun, where string, out *foreign.Output) error {
+// yield yields the run of a process.
+func (run *pyperfRun) yield(in *foreign.Input, where string, out *foreign.Output) error {
 	meta := run.Metadata
 	out.Version(string(meta["perf_version"]))
 	if len(run.Values) == 0 {
@@ -109,18 +84,14 @@ func yieldPyperf(in *foreign.Input, run *pyperfRun, where string, out *foreign.O
 	setPyperfStatement(&r, meta)
 	setPyperfEnv(&r, meta)
 	in.SetStart(&r, string(meta["date"]))
-	m, unit, err := pyperfMetric(run)
+	m, unit, err := run.metric()
 	if err != nil {
-		out.Refuse(where, err)
-		return nil
+		return refusal(where, "%w", err)
 	}
 	foreign.Add(&r, m, unit)
 	for _, name := range []string{"command_max_rss", "mem_max_rss"} {
 		if n := foreign.Number(meta[name]); n.Finite("B") != nil && r.Metric("peak_memory") == nil {
-			s, err := foreign.SeriesOf([]foreign.Number{n}, "B")
-			if err != nil {
-				return err
-			}
+			s, _ := foreign.SeriesOf([]foreign.Number{n}, "B") // it is a number
 			foreign.Add(&r, s.Metric("peak_memory", schema.LevelProcess), "B")
 		}
 	}
@@ -135,23 +106,22 @@ var pyperfUnits = map[foreign.Text]struct{ metric, unit string }{
 	"integer": {"value", ""},
 }
 
-// pyperfMetric is the metric of a process's values, with the unit of the file.
-func pyperfMetric(run *pyperfRun) (schema.Metric, string, error) {
+// metric is the metric of a process's values, with the unit of the file.
+func (run *pyperfRun) metric() (m schema.Metric, unit string, err error) {
 	u, ok := pyperfUnits[run.Metadata["unit"]]
 	if !ok {
-		return schema.Metric{}, "", fmt.Errorf("unit %q: want second, byte or integer", run.Metadata["unit"])
+		return m, "", fmt.Errorf("unit %q: want second, byte or integer", run.Metadata["unit"])
 	}
 	s, err := foreign.SeriesOf(run.Values, u.unit)
 	if err != nil {
-		return schema.Metric{}, "", fmt.Errorf("reading values: %w", err)
+		return m, "", fmt.Errorf("reading values: %w", err)
 	}
-	if u.metric != "latency" {
-		// one value of the process, which loops do not divide
-		m := s.Metric(u.metric, schema.LevelProcess)
+	if u.metric != "latency" { // one value of the process, which loops do not divide
+		m = s.Metric(u.metric, schema.LevelProcess)
 		m.Better = schema.BetterLower
 		return m, u.unit, nil
 	}
-	m := s.Metric(u.metric, schema.LevelIteration)
+	m = s.Metric(u.metric, schema.LevelIteration)
 	m.Clock = "perf_counter"
 	inner := int64(1)
 	if n := foreign.Number(run.Metadata["inner_loops"]).Int64(); n != nil && *n > 0 {

@@ -31,5 +31,3 @@ func TestPyperfTruncated(t *testing.T) {
 		t.Errorf("%+v, %v; want one run and an error", report, err)
 	}
 }
-
-func FuzzPyperf(f *testing.F) { foreigntest.Fuzz(f, pyperf(), root, "pyperf") }

@@ -5,12 +5,9 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
-
-func FuzzPytest(f *testing.F) { foreigntest.Fuzz(f, pytestBenchmark(), root, "pytest-benchmark") }
 
 // TestPytestEscaped: the id of a test says what its parameters say, also where pytest escapes it.
 func TestPytestEscaped(t *testing.T) {
@@ -36,7 +33,7 @@ func TestPytestSorted(t *testing.T) {
 		{"1-2", `{"bs":1,"batch_size":2}`, "t.py::test_a param.id=1-2\n"},
 		{"2-0.5", `{"n":2,"x":0.5,"s":"ab"}`, "t.py::test_a param.id=2-0.5 param.n=2 param.s=ab param.x=0.5\n"},
 	} {
-		runs, _ := readText(t, pytestBenchmark(), fmt.Sprintf(file, test.id, test.params))
+		runs, _ := readText(t, pytestBenchmark, fmt.Sprintf(file, test.id, test.params))
 		if got := points(runs); got != test.want {
 			t.Errorf("%s %s: got %s, want %s", test.id, test.params, got, test.want)
 		}

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,31 +19,29 @@ import (
 
 // quasim reads the reports of QuASIM's bench_all.py: summary.json, which has all results, and kernels/NAME.json, which
 // have one each. A result that is also in the summary of its tree is read only from there.
-func quasim() []foreign.Format {
-	const level = "a run is a kernel in one launch of bench_all.py; a sample of latency is one call of it"
-	return []foreign.Format{
-		{
-			Name: "quasim", About: "QuASIM bench_all.py: summary.json and kernels/*.json", Level: level,
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("kernel_name", "backend", "timing.latency_ms_p50") ||
-					h.Has("results[].kernel_name", "results[].timing.latency_ms_p50") ||
-					h.Has("total_kernels", "successful", "failed", "results")
-			},
-			Read: readQuasim,
+var quasim = []foreign.Format{
+	{
+		Name: "quasim", About: "QuASIM bench_all.py: summary.json and kernels/*.json",
+		Level: "a run is a kernel in one launch of bench_all.py; a sample of latency is one call of it",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("kernel_name", "backend", "timing.latency_ms_p50") ||
+				h.Has("results[].kernel_name", "results[].timing.latency_ms_p50") ||
+				h.Has("total_kernels", "successful", "failed", "results")
 		},
-		{
-			Name: "quasim-env", About: "QuASIM bench_all.py: env.json", Side: "the environment of kernels/*.json, which summary.json has as well",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("os", "os_version", "kernel", "python_version", "architecture", "numpy_version")
-			},
+		Read: readQuasim,
+	},
+	{
+		Name: "quasim-env", About: "QuASIM bench_all.py: env.json", Side: "the environment of kernels/*.json, which summary.json has as well",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("os", "os_version", "kernel", "python_version", "architecture", "numpy_version")
 		},
-		{
-			Name: "quasim-manifest", About: "QuASIM bench_all.py: kernel_manifest.json", Side: "a list of the kernels that were found, without results",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("[].name", "[].module_name", "[].function_name", "[].test_command", "[].config")
-			},
+	},
+	{
+		Name: "quasim-manifest", About: "QuASIM bench_all.py: kernel_manifest.json", Side: "a list of the kernels that were found, without results",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("[].name", "[].module_name", "[].function_name", "[].test_command", "[].config")
 		},
-	}
+	},
 }
 
 // quasimResult is a result.
@@ -86,10 +85,10 @@ type quasimRun struct {
 
 // quasimTiming are the statistics of the time.
 type quasimTiming struct {
-	P50        foreign.Number `json:"latency_ms_p50"`
-	P90        foreign.Number `json:"latency_ms_p90"`
-	P99        foreign.Number `json:"latency_ms_p99"`
-	Mean       foreign.Number `json:"latency_ms_mean"`
+	P50        foreign.Number `json:"latency_ms_p50" stat:"p50"`
+	P90        foreign.Number `json:"latency_ms_p90" stat:"p90"`
+	P99        foreign.Number `json:"latency_ms_p99" stat:"p99"`
+	Mean       foreign.Number `json:"latency_ms_mean" stat:"mean"`
 	Std        foreign.Number `json:"latency_ms_std"`
 	Throughput foreign.Number `json:"throughput_ops_per_sec"`
 	Iterations foreign.Number `json:"iterations"`
@@ -99,20 +98,20 @@ type quasimTiming struct {
 // quasimEnv is env.json, and the environment of a summary.
 type quasimEnv struct {
 	OS           string `json:"os"`
-	Kernel       string `json:"kernel"`
-	Python       string `json:"python_version"`
-	Architecture string `json:"architecture"`
-	Git          *struct {
-		Commit string `json:"commit"`
-		Branch string `json:"branch"`
-		Dirty  *bool  `json:"dirty"`
+	Kernel       string `json:"kernel" run:"Env.OSKernel"`
+	Python       string `json:"python_version" run:"Env.PythonVersion"`
+	Architecture string `json:"architecture" fact:"cpu.architecture"`
+	Git          struct {
+		Commit string `json:"commit" run:"Env.GitCommit"`
+		Branch string `json:"branch" run:"Env.GitBranch"`
+		Dirty  *bool  `json:"dirty" run:"Env.GitDirty"`
 	} `json:"git"`
-	CUDA *struct {
-		Version string         `json:"version"`
-		Count   foreign.Number `json:"device_count"`
-		Device  string         `json:"device_name"`
+	CUDA struct {
+		Version string         `json:"version" run:"Env.CUDAVersion"`
+		Count   foreign.Number `json:"device_count" run:"Env.GPUCount"`
+		Device  string         `json:"device_name" run:"Env.GPUName"`
 	} `json:"cuda"`
-	NumPy    string   `json:"numpy_version"`
+	NumPy    string   `json:"numpy_version" fact:"numpy.version"`
 	Machines []string `json:"machines"` // in files that NeuroLens wrote
 }
 
@@ -124,39 +123,34 @@ func readQuasim(in *foreign.Input, out *foreign.Output) error {
 	}
 	j := in.JSON()
 	var env schema.Env
-	return out.RefuseMismatch(j.Members(func(name string) error {
-		switch name {
-		case "timestamp": // the commit that was measured
+	return fields{
+		"timestamp": func() error { // the commit that was measured
 			var commit foreign.Text
 			err := j.Decode(&commit)
-			if err == nil && env.GitCommit == "" && gitCommit.MatchString(string(commit)) {
-				env.GitCommit = string(commit)
+			if gitCommit.MatchString(string(commit)) {
+				env.GitCommit = cmp.Or(env.GitCommit, string(commit))
 			}
 			return err
-		case "environment":
+		},
+		"environment": func() error {
 			var e quasimEnv
-			if err := j.Decode(&e); err != nil {
-				return out.RefuseMismatch(err)
+			err := j.Decode(&e)
+			if err == nil {
+				commit := env.GitCommit
+				env = e.env()
+				env.GitCommit = cmp.Or(env.GitCommit, commit)
 			}
-			commit := env.GitCommit
-			env = e.env()
-			if env.GitCommit == "" {
-				env.GitCommit = commit
-			}
-			return nil
-		case "results":
-			return eachElement(j, out, func(where string, q *quasimResult) error { return q.emit(where, out, &env) })
-		}
-		return j.Skip()
-	}))
+			return err
+		},
+		"results": array(j, out, func(where string, q *quasimResult) error { return q.emit(where, out, &env) }),
+	}.read(j, out)
 }
 
 var gitCommit = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 // readQuasimKernel reads a file with one result.
 func readQuasimKernel(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	text, err := j.Value()
+	text, err := in.JSON().Value()
 	if err != nil {
 		return err
 	}
@@ -184,7 +178,7 @@ func readQuasimKernel(in *foreign.Input, out *foreign.Output) error {
 			env = e.env()
 		}
 	}
-	return q.emit("/", out, &env)
+	return out.RefuseMismatch(q.emit("/", out, &env))
 }
 
 // inSummary reports whether the summary of the tree has exactly this result.
@@ -223,17 +217,10 @@ func sideJSON(in *foreign.Input, name string) (*foreign.JSON, error) {
 }
 
 func (e *quasimEnv) env() schema.Env {
-	r := schema.Run{Env: schema.Env{OS: strings.ToLower(e.OS), OSKernel: e.Kernel, PythonVersion: e.Python}}
+	r := schema.Run{Env: schema.Env{OS: strings.ToLower(e.OS)}}
+	describe(&r, e)
 	if len(e.Machines) == 1 {
 		r.Env.Machine = e.Machines[0]
-	}
-	foreign.SetFact(&r, "cpu.architecture", e.Architecture)
-	foreign.SetFact(&r, "numpy.version", e.NumPy)
-	if e.Git != nil {
-		r.Env.GitCommit, r.Env.GitBranch, r.Env.GitDirty = e.Git.Commit, e.Git.Branch, e.Git.Dirty
-	}
-	if e.CUDA != nil {
-		r.Env.CUDAVersion, r.Env.GPUCount, r.Env.GPUName = e.CUDA.Version, e.CUDA.Count.Int64(), e.CUDA.Device
 	}
 	return r.Env
 }
@@ -242,8 +229,7 @@ func (e *quasimEnv) env() schema.Env {
 // measurements.
 func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) error {
 	if q.Kernel == "" {
-		out.Refuse(where, fmt.Errorf("a result without kernel_name"))
-		return nil
+		return refusal(where, "a result without kernel_name")
 	}
 	for i := range q.Runs {
 		one := &q.Runs[i]
@@ -260,7 +246,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 		if one.Timing != nil {
 			run.Timing = *one.Timing
 		}
-		if err := run.one(fmt.Sprintf("%s/runs/%d", where, i), out, env); err != nil {
+		if err := out.RefuseMismatch(run.one(fmt.Sprintf("%s/runs/%d", where, i), out, env)); err != nil {
 			return err
 		}
 	}
@@ -307,8 +293,7 @@ func (q *quasimResult) one(where string, out *foreign.Output, env *schema.Env) e
 		return out.RunWith(where, r, more)
 	}
 	if err := q.latency(&r); err != nil {
-		out.Refuse(where, err)
-		return nil
+		return refusal(where, "%w", err)
 	}
 	q.others(&r)
 	q.Own.identify(&r)
@@ -329,9 +314,6 @@ func (q *quasimRun) environment(r *schema.Run, file *schema.Env) {
 	}
 }
 
-// quasimClock is what bench_all.py measures with.
-const quasimClock = "perf_counter"
-
 // latency adds the times of the calls, or their aggregates if the file has only those.
 func (q *quasimResult) latency(r *schema.Run) error {
 	const unit = "ms"
@@ -341,30 +323,24 @@ func (q *quasimResult) latency(r *schema.Run) error {
 	}
 	name := q.Own.metric("timing", "latency")
 	s, err := foreign.ReadSeries(t.Raw, unit)
-	switch {
+	n := t.Iterations.Int64()
+	var m schema.Metric
+	switch summary := summaryOf(*t, unit); {
 	case err != nil && len(t.Raw) > 0 && t.Raw.Kind() != 'n':
 		return fmt.Errorf("reading raw_times_ms: %w", err)
 	case err == nil && s.Len() > 0:
-		m := s.Metric(name, schema.LevelIteration)
-		m.Clock = quasimClock
-		q.Own.timing(&m)
-		foreign.Add(r, m, unit)
-		return nil
-	}
-	n := t.Iterations.Int64()
-	if n != nil && *n <= 0 {
+		m = s.Metric(name, schema.LevelIteration)
+	case n != nil && *n <= 0:
 		return fmt.Errorf("a success with %d iterations", *n)
+	default:
+		summary.StdDev = sampleDeviation(t.Std.Finite(unit), n)
+		if summary == (schema.Summary{}) {
+			return errors.New("a success without times")
+		}
+		summary.N = n
+		m = foreign.Aggregate(name, unit, summary)
 	}
-	summary := schema.Summary{
-		Mean: t.Mean.Finite(unit), StdDev: sampleDeviation(t.Std.Finite(unit), n),
-		P50: t.P50.Finite(unit), P90: t.P90.Finite(unit), P99: t.P99.Finite(unit),
-	}
-	if summary == (schema.Summary{}) {
-		return fmt.Errorf("a success without times")
-	}
-	summary.N = n
-	m := foreign.Aggregate(name, unit, summary)
-	m.Clock = quasimClock
+	m.Clock = "perf_counter" // bench_all.py measures with it
 	q.Own.timing(&m)
 	foreign.Add(r, m, unit)
 	return nil

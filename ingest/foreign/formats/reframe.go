@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -15,26 +16,24 @@ import (
 )
 
 // reframe reads run reports of ReFrame 3 and 4, and performance logs.
-func reframe() []foreign.Format {
-	return []foreign.Format{
-		{
-			Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case, with one value of each variable",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("session_info.data_version") || h.Has("session_info.num_cases", "runs[].testcases")
-			},
-			Read: readReframe,
+var reframe = []foreign.Format{
+	{
+		Name: "reframe", About: "ReFrame run reports (--report-file)", Level: "a run is a test case, with one value of each variable",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("session_info.data_version") || h.Has("session_info.num_cases", "runs[].testcases")
 		},
-		{
-			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case, with one value of each variable",
-			Recognize: func(h *foreign.Head) bool { return h.Matches(perflogLine) || h.Matches(perflogHeader) },
-			Read:      readPerflog,
-		},
-	}
+		Read: readReframe,
+	},
+	{
+		Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case, with one value of each variable",
+		Recognize: func(h *foreign.Head) bool { return h.Matches(perflogLine) || h.Matches(perflogHeader) },
+		Read:      readPerflog,
+	},
 }
 
 // reframeCase is a test case of a report.
 type reframeCase struct {
-	Display    string                    `json:"display_name"`
+	Display    string                    `json:"display_name"` // the first of these names that is there is the name of the test
 	Name       string                    `json:"name"`
 	Unique     string                    `json:"unique_name"`
 	System     string                    `json:"system"` // with the partition, up to version 3
@@ -44,10 +43,10 @@ type reframeCase struct {
 	Result     string                    `json:"result"`
 	FailPhase  string                    `json:"fail_phase"`
 	FailReason string                    `json:"fail_reason"`
-	RunIndex   foreign.Number            `json:"run_index"`
+	RunIndex   foreign.Number            `json:"run_index" run:"RepeatIndex"`
 	Submitted  foreign.Number            `json:"job_submit_time"` // s
 	Completed  foreign.Number            `json:"job_completion_time_unix"`
-	ExitCode   foreign.Number            `json:"job_exitcode"`
+	ExitCode   foreign.Number            `json:"job_exitcode" run:"ExitCode"`
 	Nodes      []string                  `json:"job_nodelist"`
 	NodesOld   []string                  `json:"nodelist"`
 	Params     map[string]foreign.Text   `json:"check_params"`
@@ -82,37 +81,30 @@ type reframeSession struct {
 func readReframe(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	var session reframeSession
-	return out.RefuseMismatch(j.Members(func(name string) error {
-		switch name {
-		case "session_info":
+	return fields{
+		"session_info": func() error {
 			err := j.Decode(&session)
 			out.Version(strings.TrimSpace(session.Version + " data " + string(session.Data)))
-			return out.RefuseMismatch(err)
-		case "runs":
-			return out.RefuseMismatch(j.Elements(func(index int) error {
-				return out.RefuseMismatch(j.Members(func(name string) error {
-					if name != "testcases" {
-						return j.Skip()
-					}
-					return eachElement(j, out, func(where string, c *reframeCase) error { return c.read(where, out, &session, index) })
-				}))
-			}))
-		}
-		return j.Skip()
-	}))
+			return err
+		},
+		"runs": func() error {
+			return j.Elements(func(index int) error {
+				return fields{"testcases": array(j, out, func(where string, c *reframeCase) error {
+					return c.read(where, out, &session, index)
+				})}.read(j, out)
+			})
+		},
+	}.read(j, out)
 }
 
 // read yields the run of a test case.
 func (c *reframeCase) read(where string, out *foreign.Output, session *reframeSession, index int) error {
 	variables, err := c.variables(where + "/perfvalues")
 	if err != nil {
-		return out.RefuseMismatch(err)
+		return err
 	}
 	r := c.run(session)
-	r.RepeatIndex = c.RunIndex.Int64()
-	if r.RepeatIndex == nil {
-		r.RepeatIndex = new(int64(index))
-	}
+	r.RepeatIndex = cmp.Or(r.RepeatIndex, new(int64(index)))
 	c.outcome(&r)
 	for _, v := range variables {
 		v.add(&r)
@@ -144,30 +136,22 @@ func reframeName(r *schema.Run, name string) {
 	}
 }
 
+// reframeAxes are the parameters of the job of a test case.
+var reframeAxes = []string{"num_tasks", "num_tasks_per_node", "num_cpus_per_task", "num_gpus_per_node"}
+
 // run is what a test case measures, and where.
 func (c *reframeCase) run(session *reframeSession) schema.Run {
 	var r schema.Run
-	for _, name := range []string{c.Display, c.Name, c.Unique} {
-		if r.Benchmark == "" {
-			reframeName(&r, name)
-		}
-	}
+	reframeName(&r, cmp.Or(c.Display, c.Name, c.Unique))
 	for name, text := range c.Params {
 		foreign.SetParam(&r, name, string(text))
 	}
 	system, partition, _ := strings.Cut(c.System, ":")
-	if c.Partition != "" {
-		partition = c.Partition
+	reframePlace(&r, system, cmp.Or(c.Partition, partition), cmp.Or(c.Environ, c.EnvironOld))
+	describe(&r, c)
+	for i, text := range []foreign.Text{c.Tasks, c.PerNode, c.CPUs, c.GPUs} {
+		foreign.SetParam(&r, reframeAxes[i], string(text))
 	}
-	environ := c.Environ
-	if environ == "" {
-		environ = c.EnvironOld
-	}
-	reframePlace(&r, system, partition, environ)
-	foreign.SetParam(&r, "num_tasks", string(c.Tasks))
-	foreign.SetParam(&r, "num_tasks_per_node", string(c.PerNode))
-	foreign.SetParam(&r, "num_cpus_per_task", string(c.CPUs))
-	foreign.SetParam(&r, "num_gpus_per_node", string(c.GPUs))
 	switch nodes := append(slices.Clone(c.Nodes), c.NodesOld...); len(nodes) {
 	case 0:
 		r.Env.Hostname = session.Host
@@ -178,7 +162,6 @@ func (c *reframeCase) run(session *reframeSession) schema.Run {
 		reframeStart(&r, at)
 	}
 	r.Stages.Setup, r.Stages.Build, r.Stages.Measure = nanoseconds(c.Setup, "s"), nanoseconds(c.Compile, "s"), nanoseconds(c.Run, "s")
-	r.ExitCode = c.ExitCode.Int64()
 	return r
 }
 
@@ -250,14 +233,16 @@ func (c *reframeCase) variables(where string) ([]reframeVariable, error) {
 			return nil, err
 		}
 		fields = append(fields, make([]foreign.Text, 5)...)
-		v := reframeVariable{Name: key[strings.LastIndexByte(key, ':')+1:], Lower: fields[2], Upper: fields[3], Unit: string(fields[4])}
-		if v.Value = foreign.Number(fields[0]); v.Value != "" && v.Value.Float64() == nil {
-			return nil, &foreign.Mismatch{Where: where + "/" + key, Err: fmt.Errorf("%q is not a number", fields[0])}
+		v := reframeVariable{
+			Name: key[strings.LastIndexByte(key, ':')+1:], Value: foreign.Number(fields[0]), Lower: fields[2], Upper: fields[3], Unit: string(fields[4]),
+		}
+		if v.Value != "" && v.Value.Float64() == nil {
+			return nil, refusal(where+"/"+key, "%q is not a number", fields[0])
 		}
 		all = append(all, v)
 	}
 	if len(all) > maxVariables {
-		return nil, &foreign.Mismatch{Where: where, Err: fmt.Errorf("%d variables, want at most %d", len(all), maxVariables)}
+		return nil, refusal(where, "%d variables, want at most %d", len(all), maxVariables)
 	}
 	return all, nil
 }
@@ -338,13 +323,18 @@ type perflogReader struct {
 	in      *foreign.Input
 	out     *foreign.Output
 	columns []string // of the last header; nil if there was none
+	begun   bool     // a line of the log was read
+	perflogCase
+}
+
+// perflogCase is the test case that is being read.
+type perflogCase struct {
 	where   string
-	key     string // of the test case that is being read
+	key     string
 	run     schema.Run
 	missing bool // a variable has no value
 	job     string
 	tags    []string // words of the lines that have no value
-	begun   bool     // a line of the log was read
 }
 
 func readPerflog(in *foreign.Input, out *foreign.Output) error {
@@ -363,16 +353,16 @@ func readPerflog(in *foreign.Input, out *foreign.Output) error {
 
 func (p *perflogReader) line(where, text string) error {
 	fields := strings.Split(text, "|")
-	isLog := perflogLine.MatchString(text) || perflogHeader.MatchString(text)
-	if !isLog && !p.begun {
+	isLine, isHeader := perflogLine.MatchString(text), perflogHeader.MatchString(text)
+	switch {
+	case !isLine && !isHeader && !p.begun:
 		p.out.LeaveOut("lines of text before the log", 1)
 		return nil
-	}
-	p.begun = true
-	switch {
-	case perflogLine.MatchString(text):
+	case isLine:
+		p.begun = true
 		return p.pattern(where, fields)
-	case perflogHeader.MatchString(text):
+	case isHeader:
+		p.begun = true
 		p.columns = nil
 		if slices.ContainsFunc(fields, func(name string) bool { return strings.HasSuffix(name, "_value") }) {
 			p.columns = fields
@@ -454,24 +444,23 @@ func (p *perflogReader) add(where string, v reframeVariable) {
 
 // flush yields the test case that was read.
 func (p *perflogReader) flush() error {
-	run, where := p.run, p.where
-	missing, job, tags := p.missing, p.job, p.tags
-	p.run, p.where, p.key, p.missing, p.job, p.tags = schema.Run{}, "", "", false, "", nil
-	if where == "" {
+	c := p.perflogCase
+	p.perflogCase = perflogCase{}
+	if c.where == "" {
 		return nil
 	}
-	if run.Status == "" && (missing || len(run.Metrics) == 0) {
-		run.Status = schema.StatusError
+	if c.run.Status == "" && (c.missing || len(c.run.Metrics) == 0) {
+		c.run.Status = schema.StatusError
 	}
-	if missing && run.Status.Failed() {
-		run.Error = "a variable has no value"
+	if c.missing && c.run.Status.Failed() {
+		c.run.Error = "a variable has no value"
 	}
-	if job != "null" && job != "None" {
-		p.out.Also("reframe.jobid", job)
+	if c.job != "null" && c.job != "None" {
+		p.out.Also("reframe.jobid", c.job)
 	}
-	slices.Sort(tags)
-	p.out.Also("reframe.tags", strings.Join(tags, ","))
-	return p.out.Run(where, run)
+	slices.Sort(c.tags)
+	p.out.Also("reframe.tags", strings.Join(c.tags, ","))
+	return p.out.Run(c.where, c.run)
 }
 
 // row reads a line of named columns: one test case.
@@ -488,10 +477,7 @@ func (p *perflogReader) row(where string, fields []string) error {
 		}
 	}
 	p.job = value["jobid"]
-	name := value["display_name"]
-	if name == "" {
-		name = value["name"]
-	}
+	name := cmp.Or(value["display_name"], value["name"])
 	if name == "" {
 		m := perflogInfo.FindStringSubmatch(value["info"])
 		if m == nil {
@@ -506,7 +492,7 @@ func (p *perflogReader) row(where string, fields []string) error {
 	if value["system"] != "" {
 		reframePlace(&p.run, value["system"], value["partition"], value["environ"])
 	}
-	for _, axis := range []string{"num_tasks", "num_tasks_per_node", "num_cpus_per_task", "num_gpus_per_node"} {
+	for _, axis := range reframeAxes {
 		foreign.SetParam(&p.run, axis, value[axis])
 	}
 	for _, at := range []string{value["job_submit_time"], value["job_completion_time_unix"]} {

@@ -48,7 +48,7 @@ func statistic(s *schema.Summary, name string) **float64 {
 		return &s.Mean
 	case "median", "p50":
 		return &s.P50
-	case "stddev", "stdev":
+	case "stddev", "stdev", "std":
 		return &s.StdDev
 	case "min":
 		return &s.Min
@@ -68,13 +68,19 @@ func statistic(s *schema.Summary, name string) **float64 {
 	return nil
 }
 
-// numberOf is the number in a JSON value, or empty for anything else.
-func numberOf(value jsontext.Value) foreign.Number {
-	var n foreign.Number
-	if value.Kind() == jsontext.KindString && strings.Trim(string(value), `"`) == "" {
-		return ""
+// setStatistic sets a statistic of a summary from a number in a unit. It returns false if a summary does not have the
+// statistic.
+func setStatistic(s *schema.Summary, name string, n foreign.Number, unit string) bool {
+	field := statistic(s, name)
+	if field != nil {
+		*field = n.Finite(unit)
 	}
-	if foreign.Decode(value, &n) != nil {
+	return field != nil
+}
+
+// numberOf is the number in a JSON value, or empty for anything else.
+func numberOf(value jsontext.Value) (n foreign.Number) {
+	if value.Kind() == jsontext.KindString && strings.Trim(string(value), `"`) == "" || foreign.Decode(value, &n) != nil {
 		return ""
 	}
 	return n
@@ -111,14 +117,14 @@ func programName(file string) string { return strings.TrimSuffix(baseName(file),
 
 // dottedVersion is the version of a library of NVIDIA by its number: 22703 is 2.27.3, 100300 is 10.3.0, and 8601, in fewer digits, is 8.6.1.
 func dottedVersion(number foreign.Number) string {
-	n := number.Int64()
-	switch {
-	case n == nil || *n <= 0:
+	n, step := number.Int64(), int64(100)
+	if n == nil || *n <= 0 {
 		return ""
-	case *n < 10_000:
-		return fmt.Sprintf("%d.%d.%d", *n/1000, *n/100%10, *n%100)
 	}
-	return fmt.Sprintf("%d.%d.%d", *n/10_000, *n/100%100, *n%100)
+	if *n < 10_000 {
+		step = 10
+	}
+	return fmt.Sprintf("%d.%d.%d", *n/(100*step), *n/100%step, *n%100)
 }
 
 // cudaVersion is the version of CUDA by its number: 12040 is 12.4.
@@ -127,7 +133,7 @@ func cudaVersion(n foreign.Number) string {
 	if v == nil || *v < 1000 {
 		return ""
 	}
-	return fmt.Sprintf("%d.%s", *v/1000, strconv.FormatInt(*v%1000/10, 10))
+	return fmt.Sprintf("%d.%d", *v/1000, *v%1000/10)
 }
 
 // nonZero is a number, or empty if it is zero, which some tools write for an unknown value.
@@ -138,28 +144,9 @@ func nonZero(n foreign.Number) foreign.Number {
 	return n
 }
 
-// addMore adds a metric of which a file has only the mean, and for which higher is better.
-func addMore(r *schema.Run, name string, mean foreign.Number, unit string) {
-	addBetter(r, name, mean, unit, schema.BetterHigher)
-}
-
-// addLess is addMore for a metric for which lower is better.
-func addLess(r *schema.Run, name string, mean foreign.Number, unit string) {
-	addBetter(r, name, mean, unit, schema.BetterLower)
-}
-
-func addBetter(r *schema.Run, name string, mean foreign.Number, unit string, better schema.Better) {
-	m := foreign.Aggregate(name, unit, schema.Summary{Mean: mean.Finite(unit)})
-	m.Better = better
-	foreign.Add(r, m, unit)
-}
-
-// single adds a metric with one value per run. Lower is better, unless higher is known to be.
+// single adds a metric with one value per run, unless that is no number. Lower is better, unless higher is known to be.
 func single(r *schema.Run, name string, value foreign.Number, unit string) {
-	s, err := foreign.SeriesOf([]foreign.Number{value}, unit)
-	if err != nil {
-		return // what is no number is no value
-	}
+	s, _ := foreign.SeriesOf([]foreign.Number{value}, unit)
 	m := s.Metric(name, schema.LevelProcess)
 	m.Better = cmp.Or(m.Better, schema.BetterLower)
 	foreign.Add(r, m, unit)
@@ -185,11 +172,9 @@ type requests struct {
 // a sample, so it is for Output.RunWith.
 func (q *requests) add(r *schema.Run) {
 	for fact, n := range map[string]*int64{schema.FactCompletedRequests: q.completed, schema.FactFailedRequests: q.failed} {
-		switch {
-		case n == nil:
-		case *n < 0:
+		if n != nil && *n < 0 {
 			delete(r.Env.Facts, fact)
-		default:
+		} else if n != nil {
 			foreign.SetFact(r, fact, strconv.FormatInt(*n, 10))
 		}
 	}

@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -29,24 +30,21 @@ type scalar struct {
 	value foreign.Text
 }
 
-// get is the text of a single value; empty if there is none.
-func (s *served) get(name string) string {
-	for _, v := range s.scalars {
-		if v.name == name {
-			return string(v.value)
-		}
+// find gives the first single value of a name and, if there is one, of a kind; empty if there is none.
+func (s *served) find(name string, kind ...jsontext.Kind) string {
+	i := slices.IndexFunc(s.scalars, func(v scalar) bool { return v.name == name && (len(kind) == 0 || v.kind == kind[0]) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return string(s.scalars[i].value)
 }
+
+// get is the text of a single value; empty if there is none.
+func (s *served) get(name string) string { return s.find(name) }
 
 // number is a single value as a number; empty if it is none.
 func (s *served) number(name string) foreign.Number {
-	for _, v := range s.scalars {
-		if v.name == name && v.kind == jsontext.KindNumber {
-			return foreign.Number(v.value)
-		}
-	}
-	return ""
+	return foreign.Number(s.find(name, jsontext.KindNumber))
 }
 
 // count is number for a count that some programs write as text: "3".
@@ -157,9 +155,8 @@ func (s *served) readGaps(j *foreign.JSON, out *foreign.Output) error {
 // latencyKey is a statistic of a time: p99_ttft_ms.
 var latencyKey = regexp.MustCompile(`^(mean|median|std|min|max|p[0-9.]+)_(ttft|tpot|itl|e2el|e2e_latency)_ms$`)
 
-var servedTimes = map[string]measure{
-	"e2el": {name: "latency"}, "e2e_latency": {name: "latency"}, "ttft": {name: "ttft"}, "tpot": {name: "tpot"}, "itl": {name: "itl"},
-}
+// servedTimes are the metrics of these times.
+var servedTimes = map[string]string{"e2el": "latency", "e2e_latency": "latency", "ttft": "ttft", "tpot": "tpot", "itl": "itl"}
 
 // servedValues are the numbers that are results, their units, and what they are here.
 var servedValues = map[string]struct {
@@ -220,12 +217,7 @@ func (s *served) addResults(r *schema.Run, out *foreign.Output) {
 		}
 		return
 	}
-	for _, name := range []string{"latency", "ttft", "throughput"} {
-		if r.Metric(name) != nil {
-			r.Primary = name
-			return
-		}
-	}
+	primary(r, "latency", "ttft", "throughput")
 }
 
 // whole gives the totals of the requests of the file. Versions that do not say how many failed say how many were sent.
@@ -291,40 +283,31 @@ func (s *served) gapsOfCompleted() foreign.Series {
 
 // addTimes adds the aggregates of times without samples.
 func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
-	found := map[string]*servingAggregates{}
+	found := map[string]*schema.Summary{"latency": {}, "ttft": {}, "tpot": {}, "itl": {}}
 	var unkept []string
 	for _, v := range s.scalars {
 		key := latencyKey.FindStringSubmatch(v.name)
-		if key == nil || v.kind != jsontext.KindNumber {
-			continue
-		}
-		name := servedTimes[key[2]].name
-		if found[name] == nil {
-			found[name] = &servingAggregates{}
-		}
-		if !found[name].set(key[1], foreign.Number(v.value)) {
+		if key != nil && v.kind == jsontext.KindNumber && !setStatistic(found[servedTimes[key[2]]], key[1], foreign.Number(v.value), "ms") {
 			unkept = append(unkept, v.name)
 		}
 	}
 	for _, name := range []string{"latency", "ttft", "tpot", "itl"} {
-		if a := found[name]; a != nil && !a.nothing() {
-			addAggregates(r, measure{name: name}, a, "ms")
+		if !nothing(found[name]) {
+			addAggregates(r, measure{name: name}, *found[name], "ms")
 		}
 	}
 	out.LeaveOutNamed("percentiles other than 25, 50, 75, 90, 95 and 99", unkept...)
 }
 
 // servedText reads the printed output of the serving benchmarks.
-func servedText() foreign.Format {
-	return foreign.Format{
-		Name:        "vllm-text",
-		Log:         true,
-		About:       "vLLM and SGLang: the printed output of vllm bench serve, benchmark_serving.py and sglang.bench_serving, also several in one log; parameters come from the printed arguments",
-		Level:       "a run is one benchmark of a server; only aggregates, no samples",
-		OwnHeadings: regexp.MustCompile(`^\s*(?:-{5,}|=+ Serving Benchmark Result )`),
-		Recognize:   func(h *foreign.Head) bool { return h.Matches(servedTitle) },
-		Read:        readServedText,
-	}
+var servedText = foreign.Format{
+	Name:        "vllm-text",
+	Log:         true,
+	About:       "vLLM and SGLang: the printed output of vllm bench serve, benchmark_serving.py and sglang.bench_serving, also several in one log; parameters come from the printed arguments",
+	Level:       "a run is one benchmark of a server; only aggregates, no samples",
+	OwnHeadings: regexp.MustCompile(`^\s*(?:-{5,}|=+ Serving Benchmark Result )`),
+	Recognize:   func(h *foreign.Head) bool { return h.Matches(servedTitle) },
+	Read:        readServedText,
 }
 
 var (
@@ -391,14 +374,10 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 }
 
 // argumentsOf are the arguments of the program as Python prints them.
-func argumentsOf(text string) []scalar {
-	var list []scalar
+func argumentsOf(text string) (list []scalar) {
 	for _, m := range servedArg.FindAllStringSubmatch(text, -1) {
-		value := strings.Trim(m[2], `'"`)
-		for _, name := range servedArguments {
-			if name == m[1] && value != "None" {
-				list = append(list, scalar{name, jsontext.KindString, foreign.Text(value)})
-			}
+		if value := strings.Trim(m[2], `'"`); value != "None" && slices.Contains(servedArguments, m[1]) {
+			list = append(list, scalar{m[1], jsontext.KindString, foreign.Text(value)})
 		}
 	}
 	return list
@@ -430,7 +409,7 @@ func (r *servedReader) emit() error {
 		return nil
 	}
 	run := schema.Run{Benchmark: "vllm/serve"}
-	if s.get("backend") != "" { // which only SGLang prints there
+	if s.get("backend") != "" { // only SGLang prints its backend there
 		run.Benchmark = "sglang/bench_serving"
 	}
 	for _, v := range append(r.arguments, s.scalars...) {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -24,73 +25,41 @@ const (
 	higher = schema.BetterHigher
 )
 
-// servingAggregates are the statistics of a metric under the names that several tools give them.
-type servingAggregates struct {
+// aggregates are the statistics of a metric under the names that several tools give them.
+type aggregates struct {
 	Unit  string         `json:"unit"`
-	Avg   foreign.Number `json:"avg"`
-	Min   foreign.Number `json:"min"`
-	Max   foreign.Number `json:"max"`
-	Std   foreign.Number `json:"std"`
-	P25   foreign.Number `json:"p25"`
-	P50   foreign.Number `json:"p50"`
-	P75   foreign.Number `json:"p75"`
-	P90   foreign.Number `json:"p90"`
-	P95   foreign.Number `json:"p95"`
-	P99   foreign.Number `json:"p99"`
-	Count foreign.Number `json:"count"`
-}
-
-// summary gives the aggregates in the stored unit of unit. Non-finite values are unknown.
-func (a *servingAggregates) summary(unit string) schema.Summary {
-	return schema.Summary{
-		N: a.Count.Int64(), Mean: a.Avg.Finite(unit), Min: a.Min.Finite(unit), Max: a.Max.Finite(unit),
-		StdDev: a.Std.Finite(unit), P25: a.P25.Finite(unit), P50: a.P50.Finite(unit), P75: a.P75.Finite(unit),
-		P90: a.P90.Finite(unit), P95: a.P95.Finite(unit), P99: a.P99.Finite(unit),
-	}
-}
-
-// set sets a statistic by its name: mean, median, std, p99. It returns false if a summary does not have it.
-func (a *servingAggregates) set(name string, value foreign.Number) bool {
-	fields := map[string]*foreign.Number{
-		"avg": &a.Avg, "mean": &a.Avg, "min": &a.Min, "max": &a.Max, "std": &a.Std, "median": &a.P50, "count": &a.Count,
-		"p25": &a.P25, "p50": &a.P50, "p75": &a.P75, "p90": &a.P90, "p95": &a.P95, "p99": &a.P99,
-	}
-	field, ok := fields[name]
-	if ok {
-		*field = value
-	}
-	return ok
+	Avg   foreign.Number `json:"avg" stat:"avg"`
+	Min   foreign.Number `json:"min" stat:"min"`
+	Max   foreign.Number `json:"max" stat:"max"`
+	Std   foreign.Number `json:"std" stat:"std"`
+	P25   foreign.Number `json:"p25" stat:"p25"`
+	P50   foreign.Number `json:"p50" stat:"p50"`
+	P75   foreign.Number `json:"p75" stat:"p75"`
+	P90   foreign.Number `json:"p90" stat:"p90"`
+	P95   foreign.Number `json:"p95" stat:"p95"`
+	P99   foreign.Number `json:"p99" stat:"p99"`
+	Count foreign.Number `json:"count" stat:"n"`
 }
 
 // nothing reports whether all statistics are zero or missing: tools print zeros if nothing was measured.
-func (a *servingAggregates) nothing() bool {
-	for _, n := range []foreign.Number{a.Avg, a.Min, a.Max, a.Std, a.P25, a.P50, a.P75, a.P90, a.P95, a.P99} {
-		if v := n.Float64(); v != nil && *v != 0 {
-			return false
-		}
-	}
-	return true
+func nothing(s *schema.Summary) bool {
+	return !slices.ContainsFunc([]*float64{s.Mean, s.Min, s.Max, s.StdDev, s.P25, s.P50, s.P75, s.P90, s.P95, s.P99},
+		func(v *float64) bool { return v != nil && *v != 0 })
 }
 
 // addAggregates adds a metric without samples. given is the unit in the file.
-func addAggregates(r *schema.Run, m measure, a *servingAggregates, given string) {
-	if r.Metric(m.name) != nil {
+func addAggregates(r *schema.Run, m measure, s schema.Summary, given string) {
+	if r.Metric(m.name) != nil || s == (schema.Summary{N: s.N}) { // a count of nothing
 		return
 	}
-	unit := unitOf(given)
-	metric := foreign.Aggregate(m.name, unit, a.summary(unit))
-	if m.better != "" {
-		metric.Better = m.better
-	}
-	if a.Count != "" && metric.Summary == (schema.Summary{N: metric.Summary.N}) {
-		return // a count of nothing
-	}
+	metric := foreign.Aggregate(m.name, unitOf(given), s)
+	metric.Better = cmp.Or(m.better, metric.Better)
 	foreign.Add(r, metric, given)
 }
 
 // addValue gives a run a metric of one number.
 func addValue(r *schema.Run, m measure, value foreign.Number, given string) {
-	addAggregates(r, m, &servingAggregates{Avg: value}, given)
+	addAggregates(r, m, schema.Summary{Mean: value.Finite(unitOf(given))}, given)
 }
 
 // addSeries adds a metric with samples, if there are any.
@@ -99,9 +68,7 @@ func addSeries(r *schema.Run, m measure, s foreign.Series, level schema.Level) {
 		return
 	}
 	metric := s.Metric(m.name, level)
-	if m.better != "" {
-		metric.Better = m.better
-	}
+	metric.Better = cmp.Or(m.better, metric.Better)
 	foreign.Add(r, metric, s.Given)
 }
 
@@ -110,12 +77,8 @@ func unitOf(given string) string {
 	switch given {
 	case "sec", "seconds":
 		return "s"
-	case "msec":
-		return "ms"
-	case "usec":
-		return "us"
-	case "nsec":
-		return "ns"
+	case "msec", "usec", "nsec":
+		return strings.TrimSuffix(given, "ec")
 	case "requests/sec", "tokens/sec", "tokens/sec/user", "tokens/s", "samples/s", "images/s", "steps/s", "inputs/s", "requests/s", "infer/sec", "per sec":
 		return "1/s"
 	}
@@ -135,16 +98,12 @@ func join(s *foreign.Series, more foreign.Series) {
 		s.Ticks = append(s.Ticks, more.Ticks...)
 		return
 	}
-	s.Reals, s.Ticks = append(s.Reals, reals(s.Ticks)...), nil
-	s.Reals = append(append(s.Reals, more.Reals...), reals(more.Ticks)...)
-}
-
-func reals(ticks []int64) []float64 {
-	values := make([]float64, len(ticks))
-	for i, t := range ticks {
-		values[i] = float64(t)
+	for _, ticks := range [][]int64{s.Ticks, more.Ticks} {
+		for _, t := range ticks {
+			s.Reals = append(s.Reals, float64(t))
+		}
 	}
-	return values
+	s.Reals, s.Ticks = append(s.Reals, more.Reals...), nil
 }
 
 // measured keeps the samples, in seconds, of completed requests: a null, a zero or a failed request has none.
@@ -193,11 +152,10 @@ func gpus(env *schema.Env, list string) {
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
 	}
-	if len(names) == 0 {
-		return
+	if len(names) > 0 {
+		env.GPUCount = new(int64(len(names)))
+		env.GPUName = strings.Join(slices.Compact(names), ", ")
 	}
-	env.GPUCount = new(int64(len(names)))
-	env.GPUName = strings.Join(slices.Compact(names), ", ")
 }
 
 // decode reads the text of a value. If it does not fit, it is refused, and decode returns false.
@@ -237,14 +195,22 @@ func modelNames[T ~string](names []T) string {
 	return strings.Join(short, ",")
 }
 
-// sideOf reads the first of some files that exists next to this one, or returns nil.
-func sideOf(in *foreign.Input, names ...string) []byte {
+// primary makes the first of some metrics that a run has the primary one, unless it has one.
+func primary(r *schema.Run, names ...string) {
 	for _, name := range names {
-		if content, err := in.Side(name); err == nil {
-			return content
+		if r.Primary == "" && r.Metric(name) != nil {
+			r.Primary = name
 		}
 	}
-	return nil
+}
+
+// sideOf reads a file next to this one; nil if it cannot be read.
+func sideOf(in *foreign.Input, name string) []byte {
+	content, err := in.Side(name)
+	if err != nil {
+		return nil
+	}
+	return content
 }
 
 // beside is the first of some files that exists next to this one, or empty.

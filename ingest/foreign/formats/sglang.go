@@ -10,18 +10,16 @@ import (
 )
 
 // sglang reads the lines that bench_serving appends to its output file.
-func sglang() foreign.Format {
-	return foreign.Format{
-		Name:  "sglang",
-		Log:   true,
-		About: "SGLang: python -m sglang.bench_serving --output-file (JSON lines, with and without --output-details)",
-		Level: "a run is a line, one benchmark of a server; samples are requests (ttft) and chunks (itl) with --output-details, otherwise only aggregates",
-		Recognize: func(h *foreign.Head) bool {
-			return !h.Has("model_id") && h.Has("backend", "dataset_name", "request_rate") &&
-				h.HasAny("mean_e2e_latency_ms", "median_ttft_ms", "total_output_tokens_retokenized", "output_throughput", "random_range_ratio")
-		},
-		Read: readSGLang,
-	}
+var sglang = foreign.Format{
+	Name:  "sglang",
+	Log:   true,
+	About: "SGLang: python -m sglang.bench_serving --output-file (JSON lines, with and without --output-details)",
+	Level: "a run is a line, one benchmark of a server; samples are requests (ttft) and chunks (itl) with --output-details, otherwise only aggregates",
+	Recognize: func(h *foreign.Head) bool {
+		return !h.Has("model_id") && h.Has("backend", "dataset_name", "request_rate") &&
+			h.HasAny("mean_e2e_latency_ms", "median_ttft_ms", "total_output_tokens_retokenized", "output_throughput", "random_range_ratio")
+	},
+	Read: readSGLang,
 }
 
 // sglangServer is what the server says of itself, as far as it tells results apart. It says much more, paths and keys among it.
@@ -62,11 +60,9 @@ func readSGLang(in *foreign.Input, out *foreign.Output) error {
 		s.sglangPoint(&r)
 		s.addResults(&r, out)
 		requests := s.whole()
-		if err := out.RunWith(fmt.Sprintf("result %d", n), r, requests.add); err != nil {
-			return err
-		}
+		err := out.RunWith(fmt.Sprintf("result %d", n), r, requests.add)
 		out.Version(r.BackendVersion)
-		return nil
+		return err
 	})
 }
 
@@ -97,18 +93,16 @@ func (s *served) sglangPoint(r *schema.Run) {
 }
 
 // sglangOffline reads what SGLang's other benchmarks append to their result files.
-func sglangOffline() foreign.Format {
-	return foreign.Format{
-		Name:  "sglang-offline",
-		Log:   true,
-		About: "SGLang: result files of bench_one_batch, bench_one_batch_server and bench_offline_throughput (JSON lines); they do not name the model (add --param model=...)",
-		Level: "a run is a line, one batch or one launch; only aggregates, no samples",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("total_latency", "last_gen_throughput", "request_throughput") ||
-				h.Has("batch_size", "input_len", "output_len", "overall_throughput") && h.HasAny("prefill_latency", "last_gen_throughput", "latency")
-		},
-		Read: readSGLangOffline,
-	}
+var sglangOffline = foreign.Format{
+	Name:  "sglang-offline",
+	Log:   true,
+	About: "SGLang: result files of bench_one_batch, bench_one_batch_server and bench_offline_throughput (JSON lines); they do not name the model (add --param model=...)",
+	Level: "a run is a line, one batch or one launch; only aggregates, no samples",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("total_latency", "last_gen_throughput", "request_throughput") ||
+			h.Has("batch_size", "input_len", "output_len", "overall_throughput") && h.HasAny("prefill_latency", "last_gen_throughput", "latency")
+	},
+	Read: readSGLangOffline,
 }
 
 // offlineMeasures are the results, in the order in which they are stored.
@@ -179,13 +173,14 @@ func (s *served) offlineRun() schema.Run {
 	whole := r.Benchmark == offlineThroughput // whose latency is that of all requests together
 	for _, m := range offlineMeasures {
 		for _, name := range m.names {
-			a, n := &servingAggregates{}, s.number(name)
+			n := s.number(name)
 			if v := n.Float64(); v != nil && *v > 0 { // -1 where there is no such thing
-				a.set(m.statistic, n)
+				var sum schema.Summary
+				setStatistic(&sum, m.statistic, n, unitOf(m.unit))
 				if m.name == "latency" && whole {
 					m.measure = measure{"duration", lower}
 				}
-				addAggregates(&r, m.measure, a, m.unit)
+				addAggregates(&r, m.measure, sum, m.unit)
 			}
 		}
 	}

@@ -11,22 +11,26 @@ import (
 
 // swiftMNIST reads the files of run_benchmarks.sh of the Swift MNIST examples, one for each configuration, and
 // report.json, which generate_report.py makes from them.
-func swiftMNIST() foreign.Format {
-	return foreign.Format{
-		Name: "swift-mnist", About: "Swift MNIST scripts: benchmarks/*.json and report.json",
-		Level: "a run is one training; its one sample is the whole process",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("executable", "model", "backend", "metrics.training_time_seconds") ||
-				h.Has("summary.total_benchmarks", "results[].model", "results[].training_time_seconds") ||
-				h.Has("summary.total_benchmarks", "summary.models", "summary.backends", "results")
-		},
-		Read: func(in *foreign.Input, out *foreign.Output) error {
-			if in.Head.Has("summary.total_benchmarks") {
-				return readSwiftReport(in, out)
+var swiftMNIST = foreign.Format{
+	Name: "swift-mnist", About: "Swift MNIST scripts: benchmarks/*.json and report.json",
+	Level: "a run is one training; its one sample is the whole process",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("executable", "model", "backend", "metrics.training_time_seconds") ||
+			h.Has("summary.total_benchmarks", "results[].model", "results[].training_time_seconds") ||
+			h.Has("summary.total_benchmarks", "summary.models", "summary.backends", "results")
+	},
+	Read: func(in *foreign.Input, out *foreign.Output) error {
+		if in.Head.Has("summary.total_benchmarks") {
+			return readSwiftReport(in, out)
+		}
+		return readNext(in.JSON(), out, func(_ string, f *swiftFile) error {
+			r := schema.Run{Benchmark: f.Executable}
+			for name, text := range f.Config {
+				setSwift(&r, name, string(text))
 			}
-			return readSwiftFile(in, out)
-		},
-	}
+			return f.row().emit(in, out, "/", r)
+		})
+	},
 }
 
 type swiftMetrics struct {
@@ -58,17 +62,6 @@ type swiftRow struct {
 	Own *layoutRun `json:"neurolens"`
 }
 
-func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	return readNext(j, out, func(_ string, f *swiftFile) error {
-		r := schema.Run{Benchmark: f.Executable}
-		for name, text := range f.Config {
-			setSwift(&r, name, string(text))
-		}
-		return f.row().emit(in, out, "/", r)
-	})
-}
-
 // setSwift sets a value of a configuration. The seed is a fact, as for NeuroLens's own runs: it says how a point was run,
 // not which point it is.
 func setSwift(r *schema.Run, name, text string) {
@@ -98,8 +91,7 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 	s.Own.identify(&r)
 	s.Own.values(&r)
 	if len(r.Metrics) == 0 && s.Own == nil {
-		out.Refuse(where, fmt.Errorf("a result without training_time_seconds, peak_memory_mb and test_accuracy_percent"))
-		return nil
+		return refusal(where, "a result without training_time_seconds, peak_memory_mb and test_accuracy_percent")
 	}
 	return out.Run(where, r)
 }
@@ -110,51 +102,33 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	known := swiftKnown(in) // by what they say: their files
-	var config map[string]foreign.Text
-	seen := map[swiftRow]int{}
-	return out.RefuseMismatch(j.Members(func(name string) error {
-		switch name {
-		case "summary":
-			var summary struct {
-				Config map[string]foreign.Text `json:"config"`
-			}
-			err := j.Decode(&summary)
-			config = summary.Config
-			return out.RefuseMismatch(err)
-		case "results", "failed":
-			return eachElement(j, out, func(where string, s *swiftRow) error {
-				s.Own = s.Own.known()
-				kind := *s
-				kind.swiftMetrics, kind.Own = swiftMetrics{}, nil
-				seen[kind]++
-				if file := known[s.key()]; file != "" {
-					out.LeaveTo(file, "results that have a file of their own", 1)
-					return nil
-				}
-				r := schema.Run{Benchmark: s.executable()}
-				if s.Own == nil {
-					r.Warnings = []string{warnHiddenSize}
-				}
-				for _, name := range []string{"epochs", "batch_size", "seed"} {
-					setSwift(&r, name, string(config[name]))
-				}
-				foreign.SetParam(&r, "row", fmt.Sprint(seen[kind]))
-				return s.emit(in, out, where, r)
-			})
-		}
-		return j.Skip()
-	}))
-}
-
-// warnHiddenSize is the warning for results of a report, which does not have their hidden size.
-const warnHiddenSize = "hidden_size_unknown"
-
-// executable is the program that has the backend; a report does not name it.
-func (s *swiftRow) executable() string {
-	if s.Backend == "mlx" {
-		return "MNISTMLX"
+	var summary struct {
+		Config map[string]foreign.Text `json:"config"`
 	}
-	return "MNISTClassic"
+	seen := map[swiftRow]int{}
+	results := array(j, out, func(where string, s *swiftRow) error {
+		s.Own = s.Own.known()
+		kind := *s
+		kind.swiftMetrics, kind.Own = swiftMetrics{}, nil
+		seen[kind]++
+		if file := known[s.key()]; file != "" {
+			out.LeaveTo(file, "results that have a file of their own", 1)
+			return nil
+		}
+		r := schema.Run{Benchmark: "MNISTClassic"} // a report does not name the program
+		if s.Backend == "mlx" {
+			r.Benchmark = "MNISTMLX"
+		}
+		if s.Own == nil {
+			r.Warnings = []string{"hidden_size_unknown"}
+		}
+		for _, name := range []string{"epochs", "batch_size", "seed"} {
+			setSwift(&r, name, string(summary.Config[name]))
+		}
+		foreign.SetParam(&r, "row", fmt.Sprint(seen[kind]))
+		return s.emit(in, out, where, r)
+	})
+	return fields{"summary": &summary, "results": results, "failed": results}.read(j, out)
 }
 
 // key has all values of a result in a report, in canonical numbers.

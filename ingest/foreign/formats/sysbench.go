@@ -12,14 +12,12 @@ import (
 )
 
 // sysbench reads the printed output of sysbench, one command after the other.
-func sysbench() foreign.Format {
-	return foreign.Format{
-		Name: "sysbench", About: "sysbench: the printed output of `sysbench TEST run`",
-		Level:       "a run is one command; the intervals of --report-interval are samples of separate metrics",
-		OwnHeadings: regexp.MustCompile(`^sysbench `),
-		Recognize:   func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
-		Read:        readSysbench,
-	}
+var sysbench = foreign.Format{
+	Name: "sysbench", About: "sysbench: the printed output of `sysbench TEST run`",
+	Level:       "a run is one command; the intervals of --report-interval are samples of separate metrics",
+	OwnHeadings: regexp.MustCompile(`^sysbench `),
+	Recognize:   func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
+	Read:        readSysbench,
 }
 
 var (
@@ -251,10 +249,10 @@ func (s *sysbenchReader) result(text string) {
 	case m != nil && s.inLatency:
 		unit := cmp.Or(m[4], "ms")
 		value := foreign.Number(m[3]).Finite(unit)
-		if field := statistic(&s.latency, cmp.Or(m[1], "p"+m[2])); field != nil && m[2] != "25" { // on which no id of a run depends
-			*field = value
-		} else if m[1] == "sum" {
+		if m[1] == "sum" {
 			s.sum = value
+		} else if m[2] != "25" { // no id of a run depends on it
+			setStatistic(&s.latency, cmp.Or(m[1], "p"+m[2]), foreign.Number(m[3]), unit)
 		}
 		return
 	case sysbenchLatency.MatchString(text):

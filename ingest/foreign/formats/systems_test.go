@@ -13,14 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-func FuzzQuasim(f *testing.F)     { foreigntest.Fuzz(f, quasim()[0], root, "quasim") }
-func FuzzSwiftMNIST(f *testing.F) { foreigntest.Fuzz(f, swiftMNIST(), root, "swift-mnist") }
-func FuzzOperationGrid(f *testing.F) {
-	foreigntest.Fuzz(f, operationGrid(), root, "operation-grid")
-}
-
 // systems are the formats whose edges are tried here.
-func systems() []foreign.Format { return append(quasim(), swiftMNIST(), operationGrid()) }
+func systems() []foreign.Format { return append(quasim, swiftMNIST, operationGrid) }
 
 // TestQuasimKernelIsItsSummary: a kernel file gives the run that the summary gives, whichever of them is there.
 func TestQuasimKernelIsItsSummary(t *testing.T) {
@@ -76,17 +70,17 @@ func TestSystemsHostile(t *testing.T) {
 		text   string
 		runs   int
 	}{
-		"quasim: deep":       {quasim()[0], `{"total_kernels":1,"results":` + deep, 0},
-		"quasim: deep size":  {quasim()[0], `{"results":[{"kernel_name":"x","problem_size":{"n":` + deep, 0},
-		"quasim: no times":   {quasim()[0], `{"results":[{"kernel_name":"x","success":true,"timing":{"iterations":3}}]}`, 0},
-		"quasim: zero":       {quasim()[0], `{"results":[{"kernel_name":"x","success":true,"timing":{"latency_ms_mean":0,"iterations":0}}]}`, 0},
-		"quasim: nan":        {quasim()[0], `{"results":[{"kernel_name":"x","timing":{"raw_times_ms":[NaN,1,Infinity]}}]}`, 1},
-		"quasim: huge":       {quasim()[0], `{"results":[{"kernel_name":"x","timing":{"raw_times_ms":[1e999,9007199254740993]}}]}`, 1},
-		"swift: wrong types": {swiftMNIST(), `{"executable":1,"model":[],"metrics":"x"}`, 0},
-		"swift: empty":       {swiftMNIST(), `{"summary":{"total_benchmarks":0,"models":[],"backends":[]},"results":[]}`, 0},
-		"grid: wrong types":  {operationGrid(), `[{"operation":1},{"operation":"x","implementation":"y","time_ms":1},7]`, 1},
+		"quasim: deep":       {quasim[0], `{"total_kernels":1,"results":` + deep, 0},
+		"quasim: deep size":  {quasim[0], `{"results":[{"kernel_name":"x","problem_size":{"n":` + deep, 0},
+		"quasim: no times":   {quasim[0], `{"results":[{"kernel_name":"x","success":true,"timing":{"iterations":3}}]}`, 0},
+		"quasim: zero":       {quasim[0], `{"results":[{"kernel_name":"x","success":true,"timing":{"latency_ms_mean":0,"iterations":0}}]}`, 0},
+		"quasim: nan":        {quasim[0], `{"results":[{"kernel_name":"x","timing":{"raw_times_ms":[NaN,1,Infinity]}}]}`, 1},
+		"quasim: huge":       {quasim[0], `{"results":[{"kernel_name":"x","timing":{"raw_times_ms":[1e999,9007199254740993]}}]}`, 1},
+		"swift: wrong types": {swiftMNIST, `{"executable":1,"model":[],"metrics":"x"}`, 0},
+		"swift: empty":       {swiftMNIST, `{"summary":{"total_benchmarks":0,"models":[],"backends":[]},"results":[]}`, 0},
+		"grid: wrong types":  {operationGrid, `[{"operation":1},{"operation":"x","implementation":"y","time_ms":1},7]`, 1},
 		"grid: wide": {
-			operationGrid(),
+			operationGrid,
 			"Implementation,Avg Time (ms)," + strings.Repeat("x,", 100_000) + "\nPyTorch,1," + strings.Repeat("2,", 100_000) + "\n", 1,
 		},
 	} {

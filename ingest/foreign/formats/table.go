@@ -14,12 +14,13 @@ func containsAll(columns, wanted []string) bool {
 
 // tables are tables of comma-separated values that may follow one another in a file, each below a heading.
 type tables struct {
-	heading func(names, record []string) bool // whether a record is one; names are of the table so far, nil at first
-	fits    func(names, record []string) bool // whether a record has a number of fields that is right; nil: one for each name
+	heading func(names, record []string) bool        // whether a record is one; names are of the table so far, nil at first
+	begins  func(where string, names []string) error // reads a heading; nil: nothing is to be done
+	fits    func(names, record []string) bool        // whether a record has a number of fields that is right; nil: one for each name
 	row     func(out *foreign.Output, where string, names, record []string) error
 }
 
-// read reads the rows of a file. One that does not fit is refused.
+// read reads the rows of a file. One that does not fit, and one that row refuses, is refused by itself.
 func (t tables) read(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string
@@ -27,16 +28,19 @@ func (t tables) read(in *foreign.Input, out *foreign.Output) error {
 		if err != nil {
 			return err
 		}
-		if t.heading(names, record) {
-			names = append(names[:0], record...)
-			continue
-		}
 		where := fmt.Sprintf("line %d", c.Line())
-		if fits := t.fits; fits != nil && !fits(names, record) || fits == nil && len(record) != len(names) {
-			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
-			continue
+		switch fits := t.fits; {
+		case t.heading(names, record):
+			names = append(names[:0], record...)
+			if t.begins != nil {
+				err = t.begins(where, names)
+			}
+		case fits != nil && !fits(names, record), fits == nil && len(record) != len(names):
+			err = refusal(where, "%d fields for %d columns", len(record), len(names))
+		default:
+			err = t.row(out, where, names, record)
 		}
-		if err := t.row(out, where, names, record); err != nil {
+		if err := out.RefuseMismatch(err); err != nil {
 			return err
 		}
 	}

@@ -11,19 +11,18 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-func torchProfiler() foreign.Format {
-	return foreign.Format{
-		Name:  "torch-profiler",
-		About: "PyTorch: trace of torch.profiler (Kineto), often gzipped",
-		Level: "a run is a trace of one process; a sample is one ProfilerStep; operators and kernels are added up by name, including those that they call",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("traceEvents") && h.HasAny("schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
-				"traceEvents[].args.External id", "traceEvents[].args.Ev Idx", "traceEvents[].args.Record function id")
-		},
-		Read: readTorch,
-	}
+var torchProfiler = foreign.Format{
+	Name:  "torch-profiler",
+	About: "PyTorch: trace of torch.profiler (Kineto), often gzipped",
+	Level: "a run is a trace of one process; a sample is one ProfilerStep; operators and kernels are added up by name, including those that they call",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("traceEvents") && h.HasAny("schemaVersion", "deviceProperties", "distributedInfo", "baseTimeNanoseconds",
+			"traceEvents[].args.External id", "traceEvents[].args.Ev Idx", "traceEvents[].args.Record function id")
+	},
+	Read: readTorch,
 }
 
 // kineto reads a trace.
@@ -46,21 +45,9 @@ type kineto struct {
 func readTorch(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	k := &kineto{out: out, ops: newOps(), began: math.MaxInt64, nothing: true}
-	err := j.Members(func(name string) error {
-		if name != "traceEvents" {
-			return out.RefuseMismatch(k.facts.read(j, name))
-		}
-		return out.RefuseMismatch(j.Elements(func(int) error {
-			text, err := j.Value()
-			if err != nil {
-				return err
-			}
-			if err := k.take(text); err != nil {
-				out.Refuse(j.Where(), err)
-			}
-			return nil
-		}))
-	})
+	members := fieldsOf(&k.facts)
+	members["traceEvents"] = func() error { return eachEvent(j, out, k.take) }
+	err := j.Members(func(name string) error { return out.RefuseMismatch(members.take(j, name)) })
 	r := k.run()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		r.Warnings = append(r.Warnings, "the trace is cut off")
@@ -88,16 +75,15 @@ func readTorch(in *foreign.Input, out *foreign.Output) error {
 const noMeasure = "the trace has neither steps (ProfilerStep) nor kernels: operators alone, and no metric"
 
 // take adds an event to the trace.
-func (k *kineto) take(text []byte) error {
-	e, err := scanEvent(text)
-	if err != nil || string(e.phase) != `"X"` || len(e.category) == 0 {
-		return err
-	}
-	kind := e.category[1:max(len(e.category)-1, 1)]
-	if string(kind) == "Trace" { // the profiler itself
+func (k *kineto) take(e *event) error {
+	if string(e.Phase) != `"X"` || len(e.Category) == 0 {
 		return nil
 	}
-	if string(kind) == "python_function" {
+	kind := e.Category[1:max(len(e.Category)-1, 1)]
+	switch string(kind) {
+	case "Trace": // the profiler itself
+		return nil
+	case "python_function":
 		k.python++
 		return nil
 	}
@@ -106,31 +92,31 @@ func (k *kineto) take(text []byte) error {
 		return err
 	}
 	k.nothing, k.began = false, min(k.began, start)
-	if bytes.HasPrefix(e.name, []byte(`"ProfilerStep#`)) {
+	if bytes.HasPrefix(e.Name, []byte(`"ProfilerStep#`)) {
 		if !bytes.HasPrefix(kind, []byte("gpu_")) { // which repeats the step, on the device
 			k.latencies = append(k.latencies, took)
 		}
 		return nil
 	}
-	return k.op(&e, start, took)
+	return k.op(e, start, took)
 }
 
 // op adds a call of an operator or a kernel.
 func (k *kineto) op(e *event, start, took int64) error {
-	if len(e.name) < len(`"x"`) || e.name[0] != '"' {
+	if len(e.Name) < len(`"x"`) || e.Name[0] != '"' {
 		return fmt.Errorf("an event without a name")
 	}
-	place := placeOf(e.category)
+	place := placeOf(e.Category)
 	onDevice := place != placeHost
-	var device []byte
+	var device jsontext.Value
 	if onDevice {
-		if device = traceMember(e.args, "device"); len(device) == 0 {
-			device = e.process // which is the device, of what goes on there
+		if device = e.arguments().Device; len(device) == 0 {
+			device = e.Process // which is the device, of what goes on there
 		}
 	}
-	k.key = append(append(append(append(append(k.key[:0], e.category...), 0), e.name...), 0), device...)
+	k.key = append(append(append(append(append(k.key[:0], e.Category...), 0), e.Name...), 0), device...)
 	total := k.ops.find(k.key, func() opKey {
-		name := opKey{name: unquoted(e.name), kind: unquoted(e.category), device: "cpu"}
+		name := opKey{name: unquoted(e.Name), kind: unquoted(e.Category), device: "cpu"}
 		switch {
 		case onDevice && len(device) > 0:
 			name.device = "cuda:" + foreign.TextOf(device)
@@ -200,65 +186,47 @@ func (k *kineto) run() schema.Run {
 
 // kinetoFacts are the members of a trace besides its events.
 type kinetoFacts struct {
-	devices []struct {
+	Devices []struct {
 		Name           string         `json:"name"`
 		TotalGlobalMem foreign.Number `json:"totalGlobalMem"`
-	}
-	distributed struct {
-		Backend   foreign.Text   `json:"backend"`
-		Rank      foreign.Number `json:"rank"`
-		WorldSize foreign.Number `json:"world_size"`
-	}
-	host      string
-	runtime   foreign.Number    // of CUDA, that PyTorch came with: 12040
-	driver    foreign.Number    // of CUDA, that the driver is for
-	base      foreign.Number    // ns since 1970 of the trace's zero
-	overheads map[string]string // what the profiler recorded, which costs time
-}
+	} `json:"deviceProperties"`
+	Distributed struct {
+		Backend   foreign.Text   `json:"backend" fact:"distributed.backend"`
+		Rank      foreign.Number `json:"rank" param:"rank"`
+		WorldSize foreign.Number `json:"world_size" param:"world_size"`
+	} `json:"distributedInfo"`
+	Host    string         `json:"host_name" run:"Env.Hostname,Env.Machine"`
+	Runtime foreign.Number `json:"cuda_runtime_version"` // that PyTorch came with: 12040
+	Driver  foreign.Number `json:"cuda_driver_version"`  // that the driver is for
+	Base    foreign.Number `json:"baseTimeNanoseconds"`  // ns since 1970 of the trace's zero
 
-// read reads a member of the trace.
-func (f *kinetoFacts) read(j *foreign.JSON, name string) error {
-	switch name {
-	case "record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules":
-		var text foreign.Text
-		if err := j.Decode(&text); err != nil {
-			return err
-		}
-		foreign.Put(&f.overheads, name, string(text))
-		return nil
-	}
-	return decodeMember(j, name, map[string]any{
-		"deviceProperties": &f.devices, "distributedInfo": &f.distributed, "host_name": &f.host, "cuda_runtime_version": &f.runtime,
-		"cuda_driver_version": &f.driver, "baseTimeNanoseconds": &f.base,
-	})
+	// What the profiler recorded, which costs time.
+	Shapes  foreign.Text `json:"record_shapes" fact:"profiler.record_shapes"`
+	Memory  foreign.Text `json:"profile_memory" fact:"profiler.profile_memory"`
+	Stack   foreign.Text `json:"with_stack" fact:"profiler.with_stack"`
+	Flops   foreign.Text `json:"with_flops" fact:"profiler.with_flops"`
+	Modules foreign.Text `json:"with_modules" fact:"profiler.with_modules"`
 }
 
 // set sets the environment and the parameters of a run.
 func (f *kinetoFacts) set(r *schema.Run) {
-	r.Env.Hostname, r.Env.Machine = f.host, f.host
-	if len(f.devices) > 0 {
-		r.Env.GPUName = f.devices[0].Name
-		for _, d := range f.devices {
-			if d.Name != r.Env.GPUName {
+	describe(r, f)
+	if len(f.Devices) > 0 {
+		r.Env.GPUName, r.Env.GPUCount = f.Devices[0].Name, new(int64(len(f.Devices)))
+		for _, d := range f.Devices {
+			if d.Name != f.Devices[0].Name {
 				r.Env.GPUName = ""
 			}
 		}
-		r.Env.GPUCount = new(int64(len(f.devices)))
 	}
-	r.Env.CUDAVersion = cudaVersion(f.driver)
-	foreign.SetFact(r, "cuda.runtime_version", cudaVersion(f.runtime))
-	foreign.SetFact(r, "distributed.backend", string(f.distributed.Backend))
-	foreign.SetParam(r, "rank", string(f.distributed.Rank))
-	foreign.SetParam(r, "world_size", string(f.distributed.WorldSize))
-	for name, text := range f.overheads {
-		foreign.SetFact(r, "profiler."+name, text)
-	}
+	r.Env.CUDAVersion = cudaVersion(f.Driver)
+	foreign.SetFact(r, "cuda.runtime_version", cudaVersion(f.Runtime))
 }
 
 // start is when the trace began, in ns since 1970. Older traces have such times in their events.
 func (f *kinetoFacts) start(first int64) (int64, bool) {
 	const year2000 = 946684800e9
-	base := f.base.Int64()
+	base := f.Base.Int64()
 	switch {
 	case base != nil && *base > 0 && first <= math.MaxInt64-*base:
 		return *base + first, true

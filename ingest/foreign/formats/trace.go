@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -15,124 +14,61 @@ import (
 var errNoEvents = errors.New("no event has a duration")
 
 // event is one event of a trace in Chrome's format. Its fields are the texts of the JSON values, strings with their
-// quotation marks. They are valid until the next event is read. A trace has millions of events, so they are not decoded
-// one by one.
+// quotation marks, because a trace has millions of events, and most texts are only compared. They are valid until the
+// next event is read.
 type event struct {
-	phase, category, name, process, ts, dur, args []byte
+	Phase    jsontext.Value `json:"ph"`
+	Category jsontext.Value `json:"cat"`
+	Name     jsontext.Value `json:"name"`
+	Process  jsontext.Value `json:"pid"`
+	TS       jsontext.Value `json:"ts"`
+	Dur      jsontext.Value `json:"dur"`
+	Args     jsontext.Value `json:"args"`
+	read     eventArguments // see arguments
 }
 
-// scanEvent finds the fields of an event in the text of a JSON value.
-func scanEvent(text jsontext.Value) (event, error) {
+// eachEvent reads an array of events. An event that does not fit, and one that take refuses, is refused by itself.
+func eachEvent(j *foreign.JSON, out *foreign.Output, take func(*event) error) error {
 	var e event
-	err := scanObject(text, func(name, value []byte) {
-		switch string(name) {
-		case `"ph"`:
-			e.phase = value
-		case `"cat"`:
-			e.category = value
-		case `"name"`:
-			e.name = value
-		case `"pid"`:
-			e.process = value
-		case `"ts"`:
-			e.ts = value
-		case `"dur"`:
-			e.dur = value
-		case `"args"`:
-			e.args = value
+	return j.Elements(func(int) error {
+		text, err := j.Value()
+		if err != nil {
+			return err
 		}
+		for _, field := range []*jsontext.Value{&e.Phase, &e.Category, &e.Name, &e.Process, &e.TS, &e.Dur, &e.Args} {
+			*field = (*field)[:0] // their memory is used again
+		}
+		if text.Kind() != jsontext.KindBeginObject {
+			err = errNoObject
+		} else if err = foreign.Decode(text, &e); err == nil {
+			err = take(&e)
+		}
+		if err != nil {
+			out.Refuse(j.Where(), err)
+		}
+		return nil
 	})
-	return e, err
 }
 
-// traceMember is the text of a member of a JSON object; nil if there is no such member, or no object.
-func traceMember(object []byte, name string) []byte {
-	var found []byte
-	_ = scanObject(object, func(n, value []byte) { // what is no object has no members
-		if len(n) == len(name)+2 && string(n[1:len(n)-1]) == name {
-			found = value
-		}
-	})
-	return found
+var errNoObject = errors.New("the event is not an object")
+
+// eventArguments are the arguments of an event, as far as they are read.
+type eventArguments struct {
+	Device   jsontext.Value `json:"device"`
+	Op       jsontext.Value `json:"op_name"`
+	Provider jsontext.Value `json:"provider"`
 }
 
-// scanObject gives the members of an object, whose text is known to be valid JSON: names and strings as they stand, in
-// quotation marks.
-func scanObject(text []byte, f func(name, value []byte)) error {
-	i := space(text, 0)
-	if i == len(text) || text[i] != '{' {
-		return fmt.Errorf("the event is not an object")
-	}
-	for i = space(text, i+1); i < len(text) && text[i] == '"'; {
-		name := text[i : i+traceScalar(text[i:])]
-		i = space(text, i+len(name))
-		i = space(text, i+len(":"))
-		value := text[i : i+length(text[i:])]
-		f(name, value)
-		i = space(text, i+len(value))
-		if i < len(text) && text[i] == ',' {
-			i = space(text, i+1)
-		}
-	}
-	return nil
-}
-
-func space(text []byte, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t' || text[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// length is the length of the JSON value that a text begins with.
-func length(text []byte) int {
-	depth := 0
-	for i := 0; i < len(text); {
-		switch text[i] {
-		case '{', '[':
-			depth++
-			i++
-		case '}', ']':
-			depth--
-			i++
-		case ' ', '\n', '\t', '\r', ',', ':':
-			i++
-		default:
-			i += traceScalar(text[i:])
-		}
-		if depth <= 0 {
-			return i
-		}
-	}
-	return len(text)
-}
-
-// traceScalar is the length of the string, number or word that a text begins with.
-func traceScalar(text []byte) int {
-	if text[0] != '"' {
-		if n := bytes.IndexAny(text, " \n\t\r,:]}"); n > 0 {
-			return n
-		}
-		return len(text)
-	}
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
+func (e *event) arguments() *eventArguments {
+	a := &e.read
+	a.Device, a.Op, a.Provider = a.Device[:0], a.Op[:0], a.Provider[:0]
+	_ = foreign.Decode(e.Args, a) // a value of another kind has none
+	return a
 }
 
 // unquoted is the text of a JSON string; empty for any other value.
-func unquoted(text []byte) string {
-	if len(text) == 0 || text[0] != '"' {
-		return ""
-	}
-	var s string
-	if foreign.Decode(text, &s) != nil {
+func unquoted(text jsontext.Value) (s string) {
+	if text.Kind() != jsontext.KindString || foreign.Decode(text, &s) != nil {
 		return ""
 	}
 	return s
@@ -192,14 +128,14 @@ func decimal(text []byte) (n int64, ok bool) {
 
 // span is when the activity of an event began, and how long it took.
 func (e *event) span() (start, took int64, err error) {
-	if start, err = traceNanoseconds(e.ts); err != nil {
+	if start, err = traceNanoseconds(e.TS); err != nil {
 		return 0, 0, err
 	}
-	if took, err = traceNanoseconds(e.dur); err != nil {
+	if took, err = traceNanoseconds(e.Dur); err != nil {
 		return 0, 0, err
 	}
 	if took < 0 {
-		return 0, 0, fmt.Errorf("%q is not a duration", foreign.Brief(string(e.dur)))
+		return 0, 0, fmt.Errorf("%q is not a duration", foreign.Brief(string(e.Dur)))
 	}
 	return start, took, nil
 }

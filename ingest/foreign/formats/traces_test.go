@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -22,12 +21,6 @@ import (
 )
 
 const root = "../../.."
-
-func FuzzONNXRuntime(f *testing.F) { foreigntest.Fuzz(f, onnxRuntime(), root, "onnxruntime") }
-func FuzzNsys(f *testing.F)        { foreigntest.Fuzz(f, nsysSQLite(), root, "nsys") }
-func FuzzNsysStats(f *testing.F)   { foreigntest.Fuzz(f, nsysStats(), root, "nsys-stats") }
-func FuzzNCU(f *testing.F)         { foreigntest.Fuzz(f, ncuCSV(), root, "ncu") }
-func FuzzTorch(f *testing.F)       { foreigntest.Fuzz(f, torchProfiler(), root, "torch-profiler") }
 
 // readTrace reads a file that is to be of one format.
 func readTrace(t *testing.T, name string, content []byte) (foreign.Report, []schema.Run, error) {
@@ -112,21 +105,6 @@ func TestNanoseconds(t *testing.T) {
 	}
 }
 
-func TestScan(t *testing.T) {
-	text := `{ "a\"b" : "x\\" ,"args":{"c":[1,{"d":"}]"}],"e":-1.5e3}, "name" : null,"n":[]}`
-	var got []string
-	if err := scanObject([]byte(text), func(name, value []byte) { got = append(got, string(name)+"="+string(value)) }); err != nil {
-		t.Fatal(err)
-	}
-	want := []string{`"a\"b"="x\\"`, `"args"={"c":[1,{"d":"}]"}],"e":-1.5e3}`, `"name"=null`, `"n"=[]`}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if v := traceMember([]byte(text), "args"); string(traceMember(v, "e")) != "-1.5e3" {
-		t.Errorf("the member of a member is %q", traceMember(v, "e"))
-	}
-}
-
 // TestRoom: operators of ever new names are counted from some point on, not kept.
 func TestRoom(t *testing.T) {
 	o := newOps()
@@ -177,7 +155,7 @@ func readAll(tb testing.TB, r io.Reader) []schema.Run {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	format := torchProfiler()
+	format := torchProfiler
 	if !format.Recognize(in.Head) {
 		tb.Fatal("the trace is not recognised")
 	}

@@ -12,22 +12,20 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func tritonPerfReport() foreign.Format {
-	return foreign.Format{
-		Name: "triton-perf-report",
-		About: "Triton perf_report: PLOT.csv; recognised if its columns name their units, otherwise add --from. " +
-			"Values of a file without units have no unit and no direction",
-		Level: "a run is one provider in one row; it has only the median",
-		Recognize: func(h *foreign.Head) bool {
-			t := tritonColumns(h)
-			return t != nil && t.uniform && !slices.ContainsFunc(t.providers, func(p tritonProvider) bool { return p.metric == unnamedMetric })
-		},
-		Resembles: func(h *foreign.Head) bool {
-			t := tritonColumns(h)
-			return t != nil && (t.uniform || strings.HasSuffix(h.Name, "-performance.csv"))
-		},
-		Read: readTritonPerfReport,
-	}
+var tritonPerfReport = foreign.Format{
+	Name: "triton-perf-report",
+	About: "Triton perf_report: PLOT.csv; recognised if its columns name their units, otherwise add --from. " +
+		"Values of a file without units have no unit and no direction",
+	Level: "a run is one provider in one row; it has only the median",
+	Recognize: func(h *foreign.Head) bool {
+		t := tritonColumns(h)
+		return t != nil && t.uniform && !slices.ContainsFunc(t.providers, func(p tritonProvider) bool { return p.metric == unnamedMetric })
+	},
+	Resembles: func(h *foreign.Head) bool {
+		t := tritonColumns(h)
+		return t != nil && (t.uniform || strings.HasSuffix(h.Name, "-performance.csv"))
+	},
+	Read: readTritonPerfReport,
 }
 
 // tritonTable says what the columns of a report are: first axes, then providers.
@@ -153,33 +151,22 @@ func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 		return fmt.Errorf("reading %s: want a header, and rows of axes and decimal numbers below it", in.Name)
 	}
 	t.plot = strings.TrimSuffix(strings.TrimSuffix(baseName(in.Name), ".gz"), ".csv")
-	r := in.CSV()
-	columns := 0
-	for record, err := range r.Records() {
-		if err != nil {
-			return err
-		}
-		if columns == 0 {
-			columns = len(record)
-			continue
-		}
-		where := fmt.Sprintf("line %d", r.Line())
-		if len(record) != columns {
-			out.Refuse(where, fmt.Errorf("%d columns, but the first line has %d", len(record), columns))
-			continue
-		}
-		for i := range t.providers {
-			r, err := t.run(record, &t.providers[i])
-			if err != nil {
-				out.Refuse(where, err)
-				continue
+	return tables{
+		heading: func(names, _ []string) bool { return names == nil },
+		fits:    func(_, _ []string) bool { return true },
+		row: func(out *foreign.Output, where string, names, record []string) error {
+			if len(record) != len(names) {
+				return refusal(where, "%d columns, but the first line has %d", len(record), len(names))
 			}
-			if err := out.Run(where, r); err != nil {
-				return err
+			for i := range t.providers {
+				r, err := t.run(record, &t.providers[i])
+				if err := out.RunOr(where, r, err); err != nil {
+					return err
+				}
 			}
-		}
-	}
-	return nil
+			return nil
+		},
+	}.read(in, out)
 }
 
 // run is the run of a provider in a row.

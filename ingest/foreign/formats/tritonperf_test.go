@@ -16,7 +16,7 @@ import (
 
 // TestTritonPerfReportWithoutUnits: nobody recognises a table of numbers without units, but it can be read as one.
 func TestTritonPerfReportWithoutUnits(t *testing.T) {
-	folder, format := os.DirFS(filepath.Join(root, "fixtures", "results", "triton-perf-report")), tritonPerfReport()
+	folder, format := os.DirFS(filepath.Join(root, "fixtures", "results", "triton-perf-report")), tritonPerfReport
 	in, err := foreign.Open(context.Background(), folder, "matmul.csv", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 		"":                                     false,
 	} {
 		in := foreigntest.Input(t, "plot.csv", text)
-		if got := tritonPerfReport().Recognize(in.Head); got != want {
+		if got := tritonPerfReport.Recognize(in.Head); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestTritonPerfReportLong(t *testing.T) {
 	if !bytes.HasSuffix(in.Head.Bytes, []byte(",1.5")) {
 		t.Fatalf("%d bytes are not cut in a number, which has fewer decimals so", len(in.Head.Bytes))
 	}
-	if !tritonPerfReport().Recognize(in.Head) {
+	if !tritonPerfReport.Recognize(in.Head) {
 		t.Error("not recognised")
 	}
 }
@@ -87,7 +87,7 @@ func TestTritonPerfReportLong(t *testing.T) {
 // TestTritonPerfReportWhole: a column that names a unit is no axis, also where all its values are whole.
 func TestTritonPerfReportWhole(t *testing.T) {
 	in := foreigntest.Input(t, "plot.csv", "M,N,Triton (GB/s),Torch (GB/s)\n64.0,8.0,12.0,12.5\n128.0,8.0,24.0,24.5\n")
-	_, runs, err := foreigntest.Read(in, tritonPerfReport())
+	_, runs, err := foreigntest.Read(in, tritonPerfReport)
 	got := strings.Split(strings.TrimSpace(points(runs)), "\n")
 	want := []string{
 		"plot backend=Triton param.M=64 param.N=8", "plot backend=Torch param.M=64 param.N=8",
@@ -96,8 +96,4 @@ func TestTritonPerfReportWhole(t *testing.T) {
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
-}
-
-func FuzzTritonPerfReport(f *testing.F) {
-	foreigntest.Fuzz(f, tritonPerfReport(), root, "triton-perf-report")
 }

@@ -18,14 +18,12 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func trtexecTimes() foreign.Format {
-	return foreign.Format{
-		Name:      "trtexec",
-		About:     "TensorRT's trtexec: times of every query (--exportTimes); parameters come from its log, if that is next to it",
-		Level:     "a run is a launch of trtexec; a sample is one query; warm-up queries are stored separately",
-		Recognize: func(h *foreign.Head) bool { return h.Has("[].startComputeMs", "[].computeMs", "[].latencyMs") },
-		Read:      readTimes,
-	}
+var trtexecTimes = foreign.Format{
+	Name:      "trtexec",
+	About:     "TensorRT's trtexec: times of every query (--exportTimes); parameters come from its log, if that is next to it",
+	Level:     "a run is a launch of trtexec; a sample is one query; warm-up queries are stored separately",
+	Recognize: func(h *foreign.Head) bool { return h.Has("[].startComputeMs", "[].computeMs", "[].latencyMs") },
+	Read:      readTimes,
 }
 
 // A trtQuery is a row of the times, in the layouts of new versions and of those before 8.2.
@@ -69,24 +67,21 @@ func readTimes(in *foreign.Input, out *foreign.Output) error {
 		warmUp = *log.warmUp
 	}
 	series := make([]trtSeries, len(trtMetrics))
-	err := j.Elements(func(int) error {
-		return readNext(j, out, func(where string, q *trtQuery) error {
-			start := q.Start.Float64()
-			if start == nil || q.Latency == "" {
-				out.Refuse(where, errors.New("a query without startComputeMs or latencyMs"))
-				return nil
+	err := elements(j, out, func(where string, q *trtQuery) error {
+		start := q.Start.Float64()
+		if start == nil || q.Latency == "" {
+			return refusal(where, "a query without startComputeMs or latencyMs")
+		}
+		for i, v := range q.values() {
+			switch {
+			case v == "":
+			case *start < warmUp:
+				series[i].warm = append(series[i].warm, v)
+			default:
+				series[i].measured = append(series[i].measured, v)
 			}
-			for i, v := range q.values() {
-				switch {
-				case v == "":
-				case *start < warmUp:
-					series[i].warm = append(series[i].warm, v)
-				default:
-					series[i].measured = append(series[i].measured, v)
-				}
-			}
-			return nil
-		})
+		}
+		return nil
 	})
 	if len(series[0].warm)+len(series[0].measured) == 0 {
 		out.Refuse("", errors.New("no queries"))
@@ -108,10 +103,7 @@ func readTimes(in *foreign.Input, out *foreign.Output) error {
 		out.Refuse("", failed)
 		return err
 	}
-	if stop := out.Run("", r); stop != nil {
-		return stop
-	}
-	return err
+	return cmp.Or(out.Run("", r), err)
 }
 
 // addQueries adds the samples of the queries, instead of their summary in the log.
@@ -128,10 +120,8 @@ func addQueries(r *schema.Run, series []trtSeries) error {
 		}
 		m := all.Metric(name, schema.LevelIteration)
 		m.Better = schema.BetterLower
-		if n := len(s.warm); n > 0 && m.Ticks != nil {
-			m.WarmupTicks, m.Ticks = m.Ticks[:n:n], m.Ticks[n:]
-		} else if n > 0 {
-			m.WarmupReals, m.Reals = m.Reals[:n:n], m.Reals[n:]
+		if n := len(s.warm); n > 0 {
+			cutWarmup(&m, n)
 		}
 		kept = append(kept, m)
 	}
@@ -147,16 +137,14 @@ func addQueries(r *schema.Run, series []trtSeries) error {
 	return nil
 }
 
-func trtexecProfile() foreign.Format {
-	return foreign.Format{
-		Name:  "trtexec-profile",
-		About: "TensorRT's trtexec: times of the layers (--exportProfile)",
-		Level: "a run is a launch of trtexec; no samples, because the tool adds up the times of each layer",
-		Recognize: func(h *foreign.Head) bool {
-			return h.Has("[].name", "[].timeMs", "[].averageMs") && h.HasAny("[].count", "[].percentage")
-		},
-		Read: readLayers,
-	}
+var trtexecProfile = foreign.Format{
+	Name:  "trtexec-profile",
+	About: "TensorRT's trtexec: times of the layers (--exportProfile)",
+	Level: "a run is a launch of trtexec; no samples, because the tool adds up the times of each layer",
+	Recognize: func(h *foreign.Head) bool {
+		return h.Has("[].name", "[].timeMs", "[].averageMs") && h.HasAny("[].count", "[].percentage")
+	},
+	Read: readLayers,
 }
 
 // trtLayer is an element of a profile. The first element has only the number of queries.
@@ -169,32 +157,28 @@ type trtLayer struct {
 }
 
 func readLayers(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	r := logOf(in, "exportProfile").point()
 	r.Purpose = schema.PurposeProfile
 	var queries *int64
 	total := 0.0
-	err := j.Elements(func(int) error {
-		return readNext(j, out, func(where string, l *trtLayer) error {
-			if l.Queries != "" && l.Total == "" {
-				queries = l.Queries.Int64()
-				return nil
-			}
-			took := l.Total.Finite("ms")
-			if l.Name == "" || took == nil || *took < 0 || *took > math.MaxInt64/2 {
-				out.Refuse(where, errors.New("a layer without a name or a time"))
-				return nil
-			}
-			op := schema.Op{Index: int64(len(r.Ops)), Name: l.Name, Type: "layer", DurationNS: new(int64(math.Round(*took))), Count: queries}
-			for name, n := range map[string]foreign.Number{"avg_ns": l.Average, "med_ns": l.Median} {
-				if v := n.Finite("ms"); v != nil {
-					foreign.Put(&op.Counters, name, *v)
-				}
-			}
-			total += *took
-			r.Ops = append(r.Ops, op)
+	err := elements(in.JSON(), out, func(where string, l *trtLayer) error {
+		if l.Queries != "" && l.Total == "" {
+			queries = l.Queries.Int64()
 			return nil
-		})
+		}
+		took := l.Total.Finite("ms")
+		if l.Name == "" || took == nil || *took < 0 || *took > math.MaxInt64/2 {
+			return refusal(where, "a layer without a name or a time")
+		}
+		op := schema.Op{Index: int64(len(r.Ops)), Name: l.Name, Type: "layer", DurationNS: new(int64(math.Round(*took))), Count: queries}
+		for name, n := range map[string]foreign.Number{"avg_ns": l.Average, "med_ns": l.Median} {
+			if v := n.Finite("ms"); v != nil {
+				foreign.Put(&op.Counters, name, *v)
+			}
+		}
+		total += *took
+		r.Ops = append(r.Ops, op)
+		return nil
 	})
 	if len(r.Ops) == 0 {
 		out.Refuse("", errors.New("no layers"))
@@ -204,21 +188,16 @@ func readLayers(in *foreign.Input, out *foreign.Output) error {
 		mean := total / float64(*queries)
 		foreign.Add(&r, foreign.Aggregate("latency", "ms", schema.Summary{N: queries, Mean: &mean}), "ms")
 	}
-	if stop := out.Run("", r); stop != nil {
-		return stop
-	}
-	return err
+	return cmp.Or(out.Run("", r), err)
 }
 
-func trtexecLog() foreign.Format {
-	return foreign.Format{
-		Name:        "trtexec-log",
-		About:       "TensorRT's trtexec: its log, which summarizes the queries",
-		Level:       "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
-		OwnHeadings: regexp.MustCompile(`^&&&& `),
-		Recognize:   func(h *foreign.Head) bool { return h.JSONAt != 0 && h.Matches(trtMarks) },
-		Read:        readLog,
-	}
+var trtexecLog = foreign.Format{
+	Name:        "trtexec-log",
+	About:       "TensorRT's trtexec: its log, which summarizes the queries",
+	Level:       "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
+	OwnHeadings: regexp.MustCompile(`^&&&& `),
+	Recognize:   func(h *foreign.Head) bool { return h.JSONAt != 0 && h.Matches(trtMarks) },
+	Read:        readLog,
 }
 
 var (
@@ -420,8 +399,7 @@ var trtPercentiles = []string{"", "90", "95", "99"}
 type trtValue struct{ kind, percent, number, unit string }
 
 func (l *trtLog) set(name string, v trtValue) {
-	number := foreign.Number(v.number).Finite(v.unit)
-	if number == nil {
+	if foreign.Number(v.number).Finite(v.unit) == nil {
 		return
 	}
 	at := slices.IndexFunc(l.metrics, func(m schema.Metric) bool { return m.Name == name })
@@ -429,8 +407,8 @@ func (l *trtLog) set(name string, v trtValue) {
 		at = len(l.metrics)
 		l.metrics = append(l.metrics, schema.Metric{Name: name, Unit: "ns", Better: schema.BetterLower})
 	}
-	if field := statistic(&l.metrics[at].Summary, strings.Replace(v.kind, "percentile", "p", 1)+v.percent); field != nil && slices.Contains(trtPercentiles, v.percent) {
-		*field = number
+	if slices.Contains(trtPercentiles, v.percent) {
+		setStatistic(&l.metrics[at].Summary, strings.Replace(v.kind, "percentile", "p", 1)+v.percent, foreign.Number(v.number), v.unit)
 	}
 }
 
@@ -498,10 +476,8 @@ func (l *trtLog) run() schema.Run {
 	r.Stages.Measure = l.measured
 	for _, m := range l.metrics {
 		foreign.Add(&r, m, trtGiven(m.Name))
-		if m.Name == "latency" {
-			r.Primary = m.Name
-		}
 	}
+	primary(&r, "latency")
 	return r
 }
 
@@ -614,26 +590,24 @@ func (l *trtLog) setPrecision(r *schema.Run) {
 
 // trexMetadata are the formats of TREx, which runs trtexec and writes the content of its log into files:
 // X.profile.metadata.json, next to X.timing.json and X.profile.json, and X.build.metadata.json.
-func trexMetadata() []foreign.Format {
-	return []foreign.Format{
-		{
-			Name:  "trtexec-metadata",
-			About: "TensorRT's TREx: X.profile.metadata.json, taken from the log of trtexec; ignored if X.timing.json is next to it",
-			Level: "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("performance_summary", "inference_options", "device_information")
-			},
-			Read: readTREx,
+var trexMetadata = []foreign.Format{
+	{
+		Name:  "trtexec-metadata",
+		About: "TensorRT's TREx: X.profile.metadata.json, taken from the log of trtexec; ignored if X.timing.json is next to it",
+		Level: "a run is a launch of trtexec; no samples, but min, max, mean and percentiles of the queries",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("performance_summary", "inference_options", "device_information")
 		},
-		{
-			Name:  "trtexec-build",
-			About: "TensorRT's TREx: X.build.metadata.json, taken from the log of trtexec when it built the engine",
-			Side:  "read together with the times and the profile of its engine",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("model_options", "build_options") && !h.HasAny("performance_summary")
-			},
+		Read: readTREx,
+	},
+	{
+		Name:  "trtexec-build",
+		About: "TensorRT's TREx: X.build.metadata.json, taken from the log of trtexec when it built the engine",
+		Side:  "read together with the times and the profile of its engine",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("model_options", "build_options") && !h.HasAny("performance_summary")
 		},
-	}
+	},
 }
 
 // trexFile is one of these files.
@@ -723,8 +697,7 @@ func (l *trtLog) takeNumbers(name string, numbers oneOrMany[foreign.Number]) {
 }
 
 func readTREx(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
-	return readNext(j, out, func(_ string, f *trexFile) error {
+	return readNext(in.JSON(), out, func(_ string, f *trexFile) error {
 		stem := strings.TrimSuffix(in.Head.Name, trexProfile)
 		if name := stem + trexTimes; in.Beside(name) {
 			out.LeaveTo(name, "summaries of queries whose times are in a file next to it", 1)

@@ -12,12 +12,6 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
-func FuzzTrtexecTimes(f *testing.F)  { foreigntest.Fuzz(f, trtexecTimes(), root, "trtexec") }
-func FuzzTrtexecLayers(f *testing.F) { foreigntest.Fuzz(f, trtexecProfile(), root, "trtexec") }
-
-func FuzzTREx(f *testing.F)       { foreigntest.Fuzz(f, trexMetadata()[0], root, "trtexec") }
-func FuzzTrtexecLog(f *testing.F) { foreigntest.Fuzz(f, trtexecLog(), root, "trtexec") }
-
 // TestTrtexecSide: only the log that names the file is its log, and only what lies in the folder is.
 func TestTrtexecSide(t *testing.T) {
 	const rows = `[{"startComputeMs": 150, "computeMs": 1, "latencyMs": 2}, {"startComputeMs": 250, "computeMs": 1, "latencyMs": 3}]`

@@ -14,46 +14,53 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-func vllmFormats() []foreign.Format {
-	return []foreign.Format{
-		{
-			Name:      "vllm",
-			Log:       true,
-			About:     "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py; a sweep's summary.json is ignored if its run=N.json are next to it",
-			Level:     "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, otherwise only aggregates",
-			Recognize: func(h *foreign.Head) bool { return isServe(h, "") || isServe(h, "[].") || isSortedServe(h) },
-			Read:      readVLLMServe,
+var vllmFormats = []foreign.Format{
+	{
+		Name:      "vllm",
+		Log:       true,
+		About:     "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py; a sweep's summary.json is ignored if its run=N.json are next to it",
+		Level:     "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, otherwise only aggregates",
+		Recognize: func(h *foreign.Head) bool { return isServe(h, "") || isServe(h, "[].") || isSortedServe(h) },
+		Read:      readVLLMServe,
+	},
+	{
+		Name:  "vllm-latency",
+		About: "vLLM: vllm bench latency --output-json; model and arguments come from the .pytorch.json next to it",
+		Level: "a run is one launch; a sample is one iteration of a batch",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("avg_latency", "latencies", "percentiles") && !h.Has("model_id")
 		},
-		{
-			Name:  "vllm-latency",
-			About: "vLLM: vllm bench latency --output-json; model and arguments come from the .pytorch.json next to it",
-			Level: "a run is one launch; a sample is one iteration of a batch",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("avg_latency", "latencies", "percentiles") && !h.Has("model_id")
-			},
-			Beside: vllmRecordsOf,
-			Read:   readVLLMLatency,
+		Beside: vllmRecordsOf,
+		Read:   readVLLMLatency,
+	},
+	{
+		Name:  "vllm-throughput",
+		About: "vLLM: vllm bench throughput --output-json; model and arguments come from the .pytorch.json next to it",
+		Level: "a run is one launch; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("elapsed_time", "num_requests", "requests_per_second", "tokens_per_second")
 		},
-		{
-			Name:  "vllm-throughput",
-			About: "vLLM: vllm bench throughput --output-json; model and arguments come from the .pytorch.json next to it",
-			Level: "a run is one launch; only aggregates, no samples",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("elapsed_time", "num_requests", "requests_per_second", "tokens_per_second")
-			},
-			Beside: vllmRecordsOf,
-			Read:   readVLLMThroughput,
+		Beside: vllmRecordsOf,
+		Read:   readVLLMThroughput,
+	},
+	{
+		Name:  "vllm-pytorch",
+		About: "vLLM: the .pytorch.json that is written next to a result; read if that result is missing",
+		Level: "a run is one launch; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("[].benchmark.extra_info.args", "[].metric.benchmark_values", "[].model.name") && h.Matches(vllmRecordName)
 		},
-		{
-			Name:  "vllm-pytorch",
-			About: "vLLM: the .pytorch.json that is written next to a result; read if that result is missing",
-			Level: "a run is one launch; only aggregates, no samples",
-			Recognize: func(h *foreign.Head) bool {
-				return h.Has("[].benchmark.extra_info.args", "[].metric.benchmark_values", "[].model.name") && h.Matches(vllmRecordName)
-			},
-			Read: readVLLMPyTorch,
+		Read: readVLLMPyTorch,
+	},
+	{ // the table of all runs that a sweep writes at its end
+		Name:  "vllm-sweep-csv",
+		About: "vLLM: the summary.csv of vllm bench sweep; ignored if the folders of its runs are next to it",
+		Level: "a run is a row, one benchmark of a server; only aggregates, no samples",
+		Recognize: func(h *foreign.Head) bool {
+			return containsAll(strings.Split(h.FirstLine(), ","), []string{"model_id", "request_throughput", "run_number"})
 		},
-	}
+		Read: readVLLMSweep,
+	},
 }
 
 func isServe(h *foreign.Head, at string) bool {
@@ -75,35 +82,30 @@ func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
 	j := in.JSON()
 	rowsAreFiles := beside(in, vllmRunFiles...) != ""
 	for n := 1; j.More(); n++ {
-		if j.Kind() != jsontext.KindBeginArray {
-			if err := readVLLMResult(in, out, j, n); err != nil {
+		read := func(int) error {
+			s, ok, err := readServed(j, out, n)
+			if err != nil || !ok {
 				return err
 			}
-			continue
+			return s.emitVLLM(in, out, s.where+j.Where())
 		}
 		var err error
-		if rowsAreFiles {
+		switch {
+		case j.Kind() != jsontext.KindBeginArray:
+			err = read(0)
+		case rowsAreFiles:
 			err = j.Elements(func(i int) error {
 				out.LeaveTo(fmt.Sprintf("run=%d.json", i), "rows of a sweep whose run=N.json are next to it", 1)
 				return j.Skip()
 			})
-		} else {
-			err = j.Elements(func(int) error { return readVLLMResult(in, out, j, n) })
+		default:
+			err = j.Elements(read)
 		}
 		if err := out.RefuseMismatch(err); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// readVLLMResult reads one result, in the nth value of the file.
-func readVLLMResult(in *foreign.Input, out *foreign.Output, j *foreign.JSON, n int) error {
-	s, ok, err := readServed(j, out, n)
-	if err != nil || !ok {
-		return err
-	}
-	return s.emitVLLM(in, out, s.where+j.Where())
 }
 
 // vllmConfigured are the names of single values that belong to the point, though results surround them.
@@ -168,14 +170,13 @@ func (s *served) isSortedSweep() bool {
 
 // setParam makes a parameter of a single value, unless it is null or looks like a secret.
 func (s *served) setParam(r *schema.Run, v scalar) {
-	if v.value == "" || foreign.Secret(v.name) {
-		return
-	}
 	text := string(v.value)
 	if v.name == "request_rate" && strings.EqualFold(strings.TrimSuffix(text, "inity"), "inf") {
 		text = "inf"
 	}
-	foreign.SetParam(r, v.name, text)
+	if !foreign.Secret(v.name) {
+		foreign.SetParam(r, v.name, text)
+	}
 }
 
 // tag keeps the name that a user gave a run. It is not a parameter.
@@ -185,31 +186,13 @@ func (s *served) tag(r *schema.Run, name, text string) {
 	}
 }
 
-// vllmSweepTable reads the table of all runs that a sweep writes at its end.
-func vllmSweepTable() foreign.Format {
-	return foreign.Format{
-		Name:  "vllm-sweep-csv",
-		About: "vLLM: the summary.csv of vllm bench sweep; ignored if the folders of its runs are next to it",
-		Level: "a run is a row, one benchmark of a server; only aggregates, no samples",
-		Recognize: func(h *foreign.Head) bool {
-			return containsAll(strings.Split(h.FirstLine(), ","), []string{"model_id", "request_throughput", "run_number"})
-		},
-		Read: readVLLMSweep,
-	}
-}
-
-// sweepFolders are the results in folders next to the table, one of each.
-func sweepFolders(in *foreign.Input) (results []string) {
+func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
+	var folders []string // the results in folders next to the table, one of each
 	for _, e := range entriesOf(in, ".") {
 		if name := beside(in, e.Name()+"/summary.json", e.Name()+"/run=0.json"); e.IsDir() && name != "" {
-			results = append(results, name)
+			folders = append(folders, name)
 		}
 	}
-	return results
-}
-
-func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
-	folders := sweepFolders(in)
 	return tables{
 		heading: func(names, record []string) bool { return names == nil || slices.Equal(names, record) },
 		fits:    func(names, record []string) bool { return len(folders) > 0 || len(record) == len(names) },
@@ -232,17 +215,16 @@ func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 
 // addCell takes a cell of a table as the value that JSON would have had: empty cells are null.
 func (s *served) addCell(name, text string) {
-	switch n := csvNumber(text); {
-	case name == "" || text == "": // the first column counts the rows
-	case name == "request_rate" || n.Float64() == nil:
-		kind := jsontext.Kind(jsontext.KindString)
-		if text == "True" || text == "False" {
-			kind, text = jsontext.KindTrue, strings.ToLower(text)
-		}
-		s.scalars = append(s.scalars, scalar{name, kind, foreign.Text(foreign.Canonical(text))})
-	default:
-		s.scalars = append(s.scalars, scalar{name, jsontext.KindNumber, foreign.Text(foreign.Canonical(string(n)))})
+	if name == "" || text == "" { // the first column counts the rows
+		return
 	}
+	kind := jsontext.Kind(jsontext.KindNumber)
+	if n := csvNumber(text); name != "request_rate" && n.Float64() != nil {
+		text = string(n)
+	} else if kind = jsontext.KindString; text == "True" || text == "False" {
+		kind, text = jsontext.KindTrue, strings.ToLower(text)
+	}
+	s.scalars = append(s.scalars, scalar{name, kind, foreign.Text(foreign.Canonical(text))})
 }
 
 // emitVLLM yields the run of a result of vllm bench serve.
@@ -319,32 +301,27 @@ func vllmRecordsOf(name string) []string {
 	return []string{strings.TrimSuffix(name, path.Ext(name)) + ".pytorch.json"}
 }
 
-// vllmSide adds the values of the .pytorch.json next to the file to a run.
-func vllmSide(in *foreign.Input, out *foreign.Output, r *schema.Run) {
+// vllmRun is a run of a benchmark with the values of the .pytorch.json next to the file.
+func vllmRun(in *foreign.Input, out *foreign.Output, benchmark string) schema.Run {
+	r := schema.Run{Benchmark: benchmark}
 	name := vllmRecordsOf(in.Head.Name)[0]
-	content := sideOf(in, name)
-	if content == nil {
-		return
-	}
 	var records []vllmRecord
-	if decode(out, name, content, &records) && len(records) > 0 {
-		records[0].point(r)
+	if content := sideOf(in, name); content != nil && decode(out, name, content, &records) && len(records) > 0 {
+		records[0].point(&r)
 	}
+	return r
 }
 
 func readVLLMLatency(in *foreign.Input, out *foreign.Output) error {
 	return eachServed(in, out, func(_ int, s *served) error {
-		r := schema.Run{Benchmark: "vllm/latency"}
-		vllmSide(in, out, &r)
+		r := vllmRun(in, out, "vllm/latency")
 		series, _, err := measured(s.requests["latencies"], s.failed, "s")
 		if err != nil {
 			out.Refuse(s.where+"/latencies", err)
 			return nil
 		}
 		addSeries(&r, measure{name: "latency"}, series, schema.LevelIteration)
-		if mean := (&servingAggregates{Avg: s.number("avg_latency")}); !mean.nothing() {
-			addAggregates(&r, measure{name: "latency"}, mean, "s")
-		}
+		addValue(&r, measure{name: "latency"}, nonZero(s.number("avg_latency")), "s")
 		if len(r.Metrics) == 0 {
 			noResult(&r, "no iteration was measured")
 		}
@@ -354,8 +331,7 @@ func readVLLMLatency(in *foreign.Input, out *foreign.Output) error {
 
 func readVLLMThroughput(in *foreign.Input, out *foreign.Output) error {
 	return eachServed(in, out, func(_ int, s *served) error {
-		r := schema.Run{Benchmark: "vllm/throughput"}
-		vllmSide(in, out, &r)
+		r := vllmRun(in, out, "vllm/throughput")
 		foreign.SetParam(&r, "num_requests", string(s.number("num_requests")))
 		foreign.SetFact(&r, "tokens.total", string(s.number("total_num_tokens")))
 		if v := s.number("requests_per_second").Float64(); v != nil && *v != 0 {
@@ -374,7 +350,6 @@ var pytorchSuffix = regexp.MustCompile(`\.pytorch\.json(\.gz)?$`)
 
 // readVLLMPyTorch reads the records of a result whose own file is missing: each record has one value of the same run.
 func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	stem := pytorchSuffix.ReplaceAllString(in.Head.Name, "")
 	if name := beside(in, stem+".json", stem+".jsonl"); name != "" {
 		out.LeaveOut("records that "+name+" has as well", 1)
@@ -382,7 +357,7 @@ func readVLLMPyTorch(in *foreign.Input, out *foreign.Output) error {
 	}
 	s := &served{}
 	r := schema.Run{Benchmark: "vllm/serve"}
-	err := eachElement(j, out, func(_ string, v *vllmRecord) error {
+	err := eachElement(in.JSON(), out, func(_ string, v *vllmRecord) error {
 		v.point(&r)
 		switch {
 		case len(v.Metric.Values) == 0:
