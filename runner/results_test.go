@@ -45,9 +45,7 @@ func TestAddPoint(t *testing.T) {
 		"threads 1 was requested, but the result has 2":    {Params: map[string]string{"threads": "1"}},
 	} {
 		run := aTool()
-		if err := addPoint(&run, &p); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v: want %s", err, want)
-		}
+		must.Fail(t, addPoint(&run, &p), want+"…")
 	}
 	run = aTool()
 	before := run.PointID

@@ -49,15 +49,9 @@ func TestLog(t *testing.T) {
 		"git bisect skip c2": `log:11: want git bisect good, bad or skip with one commit, got "git bisect reset"`,
 	} {
 		edit(from, "git bisect reset")
-		if _, err := OpenLog(path, "key", h); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(OpenLog(path, "key", h)), "…"+want)
 	}
 	edit("bad c4", "bad c9")
-	if _, err := OpenLog(path, "key", h); err == nil || !strings.Contains(err.Error(), `commit "c9" is not between the two`) {
-		t.Error(err)
-	}
-	if _, err := OpenLog(path, "another", h); err == nil || !strings.Contains(err.Error(), "the log belongs to another search") {
-		t.Error(err)
-	}
+	must.Fail(t, must.Err(OpenLog(path, "key", h)), `…commit "c9" is not between the two…`)
+	must.Fail(t, must.Err(OpenLog(path, "another", h)), "…the log belongs to another search…")
 }

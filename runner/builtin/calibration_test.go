@@ -74,9 +74,7 @@ func TestCalibrationValidates(t *testing.T) {
 		t.Errorf("%v, parts %v", err, parts)
 	}
 	wrong = 4
-	if err := iterate(); err == nil || err.Error() != "calibration x-v1: part 1 gives 0x7, want 0xb" {
-		t.Errorf("a wrong result: %v", err)
-	}
+	must.Fail(t, iterate(), "calibration x-v1: part 1 gives 0x7, want 0xb", "a wrong result")
 }
 
 func TestCalibrationAllocatesNothing(t *testing.T) {

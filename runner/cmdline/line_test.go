@@ -267,8 +267,6 @@ func TestScriptInQuotes(t *testing.T) {
 		"a b.sh": "use chmod +x 'a b.sh', or neurolens bench -- sh 'a b.sh'", "caf\xe9.sh": `use chmod +x "$(printf 'caf\351.sh')", or neurolens bench -- sh "$(printf 'caf\351.sh')"`,
 	} {
 		must.Do(t, os.WriteFile(name, []byte("exit 0\n"), 0o600))
-		if err := refuseScript(name); err == nil || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", name, err, want)
-		}
+		must.Fail(t, refuseScript(name), "…"+want, name)
 	}
 }

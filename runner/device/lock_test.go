@@ -221,9 +221,7 @@ func TestAnotherUser(t *testing.T) {
 	if _, says := holder(t, other, dir, "gpu-a"); says != "held" {
 		t.Errorf("a file of its own: %q", says)
 	}
-	if _, err := Lock(t.Context(), dir, []string{"gpu-a"}, nil); err == nil || !strings.Contains(err.Error(), "is being measured") {
-		t.Errorf("a file of nobody's: %v", err)
-	}
+	must.Fail(t, must.Err(Lock(t.Context(), dir, []string{"gpu-a"}, nil)), "…is being measured…", "a file of nobody's")
 	closed := t.TempDir()
 	must.Do(t, os.Chmod(closed, 0o700))
 	if _, says := holder(t, other, closed, "cpu"); !strings.Contains(says, "permission denied; NEUROLENS_LOCKS") {

@@ -96,25 +96,16 @@ func TestBrokenPython(t *testing.T) {
 		";\n":                     "line 1: unexpected ;",
 		"<<<<<<< HEAD\nx = 1\n":   "line 1: no statement begins with <",
 	} {
-		_, err := readModule(source)
-		if err == nil || err.Error() != want {
-			t.Errorf("%q: got %v, want %s", source, err, want)
-		}
+		must.Fail(t, must.Err(readModule(source)), want, source)
 	}
 	deep := strings.Repeat(`f"{`, 300)
-	if _, err := readModule(deep); err == nil || !strings.Contains(err.Error(), "strings are nested more than 200 deep") {
-		t.Errorf("texts in texts: %v", err)
-	}
-	if _, err := readModule("f'" + strings.Repeat("{x:", 300)); err == nil || !strings.Contains(err.Error(), "more than 200 deep") {
-		t.Errorf("fields in fields: %v", err)
-	}
+	must.Fail(t, must.Err(readModule(deep)), "…strings are nested more than 200 deep…", "texts in texts")
+	must.Fail(t, must.Err(readModule("f'"+strings.Repeat("{x:", 300))), "…more than 200 deep…", "fields in fields")
 	var blocks strings.Builder
 	for i := range 1100 {
 		blocks.WriteString(strings.Repeat(" ", i) + "if x:\n")
 	}
-	if _, err := readModule(blocks.String()); err == nil || !strings.Contains(err.Error(), "more than 1000 deep") {
-		t.Errorf("blocks in blocks: %v", err)
-	}
+	must.Fail(t, must.Err(readModule(blocks.String())), "…more than 1000 deep…", "blocks in blocks")
 }
 
 // TestObject: which function or class of a file is its benchmark.

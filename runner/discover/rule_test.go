@@ -3,7 +3,6 @@ package discover
 import (
 	"errors"
 	"io/fs"
-	"strings"
 	"testing"
 
 	must "github.com/neurolens/neurolens/runner/musttest"
@@ -67,17 +66,13 @@ func TestRefusedRules(t *testing.T) {
 	} {
 		rule := good
 		change(&rule)
-		if _, err := find(tree(), rule, "."); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(find(tree(), rule, ".")), "…: "+want)
 	}
 	if _, err := find(tree(), good, "no/where"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	for _, in := range []string{"../x", "/x", "a.py"} {
-		if _, err := find(tree("a.py"), good, in); err == nil || !strings.HasPrefix(err.Error(), "searching "+in+": ") {
-			t.Errorf("%s: %v", in, err)
-		}
+		must.Fail(t, must.Err(find(tree("a.py"), good, in)), "searching "+in+": …", in)
 	}
 }
 

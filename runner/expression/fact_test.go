@@ -142,9 +142,7 @@ func TestGiven(t *testing.T) {
 		{"gpu.memory", "16 GiX", `gpu.memory: "16 GiX": want a value in B, not in GiX`},
 		{"cpu.count", "8 B", `cpu.count: "8 B": want a number without a unit`},
 	} {
-		if _, err := NewMachine(map[string]string{test[0]: test[1]}, FactSources{}); err == nil || err.Error() != test[2] {
-			t.Errorf("%s=%s: %v, want %s", test[0], test[1], err, test[2])
-		}
+		must.Fail(t, must.Err(NewMachine(map[string]string{test[0]: test[1]}, FactSources{})), test[2], test[0], test[1])
 	}
 }
 

@@ -28,6 +28,30 @@ func Do(t testing.TB, err error) {
 	}
 }
 
+// Err is the error of a function that has another result too: must.Err(os.Getwd()).
+func Err[T any](_ T, err error) error { return err }
+
+// Fail reports an error that is not the wanted one. "…" at an end of want stands for any text. about describes what should have failed.
+func Fail(t testing.TB, err error, want string, about ...any) {
+	t.Helper()
+	text, opened := strings.CutPrefix(want, "…")
+	text, ended := strings.CutSuffix(text, "…")
+	got, is := fmt.Sprint(err), false
+	switch {
+	case opened && ended:
+		is = strings.Contains(got, text)
+	case opened:
+		is = strings.HasSuffix(got, text)
+	case ended:
+		is = strings.HasPrefix(got, text)
+	default:
+		is = got == text
+	}
+	if err == nil || !is {
+		t.Errorf("%q: got %v, want %s", about, err, want)
+	}
+}
+
 // Have skips the test if an error says why something is not here, unless NEUROLENS_TEST_REQUIRE has the word for it.
 func Have(t testing.TB, word string, why error) {
 	t.Helper()

@@ -176,9 +176,7 @@ func TestRead(t *testing.T) {
 		got, err := Read(strings.NewReader(c.text), c.format, 0)
 		switch {
 		case c.err != "":
-			if err == nil || err.Error() != c.err {
-				t.Errorf("%s %q: got %v, want %s", c.format, c.text, err, c.err)
-			}
+			must.Fail(t, err, c.err, c.format, c.text)
 		case err != nil || !slices.Equal(got.Shape, c.want.Shape) || !slices.EqualFunc(got.Values, c.want.Values, func(a, b float64) bool { return a == b || same(a, b) }):
 			t.Errorf("%s %q: got %v, %v, want %v", c.format, c.text, got, err, c.want)
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestSplit(t *testing.T) {
@@ -29,9 +31,7 @@ func TestSplit(t *testing.T) {
 		"A=1 b": "an assignment (A=)", "echo $A": "fill in a variable", "(a)": "only a shell can run it", "a |": "reading", "": "no program", "'a": "reading",
 		"rm *.gz": `"rm *.gz": * needs a shell: use --shell, or single quotes for the literal text`, "a b?": "? needs", "a 'b'[c]": "[ needs", "~/a": "~ needs", "a ~": "~ needs",
 	} {
-		if _, err := Split(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q in it", text, err, want)
-		}
+		must.Fail(t, must.Err(Split(text)), "…"+want+"…", text)
 	}
 }
 
@@ -180,9 +180,7 @@ func TestSplitBytes(t *testing.T) {
 			t.Fatalf("%q is %q (%v), want %q", text, got, err, list)
 		}
 	}
-	if _, err := Split("a\xe9 |"); err == nil || !strings.HasPrefix(err.Error(), `reading "a\xe9 |": `) {
-		t.Errorf("an error says %v", err)
-	}
+	must.Fail(t, must.Err(Split("a\xe9 |")), `reading "a\xe9 |": …`)
 }
 
 // TestToUTF8: each text has a form in UTF-8 that no other text has.

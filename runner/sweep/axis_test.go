@@ -36,9 +36,7 @@ func TestSpans(t *testing.T) {
 	refuse := func(text, want string) {
 		t.Helper()
 		_, err := readText("sweep.yaml", []byte("command: [sleep, '{n}']\ngrid: {n: "+text+"}\n"), Overrides{})
-		if err == nil || err.Error() != "sweep.yaml:2: axis n: "+want {
-			t.Errorf("%s: got %v, want %s", text, err, want)
-		}
+		must.Fail(t, err, "sweep.yaml:2: axis n: "+want, text)
 	}
 	refuse("4..1", "4..1: want the lower end first")
 	refuse("1..4..0", "1..4..0: want a step above 0")
@@ -94,9 +92,7 @@ func TestArgumentsChosen(t *testing.T) {
 		t.Errorf("got %d points, the first with %q", len(s.Points), s.Points[0].Command)
 	}
 	_, err := readText("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
-	if err == nil || err.Error() != `-P backend: "msp" has no arguments in the sweep: did you mean mps?` {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, err, `-P backend: "msp" has no arguments in the sweep: did you mean mps?`)
 }
 
 // TestListParameter: a list is a value of a parameter.
@@ -306,9 +302,7 @@ func TestSpelledOnTheLine(t *testing.T) {
 	check(`["12.0", 11]`, "13.0", "13.0", "13")
 	check("[1, 2]", "1e3", "1e3", "1000")
 	_, err := readText("sweep.yaml", []byte("command: [a, '{p}']\ngrid: {p: [0.25, 1]}"), Overrides{Params: map[string]string{"p": "0.50"}})
-	if want := "-P p: 0.50 ends in a zero: -P 'p=\"0.50\"' keeps it as text, or write 0.5 for the number"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	must.Fail(t, err, "-P p: 0.50 ends in a zero: -P 'p=\"0.50\"' keeps it as text, or write 0.5 for the number")
 	s := parse(t, `command: [a, '{p}', '{q}']
 grid: {p: ["3.9", "3.10"], q: [1, 2]}
 baseline: p=3.10`, Overrides{})
@@ -334,9 +328,7 @@ func TestExpandPath(t *testing.T) {
 		}
 	}
 	t.Setenv("HOME", "")
-	if _, err := ExpandPath("~/x"); err == nil || !strings.HasPrefix(err.Error(), `"~/x" begins with the home directory: `) {
-		t.Errorf("without a home: %v", err)
-	}
+	must.Fail(t, must.Err(ExpandPath("~/x")), `"~/x" begins with the home directory: …`, "without a home")
 }
 
 // TestPathsOfKeys: each key that is a path has the home directory in the place of ~, also where an axis brings it, and words of programs
@@ -386,9 +378,7 @@ grid: {where: [place]}
 		if strings.HasPrefix(key, "python") {
 			text = "file: b.py\n" + key
 		}
-		if _, err := Read("s.yaml", strings.NewReader(text), Overrides{}); err == nil || !strings.HasPrefix(err.Error(), "s.yaml:2: ") {
-			t.Errorf("%s: %v", key, err)
-		}
+		must.Fail(t, must.Err(Read("s.yaml", strings.NewReader(text), Overrides{})), "s.yaml:2: …", key)
 	}
 	check("cwd: $HOME/x", "3: cwd: variables are not replaced in paths: want ~/ for the home directory, or ./$HOME/x for a file of that name, got \"$HOME/x\"")
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // in is a working directory of files, some with their text behind a =. Files of Python have a benchmark besides.
@@ -180,10 +182,7 @@ func TestDiscoverConfig(t *testing.T) {
 func TestDiscoverErrors(t *testing.T) {
 	check := func(tree fs.FS, src, want string) {
 		t.Helper()
-		_, err := readText("sweep.yaml", []byte(src), Overrides{Files: tree})
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s\ngot  %v\nwant %s", src, err, want)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{Files: tree})), want+"…", src)
 	}
 	check(chapters, "discover: pairs", "sweep.yaml:1: discover: want a map, got \"pairs\"")
 	check(chapters, "discover: []", "sweep.yaml:1: discover: is empty")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // refuses gives a check that a text, after a beginning, is refused with an error that starts with `sweep.yaml:`.
@@ -266,10 +268,7 @@ func TestErrorsOfSelection(t *testing.T) {
 func TestErrorsOfOptions(t *testing.T) {
 	check := func(o Overrides, want string) {
 		t.Helper()
-		_, err := readText("sweep.yaml", []byte(tiny+"grid: {a: 1}"), o)
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(tiny+"grid: {a: 1}"), o)), want)
 	}
 	p := func(name, values string) Overrides { return Overrides{Params: map[string]string{name: values}} }
 	check(p("bs", "four"), `-P bs: want a number or a list, got "four"`)
@@ -293,10 +292,7 @@ func TestErrorsOfOptions(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	_, err := Read("sweep.yaml", iotest.ErrReader(io.ErrUnexpectedEOF), Overrides{})
-	if want := "reading the sweep: unexpected EOF"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
+	must.Fail(t, must.Err(Read("sweep.yaml", iotest.ErrReader(io.ErrUnexpectedEOF), Overrides{})), "reading the sweep: unexpected EOF")
 }
 
 // TestOptionAdvice: what an error about -P advises can be pasted into a shell.
@@ -305,9 +301,7 @@ func TestOptionAdvice(t *testing.T) {
 		"3.10": `-P 'n="3.10"' keeps it as text, or write 3.1 for the number`, "01,2": `-P 'n="TEXT"' keeps it as text`, "1,,2": "a value is missing between commas: 1,,2",
 	} {
 		_, err := Read("s.yaml", strings.NewReader("command: [sleep, '{n}']"), Overrides{Params: map[string]string{"n": values}})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("-P n=%s: %v, want %q in it", values, err, want)
-		}
+		must.Fail(t, err, "…"+want+"…", "-P n=", values)
 	}
 }
 

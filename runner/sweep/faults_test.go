@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // taking is a working directory as in, in which functions take any parameter.
@@ -135,9 +137,7 @@ func TestFaultOfOne(t *testing.T) {
 		"discover: {rule: kernels}\nbenchmarks: {x: {warmup: x y}}\n":  "sweep.yaml:2: ",
 		"discover: {rule: kernels}\nbenchmarks: {x: {device: cuda}}\n": "sweep.yaml:2: device: not supported with file",
 	} {
-		if _, err := readText("sweep.yaml", []byte(src), Overrides{Files: tree}); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s\ngot  %v\nwant %s", src, err, want)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{Files: tree})), want+"…", src)
 	}
 }
 
@@ -227,9 +227,7 @@ benchmarks:
 	} {
 		text := []byte(strings.Replace(src, "KEY", key, 1))
 		o := Overrides{Facts: here(t, nil)}
-		if _, err := readText("sweep.yaml", text, o); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v", key, err)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", text, o)), want+"…", key)
 		if key == "baseline_: 1" { // the file is not a sweep
 			continue
 		}
@@ -266,9 +264,7 @@ func TestScaleOfSome(t *testing.T) {
 		pairs: {Files: tree, Targets: []string{"ch2"}}, named: {Targets: []string{"*:b"}},
 		"benchmarks:\n  a: {command: [a, '{size}']}\n  b: {command: [b], " + strings.TrimSuffix(scale, "\n") + "}\n" + scale: {},
 	} {
-		if _, err := readText("sweep.yaml", []byte(src), o); err == nil || !strings.Contains(err.Error(), "scale.size: not used by the command") {
-			t.Errorf("%s: %v", src, err)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), o)), "…scale.size: not used by the command…", src)
 	}
 }
 

@@ -276,9 +276,7 @@ func TestOutsideDefaults(t *testing.T) {
 		"thresholds:\n  latency: {abs: 3 B}": "neurolens.yaml:2: thresholds.latency.abs: latency is in ns, not in B",
 	} {
 		_, err := readText("sweep.yaml", []byte("file: x.py"), Overrides{Defaults: []Defaults{under(t, text)}})
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", text, err, want)
-		}
+		must.Fail(t, err, want+"…", text)
 	}
 }
 

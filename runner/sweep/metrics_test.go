@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
 )
 
@@ -143,9 +144,7 @@ func TestRead(t *testing.T) {
 		"fioo": "unknown format fioo: did you mean fio?", "zzz": "unknown format zzz: neurolens ingest --list-formats lists all",
 	} {
 		_, err := Read("sweep.yaml", strings.NewReader("command: [prog]\nmetrics: {r: {read: "+format+"}}"), Overrides{Formats: []string{"fio", "nvbench"}})
-		if want = "sweep.yaml:2: metrics.r.read: " + want; err == nil || err.Error() != want {
-			t.Errorf("%v: want %s", err, want)
-		}
+		must.Fail(t, err, "sweep.yaml:2: metrics.r.read: "+want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -160,9 +161,7 @@ func TestUnknownParameter(t *testing.T) {
 		{"discover: {rule: kernels}\n", map[string]string{"size": "1"}, "-P size: run_benchmark takes no parameter size: it takes problem_size, iterations"},
 	} {
 		_, err := Read("sweep.yaml", strings.NewReader(c.src), Overrides{Files: kernelFiles(nil), Params: c.params})
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%q %v: %v, want %s", c.src, c.params, err, c.want)
-		}
+		must.Fail(t, err, c.want, c.src, c.params)
 	}
 	for _, c := range []struct {
 		src    string

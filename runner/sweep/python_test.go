@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -108,9 +109,7 @@ grid: {venv: [a, b]}
 		cold + "iterations: 5": {}, cold: {Given: map[string]string{"iterations": "5"}},
 		"file: a.py\n": {Given: map[string]string{"iterations": "5", "cold_start": "true"}},
 	} {
-		if _, err := Read("s.yaml", strings.NewReader(text), over); err == nil || !strings.Contains(err.Error(), "want 1 with cold_start") {
-			t.Errorf("%s: %v", text, err)
-		}
+		must.Fail(t, must.Err(Read("s.yaml", strings.NewReader(text), over)), "…want 1 with cold_start…", text)
 	}
 	p = parse(t, "file: a.py\nseed: 7\nmin_run_time: 1s\nbuild: [make, all]\ncold_start: false", Overrides{}).Points[0]
 	equal(t, []any{*p.Seed, p.Reproducible, p.MinRunTime}, []any{int64(7), false, time.Second})
@@ -303,10 +302,7 @@ func TestErrorsOfPythonValues(t *testing.T) {
 func TestErrorsOfPythonOptions(t *testing.T) {
 	check := func(src string, o Overrides, want string) {
 		t.Helper()
-		_, err := readText("sweep.yaml", []byte(src), o)
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), o)), want)
 	}
 	check(tiny, Overrides{Given: map[string]string{"provider": "A"}}, "--provider: not supported with builtin: only with onnxrt")
 	check(tiny, Overrides{Given: map[string]string{"device": "cpu"}}, "--device: not supported with builtin: only with torch and tensorrt")

@@ -68,10 +68,7 @@ func TestErrorsOfPrecision(t *testing.T) {
 
 	options := func(src string, o Overrides, want string) {
 		t.Helper()
-		_, err := readText("sweep.yaml", []byte(tiny+src), o)
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(tiny+src), o)), want)
 	}
 	options("", Overrides{Given: map[string]string{"rel_error": "0.01", "iterations": "5"}}, "--rel-error: cannot be combined with --iterations, which is an exact number: use one of them")
 	options("", Overrides{Given: map[string]string{"rel_error": "1.5"}}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
@@ -108,10 +105,7 @@ func TestTargets(t *testing.T) {
 	check(6, "ops:*:b", "ops:net/MSE:b")
 	refuse := func(want string, targets ...string) {
 		t.Helper()
-		_, err := readText("sweep.yaml", []byte(src), Overrides{Targets: targets})
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{Targets: targets})), want)
 	}
 	const have = "no point matches (suite ops, benchmarks: GELU, Swish, net/MSE)"
 	refuse(`--targets "gelu": `+have, "gelu")
@@ -122,10 +116,7 @@ func TestTargets(t *testing.T) {
 	parse(t, net+"benchmark: [a, b]\nprovider: A\nexclude: [{backend: onnxrt, benchmark: b}]",
 		Overrides{Targets: []string{"b"}})
 	many := "backend: builtin\nbenchmark: [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10]"
-	_, err := readText("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})
-	if err == nil || !strings.HasSuffix(err.Error(), "b8, b9, …)") {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, must.Err(readText("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})), "…b8, b9, …)")
 }
 
 func TestSource(t *testing.T) {
@@ -141,10 +132,7 @@ func TestParseShare(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "%", "1%%", "one", "1 %", " 1%", "1/100"} {
-		_, err := parseShare(text)
-		if want := strconv.Quote(text) + ": want a share such as 1%"; err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, must.Err(parseShare(text)), strconv.Quote(text)+": want a share such as 1%")
 	}
 }
 

@@ -603,9 +603,7 @@ func TestFilledTexts(t *testing.T) {
 		fmt.Fprintf(&values, "%d, ", i)
 	}
 	src := "command: [a, '{n}']\nrepeats: 1\nbenchmark: '" + strings.Repeat("x", 200_000) + "{n}'\ngrid: {n: [" + values.String() + "]}"
-	if _, err := readText("sweep.yaml", []byte(src), Overrides{}); err == nil || !strings.Contains(err.Error(), "the points take more than 128 MiB") {
-		t.Errorf("got %v", err)
-	}
+	must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{})), "…the points take more than 128 MiB…")
 }
 
 func TestBombs(t *testing.T) {
@@ -615,9 +613,7 @@ func TestBombs(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := readText("sweep.yaml", []byte(src), Overrides{})
 		runtime.ReadMemStats(&after)
-		if err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
-		}
+		must.Fail(t, err, want)
 		if n := after.Mallocs - before.Mallocs; n > 4*maxNodes {
 			t.Errorf("%d allocations for %s", n, want)
 		}

@@ -46,14 +46,10 @@ func TestReadFile(t *testing.T) {
 		{"v1", "../outside", `reading "../outside" of commit "v1": the commit has no such file`},
 		{"v1", "reports", `reading "reports" of commit "v1": it is a folder: want a file`},
 	} {
-		if got, err := ReadFile(t.Context(), dir, c.ref, c.name); err == nil || err.Error() != c.want {
-			t.Errorf("%s:%s gives %q, %v; want %s", c.ref, c.name, got, err, c.want)
-		}
+		must.Fail(t, must.Err(ReadFile(t.Context(), dir, c.ref, c.name)), c.want, c.ref, c.name)
 	}
 	unchanged(t, dir, before)
-	if _, err := ReadFile(t.Context(), os.TempDir(), "v1", "a"); err == nil || !strings.Contains(err.Error(), "not in a git repository") {
-		t.Error(err)
-	}
+	must.Fail(t, must.Err(ReadFile(t.Context(), os.TempDir(), "v1", "a")), "…not in a git repository…")
 }
 
 // TestHeadCommit: two commits, neither of which is what the user has; a dirty tree is neither read nor written.
@@ -76,9 +72,7 @@ func TestHeadCommit(t *testing.T) {
 	empty(t, root)
 
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Head: "nowhere", Root: root, Session: "s"})
-	if err == nil || err.Error() != `comparing with "v1": side head: "nowhere": no such commit` {
-		t.Error(err)
-	}
+	must.Fail(t, err, `comparing with "v1": side head: "nowhere": no such commit`)
 	empty(t, root)
 }
 
@@ -136,10 +130,7 @@ func TestBetween(t *testing.T) {
 		{dir, "HEAD~1", "--all", `commits between "HEAD~1" and "--all": "--all": want a branch, a tag or a commit`},
 		{"/", "a", "b", `commits between "a" and "b": "/": not in a git repository`},
 	} {
-		_, err := Between(t.Context(), c.dir, c.good, c.bad, false)
-		if err == nil || err.Error() != c.want {
-			t.Errorf("got  %v\nwant %s", err, c.want)
-		}
+		must.Fail(t, must.Err(Between(t.Context(), c.dir, c.good, c.bad, false)), c.want)
 	}
 	unchanged(t, dir, before)
 }
@@ -175,9 +166,7 @@ func TestCommitTime(t *testing.T) {
 	is("the commit", at, err, second)
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	git(second, "clone", "-q", "--depth=1", "file://"+dir, shallow)
-	if at, err := LastChange(ctx, filepath.Join(shallow, "[a]*.txt")); err == nil || !strings.Contains(err.Error(), "this clone is shallow") {
-		t.Errorf("in a shallow clone: %v, %v", at, err)
-	}
+	must.Fail(t, must.Err(LastChange(ctx, filepath.Join(shallow, "[a]*.txt"))), "…this clone is shallow…", "in a shallow clone")
 	git(second, "-C", shallow, "fetch", "-q", "--unshallow")
 	at, err = LastChange(ctx, filepath.Join(shallow, "[a]*.txt"))
 	is("the file of a clone", at, err, first)
