@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -21,73 +22,18 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// rule is a JSON Schema (draft 2020-12) with the keywords that the schemas of this package use; a schema with another one is refused.
+// compiled are the JSON Schemas (draft 2020-12) of this package by file name, as JSON: objects and booleans. In them, link has replaced names and
+// patterns by what they mean.
+//
 // A library for all keywords would be the natural choice. The one that names every error and its place compiles the schemas of JSON
 // Schema itself whenever the program starts, which takes a third of the time of `neurolens version`. A test compares both.
-type rule struct {
-	boolean *bool // a schema that is just true or false
+type compiled map[string]any
 
-	Schema  string `json:"$schema"`
-	ID      string `json:"$id"`
-	Title   string `json:"title"`
-	Comment string `json:"$comment"`
-
-	Ref         string           `json:"$ref"`
-	Defs        map[string]*rule `json:"$defs"`
-	Definitions map[string]*rule `json:"definitions"`
-	AllOf       []*rule          `json:"allOf"`
-	If          *rule            `json:"if"`
-	Then        *rule            `json:"then"`
-	Else        *rule            `json:"else"`
-	Not         *rule            `json:"not"`
-
-	Type  typeNames `json:"type"`
-	Enum  []any     `json:"enum"`  // null, booleans and texts
-	Const any       `json:"const"` // likewise
-
-	Properties           map[string]*rule `json:"properties"`
-	PatternProperties    map[string]*rule `json:"patternProperties"`
-	AdditionalProperties *rule            `json:"additionalProperties"`
-	Required             []string         `json:"required"`
-	Items                *rule            `json:"items"`
-	MinItems             *int             `json:"minItems"`
-	MaxItems             *int             `json:"maxItems"`
-	MinLength            *int             `json:"minLength"`
-	Pattern              string           `json:"pattern"`
-	Format               string           `json:"format"`
-	Minimum              *float64         `json:"minimum"`
-	Maximum              *float64         `json:"maximum"`
-	ExclusiveMinimum     *float64         `json:"exclusiveMinimum"`
-
-	target   *rule                     // of Ref
-	patterns map[string]*regexp.Regexp // of Pattern and PatternProperties
+// pattern is a member of patternProperties.
+type pattern struct {
+	*regexp.Regexp
+	rule any
 }
-
-// typeNames are one name or a list.
-type typeNames []string
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (n *typeNames) UnmarshalJSON(text []byte) error {
-	if text[0] == '"' {
-		*n = make(typeNames, 1)
-		return json.Unmarshal(text, &(*n)[0])
-	}
-	return json.Unmarshal(text, (*[]string)(n))
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *rule) UnmarshalJSON(text []byte) error {
-	if text[0] != '{' {
-		return json.Unmarshal(text, &s.boolean)
-	}
-	type plain rule // has no UnmarshalJSON
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode((*plain)(s))
-}
-
-// compiled are the schemas by file name.
-type compiled map[string]*rule
 
 func compile() (compiled, error) {
 	entries, err := schemas.ReadDir("schemas")
@@ -96,17 +42,18 @@ func compile() (compiled, error) {
 	}
 	all := compiled{}
 	for _, e := range entries {
+		var rule any
 		text, err := schemas.ReadFile("schemas/" + e.Name())
 		if err == nil {
-			all[e.Name()] = &rule{}
-			err = json.Unmarshal(text, all[e.Name()])
+			err = json.Unmarshal(text, &rule)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the schema %s: %w", e.Name(), err)
 		}
+		all[e.Name()] = rule
 	}
-	for name, s := range all {
-		if err := all.link(s, s); err != nil {
+	for name, rule := range all {
+		if err := all.link(rule, rule); err != nil {
 			return nil, fmt.Errorf("reading the schema %s: %w", name, err)
 		}
 	}
@@ -114,49 +61,51 @@ func compile() (compiled, error) {
 }
 
 // link finds the targets of references in a part of a schema, and compiles its patterns.
-func (all compiled) link(part, whole *rule) (err error) {
-	if part == nil {
-		return nil
-	}
-	if part.Ref != "" {
-		if part.target = all.target(part.Ref, whole); part.target == nil {
-			return fmt.Errorf("$ref: there is no %s", part.Ref)
+func (all compiled) link(part, whole any) (err error) {
+	if list, ok := part.([]any); ok {
+		for _, below := range list {
+			err = cmp.Or(err, all.link(below, whole))
 		}
+		return err
 	}
-	part.patterns = map[string]*regexp.Regexp{}
-	for _, pattern := range append(slices.Collect(maps.Keys(part.PatternProperties)), part.Pattern) {
-		if part.patterns[pattern], err = regexp.Compile(pattern); err != nil {
-			return err
-		}
-	}
-	for _, below := range part.below() {
+	rule, _ := part.(map[string]any)
+	for word, below := range rule {
 		if err := all.link(below, whole); err != nil {
 			return err
+		}
+		switch name, named := below.(string); {
+		case word == "$ref" && named:
+			if rule[word] = all.target(name, whole); rule[word] == nil {
+				return fmt.Errorf("$ref: there is no %s", name)
+			}
+		case word == "pattern" && named:
+			if rule[word], err = regexp.Compile(name); err != nil {
+				return err
+			}
+		case word == "patternProperties":
+			var patterns []pattern
+			for text, rule := range below.(map[string]any) {
+				compiled, err := regexp.Compile(text)
+				if err != nil {
+					return err
+				}
+				patterns = append(patterns, pattern{compiled, rule})
+			}
+			rule[word] = patterns
 		}
 	}
 	return nil
 }
 
 // target is what a reference names: another file, or a definition of the same one.
-func (all compiled) target(ref string, whole *rule) *rule {
-	if name, ok := strings.CutPrefix(ref, "#/$defs/"); ok {
-		return whole.Defs[name]
-	}
-	if name, ok := strings.CutPrefix(ref, "#/definitions/"); ok {
-		return whole.Definitions[name]
-	}
-	return all[ref]
-}
-
-// below are the schemas directly inside one; absent ones are nil.
-func (s *rule) below() []*rule {
-	all := append([]*rule{s.If, s.Then, s.Else, s.Not, s.AdditionalProperties, s.Items}, s.AllOf...)
-	for _, named := range []map[string]*rule{s.Properties, s.PatternProperties, s.Defs, s.Definitions} {
-		for _, part := range named {
-			all = append(all, part)
+func (all compiled) target(ref string, whole any) any {
+	for _, of := range []string{"$defs", "definitions"} {
+		if name, ok := strings.CutPrefix(ref, "#/"+of+"/"); ok {
+			definitions, _ := whole.(map[string]any)[of].(map[string]any)
+			return definitions[name]
 		}
 	}
-	return all
+	return all[ref]
 }
 
 // schemaValue reads a file of JSON, which has to be one value. Numbers are a json.Number.
@@ -180,95 +129,147 @@ func (r *result) add(at, format string, args ...any) {
 }
 
 // problems returns the errors of a value according to a schema, by their place. Numbers in the value are a json.Number.
-func problems(s *rule, value any) []Problem {
+func problems(rule, value any) []Problem {
 	var r result
-	s.validate(&r, "", value)
+	r.validate(rule, "", value)
 	slices.SortFunc(r.found, func(a, b Problem) int {
 		return strings.Compare(a.Pointer+"\x00"+a.Why, b.Pointer+"\x00"+b.Why)
 	})
 	return slices.Compact(r.found)
 }
 
+func accepts(rule, value any) bool { return problems(rule, value) == nil }
+
 // validate adds the errors of a value at a JSON pointer.
-func (s *rule) validate(r *result, at string, value any) {
-	if s.boolean != nil {
-		if !*s.boolean {
-			r.add(at, "must be absent: the run is not ok")
-		}
-		return
+func (r *result) validate(rule any, at string, value any) {
+	if rule == false {
+		r.add(at, "must be absent: the run is not ok")
 	}
-	if got := jsonTypeOf(value); len(s.Type) > 0 && !slices.Contains(s.Type, got) && !(got == "integer" && slices.Contains(s.Type, "number")) {
-		if got == "integer" {
+	words, _ := rule.(map[string]any)
+	if types := words["type"]; types != nil {
+		want := texts(types)
+		got := jsonTypeOf(value)
+		integer := got == "integer"
+		if integer && !slices.Contains(want, got) {
 			got = "number"
 		}
-		r.add(at, "got %s, want %s", got, strings.Join(slices.Sorted(slices.Values(s.Type)), " or "))
-		return // what a value of another type lacks is no news
+		if !slices.Contains(want, got) {
+			r.add(at, "got %s, want %s", got, strings.Join(slices.Sorted(slices.Values(want)), " or "))
+			return // what a value of another type lacks is no news
+		}
 	}
-	s.validateWords(r, at, value)
-	switch value := value.(type) {
-	case map[string]any:
-		s.validateObject(r, at, value)
-	case []any:
-		s.validateList(r, at, value)
-	case string:
-		s.validateText(r, at, value)
-	case json.Number:
-		s.validateNumber(r, at, value)
+	for word, want := range words {
+		r.keyword(words, word, want, at, value)
 	}
-	s.validateParts(r, at, value)
+	if object, ok := value.(map[string]any); ok {
+		r.members(words, at, object)
+	}
 }
 
-// validateWords checks what a value of any type may be.
-func (s *rule) validateWords(r *result, at string, value any) {
-	shown := func(v any) string {
-		if text, ok := v.(string); ok {
-			return "'" + text + "'"
+// texts are those of a list, or a single one.
+func texts(v any) (all []string) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		all = append(all, v.(string))
+	}
+	return all
+}
+
+// keyword adds the errors of a value according to one of the keywords of a schema.
+func (r *result) keyword(rule map[string]any, word string, want any, at string, value any) {
+	text, isText := value.(string)
+	switch word {
+	case "$schema", "$id", "$comment", "title", "$defs", "definitions": // they say nothing of the value
+	case "type", "then", "else", "properties", "patternProperties", "additionalProperties": // see validate, "if" and members
+	case "$ref":
+		r.validate(want, at, value)
+	case "allOf":
+		for _, part := range want.([]any) {
+			r.validate(part, at, value)
 		}
-		return fmt.Sprint(v)
-	}
-	if s.Enum != nil && !slices.Contains(s.Enum, value) {
-		var all []string
-		for _, v := range s.Enum {
-			all = append(all, shown(v))
+	case "not":
+		if accepts(want, value) {
+			r.add(at, "'not' failed")
 		}
-		r.add(at, "value must be one of %s", strings.Join(all, ", "))
+	case "if":
+		branch := rule["else"]
+		if accepts(want, value) {
+			branch = rule["then"]
+		}
+		r.validate(branch, at, value)
+	case "enum": // null, booleans and texts
+		if values := want.([]any); !slices.Contains(values, value) {
+			all := make([]string, len(values))
+			for i, v := range values {
+				all[i] = shown(v)
+			}
+			r.add(at, "value must be one of %s", strings.Join(all, ", "))
+		}
+	case "const": // likewise
+		if want != value {
+			r.add(at, "value must be %s", shown(want))
+		}
+	case "items":
+		list, _ := value.([]any)
+		for i, v := range list {
+			r.validate(want, at+"/"+strconv.Itoa(i), v)
+		}
+	case "required":
+		object, isObject := value.(map[string]any)
+		missing := slices.DeleteFunc(texts(want), func(name string) bool { _, ok := object[name]; return ok })
+		if isObject && len(missing) > 0 {
+			r.add(at, "missing %s", strings.Join(missing, ", "))
+		}
+	case "minItems", "maxItems", "minLength", "minimum", "maximum", "exclusiveMinimum":
+		r.limit(word, want.(float64), at, value)
+	case "pattern":
+		if pattern := want.(*regexp.Regexp); isText && !pattern.MatchString(text) {
+			r.add(at, "'%s' does not match pattern '%s'", text, pattern)
+		}
+	case "format":
+		if isText {
+			r.format(want, at, text)
+		}
+	default:
+		r.add(at, "the schema of this value has the unknown keyword %s", word)
 	}
-	if s.Const != nil && s.Const != value {
-		r.add(at, "value must be %s", shown(s.Const))
+}
+
+func shown(v any) string {
+	if text, ok := v.(string); ok {
+		return "'" + text + "'"
 	}
+	return fmt.Sprint(v)
 }
 
 // escaped makes a name a step of a JSON pointer.
 var escaped = strings.NewReplacer("~", "~0", "/", "~1")
 
-func (s *rule) validateObject(r *result, at string, value map[string]any) {
-	var missing, unknown []string
-	for _, name := range s.Required {
-		if _, ok := value[name]; !ok {
-			missing = append(missing, name)
-		}
-	}
-	if missing != nil {
-		r.add(at, "missing %s", strings.Join(missing, ", "))
-	}
-	for _, name := range slices.Sorted(maps.Keys(value)) {
-		below, named := at+"/"+escaped.Replace(name), false
-		if property := s.Properties[name]; property != nil {
-			property.validate(r, below, value[name])
-			named = true
-		}
-		for pattern, property := range s.PatternProperties {
-			if s.patterns[pattern].MatchString(name) {
-				property.validate(r, below, value[name])
+// members adds the errors of the members of an object.
+func (r *result) members(rule map[string]any, at string, object map[string]any) {
+	properties, _ := rule["properties"].(map[string]any)
+	patterns, _ := rule["patternProperties"].([]pattern)
+	others := rule["additionalProperties"]
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		below := at + "/" + escaped.Replace(name)
+		property, named := properties[name]
+		r.validate(property, below, object[name])
+		for _, p := range patterns {
+			if p.MatchString(name) {
+				r.validate(p.rule, below, object[name])
 				named = true
 			}
 		}
-		switch others := s.AdditionalProperties; {
-		case named || others == nil:
-		case others.boolean != nil && !*others.boolean:
+		switch {
+		case named:
+		case others == false:
 			unknown = append(unknown, "'"+name+"'")
 		default:
-			others.validate(r, below, value[name])
+			r.validate(others, below, object[name])
 		}
 	}
 	if unknown != nil {
@@ -276,82 +277,43 @@ func (s *rule) validateObject(r *result, at string, value map[string]any) {
 	}
 }
 
-func (s *rule) validateList(r *result, at string, value []any) {
-	if s.MinItems != nil && len(value) < *s.MinItems {
-		r.add(at, "minItems: got %d, want %d", len(value), *s.MinItems)
-	}
-	if s.MaxItems != nil && len(value) > *s.MaxItems {
-		r.add(at, "maxItems: got %d, want %d", len(value), *s.MaxItems)
-	}
-	if s.Items != nil {
-		for i, v := range value {
-			s.Items.validate(r, at+"/"+strconv.Itoa(i), v)
+// limit adds an error if a list or a text is too short or too long, or a number too small or too large.
+func (r *result) limit(word string, limit float64, at string, value any) {
+	size := math.NaN() // of a value that the keyword does not limit
+	switch typed := value.(type) {
+	case []any:
+		if strings.HasSuffix(word, "Items") {
+			size, value = float64(len(typed)), len(typed)
 		}
+	case string:
+		if length := utf8.RuneCountInString(typed); strings.HasSuffix(word, "Length") {
+			size, value = float64(length), length
+		}
+	case json.Number:
+		if strings.HasSuffix(word, "imum") {
+			size, _ = typed.Float64() // beyond the range of reals it is infinite
+		}
+	}
+	least, most := strings.HasPrefix(word, "min"), strings.HasPrefix(word, "max")
+	if least && size < limit || most && size > limit || word == "exclusiveMinimum" && size <= limit {
+		r.add(at, "%s: got %v, want %v", word, value, limit)
 	}
 }
 
 // uuid matches an id as RFC 9562 writes it.
 var uuid = lazyregexp.MustCompile(`^(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-func (s *rule) validateText(r *result, at, value string) {
-	if length := utf8.RuneCountInString(value); s.MinLength != nil && length < *s.MinLength {
-		r.add(at, "minLength: got %d, want %d", length, *s.MinLength)
-	}
-	if s.Pattern != "" && !s.patterns[s.Pattern].MatchString(value) {
-		r.add(at, "'%s' does not match pattern '%s'", value, s.Pattern)
-	}
-	switch s.Format {
+func (r *result) format(want any, at, text string) {
+	switch want {
 	case "uuid":
-		if !uuid.MatchString(value) {
-			r.add(at, "'%s' is not a UUID", value)
+		if !uuid.MatchString(text) {
+			r.add(at, "'%s' is not a UUID", text)
 		}
 	case "date-time":
-		if _, err := time.Parse(time.RFC3339, value); err != nil {
-			r.add(at, "'%s' is not a time as in 2026-03-02T14:30:31Z", value)
+		if _, err := time.Parse(time.RFC3339, text); err != nil {
+			r.add(at, "'%s' is not a time as in 2026-03-02T14:30:31Z", text)
 		}
 	}
-}
-
-func (s *rule) validateNumber(r *result, at string, value json.Number) {
-	number, _ := value.Float64() // beyond the range of reals it is infinite
-	if s.Minimum != nil && number < *s.Minimum {
-		r.add(at, "minimum: got %s, want %v", value, *s.Minimum)
-	}
-	if s.Maximum != nil && number > *s.Maximum {
-		r.add(at, "maximum: got %s, want %v", value, *s.Maximum)
-	}
-	if s.ExclusiveMinimum != nil && number <= *s.ExclusiveMinimum {
-		r.add(at, "exclusiveMinimum: got %s, want %v", value, *s.ExclusiveMinimum)
-	}
-}
-
-// validateParts checks a value with the schemas that this one is made of.
-func (s *rule) validateParts(r *result, at string, value any) {
-	if s.target != nil {
-		s.target.validate(r, at, value)
-	}
-	for _, part := range s.AllOf {
-		part.validate(r, at, value)
-	}
-	if s.Not != nil && s.Not.accepts(value) {
-		r.add(at, "'not' failed")
-	}
-	if s.If == nil {
-		return
-	}
-	branch := s.Else
-	if s.If.accepts(value) {
-		branch = s.Then
-	}
-	if branch != nil {
-		branch.validate(r, at, value)
-	}
-}
-
-func (s *rule) accepts(value any) bool {
-	var r result
-	s.validate(&r, "", value)
-	return len(r.found) == 0
 }
 
 // jsonTypeOf is the type of a value in the words of JSON Schema. A number without a fraction, as 1.0, is an integer.
