@@ -378,7 +378,8 @@ func TestPackSizesRace(t *testing.T) {
 	store, dir := newStore(t)
 	bulkFiles(t, store, 2, sweep(1, 2, 0))
 	folder := path.Dir(sealedFiles(t, dir)[0].Path(schema.RunsDir))
-	mustDo(t, os.Chtimes(filepath.Join(dir, folder), time.Time{}, time.Now().Add(-time.Hour))) // so that a change is one whatever the steps of the clock are
+	// An old time makes every change visible, whatever the steps of the clock are.
+	mustDo(t, os.Chtimes(filepath.Join(dir, folder), time.Time{}, time.Now().Add(-time.Hour)))
 	files := &changingFiles{OS: must(disk.NewOS(dir)), dir: folder}
 	files.change = func() { bulkFiles(t, store, 2, sweep(2, 2, 0)) }
 	sizes, _, err := schema.StableSizes(files, time.Now().AddDate(0, 2, 0))

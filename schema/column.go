@@ -46,7 +46,9 @@ type SQLTypes struct {
 	List, Map, Struct, Field           string // formats of the types of parts; Field is of the name and the type of a field of a struct
 }
 
-var duckTypes = SQLTypes{"VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "%s[]", "MAP(%s, %s)", "STRUCT(%s)", `"%s" %s`}
+var duckTypes = SQLTypes{
+	"VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "%s[]", "MAP(%s, %s)", "STRUCT(%s)", `"%s" %s`,
+}
 
 // Of is the type of a column.
 func (s *SQLTypes) Of(c *Column) string {

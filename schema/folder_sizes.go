@@ -22,8 +22,8 @@ type FolderSize struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// folderSizes is the first line of a file of folder sizes. Earlier versions also kept the names in some folders there, and wrote them after the
-// line; this version ignores them, and earlier versions accept a file without any.
+// folderSizes is the first line of a file of folder sizes. Earlier versions also listed folders there whose names they wrote after
+// the line. This version ignores these names, and earlier versions accept a file without any.
 type folderSizes struct {
 	Folders []struct{}   `json:"folders"`
 	Sizes   []FolderSize `json:"sizes"`
@@ -77,9 +77,9 @@ func (t FolderTimes) stable(month string, now time.Time) bool {
 	return month < MonthOf(now) && now.Sub(time.Unix(0, max(t.Changed, t.Modified))) >= stableAfter
 }
 
-// StableSizes returns the sizes of the folders of sealed files, of every table, whose month is over and that have not changed for a while. It
-// leaves out folders that have anything but sealed files, and all folders on file systems where times do not show changes. fresh is the number
-// of files in folders whose sizes KnownSizes does not have.
+// StableSizes returns the sizes of the folders of sealed files, of every table, whose month is over and that have not changed for a
+// while. It leaves out folders that have anything but sealed files, and all folders on file systems where times do not show changes.
+// fresh is the number of files in folders whose sizes KnownSizes does not have.
 func StableSizes(store fs.FS, now time.Time) (all []FolderSize, fresh int, err error) {
 	of, ok := foldersOf(store)
 	if !ok {

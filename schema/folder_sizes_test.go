@@ -186,8 +186,8 @@ func TestFolderSizesDamage(t *testing.T) {
 	check(len(content), append(content, '\n'))
 }
 
-// TestStableSizes: a folder of this month, or one that changed a moment ago, may change again within a step of the clock. A folder with anything
-// but sealed files has no size. Only folders whose sizes are not known count as fresh.
+// TestStableSizes: a folder of this month, or one that changed a moment ago, may change again within a step of the clock. A folder
+// with anything but sealed files has no size. Only folders whose sizes are not known count as fresh.
 func TestStableSizes(t *testing.T) {
 	t.Parallel()
 	s := newSizedStore(t)
