@@ -243,17 +243,18 @@ func (f *Figure) Marks() (n int) {
 // YOf is the y axis of a panel. One of its own is logarithmic only where all of its values have a place on it.
 func (f *Figure) YOf(p Panel) Axis {
 	a := f.Y
-	if a.Own && a.Scale == Log && (p.Linear || slices.ContainsFunc(p.Series, hasNoLogarithm)) {
+	if !a.Own || a.Scale != Log {
+		return a
+	}
+	linear := p.Linear
+	for s, m := range p.All() {
+		ends := s.Style == Intervals || s.Style == Band
+		linear = linear || m.Y <= 0 || ends && (m.Low <= 0 || m.High <= 0)
+	}
+	if linear {
 		a.Scale = Linear
 	}
 	return a
-}
-
-func hasNoLogarithm(s Series) bool {
-	return slices.ContainsFunc(s.Marks, func(m Mark) bool {
-		ends := s.Style == Intervals || s.Style == Band
-		return m.Y <= 0 || ends && (m.Low <= 0 || m.High <= 0)
-	})
 }
 
 // Words are what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.

@@ -47,19 +47,13 @@ func NewAxisScale(axis Axis, values []float64) AxisScale {
 	}
 	s.twos = s.twos && seen > 0 || axis.Unit == "B"
 	if axis.Own && axis.Scale == Linear && seen > 0 {
-		s.calm()
+		const least = .1 // of the largest value: what differs by nearly nothing would look as if it changed
+		if more := (least*max(math.Abs(s.Low), math.Abs(s.High)) - (s.High - s.Low)) / 2; more > 0 {
+			s.Low, s.High = s.Low-more, s.High+more
+		}
 	}
 	s.widen()
 	return s
-}
-
-// calm widens a range that is small beside its values: in a panel with a range of its own what differs by nearly nothing would look as
-// if it changed.
-func (s *AxisScale) calm() {
-	const least = .1 // of the largest value
-	if more := (least*max(math.Abs(s.Low), math.Abs(s.High)) - (s.High - s.Low)) / 2; more > 0 {
-		s.Low, s.High = s.Low-more, s.High+more
-	}
 }
 
 // widen gives a range to a scale that has none, or one that is too small for numbers between its ends.
@@ -134,20 +128,13 @@ func TickText(axis Axis, v float64) string {
 	case math.IsNaN(v):
 		return "–"
 	case axis.Scale == Categories:
-		return category(axis, v)
+		return nameAt(axis.Categories, v)
 	case axis.Scale == Time:
 		return at(v).Format(time.DateTime)
 	case axis.Unit == "" && v == math.Trunc(v) && math.Abs(v) < 1e15:
 		return short(v)
 	}
 	return schema.ForPeople(v, axis.Unit)
-}
-
-func category(axis Axis, v float64) string {
-	if i := int(math.Round(v)); i >= 0 && i < len(axis.Categories) {
-		return axis.Categories[i]
-	}
-	return ""
 }
 
 // Ticks are at most so many round values within the scale, or all of its categories: which of their names there is room for, only
@@ -262,7 +249,12 @@ func (s AxisScale) logTicks(most int) []Tick {
 			return ticks
 		}
 		if first >= last {
-			return each(ticks, most)
+			var some []Tick
+			most = max(most, 2)
+			for i := 0; i < len(ticks); i += (len(ticks) + most - 1) / most {
+				some = append(some, ticks[i])
+			}
+			return some
 		}
 	}
 	stride := max(1, math.Ceil((last-first+1)/float64(max(most, 2))))
@@ -271,15 +263,6 @@ func (s AxisScale) logTicks(most int) []Tick {
 		ticks = append(ticks, s.short(math.Pow(base, n)))
 	}
 	return ticks
-}
-
-// each is one of every few ticks, as many as have room, but two at least where there are two.
-func each(ticks []Tick, most int) (some []Tick) {
-	most = max(most, 2)
-	for i := 0; i < len(ticks); i += (len(ticks) + most - 1) / most {
-		some = append(some, ticks[i])
-	}
-	return some
 }
 
 // short is a tick with no more digits than it needs, in the unit that suits it.

@@ -242,7 +242,8 @@ func (s *figureLayout) measure() {
 	}
 	s.values = newAxis(f.Values, values)
 	s.values.Low, s.values.High = values.ends()
-	if s.sameBothWays() {
+	same := f.X.Unit == f.Y.Unit && f.X.Scale == f.Y.Scale && !f.X.Own && !f.Y.Own
+	if same && slices.ContainsFunc(s.parts[0].Guides, func(g Guide) bool { return g.Along == Diagonal }) {
 		both := &span{}
 		for _, part := range s.parts {
 			s.spanX(both, part)
@@ -283,13 +284,6 @@ func (s *figureLayout) axes(specOf func(Panel) Axis, own bool, gather func(*span
 		axes[i] = all
 	}
 	return axes
-}
-
-// sameBothWays reports whether both axes show the same quantity, compared by a diagonal.
-func (s *figureLayout) sameBothWays() bool {
-	f := s.figure
-	return f.X.Unit == f.Y.Unit && f.X.Scale == f.Y.Scale && !f.X.Own && !f.Y.Own &&
-		slices.ContainsFunc(s.parts[0].Guides, func(g Guide) bool { return g.Along == Diagonal })
 }
 
 // spanX adds the values of a panel along x.

@@ -273,7 +273,9 @@ func (d textForest) explain(k *key) {
 		case area && d.seen[g]:
 			k.add(d.either("░", ":"), g.Text)
 		case area:
-			k.hide(g.Text + " (too narrow to show, or hidden by intervals)")
+			if lines := k.wrapped(g.Text+" (too narrow to show, or hidden by intervals)", maxNote); !slices.Contains(k.unseen, lines[0]) {
+				k.unseen = append(k.unseen, lines...)
+			}
 		case d.seen[g]:
 			k.add(d.either("│", "|"), g.Text)
 		}

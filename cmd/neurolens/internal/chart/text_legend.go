@@ -249,13 +249,6 @@ func (k *key) add(look, text string) {
 	}
 }
 
-// hide adds a line below the legend about something that is not visible, once.
-func (k *key) hide(text string) {
-	if lines := k.wrapped(text, maxNote); len(lines) > 0 && !slices.Contains(k.unseen, lines[0]) {
-		k.unseen = append(k.unseen, lines...)
-	}
-}
-
 // number returns the number of a guide, which the legend explains.
 func (k *key) number(text string) string {
 	at := slices.Index(k.numbered, text)
@@ -268,10 +261,7 @@ func (k *key) number(text string) string {
 
 // legend returns the lines of the legend.
 func (k *key) legend() []string {
-	var entries, names []string
-	for _, s := range k.series {
-		names = append(names, s.Name)
-	}
+	var entries []string
 	room := k.width - 2
 	if k.whole {
 		room = anyWidth
@@ -280,7 +270,7 @@ func (k *key) legend() []string {
 	if k.thinned != nil {
 		room -= len(dots)
 	}
-	names = k.labels(names, room)
+	names := k.labels(term.Texts(k.series, func(s Series) string { return s.Name }), room)
 	for i, s := range k.series {
 		color := k.ink(s).color
 		if s.Style == Band {
@@ -292,7 +282,9 @@ func (k *key) legend() []string {
 		entries = append(entries, k.entry(k.sample(s), color, names[i]))
 	}
 	for _, look := range toneLooks {
-		if t := look.tone; k.tones[t] && !k.named(t) {
+		t := look.tone
+		named := slices.ContainsFunc(k.series, func(s Series) bool { return s.Tone == t && s.Style == Points })
+		if k.tones[t] && !named {
 			with, text := k.toneInk(t), k.f.Explained(t, look.word)
 			if k.thinned != nil && k.thinned.tone == t {
 				text = k.cut(text, room) + dots
@@ -311,11 +303,6 @@ func (k *key) legend() []string {
 		lines = append(lines, k.sentence(fmt.Sprintf("%s more, without a symbol: %s", term.Thousands(n), strings.Join(k.faint, ", ")))...)
 	}
 	return lines
-}
-
-// named reports whether the name of a series explains a tone.
-func (k *key) named(t Tone) bool {
-	return slices.ContainsFunc(k.series, func(s Series) bool { return s.Tone == t && s.Style == Points })
 }
 
 // sample returns the symbol of a series.

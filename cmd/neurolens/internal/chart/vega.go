@@ -117,7 +117,8 @@ func (c chart) spec() object {
 		rest["layer"], rest["width"], rest["height"] = chart["layer"], width, height
 		return rest
 	}
-	if c.mixed() {
+	// The panels of a facet cannot have a logarithmic axis here and a linear one there.
+	if slices.ContainsFunc(c.f.Panels, func(p Panel) bool { return c.f.YOf(p).Scale != c.f.YOf(c.f.Panels[0]).Scale }) {
 		delete(rest, "transform")
 		rest["concat"], rest["columns"] = c.apart(), columns
 		return rest
@@ -141,11 +142,6 @@ func (c chart) spec() object {
 
 // columns is the number of panels side by side.
 const columns = 3
-
-// mixed tells whether some panels have a logarithmic axis and others a linear one, which the panels of a facet cannot.
-func (c chart) mixed() bool {
-	return slices.ContainsFunc(c.f.Panels, func(p Panel) bool { return c.f.YOf(p).Scale != c.f.YOf(c.f.Panels[0]).Scale })
-}
 
 // apart are the panels as charts of their own.
 func (c chart) apart() []object {

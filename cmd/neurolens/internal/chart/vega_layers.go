@@ -26,6 +26,11 @@ func (c chart) layers() []object {
 	return append(layers, c.states()...)
 }
 
+// layerOf is a layer of the rows that pass a test.
+func layerOf(test string, mark, encoding object) object {
+	return object{"transform": where(test), "mark": mark, "encoding": encoding}
+}
+
 // where filters rows.
 func where(test string) []object { return []object{{"filter": test}} }
 
@@ -43,7 +48,7 @@ func (c chart) marks(style Style, grouped bool) []object {
 			mark["color"] = vegaColors[0]
 		}
 		encoding["tooltip"] = object{"field": "text", "type": "nominal"}
-		return object{"transform": where(test), "mark": mark, "encoding": encoding}
+		return layerOf(test, mark, encoding)
 	}
 	x, y := c.channel("x"), c.channel("y")
 	breaks := "break-paths-show-domains"
@@ -103,21 +108,12 @@ func (c chart) cells(test string, x, y object) []object {
 	}
 	color := object{"field": "shown_value", "type": "quantitative", "title": c.values.title(), "scale": s}
 	tooltip := object{"field": "text", "type": "nominal"}
-	known := where(test + " && isValid(datum.shown_value)")
+	known, value := test+" && isValid(datum.shown_value)", object{"field": "shown_value", "type": "quantitative", "format": ".3~g"}
 	return []object{
-		{"transform": known, "mark": object{"type": "rect"}, "encoding": object{"x": x, "y": y, "color": color, "tooltip": tooltip}},
-		{
-			"transform": known, "mark": object{"type": "text", "stroke": "white", "strokeWidth": 3},
-			"encoding": object{"x": x, "y": y, "text": object{"field": "shown_value", "type": "quantitative", "format": ".3~g"}},
-		},
-		{
-			"transform": known, "mark": object{"type": "text", "color": "black"},
-			"encoding": object{"x": x, "y": y, "text": object{"field": "shown_value", "type": "quantitative", "format": ".3~g"}, "tooltip": tooltip},
-		},
-		{
-			"transform": where(test + " && !isValid(datum.shown_value)"), "mark": object{"type": "text", "color": "#D55E00"},
-			"encoding": object{"x": x, "y": y, "text": object{"value": "–"}, "tooltip": tooltip},
-		},
+		layerOf(known, object{"type": "rect"}, object{"x": x, "y": y, "color": color, "tooltip": tooltip}),
+		layerOf(known, object{"type": "text", "stroke": "white", "strokeWidth": 3}, object{"x": x, "y": y, "text": value}),
+		layerOf(known, object{"type": "text", "color": "black"}, object{"x": x, "y": y, "text": value, "tooltip": tooltip}),
+		layerOf(test+" && !isValid(datum.shown_value)", object{"type": "text", "color": "#D55E00"}, object{"x": x, "y": y, "text": object{"value": "–"}, "tooltip": tooltip}),
 	}
 }
 
@@ -138,10 +134,10 @@ func (c chart) states() []object {
 			})
 		}
 		if has(true) {
-			layers = append(layers, object{"transform": where(test + "isValid(datum.y) && datum.series"), "mark": mark, "encoding": object{"x": x, "y": y, "tooltip": tooltip}})
+			layers = append(layers, layerOf(test+"isValid(datum.y) && datum.series", mark, object{"x": x, "y": y, "tooltip": tooltip}))
 		}
 		if has(false) {
-			layers = append(layers, object{"transform": where(test + "!isValid(datum.y)"), "mark": mark, "encoding": object{"x": x, "y": object{"value": "height"}, "tooltip": tooltip}})
+			layers = append(layers, layerOf(test+"!isValid(datum.y)", mark, object{"x": x, "y": object{"value": "height"}, "tooltip": tooltip}))
 		}
 	}
 	return layers
@@ -163,32 +159,27 @@ func (c chart) guides() []object {
 		if has(along, true) {
 			area := encoding()
 			area[name+"2"] = object{"field": "shown_until_" + name}
-			layers = append(layers, object{"transform": where(test + "isValid(datum.until)"), "mark": object{"type": "rect", "color": "#999999", "opacity": .2}, "encoding": area})
+			layers = append(layers, layerOf(test+"isValid(datum.until)", object{"type": "rect", "color": "#999999", "opacity": .2}, area))
 		}
 		if has(along, false) {
-			layers = append(layers, object{"transform": where(test + "!isValid(datum.until)"), "mark": line, "encoding": encoding()})
+			layers = append(layers, layerOf(test+"!isValid(datum.until)", line, encoding()))
 		}
 		if has(along, true) || has(along, false) {
 			words := encoding()
 			words["text"] = object{"field": "text", "type": "nominal"}
 			mark := object{"type": "text", "align": "left", "baseline": "top", "dx": 3, "dy": 2, "color": "#555555", "limit": 160}
 			words[map[string]string{"x": "y", "y": "x"}[name]] = object{"value": 0}
-			layers = append(layers, object{"transform": where(test + "datum.text"), "mark": mark, "encoding": words})
+			layers = append(layers, layerOf(test+"datum.text", mark, words))
 		}
 	}
 	if has(Diagonal, false) {
-		layers = append(layers, c.diagonal(line))
+		low, high := c.span()
+		ends := []object{{"shown_x": low / c.x.factor, "shown_y": low / c.y.factor}, {"shown_x": high / c.x.factor, "shown_y": high / c.y.factor}}
+		mark := maps.Clone(line)
+		mark["type"] = "line"
+		layers = append(layers, object{"data": object{"values": ends}, "mark": mark, "encoding": object{"x": c.channel("x"), "y": c.channel("y")}})
 	}
 	return layers
-}
-
-// diagonal goes from the least value to the largest one of both axes.
-func (c chart) diagonal(look object) object {
-	low, high := c.span()
-	ends := []object{{"shown_x": low / c.x.factor, "shown_y": low / c.y.factor}, {"shown_x": high / c.x.factor, "shown_y": high / c.y.factor}}
-	mark := maps.Clone(look)
-	mark["type"] = "line"
-	return object{"data": object{"values": ends}, "mark": mark, "encoding": object{"x": c.channel("x"), "y": c.channel("y")}}
 }
 
 // span is from the least number of both axes to the largest.

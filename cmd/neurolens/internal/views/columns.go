@@ -39,24 +39,17 @@ var usual = []string{
 	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mean", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
 }
 
-// usualBeside are the usual columns beside those of metrics: of several each has columns of its own, in place of the summary of the
-// primary one.
-func usualBeside(metrics []string) []string {
-	if len(metrics) < 2 {
-		return usual
-	}
-	return slices.DeleteFunc(slices.Clone(usual), func(name string) bool {
-		_, ok := schema.Samples.Column(name)
-		return ok && name != "run_id"
-	})
-}
-
 // ColumnsOf finds columns by their names, by the heads that tables have for them, or by the names of parameters; all is every
 // column of runs, and none the usual ones beside those of metrics.
 func ColumnsOf(names, metrics []string) (Columns, error) {
 	switch {
-	case len(names) == 0:
-		names = usualBeside(metrics)
+	case len(names) == 0 && len(metrics) < 2:
+		names = usual
+	case len(names) == 0: // each metric has columns of its own, in place of the summary of the primary one
+		names = slices.DeleteFunc(slices.Clone(usual), func(name string) bool {
+			_, ok := schema.Samples.Column(name)
+			return ok && name != "run_id"
+		})
 	case slices.Equal(names, []string{"all"}):
 		names = columnNames()
 	}
@@ -91,14 +84,6 @@ func columnOf(name string) column {
 // spreadColumn is the column that no run has: it is made of others.
 const spreadColumn = "spread"
 
-// madeOf are the columns of runs that a column is made of.
-func (c column) madeOf() []string {
-	if c.name == spreadColumn {
-		return []string{"mad", "p50", "n_samples"}
-	}
-	return []string{c.name}
-}
-
 // spreadOf is how much the samples of a run vary, in relation to their median; NULL of a run with one sample.
 func spreadOf(t answer.Table, row []any) any {
 	mad, scattered := row[t.Index("mad")].(float64)
@@ -118,7 +103,11 @@ func columnNames() []string {
 func (c Columns) Stored(forPeople bool) []string {
 	var names []string
 	for _, one := range c {
-		names = append(names, one.madeOf()...)
+		if one.name == spreadColumn {
+			names = append(names, "mad", "p50", "n_samples")
+		} else {
+			names = append(names, one.name)
+		}
 	}
 	if forPeople {
 		names = append(names, "metric", "unit", "status", "started_at")

@@ -44,7 +44,10 @@ func (w Comparison) metricsTable() metricsTable {
 	if w.Selection.All {
 		return b
 	}
-	loud := slices.DeleteFunc(slices.Clone(b.pairs), func(p *pair) bool { return w.Selection.Axis == "" && !p.loud() })
+	attention := func(r *compare.Row) bool { return r != nil && isLoud(r) }
+	loud := slices.DeleteFunc(slices.Clone(b.pairs), func(p *pair) bool {
+		return w.Selection.Axis == "" && !slices.ContainsFunc(p.rows, attention)
+	})
 	if len(loud) > 0 {
 		b.quiet = len(b.pairs) - len(loud)
 		b.pairs = loud

@@ -255,11 +255,6 @@ func (p *pair) add(r *compare.Row, metrics []string) {
 	}
 }
 
-// loud reports whether a pair needs attention in any metric.
-func (p *pair) loud() bool {
-	return slices.ContainsFunc(p.rows, func(r *compare.Row) bool { return r != nil && isLoud(r) })
-}
-
 // pairKeys name pairs, whatever the metric. A side that does not have a metric has no point in its row: the row is of the pair
 // that the other side's point is in, where that is one.
 type pairKeys struct{ byBase, byHead map[string]string }

@@ -156,7 +156,13 @@ func (w Comparison) looked() []string {
 	if least < most {
 		wrong = "for some points " + wrong
 	}
-	switch planned := w.planned(); {
+	planned := 0 // looks during measurement
+	for _, p := range w.C.Points {
+		if p.Planned {
+			planned = max(planned, p.Looks)
+		}
+	}
+	switch {
 	case least == 1:
 		return nil
 	case planned == 0:

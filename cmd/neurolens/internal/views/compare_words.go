@@ -219,20 +219,27 @@ func moreRunsText(open []compare.Point) string {
 		}
 	}
 	text := ""
+	byProcessor := slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser })
 	if few > 0 {
 		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
 	}
 	switch {
 	case len(more) == 0:
 	case 2*busy >= len(open) && few == 0:
-		text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet" + byProcessorText(open)
+		if text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet"; !byProcessor {
+			text += ", or compare by --metric " + cpuUser + " if the programs compute"
+		}
 	default:
 		slices.Sort(more)
 		runs := more[(len(more)-1)/2]
 		decided, _ := slices.BinarySearch(more, runs+1)
 		text += fmt.Sprintf("; %s per side would probably decide %s of %s", term.Count(runs, "more run"), term.Thousands(decided), term.Thousands(len(open)))
-		if runs > manyRuns {
-			text += fewerRunsText(open)
+		switch {
+		case runs <= manyRuns:
+		case byProcessor:
+			text += " (fewer with less other work on the machine, or a larger --threshold)"
+		default:
+			text += " (fewer with less other work on the machine, a larger --threshold, or --metric " + cpuUser + " for a program that computes)"
 		}
 	}
 	return text
@@ -241,24 +248,8 @@ func moreRunsText(open []compare.Point) string {
 // loaded reports whether other work ran on the machine when a run of a point began.
 func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad) }
 
-// byProcessorText is the advice to compare by processor time; empty if a point is already compared by it.
-func byProcessorText(open []compare.Point) string {
-	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
-		return ""
-	}
-	return ", or compare by --metric " + cpuUser + " if the programs compute"
-}
-
 // cpuUser is the metric that varies less with other load than others.
 const cpuUser = "cpu_user"
-
-// fewerRunsText says with what fewer runs decide open points. Another metric is none of it where points are compared by that one.
-func fewerRunsText(open []compare.Point) string {
-	if slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser }) {
-		return " (fewer with less other work on the machine, or a larger --threshold)"
-	}
-	return " (fewer with less other work on the machine, a larger --threshold, or --metric " + cpuUser + " for a program that computes)"
-}
 
 // next is the command to type next, where something changed that is no control.
 func (w Comparison) next() string {
@@ -286,7 +277,8 @@ func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
 	var columns []term.Column
 	var keep []int
 	for i, c := range t.Columns {
-		if c.Name == "metric" && len(w.C.Metrics) < 2 || countsNothing(t, i) {
+		counts := slices.ContainsFunc(t.Rows, func(row []any) bool { return row[i] != int64(0) })
+		if c.Name == "metric" && len(w.C.Metrics) < 2 || !counts {
 			continue
 		}
 		keep = append(keep, i)
@@ -314,21 +306,6 @@ func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
 		}
 	}
 	return columns, rows
-}
-
-// countsNothing reports whether all counts in a column are 0.
-func countsNothing(t answer.Table, column int) bool {
-	return !slices.ContainsFunc(t.Rows, func(row []any) bool { return row[column] != int64(0) })
-}
-
-// planned is how often points were planned to be looked at while they were measured; 0: they were not.
-func (w Comparison) planned() (looks int) {
-	for _, p := range w.C.Points {
-		if p.Planned {
-			looks = max(looks, p.Looks)
-		}
-	}
-	return looks
 }
 
 // spends are the least and the most that a point with an interval may use of the level.

@@ -266,10 +266,7 @@ func (w Explanation) looked(found bool) string {
 }
 
 func differing(facts int) string {
-	if facts == 1 {
-		return "1 fact that differs"
-	}
-	return term.Count(facts, "fact") + " that differ"
+	return term.Count(facts, "fact") + term.Verb(facts, " that differs", " that differ")
 }
 
 // contrast is a sentence about a contrast.

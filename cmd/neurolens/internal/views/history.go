@@ -570,7 +570,10 @@ func (w History) counts() []string {
 		lines = append(lines, inconclusiveMeaning)
 	}
 	if counts[""]+counts[judge.Inconclusive]+few < len(w.H.Series) && w.Req.Method != history.Otava {
-		lines = append(lines, w.promise())
+		if w.Req.Newest > 0 {
+			return append(lines, "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed")
+		}
+		lines = append(lines, "changed series: false discovery rate 5 %")
 	}
 	return lines
 }
@@ -585,14 +588,6 @@ func (w History) fewSessions(few int) []string {
 
 // inconclusiveMeaning explains an inconclusive series.
 const inconclusiveMeaning = "inconclusive: a visible step or slow change that may be chance; more sessions decide it"
-
-// promise states the error rate of changes.
-func (w History) promise() string {
-	if w.Req.Newest > 0 {
-		return "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed"
-	}
-	return "changed series: false discovery rate 5 %"
-}
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
 func (w History) byLastChange() (counts map[judge.Verdict]int, few int) {

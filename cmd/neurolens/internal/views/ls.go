@@ -70,7 +70,7 @@ func (l lsRows) add(v term.View, varying []Axis) term.View {
 		varying = append(slices.Clone(varying), l.metrics)
 	}
 	v.Columns = l.reader.runColumns(varying)
-	means := slices.ContainsFunc(l.runs, onlyMean)
+	means := slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }) // of other tools' files
 	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
 	if medians {
 		v.Columns = append(v.Columns, term.Column{Header: "MEDIAN", Right: true})
@@ -107,9 +107,6 @@ func measuredCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	}
 	return append(cells, p99, term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
 }
-
-// onlyMean tells that the mean of a run is known, but not the median: other tools' files may have no more.
-func onlyMean(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }
 
 // count is the line that counts everything.
 func (l Listing) count(shown, undated, total int) string {

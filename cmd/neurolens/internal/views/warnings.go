@@ -125,20 +125,16 @@ func (n Notes) Add(word, meaning string) {
 
 // Lines explain each word once, with the first reason where there are several, and end with an empty line.
 func (n Notes) Lines() []string {
-	width := 0
-	for word := range n {
-		width = max(width, len(word))
-	}
-	var lines []string
+	var rows [][2]string
 	for _, word := range slices.Sorted(maps.Keys(n)) {
 		meaning := n[word][0]
 		if others := len(n[word]) - 1; others > 0 {
 			meaning += fmt.Sprintf(" (and %s)", term.Count(others, "other reason"))
 		}
-		lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
+		rows = append(rows, [2]string{word, meaning})
 	}
-	if len(lines) > 0 {
-		lines = append(lines, "")
+	if len(rows) == 0 {
+		return nil
 	}
-	return lines
+	return append(term.Pairs(rows), "")
 }
