@@ -90,24 +90,13 @@ func (s *sampled) subjects() []views.Subject {
 
 // gather puts runs of the same name together, which have the same values of axes, or each for itself.
 func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
-	at := map[string]int{}
+	at := map[[2]string]int{}
 	for i := range s.found.Runs {
-		r := &s.found.Runs[i]
-		if byRun {
+		if r := &s.found.Runs[i]; byRun {
 			s.groups = append(s.groups, group{name: s.runName(r), places: []int{i}, run: r.RunID})
-			continue
+		} else {
+			s.put(at, names[i], "", axes, i)
 		}
-		place, known := at[names[i]]
-		if !known {
-			place = len(s.groups)
-			at[names[i]] = place
-			g := group{name: names[i]}
-			for _, x := range axes {
-				g.words = append(g.words, wordOf(x, i))
-			}
-			s.groups = append(s.groups, g)
-		}
-		s.groups[place].places = append(s.groups[place].places, i)
 	}
 	if len(s.groups) <= maxPanels {
 		return
@@ -120,6 +109,18 @@ func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[len(a.places)-1] - b.places[len(b.places)-1] })
 	s.groups = s.groups[len(s.groups)-maxPanels:]
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
+}
+
+// put adds a run to the group of a name and a side, made at its first run. at has the places of groups.
+func (s *sampled) put(at map[[2]string]int, name, side string, axes []views.Axis, run int) {
+	place, known := at[[2]string{name, side}]
+	if !known {
+		place = len(s.groups)
+		at[[2]string{name, side}] = place
+		words := term.Texts(axes, func(x views.Axis) string { return wordOf(x, run) })
+		s.groups = append(s.groups, group{name: name, side: side, words: words})
+	}
+	s.groups[place].places = append(s.groups[place].places, run)
 }
 
 func (s *sampled) runName(r *query.SampledRun) string {
@@ -265,7 +266,11 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	f.X = chart.Axis{Label: "sample", Own: true, Whole: true}
 	f.Y = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit, Own: true}
 	together, logarithmic := 0, 0
-	panels := s.panels()
+	each := 1 // groups of a panel: both sides of a point, or one for itself
+	if s.req.Base != "" {
+		each = 2
+	}
+	panels := slices.Collect(slices.Chunk(s.groups, each))
 	found, kept := make([]*query.SampledRuns, len(panels)), make([][]group, len(panels))
 	for i, groups := range panels {
 		own, of := s.keep(groups)
@@ -279,7 +284,8 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	for i, o := range orders {
 		p := chart.Panel{Title: panels[i][0].name, Series: s.inOrder(found[i], o), Guides: s.boundaries(found[i], o)}
 		if s.req.Base != "" {
-			p.Guides = whereHeadBegins(kept[i], o)
+			at := float64(o.Starts[kept[i][1].places[0]]) + .5
+			p.Guides = []chart.Guide{{Along: chart.Vertical, At: at, Until: at, Text: headSide}}
 		}
 		together = max(together, o.Each)
 		var values []float64

@@ -63,37 +63,19 @@ func inBoth(a, b []query.SampledRun) (n int) {
 // where they agree in all but what is constant on each side, as in a comparison.
 func (s *sampled) gatherSides() {
 	constants, varying := views.Axes(s.subjects(), axisColumns)
-	varying = slices.DeleteFunc(varying, func(x views.Axis) bool { return s.tellsSides(x.Values) })
+	others := func(of []string) bool { return slices.ContainsFunc(of, func(v string) bool { return v != of[0] }) }
+	varying = slices.DeleteFunc(varying, func(x views.Axis) bool { return !others(x.Values[:s.bases]) && !others(x.Values[s.bases:]) })
 	s.title = plain(strings.Join(constants, " · "))
 	names := plainAll(views.PointNames(varying, len(s.found.Runs)))
-	type side struct{ point, side string }
-	at := map[side]int{}
+	at := map[[2]string]int{}
 	for i, name := range names {
-		key := side{cmp.Or(name, s.title), headSide}
+		side := headSide
 		if i < s.bases {
-			key.side = baseSide
+			side = baseSide
 		}
-		place, known := at[key]
-		if !known {
-			place = len(s.groups)
-			at[key] = place
-			g := group{name: key.point, side: key.side}
-			for _, x := range varying {
-				g.words = append(g.words, wordOf(x, i))
-			}
-			s.groups = append(s.groups, g)
-		}
-		s.groups[place].places = append(s.groups[place].places, i)
+		s.put(at, cmp.Or(name, s.title), side, varying, i)
 	}
 	s.keepBoth()
-}
-
-// tellsSides tells whether values are constant on each side.
-func (s *sampled) tellsSides(values []string) bool {
-	others := func(of []string) bool {
-		return slices.ContainsFunc(of, func(v string) bool { return v != of[0] })
-	}
-	return !others(values[:s.bases]) && !others(values[s.bases:])
 }
 
 // keepBoth orders the groups by their points, and keeps of these the ones that both sides have, as many as there is room for: those that were measured
@@ -119,15 +101,6 @@ func (s *sampled) keepBoth() {
 	})
 }
 
-// panels are the groups of each panel: both sides of a point, or a group for itself.
-func (s *sampled) panels() [][]group {
-	each := 1
-	if s.req.Base != "" {
-		each = 2
-	}
-	return slices.Collect(slices.Chunk(s.groups, each))
-}
-
 // inPanels makes a panel of the curves of each point, that of the base first, as keepBoth has the groups.
 func inPanels(f *chart.Figure, groups []group) {
 	f.X.Own = true
@@ -137,10 +110,4 @@ func inPanels(f *chart.Figure, groups []group) {
 	if f.Series = nil; len(f.Panels) == 1 {
 		f.Series, f.Panels, f.X.Own = f.Panels[0].Series, nil, false
 	}
-}
-
-// whereHeadBegins is the line between the samples of two sides: groups are the base and the head of a point.
-func whereHeadBegins(groups []group, o query.SampleOrder) []chart.Guide {
-	at := float64(o.Starts[groups[1].places[0]]) + .5
-	return []chart.Guide{{Along: chart.Vertical, At: at, Until: at, Text: headSide}}
 }

@@ -282,16 +282,11 @@ func (s liveState) barLine(columns int, paint func(code, text string) string) st
 	if room < least {
 		return term.Gap + words
 	}
-	return term.Gap + bar(s.fraction(), min(room, most)) + term.Gap + words
-}
-
-// fraction is how much of the session is done, with the iterations of the run that is being measured.
-func (s liveState) fraction() float64 {
-	done := float64(s.done)
+	done := float64(s.done) // with the iterations of the run that is being measured
 	if s.name != "" && s.stage == schema.StageMeasure && s.total > 0 {
 		done += float64(s.iterations) / float64(s.total)
 	}
-	return done / float64(max(s.launches, 1))
+	return term.Gap + bar(done/float64(max(s.launches, 1)), min(room, most)) + term.Gap + words
 }
 
 // bar is a bar of so many columns, filled to an eighth of a column.

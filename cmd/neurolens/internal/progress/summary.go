@@ -58,10 +58,7 @@ func filledName(name string, parameters map[string]string) string {
 
 // View is the table at the end of bench.
 func (s Summary) View(points []query.SessionPoint) term.View {
-	different := map[string]bool{} // each is one side of a point
-	for _, p := range points {
-		different[p.PointID] = true
-	}
+	different := term.CountDistinct(term.Texts(points, func(p query.SessionPoint) string { return p.PointID })) // each is one side of a point
 	points, calibration := s.split(points)
 	if s.Published {
 		points = slices.Clone(points)
@@ -104,7 +101,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	if len(s.Won) > 0 {
 		v.Below = append(append(v.Below, s.Won...), "")
 	}
-	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
+	v.Below = append(v.Below, term.Count(different, "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
 		v.Below = append(v.Below, verdictsText(s.Result.Look)+s.decidedBy(primary)+s.cut())
 	}

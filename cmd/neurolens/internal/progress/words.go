@@ -204,13 +204,7 @@ func reasonsText(open map[string]string) string {
 
 // statusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
 func statusCounts(r runner.Result) string {
-	var parts []string
-	for _, status := range schema.Statuses {
-		if n := r.Statuses[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), status))
-		}
-	}
-	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+	return term.Count(r.Runs(), "run") + ": " + views.StatusCounts(r.Statuses)
 }
 
 // GoesOn says how the rest of an unfinished session is run.
@@ -337,12 +331,10 @@ func foreseenOf(p *runner.Plan, why func(runner.Planned) string) []foreseen {
 
 // failingLines say which points will fail or be skipped, where skip_if does not say it, and why, one line for each reason.
 func failingLines(p *runner.Plan) []string {
-	return append(foreseenLines(p, "will fail", failsBy), foreseenLines(p, "will be skipped", skipsBy)...)
+	return append(foreseenLines(p, "will fail", failsBy), foreseenLines(p, "will be skipped", func(l runner.Planned) string { return l.Skips })...)
 }
 
 func failsBy(l runner.Planned) string { return l.Fails }
-
-func skipsBy(l runner.Planned) string { return l.Skips }
 
 func foreseenLines(p *runner.Plan, what string, why func(runner.Planned) string) []string {
 	const enough = 5

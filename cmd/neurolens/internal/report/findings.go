@@ -26,8 +26,12 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("%s significantly slower than %s", pairsAre(f), f.Values[0])
 	},
 	summary.RuleSlower: func(f *summary.Finding) string {
+		regressed := "none"
+		if n := whole(f, "regressed"); n > 0 {
+			regressed = term.Thousands(n)
+		}
 		return fmt.Sprintf("%s of %s slower than %s by estimate, %s significantly", term.Thousands(f.Points),
-			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], someOf(whole(f, "regressed")))
+			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], regressed)
 	},
 	summary.RuleExtreme: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s at least %s times faster or slower than %s: do both sides do the same work?", pairsAre(f), term.Thousands(whole(f, "threshold")), f.Values[0])
@@ -89,14 +93,6 @@ func points(f *summary.Finding) string { return term.Count(f.Points, "point") }
 
 func pairsAre(f *summary.Finding) string {
 	return term.Count(f.Points, "pair") + " " + term.IsAre(f.Points)
-}
-
-// someOf is a number of things; none of 0.
-func someOf(n int) string {
-	if n == 0 {
-		return "none"
-	}
-	return term.Thousands(n)
 }
 
 // counted is a number of things that have a word in common; empty of none.
@@ -164,7 +160,11 @@ var advices = []advice{
 	{summary.RuleNoBaseline, "changes from this baseline", func(m Maker, d *Document) string {
 		for _, f := range d.Findings {
 			if f.Rule == summary.RuleNoBaseline {
-				return m.command("report", append(d.selection(), "--baseline", term.ShellWord(f.Values[0]+"="+f.Values[1]))...)
+				words := d.words("")
+				if len(words) == 0 { // report takes the last session for no filter
+					words = []string{"--all"}
+				}
+				return m.command("report", append(words, "--baseline", term.ShellWord(f.Values[0]+"="+f.Values[1]))...)
 			}
 		}
 		return ""
@@ -233,14 +233,6 @@ func filterWord(text string) string {
 		return filter.Quote(text)
 	}
 	return text
-}
-
-// selection is the filter of the report as words for the command report, which takes the last session for no filter.
-func (d *Document) selection() []string {
-	if words := d.words(""); len(words) > 0 {
-		return words
-	}
-	return []string{"--all"}
 }
 
 // words are the filter of the report and more, as words for a shell.

@@ -81,7 +81,7 @@ func (p markdownWriter) head() {
 // headlines are the most important of a report, a line each.
 func (d *Document) headlines() []string {
 	c := &d.Counts
-	lines := []string{fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), statusText(c.ByStatus))}
+	lines := []string{fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), views.StatusCounts(c.ByStatus))}
 	for i := range d.Comparisons {
 		lines = append(lines, d.headline(&d.Comparisons[i]))
 	}
@@ -137,17 +137,6 @@ func (d *Document) few() bool {
 		}
 	}
 	return true
-}
-
-// statusText counts runs by status: 54 ok, 1 timeout.
-func statusText(counts map[string]int) string {
-	var parts []string
-	for _, status := range schema.Statuses {
-		if n := counts[string(status)]; n > 0 {
-			parts = append(parts, term.Thousands(n)+" "+string(status))
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 // environmentNames are the facts in words.
@@ -236,7 +225,7 @@ const widest = 48
 func (t *Table) markdown(w io.Writer) {
 	var shown []int
 	for i := range t.Columns {
-		if t.filled(i) {
+		if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i].Text != "" && r.Cells[i].Text != term.Unknown }) {
 			shown = append(shown, i)
 		}
 	}
@@ -273,11 +262,6 @@ func (t *Table) markdown(w io.Writer) {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintln(w)
-}
-
-// filled reports whether any row has a value in a column.
-func (t *Table) filled(column int) bool {
-	return slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[column].Text != "" && r.Cells[column].Text != term.Unknown })
 }
 
 // cellText is a text as a cell shows it: on one line, and none of its characters ends the cell. Very long ones are cut.

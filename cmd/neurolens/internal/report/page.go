@@ -293,7 +293,11 @@ func (w *writing) table(t *Table) template.HTML {
 	fmt.Fprintf(&b, "<div class=box tabindex=0 role=group aria-label=\"%s\"><table id=%s%s data-name=\"%s\" data-command=\"%s\"><caption>%s</caption><thead><tr>",
 		escaped(t.Title), name, class, escaped(t.ID), escaped(t.Command), escaped(t.Title))
 	for i, c := range t.Columns {
-		fmt.Fprintf(&b, "<th scope=col%s%s>%s", htmlAttribute("data-unit", c.Unit), flagOf("data-stored", c.Stored), escaped(c.Header))
+		stored := ""
+		if c.Stored {
+			stored = " data-stored"
+		}
+		fmt.Fprintf(&b, "<th scope=col%s%s>%s", htmlAttribute("data-unit", c.Unit), stored, escaped(c.Header))
 		if c.Right { // a class in each cell would be longer than most values
 			fmt.Fprintf(&w.styles, "#%s :is(th,td):nth-child(%d){text-align:right}", name, i+1)
 		}
@@ -361,13 +365,6 @@ func htmlAttribute(name, value string) string {
 // plain tells whether a character may stand in an attribute without quotes, with room to spare.
 func plain(r rune) bool {
 	return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune(".;-+_", r)
-}
-
-func flagOf(name string, on bool) string {
-	if on {
-		return " " + name
-	}
-	return ""
 }
 
 // pointID is how long the id of a point is: in a table of many rows, as much of it as tells points apart is enough.

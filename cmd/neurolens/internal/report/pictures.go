@@ -88,16 +88,11 @@ func (a *pictureMaker) chart(f *chart.Figure, err error, title func(f *chart.Fig
 		f.Title += betweenTitles + common
 	}
 	for i, note := range f.Notes {
-		f.Notes[i] = captionOf(note)
+		first, size := utf8.DecodeRuneInString(note)
+		f.Notes[i] = string(unicode.ToUpper(first)) + note[size:] + "."
 	}
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "" }) // the filter of all runs
 	return []*Chart{{Figure: f, Command: "neurolens plot " + term.ShellLine(words...) + a.reader.OfStores()}}
-}
-
-// captionOf is a note as the page has it.
-func captionOf(note string) string {
-	first, size := utf8.DecodeRuneInString(note)
-	return string(unicode.ToUpper(first)) + note[size:] + "."
 }
 
 // samples are the distributions of the points that changed most, and their samples in the order in which they were taken.
@@ -115,7 +110,8 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 		words = append(words, "--against", req.Base)
 	}
 	which := ""
-	if all := different(a.report.Points); all > len(ids) {
+	// A point may be there for two sides.
+	if all := term.CountDistinct(term.Texts(a.report.Points, func(p summary.Point) string { return string(p.PointID) })); all > len(ids) {
 		which = fmt.Sprintf(", of the %d points of %s that %s", len(ids), term.Thousands(all), why(a.report.Pairs))
 	}
 	ecdf, _, err := a.maker.ECDF(ctx, a.db, req)
@@ -126,15 +122,6 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 		which = ", of the head"
 	}
 	return append(all, a.memory(ctx, words[0], which)...)
-}
-
-// different is how many points there are: each may be there for two sides.
-func different(points []summary.Point) int {
-	ids := map[summary.Text]bool{}
-	for i := range points {
-		ids[points[i].PointID] = true
-	}
-	return len(ids)
 }
 
 // memories are the metrics of memory, the one that says most of a model first.

@@ -149,15 +149,20 @@ func groupWords(n Notes, g *query.Group) term.Cell {
 	return term.Cell{Text: strings.Join(words, ", "), Failed: g.FailedRuns > 0}
 }
 
-// groupCount is the line that counts everything.
-func (l Listing) groupCount(g query.Grouping) string {
-	var ended []string
+// StatusCounts counts runs by status in words: 54 ok, 1 timeout.
+func StatusCounts[S ~string](counts map[S]int) string {
+	var parts []string
 	for _, status := range schema.Statuses {
-		if n := g.Statuses[string(status)]; n > 0 {
-			ended = append(ended, term.Thousands(n)+" "+string(status))
+		if n := counts[S(status)]; n > 0 {
+			parts = append(parts, term.Thousands(n)+" "+string(status))
 		}
 	}
-	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), strings.Join(ended, ", "))
+	return strings.Join(parts, ", ")
+}
+
+// groupCount is the line that counts everything.
+func (l Listing) groupCount(g query.Grouping) string {
+	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), StatusCounts(g.Statuses))
 	if len(l.By) == 0 {
 		return "the best of " + all
 	}
