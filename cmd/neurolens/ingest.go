@@ -301,7 +301,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 func (in *ingesting) report(done ingest.Appended) views.IngestReport {
 	return views.IngestReport{
 		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
-		Stored: views.StoredRuns{Added: done.Added, Skipped: done.Skipped, Differing: done.Differing, Replaced: in.reading.Replaced},
+		Stored: done, Replaced: in.reading.Replaced,
 	}
 }
 

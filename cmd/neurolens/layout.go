@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/help"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/report"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -23,12 +22,12 @@ import (
 )
 
 // writeLayout writes runs in the layout of another system.
-func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, asked *report.Options, req summary.Request) error {
+func (a *app) writeLayout(cmd *cobra.Command, f reportFlags, req summary.Request) error {
 	if err := f.layouts.refused(f.MD == "-" || f.JSON == "-", f.Baseline != "" || len(f.By)+len(f.Metrics) > 0, req.Base); err != nil {
 		return usageErrorf("report: %w", err)
 	}
 	return a.queryBase(cmd, f.layouts.against, func(db, base *query.DB, against string) error {
-		if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
+		if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
 			return err
 		}
 		line, notNumbers, err := f.layouts.Write(cmd.Context(), db, base, req.Filter, against, f.MD, f.JSON)

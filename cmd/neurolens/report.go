@@ -83,11 +83,11 @@ and field.`,
 				return usageError{err}
 			}
 			if f.layouts.asked() {
-				return a.writeLayout(cmd, f, &asked, req)
+				return a.writeLayout(cmd, f, req)
 			}
 			return a.queryStores(cmd, func(db *query.DB, _ string) error {
 				db = db.Snapshot()
-				if err := asked.Sessions(cmd.Context(), db, &req); err != nil {
+				if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
 					return err
 				}
 				r, notNumbers, err := summary.Read(cmd.Context(), db, req)

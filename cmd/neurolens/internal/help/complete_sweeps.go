@@ -69,7 +69,7 @@ func axes(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 			case !found:
 				all = append(all, described(axis.Name+"=", strings.Join(axis.Values, ",")))
 			case axis.Name == name:
-				list := list(fixed(axis.Values...))
+				list := list(func(request) []cobra.Completion { return axis.Values })
 				some, _ := list(request{typed: values})
 				for _, value := range some {
 					all = append(all, name+"="+value)

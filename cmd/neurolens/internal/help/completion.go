@@ -65,13 +65,7 @@ func registerWords(cmd *cobra.Command) error {
 // wordBeginning completes with the words that begin with the typed text.
 func wordBeginning(words []cobra.Completion, then cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var left []cobra.Completion
-		for _, word := range words {
-			if strings.HasPrefix(word, typed) {
-				left = append(left, word)
-			}
-		}
-		return left, then
+		return beginning(words, typed), then
 	}
 }
 
@@ -118,11 +112,6 @@ func list(all func(r request) []cobra.Completion) offer {
 		}
 		return left, open
 	}
-}
-
-// fixed returns the same words whatever the line.
-func fixed(all ...cobra.Completion) func(request) []cobra.Completion {
-	return func(request) []cobra.Completion { return all }
 }
 
 // wordOf is a completion without its description.

@@ -97,23 +97,20 @@ func withoutAlike(t answer.Table) answer.Table {
 			kept = append(kept, i)
 		}
 	}
-	some := answer.Table{}
-	for _, i := range kept {
-		some.Columns = append(some.Columns, t.Columns[i])
-	}
+	some := answer.Table{Columns: views.Picked(t.Columns, kept)}
 	for _, row := range t.Rows {
-		var cells []any
-		for _, i := range kept {
-			cells = append(cells, row[i])
-		}
-		some.Rows = append(some.Rows, cells)
+		some.Rows = append(some.Rows, views.Picked(row, kept))
 	}
 	return some
 }
 
-// inVain counts the launches known to fail and the launches known to be skipped. Launches that an earlier session has do not count.
-func inVain(p *runner.Plan) (fail, skip int) {
+// foreknown counts the launches known to fail and the launches known to be skipped, of those that no earlier session has, and the launches of
+// points that the change under test cannot touch.
+func foreknown(p *runner.Plan) (fail, skip, controls int) {
 	for _, planned := range p.Launches {
+		if planned.Launch.Point.Control {
+			controls++
+		}
 		switch {
 		case planned.Done != nil:
 		case planned.Fails != "":
@@ -122,25 +119,14 @@ func inVain(p *runner.Plan) (fail, skip int) {
 			skip++
 		}
 	}
-	return fail, skip
-}
-
-// controlLaunches counts the launches of points that the change under test cannot touch.
-func controlLaunches(p *runner.Plan) int {
-	n := 0
-	for _, planned := range p.Launches {
-		if planned.Launch.Point.Control {
-			n++
-		}
-	}
-	return n
+	return fail, skip, controls
 }
 
 // PlanView shows what is planned, and counts it: what looks at the data may add is not in the table.
 func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) term.View {
 	v := term.TableView(withoutAlike(t), page)
 	v.Above = append([]string{term.OneLine(strings.Join(titleParts(s.Suite, describe(s).constants...), " · "))}, planLines(p)...)
-	fails, skips := inVain(p)
+	fails, skips, controls := foreknown(p)
 	left := fmt.Sprintf("%s%s, %d to run", term.Count(len(p.Launches), "run"), repeatsText(s), len(p.Launches)-p.Done-fails-skips)
 	if fails > 0 {
 		left += fmt.Sprintf(", %d to fail", fails)
@@ -151,8 +137,8 @@ func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) te
 	if p.Expected > 0 {
 		left += fmt.Sprintf(", about %s judging by earlier runs", schema.ForPeople(float64(p.Expected), "ns"))
 	}
-	if n := controlLaunches(p); n > 0 {
-		left += "; " + term.Thousands(n) + " of control points"
+	if controls > 0 {
+		left += "; " + term.Thousands(controls) + " of control points"
 	}
 	if s.Looks != nil {
 		left += fmt.Sprintf("; at most %s, if no point gets a verdict earlier", term.Count(len(s.Points)*len(sides)*s.MaxRepeats, "run"))

@@ -89,12 +89,7 @@ func nearestProject(home string) string {
 	if _, err := os.Lstat(projectFile); !errors.Is(err, fs.ErrNotExist) { // whatever it is, it is what is meant
 		return projectFile
 	}
-	for above := range foldersAbove(home) {
-		if path := filepath.Join(above, projectFile); isOurs(path) {
-			return path
-		}
-	}
-	return ""
+	return above(home, projectFile, func(string) bool { return true })
 }
 
 // readSmall reads a plain file of at most maxProjectBytes.
@@ -441,10 +436,5 @@ func (p *Project) unread() string {
 	if _, err := os.Lstat(misnamed); !errors.Is(err, fs.ErrNotExist) && p.path != projectFile {
 		return misnamed
 	}
-	for above := range foldersAbove(p.home) {
-		if path := filepath.Join(above, misnamed); nearer(path) && isOurs(path) {
-			return path
-		}
-	}
-	return ""
+	return above(p.home, misnamed, nearer)
 }

@@ -1,7 +1,7 @@
 package project
 
 import (
-	"iter"
+	"cmp"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -22,26 +22,20 @@ func NearestStore(home string) string {
 	if _, err := os.Lstat(StoreHere); err == nil { // whatever it is, it is what is meant
 		return StoreHere
 	}
-	for above := range foldersAbove(home) {
-		if path := filepath.Join(above, storeName); isStore(path) && isOurs(path) {
-			return path
-		}
-	}
-	return StoreHere
+	return cmp.Or(above(home, storeName, isStore), StoreHere)
 }
 
-// foldersAbove are the directories above the working directory up to the home directory, the nearest first, as paths from
-// it. There are none where the working directory is not known.
-func foldersAbove(home string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		dir, err := os.Getwd()
-		for path := ".."; err == nil && dir != home && filepath.Dir(dir) != dir; path = filepath.Join("..", path) {
-			if !yield(path) {
-				return
-			}
-			dir = filepath.Dir(dir)
+// above returns the path from the working directory to what has a name in a directory above it, up to the home directory. The nearest one
+// counts that passes a test and belongs to the same user. The path is empty if there is none, or if the working directory is not known.
+func above(home, name string, counts func(path string) bool) string {
+	dir, err := os.Getwd()
+	for up := ".."; err == nil && dir != home && filepath.Dir(dir) != dir; up = filepath.Join("..", up) {
+		if path := filepath.Join(up, name); counts(path) && isOurs(path) {
+			return path
 		}
+		dir = filepath.Dir(dir)
 	}
+	return ""
 }
 
 func isStore(dir string) bool {

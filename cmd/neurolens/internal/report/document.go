@@ -3,18 +3,17 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
@@ -241,19 +240,6 @@ func (a *Options) sides(words []string) (base, head string, err error) {
 	return base, head, nil
 }
 
-// Sessions names the newest sessions of a request by their ids: what a report says, and its commands, are true of them when there are
-// newer ones.
-func (a *Options) Sessions(ctx context.Context, db *query.DB, req *summary.Request) error {
-	for _, text := range []*string{&req.Base, &req.Filter} {
-		lasting, err := db.Lasting(ctx, *text)
-		if err != nil {
-			return err
-		}
-		*text = lasting
-	}
-	return nil
-}
-
 // JSONSchema is a JSON Schema (2020-12) of documents, made of their types and of what these say of each member.
 func JSONSchema() ([]byte, error) {
 	document := schemaOf(reflect.TypeFor[Document]())
@@ -283,11 +269,7 @@ var plainTypes = map[reflect.Type]map[string]any{
 // schemaOf is the schema of values of a type.
 func schemaOf(t reflect.Type) map[string]any {
 	if plain, ok := plainTypes[t]; ok {
-		own := map[string]any{} // the description of a member is added to it
-		for key, value := range plain {
-			own[key] = value
-		}
-		return own
+		return maps.Clone(plain) // the description of a member is added to it
 	}
 	switch t.Kind() {
 	case reflect.Slice:

@@ -33,10 +33,10 @@ func CutApart(whole []string, width int) []string {
 	}
 	ends := withoutBeginning(whole)
 	ways := []func() []string{
-		func() []string { return cutAll(whole, width, cutMiddle) },
-		func() []string { return cutAll(ends, width, cutMiddle) },
+		func() []string { return cutAll(whole, width) },
+		func() []string { return cutAll(ends, width) },
 		func() []string { return cutWords(whole, width) },
-		func() []string { return cutAll(withoutUsual(whole), width, cutMiddle) },
+		func() []string { return cutAll(withoutUsual(whole), width) },
 	}
 	all := CountDistinct(whole)
 	if all > 1 && widest(ends) <= width {
@@ -99,8 +99,8 @@ func cutWords(whole []string, width int) []string {
 	long = slices.Compact(long)
 	short := whole
 	for room := width; widest(short) > width && room >= least; room -= 2 {
-		cut := cutAll(withoutBeginning(long), room, cutMiddle)
-		if middles := cutAll(long, room, cutMiddle); CountDistinct(middles) >= CountDistinct(cut) {
+		cut := cutAll(withoutBeginning(long), room)
+		if middles := cutAll(long, room); CountDistinct(middles) >= CountDistinct(cut) {
 			cut = middles
 		}
 		short = Texts(whole, func(text string) string {
@@ -113,11 +113,11 @@ func cutWords(whole []string, width int) []string {
 			return strings.Join(words, " ")
 		})
 	}
-	return cutAll(short, width, cutMiddle)
+	return cutAll(short, width)
 }
 
-func cutAll(texts []string, width int, cut func(string, int) string) []string {
-	return Texts(texts, func(text string) string { return cut(text, width) })
+func cutAll(texts []string, width int) []string {
+	return Texts(texts, func(text string) string { return cutMiddle(text, width) })
 }
 
 // withoutBeginning are texts with … in place of what all that are not unknown begin with, up to the last word that they share.

@@ -21,15 +21,9 @@ type IngestReport struct {
 	Known  int    // runs that the store had before
 	DryRun bool
 	Tagged bool // tags were to be added
-	Stored StoredRuns
-}
+	Stored ingest.Appended
 
-// StoredRuns counts what became of runs that were to be stored.
-type StoredRuns struct {
-	Added     int
-	Skipped   int // they were there already
-	Differing int // of these, with other values
-	Replaced  int // earlier runs without a start, or with another one, that were removed
+	Replaced int // earlier runs without a start, or with another one, that were removed
 }
 
 // Summary are the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
@@ -453,8 +447,8 @@ func (r IngestReport) Times() (lines []string) {
 	if known > 0 {
 		lines = append(lines, fmt.Sprintf("%s stored under another name: %s; --at keeps equal files of different times apart", term.Count(known, "file")+" already", term.OneLine(example)))
 	}
-	if r.Stored.Replaced > 0 {
-		lines = append(lines, term.Count(r.Stored.Replaced, "run")+" replaced: the same runs are stored with their start time now")
+	if r.Replaced > 0 {
+		lines = append(lines, term.Count(r.Replaced, "run")+" replaced: the same runs are stored with their start time now")
 	}
 	if runs > 0 {
 		lines = append(lines, fmt.Sprintf("%s of %s without a start time: history, gates and session=last leave them out; give it with --at TIME, name, path, mtime or commit",
