@@ -89,12 +89,8 @@ func TestKeepFails(t *testing.T) {
 	want := []schema.Artifact{
 		{Kind: schema.ArtifactFile, Path: filepath.Join(dir, "file"), Bytes: new(int64(5))}, {Kind: schema.ArtifactStdout, Path: "stdout", Bytes: new(int64(5))},
 	}
-	if got := kept[0].Artifacts; !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v", got)
-	}
-	if why := kept[0].Env.Missing["artifact."+filepath.Join(dir, "file")]; why != "no room" {
-		t.Errorf("why: %q", why)
-	}
+	must.Equal(t, kept[0].Artifacts, want)
+	must.Equal(t, kept[0].Env.Missing["artifact."+filepath.Join(dir, "file")], "no room", "why")
 }
 
 // TestFilesOfRunsAlone: a file that lies there from an earlier run of the session is none of the next one.
@@ -113,9 +109,7 @@ func TestFilesOfRunsAlone(t *testing.T) {
 		}
 		return nil
 	}))(t)
-	if want := (map[string][]string{"1": {"1"}, "2": {"2", "seen"}}); !reflect.DeepEqual(files, want) {
-		t.Errorf("%v, want %v", files, want)
-	}
+	must.Equal(t, files, (map[string][]string{"1": {"1"}, "2": {"2", "seen"}}))
 	if text, err := os.ReadFile(filepath.Join(dir, "seen")); err != nil || string(text) != "1\n2\nseen\n" {
 		t.Errorf("%q, %v", text, err)
 	}

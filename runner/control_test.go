@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,9 +70,7 @@ func TestControlFactsOfSides(t *testing.T) {
 	k.bench(t, s, 0, func(o *Options) { o.Against = "HEAD" })
 	want := "1base 1head 2base=true 2head=true branch-v1base=true branch-v1head=true integer-v1base=true integer-v1head=true " +
 		"memory-v1base=true memory-v1head=true"
-	if got := facts(k.runs); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	must.Equal(t, facts(k.runs), want)
 }
 
 // plan is what a session would do.
@@ -98,9 +97,7 @@ func TestControlsResume(t *testing.T) {
 	k := &shelf{}
 	check := func(text, want string) {
 		t.Helper()
-		if got := k.plan(t, text); got != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
+		must.Equal(t, k.plan(t, text), want)
 	}
 	calibrated := controlSweep + "calibrate: true\n"
 	k.bench(t, parse(t, controlSweep), 3, nil)
@@ -155,9 +152,7 @@ func TestBaselineFact(t *testing.T) {
 			t.Fatalf("%d runs, want 4", len(k.runs))
 		}
 		for _, r := range k.runs {
-			if got := r.Env.Facts[schema.FactBaseline]; got != c.want {
-				t.Errorf("the baseline is %q, want %q", got, c.want)
-			}
+			must.Equal(t, r.Env.Facts[schema.FactBaseline], c.want, "the baseline")
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -48,9 +49,7 @@ func TestCheckOfSomeValues(t *testing.T) {
 		if m := run.Metric("twice"); m != nil {
 			twice = len(m.Reals)
 		}
-		if twice != c.twice {
-			t.Errorf("%v, %v: %d values are derived, want %d; %s", c.losses, c.facts, twice, c.twice, run.Env.Missing["twice"])
-		}
+		must.Equal(t, twice, c.twice, c.losses, c.facts, run.Env.Missing["twice"])
 	}
 }
 
@@ -61,9 +60,7 @@ func TestAccuracy(t *testing.T) {
 		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
 		o.Metrics = []schema.Metric{{Name: "accuracy", Unit: "ratio", Better: schema.BetterHigher, Level: schema.LevelProcess, Reals: []float64{.9, value}}}
 		run := assembled(s, o, nil)
-		if run.Status != want {
-			t.Errorf("%v is %s: %s", value, run.Status, run.Error)
-		}
+		must.Equal(t, run.Status, want, value, run.Error)
 		if value > 1 && run.Error != `accuracy is 17.88, which is 1788 %: if it is a percentage, set its unit to "%"` {
 			t.Errorf("%s", run.Error)
 		}
@@ -154,9 +151,7 @@ func TestFailedRequests(t *testing.T) {
 		}
 		run.Metrics = []schema.Metric{{Name: schema.MetricFailedRequests, Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: c.failed}}
 		judgeRequests(&sweepOf(t, text).Points[0], &run)
-		if got := strings.Join(run.Warnings, " "); got != c.want {
-			t.Errorf("allow_failed: %s, %v failed of %s: %q, want %q", c.allow, c.failed, c.completed, got, c.want)
-		}
+		must.Equal(t, strings.Join(run.Warnings, " "), c.want, c.allow, c.failed, c.completed)
 	}
 }
 

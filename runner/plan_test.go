@@ -3,7 +3,6 @@ package runner
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,40 +158,30 @@ func TestPlan(t *testing.T) {
 		},
 	} {
 		p := planned(launches, c.done, c.rules)
-		if got := reasons(p); got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
-		}
+		must.Equal(t, reasons(p), c.want, name)
 		if p.Resumes != c.resumes || fmt.Sprint(p.Changes) != c.changes {
 			t.Errorf("%s: resumes %q, changes %v; want %q, %s", name, p.Resumes, p.Changes, c.resumes, c.changes)
 		}
-		if p.Done != strings.Count(c.want, "done") {
-			t.Errorf("%s: %d done of %s", name, p.Done, c.want)
-		}
+		must.Equal(t, p.Done, strings.Count(c.want, "done"), name, c.want)
 	}
 }
 
 func TestEstimate(t *testing.T) {
 	_, launches := launchesOf(t)
 	e := newEstimate(planned(launches, nil, rules{}))
-	if e.remaining() != 0 {
-		t.Errorf("%s before anything was measured", e.remaining())
-	}
+	must.Equal(t, e.remaining(), 0)
 	step := func(i int, took, want time.Duration) {
 		t.Helper()
 		e.measure(subjectOf(launches[i]), took)
 		e.done(subjectOf(launches[i]))
-		if got := e.remaining(); got != want {
-			t.Errorf("after launch %d: %s left, want %s", i, got, want)
-		}
+		must.Equal(t, e.remaining(), want, "after launch", i)
 	}
 	step(0, 2*time.Second, 6*time.Second)   // three more like it
 	step(1, 10*time.Second, 12*time.Second) // one of 2 s, one of 10 s
 	step(2, 4*time.Second, 10*time.Second)
 	step(3, 2*time.Second, 0)
 	e.add(subjectOf(launches[1]))
-	if got := e.remaining(); got != 6*time.Second {
-		t.Errorf("another launch of the second point: %s left, want 6s", got)
-	}
+	must.Equal(t, e.remaining(), 6*time.Second, "another launch of the second point")
 }
 
 func TestEstimateFromEarlierSessions(t *testing.T) {
@@ -204,9 +193,7 @@ func TestEstimateFromEarlierSessions(t *testing.T) {
 		9 * time.Second: {doneRun(launches[0], "A", nil)},
 		6 * time.Second: {doneRun(launches[0], "A", nil), skipped},
 	} {
-		if got := newEstimate(planned(launches, done, rules{})).remaining(); got != want {
-			t.Errorf("%s left, want %s: launches of 3 s", got, want)
-		}
+		must.Equal(t, newEstimate(planned(launches, done, rules{})).remaining(), want)
 	}
 }
 
@@ -220,9 +207,7 @@ func TestWhyAnew(t *testing.T) {
 		"--against starts from the beginning": func(o *Options) { o.Against = "HEAD" },
 	} {
 		plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true; ask(o) }).Plan
-		if got := plan.Launches[0].Reason; got != want {
-			t.Errorf("%s: the reason is %q", want, got)
-		}
+		must.Equal(t, plan.Launches[0].Reason, want)
 	}
 }
 
@@ -230,10 +215,7 @@ func TestWhyAnew(t *testing.T) {
 func TestSecretNames(t *testing.T) {
 	t.Setenv("SERVICE_PASSWORD", "correct-horse-battery")
 	s := parse(t, "command: [sh, -c, 'true {api-key} {n} {text}']\ngrid: {api-key: [abcdefgh], n: [1, 2], text: ['a correct-horse-battery', b]}\nrepeats: 1\n")
-	got := secretNames(s.Launches(sweep.LaunchOptions{}))
-	if want := []string{"api-key=<hidden>", "text=a <hidden>"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	must.Equal(t, secretNames(s.Launches(sweep.LaunchOptions{})), []string{"api-key=<hidden>", "text=a <hidden>"})
 }
 
 // TestPast: which of the earlier sessions is gone on from. Each is written as its name, the session that it resumes, the
@@ -363,20 +345,14 @@ func TestAfterOutOfMemory(t *testing.T) {
 		o.note(subject{Point: parse("grid: {bs: 4, n: 32}"), Side: base}, schema.StatusOK)
 		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: head}, schema.StatusOK)
 		o.note(subject{Point: parse("grid: {bs: 8, n: 16}"), Side: base}, schema.StatusTimeout)
-		if got := o.smaller(subject{Point: larger, Side: base}) == failed; got != want.alone {
-			t.Errorf("%s is skipped: %v", src, got)
-		}
+		must.Equal(t, o.smaller(subject{Point: larger, Side: base}) == failed, want.alone, src)
 		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: base}, schema.StatusOK)
-		if got := o.smaller(subject{Point: larger, Side: base}) == failed; got != want.lessRan {
-			t.Errorf("%s is skipped where less of n ran: %v", src, got)
-		}
+		must.Equal(t, o.smaller(subject{Point: larger, Side: base}) == failed, want.lessRan, src)
 		if o.smaller(subject{Point: larger, Side: head}) != nil {
 			t.Errorf("%s is skipped on the other side", src)
 		}
 	}
-	if got := describeSizes(failed); got != "echo batch_size=8 n=64" {
-		t.Errorf("described as %q", got)
-	}
+	must.Equal(t, describeSizes(failed), "echo batch_size=8 n=64", "described as")
 }
 
 // TestPointThresholds: each run has the thresholds of its own benchmark; points of calibrate have those of all.
@@ -402,9 +378,7 @@ benchmarks:
 			want["latency"] = ""
 		}
 		for metric, text := range want {
-			if got := r.Env.Facts["runner.threshold."+metric]; got != text {
-				t.Errorf("%s: the threshold of %s is %q, want %q", r.Benchmark, metric, got, text)
-			}
+			must.Equal(t, r.Env.Facts["runner.threshold."+metric], text, r.Benchmark, metric)
 		}
 	}
 }
@@ -424,9 +398,7 @@ func TestThresholds(t *testing.T) {
 		{"runner.threshold.latency": "10%", "runner.threshold.peak_memory": "65536 B"},
 	} {
 		for fact, text := range want {
-			if got := k.runs[i].Env.Facts[fact]; got != text {
-				t.Errorf("run %d: %s is %q, want %q", i, fact, got, text)
-			}
+			must.Equal(t, k.runs[i].Env.Facts[fact], text, "run", i, fact)
 		}
 	}
 }

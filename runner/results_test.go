@@ -145,9 +145,7 @@ func TestLevels(t *testing.T) {
 	for point, want := range map[string]schema.Level{
 		"a": schema.LevelMean, "b": schema.LevelIteration, "new": schema.LevelMean, "short": "", "asked": "", "failed": "", "command": "",
 	} {
-		if got := known.of(&sweep.Point{PointID: point}); got != want {
-			t.Errorf("%s: %q, want %q", point, got, want)
-		}
+		must.Equal(t, known.of(&sweep.Point{PointID: point}), want, point)
 	}
 	if got := known.of(&sweep.Point{PointID: "a", Worker: sweep.Worker{IterationsPerSample: 3}}); got != "" {
 		t.Errorf("a point with its own number of iterations is told %q", got)

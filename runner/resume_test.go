@@ -121,9 +121,7 @@ func TestResumeBeforePrecise(t *testing.T) {
 			k.bench(t, s, 0, nil)
 			got = fmt.Sprintf("%d in this session", len(k.runs))
 		}
-		if got != c.want {
-			t.Errorf("after %d equal runs: %s, want %s", c.runs, got, c.want)
-		}
+		must.Equal(t, got, c.want, "after", c.runs)
 	}
 }
 
@@ -218,9 +216,7 @@ func TestResumeAfterBuild(t *testing.T) {
 			for _, change := range plan.Changes {
 				changed = append(changed, change.What)
 			}
-			if got := fmt.Sprintf("%d done, changed %v", plan.Done, changed); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
+			must.Equal(t, fmt.Sprintf("%d done, changed %v", plan.Done, changed), c.want)
 			if facts := k.runs[1].Env.Facts; facts[prepare.FactBuild] == "" || facts["git.tree"] == "" {
 				t.Errorf("built %q of %q", facts[prepare.FactBuild], facts["git.tree"])
 			}
@@ -295,9 +291,7 @@ func TestResumeNamesSettings(t *testing.T) {
 	const text = "command: ['true', '{n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\n"
 	k.bench(t, parse(t, text+"iterations: 1\n"), 1, nil)
 	plan := k.bench(t, parse(t, text+"iterations: 3\n"), 0, func(o *Options) { o.DryRun = true }).Plan
-	if want := []Change{{What: "runner.iterations", From: "1", To: "3", Runs: 1}}; !slices.Equal(plan.Changes, want) {
-		t.Errorf("changes %v, want %v", plan.Changes, want)
-	}
+	must.Equal(t, plan.Changes, []Change{{What: "runner.iterations", From: "1", To: "3", Runs: 1}}, "changes")
 }
 
 // TestResumeLeavesNoBytecode: what Python compiles of a module that a benchmark imports is no change of the code.
@@ -339,9 +333,7 @@ func TestEveryEventKnowsHowMany(t *testing.T) {
 		t.Errorf("the first event is %+v", k.events[0])
 	}
 	for i, e := range k.events {
-		if e.Launches != 6 {
-			t.Errorf("event %d: %d launches, want 6", i, e.Launches)
-		}
+		must.Equal(t, e.Launches, 6, "event", i)
 	}
 }
 
@@ -475,9 +467,7 @@ func TestResumeOrder(t *testing.T) {
 	seed := k.runs[0].Env.Facts[factOrderSeed]
 	places := map[[2]int64]bool{}
 	for _, r := range k.runs {
-		if r.Env.Facts[factOrderSeed] != seed {
-			t.Errorf("the seed is %s, and %s before", r.Env.Facts[factOrderSeed], seed)
-		}
+		must.Equal(t, r.Env.Facts[factOrderSeed], seed, "the seed")
 		places[[2]int64{*r.BlockIndex, *r.PositionIndex}] = true
 	}
 	if len(k.runs) != 24 || len(places) != 24 {

@@ -3,8 +3,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,13 +27,9 @@ func TestRepeatsUntilPrecise(t *testing.T) {
 	}))(t)
 	for benchmark, want := range map[string]int{"true": 4, "false": 2} {
 		for i, repeat := range repeats[benchmark] {
-			if repeat != int64(i) {
-				t.Errorf("run %d of %s is repeat %d", i, benchmark, repeat)
-			}
+			must.Equal(t, repeat, int64(i), "run", i, benchmark)
 		}
-		if len(repeats[benchmark]) != want {
-			t.Errorf("%s: %d runs, want %d", benchmark, len(repeats[benchmark]), want)
-		}
+		must.Equal(t, len(repeats[benchmark]), want, benchmark)
 	}
 	if result.Runs() != 6 || result.Left != 0 {
 		t.Errorf("%+v", result)
@@ -64,9 +58,7 @@ func TestImprecise(t *testing.T) {
 	} {
 		x := &session{sweep: s, assembler: assembler{sides: make([]side, 2)}}
 		x.agenda.locations = map[subject][]float64{{Point: p, Side: 0}: c.base, {Point: p, Side: 1}: c.head}
-		if got := x.imprecise(p); got != c.want {
-			t.Errorf("%s: imprecise %v", name, got)
-		}
+		must.Equal(t, x.imprecise(p), c.want, name)
 	}
 }
 
@@ -128,9 +120,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 	o := Options{
 		Locks: t.TempDir(), Against: "HEAD", Observe: func(e Event) { events = append(events, e) },
 		Open: func(seen []schema.Run) map[string]string {
-			if len(seen) != len(runs) {
-				t.Errorf("%d runs are judged of %d", len(seen), len(runs))
-			}
+			must.Equal(t, len(seen), len(runs))
 			has, open := map[string]int{}, map[string]string{}
 			for i := range seen {
 				r := &seen[i]
@@ -158,18 +148,14 @@ func TestUntilConclusive(t *testing.T) {
 	repeats := map[string]bool{}
 	for _, r := range runs {
 		got[r.Variant]++
-		if r.Env.Facts["runner.looks"] != "6,9,14" {
-			t.Errorf("looks %q", r.Env.Facts["runner.looks"])
-		}
+		must.Equal(t, r.Env.Facts["runner.looks"], "6,9,14", "looks")
 		key := fmt.Sprint(r.PointID, r.Side, *r.RepeatIndex)
 		if repeats[key] || int(*r.RepeatIndex) >= got[r.Variant] {
 			t.Errorf("repeat %s", key)
 		}
 		repeats[key] = true
 	}
-	if want := map[string]int{"a": 12, "b": 18, "c": 28}; !maps.Equal(got, want) {
-		t.Errorf("runs %v, want %v", got, want)
-	}
+	must.Equal(t, got, map[string]int{"a": 12, "b": 18, "c": 28}, "runs")
 	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Conclusive() != 2 || len(l.Open) != 1 {
 		t.Errorf("%+v", l)
 	}
@@ -182,14 +168,10 @@ func TestUntilConclusive(t *testing.T) {
 			launches = e.Index
 		case e.Run != nil:
 			last = e
-			if want := map[int]int{0: 36, 36: 48, 48: 58}[launches]; e.Launches != want {
-				t.Errorf("launch %d of %d, want %d", e.Index, e.Launches, want)
-			}
+			must.Equal(t, e.Launches, map[int]int{0: 36, 36: 48, 48: 58}[launches], "launch", e.Index)
 		}
 	}
-	if want := []string{"1 after 6: 1 of 3", "2 after 9: 2 of 3", "3 after 14: 2 of 3"}; !slices.Equal(looks, want) {
-		t.Errorf("looks %q, want %q", looks, want)
-	}
+	must.Equal(t, looks, []string{"1 after 6: 1 of 3", "2 after 9: 2 of 3", "3 after 14: 2 of 3"}, "looks")
 	if last.Index != last.Launches-1 || last.Remaining < 0 || last.Remaining > time.Hour {
 		t.Errorf("the last run is %d of %d, and %s are left", last.Index, last.Launches, last.Remaining)
 	}

@@ -126,9 +126,7 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 		statuses, command = append(statuses, r.Status), r.Env.Facts["runner.command"]
 		return nil
 	})
-	if command != `["sleep","600"]` {
-		t.Errorf("the command is stored as %s", command)
-	}
+	must.Equal(t, command, `["sleep","600"]`, "the command is stored as")
 	if err != nil || len(statuses) != 2 || statuses[0] != schema.StatusOK || statuses[1] != schema.StatusCancelled {
 		t.Errorf("%v, %v", statuses, err)
 	}
@@ -198,9 +196,7 @@ func TestRunHidesSecrets(t *testing.T) {
 	}
 	hideSecrets(&said, probe.NewMask(os.Environ()))
 	for fact, text := range said.Facts {
-		if text != "it said <hidden>" {
-			t.Errorf("%s is stored as %q", fact, text)
-		}
+		must.Equal(t, text, "it said <hidden>", fact)
 	}
 	if run.Params["k"] != "abcdefgh" || run.PointID != schema.PointID(&run) {
 		t.Errorf("the parameter is stored as %q", run.Params["k"])
@@ -216,9 +212,7 @@ func TestHideFlags(t *testing.T) {
 		`{"set":"[\"env={HF_TOKEN: abcdefghijk, MODE: a}\",\"env.API_KEY=abcdefgh\"]"}`: `{"set":"[\"env={HF_TOKEN: <hidden>, MODE: a}\",\"env.API_KEY=<hidden>\"]"}`,
 		`{"setup":"login --password hunter2secret"}`:                                    `{"setup":"login --password <hidden>"}`,
 	} {
-		if got := hideFlags(flags, m); got != want {
-			t.Errorf("%s is stored as %s, want %s", flags, got, want)
-		}
+		must.Equal(t, hideFlags(flags, m), want, flags)
 	}
 }
 
@@ -298,9 +292,7 @@ iterations: 1
 			built = append(built, e.Build[len(e.Build)-1])
 		}
 	}}, func(r schema.Run) error {
-		if r.Status != schema.StatusOK {
-			t.Errorf("%s: %s", r.Status, r.Error)
-		}
+		must.Equal(t, r.Status, schema.StatusOK, r.Error)
 		return nil
 	}))(t)
 	if want := []string{`test "$FLAGS $N" = "-O2 none"`, "1", "2"}; !slices.Equal(built, want) || result.Runs() != 4 {
@@ -348,9 +340,7 @@ func TestCommandWarmsUpOnce(t *testing.T) {
 			return nil
 		}))(t)
 		for point, got := range warm {
-			if got != c.want {
-				t.Errorf("%q: warm-ups of point %s: %s, want %s", c.more, point, got, c.want)
-			}
+			must.Equal(t, got, c.want, c.more, point)
 		}
 	}
 }
@@ -369,9 +359,7 @@ func TestCommandDefaultsResume(t *testing.T) {
 	for _, r := range k.runs {
 		warm += strconv.FormatBool(r.Stages.Warmup != nil) + " "
 	}
-	if want := "true false false false true false false false false false "; warm != want {
-		t.Errorf("warm-ups %s, want %s", warm, want)
-	}
+	must.Equal(t, warm, "true false false false true false false false false false ", "warm-ups")
 }
 
 // TestPassAfterFailure: a profiler pass is not launched for a point whose measurement failed, in this session or an earlier one. It is
@@ -415,9 +403,7 @@ class Bench:
 			t.Errorf("%s: set up %d times, its pass is %q; want %d, %q", name, n, passes[name], want.calls, want.pass)
 		}
 	}
-	if want := 2 + 2 + 2 + 1; result.Failed() != want {
-		t.Errorf("%d failed, want %d: %v", result.Failed(), want, result.Statuses)
-	}
+	must.Equal(t, result.Failed(), 2+2+2+1, result.Statuses)
 	left := k.runs[:0]
 	for _, r := range k.runs { // a session that ended before its passes
 		if r.Purpose != schema.PurposeProfile {

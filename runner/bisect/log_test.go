@@ -30,9 +30,7 @@ func TestLog(t *testing.T) {
 	check := func(want ...Step) {
 		t.Helper()
 		l := must.Get(OpenLog(path, "key", h))(t)
-		if got := fmt.Sprintf("%+v", l.Steps); got != fmt.Sprintf("%+v", want) {
-			t.Errorf("got  %s\nwant %+v", got, want)
-		}
+		must.Equal(t, fmt.Sprintf("%+v", l.Steps), fmt.Sprintf("%+v", want), want)
 	}
 	check(steps...)
 	text, _ := os.ReadFile(path)

@@ -3,11 +3,11 @@ package builtin
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestNewAppliesWhatWasAsked(t *testing.T) {
@@ -57,9 +57,7 @@ func TestNewAppliesWhatWasAsked(t *testing.T) {
 			t.Errorf("%v: %v", c.config, err)
 			continue
 		}
-		if !maps.Equal(op.Applied, c.applied) {
-			t.Errorf("%v: applied %v, want %v", c.config, op.Applied, c.applied)
-		}
+		must.Equal(t, op.Applied, c.applied, c.config)
 		if *op.Work.Bytes != c.bytes || *op.Work.Flops != c.flops || *op.Work.Items != c.items {
 			t.Errorf("%v: work %d B, %v flop, %v items, want %d, %v, %v", c.config,
 				*op.Work.Bytes, *op.Work.Flops, *op.Work.Items, c.bytes, c.flops, c.items)
@@ -128,13 +126,9 @@ func TestEveryOperationIterates(t *testing.T) {
 			k.iterate()
 			again.iterate()
 			first := k.result()
-			if !slices.Equal(first, again.result()) {
-				t.Errorf("%s %s: input differs from one build to the next", op.name, p.name)
-			}
+			must.Equal(t, first, again.result(), op.name, p.name)
 			k.iterate()
-			if !slices.Equal(first, k.result()) {
-				t.Errorf("%s %s: a second iteration gives another result", op.name, p.name)
-			}
+			must.Equal(t, first, k.result(), op.name, p.name)
 			results = append(results, first)
 		}
 		for i := range results[0] {
@@ -149,9 +143,7 @@ func TestIterateAllocatesNothing(t *testing.T) {
 	for _, op := range operations {
 		for _, p := range precisions {
 			k := p.build(op, shape{batch: 1, seq: 2, dim: 8})
-			if n := testing.AllocsPerRun(10, k.iterate); n != 0 {
-				t.Errorf("%s %s: %v allocations an iteration", op.name, p.name, n)
-			}
+			must.Equal(t, testing.AllocsPerRun(10, k.iterate), 0, op.name, p.name)
 		}
 	}
 }
@@ -246,10 +238,7 @@ func testGolden[T number](t *testing.T, tolerance float64) {
 }
 
 func TestCrossEntropyOfLargeLogitsIsFinite(t *testing.T) {
-	got := crossEntropy([]float64{1000, 0}, []int32{1}, 2)
-	if got != 1000 {
-		t.Errorf("got %v, want 1000", got)
-	}
+	must.Equal(t, crossEntropy([]float64{1000, 0}, []int32{1}, 2), 1000)
 }
 
 func narrow[T number](values []float64) []T {

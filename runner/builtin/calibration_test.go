@@ -15,9 +15,7 @@ func TestCalibrationsGolden(t *testing.T) {
 	for _, c := range calibrations {
 		kernel := c.prepare()
 		for part, want := range c.golden {
-			if got := kernel(part); got != want {
-				t.Errorf("%s: part %d gives %#016x, want %#016x", c.name, part, got, want)
-			}
+			must.Equal(t, kernel(part), want, c.name, part)
 		}
 		if different := slices.Compact(slices.Sorted(slices.Values(c.golden))); len(different) != len(c.golden) {
 			t.Errorf("%s: two parts have one result: a part that stands for another would not be seen", c.name)
@@ -41,9 +39,7 @@ func TestCalibrationsAreFixed(t *testing.T) {
 		"memory-v1: 131072 steps, 8388608 B, applied memory-v1",
 		"branch-v1: 32768 steps, 0 B, applied branch-v1",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
+	must.Equal(t, got, want)
 	if CalibrationWarmup != 10 || CalibrationIterations != 100 || memorySlices*memorySliceWords*8 != 128<<20 {
 		t.Error("another number of iterations, or another buffer, is another measurement")
 	}
@@ -80,9 +76,7 @@ func TestCalibrationValidates(t *testing.T) {
 func TestCalibrationAllocatesNothing(t *testing.T) {
 	for _, name := range Calibrations() {
 		op := must.Get(New(map[string]string{CalibrationKey: name}))(t)
-		if n := testing.AllocsPerRun(2, op.Iterate); n != 0 {
-			t.Errorf("%s: %v allocations an iteration", name, n)
-		}
+		must.Equal(t, testing.AllocsPerRun(2, op.Iterate), 0, name)
 		if err := op.Validate(); err != nil {
 			t.Error(err)
 		}

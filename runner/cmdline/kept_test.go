@@ -50,9 +50,7 @@ func TestKeptPython(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
 			}
-			if want, got := settings(t, src, o), settings(t, kept, sweep.Overrides{}); got != want {
-				t.Errorf("--%s %s kept as\n%s\nis  %s\nwant %s", k.OptionName(), value, kept, got, want)
-			}
+			must.Equal(t, settings(t, kept, sweep.Overrides{}), settings(t, src, o), k.OptionName(), value, kept)
 		}
 	}
 }

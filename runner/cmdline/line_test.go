@@ -83,9 +83,7 @@ func TestSpelled(t *testing.T) {
 	check := func(want string, texts ...string) {
 		t.Helper()
 		all, found, err := line{texts: texts}.spelled()
-		if got := fmt.Sprint(all, found, err); got != want {
-			t.Errorf("%q: %s, want %s", texts, got, want)
-		}
+		must.Equal(t, fmt.Sprint(all, found, err), want, texts)
 	}
 	check("[one.py:bench_a] false <nil>", "one.py")
 	check("[own.py] false <nil>", "own.py")
@@ -254,9 +252,7 @@ func TestUnfilled(t *testing.T) {
 		"sleep {n}": `{n} in "sleep {n}" is taken literally; -P n=1,2 would give it values`, "sleep 0.{n}{k}": `{n} in "sleep 0.{n}{k}" is taken literally; -P n=1,2 would give it values`,
 		"sleep {k}": "", "awk '{print}'": "", "sh -c 'echo ${n}'": "", "echo {{n}}": "", "find . -exec rm {} +": "", "echo {a,b}": "",
 	} {
-		if got := (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		must.Equal(t, (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(), want, text)
 	}
 }
 

@@ -255,9 +255,7 @@ func asNobody(t *testing.T) (dir string, prepare func(*exec.Cmd)) {
 
 func TestDefaultDir(t *testing.T) {
 	for setting, want := range map[string]string{"": "/tmp/neurolens-locks", "/x": "/x"} {
-		if got := DefaultDir(func(string) string { return setting }); got != want {
-			t.Errorf("%q: %s", setting, got)
-		}
+		must.Equal(t, DefaultDir(func(string) string { return setting }), want, setting)
 	}
 }
 
@@ -271,9 +269,7 @@ func TestOwner(t *testing.T) {
 		`{"pid":12,"command":"a","since":"2026-01-02T03:04:05Z"}`: "pid 12 (a) since " +
 			time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04"),
 	} {
-		if got := parseOwner([]byte(text)).String(); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		must.Equal(t, parseOwner([]byte(text)).String(), want, text)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -45,9 +46,7 @@ func TestOf(t *testing.T) {
 		{"a UUID in an order that is not known", mixed, []string{visible + "GPU-b1"}, false, "gpu-b1"},
 		{"a GPU without a UUID", schema.Env{GPUCount: new(int64(1))}, nil, false, "gpu-0"},
 	} {
-		if got := strings.Join(Of(c.env, c.environ, c.cpuOnly), " "); got != c.want {
-			t.Errorf("%s: %s, want %s", c.what, got, c.want)
-		}
+		must.Equal(t, strings.Join(Of(c.env, c.environ, c.cpuOnly), " "), c.want, c.what)
 	}
 }
 
@@ -70,9 +69,7 @@ func TestOfAMD(t *testing.T) {
 		{[]string{rocr + "0", hip + "1"}, "cpu"},
 		{[]string{hip + "-1"}, "cpu"},
 	} {
-		if got := strings.Join(Of(env, c.environ, false), " "); got != c.want {
-			t.Errorf("%q: %s, want %s", c.environ, got, c.want)
-		}
+		must.Equal(t, strings.Join(Of(env, c.environ, false), " "), c.want, c.environ)
 	}
 }
 

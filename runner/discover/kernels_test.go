@@ -184,7 +184,5 @@ func TestOpensCandidatesAlone(t *testing.T) {
 			opened = append(opened, name)
 		}
 	}
-	if got, want := strings.Join(opened, " "), "ch1/baseline_a.py ch1/optimized_a.py"; got != want {
-		t.Errorf("opened %s, want %s", got, want)
-	}
+	must.Equal(t, strings.Join(opened, " "), "ch1/baseline_a.py ch1/optimized_a.py", "opened")
 }

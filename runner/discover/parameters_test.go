@@ -58,9 +58,7 @@ func TestParametersOf(t *testing.T) {
 		if p := ParametersOf(fstest.MapFS{"d/k.py": {Data: []byte(text)}}, "d/k.py", ""); p != nil {
 			got = p.Object + ": " + strings.Join(p.Names, " ")
 		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		must.Equal(t, got, want, text)
 	}
 	tree := fstest.MapFS{"k.py": {Data: []byte("def f(a): pass\nclass C(D): pass\n")}}
 	if p := ParametersOf(tree, "k.py", "f"); p == nil || p.Names[0] != "a" {

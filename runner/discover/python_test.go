@@ -53,9 +53,7 @@ func TestReadModule(t *testing.T) {
 		{"lazy import a\nlazy from b import c\nlazy = 1\n", "names a c lazy, imports a b"},
 		{"def f(): # comment\n  # deeper\n\n  pass\n # anywhere\nimport a\n", "names a f, def f(), imports a"},
 	} {
-		if got := summary(c.source); got != c.want {
-			t.Errorf("%q\ngot  %s\nwant %s", c.source, got, c.want)
-		}
+		must.Equal(t, summary(c.source), c.want, c.source)
 	}
 }
 
@@ -141,9 +139,7 @@ func TestObject(t *testing.T) {
 		if err != nil {
 			got = "error"
 		}
-		if got != want {
-			t.Errorf("%q: got %q, want %q", source, got, want)
-		}
+		must.Equal(t, got, want, source)
 	}
 }
 
@@ -224,9 +220,7 @@ func TestReadsWhatPythonReads(t *testing.T) {
 		slices.Sort(got.Classes)
 		slices.SortFunc(got.Functions, slices.Compare)
 		slices.SortFunc(want.Functions, slices.Compare)
-		if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
-			t.Errorf("%s\ngot  %s\nwant %s", want.Path, g, w)
-		}
+		must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), want.Path)
 		files++
 	}
 	t.Logf("%d files", files)

@@ -84,9 +84,7 @@ func TestAll(t *testing.T) {
 		"src/kernels/softmax.py"+kernel, "src/kernels/bench.yaml=a: 1", "conftest.py=def pytest_benchmark_update_json(): pass\n",
 	)
 	f := must.Get(All(files, Rules(), nil))(t)
-	if len(f.Tools) != 1 {
-		t.Errorf("tools %v", f.Tools)
-	}
+	must.Equal(t, len(f.Tools), 1, "tools", f.Tools)
 	want(t, text(f), `
 ch1 "ch1/x" "baseline" "" ch1/baseline_x.py:run_benchmark
 ch1 "ch1/x" "optimized" "" ch1/optimized_x.py:run_benchmark
@@ -99,9 +97,7 @@ left kernels/readme.txt: pairs: its path does not match ch*/baseline_*.py ch*/ba
 		t.Errorf("a folder that was named and is not there: %v", err)
 	}
 	f = must.Get(All(files, Rules(), []string{".", "kernels"}))(t)
-	if got := len(f.Benchmarks); got != 3 {
-		t.Errorf("%d benchmarks in a folder and one in it:\n%s", got, text(f))
-	}
+	must.Equal(t, len(f.Benchmarks), 3, text(f))
 }
 
 // TestOrder: numbers in paths count by their value.

@@ -84,9 +84,7 @@ func TestEval(t *testing.T) {
 		{`kind < "10"`, "true"},
 		{`gpu.memory == null and gpu.memory == NULL`, "true"},
 	} {
-		if got := evaluate(test[0]); got != test[1] {
-			t.Errorf("%s is %s, want %s", test[0], got, test[1])
-		}
+		must.Equal(t, evaluate(test[0]), test[1], test[0])
 	}
 }
 
@@ -98,15 +96,11 @@ func TestVersions(t *testing.T) {
 	}
 	for i, a := range ordered {
 		for k, b := range ordered {
-			if got := compareVersions(a, b); got != cmp.Compare(i, k) {
-				t.Errorf("%q to %q is %d, want %d", a, b, got, cmp.Compare(i, k))
-			}
+			must.Equal(t, compareVersions(a, b), cmp.Compare(i, k), a, b)
 		}
 	}
 	for _, same := range [][2]string{{"2", "2.0.0"}, {"1.01", "1.1"}, {"V", "v"}, {"1.0-rc.1", "1.0rc1"}, {"1.0", "1.0+cu118"}} {
-		if got := compareVersions(same[0], same[1]); got != 0 {
-			t.Errorf("%q to %q is %d, want 0", same[0], same[1], got)
-		}
+		must.Equal(t, compareVersions(same[0], same[1]), 0, same[0], same[1])
 	}
 }
 
@@ -157,9 +151,7 @@ func TestNull(t *testing.T) {
 		{`((1e308 + 1e308) ?? 3) == 3`, "true"},
 		{`1e308 * 10`, "null: 1e+308 * 10 is NULL"},
 	} {
-		if got := evaluate(test[0]); got != test[1] {
-			t.Errorf("%s is %s, want %s", test[0], got, test[1])
-		}
+		must.Equal(t, evaluate(test[0]), test[1], test[0])
 	}
 }
 

@@ -1,7 +1,6 @@
 package expression
 
 import (
-	"maps"
 	"math"
 	"runtime"
 	"testing"
@@ -131,9 +130,7 @@ func TestGiven(t *testing.T) {
 		}
 	}
 	want := map[string]string{"gpu.memory": "17179869184", "os": "darwin", "gpu.name": "null", "cpu.count": "64", "gpu.peak_bandwidth": "2000000000000"}
-	if got := m.Given(); !maps.Equal(got, want) {
-		t.Errorf("given: %v, want %v", got, want)
-	}
+	must.Equal(t, m.Given(), want, "given")
 	for _, test := range [][3]string{
 		{"gpu.memroy", "1", "unknown fact gpu.memroy: did you mean gpu.memory?"},
 		{"weather", "1", "unknown fact weather: neurolens env --facts lists all"},

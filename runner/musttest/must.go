@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,21 @@ func Fail(t testing.TB, err error, want string, about ...any) {
 	if err == nil || !is {
 		t.Errorf("%q: got %v, want %s", about, err, want)
 	}
+}
+
+// Equal reports a value that is not the wanted one. An empty list or map equals nil. about describes the value.
+func Equal[T any](t testing.TB, got, want T, about ...any) {
+	t.Helper()
+	if reflect.DeepEqual(got, want) {
+		return
+	}
+	switch a, b := reflect.ValueOf(got), reflect.ValueOf(want); a.Kind() {
+	case reflect.Slice, reflect.Map:
+		if a.Len() == 0 && b.Len() == 0 {
+			return
+		}
+	}
+	t.Errorf("%sgot  %+v\nwant %+v", fmt.Sprintln(about...), got, want)
 }
 
 // Have skips the test if an error says why something is not here, unless NEUROLENS_TEST_REQUIRE has the word for it.

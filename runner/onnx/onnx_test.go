@@ -37,9 +37,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range Names() {
 		for _, precision := range Precisions() {
 			got := fmt.Sprintf("%x", sha256.Sum256(generate(t, name, precision)))
-			if want := golden[name+" "+precision]; got != want {
-				t.Errorf("%q: %q,", name+" "+precision, got)
-			}
+			must.Equal(t, got, golden[name+" "+precision], name+" "+precision)
 		}
 	}
 }
@@ -77,22 +75,14 @@ func TestStructure(t *testing.T) {
 				t.Errorf("operator sets %v", sets)
 			}
 			g := m.sub(t, 7)[0]
-			if g.text(2) != c.name {
-				t.Errorf("graph %q", g.text(2))
-			}
-			if got := values(t, g.sub(t, 11)); !slices.Equal(got, c.inputs) {
-				t.Errorf("inputs %q, want %q", got, c.inputs)
-			}
-			if got := values(t, g.sub(t, 12)); !slices.Equal(got, c.outputs) {
-				t.Errorf("outputs %q, want %q", got, c.outputs)
-			}
+			must.Equal(t, g.text(2), c.name, "graph")
+			must.Equal(t, values(t, g.sub(t, 11)), c.inputs, "inputs")
+			must.Equal(t, values(t, g.sub(t, 12)), c.outputs, "outputs")
 			var ops []string
 			for _, n := range g.sub(t, 1) {
 				ops = append(ops, n.text(4))
 			}
-			if !slices.Equal(ops, c.nodes) {
-				t.Errorf("nodes %q, want %q", ops, c.nodes)
-			}
+			must.Equal(t, ops, c.nodes, "nodes")
 		})
 	}
 }
@@ -225,9 +215,7 @@ func binaryFloat(bits uint16, exponentBits, fractionBits int) float64 {
 
 func TestAliases(t *testing.T) {
 	for alias, canonical := range map[string]string{"half": "fp16", "float32": "fp32", "bfloat16": "bf16", "FP64": "fp64", "tf32": "fp32"} {
-		if string(generate(t, "add", alias)) != string(generate(t, "add", canonical)) {
-			t.Errorf("%s is not %s", alias, canonical)
-		}
+		must.Equal(t, string(generate(t, "add", alias)), string(generate(t, "add", canonical)), alias, canonical)
 	}
 }
 

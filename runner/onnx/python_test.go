@@ -29,9 +29,7 @@ func TestRuntime(t *testing.T) {
 	out := must.Get(cmd.Output())(t)
 	for line := range strings.Lines(string(out)) {
 		file, got, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if got != want[file] {
-			t.Errorf("%s: %s, want %s", file, got, want[file])
-		}
+		must.Equal(t, got, want[file], file)
 		delete(want, file)
 	}
 	if len(want) > 0 {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // outputs are what processes wrote on standard output, one after the other.
@@ -254,9 +256,7 @@ func TestCheck(t *testing.T) {
 		{(&ExtractRule{Name: "accuracy", Better: "lower"}).CheckBetter(), "for accuracy, higher is better"},
 		{(&ExtractRule{Name: "loss", Better: "lower"}).CheckBetter(), "<nil>"},
 	} {
-		if got := fmt.Sprint(c.err); got != c.want {
-			t.Errorf("got %s: want %s", got, c.want)
-		}
+		must.Equal(t, fmt.Sprint(c.err), c.want)
 	}
 }
 
@@ -301,7 +301,5 @@ func TestBlame(t *testing.T) {
 		last = rule
 		cancel()
 	})
-	if last != 0 {
-		t.Errorf("rule %d was begun when time was over in the first", last)
-	}
+	must.Equal(t, last, 0, "rule")
 }

@@ -63,9 +63,7 @@ func TestFind(t *testing.T) {
 	if runtime.GOOS != "linux" { // whose files say when they were changed, whatever their time of modification
 		want = slices.Delete(want, 1, 2)
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%q\nwant %q", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 // TestLinksToOld: what a run links is not what it has written: a file of before stays where it is. New files are found behind a link too.
@@ -90,9 +88,7 @@ func TestLinksToOld(t *testing.T) {
 		write(t, "made", elsewhere, "made")
 		link(os.Link, write(t, "twice", dir, "out/new1"), dir, "out/new2")
 	})
-	if want := []string{"out/new1 5", "out/new2 5", "out/dlink/made 4"}; !slices.Equal(got, want) {
-		t.Errorf("%q\nwant %q", got, want)
-	}
+	must.Equal(t, got, []string{"out/new1 5", "out/new2 5", "out/dlink/made 4"})
 }
 
 // TestOneName: a file that two patterns find is one, each file has a path of its own, and links lead nowhere.

@@ -219,25 +219,18 @@ func FuzzRead(f *testing.F) {
 		for _, n := range a.Shape {
 			size *= n
 		}
-		if min(size, maxCompared) != len(a.Values) {
-			t.Errorf("shape %v has %d values", a.Shape, len(a.Values))
-		}
+		must.Equal(t, min(size, maxCompared), len(a.Values), "shape", a.Shape)
 	})
 }
 
 func TestPositions(t *testing.T) {
-	small := positions(5, 3)
-	if !slices.Equal(small, []int{0, 1, 2, 3, 4}) {
-		t.Errorf("got %v", small)
-	}
+	must.Equal(t, positions(5, 3), []int{0, 1, 2, 3, 4})
 	size := 3*maxCompared + 17
 	a, b := positions(size, 1), positions(size, 2)
 	if len(a) != maxCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
 		t.Errorf("%d positions from %d to %d", len(a), a[0], a[len(a)-1])
 	}
-	if !slices.Equal(a, positions(size, 1)) {
-		t.Error("one seed gave two samples")
-	}
+	must.Equal(t, a, positions(size, 1), "one seed gave two samples")
 }
 
 // TestSamples: of a large output the same values are kept, in whatever format and order it was written.

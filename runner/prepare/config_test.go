@@ -45,9 +45,7 @@ func TestConfigHashIsFrozen(t *testing.T) {
 	} {
 		s := must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
 		for i := range s.Points {
-			if got := configHash(&s.Points[i]); got != want[i] {
-				t.Errorf("point %d of\n%s\nhas the hash %s, want %s", i, text, got, want[i])
-			}
+			must.Equal(t, configHash(&s.Points[i]), want[i], "point", i, text)
 		}
 	}
 }
@@ -180,9 +178,7 @@ func TestSameFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		must.Do(t, c.do())
-		if changed := h.forgetChanged(); changed != c.changed {
-			t.Errorf("%s: changed %v", c.name, changed)
-		}
+		must.Equal(t, h.forgetChanged(), c.changed, c.name)
 	}
 }
 

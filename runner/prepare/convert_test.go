@@ -170,16 +170,12 @@ func TestConvertedOnce(t *testing.T) {
 				t.Errorf("%s: the worker is not told of %s", what, path)
 			}
 		}
-		if len(b.calls) != calls {
-			t.Errorf("%s: %d conversions, want %d", what, len(b.calls), calls)
-		}
+		must.Equal(t, len(b.calls), calls, what)
 		return path
 	}
 	session, targets := b.session("fp32, fp16")
 	path := check("first", 1, targets)
-	if filepath.Dir(path) != filepath.Join(b.cache, "neurolens", "models") {
-		t.Errorf("it lies at %s", path)
-	}
+	must.Equal(t, filepath.Dir(path), filepath.Join(b.cache, "neurolens", "models"), "it lies at", path)
 	if c := b.calls[0]; !slices.Equal(c[len(c)-4:len(c)-2], []string{"onnxruntime", "fp16"}) || c[len(c)-2] != absolute(t, "model.onnx") {
 		t.Errorf("command %q", c[3:])
 	}
@@ -255,9 +251,7 @@ func TestBrokenConverter(t *testing.T) {
 				t.Errorf("%s, %s: %s\nwant %s", name, target.Point.Precision, got, want)
 			}
 		}
-		if len(b.calls) != 1 {
-			t.Errorf("%s: called %d times", name, len(b.calls))
-		}
+		must.Equal(t, len(b.calls), 1, name)
 		if drafts, _ := filepath.Glob(filepath.Join(b.cache, "neurolens", "models", draftPrefix+"*")); len(drafts) > 0 {
 			t.Errorf("%s: left: %q", name, drafts)
 		}
@@ -438,9 +432,7 @@ grid: {f: [a, c]}
 		return facts
 	}
 	want := map[string]string{"inputs.sha256.a.npy": hashOf([]byte("one")), "session.sha256.ops.so": hashOf([]byte("lib"))}
-	if got := hashes(); !maps.Equal(got, want) {
-		t.Errorf("facts %v, want %v", got, want)
-	}
+	must.Equal(t, hashes(), want, "facts")
 	if got, want := refused(b.target(targets, &s.Points[1])), "error in setup, model: s.yaml:3: inputs.a: c.npy: no such file or directory"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

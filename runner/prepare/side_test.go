@@ -44,9 +44,7 @@ func TestAbsent(t *testing.T) {
 		if c.want != "" {
 			want = c.want + " does not exist on side base"
 		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
-		}
+		must.Equal(t, got, want, name)
 		if err := s.absent(&c.point, 1); err != nil {
 			t.Errorf("%s: head: %v", name, err)
 		}
@@ -78,9 +76,7 @@ func TestReplacePaths(t *testing.T) {
 		"/home/me/tre":                       "/home/me/tre",
 		"/home/me/tree.old":                  "/home/me/tree.old",
 	} {
-		if got := s.replacePaths(text, func(_, below string) string { return "<" + below + ">" }); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		must.Equal(t, s.replacePaths(text, func(_, below string) string { return "<" + below + ">" }), want, text)
 	}
 }
 
@@ -109,9 +105,7 @@ func TestEnviron(t *testing.T) {
 			"PATH=" + root + "/lib:" + root + "/.venv:" + user + "/.venv", "SET=1",
 		}
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("side %d: %q, want %q", i, got, want)
-		}
+		must.Equal(t, got, want, "side", i)
 	}
 	must.Do(t, os.Mkdir(base+"/.venv", 0o700))
 	if got, want := targets.environ(1, nil), "PATH="+head+"/lib:"+head+"/.venv:"+user+"/.venv"; !slices.Contains(got, want) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -134,9 +135,7 @@ func TestAdvise(t *testing.T) {
 		if a.State != c.state || a.Value != c.value || !strings.HasPrefix(remedy, c.remedy) || (remedy == "") != (c.remedy == "") {
 			t.Errorf("%s with %s: %+v, want %s", c.check, c.facts, a, c.remedy)
 		}
-		if (a.Why == "") != (a.State == StateOK) {
-			t.Errorf("%s with %s: why is %q", c.check, c.facts, a.Why)
-		}
+		must.Equal(t, a.Why == "", a.State == StateOK, c.check, c.facts, a.Why)
 	}
 }
 
@@ -226,9 +225,7 @@ func TestAdviseKnowsWhatReadReads(t *testing.T) {
 		"throttling": StateAdvice, "battery": StateOK, "virtualization": StateAdvice, "steal": StateAdvice,
 		"cpu_limit": StateAdvice, "memory_limit": StateAdvice, "affinity": StateAdvice,
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 func TestWarnings(t *testing.T) {
@@ -258,9 +255,7 @@ func TestWarnings(t *testing.T) {
 		if c.devices != "" {
 			devices = []string{c.devices}
 		}
-		if got := strings.Join(Warnings(env, pairs(c.facts), devices), " "); got != c.want {
-			t.Errorf("%+v: got %q", c, got)
-		}
+		must.Equal(t, strings.Join(Warnings(env, pairs(c.facts), devices), " "), c.want, c)
 	}
 	if got := Warnings(schema.Env{}, map[string]string{"load.1m": "99"}, nil); len(got) > 0 {
 		t.Errorf("a load on unknown processors: %v", got)
@@ -292,9 +287,7 @@ func TestBetween(t *testing.T) {
 		{"gpu.0.foreign=none;gpu.0.clock_sm=5", "gpu.0.foreign=none;gpu.0.clock_sm=9", "gpu.0.foreign=none;gpu.0.clock_sm=5"},
 		{"gpu.0.foreign=none", "gpu.watch=timeout", "gpu.0.foreign=none;gpu.watch=timeout"},
 	} {
-		if got, want := Between(pairs(c[0]), pairs(c[1])), pairs(c[2]); !maps.Equal(got, want) {
-			t.Errorf("between %s and %s: %v, want %v", c[0], c[1], got, want)
-		}
+		must.Equal(t, Between(pairs(c[0]), pairs(c[1])), pairs(c[2]), "between", c[0], c[1])
 	}
 }
 
@@ -344,9 +337,7 @@ func TestForeign(t *testing.T) {
 		{[]int{99, 20, 11, 20}, "20 99"}, // 99 is an id of another container
 		{[]int{30, 40}, "30 40"},
 	} {
-		if got := foreign(root, c.pids, 10); got != c.want {
-			t.Errorf("%v: got %q, want %q", c.pids, got, c.want)
-		}
+		must.Equal(t, foreign(root, c.pids, 10), c.want, c.pids)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 	"unicode/utf8"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestChildThatMisbehaves(t *testing.T) {
@@ -202,8 +204,6 @@ func FuzzAMD(f *testing.F) {
 				t.Errorf("%s = %q, missing %q", name, value, facts.missing[name])
 			}
 		}
-		if (facts.known["gpu.count"] == "") != (facts.missing["gpu"] == absent) {
-			t.Errorf("known %v, missing %v", facts.known, facts.missing)
-		}
+		must.Equal(t, facts.known["gpu.count"] == "", facts.missing["gpu"] == absent, "known", facts.known, facts.missing)
 	})
 }

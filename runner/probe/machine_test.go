@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 func TestFingerprint(t *testing.T) {
@@ -22,9 +24,7 @@ func TestFingerprint(t *testing.T) {
 		{"---", "1", 1, nil, "unknown-1c-1g"},
 	} {
 		got := fingerprint(c.cpu, c.cores, c.memory, c.devices)
-		if got[:len(got)-9] != c.want {
-			t.Errorf("%s: %s, want %s-...", c.cpu, got, c.want)
-		}
+		must.Equal(t, got[:len(got)-9], c.want, c.cpu, got)
 	}
 	if got, want := fingerprint("AMD EPYC", "2", 24*gib, []string{h100}), "epyc-2c-24g-1xh100-80gb-hbm3-"+goldenDigits; got != want {
 		t.Errorf("fingerprint changed: %s, want %s", got, want)
@@ -52,9 +52,7 @@ func TestMemoryClassForgivesReservedMemory(t *testing.T) {
 		{1900, 2},
 		{500, 1},
 	} {
-		if got := memoryClass(c.visible * mib); got != c.want {
-			t.Errorf("%d MiB: class %d, want %d", c.visible, got, c.want)
-		}
+		must.Equal(t, memoryClass(c.visible*mib), c.want, c.visible)
 	}
 }
 

@@ -1,10 +1,11 @@
 package probe
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestMaskArguments: secrets are hidden however they are given, and what only looks like one stays.
@@ -32,9 +33,7 @@ func TestMaskArguments(t *testing.T) {
 		{[]string{"sh", "-c", "curl -u me:pw -H 'Cookie: a=b' https://host/x"}, []string{"sh", "-c", "curl -u me:<hidden> -H 'Cookie: <hidden>' https://host/x"}},
 		{[]string{"./x", "correct-horse-battery"}, []string{"./x", "<hidden>"}},
 	} {
-		if got := mask.Arguments(c.given); !slices.Equal(got, c.want) {
-			t.Errorf("%q became %q, want %q", c.given, got, c.want)
-		}
+		must.Equal(t, mask.Arguments(c.given), c.want, c.given)
 	}
 	for _, line := range []string{
 		"--tokens 128", "--max-tokens=256", "--max-token 12", "--key-size 8", "tokenizer=gpt2", "--tokenizer gpt2", "--pad-token <pad>", "--eos_token=</s>",
@@ -44,12 +43,8 @@ func TestMaskArguments(t *testing.T) {
 		"metric a: /etc/passwd: the process did not write it", "docker run -u 1000:1000 image", "python3 -u x.py", "--user name", "fortune cookie",
 	} {
 		given := strings.Fields(line)
-		if got := mask.Arguments(given); !slices.Equal(got, given) {
-			t.Errorf("%q became %q", given, got)
-		}
-		if got := mask.Text(line); got != line {
-			t.Errorf("%q became %q", line, got)
-		}
+		must.Equal(t, mask.Arguments(given), given)
+		must.Equal(t, mask.Text(line), line)
 	}
 }
 
@@ -92,8 +87,6 @@ func TestRedact(t *testing.T) {
 		if !kept {
 			expected = redacted
 		}
-		if got != expected {
-			t.Errorf("%s: %q, want %q", fact, got, expected)
-		}
+		must.Equal(t, got, expected, fact)
 	}
 }

@@ -46,17 +46,11 @@ func TestDriverSaysWhatThereIs(t *testing.T) {
 	}
 	want["gpu.1.throttle"] = "power_cap hardware_thermal"
 	for name, value := range want {
-		if devices.Facts[name] != value {
-			t.Errorf("%s = %q, want %q", name, devices.Facts[name], value)
-		}
+		must.Equal(t, devices.Facts[name], value, name)
 	}
-	if len(devices.Facts) != len(want) {
-		t.Errorf("%d facts, want %d: %v", len(devices.Facts), len(want), devices.Facts)
-	}
+	must.Equal(t, len(devices.Facts), len(want), devices.Facts)
 	for _, name := range []string{"gpu.0.ecc", "gpu.1.vbios", "gpu.0.power_limit_default", "gpu.0.foreign"} {
-		if devices.Missing[name] != unsupported {
-			t.Errorf("%s: reason %q, want %s", name, devices.Missing[name], unsupported)
-		}
+		must.Equal(t, devices.Missing[name], unsupported, name)
 	}
 	env := Read(t.Context(), Options{
 		Root: tree(server), Dir: t.TempDir(), GPU: func(context.Context) Devices { return devices },
@@ -80,9 +74,7 @@ func TestDriversThatLackSomething(t *testing.T) {
 		{"-DINIT=999", "gpu", unsupported},
 	} {
 		devices := queryChild(t.Context(), role, fakeDriver(t, c.flag))
-		if devices.Missing[c.name] != c.why {
-			t.Errorf("%s: %s is missing for %q, want %s; facts %v", c.flag, c.name, devices.Missing[c.name], c.why, devices.Facts)
-		}
+		must.Equal(t, devices.Missing[c.name], c.why, c.flag, c.name, devices.Facts)
 		if c.name != "gpu" && devices.Facts["gpu.0.name"] == "" {
 			t.Errorf("%s: the rest is missing too: %v", c.flag, devices)
 		}
@@ -121,9 +113,7 @@ func TestWatcher(t *testing.T) {
 		"gpu.0.processes": "0", "gpu.0.foreign": none, "gpu.1.processes": "3", "gpu.1.foreign": "1",
 		"gpu.1.throttle": "power_cap hardware_thermal", "gpu.0.throttled_power.total": "20001000", "gpu.count": "", "gpu.watch": "",
 	} {
-		if before[name] != want {
-			t.Errorf("%s = %q, want %q", name, before[name], want)
-		}
+		must.Equal(t, before[name], want, name)
 	}
 	facts := Between(before, w.Read())
 	for name := range facts {

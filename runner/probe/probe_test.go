@@ -185,9 +185,7 @@ func TestReadKnowsAServer(t *testing.T) {
 		delete(got, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if got[name] != want[name] {
-			t.Errorf("%s = %q (missing %q), want %q", name, got[name], env.Missing[name], want[name])
-		}
+		must.Equal(t, got[name], want[name], name, env.Missing[name])
 		delete(got, name)
 	}
 	if len(got) > 0 {
@@ -210,9 +208,7 @@ func checkColumns(t *testing.T, env schema.Env) {
 		{fmt.Sprint(env.GPUCount, env.GPUName, env.GitDirty), "<nil><nil>"},
 		{env.Missing["gpu"] + env.Missing["git.commit"], absent + absent},
 	} {
-		if c[0] != c[1] {
-			t.Errorf("column: got %q, want %q", c[0], c[1])
-		}
+		must.Equal(t, c[0], c[1])
 	}
 }
 
@@ -228,9 +224,7 @@ func TestReadGivesReasons(t *testing.T) {
 	}
 	denied := readTree(t, refusing{tree(server), "proc/meminfo", fs.ErrPermission})
 	for _, name := range []string{"memory.total", "memory.swap", "machine"} {
-		if denied.Missing[name] != permission {
-			t.Errorf("%s: reason %q, want %s", name, denied.Missing[name], permission)
-		}
+		must.Equal(t, denied.Missing[name], permission, name)
 	}
 	for name := range denied.Missing {
 		if _, known := denied.Facts[name]; known {
@@ -274,9 +268,7 @@ func TestVolatileIsSmall(t *testing.T) {
 		"load.1m": "0.25", "psi.cpu_some_avg10": "1.5", "cpu.frequency": "2596.136", "cpu.temperature": "44.5",
 		"memory.swap_used": "3072", "cpu.throttles.total": "7", "cpu.steal.total": "50", "cpu.time.total": "2000",
 	}
-	if got := volatile(tree(server)); !maps.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	must.Equal(t, volatile(tree(server)), want)
 }
 
 func TestReadThisMachine(t *testing.T) {
@@ -302,17 +294,13 @@ func TestContainerOfVersion1Cgroups(t *testing.T) {
 		"cgroup.version": "1", "cgroup.memory_max": "1073741824", "cgroup.cpu_max": "max", "cgroup.cpuset": "0-3",
 		"container": "docker",
 	} {
-		if env.Facts[name] != want {
-			t.Errorf("%s = %q, want %q", name, env.Facts[name], want)
-		}
+		must.Equal(t, env.Facts[name], want, name)
 	}
 	env = readTree(t, tree(map[string]string{
 		"proc/self/cgroup":                           "4:memory:/\n",
 		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
 	}))
-	if got := env.Facts["cgroup.memory_max"]; got != unlimited {
-		t.Errorf("the largest number is no limit: got %q, want %s", got, unlimited)
-	}
+	must.Equal(t, env.Facts["cgroup.memory_max"], unlimited)
 }
 
 func TestVirtualization(t *testing.T) {
@@ -325,9 +313,7 @@ func TestVirtualization(t *testing.T) {
 		env := readTree(t, tree(map[string]string{
 			"proc/cpuinfo": "flags\t: " + c.flags + "\n", "sys/class/dmi/id/product_name": c.product,
 		}))
-		if got := env.Facts["virtualization"]; got != c.want {
-			t.Errorf("%+v: got %q", c, got)
-		}
+		must.Equal(t, env.Facts["virtualization"], c.want, c)
 	}
 }
 
@@ -348,15 +334,11 @@ func TestEnviron(t *testing.T) {
 	t.Parallel()
 	f := newFacts()
 	readEnviron([]string{"MY_API_TOKEN=abcd1234efgh", "LD_LIBRARY_PATH=/opt/abcd1234efgh/lib:/usr/lib", "OMP_SECRET_TOKEN=x", "LC_ALL=C", "MALLOC_ARENA_MAX=1", "MODE=slow"}, f)
-	if got := f.known["env.LD_LIBRARY_PATH"]; got != "/opt/<hidden>/lib:/usr/lib" {
-		t.Errorf("LD_LIBRARY_PATH is %q", got)
-	}
+	must.Equal(t, f.known["env.LD_LIBRARY_PATH"], "/opt/<hidden>/lib:/usr/lib")
 	if f.known["env.LC_ALL"] != "C" || f.known["env.MALLOC_ARENA_MAX"] != "1" || f.known["env.MODE"] != "" {
 		t.Errorf("%v", f.known)
 	}
-	if got := f.known["env.OMP_SECRET_TOKEN"]; got != "<hidden>" {
-		t.Errorf("OMP_SECRET_TOKEN is %q", got)
-	}
+	must.Equal(t, f.known["env.OMP_SECRET_TOKEN"], "<hidden>")
 }
 
 // run runs a tool in dir, apart from any configuration of this machine.
@@ -445,12 +427,8 @@ func TestGitErrors(t *testing.T) {
 		t.Errorf("no folder: %v", f.missing)
 	}
 	dubious := &exec.ExitError{Stderr: []byte("fatal: detected dubious ownership in repository at '/x'")}
-	if why := reason(gitError(dubious)); why != permission {
-		t.Errorf("dubious ownership: %s", why)
-	}
-	if why := reason(gitError(&exec.ExitError{Stderr: []byte("fatal: unknown")})); why != unsupported {
-		t.Errorf("unknown error: %s", why)
-	}
+	must.Equal(t, reason(gitError(dubious)), permission, "dubious ownership")
+	must.Equal(t, reason(gitError(&exec.ExitError{Stderr: []byte("fatal: unknown")})), unsupported, "unknown error")
 	t.Setenv("PATH", t.TempDir())
 	if f := gitFacts(t, "."); f.missing["git.commit"] != absent {
 		t.Errorf("no git: %v", f.missing)
@@ -504,9 +482,7 @@ func TestParsers(t *testing.T) {
 		if err != nil {
 			got = ""
 		}
-		if got != c.want {
-			t.Errorf("%s(%q) = %q, %v, want %q", c.name, c.text, got, err, c.want)
-		}
+		must.Equal(t, got, c.want, c.name, c.text)
 	}
 }
 
@@ -520,9 +496,7 @@ func TestScrub(t *testing.T) {
 		{"TORCH_HOME", "/a/hf_abcdefghijklmnopqrstuvwx/b", "/a/<hidden>/b"},
 		{"LD_LIBRARY_PATH", "/opt/sk-learn/lib", "/opt/sk-learn/lib"},
 	} {
-		if got := scrub(c[0], c[1]); got != c[2] {
-			t.Errorf("scrub(%s, %s) = %q, want %q", c[0], c[1], got, c[2])
-		}
+		must.Equal(t, scrub(c[0], c[1]), c[2], c[0], c[1])
 	}
 }
 
@@ -533,9 +507,7 @@ func TestARMProcessorHasAName(t *testing.T) {
 	if want := "ARM implementer 0x41 part 0xd40"; env.CPUModel != want || env.Facts["cpu.isa"] != "asimd sve" {
 		t.Errorf("model %q, isa %q, want %q", env.CPUModel, env.Facts["cpu.isa"], want)
 	}
-	if env.Missing["virtualization"] != unsupported {
-		t.Errorf("virtualization: %q, want %s", env.Missing["virtualization"], unsupported)
-	}
+	must.Equal(t, env.Missing["virtualization"], unsupported, "virtualization")
 }
 
 // FuzzHost gives every file the same content. Each fact has to be a clean text or a reason, never both.

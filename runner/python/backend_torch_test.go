@@ -149,9 +149,7 @@ func TestProfileTorch(t *testing.T) {
 	if outer.DurationNS == nil || inner.DurationNS == nil || float64(*outer.DurationNS) != outer.Counters["self_cpu_ns"] {
 		t.Fatalf("aten::linear %+v, aten::addmm %+v: the time of the product is the inner one's", outer, inner)
 	}
-	if flops := inner.Counters["flops"]; flops != 40*2*8*128*64*64 {
-		t.Errorf("%v flops", flops)
-	}
+	must.Equal(t, inner.Counters["flops"], 40*2*8*128*64*64)
 	if o.Stages.Profile == nil || total > *o.Stages.Profile {
 		t.Errorf("operators took %d ns of the stage, %v", total, o.Stages.Profile)
 	}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -96,9 +95,7 @@ func sized(batch, seq, precision string) map[string]string {
 func checkApplied(t *testing.T, o task.Outcome, want map[string]string) {
 	t.Helper()
 	for key, text := range want {
-		if o.Applied[key] != text {
-			t.Errorf("applied %s is %q, want %q; all of it: %v", key, o.Applied[key], text, o.Applied)
-		}
+		must.Equal(t, o.Applied[key], text, "applied", key, o.Applied)
 	}
 }
 
@@ -150,9 +147,7 @@ func TestONNXRuntimePrecisions(t *testing.T) {
 				}
 				o := runOK(t, spec)
 				checkApplied(t, o, map[string]string{"precision": c.precision, "compute": c.compute})
-				if got := strings.Join(o.Warnings, " "); got != c.warning {
-					t.Errorf("warnings %q, want %q", got, c.warning)
-				}
+				must.Equal(t, strings.Join(o.Warnings, " "), c.warning, "warnings")
 			}
 		})
 	}
@@ -358,9 +353,7 @@ func TestProfileONNXRuntime(t *testing.T) {
 		}
 	}
 	want := []string{"InsertedPrecisionFreeCast_x", "MatMul/product", "Add/y", "InsertedPrecisionFreeCast_y"}
-	if !slices.Equal(names, want) {
-		t.Errorf("ops %q, want %q", names, want)
-	}
+	must.Equal(t, names, want, "ops")
 	if samples(o) > 0 || o.Applied["compute"] != "fp32" || o.Stages.Profile == nil {
 		t.Errorf("%d samples, applied %v", samples(o), o.Applied)
 	}

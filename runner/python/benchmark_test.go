@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -119,9 +120,7 @@ class Bench:
 		"batch_size": "8", "param.size": "5", "device": "cpu", "ok": "true", "small": "1e-7", "none": "None",
 		"param.rate": "", "param.flag": "", "precision": "", "timing": "perf_counter",
 	} {
-		if got := o.Applied[key]; got != want {
-			t.Errorf("applied %s is %q, want %q", key, got, want)
-		}
+		must.Equal(t, o.Applied[key], want, "applied", key)
 	}
 }
 
@@ -263,9 +262,7 @@ func TestGetConfig(t *testing.T) {
 				own["iterations"] = strconv.Itoa(c.measured)
 			}
 			for _, key := range []string{"warmup", "iterations"} {
-				if got := o.Applied[key]; got != own[key] {
-					t.Errorf("applied %s is %q, want %q", key, got, own[key])
-				}
+				must.Equal(t, o.Applied[key], own[key], "applied", key)
 			}
 		})
 	}
@@ -308,16 +305,12 @@ func TestReturnedMetrics(t *testing.T) {
 			t.Errorf("%s %+v, want %+v", name, m, want)
 		}
 	}
-	if o.Facts["runner.not_finite.wild"] != "3" {
-		t.Errorf("facts %v", o.Facts)
-	}
+	must.Equal(t, o.Facts["runner.not_finite.wild"], "3", "facts", o.Facts)
 	if len(o.Warnings) != 1 || o.Warnings[0] != "not_finite" {
 		t.Errorf("warnings %v", o.Warnings)
 	}
 	o = runOK(t, bench(`{"tpot_times_ms": [0.001] * 100_000}`))
-	if n := len(metric(o, "tpot").Ticks); n != 300_000 {
-		t.Errorf("%d samples of tpot, want 300000", n)
-	}
+	must.Equal(t, len(metric(o, "tpot").Ticks), 300_000)
 	for returned, want := range map[string]string{
 		`{"ttft_times_ms": ["fast"]}`:     "benchmark_fn returned ttft_times_ms ['fast']",
 		`{"metrics": [1, 2]}`:             "benchmark_fn returned metrics [1, 2]: want a dict",
@@ -366,9 +359,7 @@ class Config:
 		if o.Facts["runner.config_ignored"] != want || slices.Contains(o.Warnings, WarnConfigIgnored) != (want != "") {
 			t.Errorf("%s: %q, warnings %v", config, o.Facts["runner.config_ignored"], o.Warnings)
 		}
-		if own := o.Facts["runner.own_timeouts"]; own != "" {
-			t.Errorf("%s: own deadlines %q", config, own)
-		}
+		must.Equal(t, o.Facts["runner.own_timeouts"], "", config)
 	}
 	for config, want := range map[string]string{
 		"{'setup_timeout_seconds': 'long'}": "get_config: setup_timeout_seconds 'long': want seconds",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -106,9 +107,7 @@ func TestDevices(t *testing.T) {
 				return
 			}
 			check(t, o, schema.StatusOK, "", "", "")
-			if o.Applied["backend"] != c.applied {
-				t.Errorf("applied %q, want %q", o.Applied["backend"], c.applied)
-			}
+			must.Equal(t, o.Applied["backend"], c.applied, "applied")
 		})
 	}
 }

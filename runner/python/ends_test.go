@@ -99,9 +99,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := runSpec(t, benchmark(t, c.text, nil))
 			check(t, o, c.status, c.stage, c.kind, c.want)
-			if n := samples(o); n != c.samples {
-				t.Errorf("%d samples, want %d", n, c.samples)
-			}
+			must.Equal(t, samples(o), c.samples)
 			if strings.HasPrefix(name, "raise") && !strings.Contains(o.Facts["runner.traceback"], "bench.py") {
 				t.Errorf("traceback %q", o.Facts["runner.traceback"])
 			}
@@ -111,9 +109,7 @@ func TestEnds(t *testing.T) {
 			if name == "segfault" && !strings.Contains(o.Facts["runner.stack"], "line 13 in act") {
 				t.Errorf("stack %q", o.Facts["runner.stack"])
 			}
-			if (name == "close all") != slices.Contains(o.Warnings, "applied_unknown") {
-				t.Errorf("warnings %v", o.Warnings)
-			}
+			must.Equal(t, name == "close all", slices.Contains(o.Warnings, "applied_unknown"), "warnings", o.Warnings)
 		})
 	}
 }
@@ -137,9 +133,7 @@ func TestLostEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := runSpec(t, benchmark(t, c.text+lost, nil))
 			check(t, o, c.status, c.stage, c.kind, "")
-			if n := samples(o); n != c.samples {
-				t.Errorf("%d samples, want %d", n, c.samples)
-			}
+			must.Equal(t, samples(o), c.samples)
 			s := o.Stages
 			if s.Setup == nil || s.Warmup == nil || s.Measure == nil || (s.Teardown == nil) != (name == "segfault") {
 				t.Fatalf("stages %+v", s)
@@ -173,9 +167,7 @@ func TestManyIterations(t *testing.T) {
 	spec := benchmark(t, misdeed("pass"), nil)
 	spec.Iterations = n
 	o := runOK(t, spec)
-	if got := samples(o); got != n {
-		t.Errorf("%d samples, want %d", got, n)
-	}
+	must.Equal(t, samples(o), n)
 	latency := metric(o, "latency")
 	if latency.Clock != "perf_counter" || latency.Level != schema.LevelIteration {
 		t.Errorf("clock %q, level %q", latency.Clock, latency.Level)
@@ -183,9 +175,7 @@ func TestManyIterations(t *testing.T) {
 	if o.Facts["timer.floor_ns"] == "" || o.Facts["python.version"] == "" || o.Facts["python.gc"] == "" {
 		t.Errorf("facts %v", o.Facts)
 	}
-	if len(metric(o, "peak_memory").Ticks) != 1 {
-		t.Errorf("metrics %+v", o.Metrics)
-	}
+	must.Equal(t, len(metric(o, "peak_memory").Ticks), 1, "metrics", o.Metrics)
 	t.Logf("%d iterations in %v", n, time.Duration(*o.Stages.Measure))
 }
 
@@ -197,9 +187,7 @@ func TestHangIsKilled(t *testing.T) {
 		spec.Deadlines.Measure = time.Second // for 15 iterations, on a busy machine too
 		o := runSpec(t, spec)
 		check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout", "timeouts.measure")
-		if n := samples(o); n != 15 {
-			t.Errorf("%d samples, want 15", n)
-		}
+		must.Equal(t, samples(o), 15)
 		if stack := o.Facts["runner.stack"]; !strings.Contains(stack, `bench.py", line 14 in act`) {
 			t.Errorf("stack %q", stack)
 		}
@@ -235,9 +223,7 @@ func TestFlood(t *testing.T) {
 	spec.OutputLimit = 8 << 20
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusOutputLimit, schema.StageMeasure, "output_limit", "")
-	if n := samples(o); n != 15 {
-		t.Errorf("%d samples, want 15", n)
-	}
+	must.Equal(t, samples(o), 15)
 }
 
 // TestMultiprocessing: processes of the benchmark import its module by name, and run neither it nor the worker again.

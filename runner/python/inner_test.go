@@ -42,9 +42,7 @@ func TestCalibrate(t *testing.T) {
 		{50, 2000}, {49, 5000}, {1, 100_000}, {998, 200}, {10_000, 10}, {60_000, 2}, {100_000, 1}, {5_000_000, 1},
 	} {
 		out := must.Get(exec.Command(interpreter(t).Path, "-c", calibration, string(source), strconv.Itoa(c.call)).Output())(t)
-		if strings.TrimSpace(string(out)) != strconv.Itoa(c.count) {
-			t.Errorf("a call of %d ns: %q in a sample, want %d", c.call, out, c.count)
-		}
+		must.Equal(t, strings.TrimSpace(string(out)), strconv.Itoa(c.count), "a call", c.call, out, c.count)
 	}
 }
 
@@ -84,9 +82,7 @@ func TestInnerLoop(t *testing.T) {
 			t.Errorf("%s: tick %v, %d warm-up iterations", name, m.Tick, len(m.WarmupTicks))
 		}
 		for i, ns := range m.WarmupTicks {
-			if ns%count != 0 {
-				t.Errorf("%s: warm-up iteration %d took %d ticks of 1/%d ns", name, i, ns, count)
-			}
+			must.Equal(t, ns%count, 0, name, i, ns, count)
 		}
 		for i, v := range m.Values() {
 			if math.Abs(v*float64(count)-float64(m.Ticks[i])) > 1e-3 {

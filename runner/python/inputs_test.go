@@ -120,9 +120,7 @@ func TestInputsReachModel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, o := runForOutput(t, modelSpec(t, dir, inputs(c.model, c.given), c.axes))
 			check(t, o, schema.StatusOK, "", "", "")
-			if !slices.Equal(got.Values, c.want) {
-				t.Errorf("the model got %v, want %v", got.Values, c.want)
-			}
+			must.Equal(t, got.Values, c.want, "the model")
 			for name, text := range c.values {
 				checkApplied(t, o, map[string]string{"values." + name: text})
 			}
@@ -197,9 +195,7 @@ func TestInputTypes(t *testing.T) {
 				return
 			}
 		}
-		if len(values) != 14*3 {
-			t.Errorf("%s: %d values", name, len(values))
-		}
+		must.Equal(t, len(values), 14*3, name)
 	}
 	wrong("value", run(constant), func(_ int, x float64) bool { return x == 5 })
 	wrong("range", run(ranged), func(_ int, x float64) bool { return x >= 40 && x < 60 })
@@ -403,9 +399,7 @@ func TestNamedDimensions(t *testing.T) {
 			if o.Work.Items != nil {
 				items = *o.Work.Items
 			}
-			if items != c.items {
-				t.Errorf("%s %v: %v items, want %v", c.model, c.axes, items, c.items)
-			}
+			must.Equal(t, items, c.items, c.model, c.axes)
 		case strings.Contains(c.text, "was requested"):
 			check(t, o, schema.StatusUnsupported, "setup", "not_applied", c.text)
 		default:
@@ -503,9 +497,7 @@ np.save("ids.npy", np.array([[2, 0], [1, 1]]))
 	got, o := runForOutput(t, modelSpec(t, dir, Settings{Backend: "torch", Model: "m.pt", Output: &Output{}, Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}}}},
 		map[string]string{"param.steps": "3"}))
 	check(t, o, schema.StatusOK, "", "", "")
-	if !slices.Equal(got.Values, []float64{6, 6, 6, 6}) {
-		t.Errorf("the axis steps: %v", got.Values)
-	}
+	must.Equal(t, got.Values, []float64{6, 6, 6, 6}, "the axis steps")
 	check(t, runModel(t, dir, Settings{Backend: "torch", Model: "m.pt"}, map[string]string{"param.steps": "3"}), schema.StatusError, "setup", "setup", "model m.pt: set inputs.ids too: forward needs it")
 	o = runModel(t, dir, Settings{Backend: "torch", Model: "m.pt", Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}, "steps": {Value: "1"}}}}, sized("2", "", ""))
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "batch_size 2 was requested, but no input of m.pt has that dimension")

@@ -72,13 +72,9 @@ func TestModuleVersion(t *testing.T) {
 		want["somekernels"] = "1.2.3"
 	}
 	for module, version := range want {
-		if got := ModuleVersion(t.Context(), real.Path, module, environ); got != version {
-			t.Errorf("%s is %q, want %q", module, got, version)
-		}
+		must.Equal(t, ModuleVersion(t.Context(), real.Path, module, environ), version, module)
 	}
-	if got := ModuleVersion(t.Context(), "/nonexistent/python", "some-kernels", environ); got != "" {
-		t.Errorf("without an interpreter: %q", got)
-	}
+	must.Equal(t, ModuleVersion(t.Context(), "/nonexistent/python", "some-kernels", environ), "", "without an interpreter")
 }
 
 // environment is a folder laid out as a virtual environment.
@@ -188,9 +184,7 @@ print(json.dumps([text_of(float(x)) for x in json.loads(sys.argv[2])]))
 		t.Fatalf("%s: %v", out, err)
 	}
 	for i, x := range numbers {
-		if want := schema.CanonicalFloat(x); got[i] != want {
-			t.Errorf("%v is %s, want %s", x, got[i], want)
-		}
+		must.Equal(t, got[i], schema.CanonicalFloat(x), x)
 	}
 }
 

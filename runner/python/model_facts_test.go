@@ -90,9 +90,7 @@ func TestQuantisedModels(t *testing.T) {
 			compute, c.warning = "fp16", "computed_in_fp16"
 		}
 		checkApplied(t, o, map[string]string{"precision": c.precision, "compute": compute})
-		if got := strings.Join(o.Warnings, " "); got != c.warning {
-			t.Errorf("%s: warnings %q, want %q", c.model, got, c.warning)
-		}
+		must.Equal(t, strings.Join(o.Warnings, " "), c.warning, c.model)
 	}
 	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "nbits.4.0.onnx"}, map[string]string{"precision": "int8"})
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "precision int8 was requested, but nbits.4.0.onnx is int4")
@@ -132,9 +130,7 @@ func TestNodes(t *testing.T) {
 			counts[op.Type] += *op.Count
 			total += *op.DurationNS
 		}
-		if want := map[string]int64{"Loop": 40, "MatMul": 800, "Identity": 800, "Relu": 80}; !maps.Equal(counts, want) {
-			t.Errorf("executions %v, want %v", counts, want)
-		}
+		must.Equal(t, counts, map[string]int64{"Loop": 40, "MatMul": 800, "Identity": 800, "Relu": 80}, "executions")
 		latency, err := strconv.ParseInt(o.Facts["profile.latency_ns"], 10, 64)
 		plain, err2 := strconv.ParseInt(o.Facts["profile.unprofiled_ns"], 10, 64)
 		if err != nil || err2 != nil || latency <= 0 || plain <= 0 {

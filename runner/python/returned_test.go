@@ -49,9 +49,7 @@ func TestTimedRegion(t *testing.T) {
 	source := must.Get(sources.ReadFile("timing.py"))(t)
 	for words, want := range map[string]string{"": "11 11 11", "wait": "111 111 111", "prepare": "11 11 11", "wait prepare": "111 111 111"} {
 		out := must.Get(exec.Command(interpreter(t).Path, append([]string{"-c", timedRegion, string(source)}, strings.Fields(words)...)...).Output())(t)
-		if got := strings.TrimSpace(string(out)); got != want {
-			t.Errorf("%q: rows %s, want %s", words, got, want)
-		}
+		must.Equal(t, strings.TrimSpace(string(out)), want, words)
 	}
 }
 
@@ -198,9 +196,7 @@ func TestResults(t *testing.T) {
 	}
 	spec := specIn(t, Settings{File: "bench.py", Object: "bench_cycle"}, map[string]string{"bench.py": results})
 	o := runOK(t, spec)
-	if samples(o) != spec.Iterations {
-		t.Errorf("%d samples", samples(o))
-	}
+	must.Equal(t, samples(o), spec.Iterations)
 }
 
 const unrun = `
@@ -295,9 +291,7 @@ print(len(sought), Array.waited)
 // TestArraysAreFoundOnce: where the arrays of JAX are in a result is sought once for results of one form, also if each iteration is
 // prepared, which waits without a result.
 func TestArraysAreFoundOnce(t *testing.T) {
-	if got := runInProcess(t, interpreter(t), formOfResult, ""); got != "2 4\n" {
-		t.Errorf("sought and waited %s, want 2 and 4", got)
-	}
+	must.Equal(t, runInProcess(t, interpreter(t), formOfResult, ""), "2 4\n", "sought and waited")
 }
 
 // TestWorkThatDidNotRun: a benchmark or a hook that only creates its work is an error that names it, and has no samples.

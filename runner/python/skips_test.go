@@ -3,6 +3,7 @@ package python
 import (
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -78,9 +79,7 @@ func TestSkips(t *testing.T) {
 			spec := specIn(t, settings, map[string]string{"bench.py": c.text})
 			o := runSpec(t, spec)
 			check(t, o, c.status, c.stage, c.kind, c.want)
-			if n := samples(o); n != c.samples {
-				t.Errorf("%d samples, want %d", n, c.samples)
-			}
+			must.Equal(t, samples(o), c.samples)
 			if c.status == schema.StatusSkipped && (len(o.Metrics) > 0 || o.Status.Failed()) {
 				t.Errorf("%+v", o)
 			}

@@ -110,9 +110,7 @@ func TestWaitsForTheDevice(t *testing.T) {
 				t.Errorf("clock %q, applied %v", latency.Clock, o.Applied)
 			}
 			atLeast(t, latency, 2900*time.Microsecond)
-			if want := map[bool]string{true: "12", false: "0"}[flush]; o.Applied["flushed"] != want {
-				t.Errorf("level-2 cache flushed %s times, want %s", o.Applied["flushed"], want)
-			}
+			must.Equal(t, o.Applied["flushed"], map[bool]string{true: "12", false: "0"}[flush])
 			if peak := metric(o, "device_memory_peak"); len(peak.Ticks) != 1 || peak.Ticks[0] != 300 || peak.Unit != "B" {
 				t.Errorf("device_memory_peak %+v", peak)
 			}
@@ -221,9 +219,7 @@ func TestTorchTimer(t *testing.T) {
 		t.Errorf("%d samples of %v iterations, applied %v", len(latency.Ticks), latency.IterationsPerSample, o.Applied)
 	}
 	spec.Iterations, spec.Budget = 7, 0
-	if n := samples(runSpec(t, spec)); n != 7 {
-		t.Errorf("%d samples, want exactly 7", n)
-	}
+	must.Equal(t, samples(runSpec(t, spec)), 7)
 }
 
 // TestTorchSeeds: what a real torch draws is the same again with the same seed.
@@ -434,9 +430,7 @@ func TestOwnIterationsAreNotCut(t *testing.T) {
 			spec.Iterations, spec.Budget = 0, time.Minute
 			spec.Enough = func([]int64) bool { return true }
 			o := runOK(t, spec)
-			if n := samples(o); n != 60 {
-				t.Errorf("%d samples, want exactly 60", n)
-			}
+			must.Equal(t, samples(o), 60)
 		})
 	}
 }
@@ -445,9 +439,7 @@ func TestBudget(t *testing.T) {
 	spec := benchmark(t, "import time\ndef run_benchmark(): time.sleep(0.005)\n", nil)
 	spec.Iterations, spec.Budget = 0, time.Nanosecond
 	o := runOK(t, spec)
-	if n := samples(o); n != 1 {
-		t.Errorf("%d samples without a budget to speak of, want 1", n)
-	}
+	must.Equal(t, samples(o), 1)
 }
 
 func TestUnknownTiming(t *testing.T) {

@@ -3,6 +3,8 @@ package python
 import (
 	"encoding/json"
 	"testing"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestTypedValues: text that looks like a number stays text, and 1.0 is no integer.
@@ -43,7 +45,5 @@ class Bench:
 			t.Errorf("%s is applied as %s, for %s", key, applied, config[key])
 		}
 	}
-	if got := o.Applied["told"]; got != "0.1" {
-		t.Errorf("applied gives %q, want 0.1", got)
-	}
+	must.Equal(t, o.Applied["told"], "0.1", "applied gives")
 }

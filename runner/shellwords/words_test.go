@@ -50,9 +50,7 @@ func TestSame(t *testing.T) {
 		{"a | b", "a | b ", true},
 		{"a | b", "a | c", false},
 	} {
-		if got := Same(c.a, c.b); got != c.want {
-			t.Errorf("%q, %q: %v", c.a, c.b, got)
-		}
+		must.Equal(t, Same(c.a, c.b), c.want, c.a, c.b)
 	}
 }
 

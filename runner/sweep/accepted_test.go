@@ -47,8 +47,8 @@ func TestReferenceSweeps(t *testing.T) {
 			s, err := readText(file, text, Overrides{Facts: facts, Presets: presets, Files: project})
 			if err != nil {
 				t.Errorf("%s %v: %v", name, presets, err)
-			} else if got := fmt.Sprintf("%d and %d", len(s.Points), len(s.Skipped)); got != want {
-				t.Errorf("%s %v: %s points to run and to skip, want %s", name, presets, got, want)
+			} else {
+				must.Equal(t, fmt.Sprintf("%d and %d", len(s.Points), len(s.Skipped)), want, name, presets)
 			}
 		}
 		if check(want.whole); want.quick != "" {

@@ -75,13 +75,9 @@ func TestArguments(t *testing.T) {
 		"fast 2": "env|--mps|-O 3|prog|--on=fast|--mps|-O 3|-n|2 after make|--mps|-O 3|all",
 	}
 	for key, text := range want {
-		if got[key] != text {
-			t.Errorf("%s: got %s, want %s", key, got[key], text)
-		}
+		must.Equal(t, got[key], text, key)
 	}
-	if len(got) != len(want) {
-		t.Errorf("got %d points, want %d", len(got), len(want))
-	}
+	must.Equal(t, len(got), len(want))
 }
 
 // TestArgumentsChosen: the command line and include name values, and do not lose their arguments.
@@ -115,13 +111,9 @@ func TestScale(t *testing.T) {
 		}
 		ids[p.PointID] = true
 		same := parse(t, "command: [x, '{size}']\ngrid: {size: "+want+"}\n", Overrides{})
-		if same.Points[0].PointID != p.PointID {
-			t.Errorf("with %s it is another point than %s", memory, want)
-		}
+		must.Equal(t, same.Points[0].PointID, p.PointID, "with", memory, want)
 	}
-	if len(ids) != 4 {
-		t.Errorf("%d points, want 4", len(ids))
-	}
+	must.Equal(t, len(ids), 4)
 	s := parse(t, src, Overrides{Params: map[string]string{"size": "7,8"}})
 	if len(s.Points) != 2 || s.Points[0].Params["size"] != "7" || s.Points[0].Scaled != nil {
 		t.Errorf("-P size=7,8: %d points, %v of %v", len(s.Points), s.Points[0].Params, s.Points[0].Scaled)

@@ -133,9 +133,7 @@ func FuzzConfig(f *testing.F) {
 				own++
 			}
 		}
-		if own != 2 {
-			t.Errorf("%q: %d points of the other kernel", text, own)
-		}
+		must.Equal(t, own, 2, text)
 	})
 }
 

@@ -17,8 +17,8 @@ func refuses(t *testing.T, beginning string) func(src, want string) {
 		_, err := readText("sweep.yaml", []byte(beginning+src), Overrides{})
 		if err == nil {
 			t.Errorf("accepted:\n%s\nwant: %s", src, want)
-		} else if err.Error() != want {
-			t.Errorf("%s\ngot:  %s\nwant: %s", src, err, want)
+		} else {
+			must.Equal(t, err.Error(), want, src)
 		}
 	}
 }

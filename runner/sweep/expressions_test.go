@@ -170,9 +170,7 @@ func TestSkipIf(t *testing.T) {
 			continue
 		}
 		checkSchema(t, src, Overrides{})
-		if got := strings.Join(skipped(s, test.axis), ", "); got != test.want {
-			t.Errorf("%s\nskips %s, want %s", src, got, test.want)
-		}
+		must.Equal(t, strings.Join(skipped(s, test.axis), ", "), test.want, src)
 		for i := range s.Points {
 			if s.Points[i].Skip != nil {
 				t.Errorf("%s\na point that runs is skipped", src)
@@ -356,9 +354,7 @@ func TestCountedByExpressions(t *testing.T) {
 				t.Errorf("%s: another point", test.text)
 			}
 		}
-		if text := strings.Join(got, ", "); text != test.want {
-			t.Errorf("%s: %s, want %s", test.text, text, test.want)
-		}
+		must.Equal(t, strings.Join(got, ", "), test.want, test.text)
 	}
 	s := parse(t, "command: [x, '{k}']\ngrid: {k: [1, 2]}\nwarmup: k\nbudget: k\n", Overrides{})
 	for i, p := range s.Points {
@@ -397,9 +393,7 @@ func checkSweep(t *testing.T, s *Sweep) {
 		p := &s.Points[i]
 		var run schema.Run
 		p.Fill(&run)
-		if want := schema.PointID(&run); p.PointID != want {
-			t.Errorf("point %d has the id %s, its fields give %s", i, p.PointID, want)
-		}
+		must.Equal(t, p.PointID, schema.PointID(&run), "point", i)
 		if ids[p.PointID] {
 			t.Errorf("point_id %s appears twice", p.PointID)
 		}
@@ -437,14 +431,10 @@ func checkLaunches(t *testing.T, s *Sweep, o LaunchOptions) {
 	}
 	for i := range s.Points {
 		for side := range o.sides() {
-			if n := launched[subject{&s.Points[i], side, ""}]; n != s.Points[i].Repeats {
-				t.Errorf("point %d is launched %d times on side %d, want %d", i, n, side, s.Points[i].Repeats)
-			}
+			must.Equal(t, launched[subject{&s.Points[i], side, ""}], s.Points[i].Repeats, "point", i, side)
 		}
 		for _, tool := range s.Points[i].Profile {
-			if n := launched[subject{&s.Points[i], 0, tool}]; n != 1 {
-				t.Errorf("%d passes of %s for point %d", n, tool, i)
-			}
+			must.Equal(t, launched[subject{&s.Points[i], 0, tool}], 1, tool, i)
 		}
 	}
 	if s.MaxRepeats < s.Repeats {

@@ -167,9 +167,7 @@ func TestSchemaOfKeys(t *testing.T) {
 			t.Errorf("the schema has of %s: %+v", k.Name, property)
 		}
 	}
-	if len(root.Properties) != len(Keys()) {
-		t.Errorf("the schema has %d keys, the table %d", len(root.Properties), len(Keys()))
-	}
+	must.Equal(t, len(root.Properties), len(Keys()), "the schema")
 	equal(t, fmt.Sprint(root.AdditionalProperties), "false")
 }
 

@@ -197,9 +197,7 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("a budget over iterations: %d, %v", p.Iterations, p.Budget)
 	}
 	s = parse(t, "command: [x, '{size}']\nscale: {size: {base: 4096, by: 8, steps: {16: 1, 8: 0.5, 0: 0.1}}}\npresets: {quick: {scale: {size: {base: 100, by: 8, steps: {0: 1}}}}}\n", quick)
-	if size := s.Points[0].Params["size"]; size != "100" {
-		t.Errorf("an axis of scale over one: size %s", size)
-	}
+	must.Equal(t, s.Points[0].Params["size"], "100")
 	s = parse(t, "command: [x, '{variant}']\nvariants: {a: , b: {backend: builtin, model: 'builtin:tiny_linear'}}\n", Overrides{})
 	if a, b := s.Points[0], s.Points[1]; a.Executor != schema.ExecutorCommand || b.Executor != schema.ExecutorBuiltin || b.Command != nil {
 		t.Errorf("a model over a command: %s, then %s of %v", a.Executor, b.Executor, b.Command)

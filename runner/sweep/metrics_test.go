@@ -161,9 +161,7 @@ artifacts: {files: ["out/{k}.json", "{run_dir}/t*", stdout], limit: 1MiB}
 	if want := []string{"out/2.json", "{run_dir}/t*", "stdout"}; !slices.Equal(p.Artifacts.Files, want) || p.Artifacts.Limit != 1<<20 {
 		t.Errorf("%+v, want %v", p.Artifacts, want)
 	}
-	if got := p.Command[3]; got != "{run_dir}/o" {
-		t.Errorf("command: %s", got)
-	}
+	must.Equal(t, p.Command[3], "{run_dir}/o", "command")
 	if p.Env["OUT"] != "{run_dir}" || p.BuildEnv != nil {
 		t.Errorf("env %v, of the build %v", p.Env, p.BuildEnv)
 	}

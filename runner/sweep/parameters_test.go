@@ -124,12 +124,8 @@ func TestUntakenAxes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, c.src, Overrides{Files: kernelFiles(c.more)})
-			if got := said(s); got != c.want {
-				t.Errorf("points\n%s\nwant\n%s", got, c.want)
-			}
-			if got := strings.Join(s.Notes, "\n"); got != c.notes {
-				t.Errorf("notes\n%s\nwant\n%s", got, c.notes)
-			}
+			must.Equal(t, said(s), c.want)
+			must.Equal(t, strings.Join(s.Notes, "\n"), c.notes)
 			ids := map[string]bool{}
 			for _, p := range s.Planned() {
 				if ids[p.PointID] {
@@ -222,9 +218,7 @@ func TestCalibrate(t *testing.T) {
 					launched[fmt.Sprint(l.Repeat, l.Side, l.Point.Variant)]++
 				}
 			}
-			if want := 2 * 3 * o.sides(); len(launched) != want {
-				t.Errorf("%s, %d sides: launched %v, want %d", name, o.sides(), launched, want)
-			}
+			must.Equal(t, len(launched), 2*3*o.sides(), name, o.sides(), launched)
 		}
 		checkSweep(t, with)
 		equal(t, parse(t, src+"repeats: 2\ncalibrate: false", Overrides{}).Points, without.Points)

@@ -347,8 +347,6 @@ func TestSpellings(t *testing.T) {
 		if got := p.Spellings(); strings.Join(got["batch_size"], " ") != c.batch || strings.Join(got["precision"], " ") != c.precision || got["seq_len"] != nil {
 			t.Errorf("%s: %v", name, got)
 		}
-		if got := p.WrittenTexts()["precision"]; got != c.text {
-			t.Errorf("%s: written %q, want %q", name, got, c.text)
-		}
+		must.Equal(t, p.WrittenTexts()["precision"], c.text, name)
 	}
 }

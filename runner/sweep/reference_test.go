@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
 )
 
@@ -160,9 +161,7 @@ func TestReferenceSpelling(t *testing.T) {
 			if r.Precision == "" {
 				axis = "n"
 			}
-			if got := r.Called[axis] + " " + r.Written[axis]; got != test.want {
-				t.Errorf("%s: the reference of %s takes %q, want %q", name, s.Points[i].Describe(), got, test.want)
-			}
+			must.Equal(t, r.Called[axis]+" "+r.Written[axis], test.want, name, s.Points[i].Describe())
 		}
 	}
 	s := parse(t, file+"grid: {batch: [1, 2], seq: 8}\nreference: {batch_size: 1}\n", Overrides{})

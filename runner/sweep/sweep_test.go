@@ -70,9 +70,7 @@ func points(s *Sweep) []string {
 
 func equal(t *testing.T, got, want any) {
 	t.Helper()
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%v\nwant\n%v", got, want)
-	}
+	must.Equal(t, got, want)
 }
 
 // tiny is the beginning of a sweep that needs nothing else.
@@ -289,9 +287,7 @@ func TestMeasureOutlastsBudget(t *testing.T) {
 		{"command: [a]\nbudget: 20m", Overrides{}, 10 * time.Minute},                        // of one process
 		{"command: [a]\nbudget: 1m\ntimeouts: {measure: 5s}", Overrides{}, 5 * time.Second}, // of one process
 	} {
-		if got := parse(t, c.src, c.o).Points[0].Timeouts.Measure; got != c.want {
-			t.Errorf("%q: %s, want %s", c.src, got, c.want)
-		}
+		must.Equal(t, parse(t, c.src, c.o).Points[0].Timeouts.Measure, c.want, c.src)
 	}
 }
 
@@ -302,9 +298,7 @@ func TestSuiteTimeout(t *testing.T) {
 		"timeouts: {suite: 90s}": 90 * time.Second,
 		"timeouts: {suite: 90s}\ntimeout_multiplier: 3\n": 270 * time.Second,
 	} {
-		if got := parse(t, tiny+src, Overrides{}).Timeout; got != want {
-			t.Errorf("%q: %s, want %s", src, got, want)
-		}
+		must.Equal(t, parse(t, tiny+src, Overrides{}).Timeout, want, src)
 	}
 }
 
@@ -392,9 +386,7 @@ presets: {quick: {repeats: 1}, long: {repeats: 30}}
 			{"variant", []string{"plain", "tuned"}},
 		},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	must.Equal(t, got, want)
 	for _, broken := range []string{"", "grid: [", "- a", "\x00"} {
 		if got, _ := OutlineOf("s.yaml", []byte(broken)); !reflect.DeepEqual(got, Outline{}) {
 			t.Errorf("%q: got %+v, want nothing", broken, got)
@@ -561,9 +553,7 @@ func TestRepeat(t *testing.T) {
 		if program != nil {
 			line = append(append(line, "--"), program...)
 		}
-		if got := strings.Join(line, "|"); got != c.want {
-			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
-		}
+		must.Equal(t, strings.Join(line, "|"), c.want, name)
 	}
 }
 
@@ -571,9 +561,7 @@ func TestRepeat(t *testing.T) {
 func TestChoosesPython(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
-		if got := choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
+		must.Equal(t, choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"), want, value)
 	}
 }
 
@@ -680,9 +668,7 @@ func TestLargest(t *testing.T) {
 	}
 	src := "command: [prog, '{a}', '{b}', x]\nrepeats: 10\ngrid:\n  b: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n  a: [" + list.String() + "]"
 	s := parse(t, src, Overrides{})
-	if n := len(s.Launches(LaunchOptions{})); n != maxLaunches {
-		t.Errorf("%d launches, want %d", n, maxLaunches)
-	}
+	must.Equal(t, len(s.Launches(LaunchOptions{})), maxLaunches)
 }
 
 func FuzzParse(f *testing.F) {

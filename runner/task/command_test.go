@@ -49,9 +49,7 @@ func TestCommandIterations(t *testing.T) {
 	spec := commandSpec("true")
 	spec.Iterations, spec.Budget = 0, time.Nanosecond
 	o := runSpec(t, t.Context(), spec, nil)
-	if n := len(metric(t, o, "latency").Ticks); n != 1 {
-		t.Errorf("%d samples without a budget to speak of, want 1", n)
-	}
+	must.Equal(t, len(metric(t, o, "latency").Ticks), 1)
 }
 
 func TestCommandEnds(t *testing.T) {
@@ -93,9 +91,7 @@ func TestCommandEnds(t *testing.T) {
 				t.Errorf("exit code %v: want 7", o.ExitCode)
 			}
 			if c.samples >= 0 {
-				if n := len(metric(t, o, "latency").Ticks); n != c.samples {
-					t.Errorf("%d samples, want %d", n, c.samples)
-				}
+				must.Equal(t, len(metric(t, o, "latency").Ticks), c.samples)
 			} else if len(o.Metrics) > 0 {
 				t.Errorf("metrics without a measurement: %+v", o.Metrics)
 			}
@@ -121,9 +117,7 @@ func TestCommandEnvironment(t *testing.T) {
 		spec.Env = []string{"A=first", "B=b", "A=new", "PATH=" + dir + ":" + os.Getenv("PATH")}
 		spec.Dir = dir
 		o := runOK(t, spec)
-		if want := "new b " + real + "\n"; o.StderrTail != want {
-			t.Errorf("%q, want %q", o.StderrTail, want)
-		}
+		must.Equal(t, o.StderrTail, "new b "+real+"\n")
 	}
 }
 
@@ -136,9 +130,7 @@ func TestCommandInheritsNothing(t *testing.T) {
 	plain.Stderr, plain.ExtraFiles = &want, []*os.File{os.Stdin}
 	must.Do(t, plain.Run())
 	o := runOK(t, shell(script))
-	if o.StderrTail != want.String() {
-		t.Errorf("descriptors %q, want %q", o.StderrTail, want.String())
-	}
+	must.Equal(t, o.StderrTail, want.String(), "descriptors")
 }
 
 func TestPeakMemory(t *testing.T) {
@@ -150,9 +142,7 @@ func TestPeakMemory(t *testing.T) {
 	if len(peak.Ticks) != 3 || slices.Min(peak.Ticks) < 200<<20 || slices.Max(peak.Ticks) > 300<<20 {
 		t.Errorf("peak_memory of 200 MiB: %v", peak.Ticks)
 	}
-	if o.Facts["peak_memory.source"] != "wait4" {
-		t.Errorf("facts: %v", o.Facts)
-	}
+	must.Equal(t, o.Facts["peak_memory.source"], "wait4", "facts", o.Facts)
 }
 
 // TestOOM: the cgroup here is a file that the benchmark itself writes before it ends.
@@ -245,17 +235,13 @@ func TestWatch(t *testing.T) {
 			{dir + "/script.sh", false}: true, {dir + "/read.txt", false}: true, {dir + "/late.txt", false}: true, {cat, true}: true,
 			{dir + "/written.txt", false}: false, {dir + "/other.txt", false}: false, {dir + "/script.sh", true}: false,
 		} {
-			if slices.Contains(o.Files, file) != want {
-				t.Errorf("warm-up %d: %+v is among the files: %v, want %v\n%v", warmup, file, !want, want, o.Files)
-			}
+			must.Equal(t, slices.Contains(o.Files, file), want, "warm-up", warmup, file, !want, o.Files)
 		}
 		library := func(f File) bool { return f.Executed && strings.Contains(filepath.Base(f.Path), ".so") }
 		if !slices.ContainsFunc(o.Files, library) {
 			t.Errorf("warm-up %d: no shared library is executed: %v", warmup, o.Files)
 		}
-		if n := len(metric(t, o, "latency").Ticks); n != 2 {
-			t.Errorf("warm-up %d: %d samples, want 2", warmup, n)
-		}
+		must.Equal(t, len(metric(t, o, "latency").Ticks), 2, "warm-up", warmup)
 		if spec.Watch = false; runSpec(t, t.Context(), spec, nil).Files != nil {
 			t.Errorf("warm-up %d: files were reported that nobody asked for", warmup)
 		}
@@ -276,9 +262,7 @@ func TestWatchOfManyCalls(t *testing.T) {
 	o := runOK(t, spec)
 	refusedTrace(t, o)
 	for file, want := range map[File]bool{{dir + "/early.txt", false}: true, {tail, true}: true, {dir + "/late.txt", false}: false} {
-		if slices.Contains(o.Files, file) != want {
-			t.Errorf("%+v is among the files: %v, want %v", file, !want, want)
-		}
+		must.Equal(t, slices.Contains(o.Files, file), want, file, !want)
 	}
 }
 
@@ -287,9 +271,7 @@ func TestTraceIsDiscarded(t *testing.T) {
 	spec := shell("grep -q '^TracerPid:.0$' /proc/$$/status")
 	spec.Warmup, spec.Watch = 1, true
 	o := runOK(t, spec)
-	if n := len(metric(t, o, "latency").WarmupTicks); n != 1 {
-		t.Errorf("%d warm-up samples, want 1: it was repeated", n)
-	}
+	must.Equal(t, len(metric(t, o, "latency").WarmupTicks), 1)
 	if detail := o.Facts["runner.ptrace_error"]; !strings.Contains(detail, "exit status 1") {
 		t.Errorf("why no file is known: %q", detail)
 	}
@@ -350,9 +332,7 @@ func TestStoppedSupervisor(t *testing.T) {
 		}
 	})
 	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
-	if n := len(metric(t, o, "latency").Ticks); n != 15 {
-		t.Errorf("%d samples, want 15", n)
-	}
+	must.Equal(t, len(metric(t, o, "latency").Ticks), 15)
 }
 
 // TestCrashedSupervisor: what its runtime says at the end is in standard error of the run.
@@ -417,9 +397,7 @@ func TestSeveralAtOnce(t *testing.T) {
 		if i == 0 {
 			want = schema.StatusLost
 		}
-		if o.Status != want {
-			t.Errorf("run %d: %s %s, want %s", i, o.Status, o.Error, want)
-		}
+		must.Equal(t, o.Status, want, "run", i, o.Error)
 	}
 	if err := bystander.Wait(); err != nil {
 		t.Errorf("bystander: %v", err)
@@ -565,9 +543,7 @@ func TestHooks(t *testing.T) {
 			if !strings.Contains(o.Error, c.text) || strings.Contains(o.Error, "mine") {
 				t.Errorf("error %q, want %q in it", o.Error, c.text)
 			}
-			if got := wordsIn(t, log); got != c.ran {
-				t.Errorf("ran %q, want %q", got, c.ran)
-			}
+			must.Equal(t, wordsIn(t, log), c.ran, "ran")
 		})
 	}
 }
@@ -599,9 +575,7 @@ func TestStdin(t *testing.T) {
 	spec := commandSpec("cat")
 	spec.Dir, spec.Stdin, spec.Stdout, spec.Warmup, spec.Iterations = dir, "in", "out", 2, 3
 	o := runOK(t, spec)
-	if got := wordsIn(t, filepath.Join(dir, "out")); got != "some text" {
-		t.Errorf("the file has %q", got)
-	}
+	must.Equal(t, wordsIn(t, filepath.Join(dir, "out")), "some text", "the file")
 	spec.Stdin = "absent"
 	o = runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusError, schema.StageWarmup, "start")
@@ -630,9 +604,7 @@ func TestStartReadsNothing(t *testing.T) {
 	spec.Start = []string{"sh", "-c", "readlink /proc/$$/fd/0 >> log"}
 	_ = runSpec(t, t.Context(), spec, nil) // whether these starts can be told from the processes is another matter
 	got := strings.Fields(wordsIn(t, filepath.Join(dir, "log")))
-	if want := slices.Repeat([]string{"/dev/null"}, 2*(startsWarmup+starts)); !slices.Equal(got, want) {
-		t.Errorf("starts read %q, want %q", got, want)
-	}
+	must.Equal(t, got, slices.Repeat([]string{"/dev/null"}, 2*(startsWarmup+starts)), "starts read")
 }
 
 // TestShellStart: what a shell takes to start is no part of the latency; the whole time stands beside it.
@@ -646,9 +618,7 @@ func TestShellStart(t *testing.T) {
 		t.Fatalf("facts %v", o.Facts)
 	}
 	for i, ticks := range wall.Ticks {
-		if latency.Ticks[i] != ticks-median {
-			t.Errorf("latency %d of wall time %d and start %d", latency.Ticks[i], ticks, median)
-		}
+		must.Equal(t, latency.Ticks[i], ticks-median, "latency", ticks, median)
 	}
 	spec.Start = []string{"sh", "-c", "exit 3"}
 	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusError, schema.StageSetup, "exit")

@@ -3,6 +3,8 @@ package task
 import (
 	"testing"
 	"time"
+
+	must "github.com/neurolens/neurolens/runner/musttest"
 )
 
 // TestFitting: a measurement of a command has as many processes as begin within its budget, at least one; without a
@@ -36,9 +38,7 @@ func TestFitting(t *testing.T) {
 				done++
 				clock += c.takes
 			}
-			if done != c.want {
-				t.Errorf("%d processes of %s, want %d", done, c.takes, c.want)
-			}
+			must.Equal(t, done, c.want, c.takes)
 		})
 	}
 }

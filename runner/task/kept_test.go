@@ -60,9 +60,7 @@ func TestKept(t *testing.T) {
 			want = append(want, fmt.Sprintf("%d %s", p, text))
 		}
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("kept %q\nwant %q", got, want)
-	}
+	must.Equal(t, got, want, "kept")
 	after, err := os.Stat(old)
 	if err != nil || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("a file that no process wrote is of %v, was of %v: %v", after.ModTime(), before.ModTime(), err)
@@ -81,9 +79,7 @@ func TestQuickFiles(t *testing.T) {
 			t.Errorf("%q: want %q", text, want)
 		}
 	}
-	if len(got) != 40 {
-		t.Errorf("%d outputs", len(got))
-	}
+	must.Equal(t, len(got), 40)
 }
 
 // TestCoarseClock: a file of the same size counts as written where the clock of the file system has not moved on since an
@@ -120,9 +116,7 @@ func TestKeptLimits(t *testing.T) {
 	spec.Dir, spec.Iterations, spec.OutputLimit = dir, 1, 1<<20
 	o, got := keeping(t, spec, "big", "small")
 	check(t, o, schema.StatusOK, "", "")
-	if want := []string{"0 big: more than 1048576 B", "0 small: small\n"}; !slices.Equal(got, want) {
-		t.Errorf("%q: want %q", got, want)
-	}
+	must.Equal(t, got, []string{"0 big: more than 1048576 B", "0 small: small\n"})
 	k := keeper{outputs: []keptOutput{{path: filepath.Join(dir, "small")}}, limit: 100, room: 10, buffer: make([]byte, 4)}
 	k.to = must.Get(os.Create(filepath.Join(dir, keptFile)))(t)
 	defer k.close()
@@ -143,9 +137,7 @@ func TestKeptOfFailures(t *testing.T) {
 	spec.Dir, spec.Iterations = dir, 5
 	o, got := keeping(t, spec, stdoutFile)
 	check(t, o, schema.StatusError, schema.StageMeasure, "exit")
-	if len(got) != 2 {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, len(got), 2, got)
 }
 
 // TestReading: what is read becomes part of the outcome, and what is wrong with it the error of a run that was well.
@@ -176,9 +168,7 @@ func TestTruncatedOutput(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	if len(got) != 2 {
-		t.Errorf("%q", got)
-	}
+	must.Equal(t, len(got), 2, got)
 }
 
 // TestEvents: each process of a command may tell metrics on its descriptor for events.

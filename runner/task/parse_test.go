@@ -204,21 +204,15 @@ func TestSamplesRoundTrip(t *testing.T) {
 	if w, n := r.counts(); w != 1 || n != 3 {
 		t.Errorf("%d and %d rows, want 1 and 3", w, n)
 	}
-	if got := r.rows(columnLatency, 2, 3); !reflect.DeepEqual(got, []int64{20, 30, 40}) {
-		t.Errorf("latencies %v", got)
-	}
-	if got := r.rows(columnCPUUser, 2, 3); !reflect.DeepEqual(got, []int64{2, 3, 4}) {
-		t.Errorf("user times %v", got)
-	}
+	must.Equal(t, r.rows(columnLatency, 2, 3), []int64{20, 30, 40}, "latencies")
+	must.Equal(t, r.rows(columnCPUUser, 2, 3), []int64{2, 3, 4}, "user times")
 	if stage, at := r.progress(); stage != stageNumber(schema.StageMeasure) || at != 12345 {
 		t.Errorf("progress %d %d", stage, at)
 	}
 	if measure := stageNumber(schema.StageMeasure); r.begun(measure) != 300 || r.begun(measure-1) != unset {
 		t.Errorf("measure began at %d, warmup at %d", r.begun(measure), r.begun(measure-1))
 	}
-	if e := r.end(); e != (ending{stateError, schema.StageMeasure, "validate", "result 3: want 4"}) {
-		t.Errorf("end %+v", e)
-	}
+	must.Equal(t, r.end(), ending{stateError, schema.StageMeasure, "validate", "result 3: want 4"}, "end")
 	// the layout that PROTOCOL.md promises
 	raw := must.Get(os.ReadFile(filepath.Join(dir, samplesFile)))(t)
 	if string(raw[:8]) != "NLSAMPLE" || raw[8] != 1 || raw[12] != 4 || raw[16] != 7 || raw[24] != 2 ||
@@ -233,10 +227,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 }
 
 func TestEnviron(t *testing.T) {
-	got := environ([]string{"A=1", "B=2"}, []string{"C=3", "A=4", "C=5=6"})
-	if want := []string{"A=4", "B=2", "C=5=6"}; !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
+	must.Equal(t, environ([]string{"A=1", "B=2"}, []string{"C=3", "A=4", "C=5=6"}), []string{"A=4", "B=2", "C=5=6"})
 }
 
 func TestMainLeavesOthersAlone(t *testing.T) {

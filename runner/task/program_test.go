@@ -154,9 +154,7 @@ func TestProgramWritesItsStackBeforeTheKill(t *testing.T) {
 		spec.Deadlines.Measure = 300 * time.Millisecond
 		o := runSpec(t, t.Context(), spec, nil)
 		check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
-		if got := o.Facts["runner.stack"]; got != want {
-			t.Errorf("%s: stack %q, want %q", do, got, want)
-		}
+		must.Equal(t, o.Facts["runner.stack"], want, do)
 	}
 }
 
@@ -211,8 +209,6 @@ func TestExactIsNotCut(t *testing.T) {
 		}
 		spec.Enough = func([]int64) bool { return true }
 		o := runOK(t, spec)
-		if n := len(metric(t, o, "latency").Ticks); n != spec.Iterations {
-			t.Errorf("%s: %d samples, want exactly %d", name, n, spec.Iterations)
-		}
+		must.Equal(t, len(metric(t, o, "latency").Ticks), spec.Iterations, name)
 	}
 }

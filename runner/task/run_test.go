@@ -102,8 +102,8 @@ func TestBuiltinEnds(t *testing.T) {
 				if len(o.Metrics) > 0 {
 					t.Errorf("metrics without a measurement: %+v", o.Metrics)
 				}
-			} else if n := len(metric(t, o, "latency").Ticks); n != c.samples {
-				t.Errorf("%d samples, want %d", n, c.samples)
+			} else {
+				must.Equal(t, len(metric(t, o, "latency").Ticks), c.samples)
 			}
 		})
 	}
@@ -114,12 +114,8 @@ func TestTimeoutKeepsSamples(t *testing.T) {
 	spec.Deadlines.Measure = 500 * time.Millisecond
 	o := runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
-	if n := len(metric(t, o, "latency").Ticks); n != 15 {
-		t.Errorf("%d samples, want 15", n)
-	}
-	if want := "measure took more than 500ms; raise timeouts.measure"; o.Error != want {
-		t.Errorf("error %q, want %q", o.Error, want)
-	}
+	must.Equal(t, len(metric(t, o, "latency").Ticks), 15)
+	must.Equal(t, o.Error, "measure took more than 500ms; raise timeouts.measure", "error")
 	if o.Facts["runner.kill_delay_ns"] == "" {
 		t.Errorf("facts: %v", o.Facts)
 	}
@@ -186,17 +182,11 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d samples of at least 1 ms in a budget of 20 ms", n)
 	}
 	spec.Budget = time.Nanosecond
-	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 1 {
-		t.Errorf("%d samples without a budget to speak of, want 1", n)
-	}
+	must.Equal(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 1)
 	spec.Budget = time.Hour
-	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 100 {
-		t.Errorf("%d samples, want the default 100", n)
-	}
+	must.Equal(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 100)
 	spec.Iterations, spec.Budget = 7, time.Nanosecond // a number given is exact
-	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 7 {
-		t.Errorf("%d samples, want 7", n)
-	}
+	must.Equal(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 7)
 }
 
 func TestCancel(t *testing.T) {
@@ -259,9 +249,7 @@ func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s",
 	} {
-		if got := short(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
+		must.Equal(t, short(d), want, d)
 	}
 }
 

@@ -181,9 +181,7 @@ func TestSupervisorIsNew(t *testing.T) {
 			if after == before {
 				t.Errorf("supervisor %s again", after)
 			}
-			if again := u.parent(); again != after {
-				t.Errorf("supervisor %s after the new one %s", again, after)
-			}
+			must.Equal(t, u.parent(), after, "supervisor")
 		})
 	}
 }
@@ -272,8 +270,8 @@ func TestTortureOfTurns(t *testing.T) {
 		for _, status := range statuses() {
 			if status == string(schema.StatusLost) {
 				lost++
-			} else if status != string(schema.StatusOK) {
-				t.Errorf("status %s", status)
+			} else {
+				must.Equal(t, status, string(schema.StatusOK), "status")
 			}
 		}
 		t.Logf("%d runs, %d lost in %d kills", len(statuses()), lost, kills)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,9 +30,7 @@ func TestRunHasNothingOfTheLast(t *testing.T) {
 		{"fails", shell("exit 3")},
 	} {
 		full.Read = func(kept Kept) Reading {
-			if n := len(kept.Outputs); n != full.Iterations {
-				t.Errorf("%d outputs kept: want %d", n, full.Iterations)
-			}
+			must.Equal(t, len(kept.Outputs), full.Iterations)
 			return Reading{}
 		}
 		if o, _ := u.run(t.Context(), full); o.StderrTail != "error\n" || len(metric(t, o, "m").Reals) != full.Iterations {

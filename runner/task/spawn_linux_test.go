@@ -202,9 +202,7 @@ func TestTraceOfShortThreads(t *testing.T) {
 				t.Errorf("%s: %d is not waited for", step, pid)
 			}
 		}
-		if len(r.live) != len(live) {
-			t.Errorf("%s: live %v, want %v", step, r.live, live)
-		}
+		must.Equal(t, len(r.live), len(live), step, r.live, live)
 	}
 	r.seen(child)
 	want("it stops", parent, child)

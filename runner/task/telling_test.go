@@ -64,8 +64,6 @@ func TestTellingLineElse(t *testing.T) {
 		"usage: x\n": "usage: x", "these are wrong:\n  a\n": "these are wrong: a",
 		"Usage: prog [OPTIONS]\nTry 'prog --help' for help.\n\nError: No such option: --nosuch\n": "Error: No such option: --nosuch",
 	} {
-		if got := ErrorLine(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		must.Equal(t, ErrorLine(text), want, text)
 	}
 }

@@ -64,9 +64,7 @@ func TestNothingReachesTheUser(t *testing.T) {
 				break
 			}
 		}
-		if got := text(t, side.Root, "ran"); got != "–" {
-			t.Errorf("%s: a hook of the user ran", side.Side)
-		}
+		must.Equal(t, text(t, side.Root, "ran"), "–", side.Side)
 	}
 	unchanged(t, dir, before)
 	same(t, "shared", text(t, dir, "data/big"), "data")

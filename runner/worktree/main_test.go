@@ -195,9 +195,7 @@ func empty(t *testing.T, root string) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if entry.Name() != lockFile {
-			t.Errorf("left behind: %s", entry.Name())
-		}
+		must.Equal(t, entry.Name(), lockFile, "left behind")
 	}
 }
 

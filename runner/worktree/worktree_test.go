@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -140,12 +139,8 @@ func TestShare(t *testing.T) {
 	}
 	same(t, "dirty", p.Head.Dirty, false)
 	folders, exempt := p.Foreign(headSide)
-	if want := []string{dir, p.Base.Root}; !slices.Equal(folders, want) {
-		t.Errorf("foreign to head: %v, want %v", folders, want)
-	}
-	if want := []string{filepath.Join(dir, "data"), filepath.Join(dir, "sub/x.log")}; !slices.Equal(exempt, want) {
-		t.Errorf("exempt: %v, want %v", exempt, want)
-	}
+	must.Equal(t, folders, []string{dir, p.Base.Root}, "foreign to head")
+	must.Equal(t, exempt, []string{filepath.Join(dir, "data"), filepath.Join(dir, "sub/x.log")}, "exempt")
 	if folders, _ := p.Foreign(baseSide); folders[1] != p.Head.Root {
 		t.Errorf("foreign to base: %v", folders)
 	}
