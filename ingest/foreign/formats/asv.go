@@ -61,7 +61,7 @@ type asvFile struct {
 	alone        bool // without a benchmarks.json
 }
 
-// asvBenchmark is what benchmarks.json says of a benchmark.
+// asvBenchmark describes a benchmark; it is an entry of benchmarks.json.
 type asvBenchmark struct {
 	ParamNames []string `json:"param_names"`
 	Type       string   `json:"type"`
@@ -113,7 +113,7 @@ func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
 	return f, nil
 }
 
-// readSides reads what benchmarks.json and machine.json add.
+// readSides reads benchmarks.json and machine.json.
 func (f *asvFile) readSides(in *foreign.Input) error {
 	var machine map[string]foreign.Text
 	err := side(in, "machine.json", &machine)

@@ -189,7 +189,7 @@ func (m *harnessManifest) environment(in *foreign.Input, r *schema.Run) {
 	in.SetStart(r, m.StartTime)
 }
 
-// harnessResult is what one benchmark gave: BenchmarkResult of the harness.
+// harnessResult is the result of one benchmark: BenchmarkResult of the harness.
 type harnessResult struct {
 	Timing struct {
 		MeanMS      foreign.Number            `json:"mean_ms" stat:"mean"`
@@ -474,7 +474,7 @@ func (s *suite) chapter(where string, c *suiteChapter) error {
 	return eachText(c.Benchmarks, where+"/benchmarks", s.out, func(where string, p *suitePair) error { return s.pair(where, c.Chapter, p) })
 }
 
-// suitePair is a baseline and what it is compared with.
+// suitePair is a baseline and its optimizations.
 type suitePair struct {
 	Example       string           `json:"example"`
 	Type          string           `json:"type"`

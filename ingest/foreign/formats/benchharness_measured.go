@@ -321,7 +321,7 @@ func (q harnessQuantity) metric(r *schema.Run, m schema.Metric, key string) {
 	foreign.Add(r, m, q.unit)
 }
 
-// addSample gives a run a metric of one raw value: a reading, or what a process counted.
+// addSample gives a run a metric of one raw value: a reading, or a count of a process.
 func addSample(r *schema.Run, q harnessQuantity, key string, n foreign.Number, level schema.Level) {
 	if s, err := foreign.SeriesOf([]foreign.Number{n}, q.unit); err == nil {
 		q.metric(r, s.Metric(q.name, level), key)

@@ -78,7 +78,7 @@ type gbenchSystem struct {
 	Caches       jsontext.Value `json:"caches"`
 }
 
-// UnmarshalJSON also keeps what users added.
+// UnmarshalJSON also keeps the members that users added.
 func (c *gbenchContext) UnmarshalJSON(context []byte) error {
 	if err := foreign.Decode(context, &c.gbenchSystem); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c *gbenchContext) run(in *foreign.Input) (r schema.Run) {
 	return r
 }
 
-// gbenchSuffixes are what Google Benchmark itself adds to a name.
+// gbenchSuffixes are the suffixes that Google Benchmark itself adds to a name.
 var gbenchSuffixes = map[string]bool{"real_time": true, "manual_time": true, "process_time": true}
 
 // setName gives a run its benchmark and parameters by the name of a row: BM_x<int>/8/n:128/real_time/threads:2 is

@@ -142,7 +142,7 @@ func (s *genaiSummary) point(r *schema.Run) {
 	describe(r, &s.config)
 }
 
-// genaiStem is the name of a file of genai-perf without what its summaries end in.
+// genaiStem is the name of a file of genai-perf without the ending of its summaries.
 func genaiStem(name string) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	return strings.TrimSuffix(stem, "_genai_perf")
@@ -294,7 +294,7 @@ func (l *genaiLoad) add(q *genaiRequest) {
 	}
 }
 
-// emit yields the run of a load. If it is the only load of the file, the aggregates of the summary are those of the load.
+// emit yields the run of a load. The aggregates of the summary belong to the run if the load is the only one of the file.
 func (l *genaiLoad) emit(out *foreign.Output, r schema.Run, summary *genaiSummary, only bool) error {
 	if summary != nil {
 		if l.mode != "" { // of several loads the summary has one

@@ -18,7 +18,7 @@ import (
 
 var goPrefix = []byte("Benchmark")
 
-// goName is the name that a line begins with, and what follows it. A name is Benchmark, or that and anything but a lower
+// goName is the name at the beginning of a line, and the rest of the line. A name is Benchmark, or that and anything but a lower
 // case letter: Benchmarking is none.
 func goName(line []byte) (name, rest []byte) {
 	if !bytes.HasPrefix(line, goPrefix) {

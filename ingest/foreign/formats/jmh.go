@@ -259,7 +259,7 @@ func (q quantity) series(numbers []foreign.Number) (foreign.Series, error) {
 	return s, nil
 }
 
-// maxSamples limits the number of samples that a histogram can stand for.
+// maxSamples limits the number of samples of a histogram.
 const maxSamples = 4 << 20
 
 // samples are the scores of a fork. A metric that has none there has no values.

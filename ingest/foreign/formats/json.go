@@ -28,7 +28,7 @@ func entriesOf(in *foreign.Input, dir string) []fs.DirEntry {
 	return entries
 }
 
-// side reads a side file into what v points to. One that is absent leaves v as it is.
+// side decodes a side file into the variable that v points to. If the file does not exist, v keeps its value.
 func side(in *foreign.Input, name string, v any) error {
 	content, err := in.Side(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -119,6 +119,16 @@ func eachJSONLine[T any](in *foreign.Input, out *foreign.Output, read func(where
 		}
 		return out.RefuseMismatch(read(where, &line))
 	})
+}
+
+// eachLine gives the lines of a text to line, with their places, and ends with flush. A line that line refuses is refused
+// by itself.
+func eachLine(in *foreign.Input, out *foreign.Output, line func(where, text string) error, flush func() error) error {
+	err := in.EachLine(func(n int, text string) error { return out.RefuseMismatch(line(fmt.Sprintf("line %d", n), text)) })
+	if err != nil {
+		return err
+	}
+	return flush()
 }
 
 // eachText is readNext for the texts of the elements of an array.

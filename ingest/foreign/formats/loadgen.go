@@ -1,8 +1,6 @@
 package formats
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -191,8 +189,7 @@ var detailRates = map[string]string{
 
 func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
 	t, read := newLoadgenTest(""), false
-	err := in.EachLine(func(n int, text string) (err error) {
-		where := fmt.Sprintf("line %d", n)
+	return eachLine(in, out, func(where, text string) (err error) {
 		text, ok := strings.CutPrefix(text, ":::MLLOG ")
 		var entry loadgenEntry
 		if !ok || !decode(out, where, jsontext.Value(text), &entry) || entry.Namespace != "mlperf::logging" { // the accelerator's own
@@ -208,15 +205,12 @@ func readLoadgenDetail(in *foreign.Input, out *foreign.Output) error {
 		read = true
 		t.entry(in, out, &entry)
 		return err
+	}, func() error {
+		if !read {
+			return out.RefuseMismatch(refusal("", "no line of LoadGen: their namespace is mlperf::logging"))
+		}
+		return t.emit(out)
 	})
-	if err != nil {
-		return err
-	}
-	if !read {
-		out.Refuse("", errors.New("no line of LoadGen: their namespace is mlperf::logging"))
-		return nil
-	}
-	return t.emit(out)
 }
 
 // entry reads a line of the log.
@@ -323,11 +317,11 @@ func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
 		return nil
 	}
 	t, titled := newLoadgenTest(""), false
-	err := in.EachLine(func(n int, text string) (err error) {
+	return eachLine(in, out, func(where, text string) (err error) {
 		if loadgenTitle.MatchString(text) {
 			if titled {
 				err = t.emit(out)
-				t = newLoadgenTest(fmt.Sprintf("line %d", n))
+				t = newLoadgenTest(where)
 			}
 			titled = true
 		}
@@ -335,21 +329,19 @@ func readLoadgenSummary(in *foreign.Input, out *foreign.Output) error {
 			t.take(m[1], m[2])
 		}
 		return err
+	}, func() error {
+		if !titled {
+			out.LeaveOut("accuracy tests: they measure no performance", 1)
+			return nil
+		}
+		if m := oldDate.FindStringSubmatch(log); m != nil { // of the log of 2019
+			in.SetStart(&t.run, m[1])
+		}
+		if m := oldVersion.FindStringSubmatch(log); m != nil {
+			t.version(out, strings.TrimSpace(m[1]))
+		}
+		return t.emit(out)
 	})
-	if err != nil {
-		return err
-	}
-	if !titled {
-		out.LeaveOut("accuracy tests: they measure no performance", 1)
-		return nil
-	}
-	if m := oldDate.FindStringSubmatch(log); m != nil { // of the log of 2019
-		in.SetStart(&t.run, m[1])
-	}
-	if m := oldVersion.FindStringSubmatch(log); m != nil {
-		t.version(out, strings.TrimSpace(m[1]))
-	}
-	return t.emit(out)
 }
 
 var (

@@ -136,7 +136,7 @@ func fail(r *schema.Run, why string) {
 	r.Status, r.Stage, r.ErrorKind, r.Error = schema.StatusError, schema.StageValidate, "validate", why
 }
 
-// cutWarmup makes the first samples of a metric those of the warm-up.
+// cutWarmup moves the first samples of a metric to the warm-up.
 func cutWarmup(m *schema.Metric, n int) {
 	if m.Ticks != nil {
 		m.WarmupTicks, m.Ticks = m.Ticks[:n:n], m.Ticks[n:]
@@ -346,19 +346,12 @@ type placed struct {
 
 func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 	n := &ncclReader{in: in, out: out}
-	err := in.EachLine(func(number int, text string) error {
-		return out.RefuseMismatch(n.line(fmt.Sprintf("line %d", number), foreign.Unlaunched(text)))
+	return eachLine(in, out, func(where, text string) error { return n.line(where, foreign.Unlaunched(text)) }, func() error {
+		if !n.found {
+			out.Refuse("", errors.New("no table of results: the program ended before it"))
+		}
+		return n.flush("")
 	})
-	if err != nil {
-		return err
-	}
-	if err := n.flush(""); err != nil {
-		return err
-	}
-	if !n.found {
-		out.Refuse("", errors.New("no table of results: the program ended before it"))
-	}
-	return nil
 }
 
 func (n *ncclReader) line(where, text string) error {
@@ -402,19 +395,18 @@ func (n *ncclReader) line(where, text string) error {
 
 // fact reads a line about the launch.
 func (n *ncclReader) fact(text string) bool {
-	if m := ncclRank.FindStringSubmatch(text); m != nil {
-		n.launch.add(m[1], strings.TrimSpace(m[2]))
-		return true
-	}
-	if strings.Contains(text, "# Blocking Enabled") {
+	rank, library := ncclRank.FindStringSubmatch(text), ncclLibrary.FindStringSubmatch(text)
+	switch {
+	case rank != nil:
+		n.launch.add(rank[1], strings.TrimSpace(rank[2]))
+	case strings.Contains(text, "# Blocking Enabled"):
 		n.launch.set("blocking", "true")
-		return true
+	case library != nil:
+		n.library = library[1]
+	default:
+		return strings.Contains(text, "Collective test concluded")
 	}
-	if m := ncclLibrary.FindStringSubmatch(text); m != nil {
-		n.library = m[1]
-		return true
-	}
-	return strings.Contains(text, "Collective test concluded")
+	return true
 }
 
 // begin begins a launch at the line of its options.
@@ -497,7 +489,7 @@ func (n *ncclReader) half(h ncclHalf) error {
 	foreign.SetParam(&r, "place", h.place)
 	result, iteration, err := n.values(h)
 	if err != nil {
-		n.out.Refuse(h.where, err)
+		n.out.Refuse(h.where, err) // the other half may be right
 		return nil
 	}
 	result.fill(&r, n.launch.iters)

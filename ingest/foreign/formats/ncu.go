@@ -213,16 +213,15 @@ func (r *ncuReader) find(key ncuKey, cells []string, line int) (*ncuKernel, erro
 // metric reads a row with one metric, or with the advice of a rule.
 func (r *ncuReader) metric(k *ncuKernel, cells []string) error {
 	t := r.table
-	v := t.value(cells)
-	if v.name == "" {
+	switch v := t.value(cells); {
+	case v.name == "":
 		r.rules++
-		return nil
-	}
-	if t.index["Average"] == 0 {
+	case t.index["Average"] == 0:
 		k.add(v)
-		return nil
+	default:
+		return k.addSummary(v, t.cell(cells, "Minimum"), t.cell(cells, "Maximum"), t.cell(cells, "Average"), t.cell(cells, "Invocations"))
 	}
-	return k.addSummary(v, t.cell(cells, "Minimum"), t.cell(cells, "Maximum"), t.cell(cells, "Average"), t.cell(cells, "Invocations"))
+	return nil
 }
 
 // finish makes the runs.
@@ -355,11 +354,11 @@ func isNotAvailable(text string) bool { return strings.EqualFold(strings.TrimSpa
 // lack counts a value that the tool could not measure.
 func (k *ncuKernel) lack(v ncuValue) {
 	name, _ := ncuName(v)
+	name = "metric." + name
 	if v.isSetting() {
-		k.lacking["launch."+snake(strings.TrimPrefix(v.name, "launch__"))]++
-		return
+		name = "launch." + snake(strings.TrimPrefix(v.name, "launch__"))
 	}
-	k.lacking["metric."+name]++
+	k.lacking[name]++
 }
 
 // isSetting reports whether a value says how a launch was made.
@@ -370,13 +369,14 @@ func (v ncuValue) isSetting() bool {
 // setting is how a launch was made, as text: a number, with its unit where that changes with its size.
 func (v ncuValue) setting() string {
 	number, ok := ncuNumber(v.text)
-	switch {
-	case !ok:
+	if !ok {
 		return v.text
-	case len(v.unit) > 1 && strings.HasPrefix(strings.ToLower(v.unit[1:]), "byte"):
-		return foreign.Canonical(string(number)) + " " + v.unit
 	}
-	return foreign.Canonical(string(number))
+	text := foreign.Canonical(string(number))
+	if len(v.unit) > 1 && strings.HasPrefix(strings.ToLower(v.unit[1:]), "byte") {
+		text += " " + v.unit
+	}
+	return text
 }
 
 // addSummary adds the aggregates of a metric over all launches.
@@ -387,16 +387,16 @@ func (k *ncuKernel) addSummary(v ncuValue, minimum, maximum, mean, invocations s
 	}
 	name, unit := ncuName(v)
 	m := k.metric(name, unit, v.unit)
-	values := [3]*float64{}
-	for i, text := range []string{minimum, maximum, mean} {
+	s := schema.Summary{N: foreign.Number(invocations).Int64()}
+	for statistic, text := range map[string]string{"min": minimum, "max": maximum, "mean": mean} {
 		if number, ok := ncuNumber(text); ok {
-			values[i] = number.Finite(unit)
+			setStatistic(&s, statistic, number, unit)
 		}
 	}
-	if values[2] == nil {
+	if s.Mean == nil {
 		return fmt.Errorf("%s: %q is not an average", v.name, foreign.Brief(mean))
 	}
-	m.summary = schema.Summary{Min: values[0], Max: values[1], Mean: values[2], N: foreign.Number(invocations).Int64()}
+	m.summary = s
 	return nil
 }
 
@@ -421,11 +421,7 @@ func rescaled(n foreign.Number, from, to string) (foreign.Number, bool) {
 }
 
 func (k *ncuKernel) run() schema.Run {
-	benchmark := k.name
-	if process := baseName(k.process); process != "" {
-		benchmark = process + "/" + k.name
-	}
-	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: benchmark, Backend: "cuda", Applied: k.applied}
+	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: strings.TrimPrefix(baseName(k.process)+"/", "/") + k.name, Backend: "cuda", Applied: k.applied}
 	for name, text := range map[string]string{"grid": k.grid, "block": k.block, "device": k.device} {
 		foreign.SetParam(&r, name, text)
 	}
@@ -457,10 +453,8 @@ func (k *ncuKernel) run() schema.Run {
 			metric.Better = schema.BetterLower
 		}
 		foreign.Add(&r, metric, m.given)
-		if m.name == "latency" {
-			r.Primary = "latency"
-		}
 	}
+	primary(&r, "latency")
 	return r
 }
 
@@ -529,7 +523,7 @@ func ncuNumber(text string) (foreign.Number, bool) {
 	return n, err == nil && v.Len() == 1
 }
 
-// ncuTable is what the columns of a table are.
+// ncuTable describes the columns of a table.
 type ncuTable struct {
 	columns []string
 	index   map[string]int // from 1, by name
@@ -564,7 +558,7 @@ func (t *ncuTable) cell(cells []string, column string) string {
 	return ""
 }
 
-// key is what a row says of the kernel that it is about.
+// key identifies the kernel of a row.
 func (t *ncuTable) key(cells []string) ncuKey {
 	return ncuKey{
 		pid: t.cell(cells, "Process ID"), process: t.cell(cells, "Process Name"), name: t.cell(cells, "Kernel Name"),

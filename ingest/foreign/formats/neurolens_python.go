@@ -82,7 +82,7 @@ func knownText(text string) string {
 	return text
 }
 
-// neurolensPoint is what one inference of NeuroLens for Python measured.
+// neurolensPoint is the point of one inference of NeuroLens for Python.
 type neurolensPoint struct {
 	model, backend, precision string
 	batch, seq                foreign.Number
@@ -353,7 +353,7 @@ func (o *neurolensOp) op(i int) schema.Op {
 	return op
 }
 
-// counters are what the kernels of an op counted, by name.
+// counters add up the counters of the kernels of an op, by name.
 type counters map[string]*struct{ sum, n float64 }
 
 func (c counters) add(name string, v *float64) {
@@ -446,7 +446,7 @@ func ownTagsOf(tags map[string]foreign.Text) *ownTags {
 // unknown reports whether the value of a member is a placeholder.
 func (o *ownTags) unknown(path string) bool { return slices.Contains(o.placeholders, path) }
 
-// describe sets what the tags say of a run, and removes them from its own.
+// describe sets the fields of a run that the tags have, and removes these tags from the run.
 func (o *ownTags) describe(r *schema.Run) {
 	maps.DeleteFunc(r.Tags, func(name, _ string) bool { return strings.HasPrefix(name, ownPrefix) })
 	foreign.SetFact(r, "source.run_id", o.runID)
@@ -499,7 +499,7 @@ func (d *runDocument) own(in *foreign.Input, out *foreign.Output, own *ownTags, 
 	return out.Run("run "+own.runID, profile)
 }
 
-// measured sets what the document says of the machine, and the metrics, of which the document has medians.
+// measured sets the memory of the machine, and the metrics. The document has their medians.
 func (d *runDocument) measured(own *ownTags, r *schema.Run) {
 	if gb := d.Hardware.MemoryGB.Finite("GB"); gb != nil && r.Env.MemoryBytes != nil {
 		r.Env.MemoryBytes = new(int64(*gb))

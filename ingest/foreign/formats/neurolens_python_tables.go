@@ -88,7 +88,7 @@ func (s summaryRow) run(in *foreign.Input) (schema.Run, error) {
 	return r, nil
 }
 
-// own sets what the columns that only NeuroLens writes say of a run. The numbers of such a table are medians, and zero is one.
+// own sets the fields of a run in the columns that only NeuroLens writes. The numbers of such a table are medians, and zero is one.
 func (s summaryRow) own(r *schema.Run) {
 	if _, own := s["run_uuid"]; !own {
 		return
@@ -157,7 +157,7 @@ func readLedger(in *foreign.Input, out *foreign.Output) error {
 	return eachJSONLine(in, out, l.row)
 }
 
-// readListing reads what ls --json prints of a run store: the rows of its ledger in an array.
+// readListing reads the output of ls --json: the rows of the ledger of a run store in an array.
 func readListing(in *foreign.Input, out *foreign.Output) error {
 	l := ledger{in, out, map[string]bool{}}
 	return eachElement(in.JSON(), out, l.row)

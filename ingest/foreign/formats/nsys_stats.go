@@ -284,7 +284,7 @@ func (f *statsFile) run() schema.Run {
 	return r
 }
 
-// statsTable is a table of a summary: what its columns are.
+// statsTable describes the columns of a table of a summary.
 type statsTable struct {
 	csv     bool
 	columns []string // without their units

@@ -429,7 +429,7 @@ func (s *nvbenchSummary) addWork(r *schema.Run, value foreign.Number) bool {
 	return true
 }
 
-// zero is a number that is added to: 0 where there is none yet.
+// zero is a number, or 0 if there is none.
 func zero[T int64 | float64](n *T) T {
 	if n == nil {
 		return 0

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -82,7 +81,7 @@ func perfResults(r *schema.Run, latency schema.Summary, throughput foreign.Numbe
 	addValue(r, measure{name: "throughput"}, throughput, "infer/sec")
 }
 
-// perfAnalyzerText reads what perf_analyzer prints.
+// perfAnalyzerText reads the output that perf_analyzer prints.
 var perfAnalyzerText = foreign.Format{
 	Name:        "perf-analyzer",
 	About:       "Triton perf_analyzer: its printed output",
@@ -124,7 +123,7 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 	var current *perfRun
 	model := "" // of a command whose settings are still to come
 	table, rows := false, 0
-	err := in.EachLine(func(n int, text string) (err error) {
+	return eachLine(in, out, func(where, text string) (err error) {
 		if table = perfTable.MatchString(text) || table && perfCells.MatchString(text); table && perfCells.MatchString(text) {
 			rows++
 		}
@@ -138,7 +137,7 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 			}
 		case load != nil:
 			err = current.emit(out)
-			current = &perfRun{run: schema.Run{Benchmark: "perf_analyzer", Model: base.Model}, where: fmt.Sprintf("line %d", n)}
+			current = &perfRun{run: schema.Run{Benchmark: "perf_analyzer", Model: base.Model}, where: where}
 			if base.BatchSize != nil {
 				current.run.BatchSize = new(*base.BatchSize)
 			}
@@ -161,14 +160,12 @@ func readPerfText(in *foreign.Input, out *foreign.Output) error {
 			current.take(text)
 		}
 		return err
+	}, func() error {
+		if rows > 0 {
+			out.LeaveOut("rows of a table of CSV after the printed results, which is read from a file of its own", rows)
+		}
+		return current.emit(out)
 	})
-	if err != nil {
-		return err
-	}
-	if rows > 0 {
-		out.LeaveOut("rows of a table of CSV after the printed results, which is read from a file of its own", rows)
-	}
-	return current.emit(out)
 }
 
 // take reads a line of a load.

@@ -34,7 +34,7 @@ func (m pyperfMetadata) over(above pyperfMetadata) pyperfMetadata {
 	return all
 }
 
-// pyperfSuite is what a file says of all its benchmarks, after them.
+// pyperfSuite has the values that apply to all benchmarks of a file. They follow the benchmarks.
 type pyperfSuite struct {
 	Version  foreign.Text   `json:"version"`
 	Metadata pyperfMetadata `json:"metadata"`

@@ -210,7 +210,7 @@ func pytestText(value jsontext.Value) string {
 	return foreign.TextOf(value)
 }
 
-// pytestWord is what pytest makes of a parameter in the id of a test; empty for what it only numbers.
+// pytestWord is the word for a parameter in the id of a test; empty for a value that pytest only numbers.
 func pytestWord(value jsontext.Value) string {
 	switch value.Kind() {
 	case jsontext.KindTrue:

@@ -70,7 +70,7 @@ type reframeVariable struct {
 	Unit  string         `json:"unit"`
 }
 
-// reframeSession is what a report says about all its test cases.
+// reframeSession has the values that apply to all test cases of a report.
 type reframeSession struct {
 	Version string         `json:"version"`
 	Data    foreign.Text   `json:"data_version"`
@@ -139,7 +139,7 @@ func reframeName(r *schema.Run, name string) {
 // reframeAxes are the parameters of the job of a test case.
 var reframeAxes = []string{"num_tasks", "num_tasks_per_node", "num_cpus_per_task", "num_gpus_per_node"}
 
-// run is what a test case measures, and where.
+// run is the run of a test case, without its outcome and its values.
 func (c *reframeCase) run(session *reframeSession) schema.Run {
 	var r schema.Run
 	reframeName(&r, cmp.Or(c.Display, c.Name, c.Unique))
@@ -339,22 +339,15 @@ type perflogCase struct {
 
 func readPerflog(in *foreign.Input, out *foreign.Output) error {
 	p := &perflogReader{in: in, out: out}
-	err := in.EachLine(func(n int, text string) error {
-		if strings.TrimSpace(text) == "" {
-			return nil
-		}
-		return p.line(fmt.Sprintf("line %d", n), text)
-	})
-	if err != nil {
-		return err
-	}
-	return p.flush()
+	return eachLine(in, out, p.line, p.flush)
 }
 
 func (p *perflogReader) line(where, text string) error {
 	fields := strings.Split(text, "|")
 	isLine, isHeader := perflogLine.MatchString(text), perflogHeader.MatchString(text)
 	switch {
+	case strings.TrimSpace(text) == "":
+		return nil
 	case !isLine && !isHeader && !p.begun:
 		p.out.LeaveOut("lines of text before the log", 1)
 		return nil
@@ -371,8 +364,7 @@ func (p *perflogReader) line(where, text string) error {
 	case p.columns != nil && len(fields) == len(p.columns):
 		return p.row(where, fields)
 	}
-	p.out.Refuse(where, fmt.Errorf("%d fields without a header", len(fields)))
-	return nil
+	return refusal(where, "%d fields without a header", len(fields))
 }
 
 // pattern reads a line for one variable: time|version|test|job|variable|unit and bounds in any order.
@@ -382,8 +374,8 @@ func (p *perflogReader) pattern(where string, fields []string) error {
 		if err := p.flush(); err != nil {
 			return err
 		}
-		if !p.begin(where, key, fields) {
-			return nil
+		if err := p.begin(where, key, fields); err != nil {
+			return err
 		}
 	}
 	var v reframeVariable
@@ -413,11 +405,10 @@ func (p *perflogReader) pattern(where string, fields []string) error {
 }
 
 // begin begins a test case at its first line.
-func (p *perflogReader) begin(where, key string, fields []string) bool {
+func (p *perflogReader) begin(where, key string, fields []string) error {
 	m := perflogInfo.FindStringSubmatch(fields[2])
 	if m == nil {
-		p.out.Refuse(where, fmt.Errorf("%q is not a test", fields[2]))
-		return false
+		return refusal(where, "%q is not a test", fields[2])
 	}
 	p.key, p.where = key, where
 	p.job = strings.TrimPrefix(fields[3], "jobid=")
@@ -426,7 +417,7 @@ func (p *perflogReader) begin(where, key string, fields []string) bool {
 	reframeName(&p.run, m[1])
 	reframePlace(&p.run, m[2], m[3], m[4]+m[5])
 	p.in.SetStart(&p.run, fields[0]) // the end: no log says when a test case began
-	return true
+	return nil
 }
 
 // add adds a variable. A name or a value of null is a test that failed.
@@ -482,8 +473,7 @@ func (p *perflogReader) row(where string, fields []string) error {
 		m := perflogInfo.FindStringSubmatch(value["info"])
 		if m == nil {
 			p.where = ""
-			p.out.Refuse(where, fmt.Errorf("a line without the name of a test"))
-			return nil
+			return refusal(where, "a line without the name of a test")
 		}
 		name = m[1]
 		reframePlace(&p.run, m[2], m[3], m[4]+m[5])

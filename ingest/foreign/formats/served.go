@@ -84,7 +84,7 @@ func readServed(j *foreign.JSON, out *foreign.Output, n int) (s *served, ok bool
 	return s, err == nil, s.refuse(out, err)
 }
 
-// refuse refuses what does not fit. Any other error is returned.
+// refuse refuses a value that does not fit. Any other error is returned.
 func (s *served) refuse(out *foreign.Output, err error) error {
 	var m *foreign.Mismatch
 	if !errors.As(err, &m) {
@@ -158,7 +158,7 @@ var latencyKey = regexp.MustCompile(`^(mean|median|std|min|max|p[0-9.]+)_(ttft|t
 // servedTimes are the metrics of these times.
 var servedTimes = map[string]string{"e2el": "latency", "e2e_latency": "latency", "ttft": "ttft", "tpot": "tpot", "itl": "itl"}
 
-// servedValues are the numbers that are results, their units, and what they are here.
+// servedValues are the numbers that are results, with their metrics and units.
 var servedValues = map[string]struct {
 	measure
 	unit string
@@ -350,12 +350,12 @@ type servedReader struct {
 
 func readServedText(in *foreign.Input, out *foreign.Output) error {
 	r := &servedReader{out: out}
-	err := in.EachLine(func(n int, text string) (err error) {
+	return eachLine(in, out, func(where, text string) (err error) {
 		text = foreign.Unlaunched(text)
 		switch arguments := servedArgs.FindStringSubmatch(text); {
 		case servedTitle.MatchString(text):
 			err = r.emit()
-			r.result = &served{where: fmt.Sprintf("line %d", n)}
+			r.result = &served{where: where}
 		case arguments != nil: // of the next launch, although the result has no end
 			err = r.emit()
 			r.arguments = argumentsOf(arguments[1])
@@ -366,11 +366,7 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 			r.take(text)
 		}
 		return err
-	})
-	if err != nil {
-		return err
-	}
-	return r.emit()
+	}, r.emit)
 }
 
 // argumentsOf are the arguments of the program as Python prints them.

@@ -167,7 +167,7 @@ func decode(out *foreign.Output, where string, text jsontext.Value, v any) bool 
 	return err == nil
 }
 
-// refuse refuses what does not fit, in a file or a line.
+// refuse refuses a value that does not fit, in a file or a line.
 func refuse(out *foreign.Output, file string, err error) {
 	var m *foreign.Mismatch
 	if errors.As(err, &m) {

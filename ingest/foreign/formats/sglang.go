@@ -22,7 +22,7 @@ var sglang = foreign.Format{
 	Read: readSGLang,
 }
 
-// sglangServer is what the server says of itself, as far as it tells results apart. It says much more, paths and keys among it.
+// sglangServer has the settings of the server that distinguish results. A file has many more, with paths and keys among them.
 type sglangServer struct {
 	ModelPath       string `json:"model_path"`
 	ServedModelName string `json:"served_model_name"`
@@ -92,7 +92,7 @@ func (s *served) sglangPoint(r *schema.Run) {
 	}
 }
 
-// sglangOffline reads what SGLang's other benchmarks append to their result files.
+// sglangOffline reads the lines that SGLang's other benchmarks append to their result files.
 var sglangOffline = foreign.Format{
 	Name:  "sglang-offline",
 	Log:   true,

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -48,11 +47,7 @@ type sysbenchReader struct {
 
 func readSysbench(in *foreign.Input, out *foreign.Output) error {
 	s := &sysbenchReader{out: out}
-	err := in.EachLine(func(n int, text string) error { return s.line(fmt.Sprintf("line %d", n), text) })
-	if err != nil {
-		return err
-	}
-	return s.flush()
+	return eachLine(in, out, s.line, s.flush)
 }
 
 func (s *sysbenchReader) line(where, text string) error {
@@ -70,10 +65,7 @@ func (s *sysbenchReader) line(where, text string) error {
 		s.command = sysbenchName(m[1])
 		return nil
 	}
-	if s.where == "" {
-		return nil
-	}
-	if s.intervals.add(text) {
+	if s.where == "" || s.intervals.add(text) {
 		return nil
 	}
 	text = strings.TrimSpace(text)
@@ -96,8 +88,7 @@ func sysbenchName(arguments string) string {
 			name = word
 		}
 	}
-	name = name[strings.LastIndexByte(name, '/')+1:]
-	return strings.TrimSuffix(name, ".lua")
+	return strings.TrimSuffix(name[strings.LastIndexByte(name, '/')+1:], ".lua")
 }
 
 // sysbenchSettings are the lines that describe the test, with their parameters.
@@ -148,15 +139,9 @@ func (s *sysbenchReader) setting(text string) {
 		if m == nil {
 			continue
 		}
-		if s.test == "" {
-			s.test = setting.test
-		}
-		value := strings.Join(m[1:], "")
-		if mode, ok := sysbenchModes[value]; ok {
-			value = mode
-		}
-		if setting.param != "" {
-			s.params[setting.param] = value
+		s.test = cmp.Or(s.test, setting.test)
+		if value := strings.Join(m[1:], ""); setting.param != "" {
+			s.params[setting.param] = cmp.Or(sysbenchModes[value], value)
 		}
 		return
 	}
@@ -261,11 +246,9 @@ func (s *sysbenchReader) result(text string) {
 	}
 	if m := sysbenchEvents.FindStringSubmatch(text); m != nil {
 		s.events = foreign.Number(m[1]).Int64()
-		return
 	}
 	if m := sysbenchTotal.FindStringSubmatch(text); m != nil {
 		s.total = foreign.Number(m[1])
-		return
 	}
 	for _, rate := range sysbenchRates {
 		m := rate.line.FindStringSubmatch(text)
@@ -289,7 +272,7 @@ type sysbenchIntervals struct {
 	values map[string][]float64
 }
 
-// Lines of a report: when, and what follows it. The percentile is the one that the user asked for.
+// Lines of a report: the time, then the values. Users choose the percentile.
 var (
 	sysbenchInterval = regexp.MustCompile(`^\[ *(\d+)s *\] +(.*)$`)
 	sysbenchFields   = []struct {
