@@ -30,7 +30,7 @@ func readHarnessText(t *testing.T, name, content string) (foreign.Report, []sche
 	return readOne(t, name, map[string]string{name: content})
 }
 
-// described is what is said of a file in one text, as in golden files.
+// described is the report and the runs of a file in one text, as in golden files.
 func described(report foreign.Report, runs []schema.Run, err error) string {
 	text := foreigntest.Report(report, err)
 	for i := range runs {
@@ -121,9 +121,7 @@ func TestSuiteFailedWithTime(t *testing.T) {
 }
 
 func TestGridCSVWithoutTimes(t *testing.T) {
-	in := foreigntest.Input(t, "ab.csv", "a,b\n1,2\n")
-	format := operationGrid
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Valid) bool { return true })
+	report, _, err := foreigntest.Read(foreigntest.Input(t, "ab.csv", "a,b\n1,2\n"), operationGrid)
 	if err == nil || report.Runs > 0 {
 		t.Errorf("%+v, %v", report, err)
 	}

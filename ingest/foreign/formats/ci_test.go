@@ -92,7 +92,7 @@ func idsOf(runs []schema.Run) []string {
 	return ids
 }
 
-// TestJSONInLog: what a program prints before and behind its one JSON text is passed over, and counted.
+// TestJSONInLog: lines that a program prints before and after its one JSON text are skipped and counted.
 func TestJSONInLog(t *testing.T) {
 	t.Parallel()
 	all := formats.All()
@@ -115,7 +115,7 @@ func TestJSONInLog(t *testing.T) {
 	}
 }
 
-// TestLogsBehindText: a log whose lines tell what they are is read where it stands behind others.
+// TestLogsBehindText: a log with its own markers is read after other text.
 func TestLogsBehindText(t *testing.T) {
 	t.Parallel()
 	all, n := formats.All(), 0
@@ -167,7 +167,7 @@ func TestFarBehindText(t *testing.T) {
 	}
 }
 
-// TestLaunched: the lines of a program are read with what launchers and logs put before them.
+// TestLaunched: the lines of a program are read with the tags that launchers and logs put before them.
 func TestLaunched(t *testing.T) {
 	t.Parallel()
 	all := formats.All()

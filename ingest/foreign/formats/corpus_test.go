@@ -41,7 +41,7 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d files", files)
 }
 
-// condensed says of each file of a folder what came of it.
+// condensed describes the result of reading each file of a folder.
 func condensed(t *testing.T, dir string) (text string, files int) {
 	t.Helper()
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
-// TestCriterionFolders: a baseline is read where there is nothing newer beside it, and base never is.
+// TestCriterionFolders: a baseline is read if there is nothing newer beside it. The folder base is never read.
 func TestCriterionFolders(t *testing.T) {
 	sample := &fstest.MapFile{Data: []byte(`{"sampling_mode":"Flat","iters":[4],"times":[50]}`)}
 	name := &fstest.MapFile{Data: []byte(`{"group_id":"g","function_id":null,"value_str":null}`)}

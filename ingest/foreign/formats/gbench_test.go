@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestSecretContext: what users add to the context under the name of a secret is not stored, and counted.
+// TestSecretContext: a member of the context with the name of a secret is counted, and not stored.
 func TestSecretContext(t *testing.T) {
 	const text = `{"context": {"date": "2026-11-01T10:00:00+00:00", "num_cpus": 2, "library_build_type": "release", "SECRET_TOKEN": "hunter2", "api_key": "hunter2", "commit": "abc"},
 		"benchmarks": [{"name": "BM_a", "run_name": "BM_a", "run_type": "iteration", "iterations": 10, "real_time": 5.0, "cpu_time": 5.0, "time_unit": "ns"}]}`
@@ -26,7 +26,7 @@ func TestSecretContext(t *testing.T) {
 	}
 }
 
-// TestGoogleNames: what of a name is the benchmark, and what a parameter.
+// TestGoogleNames: names are split into the benchmark and its parameters.
 func TestGoogleNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"BM_x": "BM_x", "BM_x/8/-3": "BM_x param.arg0=8 param.arg1=-3", "suite/alloc/8": "suite/alloc param.arg0=8",
@@ -47,7 +47,7 @@ func TestGoogleNames(t *testing.T) {
 	}
 }
 
-// TestHeaderBehind: what stands behind the records holds for them, however large a file is.
+// TestHeaderBehind: a header after the records applies to them, also in a large file.
 func TestHeaderBehind(t *testing.T) {
 	rows := strings.Repeat(`{"name": "BM_x", "iterations": 1, "real_time": 2, "cpu_time": 1, "time_unit": "ns"},`, 10_000)
 	text := `{"benchmarks": [` + strings.TrimSuffix(rows, ",") + `], "context": {"host_name": "lab3", "date": "2026-01-02T03:04:05+00:00"}}`

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestGoStamps: when a process ran, and who stored it where, is no axis: two such processes measure one point.
+// TestGoStamps: the time of a process and its storage are no axes: two such processes measure one point.
 func TestGoStamps(t *testing.T) {
 	const lines = "BenchmarkX-8 10 5.0 ns/op\n"
 	monday, _ := readText(t, goBench, "date: 2026-01-05\nrunstamp: 1\nupload: 20260105.1\ntoolchain: a\n"+lines)
@@ -41,7 +41,7 @@ func TestGoBreaksOff(t *testing.T) {
 	}
 }
 
-// TestGoShared: what the runs of a process share is that of this process, with the units that each run has.
+// TestGoShared: the runs of a process share its environment, but not their units.
 func TestGoShared(t *testing.T) {
 	runs, _ := readText(t, goBench, "goos: linux\nbuilder_type: a\n"+
 		"BenchmarkA-8 10 5.0 sec/op\nBenchmarkB-8 10 6.0 sec/op\nBenchmarkC-8 10 6.0 ns/op\n"+
@@ -93,7 +93,7 @@ func TestGoProcs(t *testing.T) {
 	}
 }
 
-// TestGoProcesses: what is one process, and so one run of a benchmark.
+// TestGoProcesses: the lines of one process become one run of a benchmark.
 func TestGoProcesses(t *testing.T) {
 	head := "goos: linux\ngoarch: amd64\npkg: vec\n"
 	line := "BenchmarkX-2 10 5 ns/op\n"
@@ -120,7 +120,7 @@ func TestGoProcesses(t *testing.T) {
 	}
 }
 
-// TestGoHeaderEnds: a package that says nothing of itself has not got what the one before said.
+// TestGoHeaderEnds: the header of a package does not apply to the next one.
 func TestGoHeaderEnds(t *testing.T) {
 	runs, _ := readText(t, goBench, "goos: linux\npkg: a\ncpu: X\nBenchmarkX-2 1 1 ns/op\nPASS\ngoos: plan9\nBenchmarkX-2 1 1 ns/op\n")
 	if got, want := points(runs), "a/X param.gomaxprocs=2\nX param.gomaxprocs=2\n"; got != want || runs[1].Env.CPUModel != "" || runs[1].Env.OS != "plan9" {
@@ -192,7 +192,7 @@ func TestGoPackagesAtOnce(t *testing.T) {
 	}
 }
 
-// TestGoSource: results that stand in the source of a program are none.
+// TestGoSource: results in the source of a program are not read.
 func TestGoSource(t *testing.T) {
 	const result = "BenchmarkX-4 100 5 ns/op\n"
 	for text, want := range map[string]bool{

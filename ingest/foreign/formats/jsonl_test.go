@@ -108,7 +108,7 @@ func TestManyMembers(t *testing.T) {
 	}
 }
 
-// TestJSONSchema: the schema that is published is that of the columns.
+// TestJSONSchema: the published schema matches the columns.
 func TestJSONSchema(t *testing.T) {
 	want, err := json.MarshalIndent(runSchemaOf(), "", "  ")
 	if err != nil {

@@ -5,9 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // TestTrainingLog: a log of MLPerf Training is not one of LoadGen. It is refused by its name, also where --from says mlperf.
@@ -22,12 +20,7 @@ func TestTrainingLog(t *testing.T) {
 		if format != nil || len(runs) > 0 || err == nil || !strings.Contains(err.Error(), "MLPerf Training") {
 			t.Errorf("%v, %d runs, %v", format, len(runs), err)
 		}
-		in, err := foreign.Open(t.Context(), files, "result_0.txt", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		detail := loadgenFormats[1]
-		report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &detail, func(schema.Valid) bool { return true })
+		report, _, err := foreigntest.Read(foreigntest.Input(t, "result_0.txt", text), loadgenFormats[1])
 		if report.Runs > 0 || report.Refused != 1 {
 			t.Errorf("%+v %v", report, err)
 		}

@@ -46,7 +46,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestHostile: what no tool writes is refused or left away; it takes neither long nor much memory.
+// TestHostile: input that no tool writes is refused or left out, in little time and memory.
 func TestHostile(t *testing.T) {
 	deep := strings.Repeat(`[`, 20_000)
 	wide := strings.Repeat("1.5 ", 200_000)

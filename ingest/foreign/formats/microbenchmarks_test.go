@@ -25,7 +25,7 @@ func readText(t *testing.T, format foreign.Format, text string) ([]schema.Run, f
 	return runs, report
 }
 
-// points are what runs measured, one a line.
+// points lists the points of runs, one a line.
 func points(runs []schema.Run) string {
 	var b strings.Builder
 	for i := range runs {
@@ -34,7 +34,7 @@ func points(runs []schema.Run) string {
 	return b.String()
 }
 
-// TestHostileMicrobenchmarks: what no tool writes is refused, not taken for something else, and does not stop what stands beside it.
+// TestHostileMicrobenchmarks: records that no tool writes are refused, and the records beside them are read.
 func TestHostileMicrobenchmarks(t *testing.T) {
 	deep := strings.Repeat("[", 5_000) + strings.Repeat("]", 5_000)
 	for _, test := range []struct {
@@ -55,7 +55,7 @@ func TestHostileMicrobenchmarks(t *testing.T) {
 	}
 }
 
-// TestAppended: results that were appended to one another are all read, and what is printed behind them is not.
+// TestAppended: results that were appended to one another are all read, and text after them is not.
 func TestAppended(t *testing.T) {
 	for _, test := range []struct {
 		format foreign.Format
@@ -88,7 +88,7 @@ func TestAppended(t *testing.T) {
 	}
 }
 
-// TestAppendedLate: what stands before the records of an object beyond the beginning of the file is known as well.
+// TestAppendedLate: a header before the records is read also in an object beyond the beginning of the file.
 func TestAppendedLate(t *testing.T) {
 	row := `{"name":"BM_a","run_type":"iteration","threads":1,"iterations":10,"real_time":5,"cpu_time":5,"time_unit":"ns","label":"` +
 		strings.Repeat("x", 1000) + `"},`

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // TestNVBenchSampleFiles: samples are found by the names that versions write, and never outside of the file's folder.
@@ -42,7 +40,7 @@ func TestNVBenchSampleFiles(t *testing.T) {
 	}
 }
 
-// TestNVBenchOrder: what holds for all benchmarks may stand behind them, also in a file whose beginning does not reach
+// TestNVBenchOrder: the header may follow the benchmarks, also in a file whose beginning does not reach
 // there, and results may be appended to one another.
 func TestNVBenchOrder(t *testing.T) {
 	const (
@@ -56,16 +54,15 @@ func TestNVBenchOrder(t *testing.T) {
 		{"far behind", fmt.Sprintf("{"+benchmarks+", "+header+"}", pad, 1), "lab.bench/b GPU 1"},
 		{"appended", fmt.Sprintf("{"+header+", "+benchmarks+"}\n{"+header+", "+benchmarks+"}", 1, pad, 2, ""), "lab.bench/b GPU 1 lab.bench/b GPU 2"},
 	} {
-		in, err := foreign.Open(context.Background(), fstest.MapFS{"o.json": {Data: []byte(c.text)}}, "o.json", nil)
+		in, err := foreign.Open(t.Context(), fstest.MapFS{"o.json": {Data: []byte(c.text)}}, "o.json", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		_, runs, err := foreigntest.Read(in, nvbench[0])
 		var got []string
-		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &nvbench[0], func(valid schema.Valid) bool {
-			r := valid.Run()
+		for _, r := range runs {
 			got = append(got, r.Benchmark, r.Env.GPUName)
-			return true
-		})
+		}
 		if text := strings.Join(got, " "); err != nil || text != c.want {
 			t.Errorf("%s: got %s, %v; want %s", c.what, text, err, c.want)
 		}

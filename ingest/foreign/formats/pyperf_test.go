@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
-// TestPyperfWarmups: the value of a warm-up was that of all its loops until format 1.0.
+// TestPyperfWarmups: until format 1.0, the value of a warm-up was the time of all its loops.
 func TestPyperfWarmups(t *testing.T) {
 	for version, want := range map[string][]float64{`"1.0"`: {8e5, 4e5}, "6": {2e4, 5e3}, "5": {2e4, 5e3}} {
 		text := `{"benchmarks": [{"metadata": {"inner_loops": 10}, "runs": [{"warmups": [[4, 8e-4], [8, 4e-4]], "values": [1e-5]}]}], "version": ` + version + "}"
@@ -23,7 +23,7 @@ func TestPyperfWarmups(t *testing.T) {
 	}
 }
 
-// TestPyperfTruncated: what stands before the place where a file breaks off was read, though its metadata is missing.
+// TestPyperfTruncated: the runs before the end of a truncated file are read, though its metadata is missing.
 func TestPyperfTruncated(t *testing.T) {
 	text := `{"benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0]}]}, {"metadata": {"na`
 	_, report, _, err := foreigntest.One(All(), fstest.MapFS{"x.json": {Data: []byte(text)}}, "x.json")

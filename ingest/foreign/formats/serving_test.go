@@ -16,18 +16,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// named is one of the formats.
-func named(t testing.TB, name string) foreign.Format {
-	t.Helper()
-	for _, f := range formats.All() {
-		if f.Name == name {
-			return f
-		}
-	}
-	t.Fatalf("no format %s", name)
-	return foreign.Format{}
-}
-
 // fixture reads a file of the fixtures as if it stood alone, or in its folder.
 func fixture(t *testing.T, name string, alone bool) []schema.Run {
 	t.Helper()
@@ -57,7 +45,7 @@ func text(t *testing.T, name, content string) (foreign.Report, []schema.Run) {
 	return report, runs
 }
 
-// TestSamePoint: what a tool writes in several forms is the same point, so that any of them can be compared with any other.
+// TestSamePoint: all forms in which a tool writes a result give the same point, so that they can be compared.
 func TestSamePoint(t *testing.T) {
 	for _, names := range [][]string{
 		{"llama-bench/result.json", "llama-bench/result.csv", "llama-bench/result.sql"},
@@ -191,7 +179,7 @@ func TestBigTimestamps(t *testing.T) {
 	}
 }
 
-// TestHostile: whatever stands where something else is expected, an answer comes.
+// TestHostile: a value of an unexpected kind never stops a reader without an answer.
 func TestHostile(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000)
 	for _, f := range formats.All() {
@@ -226,13 +214,15 @@ func TestSortedServe(t *testing.T) {
 	}
 }
 
-// TestCutShort: what stands before the end of a file that ends too early counts, and the end is said.
+// TestCutShort: the runs before the end of a truncated file are read, and the report says that it was cut off.
 func TestCutShort(t *testing.T) {
 	in := foreigntest.Input(t, "x", "{"+serveHead+`"mean_ttft_ms": 2.5}`+"\n{"+serveHead+`"mean_ttft_ms`)
-	f := named(t, "vllm")
-	n := 0
-	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(schema.Valid) bool { n++; return true }); err == nil || n != 1 {
-		t.Errorf("%d runs, error %v; want one and an error", n, err)
+	f, err := formats.Named("vllm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, runs, err := foreigntest.Read(in, *f); err == nil || len(runs) != 1 {
+		t.Errorf("%d runs, error %v; want one and an error", len(runs), err)
 	}
 }
 
@@ -273,7 +263,7 @@ func TestLlamaBuilds(t *testing.T) {
 	}
 }
 
-// whole is what a run says of its requests: failed, duration in s, both facts and its warnings.
+// whole describes the requests of a run: failed, duration in s, both facts and its warnings.
 func whole(r *schema.Run) string {
 	value := func(name string) string {
 		m := r.Metric(name)
@@ -416,7 +406,7 @@ func TestTokenCounter(t *testing.T) {
 	}
 }
 
-// TestTableAfterPrinted: the rows of perf_analyzer's table that stand after its printed output are counted.
+// TestTableAfterPrinted: rows of perf_analyzer's table after its printed output are counted.
 func TestTableAfterPrinted(t *testing.T) {
 	const text = "Request concurrency: 1\n  Client: \n    Request count: 100\n    Throughput: 20.5 infer/sec\n    Avg latency: 4800 usec\n" +
 		"Inferences/Second vs. Client Average Batch Latency\nConcurrency: 1, throughput: 20.5 infer/sec, latency 4800 usec\n" +

@@ -120,7 +120,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// longTrace is a trace of about so many bytes: steps of operators, with their shapes, launches and kernels.
+// longTrace makes a trace of about this size: steps of operators, with their shapes, launches and kernels.
 func longTrace(size int) []byte {
 	var b bytes.Buffer
 	b.Grow(size + 4<<10)
@@ -159,12 +159,8 @@ func readAll(tb testing.TB, r io.Reader) []schema.Run {
 	if !format.Recognize(in.Head) {
 		tb.Fatal("the trace is not recognised")
 	}
-	var runs []schema.Run
-	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
-		r := valid.Run()
-		runs = append(runs, r)
-		return true
-	}); err != nil {
+	_, runs, err := foreigntest.Read(in, format)
+	if err != nil {
 		tb.Fatal(err)
 	}
 	return runs
@@ -198,7 +194,7 @@ func BenchmarkTorchTrace(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(bare), "ratio")
 }
 
-// TestTorchTraceMemory: what a trace takes does not grow with it.
+// TestTorchTraceMemory: the memory for reading does not grow with the trace.
 func TestTorchTraceMemory(t *testing.T) {
 	took := func(size int) uint64 {
 		trace := longTrace(size)
@@ -272,7 +268,7 @@ func TestDatabaseAnywhere(t *testing.T) {
 	}
 }
 
-// TestHostileDatabase: what computes its rows is not asked for them, and a damaged file is an error.
+// TestHostileDatabase: tables that compute their rows are not read, and a damaged file is an error.
 func TestHostileDatabase(t *testing.T) {
 	endless := `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i AS start, i AS "end", i AS demangledName FROM n`
 	events := `CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, "end", demangledName GENERATED ALWAYS AS (17), shortName)`

@@ -11,7 +11,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // TestTritonPerfReportWithoutUnits: nobody recognises a table of numbers without units, but it can be read as one.
@@ -25,16 +24,14 @@ func TestTritonPerfReportWithoutUnits(t *testing.T) {
 	if format.Recognize(in.Head) {
 		t.Error("recognised without units")
 	}
-	var got []string
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
-		r := valid.Run()
-		text := foreigntest.Point(&r) + " " + string(r.Status)
-		if len(r.Metrics) > 0 {
-			text += " " + foreigntest.Metric(&r.Metrics[0])
+	report, runs, err := foreigntest.Read(in, format)
+	got := make([]string, len(runs))
+	for i := range runs {
+		got[i] = foreigntest.Point(&runs[i]) + " " + string(runs[i].Status)
+		if len(runs[i].Metrics) > 0 {
+			got[i] += " " + foreigntest.Metric(&runs[i].Metrics[0])
 		}
-		got = append(got, text)
-		return true
-	})
+	}
 	want := []string{
 		"matmul backend=cuBLAS param.K=256 param.M=256 param.N=256 ok metric value [] better= level= p50=4.5",
 		"matmul backend=Triton param.K=256 param.M=256 param.N=256 ok metric value [] better= level= p50=5.25",

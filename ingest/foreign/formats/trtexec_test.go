@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
-// TestTrtexecSide: only the log that names the file is its log, and only what lies in the folder is.
+// TestTrtexecSide: only a log that names the file, and is in its folder, is its log.
 func TestTrtexecSide(t *testing.T) {
 	const rows = `[{"startComputeMs": 150, "computeMs": 1, "latencyMs": 2}, {"startComputeMs": 250, "computeMs": 1, "latencyMs": 3}]`
 	log := func(flags string) []byte {
@@ -46,7 +46,7 @@ func TestTrtexecSide(t *testing.T) {
 	}
 }
 
-// TestTrtexecStamped: what ran trtexec may put a time, or its name, before every line.
+// TestTrtexecStamped: the program that ran trtexec may put a time, or its name, before every line.
 func TestTrtexecStamped(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(root, "fixtures/results/trtexec/new.log"))
 	if err != nil {
