@@ -43,7 +43,7 @@ func (s runsOf) After(begin [halfBits]byte) (found []schema.ULID, err error) {
 	return found, nil
 }
 
-// add appends what is read of files, all at once.
+// add appends the runs of files, all at once.
 func (s runsOf) add(t *testing.T, f func(file string) *Format, files ...string) (added, known int) {
 	t.Helper()
 	reader, all := NewReader(Added{}, s), []schema.Run{}
@@ -68,7 +68,7 @@ func (s runsOf) add(t *testing.T, f func(file string) *Format, files ...string) 
 	return len(all), known
 }
 
-// files are what the runs say, a text a session, in order.
+// files lists the benchmarks of the runs, a text for each session, in order.
 func (s runsOf) files() []string {
 	bySession := map[string][]string{}
 	for _, r := range s {
@@ -83,7 +83,7 @@ func (s runsOf) files() []string {
 	return all
 }
 
-// lettered reads a record of each letter; those of vowels began at a time.
+// lettered reads a record of each letter. Records of vowels have a start.
 func lettered(log bool) func(string) *Format {
 	return func(file string) *Format {
 		return &Format{Name: "letters", Log: log, Read: func(_ *Input, out *Output) error {

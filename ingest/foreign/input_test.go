@@ -92,7 +92,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndless: what is never a record ends at the bound, however much would follow.
+// TestEndless: reading a record without an end stops at the limit.
 func TestEndless(t *testing.T) {
 	const tenGB = 10 << 30
 	for name, read := range map[string]func(*Input) error{
@@ -269,7 +269,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestTruncated: what stands before the place where a file breaks off was read.
+// TestTruncated: the lines before the end of a truncated file are read.
 func TestTruncated(t *testing.T) {
 	in := opened(t, `[{"a": 1}, {"a": 2}, {"a": `)
 	j := in.JSON()
@@ -309,7 +309,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestSide: side files stand beside a file or above it, never outside of the folder.
+// TestSide: side files are beside a file or above it, never outside of the folder.
 func TestSide(t *testing.T) {
 	folder := fstest.MapFS{
 		"results/lab3/run.json":   {Data: []byte("{}")},
@@ -344,7 +344,7 @@ func TestSide(t *testing.T) {
 	}
 }
 
-// TestAheadBreaksOff: what was read before a stream broke off is there twice, and so is the error.
+// TestAheadBreaksOff: the part of a stream before an error is read twice, and so is the error.
 func TestAheadBreaksOff(t *testing.T) {
 	whole := zipped(t, []byte(strings.Repeat("some text, and more of it\n", 1<<15)))
 	in, err := FromReader(bytes.NewReader(whole[:len(whole)*3/4]), stdinName, nil)
@@ -362,7 +362,7 @@ func TestAheadBreaksOff(t *testing.T) {
 	}
 }
 
-// TestAhead: content is the same twice, from a file and from what can be read only once, short and longer than a head.
+// TestAhead: reading ahead gives the same content, from a file and from a stream, shorter and longer than a head.
 func TestAhead(t *testing.T) {
 	for _, content := range []string{`{"a": 1}`, `{"a": "` + strings.Repeat("x", 2*headBytes) + `"}`} {
 		file, err := Open(context.Background(), fstest.MapFS{"f.json": {Data: zipped(t, []byte(content))}}, "f.json", nil)

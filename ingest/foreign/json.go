@@ -303,7 +303,7 @@ var nonFinite = []struct{ word, quoted []byte }{
 	{[]byte("nan"), []byte(`"NaN"`)},
 }
 
-// unread reads what Read has not returned yet, and the rest of the text.
+// unread reads the bytes that Read has not returned yet, and the rest of the text.
 func (q *quoted) unread() io.Reader {
 	rest := q.r
 	if q.err != nil {
@@ -326,7 +326,7 @@ func (q *quoted) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads on and makes ready what can be decided. What a word may begin in stays for the next time. Text without such
+// fill reads on and processes the text up to a place at which no word can begin. Text without such
 // words, which is nearly all, is not copied.
 func (q *quoted) fill() {
 	if q.err == nil {
@@ -402,7 +402,7 @@ func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
 // begins are the bytes that a word may begin with.
 var begins = [256]bool{'N': true, 'I': true, '-': true, 'n': true, 'i': true}
 
-// wordAt is the length of the word that a text begins with, and what it becomes; 0 if there is none.
+// wordAt is the length of the word at the beginning of a text, and its replacement; 0 if there is none.
 func wordAt(text []byte) (length int, quoted []byte) {
 	if text[0] == '-' && len(text) > 1 && text[1] <= '9' { // a number, as nearly always
 		return 0, nil

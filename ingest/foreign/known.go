@@ -19,7 +19,7 @@ type ImportedRuns interface {
 	Run(id schema.ULID) (ImportedRun, error)
 }
 
-// ImportedRun is what matters when a stored run is compared with one that is read.
+// ImportedRun has the values by which a stored run is compared with a run that is read.
 type ImportedRun struct {
 	Session string // empty if it is not known
 	Point   string
@@ -27,7 +27,7 @@ type ImportedRun struct {
 	Path    string // schema.FactPath
 }
 
-// known has the runs that need not be read again: those of files that were read before, and those of a store.
+// known has the runs that need not be read again: of files that were read before, and of a store.
 type known struct {
 	store  ImportedRuns                     // nil if there is no store
 	begins map[[2 * halfBits]byte]beginning // by the first record
@@ -87,7 +87,7 @@ func (k *known) note(c *chain, r *schema.Run) {
 	k.goesOn[[halfBits]byte(c.before[:])] = f
 }
 
-// read gives the file with the record, among those that were read.
+// read gives the file with the record, among the files that were read.
 func (k *known) read(c *chain) (file fileNumber, ok bool) {
 	if c.first {
 		first, ok := k.begins[c.bits()]

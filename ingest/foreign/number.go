@@ -238,7 +238,7 @@ func endOf(text jsontext.Value, i int) int {
 	return end
 }
 
-// Append adds a sample. The first one that is not an integer converts those before to reals.
+// Append adds a sample. The first sample that is not an integer converts the earlier ones to reals.
 func (s *Series) Append(v Value) {
 	if s.Reals == nil && v.integer {
 		s.Ticks = append(s.Ticks, v.tick)

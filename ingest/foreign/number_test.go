@@ -151,7 +151,7 @@ func TestQuotedPieces(t *testing.T) {
 	}
 }
 
-// quotedSimply is what newQuoted does, of a whole text and byte by byte.
+// quotedSimply does the same as newQuoted, on a whole text and byte by byte.
 func quotedSimply(text []byte) (out []byte) {
 	inString := false
 	for i := 0; i < len(text); i++ {

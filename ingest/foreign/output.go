@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Added is what a user adds to all runs of a file that do not have it themselves.
+// Added has the values that a user adds to all runs of a file that do not have them.
 type Added struct {
 	Tags   map[string]string
 	Params map[string]string // parameters and axes
@@ -198,7 +198,7 @@ func (o *Output) count(session string) {
 // maxErrorLength is how many bytes of a run's error are kept.
 const maxErrorLength = 8 << 10
 
-// complete adds what the reader does not say. there means that the run is already stored.
+// complete adds the values that the reader does not set. there means that the run is already stored.
 func (o *Output) complete(r *schema.Run, more func(r *schema.Run)) (there bool, err error) {
 	if r.Source == "" {
 		r.Source = o.Report.Format
@@ -320,7 +320,7 @@ func (o *Output) name(r *schema.Run, more func(r *schema.Run)) (there bool, err 
 	return there, nil
 }
 
-// invalid is why a store does not take a run, whatever its ids will be.
+// invalid is the reason why a store does not take a run, independent of its ids.
 func invalid(r schema.Run) error {
 	r.RunID, r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String(), ""
 	return errors.Unwrap(r.Validate())

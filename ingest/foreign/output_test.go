@@ -90,7 +90,7 @@ func TestFailuresOfTwoFiles(t *testing.T) {
 	}
 }
 
-// TestAdded: what the user says counts where the file says nothing.
+// TestAdded: values of the user apply where the file has none.
 func TestAdded(t *testing.T) {
 	silent, said := measured("a", 1), measured("b", 1)
 	said.Params = map[string]string{"m": "8"}
@@ -121,7 +121,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedAlike: what is true of many records is said once, with the first of them; of more reasons than are named the
+// TestRefusedAlike: a reason of many records is named once, with the first of them; of more reasons than are named the
 // records are counted.
 func TestRefusedAlike(t *testing.T) {
 	reader := &Format{Name: "fake", Read: func(_ *Input, o *Output) error {

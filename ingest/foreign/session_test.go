@@ -113,7 +113,7 @@ func TestSessionsSort(t *testing.T) {
 	}
 }
 
-// TestSessionsName: what a file calls a session is kept, in runs that share their facts, too.
+// TestSessionsName: the name of a session in a file is kept, also in runs that share their facts.
 func TestSessionsName(t *testing.T) {
 	facts := map[string]string{"k": "v"}
 	var runs []schema.Run

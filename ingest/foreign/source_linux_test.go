@@ -50,7 +50,7 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestPassThrough: a file in a folder whose names nobody may list is read, without what stands beside it.
+// TestPassThrough: a file in a folder that cannot be listed is read, without its side files.
 func TestPassThrough(t *testing.T) {
 	if os.Getuid() == 0 { // who may list every folder
 		const nobody = 65534

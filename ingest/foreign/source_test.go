@@ -57,7 +57,7 @@ func TestStoppedFile(t *testing.T) {
 	}
 }
 
-// TestLinks: of links in a folder what they lead to is read once, where it is walked; nothing outside is read.
+// TestLinks: the target of a link in a folder is read once, where it is walked. Nothing outside is read.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	outside := filepath.Join(dir, "secret")

@@ -226,7 +226,7 @@ func isHash(name string, at int) bool {
 	return strings.Trim(word, hexadecimal) == "" && strings.ContainsAny(word, "abcdefABCDEF")
 }
 
-// turned matches what the rotation of logs adds to a name: numbers, dates and words at its end.
+// turned matches the numbers, dates and words that the rotation of logs adds at the end of a name.
 var turned = regexp.MustCompile(`(?i)(\.(gz|xz|bz2|zst|old|bak|prev)|[._-][0-9]+)+$`)
 
 // stem is the part of a file's name that a log keeps when it is rotated, compressed or copied with its date: log, log.1, log.2.gz and

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestDateInName: a date in a name is found, with its time of day, and what only looks like one is not.
+// TestDateInName: a date in a name is found, with its time of day. Other digits are no dates.
 func TestDateInName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{

@@ -96,7 +96,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ciPrefix is what CI systems write before each line of a log. GitHub Actions writes a time, and gh run view the job and
+// ciPrefix matches the prefix that CI systems write before each line of a log. GitHub Actions writes a time, and gh run view the job and
 // the step before it; GitLab a time and the stream; Jenkins a time in brackets.
 var ciPrefix = regexp.MustCompile(`^(?:(?:[^\t\n]*\t[^\t\n]*\t)?(?:\x{feff})?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z(?: |\r?$)` +
 	`|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \d\d[OE][ +]?` +
@@ -198,7 +198,7 @@ func (f *lineFilter) without(line []byte) []byte {
 	return text
 }
 
-// LauncherTag is the pattern of what launchers and logs put before the lines of a program: mpirun --tag-output, srun --label,
+// LauncherTag is the pattern of the tags that launchers and logs put before the lines of a program: mpirun --tag-output, srun --label,
 // pdsh and docker compose, the name of a node in brackets, syslog, a time.
 const LauncherTag = `(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\[[\w.-]+\] |[\w.-]+ +\| |\d{4}-\d\d-\d\d[T ]\d\d:\d\d:?\S* ` +
 	`|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d [\w.-]+ [\w./-]+(?:\[\d+\])?: )`

@@ -77,10 +77,10 @@ var unsupportedFormats = []unsupportedFormat{
 	{name: "vegeta", members: []string{"latencies.99th", "success", "status_codes"}},
 }
 
-// resemblance begins each hint of what a file looks like that no format recognises.
+// resemblance begins each hint about a file that no format recognises.
 const resemblance = "it looks like "
 
-// IsResemblance reports whether the reason why a file was not recognised is a hint of what it looks like.
+// IsResemblance reports whether the reason why a file was not recognised is a hint that names a tool.
 func IsResemblance(why string) bool { return strings.HasPrefix(why, resemblance) }
 
 // looksLike gives a hint for a file that no format recognises. It is empty if there is no hint.

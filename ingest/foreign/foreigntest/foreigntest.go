@@ -105,7 +105,7 @@ func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string)
 	return b.String(), read
 }
 
-// Input is a text as a file that stands alone.
+// Input is a text as a file without a folder.
 func Input(tb testing.TB, name, text string) *foreign.Input {
 	tb.Helper()
 	in, err := foreign.FromReader(strings.NewReader(text), name, nil)
@@ -163,7 +163,7 @@ func Report(r foreign.Report, err error) string {
 	return b.String()
 }
 
-// Point describes what a run measured.
+// Point describes the point of a run.
 func Point(r *schema.Run) string {
 	words := []string{r.Benchmark}
 	put := func(name, text string) {

@@ -56,7 +56,7 @@ func (s stored) After(begin [5]byte) (found []schema.ULID, err error) {
 	return found, nil
 }
 
-// add appends what is read of files at once.
+// add appends the runs of files, all at once.
 func (s stored) add(all []foreign.Format, files []file) {
 	reader, runs := foreign.NewReader(foreign.Added{}, s), []schema.Run{}
 	for _, f := range files {

@@ -43,8 +43,7 @@ func inLog(text []byte, prefix func(n int) string) []byte {
 	return b.Bytes()
 }
 
-// TestCILogs: every text that is read is read from the log of a CI system as well: the same runs, by the same ids, and what
-// is refused stands in the same lines.
+// TestCILogs: every text is read from the log of a CI system as well, with the same runs, ids and refused lines.
 func TestCILogs(t *testing.T) {
 	t.Parallel()
 	all, read, long := formats.All(), map[string]bool{}, os.Getenv("NEUROLENS_LONG") != ""
@@ -150,7 +149,7 @@ func TestLogsBehindText(t *testing.T) {
 	}
 }
 
-// TestFarBehindText: a log is recognised although megabytes of other output stand before its results.
+// TestFarBehindText: a log is recognised after megabytes of other output.
 func TestFarBehindText(t *testing.T) {
 	t.Parallel()
 	before := strings.Repeat("INFO 11-20 10:11:12 [loggers.py:1] Engine 000: Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 4.5%\n", 2_700)

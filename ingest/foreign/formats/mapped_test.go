@@ -295,7 +295,7 @@ func FuzzMappedNumber(f *testing.F) {
 	})
 }
 
-// TestLayouts: a time is read as Go's or strftime's notation says, whatever the digits of its seconds.
+// TestLayouts: a time is read by the notation of Go or strftime, with any number of digits of its seconds.
 func TestLayouts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ layout, text, want string }{

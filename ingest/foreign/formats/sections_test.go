@@ -259,7 +259,7 @@ func TestHeadingsOfLines(t *testing.T) {
 	}
 }
 
-// TestHeadingsAgain: a text with headings that was read adds nothing the second time, and only what is new after it has grown.
+// TestHeadingsAgain: a text with headings adds nothing when it is read again, and only its new runs after it has grown.
 func TestHeadingsAgain(t *testing.T) {
 	t.Parallel()
 	text := ""
