@@ -110,7 +110,5 @@ func TestFilesOfRunsAlone(t *testing.T) {
 		return nil
 	}))(t)
 	must.Equal(t, files, (map[string][]string{"1": {"1"}, "2": {"2", "seen"}}))
-	if text, err := os.ReadFile(filepath.Join(dir, "seen")); err != nil || string(text) != "1\n2\nseen\n" {
-		t.Errorf("%q, %v", text, err)
-	}
+	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "seen")))(t)), "1\n2\nseen\n")
 }

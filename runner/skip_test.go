@@ -122,7 +122,5 @@ func TestUnsupportedByText(t *testing.T) {
 	if plan.Done != 5 || len(plan.Launches) != 10 { // one that is unsupported, six measured, three passes
 		t.Errorf("%d of %d done", plan.Done, len(plan.Launches))
 	}
-	if calls, err := os.ReadFile("calls.txt"); err != nil || strings.Trim(string(calls), "ab") != "" {
-		t.Errorf("calls %q, %v", calls, err)
-	}
+	must.Equal(t, strings.Trim(string(must.Get(os.ReadFile("calls.txt"))(t)), "ab"), "", "calls")
 }

@@ -17,10 +17,7 @@ import (
 func TestSweep(t *testing.T) {
 	check := func(l line, want string) {
 		t.Helper()
-		got, err := l.sweep()
-		if err != nil || string(got) != want {
-			t.Errorf("%+v\ngot  %s (%v)\nwant %s", l, got, err, want)
-		}
+		must.Equal(t, string(must.Get(l.sweep())(t)), want, l)
 	}
 	check(line{texts: []string{"sort  -n 'a b'"}}, `suite: commands
 benchmark: commands

@@ -157,9 +157,7 @@ func TestFilesAreForEverybody(t *testing.T) {
 		dir:                            os.ModeDir | os.ModeSticky | 0o777,
 		filepath.Join(dir, "cpu.lock"): 0o666,
 	} {
-		if info, err := os.Stat(path); err != nil || info.Mode() != want {
-			t.Errorf("%s: %v, %v, want %v", filepath.Base(path), info.Mode(), err, want)
-		}
+		must.Equal(t, must.Get(os.Stat(path))(t).Mode(), want, filepath.Base(path))
 	}
 }
 
@@ -180,9 +178,7 @@ func TestWhatIsNoLockFile(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "locking cpu in "+dir+": ") || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v", what, err)
 		}
-		if text, err := os.ReadFile(victim); err != nil || string(text) != "precious" {
-			t.Errorf("%s: the victim holds %q, %v", what, text, err)
-		}
+		must.Equal(t, string(must.Get(os.ReadFile(victim))(t)), "precious", what)
 		os.Remove(path)
 	}
 	link := filepath.Join(t.TempDir(), "link")

@@ -88,10 +88,7 @@ func TestMachineIsOnlyNamedWhenItsPartsAreKnown(t *testing.T) {
 const saltedID = "4aa14b352aa4c0eeb71a4deacddb22c1"
 
 func TestHostID(t *testing.T) {
-	got, err := hostID(tree(server))
-	if err != nil || got != saltedID {
-		t.Errorf("got %s, %v, want %s", got, err, saltedID)
-	}
+	must.Equal(t, must.Get(hostID(tree(server)))(t), saltedID)
 	for _, text := range []string{"", "uninitialized\n"} {
 		if id, err := hostID(tree(map[string]string{"etc/machine-id": text})); err == nil || reason(err) != absent {
 			t.Errorf("machine-id %q: %s, %v", text, id, err)

@@ -44,13 +44,9 @@ func TestResolve(t *testing.T) {
 		"in venv": {"PATH=/nonexistent", "VIRTUAL_ENV=" + environment(t, shim)},
 		"conda":   {"PATH=/nonexistent", "CONDA_PREFIX=" + environment(t, shim)},
 	} {
-		if i, err := Resolve(t.Context(), "", environ); err != nil || i.Path != real.Path {
-			t.Errorf("%s: %+v, %v", name, i, err)
-		}
+		must.Equal(t, must.Get(Resolve(t.Context(), "", environ))(t).Path, real.Path, name)
 	}
-	if i, err := Resolve(t.Context(), "python3", []string{"PATH=" + filepath.Dir(shim)}); err != nil || i.Path != real.Path {
-		t.Errorf("by name: %+v, %v", i, err)
-	}
+	must.Equal(t, must.Get(Resolve(t.Context(), "python3", []string{"PATH=" + filepath.Dir(shim)}))(t).Path, real.Path, "by name")
 }
 
 // TestModuleVersion: any distribution that an interpreter has answers to its name, and nothing is imported to find out.
@@ -152,9 +148,7 @@ func FuzzUnderstand(f *testing.F) {
 func TestSpec(t *testing.T) {
 	i := Interpreter{Path: "/usr/bin/python3"}
 	for backend, want := range map[string]schema.Executor{"onnxrt": "onnxrt", "torch": "torch", "tensorrt": "tensorrt"} {
-		if spec, err := i.Spec(Settings{Backend: backend}); err != nil || spec.Executor != want {
-			t.Errorf("%s: %+v, %v", backend, spec, err)
-		}
+		must.Equal(t, must.Get(i.Spec(Settings{Backend: backend}))(t).Executor, want, backend)
 	}
 	for _, s := range []Settings{{}, {Backend: "keras"}, {File: "a.py", Backend: "torch"}} {
 		if spec, err := i.Spec(s); err == nil {

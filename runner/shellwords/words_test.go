@@ -21,10 +21,7 @@ func TestSplit(t *testing.T) {
 		`a "b c"\ d '' {n}`:                {"a", "b c d", "", "{n}"},
 		`[ -f '*' ] \* \~ a~ "[a]?" b\[c]`: {"[", "-f", "*", "]", "*", "~", "a~", "[a]?", "b[c]"},
 	} {
-		got, err := Split(text)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q, %v, want %q", text, got, err, want)
-		}
+		must.Equal(t, must.Get(Split(text))(t), want, text)
 	}
 	for text, want := range map[string]string{
 		"a | b": "a pipe", "a && b": "&&", "a &": "&", "a; b": "more than one program", "a > b": "a redirection (>)", "! a": "!",
@@ -65,10 +62,7 @@ func FuzzSplit(f *testing.F) {
 			return
 		}
 		joined := Join(parts)
-		again, err := Split(joined)
-		if err != nil || !slices.Equal(again, parts) {
-			t.Errorf("%q is %q, written %q, which is %q, %v", text, parts, joined, again, err)
-		}
+		must.Equal(t, must.Get(Split(joined))(t), parts, text, joined)
 	})
 }
 
@@ -156,9 +150,7 @@ func TestQuoteInShells(t *testing.T) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 			t.Fatalf("%q is written %q", list, text)
 		}
-		if got, err := Split(text); err != nil || !slices.Equal(got, list) {
-			t.Fatalf("%q is written %q, which is %q (%v)", list, text, got, err)
-		}
+		must.Equal(t, must.Get(Split(text))(t), list, text)
 		for _, shell := range shells(t) {
 			for _, text := range []string{text, JoinRaw(list)} {
 				if got := wordsOf(t, shell, text); !slices.Equal(got, list) {
@@ -174,9 +166,7 @@ func TestSplitBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, list := range randomLists(random, 2000) {
 		text := JoinRaw(list)
-		if got, err := Split(text); err != nil || !slices.Equal(got, list) {
-			t.Fatalf("%q is %q (%v), want %q", text, got, err, list)
-		}
+		must.Equal(t, must.Get(Split(text))(t), list, text)
 	}
 	must.Fail(t, must.Err(Split("a\xe9 |")), `reading "a\xe9 |": …`)
 }

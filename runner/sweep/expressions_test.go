@@ -78,10 +78,7 @@ func TestPrimary(t *testing.T) {
 	for given, want := range map[string]string{
 		"accuracy": "accuracy", "speed": "speed", "energy": "energy", "words": "words", "result": "result", "metric.acuracy": "acuracy", "latency": "latency",
 	} {
-		s, err := readText("sweep.yaml", []byte(head+given), Overrides{})
-		if err != nil || s.Points[0].Primary != want {
-			t.Errorf("%s: %v, want %s", given, err, want)
-		}
+		must.Equal(t, must.Get(readText("sweep.yaml", []byte(head+given), Overrides{}))(t).Points[0].Primary, want, given)
 	}
 }
 

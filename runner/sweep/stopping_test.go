@@ -127,9 +127,7 @@ func TestSource(t *testing.T) {
 
 func TestParseShare(t *testing.T) {
 	for text, want := range map[string]float64{"1%": 0.01, "0.01": 0.01, "250%": 2.5, "-3e-2": -0.03} {
-		if got, err := parseShare(text); err != nil || got != want {
-			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
-		}
+		must.Equal(t, must.Get(parseShare(text))(t), want, text)
 	}
 	for _, text := range []string{"", "%", "1%%", "one", "1 %", " 1%", "1/100"} {
 		must.Fail(t, must.Err(parseShare(text)), strconv.Quote(text)+": want a share such as 1%")

@@ -447,9 +447,7 @@ func BenchmarkPlan(b *testing.B) {
 		src := gridOf(name, 50, 50, 40)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if s, err := readText("sweep.yaml", src, Overrides{}); err != nil || len(s.Planned()) != 100_000 {
-					b.Fatal(err)
-				}
+				must.Equal(b, len(must.Get(readText("sweep.yaml", src, Overrides{}))(b).Planned()), 100_000)
 			}
 		})
 	}
@@ -462,9 +460,7 @@ func TestPlanCost(t *testing.T) {
 	for name, grid := range grids {
 		src := gridOf(name, 10, 10, 12)
 		all := testing.AllocsPerRun(3, func() {
-			if s, err := readText("sweep.yaml", src, Overrides{}); err != nil || len(s.Planned()) != points {
-				t.Fatal(err)
-			}
+			must.Equal(t, len(must.Get(readText("sweep.yaml", src, Overrides{}))(t).Planned()), points)
 		})
 		if all/points > grid.limit {
 			t.Errorf("%s: %.1f allocations a point, want at most %.0f", name, all/points, grid.limit)

@@ -442,10 +442,7 @@ func TestCommandBytes(t *testing.T) {
 		spec.Command = append(spec.Command, "sh", word)
 		spec.Dir, spec.Env, spec.Iterations = dir, []string{"X=\xe9"}, 1
 		runOK(t, spec)
-		got, err := os.ReadFile(filepath.Join(dir, "out\xe9"))
-		if err != nil || string(got) != word+"\xe9" {
-			t.Errorf("%.40q is %.40q, %v", word, got, err)
-		}
+		must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "out\xe9")))(t)), word+"\xe9", word)
 	}
 }
 

@@ -33,9 +33,7 @@ func started(t testing.TB, fork forker, path string, argv []string, attr *syscal
 	if err != nil {
 		return 0, usage, err
 	}
-	if got, err := syscall.Wait4(pid, &status, 0, &usage); err != nil || got != pid {
-		t.Fatalf("waiting for %d: %d, %v", pid, got, err)
-	}
+	must.Equal(t, must.Get(syscall.Wait4(pid, &status, 0, &usage))(t), pid, "waiting for")
 	return status, usage, nil
 }
 

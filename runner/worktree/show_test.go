@@ -32,10 +32,7 @@ func TestReadFile(t *testing.T) {
 		{reports, "v1", "./a b.json", "old\n"},
 		{reports, "v1", "../reports/a b.json", "old\n"},
 	} {
-		got, err := ReadFile(t.Context(), c.dir, c.ref, c.name)
-		if err != nil || string(got) != c.want {
-			t.Errorf("%s:%s gives %q, %v; want %q", c.ref, c.name, got, err, c.want)
-		}
+		must.Equal(t, string(must.Get(ReadFile(t.Context(), c.dir, c.ref, c.name))(t)), c.want, c.ref, c.name)
 	}
 	for _, c := range []struct{ ref, name, want string }{
 		{"nowhere", "reports/a b.json", `reading "reports/a b.json" of commit "nowhere": no such commit`},

@@ -589,9 +589,7 @@ func TestWithDeleted(t *testing.T) {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{"b": "a file now\n", "kept.py": "new\n", "a/gone.py": "gone\n", "b/c/Ümläut \"x\".py": "deep\n", "b/c/two.py": ""} {
-		if got, err := fs.ReadFile(files, name); err != nil || string(got) != want {
-			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
-		}
+		must.Equal(t, string(must.Get(fs.ReadFile(files, name))(t)), want, name)
 	}
 	if _, err := fs.Stat(files, "../other/gone.py"); err == nil {
 		t.Error("a file outside of the working directory is in it")
