@@ -263,9 +263,7 @@ func TestCIReset(t *testing.T) {
 	head := programtest.Git(t, c.dir, "rev-parse", "HEAD")
 	valuetest.OK(t, os.MkdirAll(filepath.Join(c.dir, "neurolens-out"), 0o755))
 	programtest.WriteFile(t, c.dir, "neurolens-out/good", head+"    \n"+head+"\n")
-	if code, output := c.call(t, "run", "BASE=HEAD~1", "SAVE=1"); code != 0 || !strings.Contains(output, "**found**") {
-		t.Errorf("it ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "a branch that was reset", 0, "**found**", "run", "BASE=HEAD~1", "SAVE=1")
 }
 
 // TestCILongTable: a comparison of 600 points is cut for GitHub, between two rows, and keeps the points that changed. GitLab and the artifact
@@ -396,9 +394,7 @@ func TestCIRefused(t *testing.T) {
 				t.Errorf("%s: it closes an issue that it was not compared with, %d:\n%s", name, code, output)
 			}
 		}
-		if code, output := c.call(t, "comment"); code != 0 || !strings.Contains(output, "no GH_TOKEN and no NEUROLENS_TOKEN") {
-			t.Errorf("without a token it ends with %d:\n%s", code, output)
-		}
+		c.ends(t, "without a token", 0, "no GH_TOKEN and no NEUROLENS_TOKEN", "comment")
 	})
 }
 

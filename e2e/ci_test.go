@@ -99,6 +99,14 @@ func (c *ci) sh(t *testing.T, command string, env ...string) (code int, output s
 	return code, string(text)
 }
 
+// ends calls the script for one step, and checks its status and what it prints.
+func (c *ci) ends(t *testing.T, what string, code int, says, step string, env ...string) {
+	t.Helper()
+	if ended, output := c.call(t, step, env...); ended != code || !strings.Contains(output, says) {
+		t.Errorf("%s: it ends with %d, want %d and %q:\n%s", what, ended, code, says, output)
+	}
+}
+
 func (c *ci) file(name string) string {
 	text, _ := os.ReadFile(filepath.Join(c.dir, name))
 	return string(text)
@@ -110,18 +118,14 @@ func TestCIScript(t *testing.T) {
 	programtest.NeedsLong(t)
 	t.Parallel()
 	c := newCI(t, "plain")
-	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "there is no commit to compare with: only the sweep is measured") {
-		t.Errorf("a first commit ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "a first commit", 0, "there is no commit to compare with: only the sweep is measured", "run")
 	programtest.WriteFile(t, c.dir, "notes.txt", "nothing\n")
 	programtest.Commit(t, c.dir)
 	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "**No regression in 1 point**") || strings.Contains(output, "is ready") {
 		t.Errorf("the same program ends with %d:\n%s", code, output)
 	}
 	c.costs(t, "1200")
-	if code, output := c.call(t, "run", "BASE=0000000000000000000000000000000000000000"); code != 1 || !strings.Contains(output, "**1 regression in 1 point**") {
-		t.Errorf("a program that is 20 %% slower ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "a program that is 20 % slower", 1, "**1 regression in 1 point**", "run", "BASE=0000000000000000000000000000000000000000")
 	if !strings.HasPrefix(c.file("neurolens-out/comment.md"), "### Benchmarks: `sweep.yaml, ") || !strings.Contains(c.file("neurolens-out/comment.md"), "\n\n**1 regression in 1 point**\n") || strings.TrimSpace(c.file("neurolens-out/status")) != "1" {
 		t.Errorf("the comment is %s, the status %s", c.file("neurolens-out/comment.md"), c.file("neurolens-out/status"))
 	}
@@ -133,34 +137,21 @@ func TestCIScript(t *testing.T) {
 		t.Errorf("a call from another folder ends with %d:\n%s", code, output)
 	}
 	valuetest.Fails(t, valuetest.Error(os.Stat(filepath.Join(c.dir, "neurolens-out", "empty"))), "", "the check of FLAGS leaves a store")
-	if code, output := c.call(t, "measure"); code != 2 || !strings.Contains(output, "want base, run, comment, issue or key, got measure") {
-		t.Errorf("an unknown word ends with %d:\n%s", code, output)
-	}
-	if !programtest.Long() {
-		return
-	}
-	if code, output := c.call(t, "run", "FLAGS=--threshold 25%"); code != 0 {
-		t.Errorf("with a threshold above it it ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "an unknown word", 2, "want base, run, comment, issue or key, got measure", "measure")
+	c.ends(t, "with a threshold above it", 0, "", "run", "FLAGS=--threshold 25%")
 	programtest.WriteFile(t, c.dir, "sweep.yaml", costSweep+"repeats: 3\n")
 	programtest.Commit(t, c.dir)
 	if code, output := c.call(t, "run"); code != 0 || !strings.Contains(output, "warning: Nothing was decided; 1 of 1 point inconclusive; at least") || !strings.Contains(c.file("neurolens-out/comment.md"), "`--metric cpu_user`") {
 		t.Errorf("too few repeats end with %d:\n%s", code, output)
 	}
-	if code, output := c.call(t, "run", "STRICT=1"); code != 3 {
-		t.Errorf("with STRICT=1 they end with %d:\n%s", code, output)
-	}
+	c.ends(t, "too few repeats, with STRICT=1", 3, "", "run", "STRICT=1")
 	if code, output := c.call(t, "run", "SWEEP=none.yaml"); code != 2 || !strings.Contains(c.file("neurolens-out/comment.md"), "status 2") {
 		t.Errorf("a sweep that is not there ends with %d:\n%s", code, output)
 	}
-	if code, output := c.call(t, "run", "PRECISION=fp16"); code != 2 || !strings.Contains(output, "precision") {
-		t.Errorf("an axis that the sweep does not have ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "an axis that the sweep does not have", 2, "precision", "run", "PRECISION=fp16")
 	c.costs(t, "nothing")
 	c.costs(t, "1200")
-	if code, output := c.call(t, "run"); code != 3 || !strings.Contains(output, "**Nothing was compared: no point is ok on the base**") {
-		t.Errorf("a base that fails ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "a base that fails", 3, "**Nothing was compared: no point is ok on the base**", "run")
 }
 
 // TestCIPosts: a pull request has one comment, which is edited; a regression on main opens one issue, which the next one updates,
@@ -176,9 +167,7 @@ func TestCIPosts(t *testing.T) {
 		t.Fatalf("it ends with %d:\n%s", code, output)
 	}
 	for range 2 {
-		if code, output := c.call(t, "comment", gitHubToken...); code != 0 {
-			t.Errorf("posting ends with %d:\n%s", code, output)
-		}
+		c.ends(t, "posting", 0, "", "comment", gitHubToken...)
 	}
 	if texts := f.mine(f.comments); len(texts) != 1 || !strings.Contains(texts[0], "\n\n**1 regression in 1 point**\n") {
 		t.Errorf("the comments are %q", texts)
@@ -248,9 +237,7 @@ func TestCIHistory(t *testing.T) {
 	if code, output := other.call(t, "run", "SAVE=1", "HISTORY="+share); code != 0 || !strings.HasSuffix(runs(share), ",1") {
 		t.Errorf("a folder ends with %d and has %s:\n%s", code, runs(share), output)
 	}
-	if code, output := other.call(t, "run", "SAVE=1", "HISTORY=/proc/no/folder"); code != 0 || !strings.Contains(output, "the runs were not added to the history") {
-		t.Errorf("a folder that cannot be made ends with %d:\n%s", code, output)
-	}
+	other.ends(t, "a folder that cannot be made", 0, "the runs were not added to the history", "run", "SAVE=1", "HISTORY=/proc/no/folder")
 }
 
 // TestCIPlainAlone: the script needs no network but for the clone: in a network and a file system of its own, with a home that is
@@ -350,9 +337,7 @@ func checkYAML(t *testing.T, what, text string) {
 		t.Errorf("%s is no YAML: %v\n%s", what, err, text)
 	}
 	var w parsedWorkflow
-	if err := yaml.Unmarshal([]byte(text), &w); err != nil {
-		t.Errorf("%s: %v", what, err)
-	}
+	valuetest.NoError(t, yaml.Unmarshal([]byte(text), &w), what)
 	for _, job := range w.Jobs {
 		for _, step := range job.Steps {
 			if strings.Contains(step.Run, "${{") {
@@ -437,10 +422,6 @@ func TestCINothingMeasured(t *testing.T) {
 	programtest.WriteFile(t, c.dir, "work.sh", "exit 3\n")
 	programtest.Commit(t, c.dir)
 	c.costs(t, "1200")
-	if code, output := c.call(t, "run"); code != 4 || !strings.Contains(output, "no run was measured successfully") {
-		t.Errorf("it ends with %d:\n%s", code, output)
-	}
-	if code, output := c.call(t, "run", "BASE=mian"); code != 2 || !strings.Contains(output, "BASE=mian is not a commit of this clone: fetch it") {
-		t.Errorf("with a commit that is not there it ends with %d:\n%s", code, output)
-	}
+	c.ends(t, "nothing measured", 4, "no run was measured successfully", "run")
+	c.ends(t, "with a commit that is not there", 2, "BASE=mian is not a commit of this clone: fetch it", "run", "BASE=mian")
 }

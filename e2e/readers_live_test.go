@@ -89,9 +89,7 @@ func appendFor(t *testing.T, store string, processes int, lasting time.Duration)
 	}
 	time.Sleep(lasting / 2)
 	for i := range processes / 3 {
-		if err := cmds[i].Process.Kill(); err != nil {
-			t.Error(err)
-		}
+		valuetest.NoError(t, cmds[i].Process.Kill())
 	}
 	time.Sleep(lasting / 2)
 	var runs []string
@@ -111,12 +109,8 @@ func appendFor(t *testing.T, store string, processes int, lasting time.Duration)
 func sealRest(t *testing.T, dir string) []string {
 	t.Helper()
 	s := valuetest.Must(ingest.Open(filepath.Join(dir, "runs_store"), "test"))
-	if _, err := s.Seal(context.Background()); err != nil {
-		t.Error(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, valuetest.Error(s.Seal(context.Background())))
+	valuetest.NoError(t, s.Close())
 	list := programtest.Program(t, dir, "query", "SELECT run_id FROM runs ORDER BY run_id", "--format", "csv")
 	list.MustRun(t)
 	return strings.Fields(list.Printed.String())[1:]

@@ -63,9 +63,7 @@ func TestReleaseArchive(t *testing.T) {
 	}
 	copied := regexp.MustCompile(`/stage/(\S+)`).FindAllStringSubmatch(programtest.RepositoryFile(t, "Containerfile"), -1)
 	for _, name := range copied {
-		if _, err := os.Stat(filepath.Join(stage, name[1])); err != nil {
-			t.Errorf("Containerfile copies a file that no release has: %v", err)
-		}
+		valuetest.NoError(t, valuetest.Error(os.Stat(filepath.Join(stage, name[1]))), "Containerfile copies a file that no release")
 	}
 	if len(copied) < 4 {
 		t.Errorf("Containerfile copies %v", copied)

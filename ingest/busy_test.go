@@ -122,9 +122,7 @@ func TestMergeTogether(t *testing.T) {
 			for times := 0; err == nil && (times < 3 || runs.Load() < busyRuns()); times++ {
 				_, err = store.Merge(context.Background(), dir, Merging{Refused: func(f LeftOut) { t.Errorf("refused %+v", f) }})
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			valuetest.NoError(t, err)
 		})
 	}
 	merging.Wait()

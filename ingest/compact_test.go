@@ -97,9 +97,7 @@ func TestCompactOverlap(t *testing.T) {
 	if got := contents(t, into); !maps.Equal(got, contents(t, dir)) || len(got) != files*each {
 		t.Errorf("it holds %d runs", len(got))
 	}
-	if left := must(os.ReadDir(filepath.Join(into, schema.TmpDir))); len(left) > 0 {
-		t.Errorf("%d temporary files are left", len(left))
-	}
+	valuetest.DeepEqual(t, must(os.ReadDir(filepath.Join(into, schema.TmpDir))), nil)
 	valuetest.DeepEqual(t, findings(t, into), nil, "found")
 }
 
@@ -140,9 +138,7 @@ func TestCompactNewest(t *testing.T) {
 		}
 	}))
 	into := filepath.Join(t.TempDir(), "new")
-	if done, err := Compact(context.Background(), dir, into, "test", noDamage(t)); err != nil || done.Files != 2 {
-		t.Fatalf("compacted %+v: %v", done, err)
-	}
+	valuetest.Equal(t, must(Compact(context.Background(), dir, into, "test", noDamage(t))).Files, 2, "compacted")
 	listed := must(schema.List(os.DirFS(into), schema.Scope{Newest: 20}))
 	if len(listed.Sealed) != 1 || listed.Sealed[0].Rows != newestRuns {
 		t.Errorf("the newest runs are in %+v", listed.Sealed)
@@ -231,9 +227,7 @@ func TestCompactDamage(t *testing.T) {
 		}
 		wholeStore(t, into)
 		repaired, _ := mustRepair(t, dir, false)
-		if got := states(t, into); !maps.Equal(got, states(t, dir)) {
-			t.Errorf("%s: it holds %d runs; repaired %+v", zone, len(got), repaired)
-		}
+		valuetest.DeepEqual(t, states(t, into), states(t, dir), zone, "it holds", repaired)
 		if got, want := runfile.ReadLost(os.DirFS(into)), runfile.ReadLost(os.DirFS(dir)); len(got) != len(want) {
 			t.Errorf("%s: marked %v, want %v", zone, got, want)
 		}
@@ -304,9 +298,7 @@ func TestCompactFaults(t *testing.T) {
 		}
 		found := slices.DeleteFunc(findings(t, into), func(f check.Finding) bool { return f.Path == compactMark })
 		valuetest.DeepEqual(t, found, nil, "operation", files.At, "found")
-		if got := contents(t, into); !maps.Equal(got, want) {
-			t.Fatalf("operation %d: it holds %d runs, want %d", files.At, len(got), len(want))
-		}
+		valuetest.DeepEqual(t, contents(t, into), want, "operation", files.At, "it holds", len(want))
 	})
 	t.Cleanup(func() {
 		valuetest.Equal(t, snapshot(t, p.b), before, "the source changed")
@@ -534,9 +526,7 @@ func TestCompactChanged(t *testing.T) {
 			if done.Files = want.Files; done != want {
 				t.Errorf("compacted %+v, want %+v", done, want)
 			}
-			if got := contents(t, into); !maps.Equal(got, contents(t, fresh)) {
-				t.Errorf("it holds %d runs, want %d", len(got), want.Runs)
-			}
+			valuetest.DeepEqual(t, contents(t, into), contents(t, fresh), "it holds", want.Runs)
 			valuetest.DeepEqual(t, eventFiles(t, into), eventFiles(t, fresh), "it has events")
 			valuetest.DeepEqual(t, findings(t, into), nil, "found")
 		})

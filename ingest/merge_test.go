@@ -217,8 +217,6 @@ func TestMergeFaults(t *testing.T) {
 			mustMerge(t, p.b, into)
 			wholeStore(t, into)
 		}
-		if got := contents(t, into); !maps.Equal(got, want) {
-			t.Fatalf("operation %d: %d runs, want %d", files.At, len(got), len(want))
-		}
+		valuetest.DeepEqual(t, contents(t, into), want, "operation", files.At, len(want))
 	})
 }

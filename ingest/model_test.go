@@ -22,6 +22,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // Times of the model, in which no time passes but that which it takes of its own will. Nothing stalls for as long as a claim's grace, as nothing does for ten minutes; but it stalls for
@@ -64,9 +65,7 @@ func TestModel(t *testing.T) {
 	cmd.Env = append(os.Environ(), childModel+"=1")
 	said, err := cmd.CombinedOutput()
 	t.Logf("%s", said)
-	if err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, err)
 }
 
 // childModel is set for the process in which the model runs.

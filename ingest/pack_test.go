@@ -18,6 +18,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // bulkFiles appends runs, so many in a file.
@@ -41,20 +42,14 @@ func newPacker(f disk.Files) *sealing.Packer {
 // it, and its rows are those of the files that it covers.
 func planned(t testing.TB, dir string) (packs, files []schema.SealedFile) {
 	t.Helper()
-	listing, err := schema.List(os.DirFS(dir), schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	listing := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	rows := map[schema.ULID][]string{} // of each sealed file: its runs with their digests
 	for _, f := range listing.Sealed {
 		rows[f.ID] = digests(t, dir, f.Path(schema.RunsDir))
 	}
 	covers := map[schema.ULID][]schema.ULID{}
 	for _, pack := range listing.Packs {
-		ids, err := schema.PackCovers(os.DirFS(dir), pack)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ids := must(schema.PackCovers(os.DirFS(dir), pack))
 		covers[pack.ID] = ids
 		var want []string
 		for _, id := range ids {
@@ -77,20 +72,13 @@ func planned(t testing.TB, dir string) (packs, files []schema.SealedFile) {
 // digests are the runs of a file with their digests, in its order.
 func digests(t testing.TB, dir, name string) []string {
 	t.Helper()
-	rows, err := runfile.OpenRows(os.DirFS(dir), name, schema.Runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(runfile.OpenRows(os.DirFS(dir), name, schema.Runs))
 	defer rows.Close()
-	if err := runfile.CheckHash(os.DirFS(dir), name); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, runfile.CheckHash(os.DirFS(dir), name))
 	var all []string
 	for rows.Row != nil {
 		all = append(all, fmt.Sprint(rows.Row[0], rows.Row[runfile.DigestPlace]))
-		if err := rows.Advance(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, rows.Advance())
 	}
 	return all
 }
@@ -108,34 +96,25 @@ func TestPack(t *testing.T) {
 		before := len(sealedFiles(t, dir)) * 2
 		bulkFiles(t, store, 2, runs[before:want.runs])
 		p := newPacker(store.files)
-		if err := p.Pack(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, p.Pack())
 		packs, files := planned(t, dir)
-		if len(packs) != want.packs || len(files) != want.files {
-			t.Fatalf("round %d: %d packs and %d files are to be read, want %+v", round, len(packs), len(files), want)
-		}
+		valuetest.Equal(t, len(packs), want.packs, "round", round, want)
+		valuetest.Equal(t, len(files), want.files, "round", round, want)
 		rows := 0
 		for _, f := range slices.Concat(packs, files) {
 			rows += f.Rows
 		}
-		if rows != want.runs {
-			t.Fatalf("round %d: %d rows", round, rows)
-		}
+		valuetest.Equal(t, rows, want.runs, "round", round)
 	}
 	mustHold(t, dir, runs[:52]...)
 
 	p := newPacker(store.files)
 	p.Now = p.Now.Add(11 * time.Minute)
-	if err := p.Pack(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, p.Pack())
 	if left, err := schema.ListZone(os.DirFS(dir), schema.PacksDir); err != nil || len(left) != 1 {
 		t.Errorf("%d packs are left, %v", len(left), err)
 	}
-	if left, err := os.ReadDir(filepath.Join(dir, schema.TmpDir)); err != nil || len(left) > 0 {
-		t.Errorf("%d files are left in tmp, %v", len(left), err)
-	}
+	valuetest.DeepEqual(t, must(os.ReadDir(filepath.Join(dir, schema.TmpDir))), nil)
 }
 
 // TestPackClose: a Store that sealed packs at its end, and one that did not leaves packs alone.
@@ -145,16 +124,11 @@ func TestPackClose(t *testing.T) {
 	least := sealing.StandardPackRules().MinFiles
 	bulkFiles(t, store, 1, sweep(1, least, 1))
 	for _, want := range []int{1, 0} {
-		if err := store.Close(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, store.Close())
 		packs, files := planned(t, dir)
-		if len(packs) != want || len(files) != (1-want)*least {
-			t.Fatalf("%d packs and %d files are to be read", len(packs), len(files))
-		}
-		if err := os.RemoveAll(filepath.Join(dir, schema.PacksDir)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Equal(t, len(packs), want)
+		valuetest.Equal(t, len(files), (1-want)*least)
+		mustDo(t, os.RemoveAll(filepath.Join(dir, schema.PacksDir)))
 		store = must(Open(dir, "test"))
 		mustAppend(t, store, smallRun())
 	}
@@ -171,9 +145,7 @@ func TestPackFull(t *testing.T) {
 		bulkFiles(t, store, 2, runs[before:done])
 		p := newPacker(store.files)
 		p.Rules.MinFiles, p.Rules.MaxRows = 2, 10
-		if err := p.Pack(); err != nil {
-			t.Fatal(err)
-		}
+		mustDo(t, p.Pack())
 		want := slices.Repeat([]int{10}, 4)
 		want = append(want, slices.Repeat([]int{4}, (done-40)/4)...)
 		if done == len(runs) { // eight small ones become fewer
@@ -186,9 +158,7 @@ func TestPackFull(t *testing.T) {
 		}
 		slices.Sort(rows)
 		slices.Sort(want)
-		if len(files) > 0 || !slices.Equal(rows, want) {
-			t.Fatalf("%d runs: packs of %v and %d files, want %v", done, rows, len(files), want)
-		}
+		valuetest.DeepEqual(t, []any{len(files), slices.Equal(rows, want)}, []any{0, true}, done, "runs: packs of", rows, want)
 	}
 	mustHold(t, dir, runs...)
 }
@@ -208,9 +178,7 @@ func TestPackOverlapping(t *testing.T) {
 	bulkFiles(t, store, 7, mixed)
 	p := newPacker(store.files)
 	p.Rules.Memory = 1 // two at a time
-	if err := p.Pack(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, p.Pack())
 	if packs, files := planned(t, dir); len(packs) != 1 || len(files) != 0 || packs[0].Rows != len(runs) {
 		t.Errorf("%v, %v", packs, files)
 	}
@@ -222,21 +190,12 @@ func TestPackLeaves(t *testing.T) {
 	store, dir := newStore(t)
 	bulkFiles(t, store, 2, sweep(1, 10, 0))
 	broken := sealedFiles(t, dir)[2].Path(schema.RunsDir)
-	content, err := os.ReadFile(filepath.Join(dir, broken))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must(os.ReadFile(filepath.Join(dir, broken)))
 	content[len(content)/2] ^= 1
-	if err := os.WriteFile(filepath.Join(dir, broken), content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := newPacker(store.files).Pack(); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(filepath.Join(dir, broken), content, 0o666))
+	mustDo(t, newPacker(store.files).Pack())
 	content[len(content)/2] ^= 1
-	if err := os.WriteFile(filepath.Join(dir, broken), content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(filepath.Join(dir, broken), content, 0o666))
 	packs, files := planned(t, dir)
 	if len(packs) != 1 || packs[0].Rows != 8 || len(files) != 1 || files[0].Path(schema.RunsDir) != broken {
 		t.Errorf("%v, %v", packs, files)
@@ -244,15 +203,9 @@ func TestPackLeaves(t *testing.T) {
 
 	// A pack that is damaged is as good as none: its files are packed again.
 	name := filepath.Join(dir, packs[0].Path(schema.PacksDir))
-	if err := os.WriteFile(name, []byte("PAR1"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := newPacker(store.files).Pack(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.WriteFile(name, []byte("PAR1"), 0o666))
+	mustDo(t, newPacker(store.files).Pack())
+	mustDo(t, os.Remove(name))
 	if packs, files := planned(t, dir); len(packs) != 1 || packs[0].Rows != 10 || len(files) != 0 {
 		t.Errorf("%v, %v", packs, files)
 	}
@@ -266,10 +219,7 @@ func TestPackEvents(t *testing.T) {
 	want := map[schema.ULID][]byte{}
 	for round := range 9 {
 		for range 3 {
-			e, err := store.Annotate(Annotation{Kind: schema.EventTag, Runs: []string{run.RunID}, Key: "k", Value: fmt.Sprint("round ", round)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(store.Annotate(Annotation{Kind: schema.EventTag, Runs: []string{run.RunID}, Key: "k", Value: fmt.Sprint("round ", round)}))
 			want[must(schema.ParseULID(e.EventID))] = must(e.Encode())
 		}
 		p := newPacker(store.files)
@@ -282,20 +232,16 @@ func TestPackEvents(t *testing.T) {
 	if err := p.Pack(); err != nil || p.Written != 0 {
 		t.Fatalf("%d packs written, %v", p.Written, err)
 	}
-	packs, err := filepath.Glob(filepath.Join(dir, schema.PacksDir, "*"))
-	if err != nil || len(packs) != 2 {
-		t.Fatalf("%d packs are left, %v", len(packs), err)
-	}
+	packs := must(filepath.Glob(filepath.Join(dir, schema.PacksDir, "*")))
+	valuetest.Equal(t, len(packs), 2)
 	got := map[schema.ULID][]byte{}
 	for _, pack := range packs {
 		name := path.Join(schema.PacksDir, filepath.Base(pack))
-		if err := schema.ReadPackedEvents(store.files, name, func(line []byte) error {
+		mustDo(t, schema.ReadPackedEvents(store.files, name, func(line []byte) error {
 			e, err := schema.DecodeEvent(line)
 			got[must(schema.ParseULID(e.EventID))] = bytes.Clone(line)
 			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	if !maps.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("%d events are packed, want %d", len(got), len(want))
@@ -347,9 +293,7 @@ func sameSizes(t *testing.T, dir string) {
 		for _, e := range must(os.ReadDir(filepath.Join(dir, folder))) {
 			size.Files, size.Bytes = size.Files-1, size.Bytes-must(e.Info()).Size()
 		}
-		if !ok || size.Files != 0 || size.Bytes != 0 {
-			t.Errorf("the size of %s is known: %t; it differs by %d files and %d bytes", folder, ok, size.Files, size.Bytes)
-		}
+		valuetest.DeepEqual(t, []any{ok, size.Files, size.Bytes}, []any{true, 0, int64(0)}, "the size of", folder, "is known")
 		found++
 	}
 	if found < 2 {
@@ -396,9 +340,7 @@ func TestPackFaults(t *testing.T) {
 	runs := sweep(1, 8, 1)
 	bulkFiles(t, store, 2, runs)
 	for range 3 {
-		if _, err := store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{runs[0].RunID}, Value: "slow"}); err != nil {
-			t.Fatal(err)
-		}
+		must(store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{runs[0].RunID}, Value: "slow"}))
 	}
 	for name, bulk := range bulkFaults {
 		t.Run(name, func(t *testing.T) {
@@ -418,9 +360,7 @@ func TestPackFaults(t *testing.T) {
 func failPack(t *testing.T, store string, files faultyFiles) bool {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	if err := os.CopyFS(dir, os.DirFS(store)); err != nil {
-		t.Fatal(err)
-	}
+	mustDo(t, os.CopyFS(dir, os.DirFS(store)))
 	before := must(fs.Sub(os.DirFS(dir), schema.RunsDir))
 	files.OS = must(disk.NewOS(dir))
 	packer := func() *sealing.Packer {
@@ -438,15 +378,11 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	planned(t, dir)
 	p = packer()
 	files.Healed = true
-	if err := p.Pack(); err != nil {
-		t.Fatalf("operation %d, the second time: %v", files.At, err)
-	}
+	mustDo(t, p.Pack(), "operation", files.At, "the second time")
 	if packs, rest := planned(t, dir); len(packs) != 1 || len(rest) != 0 {
 		t.Fatalf("operation %d: %v, %v", files.At, packs, rest)
 	}
-	if n := len(must(fs.Glob(before, "*/*"))); n != 4 {
-		t.Fatalf("operation %d: %d sealed files", files.At, n)
-	}
+	valuetest.Equal(t, len(must(fs.Glob(before, "*/*"))), 4, "operation", files.At)
 	if _, fresh, err := schema.StableSizes(files.OS, p.Now); err != nil || fresh > 0 {
 		t.Fatalf("operation %d: the sizes of folders with %d files are not kept, %v", files.At, fresh, err)
 	}

@@ -163,9 +163,7 @@ func TestProcesses(t *testing.T) {
 			for lines := bufio.NewScanner(out); lines.Scan(); {
 				ids <- lines.Text()
 			}
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("child: %v", err)
-			}
+			valuetest.NoError(t, cmd.Wait(), "child")
 		})
 	}
 	wg.Wait()
@@ -184,9 +182,7 @@ func TestGoroutines(t *testing.T) {
 		wg.Go(func() {
 			for range runs {
 				run := smallRun()
-				if err := store.Append(run); err != nil {
-					t.Error(err)
-				}
+				valuetest.NoError(t, store.Append(run))
 				ids <- run.RunID
 			}
 		})

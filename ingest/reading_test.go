@@ -160,9 +160,7 @@ func TestElsewhere(t *testing.T) {
 	for _, names := range [][]string{{"e.txt"}, {"e.txt", "a.txt"}} {
 		watch := &told{}
 		r := reading(t, dir, watch, names...)
-		if done, err := r.Into(t.Context(), newReadingStore(t)); err != nil || done.Added != 3 {
-			t.Errorf("%v: %+v, %v", names, done, err)
-		}
+		valuetest.Equal(t, must(r.Into(t.Context(), newReadingStore(t))).Added, 3, names)
 		if added := len(names) == 1; added != slices.Equal(watch.added, []string{"a.txt"}) || !r.Reports[1].Named {
 			t.Errorf("%v: added %v, %+v", names, watch.added, r.Reports)
 		}
@@ -186,9 +184,7 @@ func TestStopped(t *testing.T) {
 	if last.State != FilePartly || last.Why != "reading was stopped" || len(r.Reports) > 2 {
 		t.Errorf("%+v", r.Reports)
 	}
-	if done, err := reading(t, folder(t), &told{}).Into(t.Context(), store); err != nil || done.Added != 4 {
-		t.Errorf("again: %+v, %v", done, err)
-	}
+	valuetest.Equal(t, must(reading(t, folder(t), &told{}).Into(t.Context(), store)).Added, 4, "again")
 }
 
 // TestPreview: a preview has the summaries that the store would compute, whatever the file says of its samples.

@@ -33,9 +33,7 @@ func TestInitMakesParents(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b", "store")
 	mustDo(t, Init(dir))
-	if _, err := schema.List(os.DirFS(dir), schema.Scope{}); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, valuetest.Error(schema.List(os.DirFS(dir), schema.Scope{})))
 }
 
 // TestInitAgain finishes what a process that died in Init began.
@@ -43,9 +41,7 @@ func TestInitAgain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	mustDo(t, os.MkdirAll(filepath.Join(dir, schema.TmpDir), 0o777))
-	if err := Init(dir); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, Init(dir))
 }
 
 // TestRefused opens and creates stores where that must not work, and finds everything as it was.
@@ -135,9 +131,7 @@ func TestOpenWritesNothing(t *testing.T) {
 	before := snapshot(t, dir)
 	store := must(Open(dir, "test"))
 	mustDo(t, store.Close())
-	if err := store.Close(); err != nil {
-		t.Errorf("second Close: %v", err)
-	}
+	valuetest.NoError(t, store.Close(), "second Close")
 	valuetest.Fails(t, store.Append(smallRun()), "", "Append to a closed store worked")
 	valuetest.Equal(t, snapshot(t, dir), before, "something changed")
 }

@@ -71,9 +71,7 @@ func TestSave(t *testing.T) {
 	files, bytes, err := SaveArtifacts(t.Context(), of(t, db, run.RunID), into)
 	valuetest.DeepEqual(t, []any{err, files, bytes}, []any{nil, 2, int64(len(text))})
 	for name, want := range map[string]string{"deep/er/trace.txt": text, "var/tmp/empty": ""} {
-		if got, err := os.ReadFile(filepath.Join(into, name)); err != nil || string(got) != want {
-			t.Errorf("%s: %d B, %v", name, len(got), err)
-		}
+		valuetest.Equal(t, string(valuetest.Must(os.ReadFile(filepath.Join(into, name)))), want, name)
 	}
 }
 
@@ -160,9 +158,7 @@ func TestSaveSize(t *testing.T) {
 		}
 		into := t.TempDir()
 		_, _, _ = SaveArtifacts(t.Context(), []Artifact{stored}, into)
-		if left, err := os.ReadDir(into); err != nil || (len(left) > 0) != (want == "") {
-			t.Errorf("%d: %v are left, %v", said, left, err)
-		}
+		valuetest.Equal(t, (len(valuetest.Must(os.ReadDir(into))) > 0), (want == ""), said)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -219,17 +215,13 @@ func TestStates(t *testing.T) {
 	s := valuetest.Must(ingest.Open(dir, "test"))
 	defer s.Close()
 	began := time.Now().Truncate(time.Microsecond) // as times are stored
-	if done, err := s.PruneArtifacts(t.Context(), ingest.Pruning{Before: time.Now()}); err != nil || done.Files != 1 {
-		t.Fatalf("%+v, %v", done, err)
-	}
+	valuetest.Equal(t, valuetest.Must(s.PruneArtifacts(t.Context(), ingest.Pruning{Before: time.Now()})).Files, 1)
 	if got := of(t, db, run.RunID)[0]; got.State != ArtifactPruned || got.Pruned.Before(began) {
 		t.Errorf("%+v", got)
 	}
 	other, run := storeWith(t, day, map[string]string{"x": "text"})
 	valuetest.OK(t, os.RemoveAll(filepath.Join(other, schema.ArtifactsDir)))
-	if got := of(t, open(t, other), run.RunID)[0]; got.State != ArtifactMissing {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Equal(t, of(t, open(t, other), run.RunID)[0].State, ArtifactMissing)
 }
 
 // TestKeptSince: a young run keeps its files, as do a run with an unknown start and a removed one.
@@ -268,9 +260,7 @@ func TestOtherEnding(t *testing.T) {
 	if n, _, err := SaveArtifacts(t.Context(), of(t, open(t, dir), run.RunID), into); n != 1 || err != nil {
 		t.Fatalf("%d files, %v", n, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(into, "out.log")); err != nil || string(text) != "a log" {
-		t.Errorf("%q, %v", text, err)
-	}
+	valuetest.Equal(t, string(valuetest.Must(os.ReadFile(filepath.Join(into, "out.log")))), "a log")
 	valuetest.OK(t, os.WriteFile(name, []byte("a Log"), 0o666))
 	if _, _, err := SaveArtifacts(t.Context(), of(t, open(t, dir), run.RunID), t.TempDir()); !errors.Is(err, schema.ErrDamaged) {
 		t.Errorf("damaged: %v", err)

@@ -387,9 +387,7 @@ func TestGroupsErrors(t *testing.T) {
 	valuetest.Equal(t, g.Runs, 2, "between two times")
 	valuetest.Equal(t, g.Total, 2, "between two times")
 	_, err := db.Groups(ctx, query.GroupRequest{Filter: "dim>=100", By: []string{"dim"}})
-	if err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, err)
 	odd := querytest.Open(t, querytest.NewStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "big", nil)))
 	if g, _ := groups(t, odd, query.GroupRequest{Filter: "dim>=32", By: []string{"dim"}, Since: querytest.Start.Add(-time.Hour)}); g.Runs != 1 || g.NotNumbers["dim"] != 1 {
 		t.Errorf("%d runs match, no numbers: %v", g.Runs, g.NotNumbers)

@@ -281,9 +281,7 @@ func TestSamplesGone(t *testing.T) {
 		}
 	}
 	// What does not speak of samples does not look for them.
-	if r, err := sql.Select(ctx, db, "SELECT count(*) FROM runs"); err != nil || fmt.Sprint(r.Rows) != "[[2]]" {
-		t.Errorf("%v, %v", r.Rows, err)
-	}
+	valuetest.Equal(t, fmt.Sprint(valuetest.Must(sql.Select(ctx, db, "SELECT count(*) FROM runs")).Rows), "[[2]]")
 }
 
 // TestPackGone: packs may be removed, or be damaged, at any time.

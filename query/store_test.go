@@ -61,9 +61,7 @@ func TestSeveralStores(t *testing.T) {
 	r := valuetest.Must(sql.Select(ctx, db, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs"))
 	valuetest.Equal(t, fmt.Sprint(r.Rows), "[[6 6]]", r.Rows)
 	for i, run := range runs {
-		if d, err := db.Show(ctx, run.RunID); err != nil || d.Run.RunID != run.RunID {
-			t.Errorf("run %d is shown as %v, %v", i, d.Run, err)
-		}
+		valuetest.Equal(t, valuetest.Must(db.Show(ctx, run.RunID)).Run.RunID, run.RunID, "run", i, "is shown as")
 	}
 }
 

@@ -122,7 +122,5 @@ func TestTagsThatFiltersRead(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, err)
 }

@@ -46,13 +46,9 @@ func TestNoneWithin(t *testing.T) {
 			} else {
 				_, err = db.List(t.Context(), c.req)
 			}
-			if err != nil {
-				t.Error(err)
-			}
+			valuetest.NoError(t, err)
 			valuetest.DeepEqual(t, said, c.want, c.req, "groups", groups)
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
+			valuetest.NoError(t, db.Close())
 		}
 	}
 }

@@ -56,8 +56,6 @@ func TestBusyDevice(t *testing.T) {
 			held.Release()
 		}
 	}
-	if err := waiting.Wait(); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, waiting.Wait())
 	valuetest.Equal(t, rows(t, dir, "SELECT status FROM runs"), "[ok] [ok]", "runs")
 }

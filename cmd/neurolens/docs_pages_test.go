@@ -265,9 +265,7 @@ func TestDocsBlocks(t *testing.T) {
 	t.Parallel()
 	for _, name := range docsPages(t) {
 		blocks, err := blocksOf(programtest.RepositoryFile(t, name))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		valuetest.NoError(t, err, name)
 		run, left := 0, map[string]int{}
 		for _, b := range blocks {
 			switch {

@@ -209,9 +209,7 @@ func TestWorkflows(t *testing.T) {
 		var w struct {
 			Jobs map[string]struct{ Steps []struct{ Run string } }
 		}
-		if err := yaml.Unmarshal([]byte(programtest.RepositoryFile(t, ".github/workflows/"+filepath.Base(file))), &w); err != nil {
-			t.Errorf("%s: %v", file, err)
-		}
+		valuetest.NoError(t, yaml.Unmarshal([]byte(programtest.RepositoryFile(t, ".github/workflows/"+filepath.Base(file))), &w), file)
 		if len(w.Jobs) == 0 {
 			t.Errorf("%s has no jobs", file)
 		}

@@ -39,9 +39,7 @@ func TestNothingCompared(t *testing.T) {
 		}
 		valuetest.Equal(t, mode.line(&c), "gate: nothing to decide: no point is ok on the base (exit 3)", mode)
 	}
-	if got := regression.historyVerdict(history.Gate{Series: 2, Short: 2}); got != nil {
-		t.Errorf("a history of few sessions: %v", got)
-	}
+	valuetest.NoError(t, regression.historyVerdict(history.Gate{Series: 2, Short: 2}), "a history of few sessions")
 }
 
 // TestGateLineNothingDecided: a gate that lets pass because each point is inconclusive does not say that it found no regression.

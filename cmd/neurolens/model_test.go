@@ -69,9 +69,7 @@ func TestModelGenRefused(t *testing.T) {
 			t.Errorf("%q: %v, exit %d; want %s", c.args, err, exitCode(err), c.want)
 		}
 	}
-	if text, err := os.ReadFile(there); err != nil || string(text) != "mine" {
-		t.Errorf("%q %v", text, err)
-	}
+	valuetest.Equal(t, string(valuetest.Must(os.ReadFile(there))), "mine")
 	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
 		t.Errorf("left: %v", entries)
 	}

@@ -233,9 +233,7 @@ func TestDocsCommands(t *testing.T) {
 		}
 		for _, command := range commands {
 			if words := shellWords(command); len(words) > 0 && words[0] == "neurolens" {
-				if err := takes(t, words[1:]); err != nil {
-					t.Errorf("%s: %s: %v", page, command, err)
-				}
+				valuetest.NoError(t, takes(t, words[1:]), page, command)
 			}
 		}
 	}

@@ -57,9 +57,7 @@ func drawnIn(t *testing.T, text string) (all []drawnMark) {
 				return nil
 			}
 			v, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				t.Errorf("data-%s=%q: %v", name, text, err)
-			}
+			valuetest.NoError(t, err, "data-", name, text)
 			found = true
 			return &v
 		}

@@ -181,17 +181,13 @@ func checkBlock(t *testing.T, got []byte) {
 
 func checkPNG(t *testing.T, got []byte) {
 	t.Helper()
-	if _, err := png.Decode(bytes.NewReader(got)); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, valuetest.Error(png.Decode(bytes.NewReader(got))))
 }
 
 func checkJSON(t *testing.T, got []byte) {
 	t.Helper()
 	var value any
-	if err := json.Unmarshal(got, &value); err != nil {
-		t.Errorf("%v: %.300s", err, got)
-	}
+	valuetest.NoError(t, json.Unmarshal(got, &value), got)
 	checkText(t, string(got), "\n")
 }
 

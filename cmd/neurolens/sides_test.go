@@ -356,9 +356,7 @@ func (c sidesCase) try(t *testing.T) {
 	_ = bench.Run()
 	said, code := bench.Messages.String(), bench.ProcessState.ExitCode()
 	if c.kept != "" {
-		if text, err := os.ReadFile(filepath.Join(dir, c.kept)); err != nil || string(text) != "#!/bin/sh\n" {
-			t.Errorf("%s of the user is %q, %v", c.kept, text, err)
-		}
+		valuetest.Equal(t, string(valuetest.Must(os.ReadFile(filepath.Join(dir, c.kept)))), "#!/bin/sh\n", c.kept, "of the user")
 	}
 	if c.want != "" {
 		if want := fill(c.want); code != 2 || !strings.Contains(said, want) || strings.Contains(bench.Printed.String()+said, "unchanged") {

@@ -80,9 +80,7 @@ func TestSpecialFiles(t *testing.T) {
 				if (programtest.Long() || torture) && (p+c)%third != 0 {
 					continue
 				}
-				if err := endsSoon(dir, command); err != nil {
-					t.Errorf("%s in the place of %s: %v: %v", kind, place, command, err)
-				}
+				valuetest.NoError(t, endsSoon(dir, command), kind, "in the place of", place, command)
 			}
 		}
 	}

@@ -85,9 +85,7 @@ func TestCompareTwoSides(t *testing.T) {
 		valuetest.Equal(t, cellOf(c, row, "verdict"), string(want), "point", row, want)
 	}
 	valuetest.Equal(t, cellOf(c, 0, "method"), string(judge.MethodBlocks), "method")
-	if change := realOf(t, c, 0, "change"); math.Abs(change-.1) > .002 {
-		t.Errorf("change %g, want 0.1", change)
-	}
+	valuetest.Near(t, realOf(t, c, 0, "change"), .1, .002, "change")
 	valuetest.Equal(t, len(c.Differs), 0, "what differs", c.Differs)
 	if g := c.Gate(); g.Regressions != 1 || g.Inconclusive != 0 || g.Points != 3 || g.Looks != 1 {
 		t.Errorf("gate %+v", g)
@@ -134,9 +132,7 @@ func TestCompareAgain(t *testing.T) {
 				"change": math.Expm1(change.Value), "low": math.Expm1(change.Low), "high": math.Expm1(change.High), "p": p,
 				"base": math.Exp(stat.Quantile(slices.Sorted(slices.Values(base)), .5)),
 			} {
-				if got := realOf(t, c, row, name); math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
-					t.Errorf("row %d: %s is %g, its lists give %g", row, name, got, want)
-				}
+				valuetest.Near(t, realOf(t, c, row, name), want, 1e-9*max(1, math.Abs(want)), "row", row, name)
 			}
 		}
 	}
@@ -391,9 +387,7 @@ func TestCompareAsMany(t *testing.T) {
 		}
 	}
 	_, err = compare.CompareAsMany(context.Background(), db, compare.Request{Base: "batch_size=1", Head: "batch_size=5", Limit: 3})
-	if err != nil {
-		t.Errorf("points that match by their fields: %v", err)
-	}
+	valuetest.NoError(t, err, "points that match by their fields")
 }
 
 // TestPagesEnd: an error of Pages ends a comparison, and so does a context that is cancelled meanwhile.

@@ -194,9 +194,6 @@ func TestExplainChoice(t *testing.T) {
 		"failed":                     {explainLatencies{1: 1, 2: .8, 4: 1}, timeout, "failed 4", "failed 4", "1 status timeout in measure 0 of 8 -> 8 of 8"},
 		"unsupported":                {explainLatencies{1: 1, 2: 1, 4: 1}, unsupported, "unsupported 4", "none", "1 status unsupported 0 of 8 -> 8 of 8"},
 	} {
-		if c.line == "" && name != "worse before better" && !querytest.Long() {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			var runs []schema.Run
 			for _, r := range explainedRuns(c.ratios) {
@@ -355,9 +352,6 @@ func TestExplainRemoved(t *testing.T) {
 	live, sealed := querytest.NewStore(t, runs...), querytest.NewStore(t)
 	querytest.Seal(t, sealed, runs...)
 	for name, stores := range map[string][]string{"live": {live}, "two stores": {live, sealed}} {
-		if name == "live" && !querytest.Long() {
-			continue
-		}
 		querytest.Annotate(t, stores[len(stores)-1], said...)
 		for _, key := range []string{"side", "tag.lane"} {
 			x := mustExplain(t, querytest.Open(t, stores...), compare.ExplainRequest{Request: compare.Request{Base: key + "=base", Head: key + "=head"}})

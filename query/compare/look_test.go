@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPointAtALook: a point of which the means of the runs are compared is compared by them at the looks of other points too.
@@ -19,12 +20,8 @@ func TestPointAtALook(t *testing.T) {
 	}
 	p := &pairing{base: group(schema.LevelIteration), head: group(schema.LevelRequest), name: "latency", means: true, planned: 2, look: 6}
 	early := p.at(3)
-	if n := len(early.base.Locations); n != 3 {
-		t.Errorf("%d runs at the look, want 3", n)
-	}
+	valuetest.Equal(t, len(early.base.Locations), 3)
 	for _, of := range []*pairing{p, early} {
-		if reason := of.toJudge().Barred; reason != "" {
-			t.Errorf("at %d repeats: %s", of.look, reason)
-		}
+		valuetest.Equal(t, of.toJudge().Barred, "", of.look, "repeats")
 	}
 }

@@ -3,7 +3,6 @@ package compare_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"testing"
 
@@ -123,12 +122,8 @@ func TestCompareMetrics(t *testing.T) {
 			t.Fatalf("%s: rows %v", c.metric, got.Rows)
 		}
 		valuetest.Equal(t, cellOf(got, row, "verdict"), string(c.verdict), c.metric, c.thresholds, c.verdict)
-		if v := realOf(t, got, row, "change"); math.Abs(v-c.change) > 1e-9 {
-			t.Errorf("%s: change %g, want %g", c.metric, v, c.change)
-		}
-		if v := realOf(t, got, row, "threshold"); math.Abs(v-c.deadZone) > 1e-9 {
-			t.Errorf("%s with %v: equivalence margin %g, want %g", c.metric, c.thresholds, v, c.deadZone)
-		}
+		valuetest.Near(t, realOf(t, got, row, "change"), c.change, 1e-9, c.metric, "change")
+		valuetest.Near(t, realOf(t, got, row, "threshold"), c.deadZone, 1e-9, c.metric, c.thresholds, "equivalence margin")
 		counts := c.deadZone
 		if given, ok := c.thresholds[c.metric]; ok {
 			counts = given.Value
@@ -150,9 +145,7 @@ func TestCompareSweepThresholds(t *testing.T) {
 		})
 	}
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, with("base", "1%"), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
-	if got := mustCompare(t, db, compare.Request{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
-		t.Errorf("%s, equivalence margin %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "threshold"))
-	}
+	valuetest.Equal(t, cellOf(mustCompare(t, db, compare.Request{Base: "session=last"}), 0, "verdict"), "unchanged")
 	for _, metric := range []string{"latency", ""} {
 		given := judge.Thresholds{metric: {Value: .05}}
 		if got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {

@@ -205,9 +205,7 @@ func TestMeansAlone(t *testing.T) {
 	runs := append(querytest.RunsOf(&n, 1, mean("a", 1000), 1), querytest.RunsOf(&n, 1, mean("b", 1500), 1)...)
 	db := querytest.SealedRuns(t, runs)
 	got := mustCompare(t, db, compare.Request{Base: "variant=a", Head: "variant=b"})
-	if change := realOf(t, got, 0, "change"); math.Abs(change-.5) > 1e-9 {
-		t.Errorf("change %g, want 0.5", change)
-	}
+	valuetest.Near(t, realOf(t, got, 0, "change"), .5, 1e-9, "change")
 	valuetest.Equal(t, cellOf(got, 0, "flags"), "[few_runs order mean]", "flags")
 	groups := valuetest.Must(db.Groups(context.Background(), query.GroupRequest{By: []string{"variant"}}))
 	if all := groups.Groups; *all[0].Median != 1000 || *all[1].Median != 1500 {

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // nightsOf returns ten sessions of points 1 to n, each of which is slower or faster as a whole; the last one by a fifth, and
@@ -79,9 +80,7 @@ func TestCompareRelative(t *testing.T) {
 		if c.judged == 0 {
 			continue
 		}
-		if math.Abs(shared.Change-.154) > .01 {
-			t.Errorf("%+v: shared %+v, want 1.2/1.04 less 1", c, shared)
-		}
+		valuetest.Near(t, shared.Change, .154, .01, c, "shared", shared, "want 1.2/1.04 less 1")
 		called := slices.DeleteFunc(slices.Clone(got.Rows), func(r compare.Row) bool {
 			return r.Relative == nil || r.Relative.Verdict == judge.Unchanged || r.Relative.Verdict == judge.Inconclusive
 		})

@@ -44,8 +44,6 @@ func TestSelectNarrows(t *testing.T) {
 			valuetest.Equal(t, s.sel.Src.Runs(), test.inSource, test.filter)
 			return nil
 		})
-		if err != nil {
-			t.Error(test.filter, err)
-		}
+		valuetest.NoError(t, err, test.filter)
 	}
 }

@@ -87,9 +87,7 @@ func TestJumpsOfMajority(t *testing.T) {
 			pairs = append(pairs, judge.Pair{Lower: true, Margin: math.Log(1.02), Base: side(c.jumped(i)), Head: side(c.jumped(i))})
 		}
 		before := slices.Clone(pairs[0].Base)
-		if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; (o.Rule == judge.RuleJumps) != c.jumps {
-			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
-		}
+		valuetest.Equal(t, (judge.Alone(pairs, judge.Rules{}).Outcomes[0].Rule == judge.RuleJumps), c.jumps, c.what)
 		valuetest.DeepEqual(t, pairs[0].Base, before, c.what, "the runs are in another order")
 	}
 }

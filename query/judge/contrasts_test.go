@@ -216,9 +216,7 @@ func TestContrastsCause(t *testing.T) {
 		if e := first.Effect; e.Low > .2+.01 || e.High < .2-.01 || math.Abs(e.Value-.2) > .03 {
 			t.Errorf("%s: effect %+v", name, e)
 		}
-		if want := partOf(c, .2); math.Abs(first.Part/want-1) > .2 {
-			t.Errorf("%s: part %.2f, want %.2f", name, first.Part, want)
-		}
+		valuetest.Near(t, first.Part/partOf(c, .2), 1, .2, name, "part", first.Part)
 	}
 }
 
@@ -301,9 +299,7 @@ func TestContrastsAlike(t *testing.T) {
 	one := contrastOf(t, found, "kernel")
 	valuetest.Equal(t, one.Value, "6.9", one)
 	valuetest.Equal(t, fmt.Sprint(one.ConfoundedWith), "[{cause = always 0}]", one)
-	if one := contrastOf(t, found, "once"); fmt.Sprint(one.ConfoundedWith) != "[{twice   0} {down   0}]" {
-		t.Errorf("got %+v", one.ConfoundedWith)
-	}
+	valuetest.Equal(t, fmt.Sprint(contrastOf(t, found, "once").ConfoundedWith), "[{twice   0} {down   0}]")
 }
 
 // TestContrastsTooFew: a fact that changes from session to session is not tested with the runs of these sessions, and nothing is reported about a fact
@@ -321,9 +317,7 @@ func TestContrastsTooFew(t *testing.T) {
 	for _, one := range found.All {
 		valuetest.DeepEqual(t, []any{math.IsNaN(one.P), one.Verdict}, []any{true, judge.ContrastInconclusive}, one)
 	}
-	if none := judge.Contrasts(judge.Contrasting{}); len(none.All) != 0 {
-		t.Errorf("of no runs %+v", none)
-	}
+	valuetest.DeepEqual(t, judge.Contrasts(judge.Contrasting{}).All, nil, "of no runs")
 }
 
 // TestContrastsShared: both sides share the effects of a session or a block, so they carry no more information than one of them.

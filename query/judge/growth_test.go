@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestUnsettled: where the newest sessions differ more than the ones before, there is no verdict, and the reason says so.
@@ -17,9 +18,7 @@ func TestUnsettled(t *testing.T) {
 		p.Base, p.Head = evenly(5, base, .001), evenly(5, base+.1, .001)
 		return judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
 	}
-	if o := ask(steady...); o.Verdict != judge.Regressed {
-		t.Errorf("steady: %s %s", o.Verdict, o.Reason)
-	}
+	valuetest.Equal(t, ask(steady...).Verdict, judge.Regressed, "steady")
 	if o := ask(append(steady, .06)...); o.Verdict != judge.Inconclusive || o.Reason != judge.Unsettled {
 		t.Errorf("the base is far off: %s %s", o.Verdict, o.Reason)
 	}

@@ -63,9 +63,7 @@ func TestJumpChances(t *testing.T) {
 	share := 10. / 202
 	same := func(what string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-9*want {
-			t.Errorf("%s: %g, want %g", what, got, want)
-		}
+		valuetest.Near(t, got, want, 1e-9*want, what)
 	}
 	same("all of 5", spreadOut.tail(times(5, 1), 0, size), math.Pow(share, 5))
 	same("4 of 5", spreadOut.tail([]float64{1, 1, 1, 1, .4}, 0, size), math.Pow(share, 5)+5*math.Pow(share, 4)*(1-share))
@@ -85,9 +83,7 @@ func TestJumpChances(t *testing.T) {
 		t.Errorf("clustered: %g, in %g of the points", those, points)
 	}
 	same("of few points", crowd.tail(times(5, 1), 0, size), share/those*math.Pow(those, 5))
-	if same := clustered(.05, 1-math.Pow(.95, 10), 10); math.Abs(same-.05) > 1e-6 {
-		t.Errorf("of points that are alike: %g", same)
-	}
+	valuetest.Near(t, clustered(.05, 1-math.Pow(.95, 10), 10), .05, 1e-6, "of points that are alike")
 }
 
 // TestCrowded: jumps are concentrated in fewer points than by chance if the difference is a standard error and half a point.

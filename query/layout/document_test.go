@@ -78,9 +78,7 @@ func TestWarnings(t *testing.T) {
 		b.dir + `: 2 runs have no run document: precision "bf16" is not one of fp16 fp32 int8`,
 		b.dir + `: 1 run has no run document: backend "cpu" is not one of onnxrt tensorrt torch`,
 	}
-	if got := b.Warnings(); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("warnings are %q, want %q", got, want)
-	}
+	valuetest.Equal(t, fmt.Sprint(b.Warnings()), fmt.Sprint(want), "warnings", want)
 	found := rows(t, b.dir)
 	if len(found) != 5 || found[0]["precision"] != "bf16" || found[0]["total_latency_ms"] != "2" {
 		t.Errorf("rows are %v", found)
@@ -209,7 +207,5 @@ func TestSchemaRefuses(t *testing.T) {
 			t.Errorf("a document with %s passes", change[1])
 		}
 	}
-	if err := validate(s, text); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, validate(s, text))
 }

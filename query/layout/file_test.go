@@ -60,16 +60,12 @@ func TestFullDisk(t *testing.T) {
 		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), at+": ") {
 			t.Errorf("at %d B the error is %v, want one about %s", size, err, at)
 		}
-		if after := filesIn(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
-			t.Errorf("at %d B the files are %q, before they were %q", size, after, before)
-		}
+		valuetest.Equal(t, strings.Join(filesIn(t, dir), " "), strings.Join(before, " "), size, "B the files", before)
 		valuetest.Equal(t, string(read(t, dir, "summary.csv")), summary, size, "B summary.csv")
 
 		add(t, b, measured(3))
 		found := rows(t, dir)
-		if last := found[len(found)-1]; last["run_id"] != measured(3).RunID {
-			t.Errorf("at %d B the last row is %v", size, last)
-		}
+		valuetest.Equal(t, found[len(found)-1]["run_id"], measured(3).RunID, size, "B the last row")
 		valuetest.Equal(t, len(found) == 3, (at == "summary.csv"), size, "B the rows", found)
 	}
 }

@@ -34,9 +34,7 @@ func TestOriginals(t *testing.T) {
 	real := valuetest.Must(filepath.Glob(filepath.Join(dir, "real", "t*.json")))
 	valuetest.Equal(t, len(real), 3, "the real documents", real)
 	for _, path := range real {
-		if err := validate(s, read(t, path)); err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
+		valuetest.NoError(t, validate(s, read(t, path)), path)
 	}
 	checkOriginal(t, filepath.Join(dir, "real", "trace_minimal.json"), filepath.Join(dir, "real", "fp_minimal.json"))
 
@@ -45,13 +43,9 @@ func TestOriginals(t *testing.T) {
 	valuetest.Equal(t, len(table), 25, "the summary", len(table)-1, "rows below")
 	for _, row := range table[1:] {
 		document := filepath.Join(dir, "generated", "bench_runs", "runs", row[0]+".json")
-		if err := validate(s, read(t, document)); err != nil {
-			t.Errorf("%s: %v", document, err)
-		}
+		valuetest.NoError(t, validate(s, read(t, document)), document)
 		checkOriginal(t, document, filepath.Join(dir, "generated", "bench_runs", "fp", row[0]+".fp.json"))
-		if _, err := strconv.ParseFloat(row[5], 64); err != nil {
-			t.Errorf("latency of row %q: %v", row, err)
-		}
+		valuetest.NoError(t, valuetest.Error(strconv.ParseFloat(row[5], 64)), "latency of row", row)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -169,9 +168,7 @@ func TestOneStatistic(t *testing.T) {
 		paths := write(t, l, dir, r)
 		text := valuetest.Must(os.ReadFile(paths[len(paths)-1]))
 		for path, want := range want {
-			if got, err := strconv.ParseFloat(string(at(t, text, path)), 64); err != nil || math.Abs(got/want-1) > 1e-12 {
-				t.Errorf("%s: %s is %v, want %v", l, path, got, want)
-			}
+			valuetest.Near(t, valuetest.Must(strconv.ParseFloat(string(at(t, text, path)), 64))/want, 1, 1e-12, l, path, want)
 		}
 	}
 }
@@ -344,9 +341,7 @@ func TestStale(t *testing.T) {
 	skipped := other
 	failed(&skipped, schema.StatusSkipped, "skip_if", "no GPU")
 	write(t, layout.Grid, grid, one, skipped)
-	if _, err := os.Stat(filepath.Join(grid, "benchmark_results.failed.json")); err != nil {
-		t.Error(err)
-	}
+	valuetest.NoError(t, valuetest.Error(os.Stat(filepath.Join(grid, "benchmark_results.failed.json"))))
 	write(t, layout.Grid, grid, one)
 	if _, err := os.Stat(filepath.Join(grid, "benchmark_results.failed.json")); err == nil {
 		t.Error("nothing failed, and the file of failures is there")

@@ -149,9 +149,7 @@ func TestGolden(t *testing.T) {
 		}
 		valuetest.DeepEqual(t, text, read(t, golden), name)
 		if strings.HasPrefix(name, "runs") && !strings.HasSuffix(name, failedSuffix) {
-			if err := validate(s, text); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			valuetest.NoError(t, validate(s, text), name)
 		}
 		if strings.HasSuffix(name, ".json") && !sortedMembers(t, text) {
 			t.Errorf("%s has members out of order", name)
@@ -213,9 +211,7 @@ func TestJoin(t *testing.T) {
 		}
 		documents++
 		valuetest.Equal(t, run.Status, schema.StatusOK, "run", id)
-		if err := validate(s, text); err != nil {
-			t.Errorf("%s: %v", text, err)
-		}
+		valuetest.NoError(t, validate(s, text), text)
 		print, err := os.ReadFile(filepath.Join(dir, "fp", id+".fp.json"))
 		if err == nil {
 			prints++
@@ -385,9 +381,7 @@ func TestProfiled(t *testing.T) {
 		text := read(t, dir, "runs", id+".json")
 		var d runDocument
 		valuetest.OK(t, json.Unmarshal(text, &d))
-		if err := validate(s, text); err != nil {
-			t.Error(err)
-		}
+		valuetest.NoError(t, validate(s, text))
 		if len(d.Timeline) != 2 || d.Timeline[0].OpName != "MatMul_0" || d.Summary.TotalDurationMS != 2 || d.Summary.TopBottleneck != "Add_0" || d.Summary.TotalKernels != 2 ||
 			d.Meta.Tags[tagProfile] != profiled.RunID || d.Meta.Tags[tagLeftOut] != "1" || !strings.Contains(d.Meta.Tags[tagPlaceholders], "timeline.start_ms") {
 			t.Errorf("the document is %s", text)

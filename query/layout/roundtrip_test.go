@@ -288,9 +288,7 @@ func checkBack(t *testing.T, l layout.Layout, runs, back []schema.Run) {
 	for i := range back {
 		stat.Complete(&back[i])
 		id := back[i].Env.Facts["source.run_id"]
-		if read[id] != nil {
-			t.Errorf("%s: run %s was read twice", l, id)
-		}
+		valuetest.Equal(t, read[id], nil, l, "run", id, "was read twice")
 		read[id] = &back[i]
 	}
 	want := 0

@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestBinomialTail: against the chances of each number summed up, and at the ends.
@@ -13,9 +15,7 @@ func TestBinomialTail(t *testing.T) {
 			chance, sum := math.Pow(p, float64(n)), 0. // of all n
 			for k := n; k >= 0; k-- {
 				sum += chance
-				if got := BinomialTail(n, k, p); math.Abs(got-sum) > 1e-12*sum {
-					t.Errorf("P(B >= %d) of %d, %g: %g, want %g", k, n, p, got, sum)
-				}
+				valuetest.Near(t, BinomialTail(n, k, p), sum, 1e-12*sum, "P(B >=", k, n, p)
 				chance *= float64(k) / float64(n-k+1) * (1 - p) / p
 			}
 		}

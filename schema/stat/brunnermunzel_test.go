@@ -14,9 +14,7 @@ func TestBrunnerMunzel(t *testing.T) {
 	t.Parallel()
 	yes := []float64{1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 4, 1, 1}
 	no := []float64{3, 3, 4, 3, 1, 2, 3, 1, 1, 5, 4}
-	if p := brunnerMunzel(yes, no, 1); math.Abs(p-.0057862) > 1e-7 {
-		t.Errorf("p is %.7f", p)
-	}
+	valuetest.Near(t, brunnerMunzel(yes, no, 1), .0057862, 1e-7, "p")
 	if p, q := brunnerMunzel(yes, no, 1), brunnerMunzel(no, yes, 1); math.Abs(p-q) > 1e-12 {
 		t.Errorf("p is %g, and %g the other way round", p, q)
 	}

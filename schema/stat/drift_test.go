@@ -21,9 +21,7 @@ func TestDriftGolden(t *testing.T) {
 		"slope":           {theilSen(untied), -1.1166666666666667},
 		"lag 1":           {lag1(drifting), 0.5032835144927535},
 	} {
-		if math.Abs(c[0]-c[1]) > 1e-12 {
-			t.Errorf("%s is %.16g, want %.16g", name, c[0], c[1])
-		}
+		valuetest.Near(t, c[0], c[1], 1e-12, name)
 	}
 	valuetest.Equal(t, mannKendall([]float64{3, 3, 3, 3}), 1, "equal values have a trend or a correlation")
 	valuetest.Equal(t, lag1([]float64{3, 3, 3, 3}), 0, "equal values have a trend or a correlation")
@@ -31,9 +29,7 @@ func TestDriftGolden(t *testing.T) {
 	for i := range rising {
 		rising[i] = float64(i)
 	}
-	if got := drift(rising); math.Abs(got-1000) > 1e-9 {
-		t.Errorf("1000 samples that rise by 1 each drift by %g", got)
-	}
+	valuetest.Near(t, drift(rising), 1000, 1e-9, "1000 samples that rise by 1 each drift by")
 }
 
 // TestDriftProperties: backwards a trend is the opposite, a level added to all does not matter, a scale scales it.

@@ -1,8 +1,9 @@
 package stat
 
 import (
-	"math"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestFisherExact: scipy.stats.fisher_exact([[hits, misses], [otherHits, otherMisses]], alternative="greater").
@@ -17,8 +18,6 @@ func TestFisherExact(t *testing.T) {
 		{0, 5, 0, 5, 1},
 		{5, 0, 5, 0, 1},
 	} {
-		if p := FisherExact(c.hits, c.misses, c.otherHits, c.otherMisses); math.Abs(p-c.p) > 1e-12 {
-			t.Errorf("%+v: got %v", c, p)
-		}
+		valuetest.Near(t, FisherExact(c.hits, c.misses, c.otherHits, c.otherMisses), c.p, 1e-12, c)
 	}
 }

@@ -213,9 +213,7 @@ func TestPragmastatGoldens(t *testing.T) {
 				continue
 			}
 			compared++
-			if got := estimate(c.Input.X, c.Input.Y); math.Abs(got.Value-*c.Output) > 1e-9*max(1, math.Abs(*c.Output)) {
-				t.Errorf("%s %s is %.16g, want %.16g", file, name, got.Value, *c.Output)
-			}
+			valuetest.Near(t, estimate(c.Input.X, c.Input.Y).Value, *c.Output, 1e-9*max(1, math.Abs(*c.Output)), file, name)
 		}
 	}
 	if compared < 90 {

@@ -50,13 +50,9 @@ func TestModesGap(t *testing.T) {
 			return 100 + z
 		})))
 		gap := modesGap(sorted)
-		if math.Abs(gap-20) > 1 {
-			t.Errorf("modes of 100 and 120, %g in the latter: gap %g", minor, gap)
-		}
+		valuetest.Near(t, gap, 20, 1, "modes of 100 and 120", minor, "in the latter: gap")
 		far := append(slices.Clone(sorted), 1e6)
-		if got := modesGap(far); math.Abs(got-gap) > .2 {
-			t.Errorf("a sample far away makes the gap %g", got)
-		}
+		valuetest.Near(t, modesGap(far), gap, .2, "a sample far away makes the gap")
 		for i := range sorted {
 			sorted[i] *= 8
 		}
@@ -70,8 +66,6 @@ func TestModesGap(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(iid(random, 1000, func(z float64) float64 {
 			return 100 + z + c.distance*float64(random.IntN(2))
 		})))
-		if gap := modesGap(sorted); gap > 0 != c.two {
-			t.Errorf("modes %g deviations apart: gap %g", c.distance, gap)
-		}
+		valuetest.Equal(t, modesGap(sorted) > 0, c.two, "modes", c.distance, "deviations apart: gap")
 	}
 }

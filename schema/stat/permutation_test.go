@@ -85,9 +85,7 @@ func TestAutocorrelated(t *testing.T) {
 	for _, c := range []struct{ p, rho, want float64 }{
 		{.05, 0, .05}, {.05, -.5, .05}, {1, .5, 1}, {.05, .6, .32710}, {.001, .6, .09992},
 	} {
-		if got := stat.Autocorrelated(c.p, c.rho); math.Abs(got-c.want) > 1e-4 {
-			t.Errorf("p %v, rho %v: got %v, want %v", c.p, c.rho, got, c.want)
-		}
+		valuetest.Near(t, stat.Autocorrelated(c.p, c.rho), c.want, 1e-4, "p", c.p, "rho", c.rho)
 	}
 	if got := stat.Autocorrelated(.01, 1); !(got > .5 && got < 1) {
 		t.Errorf("of what does not vary %v", got)

@@ -28,9 +28,7 @@ func TestHalfWidthGolden(t *testing.T) {
 			values[i] = math.Sin(float64(i * i))
 		}
 		_, deviation := moments(values)
-		if got := halfWidth(values) / deviation * math.Sqrt(float64(df+1)); math.Abs(got-want) > 1e-9 {
-			t.Errorf("t with %d degrees of freedom is %.12g, want %.12g", df, got, want)
-		}
+		valuetest.Near(t, halfWidth(values)/deviation*math.Sqrt(float64(df+1)), want, 1e-9, "t with", df, "degrees of freedom")
 	}
 }
 

@@ -35,9 +35,7 @@ func TestNormalScoresGolden(t *testing.T) {
 	t.Parallel()
 	want := []float64{-0.967421566101701, -0.43072729929545756, 0, 0.43072729929545744, 0.967421566101701}
 	for i, got := range normalScores(5) {
-		if math.Abs(got-want[i]) > 1e-12 {
-			t.Errorf("score %d is %.16g, want %.16g", i+1, got, want[i])
-		}
+		valuetest.Near(t, got, want[i], 1e-12, "score", i+1)
 	}
 }
 
@@ -213,9 +211,7 @@ func shuffledStrengths(n int) []float64 {
 func TestThresholds(t *testing.T) {
 	t.Parallel()
 	for _, row := range steadyThresholds {
-		if want := shuffledStrengths(row.n)[949]; math.Abs(row.threshold-want) > 1e-9 {
-			t.Errorf("{%d, %.10f}, the table has %.10f", row.n, want, row.threshold)
-		}
+		valuetest.Near(t, row.threshold, shuffledStrengths(row.n)[949], 1e-9, row.n)
 	}
 	if first, last := steadyThresholds[0].n, steadyThresholds[len(steadyThresholds)-1].n; first != steadyLeast || last != steadyBatches {
 		t.Errorf("the table is of %d to %d, needed are %d to %d", first, last, steadyLeast, steadyBatches)

@@ -49,9 +49,7 @@ func TestTrendSizes(t *testing.T) {
 		for _, row := range trendSizes {
 			drawn := drawnSizes(row.n, trendDraws)
 			for i, p := range trendLevels {
-				if math.Abs(row.sizes[i]-drawn[i]) > 1e-4*drawn[i] {
-					t.Errorf("%d values, %g: %.4f, the table has %.4f", row.n, p, drawn[i], row.sizes[i])
-				}
+				valuetest.Near(t, row.sizes[i], drawn[i], 1e-4*drawn[i], row.n, "values", p)
 			}
 		}
 		return
@@ -94,9 +92,7 @@ func TestNullSizeIsOneCurve(t *testing.T) {
 	for _, row := range trendSizes {
 		null := newNullSize(row.n)
 		for i, p := range trendLevels {
-			if got := math.Exp(null.logP(row.sizes[i])); math.Abs(got/p-1) > 1e-9 {
-				t.Errorf("%d values: the chance of the size of %g is %g", row.n, p, got)
-			}
+			valuetest.Near(t, math.Exp(null.logP(row.sizes[i]))/p, 1, 1e-9, row.n, "values: the chance of the size of", p)
 		}
 		valuetest.Equal(t, math.Exp(null.logP(0)), 1, row.n, "values: no change has the chance")
 		last := 0.
@@ -105,9 +101,7 @@ func TestNullSizeIsOneCurve(t *testing.T) {
 			if !(p < last) {
 				t.Fatalf("%d values: the logarithm of the chance of %g is %g, of less %g", row.n, size, p, last)
 			}
-			if back := null.size(p); math.Abs(back/size-1) > 1e-12 {
-				t.Fatalf("%d values: the size %g has the logarithm of the chance %g, which %g has", row.n, size, p, back)
-			}
+			valuetest.Near(t, null.size(p)/size, 1, 1e-12, row.n, "values: the size", size, "has the logarithm of the chance", p, "which")
 			last = p
 		}
 	}

@@ -5,6 +5,7 @@ package valuetest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,6 +28,14 @@ func OK(t testing.TB, err error, context ...any) {
 	t.Helper()
 	if err != nil {
 		t.Fatalf("%s%v", in(context), err)
+	}
+}
+
+// NoError fails the test at an error, and lets it go on.
+func NoError(t testing.TB, err error, context ...any) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s%v", in(context), err)
 	}
 }
 
@@ -72,6 +81,14 @@ func in(context []any) string {
 		}
 	}
 	return strings.TrimSuffix(fmt.Sprintln(context...), "\n") + ": "
+}
+
+// Near fails the test if two numbers are further apart than a tolerance, or one is not a number.
+func Near(t testing.TB, got, want, tolerance float64, context ...any) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%sgot  %v\nwant %v, up to %v", in(context), got, want, tolerance)
+	}
 }
 
 // Contains fails the test if a part is not in a text.

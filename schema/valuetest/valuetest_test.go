@@ -41,6 +41,9 @@ func TestChecks(t *testing.T) {
 		"empty maps":        {func(t testing.TB) { valuetest.DeepEqual(t, nil, map[int]int{}) }, ""},
 		"not deep":          {func(t testing.TB) { valuetest.DeepEqual(t, []int{1}, nil) }, "got  [1]\nwant []"},
 		"structs":           {func(t testing.TB) { valuetest.DeepEqual(t, recorder{}, recorder{said: []string{"a"}}) }, "want {<nil> [a]}"},
+		"near":              {func(t testing.TB) { valuetest.Near(t, 1, 1.5, .5) }, ""},
+		"not near":          {func(t testing.TB) { valuetest.Near(t, 1, 2, .5) }, "want 2, up to 0.5"},
+		"not a number":      {func(t testing.TB) { valuetest.Near(t, math.NaN(), 2, .5) }, "got  NaN"},
 		"contains":          {func(t testing.TB) { valuetest.Contains(t, "abc", "bc") }, ""},
 		"does not contain":  {func(t testing.TB) { valuetest.Contains(t, "abc", "x", "log") }, "log: no \"x\" in\nabc"},
 		"fails":             {func(t testing.TB) { valuetest.Fails(t, wrapped, "reading: EOF") }, ""},
@@ -49,6 +52,8 @@ func TestChecks(t *testing.T) {
 		"is":                {func(t testing.TB) { valuetest.ErrorIs(t, wrapped, io.EOF) }, ""},
 		"is not":            {func(t testing.TB) { valuetest.ErrorIs(t, wrapped, io.ErrClosedPipe) }, "got error reading: EOF"},
 		"ok":                {func(t testing.TB) { valuetest.OK(t, nil) }, ""},
+		"no error":          {func(t testing.TB) { valuetest.NoError(t, nil) }, ""},
+		"an error":          {func(t testing.TB) { valuetest.NoError(t, wrapped, 7) }, "7: reading: EOF"},
 		"not ok":            {func(t testing.TB) { valuetest.OK(t, wrapped, []byte("log")) }, "log: reading: EOF"},
 	} {
 		var r recorder

@@ -87,9 +87,7 @@ func Open(t testing.TB, stores ...string) *query.DB {
 	t.Helper()
 	db := valuetest.Must(query.Open(context.Background(), stores, query.Options{}))
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		valuetest.NoError(t, db.Close())
 	})
 	return db
 }
@@ -138,9 +136,7 @@ func Connect(t testing.TB) *duck.Conn {
 	e := valuetest.Must(duck.Open(0, ""))
 	c := valuetest.Must(e.Connect(context.Background()))
 	t.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.Close()); err != nil {
-			t.Error(err)
-		}
+		valuetest.NoError(t, errors.Join(c.Close(), e.Close()))
 	})
 	return c
 }

@@ -21,9 +21,7 @@ func Annotate(t *testing.T, dir string, said ...ingest.Annotation) {
 	t.Helper()
 	s := valuetest.Must(ingest.Open(dir, "test"))
 	for _, a := range said {
-		if _, err := s.Annotate(a); err != nil {
-			t.Error(err)
-		}
+		valuetest.NoError(t, valuetest.Error(s.Annotate(a)))
 	}
 	valuetest.OK(t, s.Close())
 }
