@@ -82,9 +82,7 @@ func TestAppendAll(t *testing.T) {
 			t.Errorf("round %d: %d sealed files", round, len(files))
 		}
 	}
-	if left, err := os.ReadDir(filepath.Join(dir, schema.TmpDir)); err != nil || len(left) > 0 {
-		t.Errorf("%d files are left in tmp, %v", len(left), err)
-	}
+	valuetest.DeepEqual(t, must(os.ReadDir(filepath.Join(dir, schema.TmpDir))), nil)
 	valuetest.Equal(t, fmt.Sprint(before), fmt.Sprint(runs[0].Metrics), "AppendAll changed the caller's run")
 }
 
@@ -151,9 +149,7 @@ func TestAppendAllDiffering(t *testing.T) {
 	store, dir := newStore(t)
 	runs := sweep(1, 100, 1)
 	mustAppend(t, store, runs[0])
-	if done, err := store.AppendAll(each(runs[1])); done.Added != 1 || err != nil {
-		t.Fatal(done, err)
-	}
+	valuetest.Equal(t, must(store.AppendAll(each(runs[1]))).Added, 1)
 	other := slices.Clone(runs)
 	for i := range other {
 		other[i].Benchmark = "other"
@@ -214,9 +210,7 @@ func TestAppendAllNoLinks(t *testing.T) {
 	_, dir := newStore(t)
 	store := must(openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))}))
 	runs := sweep(1, 10, 3)
-	if done, err := store.AppendAll(each(runs...)); done.Added != 10 || err != nil {
-		t.Fatalf("%+v, %v", done, err)
-	}
+	valuetest.Equal(t, must(store.AppendAll(each(runs...))).Added, 10)
 	mustHold(t, dir, runs...)
 }
 
@@ -258,9 +252,7 @@ func TestAppendAllOrder(t *testing.T) {
 	}
 
 	files.Trace = nil
-	if done, err := store.AppendAll(each(runs...)); done.Skipped != 2 || err != nil {
-		t.Fatalf("%+v, %v", done, err)
-	}
+	valuetest.Equal(t, must(store.AppendAll(each(runs...))).Skipped, 2)
 	for _, step := range []string{steps[2], steps[5], steps[8]} {
 		if !slices.Contains(files.Trace, step) {
 			t.Errorf("runs are skipped without %q", step)
@@ -356,43 +348,6 @@ func stillThere(samples map[weak.Pointer[int64]]int) (bytes int) {
 		bytes += size
 	}
 	return bytes
-}
-
-// BenchmarkAppendAll is an import of runs of 100 samples.
-func BenchmarkAppendAll(b *testing.B) {
-	const runs = 20_000
-	var dir string
-	for b.Loop() {
-		var store *Store
-		store, dir = newStore(b)
-		if done, err := store.AppendAll(sweeping(runtest.NewSweep(1, 100), runs, func() {})); done.Added != runs || err != nil {
-			b.Fatal(done, err)
-		}
-	}
-	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N*runs), "us/run")
-	for _, t := range []*schema.Table{schema.Runs, schema.Samples} {
-		size := int64(0)
-		for _, f := range sealedFiles(b, dir) {
-			info := must(os.Stat(filepath.Join(dir, f.Path(schema.TableZones[t]))))
-			size += info.Size()
-		}
-		b.ReportMetric(float64(size)/runs, "B/run-"+t.Name)
-	}
-}
-
-// BenchmarkPack packs 500 files of 24 runs.
-func BenchmarkPack(b *testing.B) {
-	store, dir := newStore(b)
-	sweep := runtest.NewSweep(1, 0)
-	const files, runs = 500, 24
-	for range files {
-		must(store.AppendAll(sweeping(sweep, runs, func() {})))
-	}
-	for b.Loop() {
-		mustDo(b, os.RemoveAll(filepath.Join(dir, schema.PacksDir)))
-		valuetest.Equal(b, must(store.Pack()), 1)
-	}
-	b.ReportMetric(b.Elapsed().Seconds()*1e6/float64(b.N*files*runs), "us/run")
 }
 
 // TestAppendAllFaults lets every file operation of an import fail in turn: nothing is acknowledged that is not there,

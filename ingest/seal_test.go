@@ -309,62 +309,11 @@ func BenchmarkSealOverRead(b *testing.B) {
 	}
 }
 
-// BenchmarkSealAtScale seals 24 runs in stores that have sealed files for 10,000 and for 1,000,000 of them already, by
-// turns, and reports medians a run. The goal is a ratio of at most 1.2, where the files are of two years.
-func BenchmarkSealAtScale(b *testing.B) {
-	for name, span := range map[string]time.Duration{"2 years": 2 * 365 * 24 * time.Hour, "one month": 10 * 24 * time.Hour} {
-		b.Run(name, func(b *testing.B) {
-			const runs = 24
-			small, _ := crowdedStore(b, 10_000/runs, span)
-			large, _ := crowdedStore(b, 1_000_000/runs, span)
-			var atSmall, atLarge []time.Duration
-			for b.Loop() {
-				for _, c := range []struct {
-					store *Store
-					times *[]time.Duration
-				}{{small, &atSmall}, {large, &atLarge}} {
-					b.StopTimer()
-					appendLive(b, c.store, runs)
-					b.StartTimer()
-					start := time.Now()
-					mustSealHere(b, c.store, runs)
-					*c.times = append(*c.times, time.Since(start))
-				}
-			}
-			report(b, "1M", atLarge, "10k", atSmall, runs)
-		})
-	}
-}
-
 // newBareStore is a store that seals only what it is told to.
 func newBareStore(b *testing.B) (*Store, string) {
 	b.Helper()
 	store, dir := newStore(b)
 	store.sealer.Rules.Runs = 1 << 30
-	return store, dir
-}
-
-// crowdedStore has the names of so many sealed files, of a time before now. Their content does not matter to a
-// sealer, whose runs are of a later time.
-func crowdedStore(b *testing.B, files int, span time.Duration) (*Store, string) {
-	b.Helper()
-	store, dir := newBareStore(b)
-	now := time.Now()
-	for i := range files {
-		at := now.Add(-time.Hour - span/time.Duration(files)*time.Duration(i))
-		f := schema.SealedFile{ID: schema.NewULID(at), First: at.Add(-time.Minute).UnixMilli(), Last: at.UnixMilli(), Rows: 24}
-		name := filepath.Join(dir, f.Path(schema.RunsDir))
-		err := os.WriteFile(name, nil, 0o666)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = os.MkdirAll(filepath.Dir(name), 0o777)
-			if err == nil {
-				err = os.WriteFile(name, nil, 0o666)
-			}
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
 	return store, dir
 }
 

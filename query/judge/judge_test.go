@@ -343,9 +343,7 @@ func TestBorrowedVariance(t *testing.T) {
 	}
 	// One that is noisier than the rest is not taken for calm.
 	pairs[0] = twoPercent(evenly(5, 0, .5), evenly(5, .1, .5))
-	if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; o.Verdict != judge.Inconclusive {
-		t.Errorf("a noisy pair among calm ones: %+v", o)
-	}
+	valuetest.Equal(t, judge.Alone(pairs, judge.Rules{}).Outcomes[0].Verdict, judge.Inconclusive, "a noisy pair among calm ones")
 }
 
 // TestIntervalLeavesOutZero: p of pairs with a common variance is below 0.05, although the rank interval of 5 runs per side
@@ -488,20 +486,6 @@ func TestBlocksThatDrift(t *testing.T) {
 	}
 }
 
-// BenchmarkJudge compares 100,000 points of 10 runs a side.
-func BenchmarkJudge(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 1))
-	pairs := make([]judge.Pair, 100_000)
-	for i := range pairs {
-		pairs[i] = twoPercent(normal(random, 10, 0, .01), normal(random, 10, 0, .01))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		judge.Alone(pairs, judge.Rules{})
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
-}
-
 // TestJudgeNothing: there may be no family to judge, for example if a comparison has no points from different sessions.
 func TestJudgeNothing(t *testing.T) {
 	t.Parallel()
@@ -557,9 +541,7 @@ func TestRules(t *testing.T) {
 		{judge.RuleFamilySessions, family(apart(slower(8, 8, .2, .001), 0, .001, -.001, .001, 0, -.001, .001), func() judge.Pair { k++; return night(k) })},
 		{"", []judge.Pair{slower(2, 2, .1, .01)}},
 	} {
-		if o := judge.Alone(c.pairs, judge.Rules{}).Outcomes[0]; o.Rule != c.want {
-			t.Errorf("%s, p %g, want %s", o.Rule, o.P, c.want)
-		}
+		valuetest.Equal(t, judge.Alone(c.pairs, judge.Rules{}).Outcomes[0].Rule, c.want)
 	}
 }
 

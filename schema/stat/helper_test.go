@@ -22,3 +22,5 @@ func autoregressive(random *rand.Rand, n int, phi float64) []float64 {
 		return last
 	})
 }
+
+func identity(x float64) float64 { return x }

@@ -48,16 +48,3 @@ func TestScores(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkSummarizeClock summarizes 1,000 samples of a clock, as an append does, of which some are equal.
-func BenchmarkSummarizeClock(b *testing.B) {
-	random := rand.New(rand.NewPCG(1, 2))
-	values := make([]float64, 1000)
-	for i := range values {
-		values[i] = float64(int64(1.4e6 * (1 + 0.02*random.NormFloat64())))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		Summarize(values)
-	}
-}

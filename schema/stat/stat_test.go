@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
@@ -29,9 +28,7 @@ func TestQuantileGolden(t *testing.T) {
 		{[]float64{1, 9}, 0, 1},
 		{[]float64{1, 9}, 1, 9},
 	} {
-		if got := Quantile(c.sorted, c.p); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("quantile %g of %v is %g, want %g", c.p, c.sorted, got, c.want)
-		}
+		valuetest.Near(t, Quantile(c.sorted, c.p), c.want, 1e-12, "quantile", c.p, c.sorted)
 	}
 	for _, p := range []float64{-.1, 1.1, math.NaN()} {
 		if got := Quantile([]float64{1, 2}, p); !math.IsNaN(got) {
@@ -153,17 +150,6 @@ func TestCompleteOnce(t *testing.T) {
 	Complete(&r)
 	if *m.Summary.Version != summaryVersion || *m.Summary.Max != 4 {
 		t.Errorf("of other rules: %+v", m.Summary)
-	}
-}
-
-func BenchmarkSummarize(b *testing.B) {
-	for _, n := range []int{100, 1_000, 100_000} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			values := iid(rand.New(rand.NewPCG(1, 2)), n, func(z float64) float64 { return 1000 * math.Exp(.05*z) })
-			for b.Loop() {
-				Summarize(values)
-			}
-		})
 	}
 }
 

@@ -180,14 +180,3 @@ func TestWarningsProperties(t *testing.T) {
 	}
 	Warnings(huge, 0, 0)
 }
-
-func BenchmarkWarnings(b *testing.B) {
-	for _, n := range []int{100, 1_000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			values := iid(rand.New(rand.NewPCG(1, 2)), n, func(z float64) float64 { return 1000 * math.Exp(.05*z) })
-			for b.Loop() {
-				Warnings(values, 1, 20)
-			}
-		})
-	}
-}
