@@ -92,10 +92,7 @@ func TestEscapes(t *testing.T) {
 	programtest.NeedsLong(t)
 	t.Parallel()
 	p := newPrison(t)
-	for i, line := range slices.Concat(attacks(t, "escapes.txt")...) {
-		if i%16 != 0 && !programtest.Long() {
-			continue
-		}
+	for _, line := range slices.Concat(attacks(t, "escapes.txt")...) {
 		code, text, _ := strings.Cut(line, " ")
 		q := p.query(t, p.words.Replace(text))
 		_ = q.Run() // its exit code is looked at
@@ -113,18 +110,14 @@ func TestEscapes(t *testing.T) {
 // bombLimit is the --memory-limit of the bombs.
 const bombLimit = 256 << 20
 
-// TestBombs: no text takes more memory than its limit and a third, or goes on after an interrupt; nothing stays in the
+// TestQueryBombs: no text takes more memory than its limit and a third, or goes on after an interrupt; nothing stays in the
 // directory for temporary files.
-func TestBombs(t *testing.T) {
+func TestQueryBombs(t *testing.T) {
 	programtest.NeedsLong(t)
 	t.Parallel()
 	p := newPrison(t)
-	bombs := attacks(t, "bombs.txt")
-	if !programtest.Long() {
-		bombs = bombs[:1]
-	}
 	var longest, largest float64
-	for _, text := range slices.Concat(bombs...) {
+	for _, text := range slices.Concat(attacks(t, "bombs.txt")...) {
 		peak, after := p.bomb(t, text)
 		for try := 1; peak > bombLimit*1.3 && try < 3; try++ { // the machine was too busy to look in time
 			t.Logf("%s: %.0f MiB", text, peak/(1<<20))

@@ -46,15 +46,12 @@ sleep 0.02
 // TestTorture kills one of runner, supervisor and worker with SIGKILL at a random moment of a sweep, again and again on
 // one store. Afterwards no process of the sweep is left, every run that the runner had reported is in the store, every
 // run of the store can be read, and a run whose supervisor was killed before it was done is lost. It kills each of them
-// once, with NEUROLENS_LONG=1 five times, and with NEUROLENS_LONG=all 200 times in all.
+// five times, and with NEUROLENS_LONG=all 200 times in all.
 func TestTorture(t *testing.T) {
 	programtest.NeedsLong(t)
 	_, err := exec.LookPath("setsid")
 	programtest.Needs(t, "setsid", err)
-	rounds := 3
-	if programtest.Long() {
-		rounds = 15
-	}
+	rounds := 15
 	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 200
 	}
