@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
@@ -33,8 +33,9 @@ func TestParse(t *testing.T) {
 		"5% or so": `unit "% or so" is not known`,
 		"2 parsec": `unit "parsec" is not known`,
 	} {
-		_, err := judge.ParseThreshold(text)
-		querytest.WantInput(t, err, says)
+		err := valuetest.Error(judge.ParseThreshold(text))
+		valuetest.ErrorIs(t, err, answer.ErrInput, text)
+		valuetest.Fails(t, err, says, text)
 	}
 }
 
@@ -51,8 +52,9 @@ func TestParseSet(t *testing.T) {
 		"=5%":         `--threshold "=5%": want METRIC=AMOUNT, or a share of all metrics: 5%`,
 		"latency=few": `--threshold "few": want a share (5%) or an amount (0.001, 2 ms)`,
 	} {
-		_, err := judge.ParseThresholds([]string{text})
-		querytest.WantInput(t, err, says)
+		err := valuetest.Error(judge.ParseThresholds([]string{text}))
+		valuetest.ErrorIs(t, err, answer.ErrInput, text)
+		valuetest.Fails(t, err, says, text)
 	}
 }
 
