@@ -249,15 +249,17 @@ func collectSeldom(limit int64) {
 // writesInto tells whether a folder is the store that the runs go into.
 func (in *ingesting) writesInto(name string) bool {
 	store, err := in.writeStore()
-	if err != nil {
-		return false // it is reported when the store is opened
-	}
-	is, err := os.Stat(name)
+	return err == nil && isSameFile(name, store) // an error is reported when the store is opened
+}
+
+// isSameFile reports whether two paths name one file or folder.
+func isSameFile(a, b string) bool {
+	one, err := os.Stat(a)
 	if err != nil {
 		return false
 	}
-	own, err := os.Stat(store)
-	return err == nil && os.SameFile(is, own)
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // store appends all runs, and prints what came of each file.

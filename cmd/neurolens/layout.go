@@ -194,9 +194,7 @@ func checkSummary(r layout.CheckReport) string {
 
 // problemFields are the columns of the problems of files.
 func problemFields() []answer.Field[layout.Problem] {
-	text := func(name, meaning string, of func(*layout.Problem) string) answer.Field[layout.Problem] {
-		return answer.NewField(name, answer.TypeText, meaning, func(p *layout.Problem) any { return answer.Text(of(p)) })
-	}
+	text := answer.TextField[layout.Problem]
 	return []answer.Field[layout.Problem]{
 		text("file", "the file", func(p *layout.Problem) string { return p.File }),
 		text("pointer", "the place in the file: a JSON pointer, or a line of a table; empty: the whole file", func(p *layout.Problem) string { return p.Pointer }),

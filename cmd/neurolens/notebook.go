@@ -162,13 +162,11 @@ func (a *app) readNotebook(ctx context.Context, db *query.DB, args []string, met
 		return nil, err
 	}
 	a.reportNotNumbers(notNumbers)
-	ids := map[string]bool{}
+	s.points = term.CountDistinct(term.Texts(all, func(p summary.Point) string { return string(p.PointID) }))
 	for i := range all {
 		s.runs += all[i].Runs
-		ids[string(all[i].PointID)] = true
 		s.sampled = s.sampled || all[i].SamplesMax != nil && *all[i].SamplesMax > 0
 	}
-	s.points = len(ids)
 	if s.sessions, err = sessionsOf(ctx, db.WithoutWarnings(), text); err != nil {
 		return nil, err
 	}
@@ -190,15 +188,8 @@ func notebookProgram() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("notebook: finding the neurolens program: %w", err)
 	}
-	found, err := exec.LookPath(name)
-	if err != nil {
-		return own, nil
-	}
-	one, err := os.Stat(own)
-	if err != nil {
-		return own, nil
-	}
-	if other, err := os.Stat(found); err == nil && os.SameFile(one, other) {
+	found, _ := exec.LookPath(name) // empty: there is none
+	if isSameFile(own, found) {
 		return name, nil
 	}
 	return own, nil

@@ -543,18 +543,14 @@ func marksOf(f *chart.Figure) answer.Table {
 
 // markFields are the columns of marks. A heatmap has one more.
 func markFields(f *chart.Figure) []answer.Field[row] {
-	text := func(name, meaning string, of func(r *row) string) answer.Field[row] {
-		return answer.NewField(name, answer.TypeText, meaning, func(r *row) any { return answer.Text(of(r)) })
-	}
+	text := answer.TextField[row]
 	number := func(name, unit, meaning string, of func(r *row) float64) answer.Field[row] {
-		field := answer.NewField(name, answer.TypeReal, meaning, func(r *row) any {
+		return answer.NewField(name, answer.TypeReal, meaning, func(r *row) any {
 			if v := of(r); !math.IsNaN(v) {
 				return v
 			}
 			return nil
-		})
-		field.Unit = unit
-		return field
+		}).In(unit)
 	}
 	along := f.Y.Unit
 	if f.Kind == chart.Forest {

@@ -176,19 +176,14 @@ func inspectStore(ctx context.Context, dir string) (*views.StoreInfo, error) {
 		return nil, err
 	}
 	inspected := make(chan error, 1)
-	var files check.Inspected
 	go func() {
 		var err error
-		files, err = check.Inspect(dir)
+		i.Inspected, err = check.Inspect(dir)
 		inspected <- err
 	}()
 	census, failed := takeCensus(ctx, dir)
 	if err := <-inspected; err != nil {
 		return nil, err
-	}
-	i.Unfinished, i.Temporary, i.Foreign = files.Unfinished, files.Temporary, files.Foreign
-	for _, z := range files.Zones {
-		i.Zones = append(i.Zones, views.StoreZone{Name: z.Name, Files: z.Files, Bytes: z.Bytes})
 	}
 	if failed == nil {
 		i.Census, i.Listing = &census, census.Listings[0]
@@ -665,18 +660,13 @@ type prunedRow struct {
 
 // pruneFields are the columns of store prune-artifacts.
 func pruneFields() []answer.Field[prunedRow] {
-	bytes := func(name, meaning string, of func(*prunedRow) any) answer.Field[prunedRow] {
-		f := answer.NewField(name, answer.TypeInteger, meaning, of)
-		f.Unit = "B"
-		return f
-	}
 	return []answer.Field[prunedRow]{
 		answer.NewField("store", answer.TypeText, "folder of the store", func(p *prunedRow) any { return p.store }),
 		answer.NewField("dry_run", answer.TypeBoolean, "true if nothing was removed (--dry-run): the numbers are those that a removal would have", func(p *prunedRow) any { return p.dryRun }),
 		counted("removed", "files that were removed", func(p *prunedRow) int { return p.done.Files }),
-		bytes("removed_bytes", "size of the removed files, as stored", func(p *prunedRow) any { return p.done.Bytes }),
+		answer.NewField("removed_bytes", answer.TypeInteger, "size of the removed files, as stored", func(p *prunedRow) any { return p.done.Bytes }).In("B"),
 		counted("left", "files that remain", func(p *prunedRow) int { return p.done.Left }),
-		bytes("left_bytes", "size of the files that remain, as stored", func(p *prunedRow) any { return p.done.LeftBytes }),
+		answer.NewField("left_bytes", answer.TypeInteger, "size of the files that remain, as stored", func(p *prunedRow) any { return p.done.LeftBytes }).In("B"),
 		counted("left_too_new", "remaining files that no younger run has, but that were stored within the last day", func(p *prunedRow) int { return p.done.Young }),
 	}
 }

@@ -158,10 +158,7 @@ func BisectRows(search *bisect.Search, end bisect.End) []bisectRow {
 
 // BisectFields are the columns of the answer.
 func BisectFields() []answer.Field[bisectRow] {
-	field := answer.NewField[bisectRow]
-	text := func(name, meaning string, of func(*bisectRow) string) answer.Field[bisectRow] {
-		return field(name, answer.TypeText, meaning, func(r *bisectRow) any { return answer.Text(of(r)) })
-	}
+	field, text := answer.NewField[bisectRow], answer.TextField[bisectRow]
 	integer := func(name, meaning string, of func(*bisectRow) int) answer.Field[bisectRow] {
 		return field(name, answer.TypeInteger, meaning, func(r *bisectRow) any { return int64(of(r)) })
 	}

@@ -197,10 +197,7 @@ func (s *Search) Remarks(rows []ManifestRow, onScreen bool) []string {
 
 // ManifestFields are the columns of a manifest: those of kernel_manifest.json of QuASIM first, under the same names.
 func ManifestFields() []answer.Field[ManifestRow] {
-	field := answer.NewField[ManifestRow]
-	text := func(name, meaning string, of func(*ManifestRow) string) answer.Field[ManifestRow] {
-		return field(name, answer.TypeText, meaning, func(r *ManifestRow) any { return answer.Text(of(r)) })
-	}
+	field, text := answer.NewField[ManifestRow], answer.TextField[ManifestRow]
 	return []answer.Field[ManifestRow]{
 		text("name", "the benchmark, or the tool", func(r *ManifestRow) string { return r.benchmark.Name + r.tool.Name }),
 		text("path", "the file; for a tool, the folder to run it in", func(r *ManifestRow) string { return r.variant.File + r.tool.Dir + r.left.File }),

@@ -20,16 +20,7 @@ type StoreInfo struct {
 	Header  schema.Header
 	Listing *schema.Listing
 	Census  *query.Census // nil: runs could not be read
-	Zones   []StoreZone   // in the order in which runs go through them
-
-	Unfinished, Temporary, Foreign int // claims; files that are being written; files that no store has
-}
-
-// StoreZone counts the files of a directory of a store.
-type StoreZone struct {
-	Name  string
-	Files int
-	Bytes int64
+	check.Inspected
 }
 
 // StoreTable has a row for each store.
@@ -49,10 +40,9 @@ func StoreTable(infos []StoreInfo) answer.Table {
 func StoreFields(zones []string) []answer.Field[StoreInfo] {
 	fields := slices.Concat(identityFields(), runFields(), fileFields())
 	for _, zone := range zones {
-		files, bytes := answer.NewField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
-			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of the files in the folder "+zone+" of the store", func(i *StoreInfo) any { return i.zone(zone).Bytes })
-		bytes.Unit = "B"
-		fields = append(fields, files, bytes)
+		fields = append(fields,
+			answer.NewField(zone+"_files", answer.TypeInteger, "files in the folder "+zone+" of the store", func(i *StoreInfo) any { return int64(i.zone(zone).Files) }),
+			answer.NewField(zone+"_bytes", answer.TypeInteger, "size of the files in the folder "+zone+" of the store", func(i *StoreInfo) any { return i.zone(zone).Bytes }).In("B"))
 	}
 	return fields
 }
@@ -112,15 +102,15 @@ func fileFields() []answer.Field[StoreInfo] {
 }
 
 // zone counts the files of a zone.
-func (i *StoreInfo) zone(name string) StoreZone {
-	if at := slices.IndexFunc(i.Zones, func(z StoreZone) bool { return z.Name == name }); at >= 0 {
+func (i *StoreInfo) zone(name string) check.Zone {
+	if at := slices.IndexFunc(i.Zones, func(z check.Zone) bool { return z.Name == name }); at >= 0 {
 		return i.Zones[at]
 	}
-	return StoreZone{}
+	return check.Zone{}
 }
 
 // total counts the files of some zones, or of all of them.
-func (i *StoreInfo) total(zones []string) (sum StoreZone) {
+func (i *StoreInfo) total(zones []string) (sum check.Zone) {
 	for _, z := range i.Zones {
 		if zones == nil || slices.Contains(zones, z.Name) {
 			sum.Files, sum.Bytes = sum.Files+z.Files, sum.Bytes+z.Bytes
@@ -269,14 +259,13 @@ func text[Row any](name, meaning string, of func(*Row) string) answer.Field[Row]
 // LossText says what damage costs.
 func LossText(l check.Loss, verb string) string {
 	var parts []string
-	if l.Runs > 0 {
-		parts = append(parts, term.Count(l.Runs, "run"))
-	}
-	if l.Samples > 0 {
-		parts = append(parts, "the samples of "+term.Count(l.Samples, "run"))
-	}
-	if l.Ops > 0 {
-		parts = append(parts, "the ops of "+term.Count(l.Ops, "run"))
+	for _, lost := range []struct {
+		runs int
+		what string
+	}{{l.Runs, ""}, {l.Samples, "the samples of "}, {l.Ops, "the ops of "}} {
+		if lost.runs > 0 {
+			parts = append(parts, lost.what+term.Count(lost.runs, "run"))
+		}
 	}
 	return verb + " " + strings.Join(parts, ", ")
 }
