@@ -119,11 +119,7 @@ func commandPage(cmd *cobra.Command) string {
 
 // seeAlso are the names of pages of a section.
 func seeAlso(names []string, section string) string {
-	all := slices.Clone(names)
-	for i := range all {
-		all[i] = "**" + plainly(all[i]) + "**(" + section + ")"
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(term.Texts(names, func(name string) string { return "**" + plainly(name) + "**(" + section + ")" }), ", ")
 }
 
 // options is a section of flags.
