@@ -21,9 +21,7 @@ func TestManPage(t *testing.T) {
 	cmd.Flags().IntP("limit", "n", 20, "at most `N` rows, 0|1 for <all>")
 	cmd.Flags().Bool("all", false, "every *row*")
 	cmd.Flags().String("old", "", "")
-	if err := cmd.Flags().MarkHidden("old"); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, cmd.Flags().MarkHidden("old"))
 	root.AddCommand(cmd)
 	dir, all := t.TempDir(), listedTopics(t)
 	n, err := writeManual(root, "1.2.3", dir)
@@ -88,8 +86,6 @@ func TestHelpMan(t *testing.T) {
 func fileIn(t *testing.T, parts ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return string(text)
 }

@@ -16,9 +16,7 @@ import (
 // TestEachPageIsATopic: README says that each page directly in docs is help NAME, but for its index; so are two pages beside the code.
 func TestEachPageIsATopic(t *testing.T) {
 	pages, err := docs.Pages.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	names := []string{"columns", "stored"}
 	for _, page := range pages {
 		if name := strings.TrimSuffix(page.Name(), ".md"); name != "README" {
@@ -50,9 +48,7 @@ func TestAlsoCalled(t *testing.T) {
 func TestTopicsFit(t *testing.T) {
 	for _, topic := range listedTopics(t) {
 		page, err := topic.text()
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		for _, width := range []int{60, 80, 120} {
 			text := rendered(page, width)
 			for line := range strings.Lines(text) {
@@ -122,9 +118,7 @@ func TestHelp(t *testing.T) {
 func TestTopics(t *testing.T) {
 	all := listedTopics(t)
 	pages, err := docs.Pages.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	for _, page := range pages {
 		name := strings.TrimSuffix(page.Name(), ".md")
 		if found, is := named(all, name); !is && name != "README" || is && (found.group == "" || found.about == "") {
@@ -144,8 +138,14 @@ func TestTopics(t *testing.T) {
 func listedTopics(t *testing.T) []topic {
 	t.Helper()
 	all, err := topics()
+	ok(t, err)
+	return all
+}
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return all
 }

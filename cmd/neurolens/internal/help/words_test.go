@@ -20,9 +20,7 @@ import (
 // TestVerdictsPage: the page about verdicts has every verdict, reason and flag of the code, and no others.
 func TestVerdictsPage(t *testing.T) {
 	page, err := docs.Pages.ReadFile(verdictsPage)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	listed := map[string][]string{}
 	for _, row := range rowsOf(string(page)) {
 		if len(row.cells) != 3 || slices.Contains(row.cells, "") {
@@ -65,13 +63,9 @@ func constants(t *testing.T, pkg string) map[string][]string {
 			continue
 		}
 		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		file, err := parser.ParseFile(token.NewFileSet(), path, text, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if spec, is := n.(*ast.ValueSpec); is && len(spec.Values) == 1 {
 				if value, is := spec.Values[0].(*ast.BasicLit); is && value.Kind == token.STRING {

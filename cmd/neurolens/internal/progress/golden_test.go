@@ -36,14 +36,10 @@ func TestGoldenSummary(t *testing.T) {
 		goldenSummary(page.page).Render(&got, page.page)
 		name := filepath.Join("testdata", "summary_"+page.name+".txt")
 		if *update {
-			if err := os.WriteFile(name, got.Bytes(), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.WriteFile(name, got.Bytes(), 0o666))
 		}
 		want, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if got.String() != string(want) {
 			t.Errorf("%s: got\n%swant\n%s", name, got.String(), want)
 		}

@@ -61,9 +61,7 @@ func TestLookProgress(t *testing.T) {
 	stderr.Reset()
 	c := Console{Screen: term.NewScreen(&stderr, func() (int, int) { return 80, 24 }), Now: time.Now}
 	s, err := sweep.Read("sweep.yaml", strings.NewReader("benchmark: GELU\nbackend: builtin\n"), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	newLiveReporter(c, describe(s)).looked(e)
 	if want := "look 2 of 5 after 9 blocks: 11 of 12 points have a verdict"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("no %q in %q", want, stderr.String())

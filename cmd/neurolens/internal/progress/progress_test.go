@@ -27,9 +27,7 @@ repeats: 2
 func parsed(t testing.TB, text string) *sweep.Sweep {
 	t.Helper()
 	s, err := sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return s
 }
 
@@ -236,5 +234,13 @@ func TestSidesLine(t *testing.T) {
 	want := `"sides": [{"git_commit":"1f552b0d7","git_dirty":false,"side":"base"},{"git_commit":"4668a7e08","git_dirty":true,"side":"head"}], "failing": []}`
 	if !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
 		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

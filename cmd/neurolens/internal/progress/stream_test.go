@@ -17,14 +17,10 @@ import (
 // TestStreamManyReused: a session may count more runs of earlier sessions than a filter has room for. A stream without runs has columns.
 func TestStreamManyReused(t *testing.T) {
 	dir := t.TempDir() + "/runs_store"
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, ingest.Init(dir))
 	var remarks []string
 	db, err := query.Open(t.Context(), []string{dir}, query.Options{Remark: func(line string) { remarks = append(remarks, line) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer db.Close()
 	reused := make([]runner.Planned, 2600)
 	for i := range reused {
@@ -34,13 +30,9 @@ func TestStreamManyReused(t *testing.T) {
 		t.Run(fmt.Sprint(len(launches)), func(t *testing.T) {
 			s := Summary{Result: runner.Result{Session: schema.ULIDFrom(time.Unix(1e9, 0), [10]byte{}).String(), Plan: runner.Plan{Launches: launches}}}
 			var out bytes.Buffer
-			if err := s.Stream(t.Context(), db, &out); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, s.Stream(t.Context(), db, &out))
 			stream, err := ipc.NewReader(&out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			defer stream.Release()
 			if stream.Next() || stream.Schema().NumFields() == 0 || len(remarks) > 0 {
 				t.Errorf("%d columns, remarks %q", stream.Schema().NumFields(), remarks)

@@ -41,9 +41,7 @@ func TestPlainJSON(t *testing.T) {
 	}
 	for _, v := range values {
 		want, err := jsonText(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		var b bytes.Buffer
 		b.WriteString("{")
 		if writePlain(&b, v) {

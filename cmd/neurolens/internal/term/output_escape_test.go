@@ -26,9 +26,7 @@ func TestNothingSteers(t *testing.T) {
 		var out bytes.Buffer
 		p := Printer{Out: &out, Terminal: true, Page: Page{Width: 80}}
 		table := nastyTable()
-		if err := p.Print(format, table, func() View { return TableView(table, p.Page) }); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, p.Print(format, table, func() View { return TableView(table, p.Page) }))
 		for _, r := range out.String() {
 			if IsControl(r) && r != '\n' && (r != '\t' || format != FormatPlain) {
 				t.Errorf("%s: %q is printed as it is", format, r)
@@ -47,9 +45,7 @@ func TestPipesKeep(t *testing.T) {
 	for _, raw := range []bool{false, true} {
 		var out bytes.Buffer
 		p := Printer{Out: &out, CSVRaw: raw}
-		if err := p.Print(FormatCSV, nastyTable(), nil); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, p.Print(FormatCSV, nastyTable(), nil))
 		records, err := csv.NewReader(&out).ReadAll()
 		if err != nil || len(records) != len(programtest.Nasty())+1 {
 			t.Fatalf("%d records: %v", len(records), err)
@@ -69,13 +65,9 @@ func TestPipesKeep(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := Printer{Out: &out}
-	if err := p.Print(FormatJSON, nastyTable(), nil); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, p.Print(FormatJSON, nastyTable(), nil))
 	var objects []map[string]any
-	if err := json.Unmarshal(out.Bytes(), &objects); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(out.Bytes(), &objects))
 	for i, text := range programtest.Nasty() {
 		if got := objects[i]["a\nb\tc\x1b[1m"]; got != text {
 			t.Errorf("%q became %q", text, got)

@@ -17,9 +17,7 @@ import (
 func shown(t *testing.T, program string, texts ...string) (screen string, p *Pager, last error) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(t.TempDir(), "screen"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer f.Close()
 	p = NewPager(f, f, func() (columns, rows int) { return 20, 5 })
 	p.Begin(listing(t), variables(map[string]string{"TERM": "xterm", "NEUROLENS_PAGER": program, "PAGER": "false"}))
@@ -34,9 +32,7 @@ func shown(t *testing.T, program string, texts ...string) (screen string, p *Pag
 		t.Error(err)
 	}
 	text, err := os.ReadFile(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return string(text), p, last
 }
 
@@ -47,9 +43,7 @@ func listing(t *testing.T, flags ...string) *cobra.Command {
 	root.AddCommand(ls)
 	ls.Flags().Bool("no-pager", false, "")
 	ls.Flags().Bool("gate", false, "")
-	if err := ls.ParseFlags(flags); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, ls.ParseFlags(flags))
 	return ls
 }
 
@@ -118,9 +112,7 @@ func TestWanted(t *testing.T) {
 	store.AddCommand(info)
 	plot.AddCommand(ecdf)
 	for cmd, want := range map[*cobra.Command]bool{bench: false, store: false, info: true, plot: false, ecdf: true} {
-		if err := cmd.ParseFlags(nil); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, cmd.ParseFlags(nil))
 		if got := wanted(cmd); got != want {
 			t.Errorf("%s: %v, want %v", cmd.CommandPath(), got, want)
 		}

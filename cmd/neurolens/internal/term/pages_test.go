@@ -85,9 +85,7 @@ func TestCSVCells(t *testing.T) {
 			header[i] = name
 		}
 		for _, cells := range append([][]any{header}, table.Rows...) {
-			if err := out.Write(texts(cells)); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, out.Write(texts(cells)))
 		}
 		out.Flush()
 		if err := w.Page(table); err != nil || got.String() != want.String() {

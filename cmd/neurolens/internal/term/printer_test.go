@@ -36,9 +36,7 @@ func printed(t *testing.T, format string, table answer.Table) string {
 	t.Helper()
 	var out bytes.Buffer
 	p := Printer{Out: &out, Page: Page{Width: 200}}
-	if err := p.Print(format, table, func() View { return TableView(table, p.Page) }); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, p.Print(format, table, func() View { return TableView(table, p.Page) }))
 	return out.String()
 }
 
@@ -134,5 +132,13 @@ func TestJSONKeysOnce(t *testing.T) {
 	want := `{"a": 1, "a_2": 2, "a_1": 3, "a_3": 4}` + "\n"
 	if got := printed(t, FormatJSONL, table); got != want {
 		t.Errorf("got %swant %s", got, want)
+	}
+}
+
+// ok ends a test at an error.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
