@@ -158,13 +158,8 @@ func TestUnquotedArguments(t *testing.T) {
 	} {
 		args := strings.Fields(line)
 		o := sweep.Overrides{Given: map[string]string{}, Params: map[string]string{"n": "1,2", "tool": "uniq,sort"}}
-		err := (&Args{Args: args, Dash: -1}).refuseUnquotedArguments(&o)
-		if fmt.Sprint(err) == "<nil>" != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q in it", line, err, want)
-		}
-		if err := (&Args{Args: args, Dash: 0}).refuseUnquotedArguments(&o); err != nil {
-			t.Error(err)
-		}
+		must.Fail(t, (&Args{Args: args, Dash: -1}).refuseUnquotedArguments(&o), "…"+want+"…", line)
+		must.Do(t, (&Args{Args: args, Dash: 0}).refuseUnquotedArguments(&o))
 		o.Given["setup"] = "make"
 		if err := (&Args{Args: args, Dash: -1}).refuseUnquotedArguments(&o); err != nil && line != "sort 0.01" {
 			t.Errorf("%s: what a setup makes is a program: %v", line, err)
@@ -189,10 +184,7 @@ func TestValueApart(t *testing.T) {
 		{"bench -- --shell bash", "--shell bash", ""},
 	} {
 		a := Args{Words: strings.Fields(c.words), Args: strings.Fields(c.args)}
-		err := a.refuseValueApart()
-		if fmt.Sprint(err) == "<nil>" != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q in it", c.words, err, c.want)
-		}
+		must.Fail(t, a.refuseValueApart(), "…"+c.want+"…", c.words)
 	}
 }
 
@@ -237,9 +229,7 @@ func TestRefusedPrograms(t *testing.T) {
 				_ = s.Close()
 			}
 		}
-		if fmt.Sprint(err) == "<nil>" != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q: %v, want %q in it", c.args, err, c.want)
-		}
+		must.Fail(t, err, "…"+c.want+"…", c.args)
 	}
 }
 

@@ -32,13 +32,17 @@ func Do(t testing.TB, err error) {
 // Err is the error of a function that has another result too: must.Err(os.Getwd()).
 func Err[T any](_ T, err error) error { return err }
 
-// Fail reports an error that is not the wanted one. "…" at an end of want stands for any text. about describes what should have failed.
+// Fail reports an error that is not the wanted one. "…" at an end of want stands for any text. If want is empty, or nothing but "…", there
+// should be no error. about describes what should have failed.
 func Fail(t testing.TB, err error, want string, about ...any) {
 	t.Helper()
 	text, opened := strings.CutPrefix(want, "…")
 	text, ended := strings.CutSuffix(text, "…")
 	got, is := fmt.Sprint(err), false
 	switch {
+	case text == "":
+		is = err == nil
+	case err == nil:
 	case opened && ended:
 		is = strings.Contains(got, text)
 	case opened:
@@ -48,8 +52,8 @@ func Fail(t testing.TB, err error, want string, about ...any) {
 	default:
 		is = got == text
 	}
-	if err == nil || !is {
-		t.Errorf("%q: got %v, want %s", about, err, want)
+	if !is {
+		t.Errorf("%sgot  %v\nwant %s", fmt.Sprintln(about...), err, want)
 	}
 }
 
@@ -59,11 +63,10 @@ func Equal[T any](t testing.TB, got, want T, about ...any) {
 	if reflect.DeepEqual(got, want) {
 		return
 	}
-	switch a, b := reflect.ValueOf(got), reflect.ValueOf(want); a.Kind() {
-	case reflect.Slice, reflect.Map:
-		if a.Len() == 0 && b.Len() == 0 {
-			return
-		}
+	a, b := reflect.ValueOf(got), reflect.ValueOf(want)
+	isList := a.Kind() == reflect.Slice || a.Kind() == reflect.Map
+	if isList && a.Kind() == b.Kind() && a.Len() == 0 && b.Len() == 0 {
+		return
 	}
 	t.Errorf("%sgot  %+v\nwant %+v", fmt.Sprintln(about...), got, want)
 }

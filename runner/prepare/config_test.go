@@ -141,9 +141,7 @@ func TestCheckOutput(t *testing.T) {
 		{"", ".", nil, "is a folder"},
 	} {
 		err := checkOutput(&task.Spec{Launch: task.Launch{Dir: dir, Stdin: c.stdin, Stdout: c.stdout, Hooks: task.Hooks{Setup: c.setup}}})
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%+v: %v", c, err)
-		}
+		must.Fail(t, err, "…"+c.want+"…", c)
 	}
 }
 

@@ -13,13 +13,7 @@ import (
 func refuses(t *testing.T, beginning string) func(src, want string) {
 	return func(src, want string) {
 		t.Helper()
-		want = "sweep.yaml:" + want
-		_, err := readText("sweep.yaml", []byte(beginning+src), Overrides{})
-		if err == nil {
-			t.Errorf("accepted:\n%s\nwant: %s", src, want)
-		} else {
-			must.Equal(t, err.Error(), want, src)
-		}
+		must.Fail(t, must.Err(readText("sweep.yaml", []byte(beginning+src), Overrides{})), "sweep.yaml:"+want, src)
 	}
 }
 
@@ -309,8 +303,6 @@ func TestOptionAdvice(t *testing.T) {
 func TestOutputMeant(t *testing.T) {
 	for text, want := range map[string]string{"kep": "did you mean keep? For a file of that name, write ./kep", "./kep": "", "out": "", "kep.txt": ""} {
 		_, err := Read("s.yaml", strings.NewReader("command: [ls]"), Overrides{Given: map[string]string{"output": text}})
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("--output %s: %v, want %q in it", text, err, want)
-		}
+		must.Fail(t, err, "…"+want+"…", text)
 	}
 }

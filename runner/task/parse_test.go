@@ -255,10 +255,7 @@ func TestShortenedDeadlines(t *testing.T) {
 	} {
 		e := must.Get(parseEvent([]byte(`{"event":"deadlines","deadlines":` + c.line + `}`)))(t)
 		r := &run{spec: Spec{Deadlines: deadlines}, stage: c.stage, phase: phaseDraining}
-		err := r.receive(e)
-		if (err == nil) != (c.breach == "") || err != nil && !strings.Contains(err.Error(), c.breach) {
-			t.Errorf("%s: %v, want %q", name, err, c.breach)
-		}
+		must.Fail(t, r.receive(e), "…"+c.breach+"…", name)
 		if r.spec.Deadlines != c.want || len(r.reports.shortened) != c.shortened {
 			t.Errorf("%s: %+v, shortened %v", name, r.spec.Deadlines, r.reports.shortened)
 		}
