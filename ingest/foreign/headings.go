@@ -77,6 +77,12 @@ func headingText(text string) string {
 // bannerLevel is the level of a heading that is not Markdown, below all that are.
 const bannerLevel = 7
 
+// mayBeTitle reports whether a line may be one of the titles that the regular expressions match. Nearly no result line may be, and the
+// expressions take longer than the results take to read.
+func mayBeTitle(line string) bool {
+	return line != "" && (strings.Contains("#=-*~` \t>[+$", line[:1]) || strings.HasSuffix(strings.TrimRight(line, " \t"), ":"))
+}
+
 // headingsOf finds the headings of a text. own matches the lines of the tool that look like headings. It returns nil if
 // there are none.
 func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
@@ -95,7 +101,7 @@ func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
 		if line.Err != nil || max(len(h.real.lines), len(h.other.lines)) > maxHeadings {
 			return nil, nil // the error comes again
 		}
-		if text == "" || own.MatchString(text) {
+		if !mayBeTitle(text) || own.MatchString(text) {
 			continue
 		}
 		if !strings.Contains("#=-*~` \t", text[:1]) {
