@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,41 +131,18 @@ func (s *tortured) kill(role string, measuring bool) bool {
 	return false
 }
 
-// pid finds a process by its place in the tree.
+// pid finds the process of a role below the runner, by a word of its command line.
 func (s *tortured) pid(role string) int {
-	runner := s.cmd.Process.Pid
-	if role == "runner" {
-		return runner
+	word, below := map[string]string{"supervisor": "__supervise", "worker": "daemon.sh"}[role]
+	if !below {
+		return s.cmd.Process.Pid
 	}
-	for _, supervisor := range childrenOf(runner) {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", supervisor))
-		if !bytes.Contains(line, []byte("__supervise")) {
-			continue
-		}
-		if role == "supervisor" {
-			return supervisor
-		}
-		for _, worker := range childrenOf(supervisor) {
-			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", worker)); bytes.Contains(line, []byte("daemon.sh")) {
-				return worker
-			}
+	for _, pid := range descendants(s.cmd.Process.Pid) {
+		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); bytes.Contains(line, []byte(word)) {
+			return pid
 		}
 	}
 	return 0
-}
-
-func childrenOf(pid int) []int {
-	var pids []int
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, list := range lists {
-		text, _ := os.ReadFile(list)
-		for _, field := range strings.Fields(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, child)
-			}
-		}
-	}
-	return pids
 }
 
 func (s *tortured) wait() {
