@@ -127,7 +127,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 	}
 }
 
-// selectionFilter is the filter that a selection stands for: a single word without an operator is a run's id.
+// selectionFilter returns the filter that a selection stands for: a single word without an operator is a run's id.
 func selectionFilter(selection string) string {
 	if strings.ContainsAny(selection, "=<>~() ") {
 		return filter.Arguments(selection)

@@ -229,7 +229,7 @@ func (a *app) readProject(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// readStores are the stores that a reading command answers from.
+// readStores returns the stores that a reading command answers from.
 func (a *app) readStores() []string {
 	if len(a.stores) > 0 {
 		return a.stores
@@ -240,8 +240,8 @@ func (a *app) readStores() []string {
 	return []string{project.NearestStore(a.getenv("HOME"))}
 }
 
-// writeStore is the one store of a command that writes, or that takes no more than one. If the user did not name it and it is not below the working
-// directory, its path is printed to standard error.
+// writeStore returns the one store of a command that writes, or that takes no more than one. If the user did not name it and it is not
+// below the working directory, its path is printed to standard error.
 func (a *app) writeStore() (string, error) {
 	stores := a.readStores()
 	if len(stores) > 1 {
@@ -253,7 +253,7 @@ func (a *app) writeStore() (string, error) {
 	return stores[0], checkStorePath(stores[0])
 }
 
-// newStore is where a store is made that was asked for by that: here, if it was not named.
+// newStore returns where a store is made that was asked for by that: here, if it was not named.
 func (a *app) newStore() (string, error) {
 	if len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
 		return project.StoreHere, checkStorePath(project.StoreHere)
@@ -363,7 +363,7 @@ func (a *app) reportAbsent(command string, absent query.Absent) {
 	}
 }
 
-// outputFormat is the format asked for, else the table for people, wherever stdout goes: the log of a CI system is a pipe.
+// outputFormat returns the format asked for, else the table for people, wherever stdout goes: the log of a CI system is a pipe.
 func (a *app) outputFormat() (string, error) {
 	switch format := a.format; {
 	case a.json:
@@ -385,7 +385,7 @@ func (a *app) printing(run func(cmd *cobra.Command, args []string, format string
 	}
 }
 
-// defaultFormat is the format of a result for which no flag asks for one.
+// defaultFormat returns the format of a result for which no flag asks for one.
 func (a *app) defaultFormat() (string, error) {
 	if format := a.getenv("NEUROLENS_FORMAT"); format != "" {
 		return knownFormat("NEUROLENS_FORMAT", format)
@@ -400,7 +400,7 @@ func knownFormat(source, format string) (string, error) {
 	return format, nil
 }
 
-// screen is what of standard error can be drawn over; nil where nobody watches.
+// screen returns what of standard error can be drawn over; nil where nobody watches.
 func (a *app) screen() *term.Screen {
 	if !a.errTerminal || a.getenv("TERM") == "dumb" {
 		return nil
@@ -411,7 +411,7 @@ func (a *app) screen() *term.Screen {
 	return s
 }
 
-// console is where the progress of a session is said whose summary is printed in a format.
+// console returns where the progress of a session is said whose summary is printed in a format.
 func (a *app) console(format string) progress.Console {
 	return progress.Console{W: a.stderr, Screen: a.screen(), Color: term.Colored(a.color, a.errTerminal, a.getenv), JSON: format == term.FormatJSONL, Now: a.now}
 }
@@ -421,12 +421,12 @@ func (a *app) reader() views.Reader {
 	return views.Reader{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
 }
 
-// printer is what writes results to standard output.
+// printer returns what writes results to standard output.
 func (a *app) printer() term.Printer {
 	return term.Printer{Out: a.stdout, Page: a.page(), Terminal: a.terminal, CSVRaw: a.csvRaw}
 }
 
-// page is what tables are printed on. On a pipe names are whole: nobody can make a log wider to read the rest.
+// page returns what tables are printed on. On a pipe names are whole: nobody can make a log wider to read the rest.
 func (a *app) page() term.Page {
 	return term.Page{Width: a.width, Color: term.Colored(a.color, a.terminal, a.getenv), Whole: !a.terminal}
 }

@@ -199,7 +199,7 @@ func (b *bench) readSweep() (err error) {
 	return nil
 }
 
-// options are those of a session that is told to observe.
+// options returns those of a session that is told to observe.
 func (b *bench) options(observe func(runner.Event)) runner.Options {
 	exclude := []string{b.dir}
 	exclude = append(exclude, export.FolderOutputs(b.layout, b.outDir)...)
@@ -219,12 +219,12 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	}
 }
 
-// results are the runs that the output of a benchmark tool has, as ingest reads them.
+// results returns the runs that the output of a benchmark tool has, as ingest reads them.
 func results(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
 	return ingest.ReadResults(ctx, formats.All(), format, file, outputs)
 }
 
-// beside are the names of the files that the reader of a format reads together with an output.
+// beside returns the names of the files that the reader of a format reads together with an output.
 func beside(format, file string) []string { return ingest.FilesBeside(formats.All(), format, file) }
 
 // done gives what the store has of this sweep on a machine.
@@ -323,7 +323,7 @@ func (b *bench) run() error {
 	return err
 }
 
-// verdict is an error where runs failed, or none has measured anything. A session in which all was skipped went as planned.
+// verdict returns an error where runs failed, or none has measured anything. A session in which all was skipped went as planned.
 func (b *bench) verdict(r runner.Result) error {
 	if b.cmd.Context().Err() != nil || r.Runs() == 0 {
 		return nil // it was interrupted, or there was nothing to run yet
@@ -463,7 +463,7 @@ func defineKey(cmd *cobra.Command, k sweep.Key) {
 	}
 }
 
-// givenKeys are the options that go before keys of the sweep file, by the key, as far as they were given.
+// givenKeys returns the options that go before keys of the sweep file, by the key, as far as they were given.
 func givenKeys(cmd *cobra.Command) map[string]string {
 	given := map[string]string{}
 	for _, k := range sweep.Keys() {
@@ -479,7 +479,7 @@ func givenKeys(cmd *cobra.Command) map[string]string {
 	return given
 }
 
-// overrides are the settings of the command line that were given.
+// overrides returns the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
 	o := sweep.Overrides{Given: givenKeys(cmd), Formats: ingest.ReadableFormats(formats.All()), Targets: f.targets, Against: f.against != "", UntilConclusive: f.conclusive, Defaults: a.project.Sweep(cmd.Name())}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
@@ -656,7 +656,7 @@ func (b *bench) keep() error {
 	return err
 }
 
-// repeatableFlags are the flags of a command line that say how its runs are made, as JSON, to be stored with them. The
+// repeatableFlags returns the flags of a command line that say how its runs are made, as JSON, to be stored with them. The
 // interpreter may come from the environment. With them is what stood in place of a sweep file. Empty where there are none.
 func repeatableFlags(cmd *cobra.Command, o sweep.Overrides, texts []string) string {
 	given := o.Repeated()

@@ -230,7 +230,7 @@ func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 	return errInconclusive
 }
 
-// newSearch is the search, from its beginning.
+// newSearch returns the search, from its beginning.
 func (b *bisector) newSearch() *bisect.Search {
 	return bisect.New(bisect.Options{
 		History: b.history, Looks: len(b.sweep.Looks), MaxBlocks: b.flags.maxBlocks, Known: b.log.Steps,
@@ -255,7 +255,7 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 	return bisect.Decision{Change: change, Like: string(like), Nothing: h.Negligible(change), More: h.BlocksFor(change, len(blocks))}
 }
 
-// thresholdOf is the threshold of a metric at a point: from the command line, else from the sweep, else the usual one.
+// thresholdOf returns the threshold of a metric at a point: from the command line, else from the sweep, else the usual one.
 func (b *bisector) thresholdOf(p *sweep.Point, metric string) judge.Threshold {
 	given := judge.Thresholds{}
 	if t, err := judge.ParseThreshold(p.Thresholds[metric]); err == nil {
@@ -267,7 +267,7 @@ func (b *bisector) thresholdOf(p *sweep.Point, metric string) judge.Threshold {
 	return given.For(metric)
 }
 
-// least is the smallest change that counts, in the scale of blocks. By difference, a share is one of the smaller side, as in compare.
+// least returns the smallest change that counts, in the scale of blocks. By difference, a share is one of the smaller side, as in compare.
 func (b *bisector) least(s *bisect.Series) float64 {
 	at := slices.IndexFunc(b.sweep.Points, func(p sweep.Point) bool { return p.PointID == s.Point.ID })
 	return b.thresholdOf(&b.sweep.Points[at], s.Metric).In(s.Scale, min(math.Abs(s.Level(0)), math.Abs(s.Level(1))))
@@ -324,7 +324,7 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	return session, b.excused(err, t.Commit, session)
 }
 
-// points are the points of a sweep with their names in the whole sweep and their scale of comparison. If the scale is not known yet, a
+// points returns the points of a sweep with their names in the whole sweep and their scale of comparison. If the scale is not known yet, a
 // threshold that is an amount makes it the difference.
 func (b *bisector) points(s *sweep.Sweep, scale schema.Scale) []bisect.Point {
 	names := progress.PointNames(b.sweep)

@@ -41,7 +41,7 @@ Nothing is changed or started, and no store is needed (neurolens help projects).
 	}
 }
 
-// given is what the flags of a command line say.
+// given returns what the flags of a command line say.
 func given(flags *pflag.FlagSet) project.Given {
 	return func(flag string) (value, typed string) {
 		if json := flags.Lookup("json"); flag == "format" && json != nil && json.Value.String() == "true" {
@@ -99,7 +99,7 @@ func configView(path string, all []project.Setting) term.View {
 	return v
 }
 
-// ofUser are the settings that belong to a user or a machine, and that no file of a project has.
+// ofUser returns the settings that belong to a user or a machine, and that no file of a project has.
 func ofUser(given project.Given, lookup func(string) (string, bool), getenv func(string) string) []project.Setting {
 	return []project.Setting{color(given, lookup), pager(given, lookup), locks(getenv)}
 }
@@ -117,7 +117,7 @@ func color(given project.Given, lookup func(string) (string, bool)) project.Sett
 	return s
 }
 
-// pager is the command that shows long answers on a terminal. A variable that is set to nothing switches it off.
+// pager returns the command that shows long answers on a terminal. A variable that is set to nothing switches it off.
 func pager(given project.Given, lookup func(string) (string, bool)) project.Setting {
 	s := project.Setting{Key: "pager", Value: "less", Source: project.SourceDefault}
 	if _, typed := given("no-pager"); typed != "" {
@@ -135,7 +135,7 @@ func pager(given project.Given, lookup func(string) (string, bool)) project.Sett
 	return s
 }
 
-// locks is the folder by which sessions know that a device is being measured.
+// locks returns the folder by which sessions know that a device is being measured.
 func locks(getenv func(string) string) project.Setting {
 	s := project.Setting{Key: "locks", Value: device.DefaultDir(func(string) string { return "" }), Source: project.SourceDefault}
 	if text := getenv("NEUROLENS_LOCKS"); text != "" {

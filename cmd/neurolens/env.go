@@ -61,7 +61,7 @@ func (a *app) thisMachine(ctx context.Context) schema.Env {
 	})
 }
 
-// machineFacts are the facts that expressions may use, with those that a user gives.
+// machineFacts returns the facts that expressions may use, with those that a user gives.
 func (a *app) machineFacts(ctx context.Context, given map[string]string, env func() schema.Env) (*expression.Machine, error) {
 	return expression.NewMachine(given, expression.FactSources{
 		Env: env, Environ: os.Environ(),

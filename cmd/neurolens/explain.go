@@ -84,7 +84,7 @@ changed.`,
 	return cmd
 }
 
-// factWriter is what is known of the facts that the runner writes.
+// factWriter returns what is known of the facts that the runner writes.
 func factWriter() query.FactWriter {
 	return query.FactWriter{Volatile: probe.IsVolatile, Setting: prepare.IsSetting}
 }

@@ -62,7 +62,7 @@ apostrophe, unless you add --csv-raw.`,
 	return cmd
 }
 
-// exportFormat is the file format asked for with --format; NEUROLENS_FORMAT is about what is printed.
+// exportFormat returns the file format asked for with --format; NEUROLENS_FORMAT is about what is printed.
 func exportFormat(a *app) (export.Format, error) {
 	format := export.Format(a.format)
 	if a.json {

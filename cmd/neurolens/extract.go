@@ -43,7 +43,7 @@ func (m *marksOfRules) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// extractPart is what that process does with its argument. What is no such argument is for others.
+// extractPart returns what that process does with its argument. What is no such argument is for others.
 func extractPart(others func(context.Context, []byte) any) func(context.Context, []byte) any {
 	return func(ctx context.Context, argument []byte) any {
 		var o order

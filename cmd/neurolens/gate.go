@@ -54,8 +54,8 @@ func (m *gateMode) Set(text string) error {
 	return errors.New("want strict or regression")
 }
 
-// verdict is the error that a gate ends with, nil if it passes. No gate passes if nothing was compared, if requests failed, or if no run
-// has one of the requested metrics.
+// verdict returns the error that a gate ends with, nil if it passes. No gate passes if nothing was compared, if requests failed, or if no
+// run has one of the requested metrics.
 func (m gateMode) verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
@@ -66,7 +66,7 @@ func (m gateMode) verdict(g compare.Gate) error {
 	return nil
 }
 
-// status is the exit status of a verdict.
+// status returns the exit status of a verdict.
 func status(verdict error) int {
 	switch verdict {
 	case errRegression:
@@ -77,7 +77,7 @@ func status(verdict error) int {
 	return 0
 }
 
-// line is the last line of a comparison; empty without a gate.
+// line returns the last line of a comparison; empty without a gate.
 func (m gateMode) line(c *compare.Comparison) string {
 	if m == gateOff {
 		return ""
@@ -86,7 +86,7 @@ func (m gateMode) line(c *compare.Comparison) string {
 	return views.GateLine(g, views.Noun(c), m == regression, status(m.verdict(g)))
 }
 
-// historyLine is the last line of a history; empty without a gate.
+// historyLine returns the last line of a history; empty without a gate.
 func (m gateMode) historyLine(g history.Gate, newest int) string {
 	if m == gateOff {
 		return ""
@@ -94,7 +94,7 @@ func (m gateMode) historyLine(g history.Gate, newest int) string {
 	return views.HistoryGateLine(g, newest, status(m.historyVerdict(g)))
 }
 
-// historyVerdict is the error that the gate of a history ends with; series that are too short to decide do not count.
+// historyVerdict returns the error that the gate of a history ends with; series that are too short to decide do not count.
 func (m gateMode) historyVerdict(g history.Gate) error {
 	switch {
 	case g.Regressed > 0:
@@ -105,7 +105,7 @@ func (m gateMode) historyVerdict(g history.Gate) error {
 	return nil
 }
 
-// misplaced is the error of a mode that stands behind a space, where it is a filter.
+// misplaced returns the error of a mode that stands behind a space, where it is a filter.
 func (m gateMode) misplaced(args []string) error {
 	if m != gateOff && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
 		return fmt.Errorf("--gate %s: write the mode after an equals sign: --gate=%s", args[0], args[0])

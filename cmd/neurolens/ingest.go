@@ -130,7 +130,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	return in, nil
 }
 
-// format is the format that --from and --map ask for; nil for none.
+// format returns the format that --from and --map ask for; nil for none.
 func (f ingestFlags) format() (*foreign.Format, error) {
 	if f.mapping == "" {
 		named, err := formats.Named(f.from)
@@ -182,7 +182,7 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 	return added, err
 }
 
-// start is how --at finds the start of a run; nil without --at.
+// start returns how --at finds the start of a run; nil without --at.
 func (f ingestFlags) start(location *time.Location) (foreign.Start, error) {
 	if location == nil {
 		location = time.UTC
@@ -299,7 +299,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	return errors.Join(in.outcome(), printed)
 }
 
-// report is what is said of what was read, and of what became of it.
+// report returns what is said of what was read, and of what became of it.
 func (in *ingesting) report(done ingest.Appended) views.IngestReport {
 	return views.IngestReport{
 		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
@@ -307,7 +307,7 @@ func (in *ingesting) report(done ingest.Appended) views.IngestReport {
 	}
 }
 
-// outcome is the error of what was asked for and is not there.
+// outcome returns the error of what was asked for and is not there.
 func (in *ingesting) outcome() error {
 	if in.reading.Incomplete() {
 		return errRunsFailed

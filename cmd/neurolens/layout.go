@@ -83,7 +83,7 @@ func (f *layoutFlags) defineSession(cmd *cobra.Command) {
 // sessionLayouts are the layouts that bench writes.
 var sessionLayouts = append([]layout.Layout{layout.Runs}, layout.All...)
 
-// layoutWords are completions of layouts, each with its system.
+// layoutWords returns completions of layouts, each with its system.
 func layoutWords(of []layout.Layout) []cobra.Completion {
 	return term.Texts(of, func(l layout.Layout) cobra.Completion { return cobra.CompletionWithDesc(string(l), l.System()) })
 }
@@ -91,7 +91,7 @@ func layoutWords(of []layout.Layout) []cobra.Completion {
 // asked reports whether a report is to be written in a layout.
 func (f *layoutFlags) asked() bool { return f.layout+f.outDir != "" }
 
-// base is the filter of the runs that a report without a layout compares with.
+// base returns the filter of the runs that a report without a layout compares with.
 func (f *layoutFlags) base() string {
 	if f.asked() {
 		return ""
@@ -99,7 +99,7 @@ func (f *layoutFlags) base() string {
 	return f.against
 }
 
-// session is the layout of the folder of a session. If a layout is named and no folder, the folder is the usual one of the system.
+// session returns the layout of the folder of a session. If a layout is named and no folder, the folder is the usual one of the system.
 func (f *layoutFlags) session() (layout.Layout, error) {
 	l, err := layout.Named(cmp.Or(f.layout, string(layout.Runs)), sessionLayouts)
 	if err != nil {
@@ -192,7 +192,7 @@ func checkSummary(r layout.CheckReport) string {
 	return text
 }
 
-// problemFields are the columns of the problems of files.
+// problemFields returns the columns of the problems of files.
 func problemFields() []answer.Field[layout.Problem] {
 	text := answer.TextField[layout.Problem]
 	return []answer.Field[layout.Problem]{

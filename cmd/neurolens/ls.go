@@ -168,7 +168,7 @@ func (a *app) reportNotNumbers(keys map[string]int) {
 	}
 }
 
-// listing is what shows runs that were asked for.
+// listing returns what shows runs that were asked for.
 func (a *app) listing(o lsOptions) views.Listing {
 	return views.Listing{Reader: a.reader(), By: o.by, Sort: o.sort, Metrics: o.metrics, Whole: o.filter == "" && o.since.IsZero()}
 }
@@ -241,7 +241,7 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 	return o, nil
 }
 
-// words are the filter words that the flags stand for.
+// words returns the filter words that the flags stand for.
 func (f *lsFlags) words(cmd *cobra.Command) []string {
 	var words []string
 	for _, w := range []struct{ flag, key, value string }{

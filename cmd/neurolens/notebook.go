@@ -182,7 +182,7 @@ func (a *app) readNotebook(ctx context.Context, db *query.DB, args []string, met
 // name is what this program is called where it is installed.
 const name = "neurolens"
 
-// notebookProgram is what the notebook calls: this program by its name, where a shell finds it by that, else by its path.
+// notebookProgram returns what the notebook calls: this program by its name, where a shell finds it by that, else by its path.
 func notebookProgram() (string, error) {
 	own, err := os.Executable()
 	if err != nil {
@@ -237,7 +237,7 @@ type prose struct {
 	Source   []string `json:"source"`
 }
 
-// notebook is the file about a subject.
+// notebook returns the file about a subject.
 func (s *subject) notebook() ([]byte, error) {
 	cells, err := template.New("notebook").Parse(cellsText)
 	if err != nil {
@@ -295,11 +295,11 @@ func (s *subject) view() view {
 	return v
 }
 
-// literal is a text as Python writes it, in one line and without characters that are not seen: the escapes of Go are among those of
+// literal returns a text as Python writes it, in one line and without characters that are not seen: the escapes of Go are among those of
 // Python.
 func literal(text string) string { return strconv.Quote(text) }
 
-// literals are a list of texts.
+// literals returns a list of texts.
 func literals(texts []string) string {
 	return "[" + strings.Join(term.Texts(texts, literal), ", ") + "]"
 }

@@ -109,7 +109,7 @@ where both are equal. BASE, HEAD and the flags are those of compare.`,
 	})
 }
 
-// chartOfSides is a chart of a comparison of at most so many rows.
+// chartOfSides returns a chart of a comparison of at most so many rows.
 func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker, *compare.Comparison, chartdata.Selection) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
 	var flags selectionFlags
 	flags.define(cmd)
@@ -287,7 +287,7 @@ func lasting(ctx context.Context, db *query.DB, filters ...*string) error {
 	return nil
 }
 
-// sessionsOf is how many sessions the runs that match are of.
+// sessionsOf returns how many sessions the runs that match are of.
 func sessionsOf(ctx context.Context, db *query.DB, filter string) (int, error) {
 	groups, err := db.Groups(ctx, query.GroupRequest{Filter: filter, By: []string{"session_id"}, Limit: 1})
 	return groups.Total, err
@@ -343,14 +343,14 @@ profiler passes are left out.`,
 
 type madeOfSamples func(m chartdata.Maker, ctx context.Context, db *query.DB, req chartdata.Sampled) (*chart.Figure, *query.SampledRuns, error)
 
-// chartOfSampledSides is a chart of the samples of one selection or of two.
+// chartOfSampledSides returns a chart of the samples of one selection or of two.
 func (a *app) chartOfSampledSides(kind chart.Kind, made madeOfSamples, cmd *cobra.Command) *cobra.Command {
 	var against string
 	cmd.Flags().StringVar(&against, "against", "", "also draw the runs that match `FILTER`, as the base")
 	return a.sampledChart(kind, made, func(args []string) (base, head string, err error) { return filter.TwoSides(against, args) }, cmd)
 }
 
-// sampledChart is a chart of the selections that arguments name.
+// sampledChart returns a chart of the selections that arguments name.
 func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, selections func(args []string) (base, head string, err error), cmd *cobra.Command) *cobra.Command {
 	var metric, since, by string
 	cmd.Flags().StringVar(&metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most runs)")
@@ -530,7 +530,7 @@ type row struct {
 	mark   chart.Mark
 }
 
-// marksOf are the marks of a figure as a table, in stored units.
+// marksOf returns the marks of a figure as a table, in stored units.
 func marksOf(f *chart.Figure) answer.Table {
 	var rows []row
 	for _, p := range f.Parts() {
@@ -541,7 +541,7 @@ func marksOf(f *chart.Figure) answer.Table {
 	return answer.TableOf(markFields(f), rows)
 }
 
-// markFields are the columns of marks. A heatmap has one more.
+// markFields returns the columns of marks. A heatmap has one more.
 func markFields(f *chart.Figure) []answer.Field[row] {
 	text := answer.TextField[row]
 	number := func(name, unit, meaning string, of func(r *row) float64) answer.Field[row] {
@@ -579,7 +579,7 @@ func markFields(f *chart.Figure) []answer.Field[row] {
 		text("command", "the command that shows it", func(r *row) string { return r.mark.Command }))
 }
 
-// nameOf is a place of an axis that has words for it.
+// nameOf returns a place of an axis that has words for it.
 func nameOf(a chart.Axis, at float64) string {
 	switch {
 	case math.IsNaN(at):
@@ -659,10 +659,10 @@ func setAs(own, other *pflag.Flag) error {
 	return own.Value.Set(other.Value.String())
 }
 
-// sameFile are the arguments as they are.
+// sameFile returns the arguments as they are.
 func sameFile(_ *app, _ *cobra.Command, args []string) ([]string, error) { return args, nil }
 
-// ofRun is the filter for the run that show was asked for: the newest one without an argument.
+// ofRun returns the filter for the run that show was asked for: the newest one without an argument.
 func ofRun(a *app, cmd *cobra.Command, args []string) ([]string, error) {
 	if len(args) > 0 && args[0] != "last" {
 		return []string{"run=" + args[0]}, nil

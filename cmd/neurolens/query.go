@@ -77,7 +77,7 @@ Ctrl-C. neurolens help sql has examples.`,
 // minMemoryLimit is the smallest --memory-limit, in bytes. With less, DuckDB may fail before it can say that it lacks memory.
 const minMemoryLimit = 8 << 20
 
-// answerFormat is the format asked for, of a command whose answer may be an Arrow stream.
+// answerFormat returns the format asked for, of a command whose answer may be an Arrow stream.
 func (a *app) answerFormat(command string) (string, error) {
 	if a.format != string(export.Arrow) {
 		format, err := a.outputFormat()
@@ -128,11 +128,11 @@ const (
 	idleMemory       = 80 << 20  // that it holds before it begins
 )
 
-// processMemory is how much a process that answers may hold, in bytes, under a --memory-limit. It is ended when it holds
+// processMemory returns how much a process that answers may hold, in bytes, under a --memory-limit. It is ended when it holds
 // more.
 func processMemory(limit int64) int64 { return max(limit+limit/5, minProcessMemory) }
 
-// duckMemory is how much of that DuckDB is told that it may use: it takes up to half as much again, and what it answers
+// duckMemory returns how much of that DuckDB is told that it may use: it takes up to half as much again, and what it answers
 // takes memory too.
 func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory)/3*2, limit) }
 

@@ -64,7 +64,7 @@ type showFlags struct {
 // lastRun is what people may type for the run that started last. No id has an L.
 const lastRun = "last"
 
-// runNamed is the id of a run that may be named by lastRun.
+// runNamed returns the id of a run that may be named by lastRun.
 func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
 	if id != lastRun {
 		return id, nil
@@ -116,7 +116,7 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 	})
 }
 
-// settingNames are the settings of a run that are facts, in the order of the keys of a sweep file.
+// settingNames returns the settings of a run that are facts, in the order of the keys of a sweep file.
 func settingNames() []string {
 	names := []string{"control"}
 	for _, k := range sweep.Keys() {

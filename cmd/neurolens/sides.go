@@ -152,7 +152,7 @@ func (r fileSide) read(ctx context.Context, dir string) (store string, notes []s
 	return store, notes, nil
 }
 
-// name is the name of the file in an error.
+// name returns the name of the file in an error.
 func (r fileSide) name() string {
 	if r.commit != "" {
 		return gitPrefix + r.commit + ":" + r.path
@@ -190,7 +190,7 @@ func storeFile(ctx context.Context, dir, file string) (notes []string, err error
 	return notes, nil
 }
 
-// whyIncomplete is the first reason why something was not read.
+// whyIncomplete returns the first reason why something was not read.
 func whyIncomplete(reports []ingest.FileReport) error {
 	for _, report := range reports {
 		switch {

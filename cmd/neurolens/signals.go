@@ -69,7 +69,7 @@ func asking(ctx context.Context, on bool) {
 	}
 }
 
-// interrupted is the exit code of a command that a signal ended, or 0.
+// interrupted returns the exit code of a command that a signal ended, or 0.
 func interrupted(ctx context.Context) int {
 	if s, ok := context.Cause(ctx).(signalled); ok {
 		return 128 + int(s.signal)

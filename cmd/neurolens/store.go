@@ -512,7 +512,7 @@ good copy of the store, or store unquarantine.`,
 	return cmd
 }
 
-// withoutLoss is the remark about a repair that costs no run and no row. An event that was set aside may be lost.
+// withoutLoss returns the remark about a repair that costs no run and no row. An event that was set aside may be lost.
 func withoutLoss(actions int, dryRun bool) string {
 	switch {
 	case actions == 0:
@@ -574,7 +574,7 @@ to be here then. The topic spark says more.`,
 	return cmd
 }
 
-// viewsText is the SQL for the dialect.
+// viewsText returns the SQL for the dialect.
 func (a *app) viewsText(f viewsFlags, located bool) (string, error) {
 	dialects := map[string]func(location string) string{spark: sql.SparkViews, trino: sql.TrinoViews}
 	views, ok := dialects[f.dialect]
@@ -609,7 +609,7 @@ func isLocation(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl) && (isURL && rest != "" || strings.HasPrefix(text, "/"))
 }
 
-// counted is a column with a number.
+// counted returns a column with a number.
 func counted[Row any](name, meaning string, of func(*Row) int) answer.Field[Row] {
 	return answer.NewField(name, answer.TypeInteger, meaning, func(r *Row) any { return int64(of(r)) })
 }
@@ -620,7 +620,7 @@ type mergedRow struct {
 	done ingest.Merged
 }
 
-// mergeFields are the columns of store merge and of store unquarantine; the first has the name of its own.
+// mergeFields returns the columns of store merge and of store unquarantine; the first has the name of its own.
 func mergeFields(first string) []answer.Field[mergedRow] {
 	return []answer.Field[mergedRow]{
 		answer.NewField(first, answer.TypeText, "folder that the runs come from", func(b *mergedRow) any { return b.from }),
@@ -640,7 +640,7 @@ type compactedRow struct {
 	done ingest.Compacted
 }
 
-// compactFields are the columns of store compact.
+// compactFields returns the columns of store compact.
 func compactFields() []answer.Field[compactedRow] {
 	return append([]answer.Field[compactedRow]{
 		answer.NewField("store", answer.TypeText, "folder of the new store", func(c *compactedRow) any { return c.into }),
@@ -658,7 +658,7 @@ type prunedRow struct {
 	done   ingest.Pruned
 }
 
-// pruneFields are the columns of store prune-artifacts.
+// pruneFields returns the columns of store prune-artifacts.
 func pruneFields() []answer.Field[prunedRow] {
 	return []answer.Field[prunedRow]{
 		answer.NewField("store", answer.TypeText, "folder of the store", func(p *prunedRow) any { return p.store }),

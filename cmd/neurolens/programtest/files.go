@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// Root is the folder of this repository.
+// Root returns the folder of this repository.
 func Root(t testing.TB) string {
 	t.Helper()
 	dir := valuetest.Must(os.Getwd())
@@ -25,7 +25,7 @@ func Root(t testing.TB) string {
 	return ""
 }
 
-// Fixtures is the folder fixtures of this repository.
+// Fixtures returns the folder fixtures of this repository.
 func Fixtures(t testing.TB) string { return filepath.Join(Root(t), "fixtures") }
 
 // RepositoryFile returns the text of a file of this repository.

@@ -33,7 +33,7 @@ func Needs(t testing.TB, what string, err error) {
 	t.Skipf("%s: %v", what, err)
 }
 
-// Interpreter is the Python of the tests.
+// Interpreter returns the Python of the tests.
 func Interpreter() string { return cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3") }
 
 // PythonWith returns the Python of the tests if it imports the modules, a list with commas. NEUROLENS_TEST_REQUIRE calls them by the word.

@@ -22,14 +22,14 @@ const (
 	LocksVariable = "NEUROLENS_LOCKS"
 )
 
-// Binary is the file of the program. Environ has it be the program.
+// Binary returns the file of the program. Environ has it be the program.
 func Binary(t testing.TB) string {
 	t.Helper()
 	self := valuetest.Must(os.Executable())
 	return cmp.Or(os.Getenv(BinaryVariable), self)
 }
 
-// Environ is the environment of the program, with locks of its own, because tests run side by side.
+// Environ returns the environment of the program, with locks of its own, because tests run side by side.
 func Environ(t testing.TB) []string {
 	return append(os.Environ(), RoleVariable+"=1", LocksVariable+"="+t.TempDir(), "NEUROLENS_PAGER=")
 }

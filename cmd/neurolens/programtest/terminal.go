@@ -99,7 +99,7 @@ func (m *Terminal) Narrow(columns int) {
 	m.Columns, m.lines, m.row = columns, lines, row
 }
 
-// String is all that was shown and not removed.
+// String returns all that was shown and not removed.
 func (m *Terminal) String() string {
 	var b strings.Builder
 	for _, line := range m.lines {
@@ -108,8 +108,8 @@ func (m *Terminal) String() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-// Hostile are texts that end what they stand in (an element, a section, a block of code, a string), that do what Nasty do, and that are far
-// too long.
+// Hostile returns texts that end what they stand in (an element, a section, a block of code, a string), that do what Nasty do, and that are
+// far too long.
 func Hostile() []string {
 	return append(Nasty(),
 		"</title></svg><img src=x onerror=alert(1)>", `"><g onload="alert(1)`, `' onclick='alert(1)`, "]]><!--", "-->", "</style><style>*{display:none}",
@@ -117,7 +117,7 @@ func Hostile() []string {
 		`=HYPERLINK("https://example.org")`, "\r=1", "@SUM(A1:A9)", "名前", "e"+strings.Repeat("\u0301", 300), strings.Repeat("x", 10_000), strings.Repeat("<", 10_000))
 }
 
-// Nasty are texts that steer a terminal, turn the text around them, make formulas, elements, links, or mention somebody.
+// Nasty returns texts that steer a terminal, turn the text around them, make formulas, elements, links, or mention somebody.
 func Nasty() []string {
 	return []string{
 		"\x1b]0;title\a", "\u009b31m", "\x7f", "a\u202eb\u202c", "\u2066x\u2069", "\u061c\u200e\u200f", "one\ntwo\tthree\rfour", `back\slash`,

@@ -105,7 +105,7 @@ type Series struct {
 	Marks []Mark
 }
 
-// ToneOf is the tone of a mark of the series.
+// ToneOf returns the tone of a mark of the series.
 func (s Series) ToneOf(m Mark) Tone { return cmp.Or(m.Tone, s.Tone) }
 
 // Style is how marks are drawn.
@@ -200,7 +200,7 @@ func (g Guide) Within(all []Guide) bool {
 	})
 }
 
-// Unknown is a number that is not known.
+// Unknown returns a number that is not known.
 func Unknown() float64 { return math.NaN() }
 
 // MaxMarks is how many marks a figure may have, over all series: more are put together before, by whoever makes the figure.
@@ -240,7 +240,7 @@ func (f *Figure) Marks() (n int) {
 	return n
 }
 
-// YOf is the y axis of a panel. One of its own is logarithmic only where all of its values have a place on it.
+// YOf returns the y axis of a panel. One of its own is logarithmic only where all of its values have a place on it.
 func (f *Figure) YOf(p Panel) Axis {
 	a := f.Y
 	if !a.Own || a.Scale != Log {
@@ -257,7 +257,7 @@ func (f *Figure) YOf(p Panel) Axis {
 	return a
 }
 
-// Words are what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.
+// Words returns what marks of a tone say, each once, in alphabetical order. What one mark says at once stands between commas.
 func (f *Figure) Words(t Tone) []string {
 	var all []string
 	for s, m := range f.All() {
@@ -269,7 +269,7 @@ func (f *Figure) Words(t Tone) []string {
 	return slices.Compact(all)
 }
 
-// Explained is what a legend says of a tone: its words, of so many that there is room for them, or else what it means.
+// Explained returns what a legend says of a tone: its words, of so many that there is room for them, or else what it means.
 func (f *Figure) Explained(t Tone, meaning string) string {
 	const most = 4
 	words := f.Words(t)
@@ -286,7 +286,7 @@ func (f *Figure) Explained(t Tone, meaning string) string {
 	return text
 }
 
-// Parts are the panels, or the figure itself as the only one.
+// Parts returns the panels, or the figure itself as the only one.
 func (f *Figure) Parts() []Panel {
 	if len(f.Panels) > 0 {
 		return f.Panels

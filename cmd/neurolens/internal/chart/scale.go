@@ -22,7 +22,7 @@ type Tick struct {
 	Text string
 }
 
-// NewAxisScale is the scale of an axis on which all of these values can be seen. Values that have no place on it are left out.
+// NewAxisScale returns the scale of an axis on which all of these values can be seen. Values that have no place on it are left out.
 func NewAxisScale(axis Axis, values []float64) AxisScale {
 	s := AxisScale{Low: math.Inf(1), High: math.Inf(-1), axis: axis, twos: axis.Unit == ""}
 	if axis.Scale == Categories {
@@ -101,7 +101,7 @@ func (s AxisScale) has(v float64) bool {
 	return math.Abs(v) <= largest
 }
 
-// Place is where a value lies, from 0 to 1 within the range, and false where it has no place: it is not known, infinite, or 0 or less
+// Place returns where a value lies, from 0 to 1 within the range, and false where it has no place: it is not known, infinite, or 0 or less
 // on a log axis.
 func (s AxisScale) Place(v float64) (float64, bool) {
 	if within := s.Low <= v && v <= s.High; !within && !s.has(v) {
@@ -114,7 +114,7 @@ func (s AxisScale) Place(v float64) (float64, bool) {
 	return (v - low) / (high - low), true
 }
 
-// Value is what lies at a place.
+// Value returns what lies at a place.
 func (s AxisScale) Value(place float64) float64 {
 	if s.axis.Scale == Log {
 		return math.Exp(math.Log(s.Low) + place*(math.Log(s.High)-math.Log(s.Low)))
@@ -137,7 +137,7 @@ func TickText(axis Axis, v float64) string {
 	return schema.ForPeople(v, axis.Unit)
 }
 
-// Ticks are at most so many round values within the scale, or all of its categories: which of their names there is room for, only
+// Ticks returns at most so many round values within the scale, or all of its categories: which of their names there is room for, only
 // who draws them knows.
 func (s AxisScale) Ticks(most int) []Tick {
 	switch s.axis.Scale {
@@ -157,7 +157,7 @@ func (s AxisScale) Ticks(most int) []Tick {
 	return s.linearTicks(most)
 }
 
-// linearTicks are multiples of 1, 2 or 5 times a power of ten, in one unit.
+// linearTicks returns multiples of 1, 2 or 5 times a power of ten, in one unit.
 func (s AxisScale) linearTicks(most int) []Tick {
 	name, factor := s.Unit()
 	low, high := s.Low/factor, s.High/factor
@@ -195,10 +195,10 @@ func steps(low, high, least float64, most int) (step, first, last float64) {
 	return step, first, last
 }
 
-// within is a tick that rounding may have put beyond the scale.
+// within returns a tick that rounding may have put beyond the scale.
 func (s AxisScale) within(v float64) float64 { return min(max(v, s.Low), s.High) }
 
-// number is a multiple of a step with the digits that tell it from the next one; what is too large or small to be read so, in powers
+// number returns a multiple of a step with the digits that tell it from the next one; what is too large or small to be read so, in powers
 // of ten.
 func number(v, step float64) string {
 	digits := -int(math.Floor(math.Log10(step) + 1e-9))
@@ -216,7 +216,7 @@ func number(v, step float64) string {
 	return text
 }
 
-// roundStep is the smallest of 1, 2 and 5 times a power of ten that is at least so large.
+// roundStep returns the smallest of 1, 2 and 5 times a power of ten that is at least so large.
 func roundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
 	for _, factor := range []float64{1, 2, 5} {
@@ -227,8 +227,8 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// logTicks are powers of ten, or of two where all values are; if that are too few, multiples of them too, and of more of these than have
-// room some that are equally far apart.
+// logTicks returns powers of ten, or of two where all values are; if that are too few, multiples of them too, and of more of these than
+// have room some that are equally far apart.
 func (s AxisScale) logTicks(most int) []Tick {
 	base, multiples := 10., []float64{1, 2, 5}
 	if s.twos {
@@ -265,7 +265,7 @@ func (s AxisScale) logTicks(most int) []Tick {
 	return ticks
 }
 
-// short is a tick with no more digits than it needs, in the unit that suits it.
+// short returns a tick with no more digits than it needs, in the unit that suits it.
 func (s AxisScale) short(v float64) Tick {
 	name, factor := unitOf(v, s.axis.Unit)
 	return Tick{s.within(v), withUnit(short(v/factor), name)}
@@ -282,12 +282,12 @@ func short(v float64) string {
 	return strings.Replace(strconv.FormatFloat(rounded, 'f', -1, 64), "-", "−", 1)
 }
 
-// Unit is the unit in which people are shown the values of a scale, and how much of the stored one it is.
+// Unit returns the unit in which people are shown the values of a scale, and how much of the stored one it is.
 func (s AxisScale) Unit() (name string, factor float64) {
 	return unitOf(max(math.Abs(s.Low), math.Abs(s.High)), s.axis.Unit)
 }
 
-// unitOf is the unit in which people are shown a value, and how much of the stored one it is.
+// unitOf returns the unit in which people are shown a value, and how much of the stored one it is.
 func unitOf(v float64, stored string) (name string, factor float64) {
 	_, name, _ = strings.Cut(schema.ForPeople(v, stored), " ")
 	if _, factor, known := schema.StoredUnit(name); known {
@@ -333,7 +333,7 @@ var timeSteps = []struct {
 	{120, 0, "2006"},
 }
 
-// timeTicks are round times, in UTC.
+// timeTicks returns round times, in UTC.
 func (s AxisScale) timeTicks(most int) []Tick {
 	for _, step := range timeSteps {
 		if step.months == 0 && (s.High-s.Low)/step.apart.Seconds() > float64(max(most, 1)+1) {
@@ -357,7 +357,7 @@ func (s AxisScale) timeTicks(most int) []Tick {
 	return nil
 }
 
-// first is the last round time up to t.
+// first returns the last round time up to t.
 func first(t time.Time, months int, apart time.Duration) time.Time {
 	if months == 0 {
 		return t.Truncate(apart)

@@ -64,7 +64,7 @@ func (s *figureLayout) open(b *bytes.Buffer) {
 	}
 }
 
-// kind is the figure's as part of a class.
+// kind returns the figure's as part of a class.
 func (s *figureLayout) kind() string {
 	switch s.figure.Kind {
 	case ECDF, Runs, History, Forest, Scatter, Heatmap, Lines, Pareto:

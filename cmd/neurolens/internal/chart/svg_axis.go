@@ -51,7 +51,7 @@ func (s *span) addNear(v float64) {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// newAxis is the axis that shows all values of a span, with some room around them. What is not positive has no place on a logarithmic
+// newAxis returns the axis that shows all values of a span, with some room around them. What is not positive has no place on a logarithmic
 // axis: with it, the axis is linear.
 func newAxis(spec Axis, s *span) *axis {
 	if spec.Scale == Categories {
@@ -93,7 +93,7 @@ func (a *axis) room(low, high float64) {
 	}
 }
 
-// newOrdinal is an axis that gives each of the values that there are a place of the same width, in order: that of a heat map.
+// newOrdinal returns an axis that gives each of the values that there are a place of the same width, in order: that of a heat map.
 func newOrdinal(spec Axis, s *span) *axis {
 	values := slices.Compact(slices.Sorted(slices.Values(s.values)))
 	places := spec
@@ -104,7 +104,7 @@ func newOrdinal(spec Axis, s *span) *axis {
 	return &axis{spec: places, AxisScale: NewAxisScale(places, nil), ordinal: values}
 }
 
-// order is where a value lies in order, on an axis of places.
+// order returns where a value lies in order, on an axis of places.
 func (a *axis) order(v float64) float64 {
 	if a.ordinal == nil {
 		return v
@@ -115,7 +115,7 @@ func (a *axis) order(v float64) float64 {
 	return Unknown()
 }
 
-// share is where a value lies between the ends, from 0 to 1. What lies beyond an end counts as that end.
+// share returns where a value lies between the ends, from 0 to 1. What lies beyond an end counts as that end.
 func (a *axis) share(v float64) float64 {
 	switch {
 	case math.IsInf(v, 1):
@@ -216,7 +216,7 @@ func day(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().For
 // quantity prints a value in a suitable unit.
 func quantity(v float64, unit string) string { return schema.ForPeople(v, unit) }
 
-// each is how long a place is on an axis of a length; of an axis that has no places, a few pixels.
+// each returns how long a place is on an axis of a length; of an axis that has no places, a few pixels.
 func (a *axis) each(length float64) float64 {
 	const few = 16
 	if a.spec.Scale != Categories {
@@ -328,7 +328,7 @@ func hasInterval(style Style, m Mark) bool {
 	return style == Intervals || style == Band || m.Low != 0 || m.High != 0
 }
 
-// namesLeft is the width of the names of ticks on the left.
+// namesLeft returns the width of the names of ticks on the left.
 func (s *figureLayout) namesLeft(room float64) float64 {
 	widest, longest := 0.0, room*.42
 	if len(s.parts) > 1 {
@@ -353,7 +353,7 @@ func (s *figureLayout) nameTicks(a *axis, names []string, room float64) {
 	}
 }
 
-// namesRight is the width of the texts on the right: names of lines, or labels at the ends of rows.
+// namesRight returns the width of the texts on the right: names of lines, or labels at the ends of rows.
 func (s *figureLayout) namesRight(room float64) float64 {
 	widest := 0.0
 	switch {

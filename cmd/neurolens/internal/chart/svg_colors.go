@@ -71,7 +71,7 @@ func colorsOf(dark bool) map[string]color.NRGBA {
 	return all
 }
 
-// Stylesheet is what a page has once for all SVGs that are embedded in it: their colours as variables, in light, in dark and in print,
+// Stylesheet returns what a page has once for all SVGs that are embedded in it: their colours as variables, in light, in dark and in print,
 // and the classes that use them. A page that has colours of its own sets the variables after it.
 func Stylesheet() string {
 	var b strings.Builder

@@ -86,7 +86,7 @@ func (v *view) drawLabels(labels []labelled, taken []box) {
 	}
 }
 
-// before is the share of a text that lies before its position.
+// before returns the share of a text that lies before its position.
 func (a anchor) before() float64 {
 	switch a {
 	case center:
@@ -211,10 +211,10 @@ func (v *view) nameAcross(taken []box) []box {
 	return taken
 }
 
-// textBox is what a text covers.
+// textBox returns what a text covers.
 func textBox(at point, width float64) box { return box{at.x, at.y - 9, at.x + width, at.y + 3} }
 
-// besideLevel is a place for the name of a horizontal guide: on its line, at the right if possible.
+// besideLevel returns a place for the name of a horizontal guide: on its line, at the right if possible.
 func (v *view) besideLevel(g Guide, w float64, taken []box) (point, bool) {
 	level := v.py(max(g.At, g.Until))
 	if !(g.Until > g.At) {
@@ -235,7 +235,7 @@ func (v *view) besideLevel(g Guide, w float64, taken []box) (point, bool) {
 	return first, true
 }
 
-// besideDiagonal is a place for the name of the diagonal: below its line, from the upper end on.
+// besideDiagonal returns a place for the name of the diagonal: below its line, from the upper end on.
 func (v *view) besideDiagonal(w float64, taken []box) (point, bool) {
 	points := v.diagonal()
 	if len(points) == 0 {
@@ -284,7 +284,7 @@ func (v *view) diagonal() []point {
 	return points
 }
 
-// sampled are points along a line, so near that no text lies between two of them unseen.
+// sampled returns points along a line, so near that no text lies between two of them unseen.
 func sampled(line []point) []point {
 	const apart = 6
 	var points []point
@@ -339,8 +339,8 @@ func (s *figureLayout) placeNames(guides []Guide, x *axis) (names []placed, left
 	return names, left
 }
 
-// byRoom are guides in the order in which their names get their places: areas last, as the name of one can stand anywhere above, and before
-// them those that a note says anyway.
+// byRoom returns guides in the order in which their names get their places: areas last, as the name of one can stand anywhere above, and
+// before them those that a note says anyway.
 func byRoom(guides []Guide) []Guide {
 	last := func(is bool) int {
 		if is {

@@ -178,7 +178,7 @@ func (s *figureLayout) divideUp() {
 	}
 }
 
-// betweenRows is the distance between two rows of panels.
+// betweenRows returns the distance between two rows of panels.
 func (s *figureLayout) betweenRows() float64 {
 	between := panelTitle + float64(s.guideRows)*15 + 14
 	if s.ownX() {
@@ -204,7 +204,7 @@ func (s *figureLayout) notesHeight() float64 {
 	return 6 + float64(len(s.notes))*(smallSize+4) + edge
 }
 
-// titleLines are at most two.
+// titleLines returns at most two.
 func (s *figureLayout) titleLines(room float64) []string {
 	if s.figure.Title == "" {
 		return nil
@@ -229,7 +229,7 @@ func (s *figureLayout) grid(room float64) {
 	s.columns = (n + s.rows - 1) / s.rows
 }
 
-// wantedHeight is the default height of a panel.
+// wantedHeight returns the default height of a panel.
 func (s *figureLayout) wantedHeight() float64 {
 	if s.ys[0].spec.Scale == Categories {
 		return s.minHeight()
@@ -240,7 +240,7 @@ func (s *figureLayout) wantedHeight() float64 {
 	return min(max(s.size.right*.42, 220), 380)
 }
 
-// minHeight is the smallest readable height of a panel.
+// minHeight returns the smallest readable height of a panel.
 func (s *figureLayout) minHeight() float64 {
 	n := s.ys[0].High - s.ys[0].Low
 	switch {
@@ -269,7 +269,7 @@ func (s *figureLayout) divideAlong() {
 	}
 }
 
-// panel is the box of a panel.
+// panel returns the box of a panel.
 func (s *figureLayout) panel(i int) box {
 	column, row := float64(i%s.columns), float64(i/s.columns)
 	left := s.plots.left + s.inset + column*(s.panelWidth+panelGap+s.inset)

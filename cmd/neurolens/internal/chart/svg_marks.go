@@ -39,7 +39,7 @@ func (l look) of(m Mark) (ink string, form shape) {
 // dashes tell lines apart that have no points to do so.
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {14, 4}}
 
-// tonedBefore is how many of some series have a colour for what they say rather than for their place.
+// tonedBefore returns how many of some series have a colour for what they say rather than for their place.
 func tonedBefore(series []Series) int {
 	n := 0
 	for _, s := range series {
@@ -163,7 +163,7 @@ func styleOf(series Series) Style {
 // longestCommand is how long a command may be that stands in a picture.
 const longestCommand = 4000
 
-// markGroup is the element of a mark: all that it says, as it is stored.
+// markGroup returns the element of a mark: all that it says, as it is stored.
 func (v *view) markGroup(series Series, m Mark) group {
 	g := group{class: "mark", title: whole(m.Text)}
 	if tone := series.ToneOf(m); tone != Plain {
@@ -215,7 +215,7 @@ func (v *view) drawLine(series Series, l look) {
 	}
 }
 
-// pieces are the lines of a series: one ends where a mark has no number.
+// pieces returns the lines of a series: one ends where a mark has no number.
 func (v *view) pieces(series Series) [][]point {
 	var pieces [][]point
 	var piece []point
@@ -236,7 +236,7 @@ func (v *view) pieces(series Series) [][]point {
 	return append(pieces, piece)
 }
 
-// bands are the areas of a series.
+// bands returns the areas of a series.
 func (v *view) bands(series Series) [][]point {
 	var bands [][]point
 	var above, below []point

@@ -67,7 +67,7 @@ const (
 	drawnThere = 1.2  // and one that is drawn in the font of who reads it: some are that wide
 )
 
-// width is how wide a text is at most.
+// width returns how wide a text is at most.
 func (p *pen) width(s string, size float64, bold bool) float64 {
 	w := 0.0
 	for _, r := range s {
@@ -76,7 +76,7 @@ func (p *pen) width(s string, size float64, bold bool) float64 {
 	return w * size * p.slack
 }
 
-// advance is how wide a character is, in its height. Those of scripts that the font lacks count as wide as high.
+// advance returns how wide a character is, in its height. Those of scripts that the font lacks count as wide as high.
 func (p *pen) advance(l letter) float64 {
 	const firstWide = 0x1100
 	switch {
@@ -191,7 +191,7 @@ func (l *letters) lacks(r rune) bool {
 	return err != nil || at == 0 || unicode.In(r, rightToLeft...)
 }
 
-// shown is a text with a box for each character that cannot be drawn. Marks that only change others go without.
+// shown returns a text with a box for each character that cannot be drawn. Marks that only change others go without.
 func (l *letters) shown(s string) string {
 	if l == nil {
 		return s
@@ -231,7 +231,7 @@ func (l *letters) note(f *Figure) string {
 	return fmt.Sprintf("%c replaces %s that this picture has no font for (%s): an SVG shows them", stand, term.Count(len(all), "character"), strings.Join(names, ", "))
 }
 
-// textsOf are the texts of a figure that are drawn.
+// textsOf returns the texts of a figure that are drawn.
 func textsOf(f *Figure) []string {
 	all := append([]string{f.Title}, f.Notes...)
 	for _, a := range []Axis{f.X, f.Y, f.Values} {

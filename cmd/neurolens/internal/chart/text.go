@@ -78,7 +78,7 @@ func known(f *Figure, m Mark) bool {
 	return !math.IsNaN(m.X) && (!math.IsNaN(m.Y) || !math.IsNaN(m.Low) && !math.IsNaN(m.High))
 }
 
-// says is the tone of which a mark has the shape. A line that has a tone, as a level, is a line: its ends have none.
+// says returns the tone of which a mark has the shape. A line that has a tone, as a level, is a line: its ends have none.
 func says(s Series, m Mark) Tone {
 	if isCurve(s) {
 		return m.Tone
@@ -100,7 +100,7 @@ var inASCII = strings.NewReplacer(
 	"µ", "u", "μ", "u", "−", "-", "–", "-", "…", "...", "·", "-", "×", "x", "±", "+-", "→", "->", "≤", "<=", "≥", ">=", "°", "", "²", "2",
 )
 
-// text is a text in one line that steers no terminal.
+// text returns a text in one line that steers no terminal.
 func (p textPen) text(s string) string {
 	if s = term.OneLine(s); !p.ASCII {
 		return s
@@ -113,7 +113,7 @@ func (p textPen) text(s string) string {
 	}, inASCII.Replace(s))
 }
 
-// cut is a text in so many columns at most.
+// cut returns a text in so many columns at most.
 func (p textPen) cut(s string, width int) string {
 	s = p.text(s)
 	short := term.Cut(s, width)
@@ -126,7 +126,7 @@ func (p textPen) cut(s string, width int) string {
 // anyWidth is a width that all texts have.
 const anyWidth = math.MaxInt32
 
-// labels are names in so many columns each. Those that differ look different, also where they differ in their middles, or in characters
+// labels returns names in so many columns each. Those that differ look different, also where they differ in their middles, or in characters
 // that ASCII lacks.
 func (p textPen) labels(whole []string, width int) []string {
 	texts := term.Texts(whole, p.text)
@@ -142,21 +142,21 @@ func (p textPen) labels(whole []string, width int) []string {
 	return short
 }
 
-// pad is a text in just so many columns.
+// pad returns a text in just so many columns.
 func (p textPen) pad(s string, width int, right bool) string {
 	return term.Pad(p.cut(s, width), width, right)
 }
 
-// center is a text in the middle of so many columns.
+// center returns a text in the middle of so many columns.
 func (p textPen) center(s string, width int) string {
 	s = p.cut(s, width)
 	return strings.Repeat(" ", (width-term.Width(s))/2) + s
 }
 
-// sentence are the lines of a text as short as a title.
+// sentence returns the lines of a text as short as a title.
 func (p textPen) sentence(s string) []string { return p.wrapped(s, maxTitle) }
 
-// wrapped are the lines of a text that is broken at words; of one that is very long, the first ones.
+// wrapped returns the lines of a text that is broken at words; of one that is very long, the first ones.
 func (p textPen) wrapped(s string, most int) []string {
 	if s == "" {
 		return nil
@@ -179,10 +179,10 @@ func (p textPen) paint(s, color string) string {
 	return color + s + term.Plain
 }
 
-// one is the first character, or the second one in ASCII.
+// one returns the first character, or the second one in ASCII.
 func (p textPen) one(utf8, ascii string) rune { return []rune(p.either(utf8, ascii))[0] }
 
-// either is the first text, or the second one in ASCII.
+// either returns the first text, or the second one in ASCII.
 func (p textPen) either(utf8, ascii string) string {
 	if p.ASCII {
 		return ascii

@@ -29,7 +29,7 @@ func (p textPen) canvas(columns, rows int) *canvas {
 	return &canvas{textPen: p, columns: columns, rows: rows, cells: make([]cell, columns*rows)}
 }
 
-// dotsIn is how many dots a cell has beside and above one another.
+// dotsIn returns how many dots a cell has beside and above one another.
 func (c *canvas) dotsIn() (across, up int) {
 	if c.ASCII {
 		return 1, 1
@@ -78,7 +78,7 @@ func (c *canvas) behind(column, row int, r rune) {
 	}
 }
 
-// lines are the rows of the canvas, without spaces at their ends.
+// lines returns the rows of the canvas, without spaces at their ends.
 func (c *canvas) lines() []string {
 	lines := make([]string, c.rows)
 	for row := range lines {
@@ -106,7 +106,7 @@ func (c *canvas) lines() []string {
 	return lines
 }
 
-// seen is the character of a cell, with its colour.
+// seen returns the character of a cell, with its colour.
 func (c cell) seen(ascii bool) (r rune, color string) {
 	switch {
 	case c.above != 0:

@@ -81,7 +81,7 @@ func forestScale(f *Figure) AxisScale {
 	return NewAxisScale(f.X, xs)
 }
 
-// estimateRows are the marks of a panel from the top.
+// estimateRows returns the marks of a panel from the top.
 func estimateRows(f *Figure, part Panel) []estimateRow {
 	var rows []estimateRow
 	for s, m := range part.All() {
@@ -99,7 +99,7 @@ func estimateRows(f *Figure, part Panel) []estimateRow {
 	return rows
 }
 
-// estimate is a value in words: a change as tables of changes have it.
+// estimate returns a value in words: a change as tables of changes have it.
 func estimate(axis Axis, v float64) string {
 	if axis.Unit == "ratio" && !math.IsNaN(v) {
 		return views.Signed(v)
@@ -139,7 +139,7 @@ func (p textPen) forestWidths(rows []estimateRow) forestWidths {
 	return w
 }
 
-// names are those of rows, cut so that they can be told apart.
+// names returns those of rows, cut so that they can be told apart.
 func (d textForest) names(rows []estimateRow) []string {
 	width := d.widths.name
 	switch {
@@ -151,7 +151,7 @@ func (d textForest) names(rows []estimateRow) []string {
 	return d.labels(term.Texts(rows, estimateRow.label), width)
 }
 
-// row is the line of an estimate; with a name of its own line, two.
+// row returns the line of an estimate; with a name of its own line, two.
 func (d textForest) row(row estimateRow) []string {
 	w := d.widths
 	cells := []string{d.drawn(row), d.pad(row.value, w.value, true)}
@@ -170,7 +170,7 @@ func (d textForest) row(row estimateRow) []string {
 	return []string{strings.TrimRight(strings.Join(cells, term.Gap), " ")}
 }
 
-// drawn is an estimate with its interval over the guides.
+// drawn returns an estimate with its interval over the guides.
 func (d textForest) drawn(row estimateRow) string {
 	c := d.canvas(d.widths.plot, 1)
 	for _, g := range d.guides {
@@ -228,7 +228,7 @@ func (d textForest) look(c *canvas) {
 	}
 }
 
-// column is where a value lies.
+// column returns where a value lies.
 func (d textForest) column(v float64) (int, bool) {
 	share, ok := d.x.Place(v)
 	if !ok {
@@ -237,7 +237,7 @@ func (d textForest) column(v float64) (int, bool) {
 	return dotAt(share, d.widths.plot), true
 }
 
-// reach are the columns of a guide.
+// reach returns the columns of a guide.
 func (d textForest) reach(g Guide) (from, to int, ok bool) {
 	from, ok = d.column(g.At)
 	if to, _ = d.column(g.Until); g.Until <= g.At {
@@ -246,7 +246,7 @@ func (d textForest) reach(g Guide) (from, to int, ok bool) {
 	return from, to, ok && g.Along == Vertical
 }
 
-// axis are the lines below the intervals. Its text may go on below the words.
+// axis returns the lines below the intervals. Its text may go on below the words.
 func (d textForest) axis(f *Figure) []string {
 	indent := ""
 	if !d.widths.apart {

@@ -19,7 +19,7 @@ type heat struct {
 	tone Tone
 }
 
-// heatmap is a table of values, each with a shade.
+// heatmap returns a table of values, each with a shade.
 func (p textPen) heatmap(f *Figure) []string {
 	var values []float64
 	for _, m := range f.All() {
@@ -54,7 +54,7 @@ func gridOf(part Panel) grid {
 	return g
 }
 
-// table are the lines of a grid: as many columns beside one another as there is room for, the rest below.
+// table returns the lines of a grid: as many columns beside one another as there is room for, the rest below.
 func (p textPen) table(f *Figure, g grid, shades AxisScale) []string {
 	names := term.Texts(g.rows, func(v float64) string { return TickText(f.Y, v) })
 	side := term.Width(p.text(f.Y.Label))
@@ -102,7 +102,7 @@ func (p textPen) heading(text string, width int) string {
 	return "   " + p.pad(text, width-p.around(), true)
 }
 
-// around is how many columns of a cell are not its text: a space on each side, or a space, the shade and a space.
+// around returns how many columns of a cell are not its text: a space on each side, or a space, the shade and a space.
 func (p textPen) around() int {
 	if p.color {
 		return 2
@@ -113,8 +113,8 @@ func (p textPen) around() int {
 // narrowHeading is the width that a column may have for its heading where more columns than have room stand below one another.
 const narrowHeading = 16
 
-// cellWidth is how wide the cells of a grid are: wide enough for their values, and for as much of a heading as all columns have room for
-// beside one another.
+// cellWidth returns how wide the cells of a grid are: wide enough for their values, and for as much of a heading as all columns have room
+// for beside one another.
 func (p textPen) cellWidth(f *Figure, g grid, room int) int {
 	width, widest := 5, max(narrowHeading, room/max(len(g.columns), 1))
 	for _, h := range g.marks {
@@ -126,7 +126,7 @@ func (p textPen) cellWidth(f *Figure, g grid, room int) int {
 	return min(width, p.width/2)
 }
 
-// heatText is what a cell says.
+// heatText returns what a cell says.
 func (p textPen) heatText(f *Figure, h heat) string {
 	switch {
 	case h.tone == Failed:
@@ -137,7 +137,7 @@ func (p textPen) heatText(f *Figure, h heat) string {
 	return TickText(f.Values, h.mark.Value)
 }
 
-// cell is a value with its shade: behind it where there is colour, else beside it.
+// cell returns a value with its shade: behind it where there is colour, else beside it.
 func (p textPen) cell(f *Figure, h heat, shades AxisScale, width int) string {
 	text := p.pad(p.heatText(f, h), width-p.around(), true)
 	share, ok := shades.Place(h.mark.Value)

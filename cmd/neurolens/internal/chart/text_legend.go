@@ -74,7 +74,7 @@ type numberAt struct {
 	text   string
 }
 
-// header is the line above a canvas: the text of the y axis, and the numbers of vertical guides at their places, or as near as there
+// header returns the line above a canvas: the text of the y axis, and the numbers of vertical guides at their places, or as near as there
 // is room for them.
 func (d *plot) header(label string, left int) []string {
 	above := d.cut(label, left+d.columns)
@@ -138,7 +138,7 @@ var (
 	colors      = [maxSeries]string{"\x1b[38;5;32m", "\x1b[38;5;172m", "\x1b[38;5;36m", "\x1b[38;5;169m", "\x1b[38;5;166m", "\x1b[38;5;74m"}
 )
 
-// seriesInk is how the series of a place is drawn. Those without a name, and those after the last shape, have none.
+// seriesInk returns how the series of a place is drawn. Those without a name, and those after the last shape, have none.
 func (p textPen) seriesInk(place int) textStyle {
 	if place < 0 || place >= maxSeries {
 		return textStyle{ascii: '.'}
@@ -149,7 +149,7 @@ func (p textPen) seriesInk(place int) textStyle {
 	return textStyle{colors[place], shapes[place], 0}
 }
 
-// toneInk is how a mark of a tone is drawn.
+// toneInk returns how a mark of a tone is drawn.
 func (p textPen) toneInk(t Tone) textStyle {
 	own := lookOf(t)
 	if p.ASCII {
@@ -221,7 +221,7 @@ func (k *key) take(s Series) {
 	}
 }
 
-// place is the index of a series in the shapes and colours.
+// place returns the index of a series in the shapes and colours.
 func (k *key) place(s Series) int {
 	return slices.IndexFunc(k.series, func(other Series) bool { return other.Name == s.Name && s.Name != "" })
 }

@@ -64,7 +64,7 @@ func (d *plot) draw(part Panel) {
 	d.failures()
 }
 
-// up is the vertical position of a value, from 0 to 1. The first category is at the top, as in tables.
+// up returns the vertical position of a value, from 0 to 1. The first category is at the top, as in tables.
 func (d *plot) up(y float64) (share float64, ok bool) {
 	share, ok = d.y.Place(y)
 	if d.f.Y.Scale == Categories {
@@ -73,7 +73,7 @@ func (d *plot) up(y float64) (share float64, ok bool) {
 	return share, ok
 }
 
-// place is the dot of a mark.
+// place returns the dot of a mark.
 func (d *plot) place(x, y float64) (column, row int, ok bool) {
 	across, up := d.dotsIn()
 	a, okX := d.x.Place(x)
@@ -190,7 +190,7 @@ func (d *plot) shapes(s Series, above int) {
 	}
 }
 
-// layer is how far above others a mark lies: what says something lies above what does not, and that above what says of no change.
+// layer returns how far above others a mark lies: what says something lies above what does not, and that above what says of no change.
 func layer(t Tone) int {
 	switch t {
 	case Neutral:
@@ -204,7 +204,7 @@ func layer(t Tone) int {
 // farApart is how far shapes lie from one another where there are too many for all.
 const farApart = 10
 
-// count is how many marks of a panel say what: those that say nothing by series, those that say something in all of them.
+// count returns how many marks of a panel say what: those that say nothing by series, those that say something in all of them.
 func (d *plot) count(s Series) map[Tone]int {
 	count := map[Tone]int{}
 	for other, m := range d.part.All() {
@@ -220,7 +220,7 @@ func (d *plot) many(points int) bool {
 	return points > d.columns*2/3 && d.f.Y.Scale != Categories
 }
 
-// spacing is how far shapes of a tone lie from one another: 0 where each mark has one. Dots between them tell the way of a line, and
+// spacing returns how far shapes of a tone lie from one another: 0 where each mark has one. Dots between them tell the way of a line, and
 // more points where all of a figure are alike, which the legend says then.
 func (d *plot) spacing(s Series, t Tone, count int) int {
 	switch {
@@ -244,7 +244,7 @@ func (d *plot) failures() {
 	}
 }
 
-// framed are the lines of the canvas with its axes, as wide as the pen.
+// framed returns the lines of the canvas with its axes, as wide as the pen.
 func (d *plot) framed(ticks []Tick, left int) []string {
 	axis, tick, corner := d.either("│", "|"), d.either("┤", "+"), d.either("└", "+")
 	texts := make([]string, d.rows)
@@ -277,7 +277,7 @@ func (d *plot) framed(ticks []Tick, left int) []string {
 	return lines
 }
 
-// axisLabel is the text of an axis, with its unit where the texts of ticks have none.
+// axisLabel returns the text of an axis, with its unit where the texts of ticks have none.
 func axisLabel(axis Axis, s AxisScale) string {
 	switch {
 	case axis.Scale != Time && axis.Label == "":
@@ -322,12 +322,12 @@ func (p textPen) plots(f *Figure) []string {
 	return lines
 }
 
-// titles are those of the panels, as wide as the page at most.
+// titles returns those of the panels, as wide as the page at most.
 func (p textPen) titles(f *Figure) []string {
 	return p.labels(term.Texts(f.Parts(), Panel.title), p.width)
 }
 
-// panelScales are the same for all panels, so that these can be compared, unless an axis says that each has its own.
+// panelScales returns the same for all panels, so that these can be compared, unless an axis says that each has its own.
 func panelScales(f *Figure, part Panel) (x, y AxisScale) {
 	x, y = scales(f, f.Parts())
 	alone := *f
@@ -342,7 +342,7 @@ func panelScales(f *Figure, part Panel) (x, y AxisScale) {
 	return x, y
 }
 
-// panel are the lines of one panel.
+// panel returns the lines of one panel.
 func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 	x, y := panelScales(f, part)
 	rows := min(max(p.width/5, 8), 16)
@@ -363,7 +363,7 @@ func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 	return append(lines, d.framed(ticks, left)...)
 }
 
-// sideTicks are those of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where they
+// sideTicks returns those of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where they
 // could not be told apart there, each has a line of its own above its row.
 func (p textPen) sideTicks(f *Figure, y AxisScale, rows int) (ticks []Tick, left int, apart bool) {
 	ticks = y.Ticks(rows/3 + 1)
@@ -409,7 +409,7 @@ func besideOneAnother(blocks [][]string, width int) []string {
 	}
 }
 
-// withoutPlace is how many numbers have no place on the axes: those on a log axis that are not positive, and infinite ones.
+// withoutPlace returns how many numbers have no place on the axes: those on a log axis that are not positive, and infinite ones.
 func withoutPlace(f *Figure) (n int) {
 	lost := func(s AxisScale, v float64) bool {
 		_, ok := s.Place(v)
@@ -426,7 +426,7 @@ func withoutPlace(f *Figure) (n int) {
 	return n
 }
 
-// ruler is a horizontal axis of so many columns, with the texts of its ticks below: as many as there is room for, of categories cut
+// ruler returns a horizontal axis of so many columns, with the texts of its ticks below: as many as there is room for, of categories cut
 // to what they have.
 func (p textPen) ruler(columns int, s AxisScale, axis Axis) (rule []string, names string) {
 	rule = slices.Repeat([]string{p.either("─", "-")}, columns)
@@ -450,7 +450,7 @@ func (p textPen) ruler(columns int, s AxisScale, axis Axis) (rule []string, name
 	return rule, strings.TrimRight(strings.Join(row, ""), " ")
 }
 
-// rulerTicks are ticks in the order in which they get room: what values are read against comes first, which is 1 for ratios on a log
+// rulerTicks returns ticks in the order in which they get room: what values are read against comes first, which is 1 for ratios on a log
 // axis, where a tick below it and one above it tell better from worse.
 func (p textPen) rulerTicks(columns int, s AxisScale, axis Axis) []Tick {
 	const maxRatios = 9

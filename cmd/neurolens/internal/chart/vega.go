@@ -16,7 +16,7 @@ const vegaSchema = "https://vega.github.io/schema/vega-lite/v6.json"
 // object is one of JSON, of which the members are written in the order of their names.
 type object = map[string]any
 
-// VegaLite is the specification of a figure.
+// VegaLite returns the specification of a figure.
 func VegaLite(f *Figure) ([]byte, error) {
 	if n := f.Marks(); n > MaxMarks {
 		return nil, fmt.Errorf("writing the chart for Vega-Lite: %d marks, at most %d", n, MaxMarks)
@@ -104,7 +104,7 @@ func newVegaAxis(a Axis, values []*float64) vegaAxis {
 	return vegaAxis{a, unit, factor, seen.Low, seen.High}
 }
 
-// spec is the specification without the data.
+// spec returns the specification without the data.
 func (c chart) spec() object {
 	chart := object{"layer": c.layers()}
 	rest := object{
@@ -143,7 +143,7 @@ func (c chart) spec() object {
 // columns is the number of panels side by side.
 const columns = 3
 
-// apart are the panels as charts of their own.
+// apart returns the panels as charts of their own.
 func (c chart) apart() []object {
 	var all []object
 	titles := panelTitles(c.f)
@@ -159,7 +159,7 @@ func (c chart) apart() []object {
 	return all
 }
 
-// size is the size of a panel. Each category has a row or a column.
+// size returns the size of a panel. Each category has a row or a column.
 func (c chart) size() (width, height any) {
 	width, height = 560, 320
 	if len(c.f.Panels) > 0 {
@@ -203,7 +203,7 @@ func (c chart) shown() []object {
 	return all
 }
 
-// title is the text of an axis, with its unit.
+// title returns the text of an axis, with its unit.
 func (a vegaAxis) title() any {
 	switch {
 	case a.Scale == Time:

@@ -26,7 +26,7 @@ func (c chart) layers() []object {
 	return append(layers, c.states()...)
 }
 
-// layerOf is a layer of the rows that pass a test.
+// layerOf returns a layer of the rows that pass a test.
 func layerOf(test string, mark, encoding object) object {
 	return object{"transform": where(test), "mark": mark, "encoding": encoding}
 }
@@ -34,7 +34,7 @@ func layerOf(test string, mark, encoding object) object {
 // where filters rows.
 func where(test string) []object { return []object{{"filter": test}} }
 
-// marks are the layers of a style. What has no group has one colour.
+// marks returns the layers of a style. What has no group has one colour.
 func (c chart) marks(style Style, grouped bool) []object {
 	test := "datum.part === 'mark' && datum.style === '" + string(style) + "'"
 	if style == Points {
@@ -74,7 +74,7 @@ func (c chart) marks(style Style, grouped bool) []object {
 
 func series() object { return object{"field": "series", "type": "nominal"} }
 
-// low is a channel of the lower ends of intervals.
+// low returns a channel of the lower ends of intervals.
 func (c chart) low(of object) object {
 	low := maps.Clone(of)
 	low["field"] = "shown_low"
@@ -100,7 +100,7 @@ func (c chart) looks(ways []string, own func(toneLook) string) []string {
 	return all
 }
 
-// cells are the layers of the cells of a heat map, with their values.
+// cells returns the layers of the cells of a heat map, with their values.
 func (c chart) cells(test string, x, y object) []object {
 	s := object{"scheme": "viridis"}
 	if c.values.Scale == Log {
@@ -143,7 +143,7 @@ func (c chart) states() []object {
 	return layers
 }
 
-// guides are the layers of guides.
+// guides returns the layers of guides.
 func (c chart) guides() []object {
 	has := func(along Along, wide bool) bool {
 		return slices.ContainsFunc(c.rows, func(r row) bool { return r.Part == string(along) && (r.Until != nil) == wide })

@@ -26,7 +26,7 @@ func middle(s string, characters int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(characters-1-head):])
 }
 
-// whole is a text for readers of titles: in one line, without what turns its direction, up to a limit.
+// whole returns a text for readers of titles: in one line, without what turns its direction, up to a limit.
 func whole(s string) string {
 	return middle(unstacked(term.OneLine(strings.ToValidUTF8(beginning(s), "\uFFFD"))), longestTitle)
 }

@@ -25,7 +25,7 @@ type axis struct {
 // axisColumns are the columns in which axes are looked for, besides the parameters.
 var axisColumns = slices.DeleteFunc(slices.Clone(views.RunColumns), func(c string) bool { return c == "purpose" || c == "suite" })
 
-// axesOf are the axes in which subjects differ, those with the most values first, and of equally many those of numbers.
+// axesOf returns the axes in which subjects differ, those with the most values first, and of equally many those of numbers.
 func axesOf(subjects []views.Subject) []axis {
 	_, varying := views.Axes(subjects, axisColumns)
 	all := make([]axis, len(varying))
@@ -63,7 +63,7 @@ func axisWith(x views.Axis) axis {
 	return a
 }
 
-// valueOf is the value of an axis, by its name in filters.
+// valueOf returns the value of an axis, by its name in filters.
 func valueOf(s *views.Subject, name string) string {
 	if slices.Contains(views.RunColumns, name) {
 		return s.Text(name)
@@ -110,7 +110,7 @@ func counted(axes []axis) string {
 	return strings.Join(term.Texts(axes, func(a axis) string { return fmt.Sprintf("%s (%d)", plain(a.Name), len(a.values)) }), ", ")
 }
 
-// axisWords are values as names that marks may have, each with the name of its axis if it needs one.
+// axisWords returns values as names that marks may have, each with the name of its axis if it needs one.
 func axisWords(name string, values []string) []string {
 	words := make([]string, len(values))
 	for i, value := range values {
@@ -121,7 +121,7 @@ func axisWords(name string, values []string) []string {
 	return plainAll(words)
 }
 
-// positions are where values lie: numbers at themselves, on a logarithmic axis where they are powers of two or span more than two
+// positions returns where values lie: numbers at themselves, on a logarithmic axis where they are powers of two or span more than two
 // decades, others as categories.
 func (a *axis) positions() (chart.Axis, map[string]float64) {
 	at := make(map[string]float64, len(a.values))
@@ -144,7 +144,7 @@ func (a *axis) positions() (chart.Axis, map[string]float64) {
 	return f, at
 }
 
-// categories are the values side by side, and the place of each.
+// categories returns the values side by side, and the place of each.
 func (a *axis) categories() ([]string, map[string]float64) {
 	names, at := plainAll(a.values), map[string]float64{}
 	for i, text := range a.values {

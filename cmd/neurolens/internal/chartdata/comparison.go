@@ -46,7 +46,7 @@ type rowKind struct{ metric, unit string }
 
 func kindOf(r *compare.Row) rowKind { return rowKind{r.Metric, r.Unit} }
 
-// commonKind is what most rows are of: a metric, where one row has any.
+// commonKind returns what most rows are of: a metric, where one row has any.
 func commonKind(rows []compare.Row) (most rowKind) {
 	counts := map[rowKind]int{}
 	for i := range rows {
@@ -162,7 +162,7 @@ var openFor = []struct {
 	{judge.Quantised, "the clock is too coarse"},
 }
 
-// open are notes that say why points are undecided, with what would settle them.
+// open returns notes that say why points are undecided, with what would settle them.
 func (d *compared) open() (notes []string) {
 	for _, o := range openFor {
 		n, more := 0, 0
@@ -214,7 +214,7 @@ func ToneOf(v judge.Verdict) chart.Tone {
 	return chart.Neutral
 }
 
-// byVerdict are the marks of rows as a series for each verdict, the worst first.
+// byVerdict returns the marks of rows as a series for each verdict, the worst first.
 func (d *compared) byVerdict(style chart.Style, mark func(i int, r *compare.Row) chart.Mark) []chart.Series {
 	places := map[judge.Verdict]int{}
 	var all []chart.Series
@@ -231,7 +231,7 @@ func (d *compared) byVerdict(style chart.Style, mark func(i int, r *compare.Row)
 	return all
 }
 
-// verdicts are those of the rows, the worst first.
+// verdicts returns those of the rows, the worst first.
 func (d *compared) verdicts() []judge.Verdict {
 	var own, all []judge.Verdict
 	for _, r := range d.rows {
@@ -245,7 +245,7 @@ func (d *compared) verdicts() []judge.Verdict {
 	return all
 }
 
-// text is a row in words.
+// text returns a row in words.
 func (d *compared) text(i int, r *compare.Row) string {
 	values := fmt.Sprintf("%s %s → %s", d.metric(), d.sideText(r, r.Base), d.sideText(r, r.Head))
 	change, interval := "", ""
@@ -315,7 +315,7 @@ func (d *compared) reproduced(r *compare.Row) string {
 	return d.command(append(words, "--metric", d.metric())...)
 }
 
-// margin is the change that counts as none, as far as it is the same at all rows; NaN where it is not, or is 0.
+// margin returns the change that counts as none, as far as it is the same at all rows; NaN where it is not, or is 0.
 func (d *compared) margin() (low, high float64, text string) {
 	t, same := d.c.Thresholds[d.metric()]
 	switch {
@@ -374,7 +374,8 @@ func (m Maker) Forest(c *compare.Comparison, asked Selection) (*chart.Figure, er
 	return f, nil
 }
 
-// placed is where a change lies. Changes and intervals by several times are ratios on a logarithmic axis, where a half is as far as a double.
+// placed returns where a change lies. Changes and intervals by several times are ratios on a logarithmic axis, where a half is as far as a
+// double.
 func (d *compared) placed(f *chart.Figure) func(change float64) float64 {
 	const several = 4
 	large := slices.ContainsFunc(d.rows, func(r *compare.Row) bool {

@@ -86,8 +86,8 @@ func (d *measured) together(folded []axis) []string {
 	return []string{"each place shows the best" + over + " (" + d.better + " is better; --median shows the median)"}
 }
 
-// folded are the axes in which points differ that are in one place, where places are those of some axes. Points that differ in none of them
-// differ in what no axis is.
+// folded returns the axes in which points differ that are in one place, where places are those of some axes. Points that differ in none of
+// them differ in what no axis is.
 func (d *measured) folded(drawn ...axis) (folded []axis) {
 	places := map[string][]int{}
 	for i := range d.subjects {
@@ -111,7 +111,7 @@ func (d *measured) folded(drawn ...axis) (folded []axis) {
 	return folded
 }
 
-// apart is the axis of benchmarks where several would be in one place: a value of one is not better than one of another.
+// apart returns the axis of benchmarks where several would be in one place: a value of one is not better than one of another.
 func (d *measured) apart(drawn ...axis) (by axis, needed bool) {
 	folded := d.folded(drawn...)
 	at := slices.IndexFunc(folded, func(a axis) bool { return a.Name == benchmarkAxis })
@@ -121,7 +121,7 @@ func (d *measured) apart(drawn ...axis) (by axis, needed bool) {
 	return folded[at], true
 }
 
-// grid are the places of points by the values of two axes, of those with one value of a third.
+// grid returns the places of points by the values of two axes, of those with one value of a third.
 func (d *measured) grid(x, y, by axis, value string) map[[2]string][]int {
 	all := map[[2]string][]int{}
 	for i := range d.subjects {
@@ -133,7 +133,7 @@ func (d *measured) grid(x, y, by axis, value string) map[[2]string][]int {
 	return all
 }
 
-// twoAxes are the axes that were named, else those with the most values.
+// twoAxes returns the axes that were named, else those with the most values.
 func (d *measured) twoAxes() (x, y axis, err error) {
 	all := axesOf(d.subjects)
 	if x, err = d.asked("--x", d.req.X); err != nil {

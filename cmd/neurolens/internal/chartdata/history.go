@@ -29,13 +29,13 @@ type trend struct {
 	annotations map[string][]string // about sessions, by their ids
 }
 
-// kind is what values of a trend are of.
+// kind returns what values of a trend are of.
 func (t *trend) kind() [2]string { return [2]string{t.rows[0].Metric, t.rows[0].Unit} }
 
 // quiet is the weight of a trend of which nothing is to be said.
 const quiet = 4
 
-// weight is how much a trend matters: what got worse, and is so still, first.
+// weight returns how much a trend matters: what got worse, and is so still, first.
 func (t *trend) weight() int {
 	verdict := judge.Verdict("")
 	if n := len(t.changes); n > 0 {
@@ -148,7 +148,7 @@ func withRows(ctx context.Context, db *query.DB, req history.Request, trends []*
 // maxFailed is how many failed runs are looked at: the newest.
 const maxFailed = 10_000
 
-// failedRuns are the runs that a history counts as failed, the newest first. Runs without a place in time are left out.
+// failedRuns returns the runs that a history counts as failed, the newest first. Runs without a place in time are left out.
 func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
 	list := query.ListRequest{Since: req.Since, Limit: maxFailed}
 	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
@@ -194,7 +194,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 	return f
 }
 
-// chosenTrends are the series of the metric and unit that most have, those that matter most first.
+// chosenTrends returns the series of the metric and unit that most have, those that matter most first.
 func chosenTrends(h *history.History) (trends []*trend, notes []string) {
 	counts, most := map[[2]string]int{}, [2]string{}
 	var all []*trend
@@ -240,7 +240,7 @@ func (m Maker) panel(t *trend, failed []schema.Run, most, few int) chart.Panel {
 	return p
 }
 
-// startOf is when a row's session began: as its runs say, else as its id does.
+// startOf returns when a row's session began: as its runs say, else as its id does.
 func startOf(r *history.Row) time.Time {
 	if r.StartedAt != nil {
 		return *r.StartedAt
@@ -263,7 +263,7 @@ func (m Maker) changeText(r *history.Row) string {
 	return strings.TrimSpace(string(r.Verdict) + " " + by)
 }
 
-// ofSessions are the values of the sessions. Of more than fit some are put together, but for those with which something changed.
+// ofSessions returns the values of the sessions. Of more than fit some are put together, but for those with which something changed.
 func (m Maker) ofSessions(t *trend, most, few int) chart.Series {
 	s := chart.Series{Name: "sessions", Style: chart.Points}
 	loud := 0
@@ -291,7 +291,7 @@ func (m Maker) ofSessions(t *trend, most, few int) chart.Series {
 	return s
 }
 
-// sessions is the mark of some sessions.
+// sessions returns the mark of some sessions.
 func (m Maker) sessions(t *trend, rows []history.Row) chart.Mark {
 	first, last := &rows[0], &rows[len(rows)-1]
 	k := chart.Mark{
@@ -359,7 +359,7 @@ func (m Maker) levels(t *trend) (all []chart.Series) {
 	return all
 }
 
-// levelEnd is the end of the level, or of the slow change, that begins with a row.
+// levelEnd returns the end of the level, or of the slow change, that begins with a row.
 func levelEnd(rows []history.Row, from int) (to int, slow bool) {
 	for i := from; i < len(rows); i++ {
 		switch first := max(i+1-rows[i].RampSessions, 0); {
@@ -375,7 +375,7 @@ func levelEnd(rows []history.Row, from int) (to int, slow bool) {
 	return len(rows), false
 }
 
-// sloped are the ends of a line whose middle is the median of its sessions and whose rise is the change in the last row.
+// sloped returns the ends of a line whose middle is the median of its sessions and whose rise is the change in the last row.
 func sloped(middle float64, r *history.Row) (start, end float64) {
 	switch {
 	case r.Shift == nil:
@@ -393,7 +393,7 @@ func (t *trend) failedIn(r *schema.Run) bool {
 	return r.PointID == row.PointID && r.Env.Machine == row.Machine && (r.Primary == "" || r.Primary == row.Metric)
 }
 
-// beganOf is the start of a run, else the time in the id of its session; zero if neither has a time.
+// beganOf returns the start of a run, else the time in the id of its session; zero if neither has a time.
 func beganOf(r *schema.Run) time.Time {
 	if id, err := schema.ParseULID(r.SessionID); r.StartedAt.IsZero() && err == nil && id.Dated() {
 		return id.Time()
@@ -401,7 +401,7 @@ func beganOf(r *schema.Run) time.Time {
 	return r.StartedAt
 }
 
-// gaps are the sessions in which runs of the series failed and none has a value: at most so many, the newest.
+// gaps returns the sessions in which runs of the series failed and none has a value: at most so many, the newest.
 func (m Maker) gaps(t *trend, failed []schema.Run, most int) chart.Series {
 	s := chart.Series{Name: "failed", Style: chart.Points, Tone: chart.Failed}
 	known := map[string]bool{}
@@ -435,7 +435,7 @@ func (m Maker) gaps(t *trend, failed []schema.Run, most int) chart.Series {
 	return s
 }
 
-// gap is the mark of a session in which a run failed.
+// gap returns the mark of a session in which a run failed.
 func (m Maker) gap(r *schema.Run, t *trend) chart.Mark {
 	began := beganOf(r)
 	what := []string{m.when(began) + ": no value, " + views.Ended(r.Status, schema.IsWrong(r.Status, r.Stage, r.ErrorKind)), plain(term.FirstLine(r.Error))}

@@ -78,7 +78,7 @@ func (l *lined) cut() (notes []string) {
 	return notes
 }
 
-// series are the lines of a panel with a title.
+// series returns the lines of a panel with a title.
 func (l *lined) series(panel, title string) (all []chart.Series) {
 	names, alongs := axisWords(l.by.Name, l.by.values), axisWords(l.x.Name, l.x.values)
 	for n, value := range l.by.values {
@@ -111,8 +111,8 @@ func (l *lined) series(panel, title string) (all []chart.Series) {
 // benchmarkAxis is the axis whose values are never compared.
 const benchmarkAxis = "benchmark"
 
-// axisAndLines are the axis that was named, else that of numbers with the most values, and what the lines are of; by has no values where
-// points differ in one axis alone. Neither is that of the panels, which may have no name.
+// axisAndLines returns the axis that was named, else that of numbers with the most values, and what the lines are of; by has no values
+// where points differ in one axis alone. Neither is that of the panels, which may have no name.
 func (d *measured) axisAndLines(panels axis) (x, by axis, err error) {
 	all := axesOf(d.subjects)
 	if by, err = d.asked("--by", d.req.By); err != nil {
@@ -151,8 +151,8 @@ func (d *measured) axisAndLines(panels axis) (x, by axis, err error) {
 	return x, by, nil
 }
 
-// ThirdAxis is the axis for panels of Lines where points differ in more axes than a chart without panels draws: that of benchmarks, else
-// the one with the most values, of those with few enough. Empty: there is none.
+// ThirdAxis returns the axis for panels of Lines where points differ in more axes than a chart without panels draws: that of benchmarks,
+// else the one with the most values, of those with few enough. Empty: there is none.
 func (m Maker) ThirdAxis(req Points) string {
 	d, err := m.placed(req)
 	if err != nil {

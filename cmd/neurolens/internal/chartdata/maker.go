@@ -36,13 +36,13 @@ const maxPanels = 12
 // placesAlong is how many marks a figure has over all panels where values are put together: about as many as are seen beside one another.
 const placesAlong = 320
 
-// placesIn are those of one of some panels.
+// placesIn returns those of one of some panels.
 func placesIn(panels int) int { return max(placesAlong/panels, 40) }
 
 // nameWidth is how long a name may be: marks repeat it.
 const nameWidth = 100
 
-// command is a command line of this program over the same stores.
+// command returns a command line of this program over the same stores.
 func (m Maker) command(words ...string) string {
 	return "neurolens " + term.ShellLine(words...) + m.Reader.OfStores()
 }
@@ -66,7 +66,7 @@ func (m Maker) ofSeries(point, metric string) string {
 	return m.command("history", "point_id="+point, "--metric", metric)
 }
 
-// wordOf is the word of a filter for runs with a value of an axis.
+// wordOf returns the word of a filter for runs with a value of an axis.
 func wordOf(x views.Axis, row int) string {
 	switch value := x.Values[row]; value {
 	case "":
@@ -95,13 +95,13 @@ func named(all []views.Subject, columns []string) (common string, names []string
 	return common, names
 }
 
-// plain is a name that marks may have: one line, not too long.
+// plain returns a name that marks may have: one line, not too long.
 func plain(name string) string { return term.Cut(term.OneLine(name), nameWidth) }
 
-// plainAll are such names, which differ where the whole ones do.
+// plainAll returns such names, which differ where the whole ones do.
 func plainAll(names []string) []string { return term.CutDistinct(names, nameWidth) }
 
-// quantity is a value of a metric in words.
+// quantity returns a value of a metric in words.
 func quantity(v float64, unit, metric string) string {
 	if !views.Finite(v) {
 		return term.Unknown
@@ -117,7 +117,7 @@ func (m Maker) when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// seconds are those since 1970.
+// seconds returns those since 1970.
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // sentence joins parts of what a mark says.
@@ -145,7 +145,7 @@ func logOver(ratio float64, values []float64) chart.Scale {
 	return chart.Linear
 }
 
-// computed is a number with the digits that answers have of one that was computed: a mark is found again in the answer that it is of.
+// computed returns a number with the digits that answers have of one that was computed: a mark is found again in the answer that it is of.
 func computed(v float64) float64 {
 	if rounded, is := answer.Computed(v).(float64); is {
 		return rounded

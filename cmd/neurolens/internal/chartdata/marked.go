@@ -30,7 +30,7 @@ type marked struct {
 	failed []schema.Run // the newest first
 }
 
-// markedSessions are those between the first and the last session of trends, failed ones too.
+// markedSessions returns those between the first and the last session of trends, failed ones too.
 func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []query.Annotation) marked {
 	drawn := map[string]bool{}
 	var first, last time.Time
@@ -64,7 +64,7 @@ func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []query
 	return k
 }
 
-// guides are lines at the marked sessions, each at the mark of a series where it has one. Their names have so many columns.
+// guides returns lines at the marked sessions, each at the mark of a series where it has one. Their names have so many columns.
 func (k *marked) guides(t *trend, width int) (all []chart.Guide) {
 	at := map[string]float64{}
 	for i := range k.failed {
@@ -105,7 +105,7 @@ func (k *marked) notes() (all []string) {
 	return append(all, line)
 }
 
-// saidOf is what was said of a session, in at most so many columns.
+// saidOf returns what was said of a session, in at most so many columns.
 func saidOf(a query.Annotation, width int) string {
 	text := term.OneLine(a.Text)
 	switch a.Kind {

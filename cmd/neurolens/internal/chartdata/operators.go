@@ -30,7 +30,7 @@ type Profile struct {
 	Parts []summary.MixPart
 }
 
-// Profiles are the newest profiled runs of points that match, those of the points that were profiled last first.
+// Profiles returns the newest profiled runs of points that match, those of the points that were profiled last first.
 func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]Profile, error) {
 	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: maxLooked}
 	runs, err := db.Runs(ctx, list, append([]string{"run_id", "session_id", "point_id", "side", "machine", "started_at"}, query.IdentityColumns()...)...)
@@ -104,7 +104,7 @@ func (m Maker) Operators(profiles []Profile) (*chart.Figure, error) {
 	return f, nil
 }
 
-// byShare are the operators of some runs, those first of which some run has the largest share.
+// byShare returns the operators of some runs, those first of which some run has the largest share.
 func byShare(profiles []Profile) (order []string) {
 	largest := map[string]float64{}
 	for i := range profiles {
@@ -121,7 +121,7 @@ func byShare(profiles []Profile) (order []string) {
 	return order
 }
 
-// partText is an operator of a run in words.
+// partText returns an operator of a run in words.
 func partText(p *Profile, part *summary.MixPart) string {
 	count := ""
 	if part.Count != nil {

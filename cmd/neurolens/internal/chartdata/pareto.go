@@ -92,7 +92,7 @@ func (m Maker) Pareto(req Points) (*chart.Figure, error) {
 	return f, nil
 }
 
-// pairsOf are the points with a value of both metrics.
+// pairsOf returns the points with a value of both metrics.
 func pairsOf(x, y *valued) (all []pair) {
 	cost := func(v float64, better string) float64 {
 		if better == string(schema.BetterHigher) {
@@ -110,7 +110,7 @@ func pairsOf(x, y *valued) (all []pair) {
 	return all
 }
 
-// frontOf are the points that no other one beats: that is as good in both metrics, and better in one.
+// frontOf returns the points that no other one beats: that is as good in both metrics, and better in one.
 func frontOf(all []pair) (front, beaten []pair) {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b pair) int {

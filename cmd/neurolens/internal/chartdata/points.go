@@ -88,7 +88,7 @@ func (m Maker) measured(req Points) (*measured, error) {
 	return d, err
 }
 
-// primary is the metric that is the primary one of most points.
+// primary returns the metric that is the primary one of most points.
 func primary(all []summary.Point) (most string) {
 	counts := map[string]int{}
 	for i := range all {
@@ -139,7 +139,7 @@ func valuesIn(all []summary.Point, metric string) (valued, error) {
 	return v, nil
 }
 
-// noMetric is the error where no point has a value of a metric.
+// noMetric returns the error where no point has a value of a metric.
 func noMetric(all []summary.Point, metric string) error {
 	var known []string
 	for i := range all {
@@ -217,7 +217,7 @@ func (d *measured) cellOf(places []int) cell {
 	return c
 }
 
-// withoutValue is what stands in a place of points without a value: that of them which failed, if one did.
+// withoutValue returns what stands in a place of points without a value: that of them which failed, if one did.
 func (d *measured) withoutValue(places []int) cell {
 	for _, i := range places {
 		p := &d.req.All[i]

@@ -78,7 +78,7 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 	return s, nil
 }
 
-// subjects are what the runs are of.
+// subjects returns what the runs are of.
 func (s *sampled) subjects() []views.Subject {
 	subjects := make([]views.Subject, len(s.found.Runs))
 	for i := range s.found.Runs {
@@ -160,7 +160,7 @@ func (s *sampled) left() {
 	}
 }
 
-// keep are the runs of some groups alone, whose places are made those.
+// keep returns the runs of some groups alone, whose places are made those.
 func (s *sampled) keep(groups []group) (found query.SampledRuns, of []group) {
 	found = s.found
 	found.Runs = nil
@@ -222,7 +222,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	return f, &s.found, nil
 }
 
-// curve is the distribution of a group.
+// curve returns the distribution of a group.
 func (s *sampled) curve(found *query.SampledRuns, g *group, c query.SampleCurve) chart.Series {
 	line := chart.Series{Name: cmp.Or(g.side, g.name), Style: chart.Steps, Marks: make([]chart.Mark, len(c.Steps))}
 	if len(c.Steps) < c.Different { // the samples between two marks are nearer to a straight line than to a step after all of them
@@ -320,7 +320,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	return f, &s.found, nil
 }
 
-// inOrder are the samples of runs without a warning, and those of others.
+// inOrder returns the samples of runs without a warning, and those of others.
 func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) []chart.Series {
 	style := chart.Points
 	if o.Each > 1 {
@@ -338,7 +338,7 @@ func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) []chart
 	return nonEmpty(quiet, warned)
 }
 
-// warnings are the words of warning of runs, each once.
+// warnings returns the words of warning of runs, each once.
 func warnings(of []query.SampledRun) (all []string) {
 	for i := range of {
 		all = append(all, of[i].Warnings...)
@@ -347,7 +347,7 @@ func warnings(of []query.SampledRun) (all []string) {
 	return slices.Compact(all)
 }
 
-// part is the mark of some samples in a row.
+// part returns the mark of some samples in a row.
 func (s *sampled) part(found *query.SampledRuns, o query.SampleOrder, p query.SamplePart) chart.Mark {
 	r := &found.Runs[p.First]
 	k := chart.Mark{X: float64(p.At + 1), Y: p.Median, Low: chart.Unknown(), High: chart.Unknown(), Run: r.RunID, Command: s.ofRun(r.RunID)}
@@ -377,7 +377,7 @@ func (s *sampled) part(found *query.SampledRuns, o query.SampleOrder, p query.Sa
 
 func (s *sampled) quantity(v float64) string { return quantity(v, s.found.Unit, s.found.Metric) }
 
-// boundaries are where runs begin, after the first one: with their names where these are few. Of very many runs there are none.
+// boundaries returns where runs begin, after the first one: with their names where these are few. Of very many runs there are none.
 func (s *sampled) boundaries(found *query.SampledRuns, o query.SampleOrder) (all []chart.Guide) {
 	const most, named = 40, 8
 	if len(found.Runs) > most {

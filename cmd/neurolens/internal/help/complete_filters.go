@@ -32,7 +32,7 @@ var entries = []struct{ prefix, column string }{
 	{"param.", "params"}, {"tag.", "tags"}, {"env.", "env"}, {"env_missing.", "env_missing"}, {"applied.", "applied"},
 }
 
-// filters are the conditions of a filter: a key with its operator, and then a value. An argument that begins as a value of several
+// filters returns the conditions of a filter: a key with its operator, and then a value. An argument that begins as a value of several
 // words goes on as that, and else its last word is a condition of its own.
 func filters(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	at := strings.LastIndexAny(r.typed, " (") + 1
@@ -56,7 +56,7 @@ func filters(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return all, then
 }
 
-// equals are conditions that a key has a value, after the values that were typed before it; before is what the argument has before
+// equals returns conditions that a key has a value, after the values that were typed before it; before is what the argument has before
 // the condition.
 func (r request) equals(before string) []cobra.Completion {
 	key, op, values := condition(r.typed)
@@ -70,7 +70,7 @@ func (r request) equals(before string) []cobra.Completion {
 	return term.Texts(r.valuesOf(key), func(value string) cobra.Completion { return head + valueWord(before+head, last, value) })
 }
 
-// lastComma is where the last comma outside of quotes stands; -1 where there is none.
+// lastComma returns where the last comma outside of quotes stands; -1 where there is none.
 func lastComma(values string) int {
 	at, quoted := -1, false
 	for i, c := range values {
@@ -84,7 +84,7 @@ func lastComma(values string) int {
 	return at
 }
 
-// orFiles is an offer where a file may stand in place of it.
+// orFiles returns an offer where a file may stand in place of it.
 func orFiles(o offer) offer {
 	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 		all, then := o(r)
@@ -112,7 +112,7 @@ func condition(word string) (key, op, values string) {
 	return word[:at], word[at : len(word)-len(values)], values
 }
 
-// conditions are the keys, each with the operator that is most often wanted.
+// conditions returns the keys, each with the operator that is most often wanted.
 func (r request) conditions() []cobra.Completion {
 	var all []cobra.Completion
 	for _, key := range r.ordered() {
@@ -137,7 +137,7 @@ func (r request) conditions() []cobra.Completion {
 	return all
 }
 
-// keys are what filters, groups and orders can all name: the usual columns or, once a letter is typed, all of them; parameters and
+// keys returns what filters, groups and orders can all name: the usual columns or, once a letter is typed, all of them; parameters and
 // tags of the newest runs; the entries of a map after its name.
 func (r request) keys() []cobra.Completion {
 	for _, m := range entries {
@@ -167,7 +167,7 @@ func (r request) keys() []cobra.Completion {
 	return all
 }
 
-// ordered are what filters and orders can name: keys, and any metric.
+// ordered returns what filters and orders can name: keys, and any metric.
 func (r request) ordered() []cobra.Completion {
 	if !strings.HasPrefix(r.typed, filter.MetricPrefix) {
 		return append(r.keys(), described(filter.MetricPrefix, "the median of any metric"))
@@ -175,7 +175,7 @@ func (r request) ordered() []cobra.Completion {
 	return term.Texts(metrics(r), func(m string) cobra.Completion { return filter.MetricPrefix + m })
 }
 
-// columns are the columns of runs that hold one value.
+// columns returns the columns of runs that hold one value.
 func columns(request) []cobra.Completion {
 	var all []cobra.Completion
 	for _, c := range schema.Runs.Columns {
@@ -186,7 +186,7 @@ func columns(request) []cobra.Completion {
 	return all
 }
 
-// allColumns are all of them, and the word for that.
+// allColumns returns all of them, and the word for that.
 func allColumns(request) []cobra.Completion {
 	all := []cobra.Completion{described("all", "every column")}
 	for _, c := range schema.Runs.Columns {
@@ -195,7 +195,7 @@ func allColumns(request) []cobra.Completion {
 	return append(all, described("spread", "1.4826 mad / p50: how much samples vary"))
 }
 
-// orders are keys to sort by, after a - for the largest first.
+// orders returns keys to sort by, after a - for the largest first.
 func orders(r request) []cobra.Completion {
 	at := strings.LastIndex(r.typed, ",") + 1
 	sign := ""
@@ -206,13 +206,13 @@ func orders(r request) []cobra.Completion {
 	return term.Texts(r.ordered(), func(key string) cobra.Completion { return sign + key })
 }
 
-// groups are keys to group by.
+// groups returns keys to group by.
 func groups(r request) []cobra.Completion {
 	r.typed = r.typed[strings.LastIndex(r.typed, ",")+1:]
 	return r.keys()
 }
 
-// valuesOf are values of a key: those that it can have, where these are known, and those of the newest runs.
+// valuesOf returns values of a key: those that it can have, where these are known, and those of the newest runs.
 func (r request) valuesOf(key string) []cobra.Completion {
 	switch key {
 	case filter.KeySession:
@@ -225,8 +225,8 @@ func (r request) valuesOf(key string) []cobra.Completion {
 	return r.textsOf(filter.FieldOf(key))
 }
 
-// valueWord is a text as a value after what an argument has before it. It is in quotes only where it would be something else without, or
-// where a quote was typed: an argument that is one value of several words needs none.
+// valueWord returns a text as a value after what an argument has before it. It is in quotes only where it would be something else without,
+// or where a quote was typed: an argument that is one value of several words needs none.
 func valueWord(head, typed string, value cobra.Completion) string {
 	text := wordOf(value)
 	special := strings.ContainsAny(text, " \t\"(),") || strings.ContainsAny(text[:1], "=<>~") || text == "null"
@@ -274,7 +274,7 @@ func tags(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return all, done
 }
 
-// tagNames are the keys of tags.
+// tagNames returns the keys of tags.
 func tagNames(r request) []cobra.Completion { return r.keysOf("tags")["tags"] }
 
 // values are what follows flags: of one command, or of all that have a flag of that name. Numbers and times are nothing's business.
@@ -329,17 +329,17 @@ var arguments = map[string]offer{
 	"tag": each(selections, tags), "note": first(selections), "rm": first(selections), "restore": first(selections), "bless": first(selections),
 }
 
-// each are offers for the first arguments, the last of them also for all that follow.
+// each returns offers for the first arguments, the last of them also for all that follow.
 func each(all ...offer) offer {
 	return func(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return all[min(len(r.args), len(all)-1)](r)
 	}
 }
 
-// first are offers for the first arguments, after which nothing follows.
+// first returns offers for the first arguments, after which nothing follows.
 func first(all ...offer) offer { return each(append(all, nothing)...) }
 
-// operatorOrders are what the operators of a run are ordered by.
+// operatorOrders returns what the operators of a run are ordered by.
 func operatorOrders(request) (all []cobra.Completion) {
 	for _, key := range summary.OperatorSortKeys() {
 		all = append(all, key, "-"+key)
@@ -347,7 +347,7 @@ func operatorOrders(request) (all []cobra.Completion) {
 	return all
 }
 
-// foreignFormats are the formats that ingest reads.
+// foreignFormats returns the formats that ingest reads.
 func foreignFormats(request) []cobra.Completion {
 	return term.Texts(formats.All(), func(f foreign.Format) cobra.Completion { return described(f.Name, f.About) })
 }

@@ -20,7 +20,7 @@ var sweepEndings = []string{"yaml", "yml"}
 // maxSweep is how much of a file is read: no sweep is longer.
 const maxSweep = 1 << 20
 
-// outlines are the outlines of the sweep files on the line.
+// outlines returns the outlines of the sweep files on the line.
 func (r request) outlines() []sweep.Outline {
 	paths := r.args
 	if f := r.cmd.Flags().Lookup("config"); f != nil && f.Changed {
@@ -59,7 +59,7 @@ func outlineOf(path string) (sweep.Outline, error) {
 // placeholder is what a program on the line has in place of a value.
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// axes are the axes of the sweep file, or of the programs, on the line, each with the values of the file: AXIS=VALUE,VALUE.
+// axes returns the axes of the sweep file, or of the programs, on the line, each with the values of the file: AXIS=VALUE,VALUE.
 func axes(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	name, values, found := strings.Cut(r.typed, "=")
 	var all []cobra.Completion
@@ -87,7 +87,7 @@ func axes(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return all, open
 }
 
-// presets are those of the sweep file on the line.
+// presets returns those of the sweep file on the line.
 func presets(r request) (all []cobra.Completion) {
 	for _, o := range r.outlines() {
 		all = append(all, o.Presets...)
@@ -95,7 +95,7 @@ func presets(r request) (all []cobra.Completion) {
 	return all
 }
 
-// targets are the suites and benchmarks of the sweep file on the line.
+// targets returns the suites and benchmarks of the sweep file on the line.
 func targets(r request) (all []cobra.Completion) {
 	for _, o := range r.outlines() {
 		if o.Suite != "" {
@@ -140,7 +140,7 @@ func settings(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return all, done
 }
 
-// commits are branches and tags, those of the newest commits first.
+// commits returns branches and tags, those of the newest commits first.
 func commits(r request) []cobra.Completion {
 	git := exec.CommandContext(r.cmd.Context(), "git", "-c", "safe.bareRepository=explicit", "for-each-ref", "--format=%(refname:short)", "--sort=-committerdate", "--count=100", "refs/heads", "refs/tags", "refs/remotes")
 	out, err := git.Output()

@@ -114,13 +114,13 @@ func list(all func(r request) []cobra.Completion) offer {
 	}
 }
 
-// wordOf is a completion without its description.
+// wordOf returns a completion without its description.
 func wordOf(c cobra.Completion) string {
 	word, _, _ := strings.Cut(c, "\t")
 	return word
 }
 
-// described is a word with a description, of which the shell shows the first sentence.
+// described returns a word with a description, of which the shell shows the first sentence.
 func described(word, text string) cobra.Completion {
 	text, _, _ = strings.Cut(text, "; ")
 	text, _, _ = strings.Cut(text, ". ")
@@ -227,7 +227,7 @@ func (s completer) function(o offer) cobra.CompletionFunc {
 	}
 }
 
-// nameOf is the path of a command without the program.
+// nameOf returns the path of a command without the program.
 func nameOf(cmd *cobra.Command) string {
 	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
 	return name
@@ -432,7 +432,7 @@ func (r request) textsOf(f filter.Field) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// textOf is a value as filters have it.
+// textOf returns a value as filters have it.
 func textOf(value any, entry string) (text string, ok bool) {
 	switch value := value.(type) {
 	case string:
@@ -449,7 +449,7 @@ func textOf(value any, entry string) (text string, ok bool) {
 	return text, ok && text != ""
 }
 
-// keysOf are the keys that maps have in the newest runs, by the column.
+// keysOf returns the keys that maps have in the newest runs, by the column.
 func (r request) keysOf(columns ...string) map[string][]string {
 	found := map[string]map[string]bool{}
 	for _, run := range r.recent(columns...) {
@@ -471,12 +471,12 @@ func (r request) keysOf(columns ...string) map[string][]string {
 	return keys
 }
 
-// column is what a column has in the newest runs.
+// column returns what a column has in the newest runs.
 func column(name string) func(request) []cobra.Completion {
 	return func(r request) []cobra.Completion { return r.textsOf(filter.Field{Column: schema.RunColumn(name)}) }
 }
 
-// runs are the newest runs: by their ids, and by the ends of these that other commands show.
+// runs returns the newest runs: by their ids, and by the ends of these that other commands show.
 func runs(r request) []cobra.Completion {
 	all := []cobra.Completion{described("last", "the run that started last")}
 	for _, run := range r.recent("run_id", "benchmark", "variant", "status", "started_at") {
@@ -493,7 +493,7 @@ func runs(r request) []cobra.Completion {
 // shortID is how much of a run's id people see.
 const shortID = 8
 
-// sessions are the newest sessions, and the words for them.
+// sessions returns the newest sessions, and the words for them.
 func sessions(r request) []cobra.Completion {
 	all := []cobra.Completion{described("last", "the session that began last"), described("last~1", "the one before it")}
 	seen := map[string]bool{}
@@ -506,7 +506,7 @@ func sessions(r request) []cobra.Completion {
 	return all
 }
 
-// when is a time as people read it; empty where it is not known.
+// when returns a time as people read it; empty where it is not known.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -514,7 +514,7 @@ func when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// metrics are those with a fixed meaning, and those of the newest runs.
+// metrics returns those with a fixed meaning, and those of the newest runs.
 func metrics(r request) []cobra.Completion {
 	var all []cobra.Completion
 	for _, k := range schema.MetricKinds {

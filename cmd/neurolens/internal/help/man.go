@@ -40,7 +40,7 @@ func writeManual(root *cobra.Command, version, dir string) (int, error) {
 // typed are characters that a manual shows in print, as hyphens and quotes, which a shell does not take.
 var typed = strings.NewReplacer(`\-`, `\-`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
 
-// copyable is a page whose commands can be copied into a shell.
+// copyable returns a page whose commands can be copied into a shell.
 func copyable(page string) string {
 	var b strings.Builder
 	for line := range strings.Lines(page) {
@@ -52,7 +52,7 @@ func copyable(page string) string {
 	return b.String()
 }
 
-// manual are the pages, commands first.
+// manual returns the pages, commands first.
 func manual(root *cobra.Command) ([]manPage, error) {
 	var pages []manPage
 	var visit func(cmd *cobra.Command)
@@ -87,7 +87,7 @@ func listed(cmd *cobra.Command) bool { return cmd.IsAvailableCommand() || cmd.Na
 
 func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// commandPage is the help of a command as a page.
+// commandPage returns the help of a command as a page.
 func commandPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	own := cmd.NonInheritedFlags() // before the line of usage, which says whether there are some once they were asked for
@@ -117,7 +117,7 @@ func commandPage(cmd *cobra.Command) string {
 	return b.String() + "# SEE ALSO\n" + also + "\n"
 }
 
-// seeAlso are the names of pages of a section.
+// seeAlso returns the names of pages of a section.
 func seeAlso(names []string, section string) string {
 	return strings.Join(term.Texts(names, func(name string) string { return "**" + plainly(name) + "**(" + section + ")" }), ", ")
 }
@@ -147,7 +147,7 @@ func options(b *strings.Builder, heading string, flags *pflag.FlagSet) {
 	})
 }
 
-// topicPage is a page of docs as one of the manual: without links, and with lists in place of tables, which no terminal is wide
+// topicPage returns a page of docs as one of the manual: without links, and with lists in place of tables, which no terminal is wide
 // enough for.
 func topicPage(root *cobra.Command, t topic, page string) string {
 	var b strings.Builder
@@ -178,7 +178,7 @@ func topicPage(root *cobra.Command, t topic, page string) string {
 	return b.String() + "\n# SEE ALSO\n" + seeAlso([]string{root.Name(), root.Name() + "-help"}, commandSection) + "\n"
 }
 
-// item is a row of a table as an item of a list: its first cell, and below it the others.
+// item returns a row of a table as an item of a list: its first cell, and below it the others.
 func item(row []string) string {
 	text := "**" + plainly(row[0]) + "**\n"
 	for _, cell := range row[1:] {
@@ -192,10 +192,10 @@ func item(row []string) string {
 // marks are what Markdown takes for its own.
 var marks = regexp.MustCompile("[\\\\`*_{}\\[\\]()#+!:|&<>~-]")
 
-// plainly is a text in which Markdown finds nothing.
+// plainly returns a text in which Markdown finds nothing.
 func plainly(text string) string { return marks.ReplaceAllString(text, `\$0`) }
 
-// plainBlocks is the text of a help, whose indented lines stay as they are.
+// plainBlocks returns the text of a help, whose indented lines stay as they are.
 func plainBlocks(text string) string {
 	var b strings.Builder
 	code := false

@@ -33,12 +33,12 @@ func ArgumentsError(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%sthere is no command %q%s", lead, word, commandHint(cmd, word))
 }
 
-// pathOf is a command as errors call it: without the name of the program.
+// pathOf returns a command as errors call it: without the name of the program.
 func pathOf(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
 
-// commandHint is what follows the complaint about a command that is not there.
+// commandHint returns what follows the complaint about a command that is not there.
 func commandHint(cmd *cobra.Command, word string) string {
 	table := commands
 	if cmd.HasParent() {
@@ -74,7 +74,7 @@ func looksLikeBenchmark(word string) bool {
 	return false
 }
 
-// FlagError is an error about flags, with what was probably meant.
+// FlagError returns an error about flags, with what was probably meant.
 func FlagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if number := term.WantedNumber(err); number != "" && errors.As(err, &invalid) {
@@ -115,10 +115,10 @@ func programHint(cmd *cobra.Command, flag string) string {
 	return fmt.Sprintf(" if it is a flag of %s: neurolens bench -- %s %s", words[0], strings.Join(words, " "), flag)
 }
 
-// helpHint is what follows a complaint where nothing better is known.
+// helpHint returns what follows a complaint where nothing better is known.
 func helpHint(cmd *cobra.Command) string { return "; " + cmd.CommandPath() + " --help lists them" }
 
-// flagHint is what follows the complaint about a flag that is not there.
+// flagHint returns what follows the complaint about a flag that is not there.
 func flagHint(cmd *cobra.Command, name string, single bool) string {
 	for _, table := range []map[string]string{flagsOf[cmd.Name()], flags} {
 		hint, ok := table[name]
@@ -144,7 +144,7 @@ func flagHint(cmd *cobra.Command, name string, single bool) string {
 	return helpHint(cmd)
 }
 
-// owners are the commands that have a flag.
+// owners returns the commands that have a flag.
 func owners(root *cobra.Command, flag string) (names []string) {
 	for _, cmd := range root.Commands() {
 		if cmd.IsAvailableCommand() && cmd.Flags().Lookup(flag) != nil {
@@ -154,7 +154,7 @@ func owners(root *cobra.Command, flag string) (names []string) {
 	return names
 }
 
-// suggestName is the name that a word is the beginning of, if it is of one alone, else the one that is spelt like it.
+// suggestName returns the name that a word is the beginning of, if it is of one alone, else the one that is spelt like it.
 func suggestName(word string, names []string) string {
 	const least = 3 // letters, to be taken for a beginning
 	begun, found := "", 0

@@ -125,7 +125,7 @@ func shown(args []string, width int) (string, error) {
 	return text, nil
 }
 
-// names are the topics and commands.
+// names returns the topics and commands.
 func names(root *cobra.Command) []string {
 	found := topicNames()
 	for _, c := range root.Commands() {
@@ -136,7 +136,7 @@ func names(root *cobra.Command) []string {
 	return found
 }
 
-// offered is what a shell offers: the commands below those that are typed, or topics and commands. Words are hundreds, and are offered
+// offered returns what a shell offers: the commands below those that are typed, or topics and commands. Words are hundreds, and are offered
 // to whoever has begun one.
 func offered(root *cobra.Command, args []string, typed string) (found []string) {
 	if len(args) > 0 {
@@ -163,12 +163,12 @@ var (
 	indexGroup = regexp.MustCompile(`^\| ([^\[|]+) \| \|$`)
 )
 
-// besides are the pages that are beside the code of what they explain, in upper case: COLUMNS.md is the topic columns.
+// besides returns the pages that are beside the code of what they explain, in upper case: COLUMNS.md is the topic columns.
 func besides() map[string]string {
 	return map[string]string{"columns": query.ColumnsPage, "stored": runner.StoredPage}
 }
 
-// topics are the pages that the index of docs lists and the program has, in its order.
+// topics returns the pages that the index of docs lists and the program has, in its order.
 func topics() ([]topic, error) {
 	index, err := docs.Pages.ReadFile("README.md")
 	if err != nil {
@@ -193,7 +193,7 @@ func topics() ([]topic, error) {
 	return all, nil
 }
 
-// text is the page of a topic.
+// text returns the page of a topic.
 func (t topic) text() (string, error) {
 	if page, beside := besides()[t.name]; beside {
 		return page, nil
@@ -218,7 +218,7 @@ func named(all []topic, name string) (topic, bool) {
 	return all[at], true
 }
 
-// topicNames are the names of the topics.
+// topicNames returns the names of the topics.
 func topicNames() []string {
 	all, err := topics()
 	if err != nil {
@@ -250,7 +250,7 @@ func topicList(all []topic, width int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// rendered is a page for a terminal of so many columns: plain text, with code as it is.
+// rendered returns a page for a terminal of so many columns: plain text, with code as it is.
 func rendered(page string, width int) string {
 	var out, paragraph []string
 	flush := func() {
@@ -320,13 +320,13 @@ func inline(text string) string {
 	return strings.NewReplacer("`", "", "**", "", `\|`, "|").Replace(text)
 }
 
-// cells are those of a row of a table.
+// cells returns those of a row of a table.
 func cells(row string) []string {
 	parts := strings.Split(strings.ReplaceAll(strings.Trim(row, "|"), `\|`, "\x00"), "|")
 	return term.Texts(parts, func(cell string) string { return strings.ReplaceAll(strings.TrimSpace(inline(cell)), "\x00", "|") })
 }
 
-// wrapped are the lines of a text that begin with an indent.
+// wrapped returns the lines of a text that begin with an indent.
 func wrapped(text, indent string, width int) []string {
 	lines := term.Wrapped(text, width-len(indent))
 	for i := range lines {
@@ -335,7 +335,7 @@ func wrapped(text, indent string, width int) []string {
 	return lines
 }
 
-// tableLines are a table with columns where it fits, else a paragraph for each row.
+// tableLines returns a table with columns where it fits, else a paragraph for each row.
 func tableLines(table [][]string, width int) []string {
 	widths := make([]int, len(table[0]))
 	for _, row := range table {

@@ -108,7 +108,7 @@ func meanings(word string) ([]meaning, error) {
 	return found, err
 }
 
-// withUnit is a text with the unit of what it explains.
+// withUnit returns a text with the unit of what it explains.
 func withUnit(text, unit string) string {
 	switch unit {
 	case "":
@@ -125,7 +125,7 @@ type tableRow struct {
 	cells   []string
 }
 
-// rowsOf are the rows of the tables of a page, without their heads.
+// rowsOf returns the rows of the tables of a page, without their heads.
 func rowsOf(page string) []tableRow {
 	var all []tableRow
 	heading, inside := "", false
@@ -145,7 +145,7 @@ func rowsOf(page string) []tableRow {
 	return all
 }
 
-// explained is what a word means, for a terminal of so many columns; empty where it means nothing.
+// explained returns what a word means, for a terminal of so many columns; empty where it means nothing.
 func explained(word string, width int) (string, error) {
 	all, err := meanings(word)
 	if err != nil {
@@ -169,7 +169,7 @@ func explained(word string, width int) (string, error) {
 // oneWord matches a term that you can type without quotes.
 var oneWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
 
-// words are all words that help explains, in alphabetical order; terms of the glossary only if they are one word.
+// words returns all words that help explains, in alphabetical order; terms of the glossary only if they are one word.
 func words() []string {
 	all, err := allMeanings()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// bisectedChange is the change with its interval: +14.8 % (+14.1 +15.6).
+// bisectedChange returns the change with its interval: +14.8 % (+14.1 +15.6).
 func bisectedChange(s bisect.Step) string {
 	if s.Confidence == 0 {
 		return ""
@@ -34,7 +34,7 @@ type BisectAnswer struct {
 	Reader views.Reader
 }
 
-// View is the answer for people.
+// View returns the answer for people.
 func (b BisectAnswer) View() term.View {
 	v := term.View{Above: []string{b.headline()}, Below: b.below()}
 	if len(b.End.Candidates) == 0 {
@@ -56,7 +56,7 @@ func (b BisectAnswer) View() term.View {
 	return v
 }
 
-// next are the commands to type next.
+// next returns the commands to type next.
 func (b BisectAnswer) next(first bisect.Finding) []string {
 	commands := []string{"next  git show " + views.ShortCommit(first.Commit.ID)}
 	if session := first.Step.Session; session != "" {
@@ -84,7 +84,7 @@ func (b BisectAnswer) headline() string {
 	}
 }
 
-// cells are those of a row: of a commit, or of a point in which the ends do not differ.
+// cells returns those of a row: of a commit, or of a point in which the ends do not differ.
 func (b BisectAnswer) cells(f bisect.Finding, commits bool) []term.Cell {
 	change, interval, blocks := term.Unknown, term.Unknown, term.Unknown
 	if f.Step.Confidence > 0 {
@@ -147,7 +147,7 @@ type bisectRow struct {
 	end    bisect.End
 }
 
-// BisectRows are the answer of a search that has ended.
+// BisectRows returns the answer of a search that has ended.
 func BisectRows(search *bisect.Search, end bisect.End) []bisectRow {
 	var rows []bisectRow
 	for _, f := range search.Findings(end) {
@@ -156,7 +156,7 @@ func BisectRows(search *bisect.Search, end bisect.End) []bisectRow {
 	return rows
 }
 
-// BisectFields are the columns of the answer.
+// BisectFields returns the columns of the answer.
 func BisectFields() []answer.Field[bisectRow] {
 	field, text := answer.NewField[bisectRow], answer.TextField[bisectRow]
 	integer := func(name, meaning string, of func(*bisectRow) int) answer.Field[bisectRow] {
@@ -239,7 +239,7 @@ func (p *BisectProgress) shows(line string) {
 	}
 }
 
-// number is the step that is being taken, of about how many.
+// number returns the step that is being taken, of about how many.
 func (p *BisectProgress) number() string {
 	return fmt.Sprintf("step %d of about %d", len(p.search.Steps)+1, max(p.search.Total(), len(p.search.Steps)+1))
 }
@@ -286,7 +286,7 @@ func (p *BisectProgress) Step(step bisect.Step) {
 	p.say(number + ": " + stepText(step, p.commit))
 }
 
-// stepText is the commit, what was measured and what it is like.
+// stepText returns the commit, what was measured and what it is like.
 func stepText(s bisect.Step, c worktree.Commit) string {
 	var parts []string
 	if change := bisectedChange(s); change != "" {
@@ -309,7 +309,7 @@ func likeText(s bisect.Step) string {
 	return "skipped: " + s.Reason
 }
 
-// commitText is a commit as people know it: abc1234 "subject".
+// commitText returns a commit as people know it: abc1234 "subject".
 func commitText(c worktree.Commit) string {
 	return views.ShortCommit(c.ID) + ` "` + c.Subject + `"`
 }

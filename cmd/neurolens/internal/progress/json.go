@@ -98,7 +98,7 @@ func (j *jsonReporter) reference(e runner.Event) {
 	})
 }
 
-// point is what makes the point of a launch.
+// point returns what makes the point of a launch.
 func (j *jsonReporter) point(l sweep.Launch) map[string]any {
 	is, point := pointOf(l.Point), map[string]any{}
 	for _, name := range append(slices.Clone(pointColumns), "params") {

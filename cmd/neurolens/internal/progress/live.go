@@ -252,7 +252,7 @@ func (s liveState) view(columns int, color bool) []string {
 	return lines
 }
 
-// barLine is the bar with the counts of the session. Where there is little room, words go from the end; what is left
+// barLine returns the bar with the counts of the session. Where there is little room, words go from the end; what is left
 // over is the bar's.
 func (s liveState) barLine(columns int, paint func(code, text string) string) string {
 	parts := []string{fmt.Sprintf("%s/%s", term.Thousands(s.done), term.Thousands(s.launches))}
@@ -289,7 +289,7 @@ func (s liveState) barLine(columns int, paint func(code, text string) string) st
 	return term.Gap + bar(done/float64(max(s.launches, 1)), min(room, most)) + term.Gap + words
 }
 
-// bar is a bar of so many columns, filled to an eighth of a column.
+// bar returns a bar of so many columns, filled to an eighth of a column.
 func bar(fraction float64, width int) string {
 	eighths := min(max(int(fraction*float64(width)*8), 0), 8*width)
 	text := strings.Repeat("█", eighths/8)
@@ -299,7 +299,7 @@ func bar(fraction float64, width int) string {
 	return text + strings.Repeat("░", width-ansi.StringWidth(text))
 }
 
-// nowText is what runs now. Where there is little room the repeat goes first, then the time it takes.
+// nowText returns what runs now. Where there is little room the repeat goes first, then the time it takes.
 func (s liveState) nowText(columns, width int) string {
 	name, repeat, stage, elapsed := term.Pad(s.name, width, false), "", term.Gap+string(s.stage), s.elapsedText()
 	switch {
@@ -322,7 +322,7 @@ func (s liveState) nowText(columns, width int) string {
 	return name + stage
 }
 
-// elapsedText is the time in the stage, after a gap; empty at its beginning.
+// elapsedText returns the time in the stage, after a gap; empty at its beginning.
 func (s liveState) elapsedText() string {
 	if s.elapsed < time.Second {
 		return ""
@@ -330,7 +330,7 @@ func (s liveState) elapsedText() string {
 	return term.Gap + clockText(s.elapsed)
 }
 
-// clockText is a time that passes, to the second: 14 s, 3 min 20 s, 1 h 05 min.
+// clockText returns a time that passes, to the second: 14 s, 3 min 20 s, 1 h 05 min.
 func clockText(d time.Duration) string {
 	seconds := int(d.Round(time.Second) / time.Second)
 	switch {

@@ -65,7 +65,7 @@ func PlanTable(p *runner.Plan, s *sweep.Sweep, sided bool) answer.Table {
 // settingColumns are the last columns of a plan: params, and settings.
 const settingColumns = 4
 
-// settingCells are what a point is measured with: what expressions and scale have made of it, too.
+// settingCells returns what a point is measured with: what expressions and scale have made of it, too.
 func settingCells(p *sweep.Point) []any {
 	params := map[string]any{}
 	for name, value := range p.Params {
@@ -85,7 +85,7 @@ func settingCells(p *sweep.Point) []any {
 	return []any{params, int64(p.Warmup), nil, int64(p.Budget)}
 }
 
-// withoutAlike is a plan without the columns that say nothing: those of which no launch has a value, settings and marks that are the
+// withoutAlike returns a plan without the columns that say nothing: those of which no launch has a value, settings and marks that are the
 // same for all launches, and params, as the points are named by them.
 func withoutAlike(t answer.Table) answer.Table {
 	first := len(t.Columns) - settingColumns
@@ -180,7 +180,7 @@ type description struct {
 // pointColumns are the columns of a point, besides the parameters.
 var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
 
-// PointNames are what the points of a sweep differ in, in words, by their ids: bs=1 seq=64 fp32.
+// PointNames returns what the points of a sweep differ in, in words, by their ids: bs=1 seq=64 fp32.
 func PointNames(s *sweep.Sweep) map[string]string { return describe(s).names }
 
 func describe(s *sweep.Sweep) description {
@@ -207,7 +207,7 @@ func describe(s *sweep.Sweep) description {
 	return d
 }
 
-// ownPoints are the points of a sweep, those that are skipped too, without those that calibrate adds, unless there are no others.
+// ownPoints returns the points of a sweep, those that are skipped too, without those that calibrate adds, unless there are no others.
 func ownPoints(s *sweep.Sweep) []*sweep.Point {
 	var own, all []*sweep.Point
 	for _, p := range s.Planned() {
@@ -221,7 +221,7 @@ func ownPoints(s *sweep.Sweep) []*sweep.Point {
 	return own
 }
 
-// pointOf is what makes a point of a sweep.
+// pointOf returns what makes a point of a sweep.
 func pointOf(p *sweep.Point) query.Point {
 	params := map[string]string{}
 	maps.Copy(params, p.Params)
@@ -246,7 +246,7 @@ func (d description) launch(l sweep.Launch) string {
 	return term.OneLine(name)
 }
 
-// sides are how many launches a point has in a repeat.
+// sides returns how many launches a point has in a repeat.
 func (d description) sides() int {
 	if d.against {
 		return len(sides)
@@ -254,7 +254,7 @@ func (d description) sides() int {
 	return 1
 }
 
-// titleParts are the parts of a title: the suite, if there is one, and what follows it.
+// titleParts returns the parts of a title: the suite, if there is one, and what follows it.
 func titleParts(suite string, others ...string) []string {
 	var parts []string
 	if suite != "" {
@@ -364,12 +364,12 @@ func (d description) seeable(e runner.Event) string {
 		term.Count(blocks, "block"), strings.TrimPrefix(views.Signed(change), "+"), views.ShortRun(d.foresight.Session))
 }
 
-// known is what is known before the first run: what the session can find, and that the machine is busy.
+// known returns what is known before the first run: what the session can find, and that the machine is busy.
 func (d description) known(e runner.Event) []string {
 	return slices.DeleteFunc([]string{d.seeable(e), d.tooFew(), lostText(d.sweep), loadText(e.Env)}, func(line string) bool { return line == "" })
 }
 
-// seeableChange is the change that a session of two sides is likely to find, as a ratio less 1, and with how many blocks; ok is
+// seeableChange returns the change that a session of two sides is likely to find, as a ratio less 1, and with how many blocks; ok is
 // false where no session before it tells.
 func (d description) seeableChange(e runner.Event) (change float64, blocks int, ok bool) {
 	blocks, looks := d.sweep.Repeats, 1

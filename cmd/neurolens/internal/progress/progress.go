@@ -68,7 +68,7 @@ func NewProgress(c Console, s Session) *Progress {
 	return p
 }
 
-// Elapsed is how long it has been since the beginning.
+// Elapsed returns how long it has been since the beginning.
 func (p *Progress) Elapsed() time.Duration { return p.now().Sub(p.started) }
 
 // Observe is told every event of the session.
@@ -96,14 +96,14 @@ func (p *Progress) Close(result runner.Result) {
 	}
 }
 
-// CommandLine is a command line of bench as it was typed. It is empty if the sweep came on standard input.
+// CommandLine returns a command line of bench as it was typed. It is empty if the sweep came on standard input.
 func CommandLine(args []string) string { return again(args, 0) }
 
-// WithRepeats is a command line of bench with another number of repeats, to be typed again. args are its words, without the
+// WithRepeats returns a command line of bench with another number of repeats, to be typed again. args are its words, without the
 // name of the program; what stands behind -- is a program's own. It is empty where the sweep came on standard input.
 func WithRepeats(args []string, repeats int) string { return again(args, repeats) }
 
-// again is a command line of bench, with another number of repeats unless that is 0.
+// again returns a command line of bench, with another number of repeats unless that is 0.
 func again(args []string, repeats int) string {
 	own := len(args)
 	if dash := slices.Index(args, "--"); dash >= 0 {
@@ -150,7 +150,7 @@ func startLine(start time.Duration, sw *sweep.Sweep, points []query.SessionPoint
 	return ""
 }
 
-// Earlier are the runs of earlier sessions that a session goes on from.
+// Earlier returns the runs of earlier sessions that a session goes on from.
 func Earlier(plan *runner.Plan) (earlier []schema.Run) {
 	for _, p := range plan.Launches {
 		if p.Done != nil {
@@ -196,7 +196,7 @@ func Note(w io.Writer, text string) {
 	}
 }
 
-// LeastRepeats is the smallest number of repeats that a point has, apart from controls.
+// LeastRepeats returns the smallest number of repeats that a point has, apart from controls.
 func LeastRepeats(s *sweep.Sweep) int {
 	least := s.Repeats
 	for i := range s.Points {

@@ -56,7 +56,7 @@ func filledName(name string, parameters map[string]string) string {
 	return strings.NewReplacer(pairs...).Replace(name)
 }
 
-// View is the table at the end of bench.
+// View returns the table at the end of bench.
 func (s Summary) View(points []query.SessionPoint) term.View {
 	different := term.CountDistinct(term.Texts(points, func(p query.SessionPoint) string { return p.PointID })) // each is one side of a point
 	points, calibration := s.split(points)
@@ -155,7 +155,7 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 	return own, calibration
 }
 
-// nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
+// nextCommands returns those to type next. They name the session, for the last one need not be this: another may have begun,
 // or one have been imported that says a later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	commands := []string{"ls " + s.Filter()}
@@ -208,7 +208,7 @@ func (s Summary) counts() string {
 	return text
 }
 
-// pointWords are the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
+// pointWords returns the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
 // Each word is explained once below the table.
 func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (words string, failed bool) {
 	ended := maps.Clone(p.Statuses)
@@ -267,7 +267,7 @@ func exitLine(points []query.SessionPoint) string {
 	return ""
 }
 
-// wordsOf are the warnings of a point, and what its samples are where they are no single measurements.
+// wordsOf returns the warnings of a point, and what its samples are where they are no single measurements.
 func wordsOf(p *query.SessionPoint) []string {
 	if p.Level != schema.LevelMean {
 		return p.Warnings
@@ -275,7 +275,7 @@ func wordsOf(p *query.SessionPoint) []string {
 	return append(slices.Clone(p.Warnings), views.Means)
 }
 
-// common are the warnings that every point has, where there are several: they say nothing about a point.
+// common returns the warnings that every point has, where there are several: they say nothing about a point.
 func common(points []query.SessionPoint) []string {
 	if len(points) < 2 {
 		return nil
@@ -290,7 +290,7 @@ func common(points []query.SessionPoint) []string {
 // rowWords is how many warnings a row names; how many more there are it counts.
 const rowWords = 2
 
-// calibrationLines are a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
+// calibrationLines returns a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
 // other points.
 func calibrationLines(points []query.SessionPoint, notes views.Notes, everywhere []string) []string {
 	var rows [][2]string
@@ -333,12 +333,12 @@ func (s Summary) Read(ctx context.Context, db *query.DB) (points []query.Session
 	return points, absent, nil
 }
 
-// Table is the summary for programs.
+// Table returns the summary for programs.
 func (s Summary) Table(points []query.SessionPoint) answer.Table {
 	return answer.TableOf(append(query.SessionPointFields(), query.SessionMetricFields(s.Metrics)...), points)
 }
 
-// counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
+// counted returns the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
 // were of other code, are not what it shows.
 func (s Summary) counted() []string {
 	var all []string
@@ -359,7 +359,7 @@ func (s Summary) Stream(ctx context.Context, db *query.DB, w io.Writer) error {
 	return err
 }
 
-// named are the metrics that are looked for among those of the runs: those that were asked for, or the primary ones of points
+// named returns the metrics that are looked for among those of the runs: those that were asked for, or the primary ones of points
 // whose ok runs have none.
 func (s Summary) named(points []query.SessionPoint) []string {
 	if len(s.Metrics) > 0 {
@@ -405,7 +405,7 @@ type pointRows struct {
 	beside Beside
 }
 
-// besideCells are the cells of a point in the columns of Beside.
+// besideCells returns the cells of a point in the columns of Beside.
 func (r pointRows) besideCells(point int) []term.Cell {
 	if cells, there := r.beside.Cells[Side{r.points[point].PointID, r.points[point].Side}]; there {
 		return cells
@@ -433,7 +433,7 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 	return v
 }
 
-// compact is how a table of several metrics is shown that is too wide; nil of the primary metric.
+// compact returns how a table of several metrics is shown that is too wide; nil of the primary metric.
 func (r pointRows) compact(v term.View, metrics []string, varying []views.Axis, reader views.Reader) func() term.View {
 	if len(metrics) == 0 {
 		return nil
@@ -465,7 +465,7 @@ func (r pointRows) wide(v term.View, metrics []string, varying []views.Axis) ter
 	return v
 }
 
-// runs is the number of the ok runs of a point, and how many of them have values, if that is the same for all metrics.
+// runs returns the number of the ok runs of a point, and how many of them have values, if that is the same for all metrics.
 func (r pointRows) runs(point int) term.Cell {
 	p := &r.points[point]
 	valued := p.Metrics[0].Runs
@@ -489,7 +489,7 @@ func (r pointRows) stacked(v term.View, metrics []string, varying []views.Axis) 
 	return v
 }
 
-// value is what a point has of a metric, by its place and its name.
+// value returns what a point has of a metric, by its place and its name.
 func (r pointRows) value(point, place int, metric string) term.Cell {
 	own := &r.points[point].Metrics[place]
 	return term.Cell{Text: views.QuantityOf(answer.Value(own.Median), own.Unit, metric, "")}

@@ -113,7 +113,7 @@ func loadText(env *schema.Env) string {
 	return fmt.Sprintf("load %.1f on %s: expect noise", *load, term.Count(int(*env.CPUCount), "core"))
 }
 
-// sessionLoad is how many threads wanted to run when the session began; nil where that is not known.
+// sessionLoad returns how many threads wanted to run when the session began; nil where that is not known.
 func sessionLoad(env *schema.Env) *float64 {
 	load, err := strconv.ParseFloat(env.Facts["load.1m"], 64)
 	if err != nil {
@@ -131,7 +131,7 @@ func primary(r *schema.Run) (*schema.Metric, schema.Summary) {
 	return m, stat.Summarize(m.Values())
 }
 
-// resultText is how a run ended, in a few words: of one that is ok what it has of some metrics, of its primary one where none
+// resultText returns how a run ended, in a few words: of one that is ok what it has of some metrics, of its primary one where none
 // is named.
 func resultText(r *schema.Run, metrics []string) string {
 	m, s := primary(r)
@@ -246,7 +246,7 @@ func FileNotes(f runner.Files) []string {
 	return lines
 }
 
-// metricsText is what a run has of metrics, each with its name: latency 412 µs  accuracy 97.9 %  medians of 3.
+// metricsText returns what a run has of metrics, each with its name: latency 412 µs  accuracy 97.9 %  medians of 3.
 func metricsText(r *schema.Run, metrics []string) string {
 	var parts []string
 	samples, same := int64(0), true
@@ -285,7 +285,7 @@ func summaryOf(m *schema.Metric) schema.Summary {
 	return m.Summary
 }
 
-// metricMember is what a run has of metrics, as a member of an object.
+// metricMember returns what a run has of metrics, as a member of an object.
 func metricMember(r *schema.Run, metrics []string) member {
 	all := map[string]any{}
 	for _, metric := range metrics {

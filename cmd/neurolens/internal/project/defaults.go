@@ -18,7 +18,7 @@ import (
 // thresholdFlag is the flag whose default holds only where no sweep says another one.
 const thresholdFlag = "threshold"
 
-// defaultFlags are the flags that a project may give a default, by command. They say how often is measured, how much is shown and
+// defaultFlags returns the flags that a project may give a default, by command. They say how often is measured, how much is shown and
 // what counts. None says which runs an answer is about, what is written or started, or what the exit status means: a script
 // that leaves such a flag out means it.
 func defaultFlags() map[string][]string {
@@ -69,7 +69,7 @@ func (p *Project) readDefaults(n *yaml.Node) error {
 	return nil
 }
 
-// meant is what a name that is not known probably means, else all that are.
+// meant returns what a name that is not known probably means, else all that are.
 func meant(name string, known []string) string {
 	if near := schema.Nearest(name, known); near != "" {
 		return "did you mean " + near + "?"
@@ -104,7 +104,7 @@ func (p *Project) readDefault(command string, m member) error {
 	return nil
 }
 
-// flagOf is the command and the flag of which a key of the file is the default.
+// flagOf returns the command and the flag of which a key of the file is the default.
 func flagOf(key string) (command, flag string, is bool) {
 	rest, is := strings.CutPrefix(key, "defaults.")
 	command, flag, _ = strings.Cut(rest, ".")
@@ -137,7 +137,7 @@ func (p *Project) apply(root *cobra.Command) error {
 	return nil
 }
 
-// Sweep is what the file, and the environment over it, says of keys of a sweep for a command.
+// Sweep returns what the file, and the environment over it, says of keys of a sweep for a command.
 func (p *Project) Sweep(command string) []sweep.Defaults {
 	file := sweep.Defaults{Layer: sweep.LayerProject, Name: p.path, Lines: true, Keys: mapOf()}
 	for _, v := range p.values {
@@ -159,7 +159,7 @@ func (p *Project) Sweep(command string) []sweep.Defaults {
 	return all
 }
 
-// keyOfFlag is the key of a sweep that a flag goes before.
+// keyOfFlag returns the key of a sweep that a flag goes before.
 func keyOfFlag(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
 func mapOf() *yaml.Node { return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"} }

@@ -83,7 +83,7 @@ func Read(s Environment) (*Project, error) {
 	return p, p.apply(s.Command.Root())
 }
 
-// nearestProject is the project file in the working directory or the nearest one above it, as nearestStore looks for a
+// nearestProject returns the project file in the working directory or the nearest one above it, as nearestStore looks for a
 // store; empty where there is none.
 func nearestProject(home string) string {
 	if _, err := os.Lstat(projectFile); !errors.Is(err, fs.ErrNotExist) { // whatever it is, it is what is meant
@@ -116,7 +116,7 @@ func isEmpty(text []byte) bool {
 	return true
 }
 
-// at is a place in the file.
+// at returns a place in the file.
 func (p *Project) at(line int) string { return p.path + ":" + strconv.Itoa(line) }
 
 func (p *Project) errorf(line int, format string, args ...any) error {
@@ -126,7 +126,7 @@ func (p *Project) errorf(line int, format string, args ...any) error {
 // member is a key of a map and its value.
 type member struct{ key, value *yaml.Node }
 
-// members are those of a map, which has at least one.
+// members returns those of a map, which has at least one.
 func (p *Project) members(name string, n *yaml.Node, of string) ([]member, error) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return nil, p.errorf(n.Line, "%swant %s, got %s", name, of, got(n))
@@ -138,7 +138,7 @@ func (p *Project) members(name string, n *yaml.Node, of string) ([]member, error
 	return all, nil
 }
 
-// got is a value as errors call it.
+// got returns a value as errors call it.
 func got(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -191,7 +191,7 @@ func (p *Project) read(root *yaml.Node, formats []string) error {
 	return nil
 }
 
-// fromFile is the value of a key that may be a path, which is one from the folder of the file. A name of an interpreter
+// fromFile returns the value of a key that may be a path, which is one from the folder of the file. A name of an interpreter
 // without a slash is looked for on PATH.
 func (p *Project) fromFile(key, text string) (string, error) {
 	if key != "store" && key != "python" {
@@ -228,7 +228,7 @@ func (p *Project) readThresholds(n *yaml.Node) error {
 	return nil
 }
 
-// value is the value of a key in the file.
+// value returns the value of a key in the file.
 func (p *Project) value(key string) (value, bool) {
 	for _, v := range p.values {
 		if v.key == key {
@@ -238,7 +238,7 @@ func (p *Project) value(key string) (value, bool) {
 	return value{}, false
 }
 
-// Getenv is what a variable says, else what the file says of the key that it stands before.
+// Getenv returns what a variable says, else what the file says of the key that it stands before.
 func (p *Project) Getenv(name string) string {
 	if text := p.environ(name); text != "" {
 		return text
@@ -322,7 +322,7 @@ const (
 // it says nothing.
 type Given func(flag string) (value, typed string)
 
-// Settings are all settings with their origins, in a fixed order: keys that have keys below them are a setting for each. found are
+// Settings returns all settings with their origins, in a fixed order: keys that have keys below them are a setting for each. found are
 // values that hold by themselves, by key.
 func (p *Project) Settings(given Given, found map[string]string) []Setting {
 	var all []Setting
@@ -352,7 +352,7 @@ func (p *Project) settings(k key, given Given, found string) []Setting {
 	return all
 }
 
-// Path is the path of the project file, or empty if there is none.
+// Path returns the path of the project file, or empty if there is none.
 func (p *Project) Path() string { return p.path }
 
 // placeholders are the words that stand for a path in the help of a flag.
@@ -387,7 +387,7 @@ func expandFlags(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// expanded is an environment in which the variables that are paths are replaced.
+// expanded returns an environment in which the variables that are paths are replaced.
 func expanded(environ func(string) string) (func(string) string, error) {
 	paths := map[string]string{}
 	for _, name := range pathVariables {
@@ -408,7 +408,7 @@ func expanded(environ func(string) string) (func(string) string, error) {
 // misnamed is what other tools would take for a project file too.
 const misnamed = "neurolens.yml"
 
-// Remarks are what of the settings is probably not as it was meant, though it is no error.
+// Remarks returns what of the settings is probably not as it was meant, though it is no error.
 func (p *Project) Remarks() []string {
 	var all []string
 	if path := p.unread(); path != "" {
@@ -430,7 +430,7 @@ func (p *Project) Remarks() []string {
 	return all
 }
 
-// unread is a misnamed file here or above that would count, were it a project file; empty where there is none.
+// unread returns a misnamed file here or above that would count, were it a project file; empty where there is none.
 func (p *Project) unread() string {
 	nearer := func(path string) bool { return p.path == "" || len(filepath.Dir(path)) < len(filepath.Dir(p.path)) }
 	if _, err := os.Lstat(misnamed); !errors.Is(err, fs.ErrNotExist) && p.path != projectFile {

@@ -15,7 +15,7 @@ const (
 	StoreHere = "." + string(os.PathSeparator) + storeName
 )
 
-// NearestStore is the store of a project: runs_store in the working directory or, where there is none, in the nearest
+// NearestStore returns the store of a project: runs_store in the working directory or, where there is none, in the nearest
 // directory above that has one, up to the home directory; else the one that could be made here. Above, only one of the
 // same user counts, so that nobody is led to a store that others have put on the way to the root.
 func NearestStore(home string) string {

@@ -31,10 +31,10 @@ var systems = map[string]map[string]string{
 	"plain":   {},
 }
 
-// CISystems are the names of the CI systems, ascending.
+// CISystems returns the names of the CI systems, ascending.
 func CISystems() []string { return []string{"github", "gitlab", "jenkins", "plain"} }
 
-// CIHistories are the words for where the runs are kept; anything else is a folder.
+// CIHistories returns the words for where the runs are kept; anything else is a folder.
 func CIHistories() []string { return []string{"artifact", "branch", "cache", "none"} }
 
 // WorkflowOptions say what is wanted.
@@ -54,7 +54,7 @@ type WorkflowFile struct {
 // plainPath is what a path in the script has: nothing that a shell or YAML would take for something else.
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9._/@+-]+$`)
 
-// WorkflowFiles are the files that have a system measure a sweep.
+// WorkflowFiles returns the files that have a system measure a sweep.
 func WorkflowFiles(o WorkflowOptions) ([]WorkflowFile, error) {
 	of, known := systems[o.System]
 	switch {
@@ -87,7 +87,7 @@ func WorkflowFiles(o WorkflowOptions) ([]WorkflowFile, error) {
 	return all, nil
 }
 
-// filled is a template with what was asked for.
+// filled returns a template with what was asked for.
 func filled(name string, o WorkflowOptions) ([]byte, error) {
 	text, err := templates.ReadFile(path.Join("files", name))
 	if err != nil {
@@ -218,7 +218,7 @@ func (f *placed) undo() {
 	}
 }
 
-// cause is an error of the file system without the path, which the message has already.
+// cause returns an error of the file system without the path, which the message has already.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

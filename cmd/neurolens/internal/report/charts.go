@@ -40,7 +40,7 @@ const (
 	maxScatter = 200 // marks of a scatter: all of them stand in the table
 )
 
-// change is a pair in words.
+// change returns a pair in words.
 func (s *htmlWriter) change(p *summary.Pair) string {
 	text := fmt.Sprintf("%s: %s → %s, %s", s.names.pair(p), quantity(p.Base, p.Unit), quantity(p.Value, p.Unit), changeText(p))
 	if interval := changeInterval(p); interval != "" {
@@ -49,7 +49,7 @@ func (s *htmlWriter) change(p *summary.Pair) string {
 	return text + ", " + p.Verdict
 }
 
-// ofPair is the command that compares a pair alone.
+// ofPair returns the command that compares a pair alone.
 func (s *htmlWriter) ofPair(c *summary.Comparison, p *summary.Pair) string {
 	if c.From != summary.FromSelections {
 		return s.command("ls", s.d.words("point_id="+string(p.PointID))...)
@@ -57,7 +57,7 @@ func (s *htmlWriter) ofPair(c *summary.Comparison, p *summary.Pair) string {
 	return s.command("compare", s.d.compared(c, "point_id="+string(cmp.Or(p.BaseID, p.PointID)), "point_id="+string(p.PointID))...)
 }
 
-// drawn is a chart of a comparison, with the command that draws it.
+// drawn returns a chart of a comparison, with the command that draws it.
 func (s *htmlWriter) drawn(f *chart.Figure, c *summary.Comparison) *Chart {
 	if f.Kind == chart.Forest {
 		f.Notes = append(f.Notes, "The command draws the same pairs, worst first.")
@@ -133,7 +133,7 @@ func (s *htmlWriter) margin(f *chart.Figure, c *summary.Comparison, drawn []*sum
 	}
 }
 
-// mixed are the pairs of a forest, in their order: the first of each verdict, and then as many more as there is room for.
+// mixed returns the pairs of a forest, in their order: the first of each verdict, and then as many more as there is room for.
 func mixed(pairs []*summary.Pair) []*summary.Pair {
 	pairs = slices.DeleteFunc(slices.Clone(pairs), func(p *summary.Pair) bool { return p.Speedup == nil })
 	if len(pairs) <= maxForest {

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// differences are tables of what operators took in points and in their baselines, one for each comparison in which both are profiled.
+// differences returns tables of what operators took in points and in their baselines, one for each comparison in which both are profiled.
 func (a *pictureMaker) differences(profiles []chartdata.Profile) (all []*Table) {
 	byPoint := map[[3]string]*chartdata.Profile{}
 	for i := range profiles {
@@ -46,7 +46,7 @@ func (a *pictureMaker) differences(profiles []chartdata.Profile) (all []*Table) 
 	return all
 }
 
-// difference is a table of operators of points beside those of their baselines, that which differs most first.
+// difference returns a table of operators of points beside those of their baselines, that which differs most first.
 func (a *pictureMaker) difference(place int, baseline string, both [][2]*chartdata.Profile) *Table {
 	t := &Table{ID: fmt.Sprintf("operators-%d", place+1), Title: "Operators against " + baseline, Command: a.ofProfile(), Columns: []Column{
 		{Header: "point"},
@@ -83,7 +83,7 @@ type change struct {
 	base, head *summary.MixPart
 }
 
-// by is how much longer the head took.
+// by returns how much longer the head took.
 func (c *change) by() (ns int64) {
 	if c.head != nil {
 		ns += c.head.DurationNS
@@ -94,7 +94,7 @@ func (c *change) by() (ns int64) {
 	return ns
 }
 
-// changesOf are the operators of two runs, those that differ most first.
+// changesOf returns the operators of two runs, those that differ most first.
 func changesOf(pair [2]*chartdata.Profile) (all []change) {
 	at := map[string]int{}
 	for side, p := range pair {
@@ -125,7 +125,7 @@ func distance(pair [2]*chartdata.Profile) int64 {
 	return max(all[0].by(), -all[0].by())
 }
 
-// together are several operators as one.
+// together returns several operators as one.
 func together(rest []change) *change {
 	side := func(of func(*change) *summary.MixPart) *summary.MixPart {
 		var parts []summary.MixPart
@@ -143,7 +143,7 @@ func together(rest []change) *change {
 	return &change{term.Count(len(rest), "other operator"), base, head}
 }
 
-// changeRow is a row about an operator on two sides.
+// changeRow returns a row about an operator on two sides.
 func changeRow(head *chartdata.Profile, c *change) Row {
 	side := func(p *summary.MixPart) (Cell, string) {
 		if p == nil {
@@ -180,7 +180,7 @@ const (
 	maxOperators = 8  // of each: those that take most, or differ most
 )
 
-// operators is a section about where the time of profiled runs goes, and what of that differs between a point and its baseline.
+// operators returns a section about where the time of profiled runs goes, and what of that differs between a point and its baseline.
 func (a *pictureMaker) operators(ctx context.Context) []Section {
 	if a.err != nil || !slices.ContainsFunc(a.report.Points, func(p summary.Point) bool { return p.Profiled > 0 }) {
 		return nil
@@ -209,7 +209,7 @@ func (a *pictureMaker) operators(ctx context.Context) []Section {
 	return []Section{part}
 }
 
-// ofBoth are the profiled runs of two selections, each with its side.
+// ofBoth returns the profiled runs of two selections, each with its side.
 func (a *pictureMaker) ofBoth(ctx context.Context, base string, head []chartdata.Profile) ([]chartdata.Profile, error) {
 	first, err := a.maker.Profiles(ctx, a.db, base)
 	if err != nil {
@@ -226,10 +226,10 @@ func (a *pictureMaker) ofBoth(ctx context.Context, base string, head []chartdata
 	return all, nil
 }
 
-// ofProfile is the command that lists the operators of the run of a row.
+// ofProfile returns the command that lists the operators of the run of a row.
 func (a *pictureMaker) ofProfile() string { return "neurolens show KEY --ops" + a.reader.OfStores() }
 
-// parts is a table of the operators of each run.
+// parts returns a table of the operators of each run.
 func (a *pictureMaker) parts(profiles []chartdata.Profile) *Table {
 	t := &Table{ID: "operators", Title: "Operators of each point", Command: a.ofProfile(), Text: []string{
 		"The newest profiled run of each point: slowest operators first, the others combined.",
@@ -257,7 +257,7 @@ func (a *pictureMaker) parts(profiles []chartdata.Profile) *Table {
 	return t
 }
 
-// partRow is a row about some operators of a run together.
+// partRow returns a row about some operators of a run together.
 func partRow(p *chartdata.Profile, name string, of []summary.MixPart) Row {
 	sum := sumOf(of)
 	return Row{Key: p.Run.RunID, Cells: []Cell{
@@ -265,7 +265,7 @@ func partRow(p *chartdata.Profile, name string, of []summary.MixPart) Row {
 	}}
 }
 
-// sumOf is what some operators took together.
+// sumOf returns what some operators took together.
 func sumOf(of []summary.MixPart) (sum summary.MixPart) {
 	counted, n := true, int64(0)
 	for i := range of {
@@ -280,7 +280,7 @@ func sumOf(of []summary.MixPart) (sum summary.MixPart) {
 	return sum
 }
 
-// took is a cell of a time.
+// took returns a cell of a time.
 func took(ns int64) Cell {
 	return Cell{Text: term.Quantity(ns, "ns"), Stored: strconv.FormatInt(ns, 10)}
 }

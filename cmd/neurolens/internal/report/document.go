@@ -225,7 +225,7 @@ func (a *Options) Write(d *Document, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// sides are the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
+// sides returns the filters of the base, if there is one, and of the runs that are reported: --against names the base, and so do two
 // arguments as compare takes them, which no run can match both.
 func (a *Options) sides(words []string) (base, head string, err error) {
 	switch base, head, err = filter.TwoSides(a.Against, words); {
@@ -240,7 +240,7 @@ func (a *Options) sides(words []string) (base, head string, err error) {
 	return base, head, nil
 }
 
-// JSONSchema is a JSON Schema (2020-12) of documents, made of their types and of what these say of each member.
+// JSONSchema returns a JSON Schema (2020-12) of documents, made of their types and of what these say of each member.
 func JSONSchema() ([]byte, error) {
 	document := schemaOf(reflect.TypeFor[Document]())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -266,7 +266,7 @@ var plainTypes = map[reflect.Type]map[string]any{
 	reflect.TypeFor[map[string]string]():  {"type": []string{"object", "null"}, "additionalProperties": map[string]any{"type": "string"}},
 }
 
-// schemaOf is the schema of values of a type.
+// schemaOf returns the schema of values of a type.
 func schemaOf(t reflect.Type) map[string]any {
 	if plain, ok := plainTypes[t]; ok {
 		return maps.Clone(plain) // the description of a member is added to it
@@ -296,7 +296,7 @@ type member struct {
 	of        reflect.Type
 }
 
-// membersOf are the members of an object in their order, those of embedded structs in place.
+// membersOf returns the members of an object in their order, those of embedded structs in place.
 func membersOf(t reflect.Type) (all []member) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -76,7 +76,7 @@ var sentences = map[string]func(f *summary.Finding) string{
 	},
 }
 
-// sentence is what a rule found; of a word of warning, its meaning.
+// sentence returns what a rule found; of a word of warning, its meaning.
 func sentence(f *summary.Finding) string {
 	if say, ok := sentences[f.Rule]; ok {
 		return say(f)
@@ -95,7 +95,7 @@ func pairsAre(f *summary.Finding) string {
 	return term.Count(f.Points, "pair") + " " + term.IsAre(f.Points)
 }
 
-// counted is a number of things that have a word in common; empty of none.
+// counted returns a number of things that have a word in common; empty of none.
 func counted(n int, word string) string {
 	if n == 0 {
 		return ""
@@ -103,12 +103,12 @@ func counted(n int, word string) string {
 	return term.Thousands(n) + " " + word
 }
 
-// joined are texts with commas between them, without the empty ones.
+// joined returns texts with commas between them, without the empty ones.
 func joined(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
-// number is a number of a finding; nil where it is not there.
+// number returns a number of a finding; nil where it is not there.
 func number(f *summary.Finding, name string) *float64 {
 	for _, n := range f.Numbers {
 		if n.Name == name {
@@ -118,7 +118,7 @@ func number(f *summary.Finding, name string) *float64 {
 	return nil
 }
 
-// whole is a number of a finding that counts.
+// whole returns a number of a finding that counts.
 func whole(f *summary.Finding, name string) int {
 	if v := number(f, name); v != nil {
 		return int(*v)
@@ -192,7 +192,7 @@ var advices = []advice{
 
 func doctor(Maker, *Document) string { return "neurolens doctor" }
 
-// comparing is the command that compares what the first comparison does.
+// comparing returns the command that compares what the first comparison does.
 func comparing(m Maker, d *Document) string {
 	if len(d.Comparisons) == 0 {
 		return ""
@@ -200,7 +200,7 @@ func comparing(m Maker, d *Document) string {
 	return m.command("compare", d.compared(&d.Comparisons[0])...)
 }
 
-// explaining is the command that ranks what else changed between two selections.
+// explaining returns the command that ranks what else changed between two selections.
 func explaining(m Maker, d *Document) string {
 	if d.Selection.Base == "" {
 		return ""
@@ -208,7 +208,7 @@ func explaining(m Maker, d *Document) string {
 	return m.command("explain", d.compared(&d.Comparisons[0])...)
 }
 
-// compared are the arguments of compare, and of what else takes the same ones, for a comparison; more narrows each selection.
+// compared returns the arguments of compare, and of what else takes the same ones, for a comparison; more narrows each selection.
 func (d *Document) compared(c *summary.Comparison, more ...string) (words []string) {
 	selections := []string{d.Selection.Filter}
 	switch c.From {
@@ -227,7 +227,7 @@ func (d *Document) compared(c *summary.Comparison, more ...string) (words []stri
 	return words
 }
 
-// filterWord is a text as the value of a filter.
+// filterWord returns a text as the value of a filter.
 func filterWord(text string) string {
 	if strings.ContainsAny(text, " \t\n\"'(),<>=!~") {
 		return filter.Quote(text)
@@ -235,7 +235,7 @@ func filterWord(text string) string {
 	return text
 }
 
-// words are the filter of the report and more, as words for a shell.
+// words returns the filter of the report and more, as words for a shell.
 func (d *Document) words(more string) (words []string) {
 	if filter := d.Selection.Filter; more != "" && strings.ContainsAny(filter, " \t\n") {
 		words = append(words, term.ShellWord("("+filter+")"))
@@ -248,7 +248,7 @@ func (d *Document) words(more string) (words []string) {
 	return words
 }
 
-// command is a command about the stores that were named.
+// command returns a command about the stores that were named.
 func (m Maker) command(name string, words ...string) string {
 	return strings.Join(append([]string{"neurolens", name}, words...), " ") + m.Reader.OfStores()
 }
@@ -291,7 +291,7 @@ var importedHints = map[schema.Status]string{
 	schema.StatusTimeout: "it took longer than its benchmark tool allows; raise the deadline there",
 }
 
-// hint is what to do about a failure, in one sentence. imported tells that another tool measured all runs.
+// hint returns what to do about a failure, in one sentence. imported tells that another tool measured all runs.
 func hint(f *summary.Failure, imported bool) string {
 	switch {
 	case imported && !f.Wrong && importedHints[schema.Status(f.Status)] != "":
@@ -304,7 +304,7 @@ func hint(f *summary.Failure, imported bool) string {
 	return hints[schema.Status(f.Status)]
 }
 
-// timeoutKeys are the keys of a sweep to raise for these stages.
+// timeoutKeys returns the keys of a sweep to raise for these stages.
 func timeoutKeys(stages []summary.Text) string {
 	if len(stages) == 0 {
 		return "timeouts of the sweep, or timeout_multiplier"

@@ -102,7 +102,7 @@ func (s *htmlWriter) pictures(id, title string, charts []*Chart) {
 	}
 }
 
-// tallies are what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
+// tallies returns what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
 func (s *htmlWriter) tallies(trends []Trend) (all []Tally) {
 	add := func(n int, of string, tone chart.Tone) {
 		if n > 0 {
@@ -164,7 +164,7 @@ var verdictOrder = []judge.Verdict{
 // toneOf returns the tone of a verdict.
 func toneOf(verdict string) chart.Tone { return chartdata.ToneOf(judge.Verdict(verdict)) }
 
-// amount is a cell of a value.
+// amount returns a cell of a value.
 func amount(v *float64, unit summary.Text) Cell {
 	c := Cell{Text: quantity(v, unit)}
 	if v != nil {
@@ -176,7 +176,7 @@ func amount(v *float64, unit summary.Text) Cell {
 // ratioDigits is how many digits of a ratio that was computed are kept.
 const ratioDigits = 4
 
-// ratio is a cell of a share or a factor.
+// ratio returns a cell of a share or a factor.
 func ratio(v *float64, text string) Cell {
 	c := Cell{Text: text}
 	if v != nil {
@@ -185,7 +185,7 @@ func ratio(v *float64, text string) Cell {
 	return c
 }
 
-// changeCell is a cell of the change of a pair.
+// changeCell returns a cell of the change of a pair.
 func changeCell(p *summary.Pair) Cell {
 	if p.Speedup == nil {
 		return Cell{Text: changeText(p)}
@@ -206,7 +206,7 @@ func (s *htmlWriter) environment() {
 	s.addTable(t)
 }
 
-// factRows are the values of a fact.
+// factRows returns the values of a fact.
 func factRows(fact *summary.Fact, differ bool) (rows []Row) {
 	const most = 8
 	add := func(value string, runs int) {
@@ -369,7 +369,7 @@ func (s *htmlWriter) differences(c *summary.Comparison) {
 // maxFactValues is how many values of a fact on a side are told.
 const maxFactValues = 3
 
-// factValues are the values of a fact on a side.
+// factValues returns the values of a fact on a side.
 func factValues(name string, values []string) string {
 	const most = maxFactValues
 	texts := term.Texts(values[:min(len(values), most)], func(v string) string { return cmp.Or(environmentText(name, v), v) })
@@ -402,7 +402,7 @@ func (s *htmlWriter) trends(trends []Trend) {
 	}
 }
 
-// ranked are the pairs of a comparison: those that changed by verdict, the worst first, and the rest.
+// ranked returns the pairs of a comparison: those that changed by verdict, the worst first, and the rest.
 func (s *htmlWriter) ranked(comparison int) (changed, rest []*summary.Pair) {
 	for i := range s.d.Pairs {
 		p := &s.d.Pairs[i]
@@ -423,7 +423,7 @@ func (s *htmlWriter) ranked(comparison int) (changed, rest []*summary.Pair) {
 	return changed, rest
 }
 
-// factor is how many times as fast, or as slow, a pair is.
+// factor returns how many times as fast, or as slow, a pair is.
 func factor(p *summary.Pair) float64 {
 	if p.Speedup == nil || *p.Speedup <= 0 {
 		return 0
@@ -431,7 +431,7 @@ func factor(p *summary.Pair) float64 {
 	return max(*p.Speedup, 1 / *p.Speedup)
 }
 
-// pairs is a table of pairs.
+// pairs returns a table of pairs.
 func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 	shown := pairs[:min(len(pairs), maxPairs)]
 	t := &Table{ID: id, Title: title, Command: s.ofPoint(), Columns: []Column{
@@ -461,10 +461,10 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 	return t
 }
 
-// ofPoint is the command that shows the runs of a point.
+// ofPoint returns the command that shows the runs of a point.
 func (s *htmlWriter) ofPoint() string { return s.command("ls", s.d.words("point_id~^KEY")...) }
 
-// unitOf is the unit that rows have; empty where they differ.
+// unitOf returns the unit that rows have; empty where they differ.
 func unitOf[Row any](rows []*Row, unit func(r *Row) summary.Text) string {
 	known := summary.Text("")
 	for _, r := range rows {
@@ -500,7 +500,7 @@ func (s *htmlWriter) results() {
 	s.addTable(t)
 }
 
-// sameRuns is how often points were measured where that is the same for all; empty where it is not.
+// sameRuns returns how often points were measured where that is the same for all; empty where it is not.
 func (s *htmlWriter) sameRuns() string {
 	text := runsText(&s.d.Points[0])
 	for i := range s.d.Points {
@@ -514,7 +514,7 @@ func (s *htmlWriter) sameRuns() string {
 // lean is from how many points on a table has the columns alone that are read most: its file grows with them.
 const lean = 1000
 
-// values are the columns of what was measured: the primary metric, how much it varies, and others beside it.
+// values returns the columns of what was measured: the primary metric, how much it varies, and others beside it.
 func (s *htmlWriter) values() (all []pointColumn) {
 	primary := func(p *summary.Point) *summary.Value { return valueOf(p, string(p.Metric)) }
 	names := map[string]bool{}
@@ -545,7 +545,7 @@ func (s *htmlWriter) values() (all []pointColumn) {
 	return all
 }
 
-// others are the metrics beside the primary ones that have columns.
+// others returns the metrics beside the primary ones that have columns.
 func (s *htmlWriter) others(primary map[string]bool) (names []string) {
 	const most = maxColumns - 1
 	p := markdownWriter{d: s.d}

@@ -51,7 +51,7 @@ func (p markdownWriter) title(level int, text string) {
 	fmt.Fprintf(p.w, "%s %s\n\n", strings.Repeat("#", level), term.MarkdownText(text))
 }
 
-// code is a text that is shown as it is, within a line of Markdown.
+// code returns a text that is shown as it is, within a line of Markdown.
 func code(text string) string {
 	text = term.OneLine(text)
 	if !strings.Contains(text, "`") {
@@ -78,7 +78,7 @@ func (p markdownWriter) head() {
 	fmt.Fprintln(p.w)
 }
 
-// headlines are the most important of a report, a line each.
+// headlines returns the most important of a report, a line each.
 func (d *Document) headlines() []string {
 	c := &d.Counts
 	lines := []string{fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), views.StatusCounts(c.ByStatus))}
@@ -181,7 +181,7 @@ func (p markdownWriter) environment() {
 	t.markdown(p.w)
 }
 
-// environmentText is a value of a fact for people.
+// environmentText returns a value of a fact for people.
 func environmentText(name, value string) string {
 	switch name {
 	case "git_commit":
@@ -264,7 +264,7 @@ func (t *Table) markdown(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// cellText is a text as a cell shows it: on one line, and none of its characters ends the cell. Very long ones are cut.
+// cellText returns a text as a cell shows it: on one line, and none of its characters ends the cell. Very long ones are cut.
 func cellText(text string) string {
 	const most = 160
 	if utf8.RuneCountInString(text) > most {
@@ -380,7 +380,7 @@ func (p markdownWriter) failures() {
 	fmt.Fprintln(p.w)
 }
 
-// failureName is how some runs ended, in a word or two.
+// failureName returns how some runs ended, in a word or two.
 func failureName(f *Failure) string {
 	if f.Wrong {
 		return views.WrongResult
@@ -388,7 +388,7 @@ func failureName(f *Failure) string {
 	return f.Status
 }
 
-// ending is a filter of the runs that ended so.
+// ending returns a filter of the runs that ended so.
 func (d *Document) ending(f *Failure) string {
 	switch {
 	case f.Wrong:
@@ -407,7 +407,7 @@ func failureText(f *Failure) string {
 	return fmt.Sprintf("%s of %s. %s.", term.Count(f.Runs, "run"), term.Count(f.Points, "point"), capital(f.Hint))
 }
 
-// causeText is a reason in words, with a point that has it.
+// causeText returns a reason in words, with a point that has it.
 func (p markdownWriter) causeText(c *summary.Cause) string {
 	const most = 200
 	why := strings.Join(strings.Fields(string(c.Error)), " ")
@@ -432,7 +432,7 @@ func (p markdownWriter) findings() {
 	fmt.Fprintln(p.w)
 }
 
-// findingText is a finding, with points that show it where they are not most.
+// findingText returns a finding, with points that show it where they are not most.
 func (p markdownWriter) findingText(f *Finding) string {
 	if len(f.Examples) == 0 || f.Points > p.d.Counts.Rows/2+1 {
 		return f.Text

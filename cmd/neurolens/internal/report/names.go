@@ -58,7 +58,7 @@ func ratioOf(speedup float64, better chart.Better) float64 {
 	return 1 / speedup
 }
 
-// direction is the direction of a mean over the pairs of a comparison: lower if lower is better for any of them, else higher.
+// direction returns the direction of a mean over the pairs of a comparison: lower if lower is better for any of them, else higher.
 func (d *Document) direction(c *summary.Comparison) chart.Better {
 	for i := range d.Pairs {
 		if p := &d.Pairs[i]; &d.Comparisons[p.Comparison] == c && chart.Better(p.Better) == chart.Lower {

@@ -33,7 +33,7 @@ type reason struct {
 	errorKind, error string
 }
 
-// outputs are what failed runs wrote last, of the newest run of each reason that wrote anything.
+// outputs returns what failed runs wrote last, of the newest run of each reason that wrote anything.
 func (a *pictureMaker) outputs(ctx context.Context) (all []Output) {
 	wanted := causes(a.report.Failures)
 	if a.err != nil || len(wanted) == 0 {
@@ -83,7 +83,7 @@ func (a *pictureMaker) outputs(ctx context.Context) (all []Output) {
 	return all
 }
 
-// causes are the reasons that a report names of runs that failed: each with its failure and its place in it.
+// causes returns the reasons that a report names of runs that failed: each with its failure and its place in it.
 func causes(failures []summary.Failure) map[reason][2]int {
 	all := map[reason][2]int{}
 	for i := range failures {
@@ -99,7 +99,7 @@ func causes(failures []summary.Failure) map[reason][2]int {
 	return all
 }
 
-// wrote is what a run wrote last, and where; no lines: nothing is known of it.
+// wrote returns what a run wrote last, and where; no lines: nothing is known of it.
 func (a *pictureMaker) wrote(ctx context.Context, id string) (what, lines string, err error) {
 	d, err := a.db.Show(ctx, id)
 	if err != nil {
@@ -128,7 +128,7 @@ func (a *pictureMaker) wrote(ctx context.Context, id string) (what, lines string
 	return "", "", nil
 }
 
-// lastOfFile are the last lines of a file. One that is damaged has none: a report is no check of a store.
+// lastOfFile returns the last lines of a file. One that is damaged has none: a report is no check of a store.
 func lastOfFile(f *query.Artifact) string {
 	content, err := f.Open()
 	if err != nil {
@@ -153,7 +153,7 @@ func (e *ended) Read(p []byte) (n int, err error) {
 	return n, e.err
 }
 
-// lastOf are the last lines of a text, each cut where it is very long. Empty ones at its end are none of them.
+// lastOf returns the last lines of a text, each cut where it is very long. Empty ones at its end are none of them.
 func lastOf(text io.Reader) string {
 	var lines []string
 	empty := 0

@@ -162,7 +162,7 @@ func (w *writing) section(s *Section) part {
 	return p
 }
 
-// size is how many bytes the tables of some parts take.
+// size returns how many bytes the tables of some parts take.
 func size(parts []part) (n int) {
 	for i := range parts {
 		for _, rows := range parts[i].Rows {
@@ -211,10 +211,10 @@ func (w *writing) chart(c *Chart) (drawn, error) {
 // maxText is how many columns a text is cut at: names of others may have any length.
 const maxText = 300
 
-// line is a text on one line, without what would turn or steer it, and not very long.
+// line returns a text on one line, without what would turn or steer it, and not very long.
 func line(text string) string { return term.Cut(strings.Join(strings.Fields(text), " "), maxText) }
 
-// lines are the last of some lines, each as line has it.
+// lines returns the last of some lines, each as line has it.
 func lines(text string) string {
 	const most = 40
 	all := strings.Split(strings.TrimRight(text, "\n"), "\n")
@@ -225,7 +225,7 @@ func lines(text string) string {
 	return strings.Join(all, "\n")
 }
 
-// command is a command to type, which is there as a whole or not at all.
+// command returns a command to type, which is there as a whole or not at all.
 func command(text string) string {
 	const most = 1000
 	if len(text) > most || term.OneLine(text) != text {
@@ -331,7 +331,7 @@ func (t *Table) row(b *strings.Builder, key string, r *Row) {
 	}
 }
 
-// widths are those of the columns of a long table, of which the last one takes the rest.
+// widths returns those of the columns of a long table, of which the last one takes the rest.
 func (t *Table) widths() string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -345,10 +345,10 @@ func (t *Table) widths() string {
 	return strings.Join(parts, " ")
 }
 
-// oneWord is a text without what separates values of an attribute.
+// oneWord returns a text without what separates values of an attribute.
 func oneWord(text string) string { return strings.ReplaceAll(line(text), ";", ",") }
 
-// escaped is a text within HTML.
+// escaped returns a text within HTML.
 func escaped(text string) string { return template.HTMLEscapeString(line(text)) }
 
 // htmlAttribute writes an attribute, without quotes where its value needs none; nothing of an empty value.
@@ -375,7 +375,7 @@ func isPointID(key string) bool {
 	return len(key) == pointID && strings.Trim(key, "0123456789abcdef") == ""
 }
 
-// idLength is how many characters of ids of points tell those of a page apart.
+// idLength returns how many characters of ids of points tell those of a page apart.
 func (p *Page) idLength() int {
 	var ids []string
 	var add func(s *Section)
@@ -405,7 +405,7 @@ func (p *Page) idLength() int {
 	return n
 }
 
-// short is the beginning of the id of a point; other keys stay as they are.
+// short returns the beginning of the id of a point; other keys stay as they are.
 func (w *writing) short(key string) string {
 	if isPointID(key) {
 		return key[:w.id]
@@ -413,7 +413,7 @@ func (w *writing) short(key string) string {
 	return key
 }
 
-// withShortIDs is a figure whose marks name points as tables do.
+// withShortIDs returns a figure whose marks name points as tables do.
 func (w *writing) withShortIDs(f *chart.Figure) *chart.Figure {
 	shortened := func(all []chart.Series) []chart.Series {
 		all = slices.Clone(all)

@@ -70,7 +70,7 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 // betweenTitles stands between what a chart of package chartdata shows and what all of its values have in common.
 const betweenTitles = " · "
 
-// chart is a figure with a title for this page, and the command that draws it; none where there is nothing to draw, or nothing that
+// chart returns a figure with a title for this page, and the command that draws it; none where there is nothing to draw, or nothing that
 // says anything.
 func (a *pictureMaker) chart(f *chart.Figure, err error, title func(f *chart.Figure) string, words ...string) []*Chart {
 	var refusal chartdata.Refusal
@@ -95,7 +95,7 @@ func (a *pictureMaker) chart(f *chart.Figure, err error, title func(f *chart.Fig
 	return []*Chart{{Figure: f, Command: "neurolens plot " + term.ShellLine(words...) + a.reader.OfStores()}}
 }
 
-// samples are the distributions of the points that changed most, and their samples in the order in which they were taken.
+// samples returns the distributions of the points that changed most, and their samples in the order in which they were taken.
 func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 	ids := chosen(a.report)
 	if len(ids) == 0 {
@@ -127,7 +127,7 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 // memories are the metrics of memory, the one that says most of a model first.
 var memories = []string{"device_memory_peak", "peak_memory"}
 
-// memory is what each run of some points took at most, where they differ in it and it is not what the other charts are of.
+// memory returns what each run of some points took at most, where they differ in it and it is not what the other charts are of.
 func (a *pictureMaker) memory(ctx context.Context, selection, which string) []*Chart {
 	for _, metric := range memories {
 		known := func(p summary.Point) bool {
@@ -155,7 +155,7 @@ func alike(f *chart.Figure) bool {
 	return high-low <= low/100
 }
 
-// chosen are the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
+// chosen returns the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
 func chosen(r *summary.Report) (ids []string) {
 	const enough = 12 // characters of an id: no two points of a store have the same
 	add := func(point summary.Text) {
@@ -198,7 +198,7 @@ func place(p *summary.Pair) int {
 	return slices.Index([]string{string(judge.Regressed), string(judge.Improved), string(judge.Changed)}, p.Verdict)
 }
 
-// ranked are the pairs with a speed-up, the worst first.
+// ranked returns the pairs with a speed-up, the worst first.
 func ranked(pairs []summary.Pair) []*summary.Pair {
 	var all []*summary.Pair
 	for i := range pairs {
@@ -216,7 +216,8 @@ func ranked(pairs []summary.Pair) []*summary.Pair {
 	return all
 }
 
-// spread is how much the runs of a point differ, where it has fewer than 3 how much the samples of a run do; -1 where neither is known.
+// spread returns how much the runs of a point differ, where it has fewer than 3 how much the samples of a run do; -1 where neither is
+// known.
 func spread(p *summary.Point) float64 {
 	v := valueOf(p, string(p.Metric))
 	if known := cmp.Or(v.RunsSpread, v.Spread); known != nil {
@@ -225,7 +226,7 @@ func spread(p *summary.Point) float64 {
 	return -1
 }
 
-// axes are the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.
+// axes returns the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.
 func (a *pictureMaker) axes() []*Chart {
 	req, which := a.points()
 	lines, heat := req, req
@@ -246,7 +247,7 @@ func (a *pictureMaker) axes() []*Chart {
 	}, commandOf("heatmap", "--by", heat.By, req.Filter)...)...)
 }
 
-// selections are the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
+// selections returns the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
 func (a *pictureMaker) selections() (base, head string) {
 	s := &a.report.Selection
 	if s.Base == "" {
@@ -255,7 +256,7 @@ func (a *pictureMaker) selections() (base, head string) {
 	return string(s.Base), string(s.Head)
 }
 
-// points are those that are drawn over axes, of two selections those of the head, and which these are, in words.
+// points returns those that are drawn over axes, of two selections those of the head, and which these are, in words.
 func (a *pictureMaker) points() (req chartdata.Points, which string) {
 	base, head := a.selections()
 	req = chartdata.Points{All: a.report.Points, Filter: head, Sessions: a.report.Selection.Sessions}
@@ -270,7 +271,7 @@ func (a *pictureMaker) points() (req chartdata.Points, which string) {
 	return req, ", of the head"
 }
 
-// commandOf are the words of a chart with a flag, where that has a value.
+// commandOf returns the words of a chart with a flag, where that has a value.
 func commandOf(kind, flag, value, filter string) []string {
 	if value == "" {
 		return []string{kind, filter}
@@ -278,7 +279,7 @@ func commandOf(kind, flag, value, filter string) []string {
 	return []string{kind, flag, value, filter}
 }
 
-// best is the primary metric against another one, where it is known which values of both are better.
+// best returns the primary metric against another one, where it is known which values of both are better.
 func (a *pictureMaker) best() []*Chart {
 	req, which := a.points()
 	if len(req.All) > maxPareto {
@@ -298,7 +299,7 @@ func (a *pictureMaker) best() []*Chart {
 // besideCharts are the metrics that are drawn against the primary one, the most wanted first.
 var besideCharts = []string{"accuracy", "max_error", "energy", "peak_memory", "device_memory_peak", "throughput"}
 
-// metrics are the primary metric of the first points that have one, and the one to draw it against.
+// metrics returns the primary metric of the first points that have one, and the one to draw it against.
 func metrics(points []summary.Point) (primary, other string) {
 	place := len(besideCharts)
 	for i := range points {
@@ -312,7 +313,7 @@ func metrics(points []summary.Point) (primary, other string) {
 	return primary, other
 }
 
-// history is the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
+// history returns the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
 func (a *pictureMaker) history(ctx context.Context) ([]*Chart, []Trend) {
 	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > maxHistory {
 		return nil, nil
@@ -326,7 +327,7 @@ func (a *pictureMaker) history(ctx context.Context) ([]*Chart, []Trend) {
 	return charts, trends(h)
 }
 
-// trends are the last changes of series for the better or the worse.
+// trends returns the last changes of series for the better or the worse.
 func trends(h *history.History) (all []Trend) {
 	for i := range h.Series {
 		changes := h.Series[i].Changes
@@ -349,7 +350,7 @@ func trends(h *history.History) (all []Trend) {
 // maxSaid is how many rows a table of notes, tags and releases has: the newest.
 const maxAnnotations = 50
 
-// annotations is a section with what people said about the sessions of the report; none where nobody did.
+// annotations returns a section with what people said about the sessions of the report; none where nobody did.
 func (a *pictureMaker) annotations(ctx context.Context) []Section {
 	if a.err != nil {
 		return nil

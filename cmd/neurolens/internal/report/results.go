@@ -112,7 +112,7 @@ func repeats(x, other views.Axis) bool {
 	return true
 }
 
-// count is how often a text is among some.
+// count returns how often a text is among some.
 func count(texts []string, text string) (n int) {
 	for _, t := range texts {
 		if t == text {
@@ -122,7 +122,7 @@ func count(texts []string, text string) (n int) {
 	return n
 }
 
-// columns are the metrics of a group that become columns, and those that do not.
+// columns returns the metrics of a group that become columns, and those that do not.
 func (p markdownWriter) columns(g *summary.Group) (metrics, left []string) {
 	asked := p.d.Selection.Metrics
 	wanted := func(metric string, place int) bool {
@@ -145,7 +145,7 @@ type pointColumn struct {
 	cell func(i int, p *summary.Point) Cell
 }
 
-// pointsTable is a table of points: what each is, what was measured and how often, its change from each baseline, and notes.
+// pointsTable returns a table of points: what each is, what was measured and how often, its change from each baseline, and notes.
 func pointsTable(points []summary.Point, axes []views.Axis, measured []pointColumn, runs bool, comparisons []against) *Table {
 	var columns []pointColumn
 	for _, x := range axes {
@@ -179,7 +179,7 @@ func pointsTable(points []summary.Point, axes []views.Axis, measured []pointColu
 // measures is the number of statistics of a metric that have columns.
 const measures = 4
 
-// metricColumns are the first columns of a metric: its median, its 99th percentile, and its variation within and between runs.
+// metricColumns returns the first columns of a metric: its median, its 99th percentile, and its variation within and between runs.
 func metricColumns(points []summary.Point, header string, of func(*summary.Point) *summary.Value, most int) []pointColumn {
 	values := make([]*summary.Value, len(points))
 	for i := range points {
@@ -207,7 +207,7 @@ func valueOf(p *summary.Point, metric string) *summary.Value {
 	return &summary.Value{}
 }
 
-// axisColumn is the column of an axis.
+// axisColumn returns the column of an axis.
 func axisColumn(x views.Axis) Column {
 	c := views.AxisColumn(x)
 	if views.AxisHeaders[x.Name] != "" || slices.Contains(views.RunColumns, x.Name) {
@@ -216,7 +216,7 @@ func axisColumn(x views.Axis) Column {
 	return Column{Header: c.Header, Right: c.Right}
 }
 
-// runsText is how often a point was measured.
+// runsText returns how often a point was measured.
 func runsText(p *summary.Point) string {
 	if p.OKRuns > 0 && p.SamplesMin == nil {
 		return term.Thousands(p.OKRuns)
@@ -228,7 +228,7 @@ func runsText(p *summary.Point) string {
 	return views.RunsTimesSamples(valued, p.OKRuns, p.SamplesMin, p.SamplesMax)
 }
 
-// common are the warnings that every point with a value has, where there are several: they say nothing about a point.
+// common returns the warnings that every point with a value has, where there are several: they say nothing about a point.
 func common(points []summary.Point) map[string]bool {
 	points = slices.DeleteFunc(slices.Clone(points), func(p summary.Point) bool { return p.OKRuns == 0 })
 	words := map[string]bool{}
@@ -248,7 +248,7 @@ func common(points []summary.Point) map[string]bool {
 	return words
 }
 
-// notes are how runs of a point ended that are not ok, and its warnings.
+// notes returns how runs of a point ended that are not ok, and its warnings.
 func notes(p *summary.Point, everywhere map[string]bool) string {
 	var words []string
 	add := func(n int, word string) {
@@ -283,7 +283,7 @@ func notes(p *summary.Point, everywhere map[string]bool) string {
 	return strings.Join(append(words, own...), ", ")
 }
 
-// headline is a comparison in a line.
+// headline returns a comparison in a line.
 func (d *Document) headline(c *summary.Comparison) string {
 	a := &c.All
 	byDifference := ""
@@ -341,7 +341,7 @@ var reasons = map[judge.Reason]string{
 	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values",
 }
 
-// reasonText is a reason in words; of a newer version, its code.
+// reasonText returns a reason in words; of a newer version, its code.
 func reasonText(reason string) string { return cmp.Or(reasons[judge.Reason(reason)], reason) }
 
 // verdictsText says how many pairs have which verdict.
@@ -388,7 +388,7 @@ func (p markdownWriter) ratios(c *summary.Comparison, what string, rows []summar
 	t.markdown(p.w)
 }
 
-// changeAt is the change of the pair at a place; unknown without a place.
+// changeAt returns the change of the pair at a place; unknown without a place.
 func (d *Document) changeAt(place *int) string {
 	if place == nil {
 		return term.Unknown
@@ -396,7 +396,7 @@ func (d *Document) changeAt(place *int) string {
 	return changeText(&d.Pairs[*place])
 }
 
-// pairText is a pair in words.
+// pairText returns a pair in words.
 func (p markdownWriter) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
 	return fmt.Sprintf("%s, %s instead of %s: %s", changeText(pair), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.pair(pair))
@@ -411,7 +411,7 @@ type against struct {
 // pairKey is a point of a comparison.
 type pairKey struct{ point, machine summary.Text }
 
-// columnsOf are the comparisons as columns.
+// columnsOf returns the comparisons as columns.
 func columnsOf(d *Document) []against {
 	all := make([]against, len(d.Comparisons))
 	for i := range d.Comparisons {
@@ -424,7 +424,7 @@ func columnsOf(d *Document) []against {
 	return all
 }
 
-// among are the comparisons of which some points are.
+// among returns the comparisons of which some points are.
 func among(all []against, points []summary.Point) (some []against) {
 	for _, a := range all {
 		for i := range points {
@@ -437,7 +437,7 @@ func among(all []against, points []summary.Point) (some []against) {
 	return some
 }
 
-// cell is the change of a point, with the verdict if there is one.
+// cell returns the change of a point, with the verdict if there is one.
 func (a against) cell(p *summary.Point) Cell {
 	pair := a.pairs[pairKey{p.PointID, p.Machine}]
 	if pair == nil || p.Side == "base" {

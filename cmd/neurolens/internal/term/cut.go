@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// cutColumn are the texts of a column in so many columns of the terminal, cut where they can still be told apart. Where the ends
+// cutColumn returns the texts of a column in so many columns of the terminal, cut where they can still be told apart. Where the ends
 // tell that, as much of what all have in common at the beginning stands before them as there is room for.
 func (v View) cutColumn(c, width int) []string {
 	whole := v.texts(c)
@@ -54,7 +54,7 @@ func CutApart(whole []string, width int) []string {
 	return best
 }
 
-// CutDistinct are texts in one line each, cut to a width so that no two that differ look the same: where CutApart leaves such, they
+// CutDistinct returns texts in one line each, cut to a width so that no two that differ look the same: where CutApart leaves such, they
 // get numbers.
 func CutDistinct(whole []string, width int) []string {
 	return Numbered(whole, CutApart(Texts(whole, OneLine), width), func(text, number string) string { return cutMiddle(text, width-Width(number)) + number })
@@ -120,7 +120,7 @@ func cutAll(texts []string, width int) []string {
 	return Texts(texts, func(text string) string { return cutMiddle(text, width) })
 }
 
-// withoutBeginning are texts with … in place of what all that are not unknown begin with, up to the last word that they share.
+// withoutBeginning returns texts with … in place of what all that are not unknown begin with, up to the last word that they share.
 func withoutBeginning(texts []string) []string {
 	common, begun := "", false
 	for _, text := range texts {
@@ -239,7 +239,7 @@ func (v View) distinct(page Page) laid {
 	return v.behind(Column{Header: "#", Right: true, Fixed: true}, numbers).lay(page)
 }
 
-// behind is the view with its columns behind another one.
+// behind returns the view with its columns behind another one.
 func (v View) behind(first Column, texts []string) View {
 	v.Columns = append([]Column{first}, v.Columns...)
 	rows := make([][]Cell, len(v.Rows))
@@ -275,7 +275,7 @@ func (v View) differ(a, b int) bool {
 	return !slices.Equal(v.Rows[a], v.Rows[b])
 }
 
-// CountDistinct is the number of different texts.
+// CountDistinct returns the number of different texts.
 func CountDistinct(texts []string) int {
 	seen := map[string]bool{}
 	for _, text := range texts {

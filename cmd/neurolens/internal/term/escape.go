@@ -74,7 +74,7 @@ func WantsASCII(getenv func(string) string) bool {
 	return locale != "" && !strings.Contains(locale, "utf-8") && !strings.Contains(locale, "utf8")
 }
 
-// ASCIIWriter is a stream as a terminal without UTF-8 can show it, if it is one.
+// ASCIIWriter returns a stream as a terminal without UTF-8 can show it, if it is one.
 func ASCIIWriter(w io.Writer, isTerminal bool, getenv func(string) string) io.Writer {
 	if !isTerminal || !WantsASCII(getenv) {
 		return w

@@ -44,7 +44,7 @@ func writeSynced(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// plainError is an error of a file operation without the names, which would be those of a temporary file.
+// plainError returns an error of a file operation without the names, which would be those of a temporary file.
 func plainError(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// keys are the names of columns, each once: what stands again is followed by a number, as DuckDB does in a subquery.
+// keys returns the names of columns, each once: what stands again is followed by a number, as DuckDB does in a subquery.
 func keys(columns []answer.Column) []string {
 	taken := map[string]bool{}
 	for _, c := range columns {
@@ -161,7 +161,7 @@ func writeFlatMap(w *bytes.Buffer, m map[string]any) bool {
 	return true
 }
 
-// jsonText is a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity". What would steer
+// jsonText returns a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity". What would steer
 // a terminal is escaped.
 func jsonText(v any) (string, error) {
 	if t, ok := v.(time.Time); ok {
@@ -176,7 +176,7 @@ func jsonText(v any) (string, error) {
 	return Escaped(strings.TrimSuffix(b.String(), "\n"), IsControl), nil
 }
 
-// forJSON is a value with text in place of the numbers that JSON has not; the value itself where that does.
+// forJSON returns a value with text in place of the numbers that JSON has not; the value itself where that does.
 func forJSON(v any) any {
 	if fitsJSON(v) {
 		return v

@@ -51,7 +51,7 @@ var markdownMarks = strings.NewReplacer(
 // markdownNames matches the first two characters of what GitHub takes for a name, or for the number of an issue.
 var markdownNames = regexp.MustCompile(`@[\pL\pN_-]|#[0-9]`)
 
-// MarkdownText is a text as GitHub's Markdown shows it: it makes no element, no link and mentions nobody. Where GitHub
+// MarkdownText returns a text as GitHub's Markdown shows it: it makes no element, no link and mentions nobody. Where GitHub
 // looks at what is shown (names, addresses, numbers of issues), a space without width stands between.
 func MarkdownText(text string) string {
 	return markdownNames.ReplaceAllStringFunc(markdownMarks.Replace(OneLine(text)), func(name string) string { return name[:1] + "&#8203;" + name[1:] })

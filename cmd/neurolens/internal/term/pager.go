@@ -158,7 +158,7 @@ func (a after) Write(b []byte) (int, error) {
 	return a.p.said.Write(b)
 }
 
-// rowsOf is the number of rows of a terminal that a text takes.
+// rowsOf returns the number of rows of a terminal that a text takes.
 func rowsOf(text []byte, columns int) int {
 	rows := 0
 	for line := range bytes.Lines(text) {
@@ -188,7 +188,7 @@ const (
 	usual          = "less"
 )
 
-// programOf is the command line of the pager that a user wants; nil: none.
+// programOf returns the command line of the pager that a user wants; nil: none.
 func programOf(lookup func(string) (string, bool)) []string {
 	if kind, _ := lookup("TERM"); kind == "" || kind == "dumb" {
 		return nil // pagers complain about such a terminal, and wait
@@ -216,7 +216,7 @@ func programOf(lookup func(string) (string, bool)) []string {
 // plain matches a text that a shell only splits into words.
 var plain = regexp.MustCompile(`^[\w\s./:=+,@%-]*$`)
 
-// environ is the environment of a pager: less ends at once where the text fits, keeps colours, and leaves the text on the screen; lv
+// environ returns the environment of a pager: less ends at once where the text fits, keeps colours, and leaves the text on the screen; lv
 // keeps colours.
 func environ(own []string) []string {
 	for _, setting := range []string{"LESS=FRX", "LV=-c"} {

@@ -214,7 +214,7 @@ func (w *pages) csvQuoted(text []byte) {
 	w.buffer.WriteByte('"')
 }
 
-// csvCell is a value in a cell of CSV. Texts alone can be taken for formulas: numbers are what they say.
+// csvCell returns a value in a cell of CSV. Texts alone can be taken for formulas: numbers are what they say.
 func (w *pages) csvCell(v any) string {
 	text := ValueString(v)
 	if _, isText := v.(string); isText && !w.printer.CSVRaw {

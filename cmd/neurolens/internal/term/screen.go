@@ -32,7 +32,7 @@ func NewScreen(w io.Writer, size func() (columns, rows int)) *Screen {
 	return &Screen{w: w, size: size}
 }
 
-// Width is the present width of the terminal.
+// Width returns the present width of the terminal.
 func (s *Screen) Width() int {
 	columns, _ := s.size()
 	return columns
@@ -96,7 +96,7 @@ func (s *Screen) Draw(stays []string, block func(columns int) []string) {
 	s.drawn, s.columns = lines, columns
 }
 
-// height is how many rows the block takes up: a terminal that has become narrower has broken its lines.
+// height returns how many rows the block takes up: a terminal that has become narrower has broken its lines.
 func (s *Screen) height(columns int) int {
 	n := 0
 	for _, line := range s.drawn {

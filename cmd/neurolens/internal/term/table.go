@@ -35,7 +35,7 @@ func TableView(t answer.Table, page Page) View {
 	return Narrowed(v, page)
 }
 
-// Narrowed is a view of a table that shows its first columns alone where not all can be read, and says how many are left out.
+// Narrowed returns a view of a table that shows its first columns alone where not all can be read, and says how many are left out.
 func Narrowed(v View, page Page) View {
 	if page.Whole {
 		return v
@@ -50,7 +50,7 @@ func Narrowed(v View, page Page) View {
 	return v
 }
 
-// TableViewOr is a view of a table, or of a text if the table has no rows.
+// TableViewOr returns a view of a table, or of a text if the table has no rows.
 func TableViewOr(t answer.Table, page Page, none string) View {
 	v := TableView(t, page)
 	if len(t.Rows) == 0 {
@@ -132,7 +132,7 @@ func PairsView(t answer.Table) View {
 	return View{Below: Pairs(lines)}
 }
 
-// ValueString is a value for a program: stored units, the shortest digits that give the number back, RFC 3339 in UTC,
+// ValueString returns a value for a program: stored units, the shortest digits that give the number back, RFC 3339 in UTC,
 // lists and maps as JSON, nothing for NULL.
 func ValueString(v any) string {
 	switch v := v.(type) {
@@ -162,13 +162,13 @@ func ValueString(v any) string {
 // plainEscapes are those of the format plain that are older than \u, and its own escape character.
 var plainEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 
-// plainText is a text for a cell of the format plain: one line without tabs that steers nothing.
+// plainText returns a text for a cell of the format plain: one line without tabs that steers nothing.
 func plainText(text string) string { return Escaped(plainEscapes.Replace(text), IsControl) }
 
 // csvNumber matches the numbers that may begin with a sign.
 var csvNumber = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 
-// csvText is a text for a cell that a spreadsheet must not take for a formula: it gets an apostrophe before it.
+// csvText returns a text for a cell that a spreadsheet must not take for a formula: it gets an apostrophe before it.
 func csvText(text string) string {
 	if text == "" || !strings.Contains("=+-@\t\r", text[:1]) || csvNumber.MatchString(text) {
 		return text

@@ -25,7 +25,7 @@ func InForeground(f *os.File) bool {
 	return err != nil || group == unix.Getpgrp()
 }
 
-// TerminalSize is the size of the terminal that a file is, or that of the smallest one.
+// TerminalSize returns the size of the terminal that a file is, or that of the smallest one.
 func TerminalSize(f *os.File) (columns, rows int) {
 	columns, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil || columns <= 0 || rows <= 0 {
@@ -34,7 +34,7 @@ func TerminalSize(f *os.File) (columns, rows int) {
 	return columns, rows
 }
 
-// TerminalWidth is how wide tables are on a file: as the terminal that it is, else as $COLUMNS says, else as logs show.
+// TerminalWidth returns how wide tables are on a file: as the terminal that it is, else as $COLUMNS says, else as logs show.
 func TerminalWidth(f *os.File, getenv func(string) string) int {
 	if IsTerminal(f) {
 		columns, _ := TerminalSize(f)

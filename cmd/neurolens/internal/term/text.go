@@ -30,7 +30,7 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
-// Width is the number of columns of a terminal that a text takes.
+// Width returns the number of columns of a terminal that a text takes.
 func Width(text string) int { return ansi.StringWidth(text) }
 
 // Heading joins what is said once above a table.
@@ -57,7 +57,7 @@ func Message(text string) string { return cutMiddle(text, longestMessage) }
 // Short returns a text in one line, without its middle where it takes more columns than a name may.
 func Short(text string) string { return cutMiddle(text, longest) }
 
-// ShortNames are the names of different things, each as Short returns it, or cut where they can still be told apart.
+// ShortNames returns the names of different things, each as Short returns it, or cut where they can still be told apart.
 func ShortNames(names []string) []string {
 	if widest(names) <= longest {
 		return names
@@ -65,7 +65,7 @@ func ShortNames(names []string) []string {
 	return CutDistinct(names, longest)
 }
 
-// Pairs are lines of name and value, aligned.
+// Pairs returns lines of name and value, aligned.
 func Pairs(rows [][2]string) []string {
 	width := 0
 	for _, row := range rows {
@@ -78,7 +78,7 @@ func Pairs(rows [][2]string) []string {
 	return lines
 }
 
-// FirstLine is a text up to its first line break.
+// FirstLine returns a text up to its first line break.
 func FirstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
@@ -178,7 +178,7 @@ func Wrapped(line string, width int) []string {
 	return append(lines, strings.TrimRight(current, " "))
 }
 
-// OneLine is a text without what would end the line, turn its direction or steer the terminal.
+// OneLine returns a text without what would end the line, turn its direction or steer the terminal.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

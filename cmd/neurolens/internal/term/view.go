@@ -98,7 +98,7 @@ func (v View) Render(w io.Writer, page Page) {
 	}
 }
 
-// withShortNames is the view with the texts of its table as ShortNames returns them.
+// withShortNames returns the view with the texts of its table as ShortNames returns them.
 func (v View) withShortNames() View {
 	rows := make([][]Cell, len(v.Rows))
 	for i, row := range v.Rows {
@@ -135,7 +135,7 @@ func (v View) renderTable(w io.Writer, page Page) {
 	}
 }
 
-// Leading is a view with the first columns alone, where not all can be read in a terminal of so many columns, and how many
+// Leading returns a view with the first columns alone, where not all can be read in a terminal of so many columns, and how many
 // are left out.
 func (v View) Leading(width int) (first View, left int) {
 	const readable = 12 // columns of the terminal, of a text that is cut
@@ -244,7 +244,7 @@ func (v View) narrow(width int, texts, widths []int) (rooms []int) {
 	return rooms
 }
 
-// sum is the width of a table of columns of these widths.
+// sum returns the width of a table of columns of these widths.
 func sum(widths []int) int {
 	total := -len(Gap)
 	for _, w := range widths {
@@ -253,7 +253,7 @@ func sum(widths []int) int {
 	return total
 }
 
-// widest is the width of the widest text.
+// widest returns the width of the widest text.
 func widest(texts []string) int {
 	width := 0
 	for _, text := range texts {

@@ -73,7 +73,7 @@ func AxesBut(rows []Subject, columns []string, but func(name string) bool) (cons
 	return constants, varying
 }
 
-// AxisOf is what all rows have of something.
+// AxisOf returns what all rows have of something.
 func AxisOf[Row any](rows []Row, name string, value func(*Row) string) Axis {
 	x := Axis{Name: name, Values: make([]string, len(rows))}
 	for i := range rows {
@@ -82,7 +82,7 @@ func AxisOf[Row any](rows []Row, name string, value func(*Row) string) Axis {
 	return x
 }
 
-// AxisText is a value of an axis; the empty text is told from NULL.
+// AxisText returns a value of an axis; the empty text is told from NULL.
 func AxisText(v any) string {
 	if v == "" {
 		return `""`
@@ -90,7 +90,7 @@ func AxisText(v any) string {
 	return term.ValueString(v)
 }
 
-// parameterNames are the names of the parameters that any of some rows has.
+// parameterNames returns the names of the parameters that any of some rows has.
 func parameterNames(rows []Subject) []string {
 	seen := map[string]bool{}
 	for i := range rows {
@@ -123,7 +123,7 @@ func AppendConstant(constants []string, name, value string) []string {
 	return append(constants, value)
 }
 
-// AxisColumn is the column of an axis in a view.
+// AxisColumn returns the column of an axis in a view.
 func AxisColumn(x Axis) term.Column {
 	numbers := !slices.ContainsFunc(x.Values, func(v string) bool {
 		_, err := schema.CanonicalNumber(v)
@@ -161,12 +161,12 @@ func AxisCells(axes []Axis, row int) []term.Cell {
 // RowAMetric is the note of a table that has a row per metric because columns have no room.
 const RowAMetric = "one row per metric: the terminal is too narrow for columns"
 
-// MetricColumn is the column of a metric that stands beside others, whose name is not cut.
+// MetricColumn returns the column of a metric that stands beside others, whose name is not cut.
 func MetricColumn(metric string) term.Column {
 	return term.Column{Header: strings.ToUpper(metric), Right: true, Whole: true}
 }
 
-// AxisCell is the value of a row in the column of an axis.
+// AxisCell returns the value of a row in the column of an axis.
 func AxisCell(x Axis, row int) term.Cell {
 	return term.Cell{Text: OrUnknown(x.Values[row])}
 }

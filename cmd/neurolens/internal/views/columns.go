@@ -84,7 +84,7 @@ func columnOf(name string) column {
 // spreadColumn is the column that no run has: it is made of others.
 const spreadColumn = "spread"
 
-// spreadOf is how much the samples of a run vary, in relation to their median; NULL of a run with one sample.
+// spreadOf returns how much the samples of a run vary, in relation to their median; NULL of a run with one sample.
 func spreadOf(t answer.Table, row []any) any {
 	mad, scattered := row[t.Index("mad")].(float64)
 	median, located := row[t.Index("p50")].(float64)
@@ -98,7 +98,7 @@ func columnNames() []string {
 	return term.Texts(schema.Runs.Columns, func(c *schema.Column) string { return c.Name })
 }
 
-// Stored are the columns of runs that have to be read, each once: the columns that were asked for and, for people, the columns with the
+// Stored returns the columns of runs that have to be read, each once: the columns that were asked for and, for people, the columns with the
 // units of their values and with the place of a run in time.
 func (c Columns) Stored(forPeople bool) []string {
 	var names []string
@@ -121,7 +121,7 @@ func (c Columns) Stored(forPeople bool) []string {
 	return once
 }
 
-// Of are the columns of a page of runs that was read with those of Stored, and those that stand behind them. A parameter that
+// Of returns the columns of a page of runs that was read with those of Stored, and those that stand behind them. A parameter that
 // none of the runs has is an error.
 func (c Columns) Of(t answer.Table, stored int) (answer.Table, error) {
 	var out answer.Table
@@ -174,7 +174,7 @@ func (c column) known(t answer.Table, place int) error {
 	return fmt.Errorf("--columns: no column is named %q, and none of these runs has such a parameter%s", c.entry, hint)
 }
 
-// entriesOf are the names of the entries that any of some runs has in a column.
+// entriesOf returns the names of the entries that any of some runs has in a column.
 func entriesOf(t answer.Table, place int) map[string]bool {
 	seen := map[string]bool{}
 	for _, row := range t.Rows {
@@ -206,7 +206,7 @@ func (c Columns) absent(t answer.Table) (lines []string) {
 	return lines
 }
 
-// Chosen is a table of the columns that were asked for, of runs that were read with those of Stored for people.
+// Chosen returns a table of the columns that were asked for, of runs that were read with those of Stored for people.
 func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View, error) {
 	undated := 0
 	for _, row := range t.Rows {
@@ -255,7 +255,7 @@ func (l Listing) Chosen(c Columns, t answer.Table, stored, total int) (term.View
 	return term.Narrowed(v, l.Reader.Page()), nil
 }
 
-// withColumn is a view with one more column.
+// withColumn returns a view with one more column.
 func (l Listing) withColumn(v term.View, head string, x Axis) term.View {
 	column := AxisColumn(x)
 	column.Header = head
@@ -269,7 +269,7 @@ func (l Listing) withColumn(v term.View, head string, x Axis) term.View {
 	return v
 }
 
-// head is what stands above the column.
+// head returns what stands above the column.
 func (c column) head(r Reader) string {
 	switch {
 	case c.entry != "" && c.name == "params":
@@ -284,7 +284,7 @@ func (c column) head(r Reader) string {
 	return strings.ToUpper(c.name)
 }
 
-// valueText is a value of a column of runs for people; empty where it is not known.
+// valueText returns a value of a column of runs for people; empty where it is not known.
 func (l Listing) valueText(c answer.Column, value any, unit, metric string) string {
 	switch v := value.(type) {
 	case nil:
@@ -306,7 +306,7 @@ func (l Listing) valueText(c answer.Column, value any, unit, metric string) stri
 	return term.ValueText(c, value, "")
 }
 
-// keyOf is the name of a column of groups, or what the table has above it, as one word for both.
+// keyOf returns the name of a column of groups, or what the table has above it, as one word for both.
 func keyOf(name string) string {
 	switch name = strings.ToLower(name); name {
 	case "ok":
@@ -340,7 +340,7 @@ func places(asked, names []string) ([]int, error) {
 	return all, nil
 }
 
-// ChosenGroups is a table of groups, and how it is shown to people, with the columns that were asked for; none is all. Of those
+// ChosenGroups returns a table of groups, and how it is shown to people, with the columns that were asked for; none is all. Of those
 // that were asked for none is left out.
 func (l Listing) ChosenGroups(g query.Grouping, asked []string) (answer.Table, func() term.View, error) {
 	t, shown := answer.TableOf(g.Fields(), g.Groups), l.groups(g)

@@ -42,7 +42,7 @@ func (w Comparison) sideBySide() bool {
 	return len(w.Selection.Metrics) > 1 && len(w.C.Metrics) > 1 && len(w.Selection.By) == 0
 }
 
-// View is the comparison as a table, with the worst first; unchanged points are only counted.
+// View returns the comparison as a table, with the worst first; unchanged points are only counted.
 func (w Comparison) View() term.View {
 	v := term.View{Above: w.head()}
 	var narrow func() ([]term.Column, [][]term.Cell)
@@ -167,7 +167,7 @@ func (w Comparison) subject() []string {
 	return term.Heading(append(w.constants(true), text))
 }
 
-// constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
+// constants returns the fields in which all rows are equal: those in which all points are, or those in which others differ or
 // may.
 func (w Comparison) constants(common bool) []string {
 	axis := w.Selection.Axis

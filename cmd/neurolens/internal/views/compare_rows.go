@@ -113,7 +113,7 @@ func verdictCell(v judge.Verdict) term.Cell {
 	return term.Cell{Text: string(v), Won: v == judge.Improved}
 }
 
-// pointChange is the change of a row: a ratio, or a difference in the unit of the row. The method follows if the medians of the sides
+// pointChange returns the change of a row: a ratio, or a difference in the unit of the row. The method follows if the medians of the sides
 // contradict the change.
 func pointChange(r *compare.Row) string {
 	e := r.Estimates
@@ -137,7 +137,7 @@ func methodFlag(r *compare.Row) string {
 	return ""
 }
 
-// intervalText is the interval of a change.
+// intervalText returns the interval of a change.
 func intervalText(r *compare.Row) string {
 	if e := r.Estimates; e != nil && known(e) {
 		return Interval(e.Low, e.High, r.Scale, r.Unit)
@@ -145,7 +145,7 @@ func intervalText(r *compare.Row) string {
 	return term.Unknown
 }
 
-// noiseText is what the runs of a side differ by.
+// noiseText returns what the runs of a side differ by.
 func noiseText(r *compare.Row) string {
 	switch e := r.Estimates; {
 	case e == nil || !Finite(e.Noise):
@@ -157,7 +157,7 @@ func noiseText(r *compare.Row) string {
 	}
 }
 
-// valueText is the value of a side.
+// valueText returns the value of a side.
 func valueText(r *compare.Row, m *compare.Measured) string {
 	if m == nil || m.Value == nil {
 		return term.Unknown
@@ -199,7 +199,7 @@ func runsText(r *compare.Row) string {
 	return base + " " + head
 }
 
-// wordOf is the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
+// wordOf returns the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
 // first flag: a row has room for one word.
 func wordOf(r *compare.Row) string {
 	word := string(r.Reason)
@@ -222,7 +222,7 @@ func wordOf(r *compare.Row) string {
 	return word
 }
 
-// valuesAt are axes of some rows, by their places.
+// valuesAt returns axes of some rows, by their places.
 func valuesAt(varying []Axis, places []int) []Axis {
 	chosen := make([]Axis, len(varying))
 	for k, x := range varying {
@@ -329,7 +329,7 @@ func (w Comparison) better(metric string) string {
 	return strings.Join(slices.Collect(maps.Keys(better)), "")
 }
 
-// deadZone is the difference of a metric below which there is none, as it was given: an amount is another share of each point.
+// deadZone returns the difference of a metric below which there is none, as it was given: an amount is another share of each point.
 // It is empty where every difference counts.
 func (w Comparison) deadZone(metric string) string {
 	switch threshold, same := w.C.Thresholds[metric]; {
@@ -348,7 +348,7 @@ func (w Comparison) deadZone(metric string) string {
 	}
 }
 
-// differences are lines about metrics that are compared by ratio. A line counts the points that are compared by difference instead,
+// differences returns lines about metrics that are compared by ratio. A line counts the points that are compared by difference instead,
 // because of values of 0 or less, and has their threshold.
 func (w Comparison) differences() (lines []string) {
 	for _, metric := range w.C.Metrics {

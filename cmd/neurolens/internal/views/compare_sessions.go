@@ -136,7 +136,7 @@ func (w Comparison) together() string {
 	return "measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)"
 }
 
-// apartText is a duration, such as the time between two sessions, rounded up to whole units.
+// apartText returns a duration, such as the time between two sessions, rounded up to whole units.
 func apartText(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:

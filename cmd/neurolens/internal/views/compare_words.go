@@ -39,7 +39,7 @@ var meanings = map[string]string{
 	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
 }
 
-// explained are lines about the words in the rows. Words of the last column have none if the column does not fit on the page.
+// explained returns lines about the words in the rows. Words of the last column have none if the column does not fit on the page.
 func (w Comparison) explained(v term.View, places []int) []string {
 	last := len(v.Columns) == 0 || w.Reader.Width == 0 || v.ShowsLast(w.Reader.Page())
 	var words []string
@@ -100,7 +100,7 @@ func (w Comparison) failures(places []int) []string {
 	return lines
 }
 
-// Noun is the noun for the rows of a comparison: "point", or "result" if there are several metrics.
+// Noun returns the noun for the rows of a comparison: "point", or "result" if there are several metrics.
 func Noun(c *compare.Comparison) string {
 	if len(c.Metrics) > 1 {
 		return "result"
@@ -110,7 +110,7 @@ func Noun(c *compare.Comparison) string {
 
 func (w Comparison) noun() string { return Noun(w.C) }
 
-// counts is the line that counts everything, and the one about the mean.
+// counts returns the line that counts everything, and the one about the mean.
 func (w Comparison) counts() []string {
 	counts, controls := map[judge.Verdict]int{}, map[judge.Verdict]int{}
 	points := 0
@@ -157,7 +157,7 @@ func (w Comparison) counts() []string {
 	return lines
 }
 
-// geometricMean is the text of the geometric mean of a metric; empty for fewer than 2 points.
+// geometricMean returns the text of the geometric mean of a metric; empty for fewer than 2 points.
 func (w Comparison) geometricMean(metric string) string {
 	mean, points, others := w.C.GeometricMean(metric)
 	if points < 2 {
@@ -251,7 +251,7 @@ func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad
 // cpuUser is the metric that varies less with other load than others.
 const cpuUser = "cpu_user"
 
-// next is the command to type next, where something changed that is no control.
+// next returns the command to type next, where something changed that is no control.
 func (w Comparison) next() string {
 	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
 	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
@@ -271,7 +271,7 @@ func (w Comparison) next() string {
 	return term.ShellLine(words...) + w.Reader.OfStores()
 }
 
-// groups is the table of groups of points.
+// groups returns the table of groups of points.
 func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
 	t := w.Groups
 	var columns []term.Column
@@ -308,7 +308,7 @@ func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
 	return columns, rows
 }
 
-// spends are the least and the most that a point with an interval may use of the level.
+// spends returns the least and the most that a point with an interval may use of the level.
 func (w Comparison) spends() (least, most float64) {
 	least, most = 1, 0
 	for _, p := range w.C.Points {
@@ -319,7 +319,7 @@ func (w Comparison) spends() (least, most float64) {
 	return least, max(most, least)
 }
 
-// confidence is the confidence level of the intervals in words, or the most frequent one if they differ.
+// confidence returns the confidence level of the intervals in words, or the most frequent one if they differ.
 func (w Comparison) confidence() string {
 	least, most := w.spends()
 	percent := 100 * (1 - (1-judge.Confidence)*most)

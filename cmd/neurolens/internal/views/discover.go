@@ -60,7 +60,7 @@ func (s *Search) View() term.View {
 	return v
 }
 
-// broken are lines about benchmarks whose runs will probably be errors.
+// broken returns lines about benchmarks whose runs will probably be errors.
 func (s *Search) broken() []string {
 	var lines []string
 	for _, b := range s.Found.Benchmarks {
@@ -76,7 +76,7 @@ func (s *Search) broken() []string {
 	return append([]string{"will probably fail: " + term.Count(len(lines), "file")}, lines...)
 }
 
-// left are lines about what was not taken: files that the rule takes by their names, and with all of them every other one.
+// left returns lines about what was not taken: files that the rule takes by their names, and with all of them every other one.
 func (s *Search) left() []string {
 	var near, others []string
 	for _, l := range s.Found.Left {
@@ -102,7 +102,7 @@ func (s *Search) left() []string {
 	return lines
 }
 
-// tool are lines for a sweep file that runs a tree of a tool, or for a shell where its results are a folder.
+// tool returns lines for a sweep file that runs a tree of a tool, or for a shell where its results are a folder.
 func (s *Search) tool(t discover.Tool) []string {
 	dir := path.Join(s.Dir, t.Dir)
 	lines := []string{"", "# " + t.Name + " in " + dir}
@@ -122,7 +122,7 @@ func (s *Search) tool(t discover.Tool) []string {
 	return append(lines, "command: ["+strings.Join(yamlWords(t.Command...), ", ")+"]", fmt.Sprintf("metrics: {results: {from: %s, read: %s}}", t.Results, t.Read))
 }
 
-// yamlWords are words as YAML reads them back: in quotes where it could take them for something else.
+// yamlWords returns words as YAML reads them back: in quotes where it could take them for something else.
 func yamlWords(words ...string) []string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -154,7 +154,7 @@ type ManifestRow struct {
 	left      discover.Left
 }
 
-// Manifest are the rows of a search; files that were not taken are among them where all are asked for. settings reads those of a
+// Manifest returns the rows of a search; files that were not taken are among them where all are asked for. settings reads those of a
 // benchmark.
 func (s *Search) Manifest(settings func(*discover.Benchmark) (map[string]any, error)) []ManifestRow {
 	var rows []ManifestRow
@@ -179,7 +179,7 @@ func (s *Search) Manifest(settings func(*discover.Benchmark) (map[string]any, er
 	return rows
 }
 
-// Remarks are what is wrong with the settings of benchmarks, each once, and that nothing was found, where no screen says it.
+// Remarks returns what is wrong with the settings of benchmarks, each once, and that nothing was found, where no screen says it.
 func (s *Search) Remarks(rows []ManifestRow, onScreen bool) []string {
 	var remarks []string
 	seen := map[string]bool{"": true}
@@ -195,7 +195,7 @@ func (s *Search) Remarks(rows []ManifestRow, onScreen bool) []string {
 	return remarks
 }
 
-// ManifestFields are the columns of a manifest: those of kernel_manifest.json of QuASIM first, under the same names.
+// ManifestFields returns the columns of a manifest: those of kernel_manifest.json of QuASIM first, under the same names.
 func ManifestFields() []answer.Field[ManifestRow] {
 	field, text := answer.NewField[ManifestRow], answer.TextField[ManifestRow]
 	return []answer.Field[ManifestRow]{
@@ -235,7 +235,7 @@ func ManifestFields() []answer.Field[ManifestRow] {
 	}
 }
 
-// moduleName is a Python file as Python imports it from the root of the tree.
+// moduleName returns a Python file as Python imports it from the root of the tree.
 func moduleName(file string) string {
 	module, is := strings.CutSuffix(file, ".py")
 	if !is {

@@ -62,7 +62,7 @@ func Facts(t answer.Table) term.View {
 	return v
 }
 
-// Nameable are the facts that expressions may name, each with its value on a machine or the reason why there is none: as a
+// Nameable returns the facts that expressions may name, each with its value on a machine or the reason why there is none: as a
 // table for programs, and for people.
 func Nameable(m *expression.Machine) (answer.Table, term.View) {
 	t := answer.Table{Columns: TextColumns("fact", "value", "unit", "meaning", "missing")}
@@ -130,7 +130,7 @@ func Advice(env schema.Env, advice []probe.Advice, width int) term.View {
 // adviceIndent begins the lines of a block below its first.
 const adviceIndent = "    "
 
-// adviceCount is the last line, which counts every check.
+// adviceCount returns the last line, which counts every check.
 func adviceCount(states map[string]int, checks int) string {
 	if states[probe.StateOK] == checks {
 		return term.Count(checks, "check") + ": nothing known to disturb measurements"
@@ -171,8 +171,8 @@ func Version(version string) answer.Table {
 // pseudo is the end of a version that Go makes of a commit: its date and the beginning of its hash.
 var pseudo = regexp.MustCompile(`[-.](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
 
-// built are facts about a build, each a name and a value. A build of a checkout has a commit, and a tag if it is tagged. One of a module
-// has a tag; of a module without tags the version has the date and 12 digits of the commit.
+// built returns facts about a build, each a name and a value. A build of a checkout has a commit, and a tag if it is tagged. One of a
+// module has a tag; of a module without tags the version has the date and 12 digits of the commit.
 func built(info *debug.BuildInfo) (facts [][2]string) {
 	add := func(name, value string) { facts = append(facts, [2]string{name, value}) }
 	made := pseudo.FindStringSubmatch(info.Main.Version)

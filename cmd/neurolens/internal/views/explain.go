@@ -160,7 +160,7 @@ func evidenceCells(row *compare.ExplainRow) []term.Cell {
 	return term.Cells(rank, row.Kind, factName(row.Name), value(row.Base), value(row.Head), change, interval, part)
 }
 
-// evidenceChange is a change as people read it; empty for what has none.
+// evidenceChange returns a change as people read it; empty for what has none.
 func evidenceChange(row *compare.ExplainRow) string {
 	if row.Estimate == nil || !Finite(row.Estimate.Change) {
 		return ""
@@ -171,7 +171,7 @@ func evidenceChange(row *compare.ExplainRow) string {
 // hash is a text that nobody reads to its end.
 var hash = regexp.MustCompile(`^[0-9a-f]{32,}$`)
 
-// shortHashes are some texts, of which those that are hashes lose their end.
+// shortHashes returns some texts, of which those that are hashes lose their end.
 func shortHashes(texts []string) string {
 	all := slices.Clone(texts)
 	for i, text := range all {
@@ -219,7 +219,7 @@ func (w Explanation) quiet(rows []compare.ExplainRow) []string {
 	return lines
 }
 
-// log is the command that lists the commits between the sides; empty where there are none to list.
+// log returns the command that lists the commits between the sides; empty where there are none to list.
 func (w Explanation) log() string {
 	for _, row := range w.x.Rows {
 		if row.Name == "git_commit" && len(row.Base.Texts) == 1 && len(row.Head.Texts) == 1 {
@@ -229,7 +229,7 @@ func (w Explanation) log() string {
 	return ""
 }
 
-// contrasts are lines about facts that some runs of a side have and others have not: a sentence for each that tells slow
+// contrasts returns lines about facts that some runs of a side have and others have not: a sentence for each that tells slow
 // runs from fast ones, and how many were looked at.
 func (w Explanation) contrasts(rows []compare.ExplainRow) []string {
 	var lines []string
@@ -269,7 +269,7 @@ func differing(facts int) string {
 	return term.Count(facts, "fact") + term.Verb(facts, " that differs", " that differ")
 }
 
-// contrast is a sentence about a contrast.
+// contrast returns a sentence about a contrast.
 func (w Explanation) contrast(row *compare.ExplainRow) string {
 	of := row.Contrast
 	within := "within " + string(of.Within)
@@ -328,5 +328,5 @@ func alike(row *compare.ExplainRow) string {
 	return " (with " + strings.Join(names, ", ") + ")"
 }
 
-// factName is a fact, or a condition on one, as people read it.
+// factName returns a fact, or a condition on one, as people read it.
 func factName(name string) string { return strings.TrimPrefix(name, "env.") }

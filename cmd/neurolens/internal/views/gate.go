@@ -40,7 +40,7 @@ func undecided(g compare.Gate, noun string) (parts []string) {
 	return parts
 }
 
-// GateLine is the last line of a gate with its exit status. The noun names what the gate counts, such as point. regressionsAlone is
+// GateLine returns the last line of a gate with its exit status. The noun names what the gate counts, such as point. regressionsAlone is
 // true for --gate=regression.
 func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
 	parts := []string{}
@@ -74,7 +74,7 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), exit, look)
 }
 
-// GateSentence is the result of a gate in a comment, for people who have never seen NeuroLens. It is the same for every mode of the
+// GateSentence returns the result of a gate in a comment, for people who have never seen NeuroLens. It is the same for every mode of the
 // gate, because a reader sees the status of the job beside the comment.
 func GateSentence(g compare.Gate, noun string) string {
 	points := term.Count(g.Points, noun)

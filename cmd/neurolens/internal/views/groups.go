@@ -24,7 +24,7 @@ var groupMeanings = map[string]string{
 	WrongResult:             WrongMeaning,
 }
 
-// groups is the table of groups.
+// groups returns the table of groups.
 func (l Listing) groups(g query.Grouping) term.View {
 	if len(g.Groups) == 0 {
 		return term.View{Below: []string{l.count(0, 0, 0)}}
@@ -87,7 +87,7 @@ var groupColumns = []term.Column{
 	{Header: ""},
 }
 
-// groupQuantity is a value of the metric of a group. A throughput has no word for the counted items: the runs of a group may count
+// groupQuantity returns a value of the metric of a group. A throughput has no word for the counted items: the runs of a group may count
 // tokens or requests.
 func groupQuantity(g *query.Group, v *float64) string {
 	metric := g.Metric
@@ -120,7 +120,7 @@ func bestCells(g *query.Group) []term.Cell {
 	return term.Cells(groupQuantity(g, g.Median), p99, Percent(answer.Value(g.Spread)), runs, term.Thousands(g.Points))
 }
 
-// groupWords are the words of a group's row: how runs that are not ok ended, and why there is no number.
+// groupWords returns the words of a group's row: how runs that are not ok ended, and why there is no number.
 func groupWords(n Notes, g *query.Group) term.Cell {
 	others := maps.Clone(g.Statuses)
 	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
@@ -160,7 +160,7 @@ func StatusCounts[S ~string](counts map[S]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// groupCount is the line that counts everything.
+// groupCount returns the line that counts everything.
 func (l Listing) groupCount(g query.Grouping) string {
 	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), StatusCounts(g.Statuses))
 	if len(l.By) == 0 {
@@ -195,7 +195,7 @@ func undatedSessions(g query.Grouping) string {
 	return fmt.Sprintf(" (%s without a start time, in no order)", term.Count(n, "session"))
 }
 
-// keyAxis is the column of a key.
+// keyAxis returns the column of a key.
 func (l Listing) keyAxis(g query.Grouping, i int) Axis {
 	c := g.Keys[i]
 	x := Axis{Name: c.Name}
@@ -219,7 +219,7 @@ func (l Listing) keyAxis(g query.Grouping, i int) Axis {
 	return x
 }
 
-// groupConstants are what all points share, and the metric where it is one.
+// groupConstants returns what all points share, and the metric where it is one.
 func groupConstants(g query.Grouping) []string {
 	var constants []string
 	for _, x := range samePoints(g) {
@@ -235,19 +235,19 @@ func groupConstants(g query.Grouping) []string {
 	return append(constants, metric)
 }
 
-// presentAxes are what any of some points have: they differ in it from a point of nothing.
+// presentAxes returns what any of some points have: they differ in it from a point of nothing.
 func presentAxes(points []Subject) []Axis {
 	_, all := Axes(append(points, Subject{}), RunColumns)
 	return all
 }
 
-// samePoints are the identity columns and parameters in which all points agree, less the keys.
+// samePoints returns the identity columns and parameters in which all points agree, less the keys.
 func samePoints(g query.Grouping) []Axis {
 	same := presentAxes([]Subject{{Point: g.Same.Point, Side: g.Same.Side}})
 	return slices.DeleteFunc(same, func(x Axis) bool { return groupedBy(g, x.Name) })
 }
 
-// bestAxes are the axes of the best points in which points differ, those among them in which the best ones agree too.
+// bestAxes returns the axes of the best points in which points differ, those among them in which the best ones agree too.
 func bestAxes(g query.Grouping) []Axis {
 	points := make([]Subject, len(g.Groups))
 	for i, group := range g.Groups {

@@ -25,7 +25,7 @@ type History struct {
 	Gate   string           // the last line of a gate; empty: there is none
 }
 
-// View is the full form of one series, a line each of several, and of changes for the worse a line each.
+// View returns the full form of one series, a line each of several, and of changes for the worse a line each.
 func (w History) View() term.View {
 	switch {
 	case len(w.H.Series) == 0 && w.Gate != "":
@@ -40,7 +40,7 @@ func (w History) View() term.View {
 	return w.several()
 }
 
-// HistoryGateLine is the last line of a gate over so many newest sessions, which ends with an exit status.
+// HistoryGateLine returns the last line of a gate over so many newest sessions, which ends with an exit status.
 func HistoryGateLine(g history.Gate, newest, exit int) string {
 	var parts []string
 	switch {
@@ -98,7 +98,7 @@ func (w History) discontinued() []string {
 	return []string{counted(w.H.Discontinued, "series") + " with an older last value, failing since"}
 }
 
-// since is the bound that was asked for, in local time.
+// since returns the bound that was asked for, in local time.
 func (w History) since() string {
 	if w.Req.Since.IsZero() {
 		return ""
@@ -109,7 +109,7 @@ func (w History) since() string {
 // counted is count for what has no plural of its own.
 func counted(n int, noun string) string { return term.Thousands(n) + " " + noun }
 
-// began is the day on which a session started, in local time.
+// began returns the day on which a session started, in local time.
 func began(started *time.Time) string {
 	if started == nil {
 		return term.Unknown
@@ -142,7 +142,7 @@ func (c changedAt) verdict() judge.Verdict {
 	return c.row.Verdict
 }
 
-// verdictText is the verdict, followed by the direction of a slow change.
+// verdictText returns the verdict, followed by the direction of a slow change.
 func (c changedAt) verdictText() string {
 	if word := direction(c.row); word != "" {
 		if c.verdict() == judge.Inconclusive {
@@ -164,7 +164,7 @@ func direction(row *history.Row) string {
 	return "rising"
 }
 
-// when is the day of a change, or the two days that enclose it.
+// when returns the day of a change, or the two days that enclose it.
 func (c changedAt) when() string {
 	if after, by := began(c.After), began(c.By); c.Places > 1 && after != by {
 		return after + ".." + by
@@ -172,7 +172,7 @@ func (c changedAt) when() string {
 	return began(c.row.StartedAt)
 }
 
-// since is when the first session of a new level, or of a slow change, started.
+// since returns when the first session of a new level, or of a slow change, started.
 func (c changedAt) since() *time.Time {
 	if direction(c.row) != "" {
 		return c.After
@@ -188,7 +188,7 @@ func (w History) changes(s history.Series) []changedAt {
 	return all
 }
 
-// one is the full form of a series: its line, and its changes.
+// one returns the full form of a series: its line, and its changes.
 func (w History) one(s history.Series) term.View {
 	rows := w.H.Rows[s.First:s.End]
 	first := began(rows[0].StartedAt)
@@ -218,7 +218,7 @@ func (w History) one(s history.Series) term.View {
 	return v
 }
 
-// changeTable is a line for each change of a series, with what changed together with it or without.
+// changeTable returns a line for each change of a series, with what changed together with it or without.
 func (w History) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
 	columns = []term.Column{
 		{Header: "CHANGED"}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
@@ -238,7 +238,7 @@ func (w History) changeTable(changes []changedAt, also bool) (columns []term.Col
 	return columns, rows
 }
 
-// outcome is the line that counts the changes of one series.
+// outcome returns the line that counts the changes of one series.
 func (w History) outcome(changes []changedAt, s history.Series) string {
 	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
 	found, inconclusive := len(changes), ""
@@ -260,7 +260,7 @@ func (w History) outcome(changes []changedAt, s history.Series) string {
 	return term.Count(found, "change") + " found in " + values + inconclusive
 }
 
-// slow are lines about the slow changes of a series, without an inconclusive one.
+// slow returns lines about the slow changes of a series, without an inconclusive one.
 func slow(changes []changedAt) (lines []string) {
 	for _, c := range changes {
 		if word := direction(c.row); word != "" && c.verdict() != judge.Inconclusive {
@@ -278,7 +278,7 @@ func between(changes []changedAt) []string {
 	return nil
 }
 
-// spikes is a line about the sessions that are far off their level.
+// spikes returns a line about the sessions that are far off their level.
 func (w History) spikes(s history.Series) []string {
 	if len(s.Spikes) == 0 {
 		return nil
@@ -295,7 +295,7 @@ func (w History) spikes(s history.Series) []string {
 	return []string{text}
 }
 
-// noun is what series are of: sessions, or where one has several commits, values.
+// noun returns what series are of: sessions, or where one has several commits, values.
 func (w History) noun() string {
 	if slices.ContainsFunc(w.H.Series, func(s history.Series) bool { return s.ByCommit }) {
 		return "value"
@@ -326,7 +326,7 @@ func seriesName(row *history.Row) string {
 	return name
 }
 
-// line is the first value, the line between, and the last value.
+// line returns the first value, the line between, and the last value.
 func (w History) line(rows []history.Row, locations []float64) string {
 	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
 	width := w.Reader.Width - term.Width(first+last) - 3*len(term.Gap)
@@ -363,7 +363,7 @@ func sparkline(values []float64, columns int) string {
 	return b.String()
 }
 
-// shiftInterval is the interval of a shift.
+// shiftInterval returns the interval of a shift.
 func shiftInterval(row *history.Row) string {
 	switch low, high := row.ShiftLow, row.ShiftHigh; {
 	case low == nil && high == nil:
@@ -375,7 +375,7 @@ func shiftInterval(row *history.Row) string {
 	}
 }
 
-// shiftText is the shift of a row, or an end of its interval, as it is compared.
+// shiftText returns the shift of a row, or an end of its interval, as it is compared.
 func shiftText(row *history.Row, shift *float64) string {
 	if shift == nil {
 		return term.Unknown
@@ -383,7 +383,7 @@ func shiftText(row *history.Row, shift *float64) string {
 	return Change(*shift, row.Scale, row.Unit)
 }
 
-// commitRange is the commit before a change and the first one after it.
+// commitRange returns the commit before a change and the first one after it.
 func commitRange(base, head string) string {
 	switch {
 	case base == "" && head == "":
@@ -394,7 +394,7 @@ func commitRange(base, head string) string {
 	return cmp.Or(ShortCommit(base), term.Unknown) + ".." + cmp.Or(ShortCommit(head), term.Unknown)
 }
 
-// differsText is what changed together with a level.
+// differsText returns what changed together with a level.
 func (w History) differsText(differs []query.FactDifference) string {
 	return cmp.Or(strings.Join(term.Texts(w.Facts.Telling(differs), verdictDifference), ", "), "nothing else known")
 }
@@ -402,7 +402,7 @@ func (w History) differsText(differs []query.FactDifference) string {
 // changeOrder is the order of verdicts, the worst first.
 var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, judge.Inconclusive, judge.Improved, ""}
 
-// several is a line for each series: those that fail first, then that whose last change is worst.
+// several returns a line for each series: those that fail first, then that whose last change is worst.
 func (w History) several() term.View {
 	series := slices.Clone(w.H.Series)
 	last := func(s history.Series) changedAt {
@@ -441,7 +441,7 @@ func (w History) several() term.View {
 	return w.finish(v, changes)
 }
 
-// inCommon are lines about what all series have in common and what those shown do, and the fields in which these differ.
+// inCommon returns lines about what all series have in common and what those shown do, and the fields in which these differ.
 func (w History) inCommon(shown []history.Series) (lines []string, varying []Axis) {
 	fields := append([]string{"metric"}, historyAxes...)
 	differs := w.differing(fields)
@@ -455,7 +455,7 @@ func (w History) inCommon(shown []history.Series) (lines []string, varying []Axi
 	return lines, varying
 }
 
-// differing are the fields and parameters in which series differ from the first one: some series are looked at at a time, as
+// differing returns the fields and parameters in which series differ from the first one: some series are looked at at a time, as
 // there may be very many.
 func (w History) differing(fields []string) map[string]bool {
 	differs := map[string]bool{}
@@ -514,7 +514,7 @@ func failedOfLate(s history.Series) string {
 	return "failing for " + term.Count(s.Failed, "session")
 }
 
-// spikeOf is the end of the verdict in the row of a series with a spike; else empty.
+// spikeOf returns the end of the verdict in the row of a series with a spike; else empty.
 func spikeOf(s history.Series) string {
 	if len(s.Spikes) == 0 {
 		return ""
@@ -536,7 +536,7 @@ func worse(a, b changedAt) int {
 	return cmp.Or(slices.Index(changeOrder, a.verdict())-slices.Index(changeOrder, b.verdict()), cmp.Compare(size(b), size(a)))
 }
 
-// counts are the lines that count everything.
+// counts returns the lines that count everything.
 func (w History) counts() []string {
 	counts, few := w.byLastChange()
 	var lines []string
@@ -605,7 +605,7 @@ func (w History) byLastChange() (counts map[judge.Verdict]int, few int) {
 	return counts, few
 }
 
-// regressions are the changes for the worse, a line each, the largest first.
+// regressions returns the changes for the worse, a line each, the largest first.
 func (w History) regressions() term.View {
 	var all []changedAt
 	for _, s := range w.H.Series {

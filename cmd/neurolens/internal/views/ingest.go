@@ -26,7 +26,7 @@ type IngestReport struct {
 	Replaced int // earlier runs without a start, or with another one, that were removed
 }
 
-// Summary are the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
+// Summary returns the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
 func (r IngestReport) Summary() []string {
 	return slices.Concat(r.leftOut(), r.notes(), r.Times(), []string{r.total()})
 }
@@ -147,7 +147,7 @@ func (r IngestReport) resembling(folder string) []string {
 	return lines
 }
 
-// folder is the one that all files are in, with its slash; empty where there is none, or one file.
+// folder returns the one that all files are in, with its slash; empty where there is none, or one file.
 func (r IngestReport) folder() string {
 	if len(r.Files) < 2 {
 		return ""
@@ -161,7 +161,7 @@ func (r IngestReport) folder() string {
 	return common[:strings.LastIndexByte(common, '/')+1]
 }
 
-// FormatFields are the columns of a list of formats.
+// FormatFields returns the columns of a list of formats.
 func FormatFields() []answer.Field[foreign.Format] {
 	return []answer.Field[foreign.Format]{
 		text("format", "the name for --from", func(f *foreign.Format) string { return f.Name }),
@@ -170,7 +170,7 @@ func FormatFields() []answer.Field[foreign.Format] {
 	}
 }
 
-// Readable are the formats that can be read.
+// Readable returns the formats that can be read.
 func Readable(all []foreign.Format) []foreign.Format {
 	return slices.DeleteFunc(slices.Clone(all), func(f foreign.Format) bool { return f.Read == nil })
 }
@@ -193,7 +193,7 @@ type reportLine struct {
 	failed                bool
 }
 
-// lines are one a file where there are few, else one a format.
+// lines returns one a file where there are few, else one a format.
 func (r IngestReport) lines() []reportLine {
 	var all []reportLine
 	var shown []ingest.FileReport
@@ -346,7 +346,7 @@ func IngestTable(reports []ingest.FileReport) answer.Table {
 	return answer.TableOf(IngestFields(), reports)
 }
 
-// IngestFields are the columns of ingest.
+// IngestFields returns the columns of ingest.
 func IngestFields() []answer.Field[ingest.FileReport] {
 	field := answer.NewField[ingest.FileReport]
 	return []answer.Field[ingest.FileReport]{
@@ -400,7 +400,7 @@ func reasonOf(r ingest.FileReport) string {
 	return strings.Join(parts, "; ")
 }
 
-// noted are the notes of a report, each with how often it is true.
+// noted returns the notes of a report, each with how often it is true.
 func noted(r *foreign.Report) []string {
 	return term.Texts(r.Noted(), func(what string) string {
 		return fmt.Sprintf("note (%s): %s", term.Count(r.Notes[what], "time"), what)
@@ -431,7 +431,7 @@ func (r IngestReport) notes() []string {
 	return noted(&all)
 }
 
-// Times are lines about runs without a start, about runs that got one, and about files that count as equal for want of one.
+// Times returns lines about runs without a start, about runs that got one, and about files that count as equal for want of one.
 func (r IngestReport) Times() (lines []string) {
 	runs, files, known, example := 0, 0, 0, ""
 	for _, one := range r.Files {
@@ -457,7 +457,7 @@ func (r IngestReport) Times() (lines []string) {
 	return lines
 }
 
-// otherName is the name under which the whole content of a file is already stored; empty if there is no other.
+// otherName returns the name under which the whole content of a file is already stored; empty if there is no other.
 func otherName(r ingest.FileReport) string {
 	if !r.AllKnown() || r.Path == "" || r.KnownName == r.Path {
 		return ""
@@ -465,7 +465,7 @@ func otherName(r ingest.FileReport) string {
 	return r.KnownName
 }
 
-// total is the line that counts everything.
+// total returns the line that counts everything.
 func (r IngestReport) total() string {
 	states := map[ingest.FileState]int{}
 	samples, runs, refused := int64(0), 0, 0
@@ -499,7 +499,7 @@ func (r IngestReport) total() string {
 	return line
 }
 
-// sessions are how many runs of each were read.
+// sessions returns how many runs of each were read.
 func (r IngestReport) sessions() map[string]int {
 	all := map[string]int{}
 	for _, one := range r.Files {

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Runs is a table of runs: what all share above it, a column for each axis in which they differ.
+// Runs returns a table of runs: what all share above it, a column for each axis in which they differ.
 func (l Listing) Runs(list query.Listing) term.View {
 	v := term.View{Below: []string{l.count(len(list.Runs), undatedOf(list.Runs), list.Total)}}
 	if len(list.Runs) == 0 {
@@ -47,12 +47,12 @@ func (l Listing) Runs(list query.Listing) term.View {
 	return v
 }
 
-// runColumns are the first columns of a listing: which run it is, and in what runs differ.
+// runColumns returns the first columns of a listing: which run it is, and in what runs differ.
 func (r Reader) runColumns(varying []Axis) []term.Column {
 	return append([]term.Column{{Header: "RUN"}, {Header: "WHEN " + r.Offset()}}, AxisColumns(varying)...)
 }
 
-// runCells are the cells of a run, by its place in a listing, in the first columns.
+// runCells returns the cells of a run, by its place in a listing, in the first columns.
 func (r Reader) runCells(run *query.ListedRun, varying []Axis, place int) []term.Cell {
 	return append([]term.Cell{{Text: ShortRun(run.RunID)}, {Text: r.When(run.StartedAt)}}, AxisCells(varying, place)...)
 }
@@ -86,7 +86,7 @@ func (l lsRows) add(v term.View, varying []Axis) term.View {
 	return v
 }
 
-// measuredCells are the cells of a run behind the axes: what was measured, and how it ended.
+// measuredCells returns the cells of a run behind the axes: what was measured, and how it ended.
 func measuredCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	number := func(v *float64) term.Cell {
 		if run.Status != schema.StatusOK {
@@ -108,7 +108,7 @@ func measuredCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	return append(cells, p99, term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
 }
 
-// count is the line that counts everything.
+// count returns the line that counts everything.
 func (l Listing) count(shown, undated, total int) string {
 	var order string
 	switch {
@@ -142,7 +142,7 @@ func undatedOf(runs []query.ListedRun) (n int) {
 	return n
 }
 
-// subjectOf is what a run is of.
+// subjectOf returns what a run is of.
 func subjectOf(r query.ListedRun) Subject {
 	return Subject{Point: r.Point, Suite: r.Suite, Side: r.Side, Purpose: string(r.Purpose), Metric: r.Metric}
 }
@@ -208,7 +208,7 @@ func (m metricRows) stacked(v term.View) term.View {
 	return v
 }
 
-// value is what a run has of a metric; nothing where it is not ok.
+// value returns what a run has of a metric; nothing where it is not ok.
 func (m metricRows) value(run, metric int) term.Cell {
 	r := &m.runs[run]
 	if r.Status != schema.StatusOK {
@@ -247,7 +247,7 @@ const (
 	minShown         = .005
 )
 
-// Like is a table of runs by their distance from one: what all share above it, a column for each axis in which they differ, and
+// Like returns a table of runs by their distance from one: what all share above it, a column for each axis in which they differ, and
 // which operators make the distance.
 func (l Listing) Like(found summary.Similar) term.View {
 	short := ShortRun(found.To)
@@ -287,7 +287,7 @@ func (l Listing) Like(found summary.Similar) term.View {
 	return v
 }
 
-// NotCompared are what people should know of what was compared, a line each: that it is another run's operators, and which runs
+// NotCompared returns what people should know of what was compared, a line each: that it is another run's operators, and which runs
 // were not.
 func NotCompared(run *schema.Run, found summary.Similar) []string {
 	var lines []string
@@ -315,7 +315,7 @@ func differencesText(row *summary.SimilarRun, names map[string]string, most int)
 	return cmp.Or(strings.Join(words, ", "), "the same")
 }
 
-// differenceText is one of them: its shares, and its sizes where these differ; empty where that is not worth a word.
+// differenceText returns one of them: its shares, and its sizes where these differ; empty where that is not worth a word.
 func differenceText(d summary.OperatorDifference, name string) string {
 	switch {
 	case d.Share == nil:
@@ -339,8 +339,8 @@ func differenceText(d summary.OperatorDifference, name string) string {
 // longestOperator is how many columns the name of an operator has: those of kernels may have thousands of characters.
 const longestOperator = 21
 
-// operatorNames are the operators that rows differ in, by their whole names: the beginnings of these, or, where two begin alike, that in which
-// they differ.
+// operatorNames returns the operators that rows differ in, by their whole names: the beginnings of these, or, where two begin alike, that
+// in which they differ.
 func operatorNames(rows []summary.SimilarRun) map[string]string {
 	var whole, plain, short []string
 	for i := range rows {
@@ -366,7 +366,7 @@ func operatorNames(rows []summary.SimilarRun) map[string]string {
 	return names
 }
 
-// sizeText is a size for people.
+// sizeText returns a size for people.
 func sizeText(size float64, unit string) string {
 	unit, _, _ = strings.Cut(unit, " ")
 	return term.Quantity(size, unit)

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 )
 
-// MergedAxes are the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
+// MergedAxes returns the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
 func (r Reader) MergedAxes(varying []Axis) []Axis {
 	if len(varying) < 2 {
 		return varying
@@ -57,7 +57,7 @@ func PointNames(varying []Axis, rows int) []string {
 	return names
 }
 
-// ShortRun is the end of a run id, which people see and may type.
+// ShortRun returns the end of a run id, which people see and may type.
 func ShortRun(id string) string {
 	if len(id) <= 8 {
 		return id
@@ -73,7 +73,7 @@ func OrUnknown(s string) string {
 	return s
 }
 
-// ShortCommit is the abbreviated id of a commit, as git shows it.
+// ShortCommit returns the abbreviated id of a commit, as git shows it.
 func ShortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
 // Uncommitted is appended to a commit if the code has uncommitted changes.
@@ -97,7 +97,7 @@ type Reader struct {
 	UTC    bool // times are printed with the date and in UTC, for readers elsewhere
 }
 
-// Page is the page of the reader, without colour.
+// Page returns the page of the reader, without colour.
 func (r Reader) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
 
 // When prints a time, in local time unless the reader is elsewhere. Anything that is not a time is unknown.
@@ -116,7 +116,7 @@ func (r Reader) When(v any) string {
 	return t.Format("2006-01-02 15:04")
 }
 
-// Offset is the offset of local time from UTC for the header of times: UTC, or UTC+02:00.
+// Offset returns the offset of local time from UTC for the header of times: UTC, or UTC+02:00.
 func (r Reader) Offset() string {
 	return strings.TrimSuffix("UTC"+r.Now.Local().Format("-07:00"), "+00:00")
 }
@@ -130,7 +130,7 @@ func (r Reader) OfStores() string {
 	return words
 }
 
-// programsFirst are differences with those of programs before all others: a point is the same whatever its command is, so that
+// programsFirst returns differences with those of programs before all others: a point is the same whatever its command is, so that
 // nothing else on a screen says that two are compared.
 func programsFirst(all []query.FactDifference) []query.FactDifference {
 	place := func(d query.FactDifference) int {
@@ -143,7 +143,7 @@ func programsFirst(all []query.FactDifference) []query.FactDifference {
 	return all
 }
 
-// programTexts are two commands as a shell reads them. Of long ones the words go that both begin with.
+// programTexts returns two commands as a shell reads them. Of long ones the words go that both begin with.
 func programTexts(base, head string) (was, is string) {
 	const long = 32 // columns of the terminal
 	a, b := programWords(base), programWords(head)
@@ -161,7 +161,7 @@ func programTexts(base, head string) (was, is string) {
 	return text(a), text(b)
 }
 
-// programWords are the words of a command that is kept as JSON; what is no list of words is one.
+// programWords returns the words of a command that is kept as JSON; what is no list of words is one.
 func programWords(kept string) []string {
 	var words []string
 	if json.Unmarshal([]byte(kept), &words) != nil {

@@ -31,7 +31,7 @@ func Change(v float64, scale schema.Scale, unit string) string {
 	return Signed(v)
 }
 
-// Interval is the interval of a Change for a table, where percentages need no unit: −1.9 +4.2.
+// Interval returns the interval of a Change for a table, where percentages need no unit: −1.9 +4.2.
 func Interval(low, high float64, scale schema.Scale, unit string) string {
 	if scale == schema.ScaleDifference {
 		return SignedQuantity(low, unit) + " " + SignedQuantity(high, unit)
@@ -100,7 +100,7 @@ func Percent(v any) string {
 	return fmt.Sprintf("%.1f %%", 100*f)
 }
 
-// SomeOf is a number of runs, and of how many they are where that is more: 6 of 8.
+// SomeOf returns a number of runs, and of how many they are where that is more: 6 of 8.
 func SomeOf(some, all int) string {
 	if some == 0 || some == all {
 		return term.Thousands(all)
@@ -130,7 +130,7 @@ var (
 	}
 )
 
-// countedBy is what a rate counts, in short; empty where nobody says it.
+// countedBy returns what a rate counts, in short; empty where nobody says it.
 func countedBy(metric, given string) string {
 	word := metric
 	if m := givenRate.FindStringSubmatch(given); m != nil {

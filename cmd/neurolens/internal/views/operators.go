@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Operators are the operators of a run, a row each.
+// Operators returns the operators of a run, a row each.
 func Operators(run *schema.Run, all []summary.Operator) term.View {
 	if len(all) == 0 {
 		return term.View{Below: []string{noOperators(run)}}

@@ -131,7 +131,7 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	return ContestResult{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
 }
 
-// pointNames are names of points by their values of axes; empty where there is nothing to tell apart.
+// pointNames returns names of points by their values of axes; empty where there is nothing to tell apart.
 func (c contest) pointNames(rows []compare.Row) []string {
 	_, varying := Axes(subjects(rows), IdentityColumns)
 	coordinates := slices.DeleteFunc(varying, func(x Axis) bool {
@@ -140,7 +140,7 @@ func (c contest) pointNames(rows []compare.Row) []string {
 	return term.ShortNames(PointNames(coordinates, len(rows)))
 }
 
-// line is the sentence of a row, whose point has a name.
+// line returns the sentence of a row, whose point has a name.
 func (c contest) line(r *compare.Row, name string) string {
 	text := c.head(r) + " " + sentence(r, c.reference)
 	if slices.Contains(r.Flags, compare.FlagRunMeans) {
@@ -231,7 +231,7 @@ func (s JudgedSession) takes(repeats int) time.Duration {
 	return time.Duration(float64(s.Elapsed) * float64(repeats) / float64(s.Repeats))
 }
 
-// taking is the text of takes in parentheses; empty: unknown.
+// taking returns the text of takes in parentheses; empty: unknown.
 func (s JudgedSession) taking(repeats int) string {
 	if s.takes(repeats) == 0 {
 		return ""
@@ -251,7 +251,7 @@ func launched(m *compare.Measured) (all int64) {
 	return all
 }
 
-// headValue is the value of the axis that a row is about.
+// headValue returns the value of the axis that a row is about.
 func headValue(r *compare.Row, axis string) string {
 	if slices.Contains(IdentityColumns, axis) {
 		return AxisText(r.Identity.Value(axis))
@@ -259,7 +259,7 @@ func headValue(r *compare.Row, axis string) string {
 	return AxisText(r.Identity.Parameter(strings.TrimPrefix(axis, "param.")))
 }
 
-// valueName is a value of an axis in a sentence. A variant and a backend say by themselves what they are.
+// valueName returns a value of an axis in a sentence. A variant and a backend say by themselves what they are.
 func valueName(axis, value string) string {
 	if axis == "variant" || axis == "backend" || axis == "benchmark" {
 		return term.Short(value)
@@ -298,7 +298,7 @@ func sentence(r *compare.Row, reference string) string {
 	return fmt.Sprintf("against %s: %s, %s%s", reference, verdict, changeOf(r), interval(r))
 }
 
-// changeOf is the change of a row, followed by the metric if the unit of a difference does not name it.
+// changeOf returns the change of a row, followed by the metric if the unit of a difference does not name it.
 func changeOf(r *compare.Row) string {
 	text := Change(r.Estimates.Change, r.Scale, r.Unit)
 	if r.Scale == schema.ScaleDifference && r.Unit != r.Metric {
@@ -307,7 +307,7 @@ func changeOf(r *compare.Row) string {
 	return text
 }
 
-// decided is the end of a sentence about a point that changed: the direction, the change and its interval.
+// decided returns the end of a sentence about a point that changed: the direction, the change and its interval.
 func decided(r *compare.Row, reference string) string {
 	e := r.Estimates
 	change := Change(e.Change, r.Scale, r.Unit)
@@ -334,7 +334,7 @@ func known(e *compare.Estimates) bool {
 	return !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsNaN(e.High) && !math.IsInf(e.High, 0)
 }
 
-// interval is the interval of the change of a row in parentheses, or the reason why there is none.
+// interval returns the interval of the change of a row in parentheses, or the reason why there is none.
 func interval(r *compare.Row) string {
 	e := r.Estimates
 	if !known(e) {

@@ -127,7 +127,7 @@ func factLines(run *schema.Run, name string) []string {
 	return strings.Split(text, "\n")
 }
 
-// configurationLines are the settings asked for with where each comes from, and what was applied where the worker read it
+// configurationLines returns the settings asked for with where each comes from, and what was applied where the worker read it
 // back.
 func (s Detail) configurationLines(run *schema.Run) []string {
 	rows := [][2]string{{"executor", OrUnknown(string(run.Executor))}}
@@ -175,7 +175,7 @@ func originsOf(run *schema.Run) func(name string) string {
 	}
 }
 
-// askedOf are what makes the point of a run, and its side, by name.
+// askedOf returns what makes the point of a run, and its side, by name.
 func askedOf(run *schema.Run) map[string]string {
 	is, asked := subjectOf(query.ListedRunOf(run)), map[string]string{}
 	for _, name := range slices.Concat(IdentityColumns[1:], []string{"side"}) {
@@ -189,7 +189,7 @@ func askedOf(run *schema.Run) map[string]string {
 	return asked
 }
 
-// environmentLines are first what differs from the point's previous run on this machine, then what people look for.
+// environmentLines returns first what differs from the point's previous run on this machine, then what people look for.
 func (s Detail) environmentLines(run *schema.Run, related query.Related) []string {
 	e := &run.Env
 	var lines []string
@@ -234,7 +234,7 @@ func (s Detail) changedLines(changes []query.FactDifference) []string {
 	return lines
 }
 
-// changedValue is the value of a fact, cut where it is a hash.
+// changedValue returns the value of a fact, cut where it is a hash.
 func changedValue(name string, values []string) string {
 	text := strings.Join(values, ", ")
 	if c, ok := schema.Runs.Column(name); ok && c.Kind == schema.KindInt {
@@ -243,7 +243,7 @@ func changedValue(name string, values []string) string {
 	return HashText(text)
 }
 
-// sampleLines are a histogram in eight lines and the summary of the primary metric. given is the unit in which the run's file
+// sampleLines returns a histogram in eight lines and the summary of the primary metric. given is the unit in which the run's file
 // has it, columns how many a line has.
 func sampleLines(m *schema.Metric, given string, columns int) []string {
 	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
@@ -257,7 +257,7 @@ func sampleLines(m *schema.Metric, given string, columns int) []string {
 	return lines
 }
 
-// statistics are what samples are summed up to. Other tools' files may have a mean alone, which is no median.
+// statistics returns what samples are summed up to. Other tools' files may have a mean alone, which is no median.
 func statistics(m *schema.Metric, given string) []string {
 	s := &m.Summary
 	values := []struct {
@@ -277,7 +277,7 @@ func statistics(m *schema.Metric, given string) []string {
 	return words
 }
 
-// samplesText is how many samples a metric has, or was summed up from.
+// samplesText returns how many samples a metric has, or was summed up from.
 func samplesText(n *int64) string {
 	if n == nil {
 		return term.Unknown
@@ -370,7 +370,7 @@ func bulk(values []float64) (low, high float64) {
 	return inside[0], inside[len(inside)-1]
 }
 
-// distinctLabels are ascending values for people. Where three digits do not tell neighbours apart, all are in the unit of
+// distinctLabels returns ascending values for people. Where three digits do not tell neighbours apart, all are in the unit of
 // the largest, with as many digits as do.
 func distinctLabels(values []float64, unit string) []string {
 	labels := term.Texts(values, func(v float64) string { return schema.ForPeople(v, unit) })
@@ -409,10 +409,10 @@ func spread(mad, median *float64) string {
 	return Percent(spreadRatio(*mad, *median))
 }
 
-// spreadRatio is the robust spread of a run, in relation to its median, of which the sign does not count.
+// spreadRatio returns the robust spread of a run, in relation to its median, of which the sign does not count.
 func spreadRatio(mad, median float64) float64 { return toDeviation * mad / math.Abs(median) }
 
-// metricLines are a line a metric. given is the unit in which the run's file has a metric.
+// metricLines returns a line a metric. given is the unit in which the run's file has a metric.
 func metricLines(metrics []schema.Metric, given func(metric string) string) []string {
 	var rows [][2]string
 	for i := range metrics {
@@ -427,7 +427,7 @@ func metricLines(metrics []schema.Metric, given func(metric string) string) []st
 	return term.Pairs(rows)
 }
 
-// Files are the files that a run left: a line each.
+// Files returns the files that a run left: a line each.
 func Files(all []query.Artifact) term.View {
 	if len(all) == 0 {
 		return term.View{Below: []string{"the run has no stored files"}}
@@ -448,7 +448,7 @@ func fileLines(all []query.Artifact) []string {
 	return term.Pairs(rows)
 }
 
-// became is what became of a file, after a comma; nothing where it is stored.
+// became returns what became of a file, after a comma; nothing where it is stored.
 func became(a *query.Artifact) string {
 	switch {
 	case a.State == query.ArtifactPruned:
@@ -463,7 +463,7 @@ func became(a *query.Artifact) string {
 	return ""
 }
 
-// ReproduceCommand is the command that measures the point of a run once more; empty if that is unknown. against is the commit that
+// ReproduceCommand returns the command that measures the point of a run once more; empty if that is unknown. against is the commit that
 // its session compared with.
 func ReproduceCommand(run *schema.Run, against string, stores []string) string {
 	line, program := sweep.Repeat(run, against)

@@ -36,7 +36,7 @@ func StoreTable(infos []StoreInfo) answer.Table {
 	return answer.TableOf(StoreFields(zones), infos)
 }
 
-// StoreFields are the columns of store info, with two for each of the zones.
+// StoreFields returns the columns of store info, with two for each of the zones.
 func StoreFields(zones []string) []answer.Field[StoreInfo] {
 	fields := slices.Concat(identityFields(), runFields(), fileFields())
 	for _, zone := range zones {
@@ -142,7 +142,7 @@ func (i *StoreInfo) runs() int64 {
 	return int64(n)
 }
 
-// span is the time of the oldest and the newest run whose time is known: from names, and of the runs that were read.
+// span returns the time of the oldest and the newest run whose time is known: from names, and of the runs that were read.
 func (i *StoreInfo) span() (oldest, newest any) {
 	var first, last int64
 	note := func(from, to int64) {
@@ -164,7 +164,7 @@ func (i *StoreInfo) span() (oldest, newest any) {
 	return timeOrNull(first), timeOrNull(last)
 }
 
-// timeOrNull is the time of a run's id, in Unix milliseconds; 0 is not known.
+// timeOrNull returns the time of a run's id, in Unix milliseconds; 0 is not known.
 func timeOrNull(ms int64) any {
 	if ms == 0 {
 		return nil
@@ -195,7 +195,7 @@ func StoreProblems(format string, t answer.Table, remedies []string, page term.P
 	return v
 }
 
-// DamageOf is what is wrong with a store that was verified; nil where nothing is.
+// DamageOf returns what is wrong with a store that was verified; nil where nothing is.
 func DamageOf(dir string, done check.Verified) error {
 	read := fmt.Sprintf("%s in %s", term.Count(done.Runs+done.Loss.Runs, "run"), term.Count(done.Files, "file"))
 	var more []string
@@ -219,7 +219,7 @@ func DamageOf(dir string, done check.Verified) error {
 	return nil
 }
 
-// LossFields are the columns that say how much was lost to damage.
+// LossFields returns the columns that say how much was lost to damage.
 func LossFields[Row any](of func(*Row) check.Loss) []answer.Field[Row] {
 	field := func(name, meaning string, n func(check.Loss) int) answer.Field[Row] {
 		return answer.NewField(name, answer.TypeInteger, meaning, func(row *Row) any { return int64(n(of(row))) })
@@ -231,7 +231,7 @@ func LossFields[Row any](of func(*Row) check.Loss) []answer.Field[Row] {
 	}
 }
 
-// FindingFields are the columns of store verify.
+// FindingFields returns the columns of store verify.
 func FindingFields() []answer.Field[check.Finding] {
 	return append([]answer.Field[check.Finding]{
 		text("severity", "notice (the data is still read correctly), damage, unreadable (the system does not let the file be read) or newer (a file of a later version)",
@@ -241,7 +241,7 @@ func FindingFields() []answer.Field[check.Finding] {
 	}, LossFields(func(f *check.Finding) check.Loss { return f.Loss })...)
 }
 
-// RepairFields are the columns of store repair.
+// RepairFields returns the columns of store repair.
 func RepairFields() []answer.Field[check.Repair] {
 	return append([]answer.Field[check.Repair]{
 		text("action", "set aside (in quarantine/), kept (intact rows of a damaged file), found (lost rows that are back), restored (an event) or removed (an empty folder of a claim); taken over or finished (sealing); left (not repaired)",
@@ -251,7 +251,7 @@ func RepairFields() []answer.Field[check.Repair] {
 	}, LossFields(func(r *check.Repair) check.Loss { return r.Loss })...)
 }
 
-// text is a column with words.
+// text returns a column with words.
 func text[Row any](name, meaning string, of func(*Row) string) answer.Field[Row] {
 	return answer.NewField(name, answer.TypeText, meaning, func(row *Row) any { return of(row) })
 }
@@ -280,7 +280,7 @@ func SealedTable(before, after []schema.SealedFile) answer.Table {
 	return answer.TableOf(SealedFields(), added)
 }
 
-// SealedFields are the columns of store seal.
+// SealedFields returns the columns of store seal.
 func SealedFields() []answer.Field[schema.SealedFile] {
 	field := answer.NewField[schema.SealedFile]
 	return []answer.Field[schema.SealedFile]{

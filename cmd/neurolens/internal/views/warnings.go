@@ -56,7 +56,7 @@ var warningMeanings = map[string]string{
 	python.WarnProfileCut:       "the profile has fewer iterations than were asked for, because ONNX Runtime keeps a million events; profile.iterations has their number",
 }
 
-// WarningWords are the words of warning that have one meaning, in alphabetical order.
+// WarningWords returns the words of warning that have one meaning, in alphabetical order.
 func WarningWords() []string { return slices.Sorted(maps.Keys(warningMeanings)) }
 
 // WarningMeaning explains a word; empty where it is not known.
@@ -67,7 +67,7 @@ func WarningMeaning(word string) string {
 	return warningMeanings[word]
 }
 
-// ProfileWarnings are those among the warnings of a run that are about its profile, with their meanings.
+// ProfileWarnings returns those among the warnings of a run that are about its profile, with their meanings.
 func ProfileWarnings(warnings []string) (texts []string) {
 	for _, word := range warnings {
 		if word == python.WarnProfilerOverhead || word == python.WarnProfileCut {
@@ -77,7 +77,7 @@ func ProfileWarnings(warnings []string) (texts []string) {
 	return texts
 }
 
-// WarningText is a word of warning with its meaning.
+// WarningText returns a word of warning with its meaning.
 func WarningText(word string) string {
 	if meaning := WarningMeaning(word); meaning != "" {
 		return word + ": " + meaning
@@ -88,8 +88,8 @@ func WarningText(word string) string {
 // detailFacts are the facts that say what a warning of a run is about.
 var detailFacts = map[string]string{python.WarnUnseeded: python.FactUnseeded, python.WarnConfigIgnored: python.FactConfigIgnored}
 
-// WarningOf is a word of warning of a run with its meaning, and with what it is about: the times of a first call and of the later ones,
-// what has no seed, or what is ignored.
+// WarningOf returns a word of warning of a run with its meaning, and with what it is about: the times of a first call and of the later
+// ones, what has no seed, or what is ignored.
 func WarningOf(run *schema.Run, word string) string {
 	text := WarningText(word)
 	if detail := run.Env.Facts[detailFacts[word]]; detail != "" {
@@ -109,7 +109,7 @@ type Notes map[string][]string
 // inProcess is what says in which process a program failed: the first one may be of the warm-up, and all others not.
 var inProcess = regexp.MustCompile(`^process \d+ of \w+: `)
 
-// cause is what is the same of two meanings that need one line.
+// cause returns what is the same of two meanings that need one line.
 func cause(meaning string) string {
 	return schema.Cause(inProcess.ReplaceAllString(meaning, ""))
 }

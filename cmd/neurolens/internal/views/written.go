@@ -50,7 +50,7 @@ func Blessed(w *compare.BaselineWritten) term.View {
 	return term.View{Below: lines}
 }
 
-// ExportedFields are the columns of a list of exported files.
+// ExportedFields returns the columns of a list of exported files.
 func ExportedFields() []answer.Field[export.File] {
 	field := answer.NewField[export.File]
 	return []answer.Field[export.File]{
