@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // BenchmarkAppend is the durable append of a run of 1,000 samples with a manifest of 70 facts.
@@ -99,8 +100,6 @@ func (f *floor) write(b *testing.B, content []byte) {
 	for _, err := range []error{
 		writeErr, opened.Sync(), opened.Close(), os.Rename(temp, filepath.Join(f.path, strconv.Itoa(f.n))), f.dir.Sync(),
 	} {
-		if err != nil {
-			b.Fatal(err)
-		}
+		valuetest.OK(b, err)
 	}
 }

@@ -192,9 +192,7 @@ func TestPreview(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for run, err := range reading(t, folder(t), &told{}, "a.txt", "e.txt").Preview(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		if m := run.Metric("latency"); m == nil || m.Summary.Max == nil || *m.Summary.Max != slices.Max(m.Values()) {
 			t.Errorf("%+v", run.Metrics)
 		}

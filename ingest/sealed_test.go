@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // openSealed opens the file of a table in a sealed file, to be closed; nil where there is none.
@@ -22,9 +23,7 @@ func openSealed(t testing.TB, dir string, f schema.SealedFile, of *schema.Table)
 	if of != schema.Runs && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	info := must(opened.Stat())
 	if err := schema.CheckFileHashAt(opened, info.Size()); err != nil {
 		t.Fatalf("%s: %v", opened.Name(), err)

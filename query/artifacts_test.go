@@ -38,9 +38,7 @@ func appendTo(t *testing.T, dir string, run *schema.Run, files map[string]string
 	defer s.Close()
 	for path, text := range files {
 		hash, size, err := s.KeepArtifact(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: path, SHA256: hash, Bytes: &size})
 	}
 	valuetest.OK(t, s.Append(*run))

@@ -50,9 +50,7 @@ func TestFooters(t *testing.T) {
 		if err == nil {
 			err = os.WriteFile(path, do(content), 0o666)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 	}
 	for _, rows := range []int{3, 5} {
 		t.Run(fmt.Sprintf("a sealed file of 4 runs is named after %d", rows), func(t *testing.T) {

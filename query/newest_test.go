@@ -103,9 +103,7 @@ func TestNewestMerged(t *testing.T) {
 	remove(t, from, runs[10:30])
 	compacted := compact(t, from)
 	store, err := ingest.Open(older, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	_, err = store.Merge(t.Context(), compacted, ingest.Merging{Refused: func(left ingest.LeftOut) { t.Errorf("refused: %+v", left) }})
 	valuetest.OK(t, errors.Join(err, store.Close()))
 	checkNewest(t, "merged", 40, older)

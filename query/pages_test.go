@@ -32,9 +32,7 @@ func TestPages(t *testing.T) {
 		{query.ListRequest{Sort: []string{"p99"}, Limit: 9_000}, "SELECT run_id FROM runs ORDER BY p99, run_id DESC LIMIT 9000"},
 	} {
 		want, err := sql.Select(ctx, db, c.same)
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		var got []string
 		pages := 0
 		err = db.Pages(ctx, c.req, []string{"p50", "run_id"}, func(page query.Page) error {

@@ -31,9 +31,7 @@ func TestFind(t *testing.T) {
 	dir := querytest.NewStore(t, with(1, "latency", "ns", 1, 2), warned, failed, profiled, with(5, "accuracy", "ratio", .5))
 	db := querytest.Open(t, dir)
 	f, err := query.FindSamples(context.Background(), db, query.SamplesRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	if f.Metric != "latency" || f.Unit != "ns" || len(f.Runs) != 2 || f.Failed != 2 || f.Other != 1 || f.Matching != 5 || f.Looked != 5 {
 		t.Errorf("found %s in %s, %d runs, %d failed, %d others, %d of %d", f.Metric, f.Unit, len(f.Runs), f.Failed, f.Other, f.Looked, f.Matching)
 	}

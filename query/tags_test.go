@@ -51,9 +51,7 @@ func TestTagsOfFilters(t *testing.T) {
 	rows, events := taggedStores(t)
 	answer := func(dir string, req query.ListRequest) (said []string) {
 		db, err := query.Open(t.Context(), []string{dir}, query.Options{Remark: func(text string) { said = append(said, text) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		defer db.Close()
 		err = db.Pages(t.Context(), req, []string{"run_id", "tags"}, func(p query.Page) error {
 			said = append(said, fmt.Sprint(p.Total, p.NotNumbers, p.Rows))

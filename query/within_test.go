@@ -38,9 +38,7 @@ func TestNoneWithin(t *testing.T) {
 		for _, groups := range []bool{false, true} {
 			var said []string
 			db, err := query.Open(t.Context(), []string{dir}, query.Options{Remark: func(text string) { said = append(said, text) }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, err)
 			if groups {
 				_, err = db.Groups(t.Context(), query.GroupRequest{Filter: c.req.Filter, Since: c.req.Since, Until: c.req.Until, By: []string{"machine"}})
 			} else {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDirLinks: a store may be named by a link, and inside it none is followed, whatever part of a path it is.
@@ -24,9 +25,7 @@ func TestDirLinks(t *testing.T) {
 		os.Symlink("runs", filepath.Join(base, "store", "samples")),
 		os.Symlink("2026-11/file", filepath.Join(base, "store", "runs", "file")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 	}
 	if text, err := fs.ReadFile(dir, "runs/2026-11/file"); err != nil || string(text) != "text" {
 		t.Errorf("read %q, %v", text, err)
@@ -62,9 +61,7 @@ func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, size := range map[string]int64{"small": 64 << 10, "long": 64<<10 + 1, "huge": 10 << 30} {
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, name), nil, 0o666), os.Truncate(filepath.Join(dir, name), size)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, errors.Join(os.WriteFile(filepath.Join(dir, name), nil, 0o666), os.Truncate(filepath.Join(dir, name), size)))
 	}
 	store := schema.Dir(dir)
 	if text, err := schema.ReadSmall(store, "small"); err != nil || len(text) != 64<<10 {
@@ -78,9 +75,7 @@ func TestLongFiles(t *testing.T) {
 	if _, err := schema.ReadNames(store, "huge"); !errors.Is(err, schema.ErrDamaged) {
 		t.Errorf("huge: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "lines"), []byte("a\n\nbc\nd"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "lines"), []byte("a\n\nbc\nd"), 0o666))
 	var lines [][]byte
 	err := schema.ReadPackedEvents(store, "lines", func(line []byte) error { lines = append(lines, bytes.Clone(line)); return nil })
 	if err != nil || string(bytes.Join(lines, []byte("|"))) != "a\n|\n|bc\n|d" {

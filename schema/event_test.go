@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func event(n int, kind EventKind, key, value string, runs ...string) Event {
@@ -42,10 +44,7 @@ func TestEventRoundTrip(t *testing.T) {
 	for _, e := range []Event{
 		event(1, EventRemove, "", "", run), event(2, EventTag, "k", "\x00\n\"v", run, run), event(3, EventNote, "", "text", run), event(4, EventBless, "b", ""),
 	} {
-		line, err := e.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := valuetest.Must(e.Encode())
 		back, err := DecodeEvent(line)
 		if err != nil || !reflect.DeepEqual(back, e) {
 			t.Errorf("%s is read as %+v, %v", line, back, err)
@@ -74,13 +73,10 @@ func TestEventRoundTrip(t *testing.T) {
 func TestLaterEvent(t *testing.T) {
 	run := NewULID(day(1)).String()
 	for kind, known := range map[EventKind]bool{EventNote: true, "explode": false} {
-		line, err := SignJSON(struct {
+		line := valuetest.Must(SignJSON(struct {
 			Event
 			Author string `json:"author"`
-		}{event(1, kind, "", "text", run), "ada <&>"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}{event(1, kind, "", "text", run), "ada <&>"}))
 		e, err := DecodeEvent(line)
 		if err != nil {
 			t.Fatalf("%s: %v", line, err)
@@ -92,10 +88,7 @@ func TestLaterEvent(t *testing.T) {
 }
 
 func FuzzDecodeEvent(f *testing.F) {
-	line, err := event(1, EventTag, "k", "v", NewULID(day(1)).String()).Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	line := valuetest.Must(event(1, EventTag, "k", "v", NewULID(day(1)).String()).Encode())
 	f.Add(line)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		if e, err := DecodeEvent(line); err == nil && slices.Contains(eventKinds, e.Kind) && e.Validate() != nil {

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestFileHash(t *testing.T) {
@@ -17,9 +19,7 @@ func TestFileHash(t *testing.T) {
 	length := string(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
 	empty := "PAR1 neurolens.sha256\x18\x40 data" + footer + length + "PAR1"
 	file := []byte(empty)
-	if err := PutFileHash(file); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, PutFileHash(file))
 	sum := sha256.Sum256([]byte(empty))
 	if want := strings.Replace(empty, strings.Repeat("0", 64), hex.EncodeToString(sum[:]), 1); string(file) != want {
 		t.Fatalf("got %q, want %q", file, want)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // farLater is a time at which the months of all test stores are over.
@@ -134,9 +136,7 @@ func TestKnownSizes(t *testing.T) {
 			if got, want := s.known(), (map[int]int64{0: 40, 1: 40, 2: 40}); !maps.Equal(got, want) {
 				t.Fatalf("before the change %v, want %v", got, want)
 			}
-			if err := change(s); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, change(s))
 			if got, want := s.known(), (map[int]int64{1: 40, 2: 40}); !maps.Equal(got, want) {
 				t.Errorf("after the change %v, want %v", got, want)
 			}

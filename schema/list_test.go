@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // day is noon of a day of November 2026, or of the months after it.
@@ -17,10 +19,7 @@ func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC)
 // newStoreFS is an empty store.
 func newStoreFS(t *testing.T) fstest.MapFS {
 	t.Helper()
-	header, err := Header{Format, NewULID(day(1)).String(), day(1)}.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	header := valuetest.Must(Header{Format, NewULID(day(1)).String(), day(1)}.Encode())
 	return fstest.MapFS{HeaderFile: {Data: header}}
 }
 
@@ -33,10 +32,7 @@ func seal(store fstest.MapFS, now time.Time, runs ...ULID) SealedFile {
 
 func mustList(t *testing.T, store fs.FS, scope Scope) *Listing {
 	t.Helper()
-	l, err := List(store, scope)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := valuetest.Must(List(store, scope))
 	return l
 }
 
@@ -96,10 +92,7 @@ func TestListCommitted(t *testing.T) {
 	}
 	f := NewSealedFile(claim.ID, []ULID{sealedRun})
 	store[f.Path(RunsDir)] = &fstest.MapFile{}
-	plan, err := Plan{File: f.Name(), Runs: []string{sealedRun.String()}, Dropped: []string{dropped.String()}}.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := valuetest.Must(Plan{File: f.Name(), Runs: []string{sealedRun.String()}, Dropped: []string{dropped.String()}}.Encode())
 	store[path.Join(claim.Path(), PlanFile)] = &fstest.MapFile{Data: plan}
 	for _, scope := range []Scope{{}, {Newest: 1}, {Since: day(20)}} {
 		l := mustList(t, store, scope)

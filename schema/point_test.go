@@ -3,6 +3,8 @@ package schema
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPoint: a point that is written and read is the same point, and of another run it changes no other parameters.
@@ -11,14 +13,9 @@ func TestPoint(t *testing.T) {
 		{},
 		{Benchmark: "a|b\n", Variant: "v", Backend: "torch", Model: "m", Precision: "fp32", BatchSize: new(int64(0)), SeqLen: new(int64(9)), Params: map[string]string{"x": `"1"`, "y": ""}},
 	} {
-		text, err := json.Marshal(PointOf(&run))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := valuetest.Must(json.Marshal(PointOf(&run)))
 		var p Point
-		if err := json.Unmarshal(text, &p); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, json.Unmarshal(text, &p))
 		back := Run{Benchmark: "other", Variant: "other", Params: map[string]string{"other": "1"}}
 		if p.Set(&back); PointID(&back) != PointID(&run) {
 			t.Errorf("%s became %+v", text, back)

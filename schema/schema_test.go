@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestColumnsAreNumberedAsIcebergNumbersATable(t *testing.T) {
@@ -53,10 +55,7 @@ func TestColumnsAreNumberedAsIcebergNumbersATable(t *testing.T) {
 
 // TestFormatListsEveryColumn holds FORMAT.md and the registry together.
 func TestFormatListsEveryColumn(t *testing.T) {
-	document, err := os.ReadFile("FORMAT.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := valuetest.Must(os.ReadFile("FORMAT.md"))
 	for _, table := range []*Table{Runs, Samples, Ops} {
 		if want := formatTable(table); !strings.Contains(string(document), want) {
 			t.Errorf("FORMAT.md does not hold the table of %s:\n%s", table.Name, want)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestCanonicalNumber(t *testing.T) {
@@ -125,10 +127,7 @@ func TestAxisNames(t *testing.T) {
 // stored reads a quantity and gives it in its stored unit.
 func stored(t *testing.T, text string) Quantity {
 	t.Helper()
-	q, err := ParseQuantity(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := valuetest.Must(ParseQuantity(text))
 	unit, factor, _ := StoredUnit(q.Unit)
 	return Quantity{q.Value * factor, unit}
 }
@@ -243,9 +242,7 @@ func TestMetricKinds(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	ok := fullRun()
-	if err := ok.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ok.Validate())
 	for want, edit := range map[string]func(*Run){
 		"run_id: \"x\" is not a ULID":     func(r *Run) { r.RunID = "x" },
 		"run_id has the time":             func(r *Run) { r.StartedAt = r.StartedAt.Add(time.Second) },

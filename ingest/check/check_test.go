@@ -11,30 +11,22 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // sealedStore has three runs in a sealed file.
 func sealedStore(t *testing.T) (dir string, sealed schema.SealedFile) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	if err := ingest.Init(dir); err != nil {
-		t.Fatal(err)
-	}
-	store, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir))
+	store := valuetest.Must(ingest.Open(dir, "test"))
 	for _, run := range []schema.Run{runtest.Small(), runtest.Full(), runtest.Small()} {
-		if err := store.Append(run); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, store.Append(run))
 	}
 	if n, err := store.Seal(t.Context()); n != 3 || err != nil {
 		t.Fatalf("sealed %d, %v", n, err)
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, store.Close())
 	if err := os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)); err != nil { // which still has the runs
 		t.Fatal(err)
 	}
@@ -48,31 +40,23 @@ func sealedStore(t *testing.T) (dir string, sealed schema.SealedFile) {
 // damagesOf are the files of a store in which Verify finds damage.
 func damagesOf(t *testing.T, dir string) (paths []string, done Verified) {
 	t.Helper()
-	done, err := Verify(t.Context(), dir, func(f Finding) {
+	done = valuetest.Must(Verify(t.Context(), dir, func(f Finding) {
 		if f.Severity == SeverityDamage {
 			paths = append(paths, f.Path)
 			if f.Remedy() == "" {
 				t.Errorf("%s: no remedy is named", f.Path)
 			}
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return paths, done
 }
 
 // flipByte flips a bit at the first place of a text in a file.
 func flipByte(t *testing.T, name, text string) {
 	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(os.ReadFile(name))
 	content[bytes.Index(content, []byte(text))] ^= 1
-	if err := os.WriteFile(name, content, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(name, content, 0o666))
 }
 
 // TestRepairSamples: a damaged file of samples and a damaged header are found, a plan changes nothing, and after the repair
@@ -96,17 +80,12 @@ func TestRepairSamples(t *testing.T) {
 			t.Fatalf("planned %+v, %v", planned, err)
 		}
 	}
-	r, err := OpenToRepair(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := valuetest.Must(OpenToRepair(dir, "test"))
 	repaired, err := r.Repair(t.Context(), func(Repair) {})
 	if err != nil || repaired.Left > 0 || repaired.Loss.Samples == 0 {
 		t.Fatalf("repaired %+v, %v", repaired, err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, r.Close())
 	if paths, done := damagesOf(t, dir); len(paths) > 0 || done.Runs != 3 || done.Lost != repaired.Loss.Samples || done.Aside != 2 {
 		t.Errorf("after the repair: %v, %+v", paths, done)
 	}

@@ -257,10 +257,7 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	dir := everything(t)
 	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), []byte("x"))
-	in, err := check.Inspect(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := valuetest.Must(check.Inspect(dir))
 	got := map[string]int{}
 	for _, z := range in.Zones {
 		got[z.Name] = z.Files

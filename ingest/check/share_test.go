@@ -71,8 +71,6 @@ func mustAppend(t testing.TB, s *ingest.Store, runs ...schema.Run) {
 func findingsIn(t testing.TB, f fs.FS) []check.Finding {
 	t.Helper()
 	var all []check.Finding
-	if _, err := check.VerifyFiles(context.Background(), f, func(found check.Finding) { all = append(all, found) }); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(check.VerifyFiles(context.Background(), f, func(found check.Finding) { all = append(all, found) }))
 	return all
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestVerifyWhole(t *testing.T) {
@@ -30,10 +31,7 @@ func TestVerifyWhole(t *testing.T) {
 	dir := everything(t)
 	before := snapshot(t, dir)
 	var all []check.Finding
-	done, err := check.Verify(context.Background(), dir, func(f check.Finding) { all = append(all, f) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := valuetest.Must(check.Verify(context.Background(), dir, func(f check.Finding) { all = append(all, f) }))
 	if len(all) != 1 || all[0].Severity != check.SeverityNotice || !disk.IsOut(path.Base(all[0].Path)) {
 		t.Errorf("a whole store has %+v", all)
 	}
@@ -286,9 +284,7 @@ func FuzzVerify(f *testing.F) {
 			store[other] = file
 		}
 		store[name] = &fstest.MapFile{Data: content}
-		if _, err := check.VerifyFiles(context.Background(), store, func(check.Finding) {}); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(check.VerifyFiles(context.Background(), store, func(check.Finding) {}))
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // exportArrow exports a table as a stream.
@@ -42,33 +43,21 @@ func TestExportArrow(t *testing.T) {
 	t.Parallel()
 	store := querytest.MixedStore(t)
 	db := querytest.Open(t, store)
-	all, err := sql.Select(context.Background(), db, "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := valuetest.Must(sql.Select(context.Background(), db, "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2"))
 	removed, tagged := all.Rows[0][0].(string), all.Rows[1][0].(string)
-	s, err := ingest.Open(store, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(store, "test"))
 	for _, a := range []ingest.Annotation{
 		{Kind: schema.EventRemove, Runs: []string{removed}}, {Kind: schema.EventTag, Runs: []string{tagged}, Key: "seen", Value: "yes"},
 	} {
-		if _, err := s.Annotate(a); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(s.Annotate(a))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, s.Close())
 	for _, filter := range []string{"", "suite=nightly", "benchmark=nothing"} {
 		where := map[string]string{"": "true", "suite=nightly": "suite = 'nightly'", "benchmark=nothing": "false"}[filter]
 		for table, order := range map[string]string{"runs": "run_id", "samples": "run_id, metric", "samples_long": "run_id, metric, i", "ops": "run_id, op"} {
 			got := exportArrow(t, db, table, filter)
 			want, err := sql.Select(context.Background(), db, "SELECT * FROM "+table+" SEMI JOIN (FROM runs WHERE "+where+") USING (run_id) ORDER BY "+order)
-			if err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, err)
 			if !slices.EqualFunc(got.Rows, want.Rows, func(a, b []any) bool { return slices.EqualFunc(a, b, querytest.EqualValues) }) {
 				t.Errorf("%s %q: %d rows are not the %d of SQL", table, filter, len(got.Rows), len(want.Rows))
 			}
@@ -96,9 +85,7 @@ func TestExportSession(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if err := ingest.Init(dir + "/runs_store"); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, ingest.Init(dir+"/runs_store"))
 	querytest.Seal(t, dir+"/runs_store", runs...)
 	db := querytest.Open(t, dir+"/runs_store")
 	for _, c := range []struct {
@@ -111,10 +98,7 @@ func TestExportSession(t *testing.T) {
 		if err != nil {
 			t.Fatalf("session %d: %v", c.session, err)
 		}
-		got, err := querytest.ReadArrow(t, &stream)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := valuetest.Must(querytest.ReadArrow(t, &stream))
 		if len(got.Rows) != c.want || len(got.Schema.Fields()) == 0 {
 			t.Errorf("session %d and %d runs: %d rows, want %d", c.session, len(c.counted), len(got.Rows), c.want)
 		}
@@ -126,33 +110,19 @@ func TestExportArrowFiles(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.MixedStore(t))
 	dest := filepath.Join(t.TempDir(), "out")
-	done, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Arrow})
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := valuetest.Must(export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Arrow}))
 	for i, table := range []string{"runs", "samples", "ops"} {
-		f, err := os.Open(filepath.Join(dest, table+".arrow"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := ipc.NewFileReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := valuetest.Must(os.Open(filepath.Join(dest, table+".arrow")))
+		r := valuetest.Must(ipc.NewFileReader(f))
 		var rows int64
 		for k := range r.NumRecords() {
-			batch, err := r.RecordBatch(k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			batch := valuetest.Must(r.RecordBatch(k))
 			rows += batch.NumRows()
 		}
 		if rows == 0 || done.Files[i].Table != table || done.Files[i].Rows != rows {
 			t.Errorf("%s: %d rows, and export says %v", table, rows, done.Files)
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, f.Close())
 	}
 }
 
@@ -179,10 +149,7 @@ func TestExportArrowLargeRuns(t *testing.T) {
 	if _, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Tables: []string{"samples"}, Stdout: &stream}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := ipc.NewReader(&stream)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := valuetest.Must(ipc.NewReader(&stream))
 	defer r.Release()
 	n := 0
 	for ; r.Next(); n += int(r.RecordBatch().NumRows()) {

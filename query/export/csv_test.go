@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestExportFormulas: a text that a spreadsheet would evaluate as a formula gets an apostrophe, unless raw output is requested;
@@ -29,10 +30,7 @@ func TestExportFormulas(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, raw := range []bool{false, true} {
 		var out bytes.Buffer
-		_, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.CSV, Stdout: &out, CSVRaw: raw})
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.CSV, Stdout: &out, CSVRaw: raw}))
 		records, err := csv.NewReader(&out).ReadAll()
 		if err != nil || len(records) != 1+len(texts) {
 			t.Fatalf("%v, %v", records, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestExportDirectory(t *testing.T) {
@@ -29,10 +30,7 @@ func TestExportDirectory(t *testing.T) {
 	ctx := context.Background()
 	for _, format := range []export.Format{export.Parquet, export.CSV, export.JSONL} {
 		dest := t.TempDir() + "/new/dir"
-		done, err := export.Write(ctx, db, export.Request{Dest: dest, Format: format})
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := valuetest.Must(export.Write(ctx, db, export.Request{Dest: dest, Format: format}))
 		want := fmt.Sprintf("[{%[1]s/runs.%[2]s runs 5} {%[1]s/samples.%[2]s samples 7} {%[1]s/ops.%[2]s ops 1}]", dest, format)
 		if got := fmt.Sprint(done.Files); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -74,13 +72,8 @@ func TestExportParquet(t *testing.T) {
 	ctx := context.Background()
 	dest := t.TempDir()
 	for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
-		if _, err := export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet, Tables: []string{table}}); err != nil {
-			t.Fatal(err)
-		}
-		r, err := sql.Select(ctx, db, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet, Tables: []string{table}}))
+		r := valuetest.Must(sql.Select(ctx, db, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x"))
 		got := querytest.DuckDB(t, "SELECT [count(*)::VARCHAR, md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR))] FROM '"+dest+"/"+table+".parquet' AS x")
 		if want := fmt.Sprint(r.Rows[0]); got != want {
 			t.Errorf("%s: got %s, want %s", table, got, want)
@@ -138,9 +131,7 @@ func TestExportStdout(t *testing.T) {
 		}
 	}
 	var row map[string]any
-	if err := json.Unmarshal([]byte(write(export.JSONL, "runs")), &row); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, json.Unmarshal([]byte(write(export.JSONL, "runs")), &row))
 	for column, want := range map[string]any{
 		"error": odd.Error, "suite": nil, "tags": map[string]any{"k": `v"w`}, "started_at": "2026-11-21T06:45:12.345678Z", "batch_size": 1.0,
 	} {
@@ -165,9 +156,7 @@ func TestExportOrder(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(9), querytest.Everything())...))
 	for table, order := range map[string]string{"runs": "run_id", "samples": "run_id || metric", "samples_long": "run_id || metric || lpad(i::VARCHAR, 6, '0')", "ops": "run_id || op"} {
 		dest := t.TempDir()
-		if _, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet, Tables: []string{table}}); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet, Tables: []string{table}}))
 		text := "SELECT list(" + order + ") = list_sort(list(" + order + ")) FROM '" + dest + "/" + table + ".parquet'"
 		if got := querytest.DuckDB(t, text); got != "true" {
 			t.Errorf("%s is not in order", table)
@@ -180,9 +169,7 @@ func TestExportRefusals(t *testing.T) {
 	store := querytest.NewStore(t, querytest.ManyRuns(1)...)
 	db := querytest.Open(t, store)
 	link := t.TempDir() + "/link"
-	if err := os.Symlink(store+"/live", link); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Symlink(store+"/live", link))
 	before := querytest.Snapshot(t, store)
 	for _, c := range []struct {
 		req  export.Request
@@ -217,9 +204,7 @@ func TestExportDestinations(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))
 	base := t.TempDir()
 	plain, locked := base+"/plain", base+"/locked"
-	if err := errors.Join(os.WriteFile(plain, nil, 0o666), os.Mkdir(locked, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(os.WriteFile(plain, nil, 0o666), os.Mkdir(locked, 0o755)))
 	querytest.Protect(t, locked)
 	dests := map[string]string{
 		plain: "not a directory", plain + "/x": "not a directory", plain + "/x/y": "not a directory", "/dev/null/x": "not a directory",
@@ -274,12 +259,8 @@ func TestExportAllOrNothing(t *testing.T) {
 		"unreadable samples":           {broken, func(string) error { return nil }, schema.ErrDamaged},
 	} {
 		dest := t.TempDir()
-		if _, err := export.Write(ctx, querytest.Open(t, store), export.Request{Dest: dest, Format: export.Parquet}); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.before(dest); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(export.Write(ctx, querytest.Open(t, store), export.Request{Dest: dest, Format: export.Parquet}))
+		valuetest.OK(t, c.before(dest))
 		names, runs := entries(t, dest), querytest.DuckDB(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')")
 		_, err := export.Write(ctx, querytest.Open(t, c.store), export.Request{Dest: dest, Format: export.Parquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
 		if !errors.Is(err, c.want) {
@@ -297,10 +278,7 @@ func TestExportAllOrNothing(t *testing.T) {
 // entries are the names in a directory.
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := valuetest.Must(os.ReadDir(dir))
 	var names []string
 	for _, e := range all {
 		names = append(names, e.Name())
@@ -312,18 +290,11 @@ func entries(t *testing.T, dir string) []string {
 func breakSamples(t *testing.T, path string) {
 	t.Helper()
 	at := querytest.DuckDB(t, "SELECT min(data_page_offset) FROM parquet_metadata('"+path+"') WHERE path_in_schema LIKE 'samples%, ticks, %'")
-	offset, err := strconv.ParseInt(at, 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	offset := valuetest.Must(strconv.ParseInt(at, 10, 64))
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, 64), offset)
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(err, f.Close()))
 }
 
 // TestExportWholeManyFiles: whole runs of a store of many files are written in parts of hundreds of runs, not one by one:

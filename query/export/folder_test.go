@@ -19,16 +19,14 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // pairStore is a store with a baseline and an optimization, which left files.
 func pairStore(t *testing.T) (dir string, runs []schema.Run) {
 	t.Helper()
 	dir = querytest.NewStore(t)
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := valuetest.Must(ingest.Open(dir, "test"))
 	defer s.Close()
 	for i, variant := range []string{"baseline", "fast"} {
 		r := runtest.Small()
@@ -38,16 +36,12 @@ func pairStore(t *testing.T) (dir string, runs []schema.Run) {
 			{schema.ArtifactProfile, "run_dir/trace.nsys-rep"}, {schema.ArtifactStderr, "stderr"}, {schema.ArtifactFile, "../out.bin"},
 		} {
 			hash, size, err := s.KeepArtifact(strings.NewReader(variant + a.path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, err)
 			r.Artifacts = append(r.Artifacts, schema.Artifact{Kind: a.kind, Path: a.path, SHA256: hash, Bytes: &size})
 		}
 		r.Artifacts = append(r.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: "not kept"})
 		r.PointID = schema.PointID(&r)
-		if err := s.Append(r); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, s.Append(r))
 		runs = append(runs, r)
 	}
 	return dir, runs
@@ -71,10 +65,7 @@ func TestArtifacts(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "benchmark_test_results.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(os.ReadFile(filepath.Join(dir, "benchmark_test_results.json")))
 	for member, r := range map[string]schema.Run{"baseline_nsys_rep": runs[0], "optimized_nsys_rep": runs[1]} {
 		if want := `"` + member + `": "artifacts/` + r.RunID + `/profiles/run_dir/trace.nsys-rep"`; !strings.Contains(string(text), want) {
 			t.Errorf("the results have no %s", want)
@@ -92,22 +83,12 @@ func TestArtifactsFail(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "artifacts", "."+runs[1].RunID+".part", "old"), 0o777); err != nil { // of a call that was killed
 		t.Fatal(err)
 	}
-	name, err := schema.FindArtifact(schema.Dir(store), runs[0].Artifacts[2].SHA256)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := valuetest.Must(schema.FindArtifact(schema.Dir(store), runs[0].Artifacts[2].SHA256))
 	stored := filepath.Join(store, name)
-	content, err := os.ReadFile(stored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(os.ReadFile(stored))
 	content[len(content)-1] ^= 1
-	if err := os.Chmod(stored, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(stored, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Chmod(stored, 0o644))
+	valuetest.OK(t, os.WriteFile(stored, content, 0o644))
 	if _, err := WriteFolder(t.Context(), querytest.Open(t, store), FolderRequest{Layout: layout.Chapters, Dir: dir}); !errors.Is(err, schema.ErrDamaged) {
 		t.Errorf("with a damaged file: %v", err)
 	}
@@ -164,9 +145,7 @@ func TestNames(t *testing.T) {
 func TestInsideStore(t *testing.T) {
 	store, _ := pairStore(t)
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(store, link); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Symlink(store, link))
 	for _, dir := range []string{store, filepath.Join(store, "runs", "out"), filepath.Join(link, "out")} {
 		if _, err := WriteFolder(t.Context(), querytest.Open(t, store), FolderRequest{Layout: layout.Grid, Dir: dir}); !errors.Is(err, answer.ErrInput) || !strings.Contains(err.Error(), "inside the store") {
 			t.Errorf("%s: %v", dir, err)
@@ -210,15 +189,11 @@ func TestSession(t *testing.T) {
 	if err == nil {
 		err = s.Add(runs[1])
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	open := func(ctx context.Context) (*query.DB, error) { return query.Open(ctx, []string{store}, query.Options{}) }
 	ended, end := context.WithCancel(t.Context())
 	end() // an interrupt
-	if _, err := s.Close(ended, open); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(s.Close(ended, open))
 	text, err := os.ReadFile(filepath.Join(dir, "benchmark_results.json"))
 	if err != nil || !strings.Contains(string(text), runs[0].RunID) || !strings.Contains(string(text), runs[1].RunID) {
 		t.Errorf("%s, %v", text, err)
@@ -227,10 +202,7 @@ func TestSession(t *testing.T) {
 	if _, err := none.Close(t.Context(), nil); none.Begin(t.Context(), runs, nil) != nil || none.Add(runs[0]) != nil || err != nil {
 		t.Error("a session without a folder fails")
 	}
-	empty, err := OpenFolder(layout.Matrix, filepath.Join(dir, "empty"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	empty := valuetest.Must(OpenFolder(layout.Matrix, filepath.Join(dir, "empty")))
 	if _, err := empty.Close(t.Context(), nil); err != nil {
 		t.Errorf("without runs: %v", err)
 	}
@@ -287,21 +259,14 @@ func TestResumed(t *testing.T) {
 		if err == nil {
 			_, err = s.Close(t.Context(), nil)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		files := map[string]string{}
 		paths, err := below(dir, dir)
 		for _, path := range paths {
-			text, err := os.ReadFile(filepath.Join(dir, path))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := valuetest.Must(os.ReadFile(filepath.Join(dir, path)))
 			files[path] = string(text)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		return files
 	}
 	want := session(one, nil, runs)

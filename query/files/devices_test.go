@@ -5,14 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNoFile: a path that is not a regular file is written to and not replaced.
 func TestNoFile(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "out")
-	if err := os.Symlink(os.DevNull, link); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Symlink(os.DevNull, link))
 	wrote := 0
 	err := Write(link, func(w io.Writer) error {
 		n, err := io.WriteString(w, "text")

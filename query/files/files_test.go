@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestReplace: a file is replaced atomically; if that fails, the old file is unchanged and there is no other file.
@@ -15,17 +17,13 @@ func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.json")
 	for _, text := range []string{"first", "second, longer", "third"} {
-		if err := Replace(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, Replace(path, []byte(text)))
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q, %v, want %q", got, err, text)
 		}
 	}
 	taken := filepath.Join(dir, "taken")
-	if err := os.Mkdir(taken, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Mkdir(taken, 0o777))
 	if err := OfPlace(Replace(taken, []byte("text"))); !errors.Is(err, ErrPlace) {
 		t.Errorf("a folder was replaced: %v", err)
 	}

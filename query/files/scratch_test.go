@@ -8,14 +8,12 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func left(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := valuetest.Must(os.ReadDir(dir))
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -25,10 +23,7 @@ func left(t *testing.T, dir string) []string {
 
 func makeDir(t *testing.T) *files.ScratchDir {
 	t.Helper()
-	d, err := new(files.ProcessScratch).Dir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := valuetest.Must(new(files.ProcessScratch).Dir())
 	return d
 }
 
@@ -41,9 +36,7 @@ func TestPrivate(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := os.MkdirAll(filepath.Join(d.Path, "a", "b"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Join(d.Path, "a", "b"), 0o700))
 	if err := errors.Join(d.Remove(), d.Remove()); err != nil {
 		t.Error(err)
 	}
@@ -57,9 +50,7 @@ func TestSweep(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	alive, dead := makeDir(t), makeDir(t)
-	if err := os.WriteFile(filepath.Join(dead.Path, "spill"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(filepath.Join(dead.Path, "spill"), []byte("x"), 0o600))
 	if err := dead.Lock.Close(); err != nil { // as the system does for a process that ends
 		t.Fatal(err)
 	}
@@ -70,9 +61,7 @@ func TestSweep(t *testing.T) {
 		"neurolens-tmp-open": func(path string) error { return errors.Join(os.Mkdir(path, 0o700), os.Chmod(path, 0o755)) },
 		"somebody-elses":     func(path string) error { return os.Mkdir(path, 0o700) },
 	} {
-		if err := make(filepath.Join(tmp, name)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, make(filepath.Join(tmp, name)))
 	}
 	if err := files.SweepScratch(); err != nil {
 		t.Error(err)

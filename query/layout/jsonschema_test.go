@@ -25,9 +25,7 @@ func reference(t *testing.T) map[string]*jsonschema.Schema {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	entries, err := schemas.ReadDir("schemas")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	const address = "https://neurolens.invalid/layout/"
 	for _, e := range entries {
 		text := valuetest.Must(schemas.ReadFile("schemas/" + e.Name()))
@@ -148,9 +146,7 @@ func eachChange(document any, changed func()) {
 // of JSON Schema.
 func TestAgainstLibrary(t *testing.T) {
 	ours, err := compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	theirs, cases, wrong := reference(t), 0, 0
 	err = filepath.WalkDir(goldens, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {

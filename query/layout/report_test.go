@@ -92,9 +92,7 @@ func open(t *testing.T, dir string) *BenchRuns {
 	if err == nil {
 		err = b.Begin(nil, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	return b
 }
 
@@ -206,9 +204,7 @@ func TestJoin(t *testing.T) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		documents++
 		valuetest.Equal(t, run.Status, schema.StatusOK, "run", id)
 		valuetest.NoError(t, validate(s, text), text)
@@ -251,9 +247,7 @@ func checkPair(t *testing.T, row map[string]string, text, printText []byte) {
 	var d runDocument
 	var f fingerprint
 	for _, err := range []error{json.Unmarshal(text, &d), json.Unmarshal(printText, &f)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 	}
 	sha := valuetest.Must(sourceSHA(text))
 	if d.RunID != row["run_uuid"] || f.RunID != d.RunID || d.Meta.Tags["neurolens.run_id"] != row["run_id"] || f.SourceSHA != sha {
@@ -366,9 +360,7 @@ func TestProfiled(t *testing.T) {
 	if err == nil {
 		err = resumed.Begin([]schema.Run{measured(1), measured(2)}, nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	head := profiled // of the other side of a comparison of two commits
 	head.Side, head.RunID = "head", onGPU(5).RunID
 	add(t, resumed, profiled, alone, head)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/sandbox"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // parentRole makes the test binary a parent whose child writes into a directory and never ends.
@@ -133,29 +134,15 @@ func TestInterrupt(t *testing.T) {
 // TestOrphan: a child whose parent was killed ends too, and removes the temporary files.
 func TestOrphan(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := valuetest.Must(os.Executable())
 	dir := filepath.Join(t.TempDir(), "scratch")
-	if err := os.MkdirAll(filepath.Join(dir, "spill", "more"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.MkdirAll(filepath.Join(dir, "spill", "more"), 0o700))
 	parent := exec.Command(self)
 	parent.Env = append(os.Environ(), parentRole+"="+dir)
-	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(out, make([]byte, len("began\n"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	out := valuetest.Must(parent.StdoutPipe())
+	valuetest.OK(t, parent.Start())
+	valuetest.Must(io.ReadFull(out, make([]byte, len("began\n"))))
+	valuetest.OK(t, parent.Process.Kill())
 	if _, err := io.ReadAll(out); err != nil { // both have it open
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSQLArrow: a stream has the values that SQL gives, of the types of the columns.
@@ -62,10 +63,7 @@ func TestSQLArrowSchema(t *testing.T) {
 	if err := sql.SelectArrow(context.Background(), db, "SELECT measure_ns, p50 AS measure, p50 AS setup_ns, started_at, run_id AS a, 2 AS a, uuid() AS u, INTERVAL 1 DAY AS v, 'x'::BLOB AS b FROM runs", &stream); err != nil {
 		t.Fatal(err)
 	}
-	got, err := querytest.ReadArrow(t, &stream)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := valuetest.Must(querytest.ReadArrow(t, &stream))
 	var fields []string
 	for _, f := range got.Schema.Fields() {
 		unit, _ := f.Metadata.GetValue("unit")
@@ -123,9 +121,7 @@ func TestSQLArrowStopped(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	const text = "SELECT i, repeat('x', 1000) AS text, [i] AS list FROM range(30_000) t(i)"
 	var whole bytes.Buffer
-	if err := sql.SelectArrow(context.Background(), db, text, &whole); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, sql.SelectArrow(context.Background(), db, text, &whole))
 	length := whole.Len()
 	got, err := querytest.ReadArrow(t, &whole)
 	if err != nil || len(got.Rows) != 30_000 || got.Most > 10_000 {

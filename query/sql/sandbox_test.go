@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // FuzzCheckSelect: every text is either an ErrInput of one line, or what DuckDB itself calls a SELECT.
@@ -59,9 +60,7 @@ func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
 	c := querytest.Connect(t)
 	for _, s := range sandbox(&scan.Sources{}, checked{}) {
-		if _, err := c.Exec(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(c.Exec(t.Context(), s))
 	}
 	for _, s := range []string{"SET threads = 1", "SET lock_configuration = false", "SET enable_external_access = true"} {
 		if _, err := c.Exec(t.Context(), s); err == nil {

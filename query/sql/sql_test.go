@@ -18,6 +18,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestSQL(t *testing.T) {
@@ -217,14 +218,10 @@ func TestSandbox(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
 	outside := t.TempDir() + "/secret.csv"
-	if err := os.WriteFile(outside, []byte("a,b\n1,2\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.WriteFile(outside, []byte("a,b\n1,2\n"), 0o666))
 	parquet := t.TempDir()
 	db := querytest.Open(t, store)
-	if _, err := export.Write(context.Background(), db, export.Request{Dest: parquet, Format: export.Parquet}); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(export.Write(context.Background(), db, export.Request{Dest: parquet, Format: export.Parquet}))
 	before := querytest.Snapshot(t, store) + querytest.Snapshot(t, here)
 	const one = "query: only one SELECT is allowed here, "
 	for _, c := range []struct{ text, want string }{
@@ -295,10 +292,7 @@ func TestMemoryLimit(t *testing.T) {
 	store := querytest.NewStore(t)
 	spill := t.TempDir()
 	t.Setenv("TMPDIR", spill)
-	db, err := query.Open(context.Background(), []string{store}, query.Options{MemoryLimit: 30 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := valuetest.Must(query.Open(context.Background(), []string{store}, query.Options{MemoryLimit: 30 << 20}))
 	// A sort that does not fit in memory spills outside the store, and leaves nothing.
 	r, err := sql.Select(context.Background(), db, "SELECT max(x) FROM (SELECT x, row_number() OVER (ORDER BY hash(x)) AS n FROM range(3000000) t(x))")
 	if err != nil || fmt.Sprint(r.Rows) != "[[2999999]]" {
@@ -349,10 +343,7 @@ func TestSQLThreads(t *testing.T) {
 		"count(*) OVER (PARTITION BY git_commit) FROM runs":                all,
 		"count(*), 'OVER ()' FROM runs":                                    all,
 	} {
-		got, err := sql.Select(t.Context(), db, "SELECT current_setting('threads'), "+text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := valuetest.Must(sql.Select(t.Context(), db, "SELECT current_setting('threads'), "+text))
 		if len(got.Rows) == 0 || got.Rows[0][0] != want {
 			t.Errorf("%s: %v, want %d threads", text, got.Rows, want)
 		}

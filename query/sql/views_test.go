@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // viewQueries are asked of the views of Views and of SQL: whole rows, as text.
@@ -33,10 +34,7 @@ var viewQueries = []string{
 // rowsOfSQL are the values of the only column.
 func rowsOfSQL(t testing.TB, db *query.DB, text string) []string {
 	t.Helper()
-	table, err := sql.Select(context.Background(), db, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := valuetest.Must(sql.Select(context.Background(), db, text))
 	var all []string
 	for _, row := range table.Rows {
 		value, _ := row[0].(string)
@@ -48,19 +46,11 @@ func rowsOfSQL(t testing.TB, db *query.DB, text string) []string {
 // rowsOfViews loads the text of Views into a DuckDB and asks that.
 func rowsOfViews(t testing.TB, dir, text string) []string {
 	t.Helper()
-	views, err := sql.Views(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	views := valuetest.Must(sql.Views(dir))
+	db := valuetest.Must(stdsql.Open("duckdb", ""))
 	defer db.Close()
 	db.SetMaxOpenConns(1) // the views are those of a connection
-	if _, err := db.Exec("SET TimeZone = 'UTC';" + views); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.Must(db.Exec("SET TimeZone = 'UTC';" + views))
 	rows, err := db.Query(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
@@ -69,9 +59,7 @@ func rowsOfViews(t testing.TB, dir, text string) []string {
 	var all []string
 	for rows.Next() {
 		var value stdsql.NullString
-		if err := rows.Scan(&value); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, rows.Scan(&value))
 		all = append(all, value.String)
 	}
 	return all
@@ -92,9 +80,7 @@ func TestViews(t *testing.T) {
 	querytest.SayMuch(t, mixed, runs)
 	stores["mixed"] = mixed
 	odd := filepath.Join(t.TempDir(), "a [b] * it's")
-	if err := os.CopyFS(odd, os.DirFS(mixed)); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.CopyFS(odd, os.DirFS(mixed)))
 	stores["a [b] * it's"] = odd
 	for name, dir := range stores {
 		if (name == "live" || name == "sealed" || name == "mixed") && !querytest.Long() {
@@ -121,9 +107,7 @@ func TestViewsOrphans(t *testing.T) {
 	runs := querytest.VariousRuns()
 	dir := querytest.LiveStore(t, runs[:5]...)
 	f := querytest.Seal(t, dir, runs[:5]...)
-	if err := os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
 	for _, text := range viewQueries {
 		if got, want := rowsOfViews(t, dir, text), rowsOfSQL(t, querytest.Open(t, dir), text); !slices.Equal(got, want) {
 			t.Errorf("%s\n got %.2000q\nwant %.2000q", text, got, want)
@@ -172,9 +156,7 @@ func TestLocation(t *testing.T) {
 		t.Errorf("the store %s is at %s: %v", store, got, err)
 	}
 	odd := filepath.Join(t.TempDir(), "a;\nb")
-	if err := os.CopyFS(odd, os.DirFS(store)); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.CopyFS(odd, os.DirFS(store)))
 	for _, dir := range []string{t.TempDir(), odd} {
 		if got, err := sql.Location(dir); err == nil {
 			t.Errorf("%q is at %s", dir, got)

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // op is an operator of a type that took so many ns.
@@ -34,10 +35,7 @@ func profile(n int, ops ...schema.Op) schema.Run {
 // ask returns the runs similar to the run, and fails on an error.
 func ask(t *testing.T, db *query.DB, run schema.Run, filter string, limit int) summary.Similar {
 	t.Helper()
-	found, err := summary.FindSimilar(t.Context(), db, summary.SimilarRequest{Run: &run, Filter: filter, Limit: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := valuetest.Must(summary.FindSimilar(t.Context(), db, summary.SimilarRequest{Run: &run, Filter: filter, Limit: limit}))
 	return found
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestParts: operators of one type are added up; operators that contain others are left out, and unknown values stay unknown.
@@ -21,10 +22,7 @@ func TestParts(t *testing.T) {
 		profile(2),
 	}
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
-	found, err := summary.OperatorMixes(t.Context(), db, []string{runs[2].RunID, runs[0].RunID, runs[1].RunID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := valuetest.Must(summary.OperatorMixes(t.Context(), db, []string{runs[2].RunID, runs[0].RunID, runs[1].RunID}))
 	texts := func(run string) string {
 		text := ""
 		for _, p := range found[run] {
@@ -43,10 +41,7 @@ func TestParts(t *testing.T) {
 	}
 	// The same as show --ops has it.
 	var sums int64
-	all, err := summary.Operators(t.Context(), db, &runs[0], "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := valuetest.Must(summary.Operators(t.Context(), db, &runs[0], ""))
 	for _, o := range all {
 		if o.Type == "MatMul" {
 			sums += *o.DurationNS

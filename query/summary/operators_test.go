@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // profiled is a store with one run that has operators, one of which has no duration, and another run.
@@ -30,10 +31,7 @@ func TestOf(t *testing.T) {
 	dir, run := profiled(t)
 	db := querytest.Open(t, dir)
 	names := func(sort string) string {
-		all, err := summary.Operators(context.Background(), db, &run, sort)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := valuetest.Must(summary.Operators(context.Background(), db, &run, sort))
 		var words []string
 		for _, o := range all {
 			share := "-"

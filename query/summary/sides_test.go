@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // twoSessions has two sessions of a suite, of different commits: gemm took twice as long in the second one, conv did not change, gone is in the first one alone,
@@ -49,10 +50,7 @@ func TestTwoSelections(t *testing.T) {
 	if r.Counts.Runs != 24 || r.Counts.Points != 4 || r.Selection.Sessions != 2 || string(r.Selection.Base) != base || string(r.Selection.Head) != head {
 		t.Errorf("counts are %+v, the selection is %+v", r.Counts, r.Selection)
 	}
-	want, err := compare.Compare(context.Background(), db, compare.Request{Base: base, Head: head})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := valuetest.Must(compare.Compare(context.Background(), db, compare.Request{Base: base, Head: head}))
 	if len(r.Comparisons) != 1 || len(r.Pairs) != len(want.Rows) || len(r.Pairs) != 4 {
 		t.Fatalf("%d comparisons, %d pairs, compare has %d rows", len(r.Comparisons), len(r.Pairs), len(want.Rows))
 	}

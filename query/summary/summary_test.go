@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // variant gives an edit of runs of a variant of a benchmark of a suite.
@@ -159,10 +160,7 @@ func TestSpeedups(t *testing.T) {
 	if worst := &r.Pairs[*a.WorstPair]; worst.Variant != "slow" || *worst.Speedup != *a.Worst {
 		t.Errorf("the worst pair is %+v", worst)
 	}
-	c, err := compare.Compare(context.Background(), db, compare.Request{Base: "suite=one", Axis: "variant", Reference: "baseline"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := valuetest.Must(compare.Compare(context.Background(), db, compare.Request{Base: "suite=one", Axis: "variant", Reference: "baseline"}))
 	mean, points, _ := c.GeometricMean("latency")
 	if points != a.Compared || math.Abs(1/(1+mean)-*a.GeometricMean) > 1e-9 {
 		t.Errorf("compare has a geometric mean of %g over %d points, the report %g over %d", 1/(1+mean), points, *a.GeometricMean, a.Compared)

@@ -7,6 +7,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestWindows: the answer does not depend on how many runs are compared at a time, also where files hold runs of two parts.
@@ -30,13 +31,10 @@ func TestWindows(t *testing.T) {
 	db := querytest.Open(t, dir)
 	answer := func(window int) string {
 		n := nearest{req: SimilarRequest{Run: &runs[5], Filter: "batch_size>=2"}, window: window}
-		err := db.Stores().Query(t.Context(), func(r *scan.Reader) error {
+		valuetest.OK(t, db.Stores().Query(t.Context(), func(r *scan.Reader) error {
 			n.reader = r
 			return n.find(t.Context())
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		text := fmt.Sprint(n.found.Compared, n.found.Without)
 		for _, row := range n.found.Rows {
 			text += fmt.Sprintf(" %s:%v", row.RunID[20:], row.Distance)

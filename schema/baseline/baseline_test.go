@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // The sessions of the tests.
@@ -69,10 +70,7 @@ const golden = `{
 // encoded is the text of a document.
 func encoded(t testing.TB, d *Document) string {
 	t.Helper()
-	text, err := Encode(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := valuetest.Must(Encode(d))
 	return string(text)
 }
 
@@ -83,10 +81,7 @@ func TestEncode(t *testing.T) {
 	if want := strings.ReplaceAll(golden, "POINT_B", newPoint("b", "", "", 1).ID); text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
-	got, err := Decode([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := valuetest.Must(Decode([]byte(text)))
 	if again := encoded(t, got); again != text {
 		t.Errorf("read and written again it is\n%s", again)
 	}
@@ -146,10 +141,7 @@ func TestOrder(t *testing.T) {
 func TestZeros(t *testing.T) {
 	var d Document
 	d.Replace(first, Session{}, []Point{newPoint("a", "lab3", first, 0, 3, -3, 0), newPoint("b", "lab3", first, 0, 0, 0)})
-	got, err := Decode([]byte(encoded(t, &d)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := valuetest.Must(Decode([]byte(encoded(t, &d))))
 	for i, want := range []float64{0, 0} {
 		if m := got.Points[i].Metrics[0]; m.Location != want || len(m.Interval) != 2 || m.Interval[0] != -m.Interval[1] {
 			t.Errorf("point %d: %+v", i, m)

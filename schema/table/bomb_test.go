@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // packedLive is the live file of a run with dictionaries and zstd, which no writer of the format makes.
@@ -40,16 +41,10 @@ func packedLive(tb testing.TB, r schema.Run) []byte {
 	}
 	w := parquet.NewGenericWriter[any](&out, append(options, parquet.NewSchema(liveRoot, group(fields, packed)))...)
 	for i, column := range w.ColumnWriters() {
-		if _, err := column.WriteRowValues(values[i]); err != nil {
-			tb.Fatal(err)
-		}
+		valuetest.Must(column.WriteRowValues(values[i]))
 	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	if err := schema.PutFileHash(out.Bytes()); err != nil {
-		tb.Fatal(err)
-	}
+	valuetest.OK(tb, w.Close())
+	valuetest.OK(tb, schema.PutFileHash(out.Bytes()))
 	return out.Bytes()
 }
 
@@ -68,9 +63,7 @@ func TestUnpackedSize(t *testing.T) {
 		_, footer := schema.ReadLiveFooter(file, file.Size())
 		_, opened := OpenLive(file, file.Size())
 		narrow, length, err := Narrow(content, schema.Runs, runIDColumn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		_, narrowed := OpenLive(narrow, length)
 		_, read := ReadLive(content)
 		for what, err := range map[string]error{"footer": footer, "opened": opened, "narrowed": narrowed, "read": read} {
@@ -79,16 +72,11 @@ func TestUnpackedSize(t *testing.T) {
 			}
 		}
 		if name := os.Getenv("NEUROLENS_TEST_KEEP"); name != "" && damaged {
-			if err := os.WriteFile(name+"/"+r.RunID+".parquet", content, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, os.WriteFile(name+"/"+r.RunID+".parquet", content, 0o666))
 		}
 		sealed := write(t, schema.Runs, [][]any{schema.RunRow(&r, schema.DigestOf(&r))}).content
 		file = bytes.NewReader(sealed)
-		f, err := schema.ReadFooter(file, file.Size())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := valuetest.Must(schema.ReadFooter(file, file.Size()))
 		_, opened = Open(file, file.Size(), schema.Runs)
 		for what, err := range map[string]error{"footer": f.Check(schema.Runs, 1), "opened": opened} {
 			if errors.Is(err, schema.ErrDamaged) != damaged {
@@ -101,10 +89,7 @@ func TestUnpackedSize(t *testing.T) {
 	}
 	r := runtest.Small()
 	r.Variant = strings.Repeat("x", 20<<20) // an earlier version took it
-	content, err := testEncoder().Encode(&r, schema.DigestOf(&r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(testEncoder().Encode(&r, schema.DigestOf(&r)))
 	file := bytes.NewReader(content)
 	if _, err := schema.ReadLiveFooter(file, file.Size()); err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func testEncoder() *Encoder { return NewEncoder("test") }
@@ -19,13 +20,8 @@ func testEncoder() *Encoder { return NewEncoder("test") }
 // TestFlippedBits finds every single changed bit of a file, wherever it is.
 func TestFlippedBits(t *testing.T) {
 	run := runtest.Small()
-	content, err := testEncoder().Encode(&run, schema.DigestOf(&run))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.CheckFileHash(content); err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(testEncoder().Encode(&run, schema.DigestOf(&run)))
+	valuetest.OK(t, schema.CheckFileHash(content))
 	for i := range content {
 		for _, mask := range []byte{0x01, 0x10, 0x80, 0xff} {
 			content[i] ^= mask
@@ -41,20 +37,12 @@ func TestFlippedBits(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	e := testEncoder()
 	run := runtest.Full()
-	first, err := e.Encode(&run, schema.DigestOf(&run))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := valuetest.Must(e.Encode(&run, schema.DigestOf(&run)))
 	first = bytes.Clone(first)
 	for _, e := range []*Encoder{e, e, testEncoder()} {
 		other := runtest.Realistic()
-		if _, err := e.Encode(&other, schema.DigestOf(&other)); err != nil {
-			t.Fatal(err)
-		}
-		again, err := e.Encode(&run, schema.DigestOf(&run))
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(e.Encode(&other, schema.DigestOf(&other)))
+		again := valuetest.Must(e.Encode(&run, schema.DigestOf(&run)))
 		if !bytes.Equal(first, again) {
 			t.Fatalf("the same run gives %d bytes, then %d others", len(first), len(again))
 		}
@@ -67,9 +55,7 @@ func TestEncodeAllocations(t *testing.T) {
 	e, run := testEncoder(), runtest.Realistic()
 	digest := schema.DigestOf(&run)
 	n := testing.AllocsPerRun(10, func() {
-		if _, err := e.Encode(&run, digest); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(e.Encode(&run, digest))
 	})
 	if n > most {
 		t.Errorf("%v allocations for a run, want at most %d", n, most)
@@ -79,14 +65,8 @@ func TestEncodeAllocations(t *testing.T) {
 // TestPageChecksums changes a bit of the samples, which a reader that checks pages finds without the hash of the file.
 func TestPageChecksums(t *testing.T) {
 	run := runtest.Small()
-	content, err := testEncoder().Encode(&run, schema.DigestOf(&run))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(testEncoder().Encode(&run, schema.DigestOf(&run)))
+	file := valuetest.Must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
 	for _, chunk := range file.Metadata().RowGroups[0].Columns {
 		m := chunk.MetaData
 		content[m.DataPageOffset+m.TotalCompressedSize-1] ^= 1
@@ -107,9 +87,7 @@ func TestLayoutsBounded(t *testing.T) {
 				*field = "x"
 			}
 		}
-		if _, err := e.Encode(&run, schema.DigestOf(&run)); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.Must(e.Encode(&run, schema.DigestOf(&run)))
 		if n := len(e.layouts); n > maxLayouts {
 			t.Fatalf("%d layouts are kept, want at most %d", n, maxLayouts)
 		}
@@ -119,14 +97,8 @@ func TestLayoutsBounded(t *testing.T) {
 // TestProfile holds the encodings of a live file: what FORMAT.md promises of it.
 func TestProfile(t *testing.T) {
 	run := runtest.Full()
-	content, err := testEncoder().Encode(&run, schema.DigestOf(&run))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(testEncoder().Encode(&run, schema.DigestOf(&run)))
+	file := valuetest.Must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
 	for key, want := range map[string]string{formatKey: strconv.Itoa(schema.Format), writerKey: "test"} {
 		if got, _ := file.Lookup(key); got != want {
 			t.Errorf("metadata %s is %q, want %q", key, got, want)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // handmade makes a file of the columns, whose rows have their values in order, as another version would.
@@ -27,17 +28,11 @@ func handmade(t *testing.T, name string, version int, columns []*schema.Column, 
 			put(&leaves, f, row[f.place], level{})
 		}
 		for i, column := range w.ColumnWriters() {
-			if _, err := column.WriteRowValues(leaves[i]); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.Must(column.WriteRowValues(leaves[i]))
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.PutFileHash(out.Bytes()); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
+	valuetest.OK(t, schema.PutFileHash(out.Bytes()))
 	return out.Bytes()
 }
 
@@ -183,22 +178,15 @@ func TestOtherColumns(t *testing.T) {
 	mustBeSame(t, schema.Runs, got, expected)
 	out := &memory{}
 	w = NewWriter(out, schema.Runs, "test", nil)
-	if err := Merge(w, []Source{files.source("", schema.Runs, older)}, func(string) bool { return true }); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, Merge(w, []Source{files.source("", schema.Runs, older)}, func(string) bool { return true }))
+	valuetest.OK(t, w.Close())
 	mustBeSame(t, schema.Runs, readAll(t, schema.Runs, out.content)[0], expected)
 }
 
 // FuzzReadLive: whatever stands in a file, it is read as it is or refused with an error of this package.
 func FuzzReadLive(f *testing.F) {
 	for _, r := range variety(1) {
-		content, err := testEncoder().Encode(&r, schema.DigestOf(&r))
-		if err != nil {
-			f.Fatal(err)
-		}
+		content := valuetest.Must(testEncoder().Encode(&r, schema.DigestOf(&r)))
 		f.Add(bytes.Clone(content), uint32(0), byte(0))
 	}
 	f.Fuzz(func(t *testing.T, content []byte, at uint32, mask byte) {
@@ -223,13 +211,9 @@ func FuzzFile(f *testing.F) {
 		out := &memory{}
 		w := NewWriter(out, table, "test", nil)
 		for _, row := range rows {
-			if err := w.Write(row); err != nil {
-				f.Fatal(err)
-			}
+			valuetest.OK(f, w.Write(row))
 		}
-		if err := w.Close(); err != nil {
-			f.Fatal(err)
-		}
+		valuetest.OK(f, w.Close())
 		f.Add(out.content, uint32(0), byte(0))
 	}
 	f.Fuzz(func(t *testing.T, content []byte, at uint32, mask byte) {

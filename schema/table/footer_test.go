@@ -12,15 +12,13 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // openWhole opens a file with its page index.
 func openWhole(t *testing.T, content []byte) *parquet.File {
 	t.Helper()
-	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := valuetest.Must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
 	return file
 }
 
@@ -64,18 +62,12 @@ func TestPageIndex(t *testing.T) {
 	w := NewWriter(out, schema.Runs, "test", nil)
 
 	for i, row := range rows[schema.Runs] {
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, w.Write(row))
 		if i == 700 || i == 710 {
-			if err := w.endGroup(); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, w.endGroup())
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
 	file := openWhole(t, out.content)
 	if n := len(file.RowGroups()); n != 3 {
 		t.Fatalf("%d row groups, want 3", n)
@@ -104,14 +96,8 @@ func TestPageIndex(t *testing.T) {
 // checkPageIndex compares the page index of a column with its pages.
 func checkPageIndex(t *testing.T, pages []*pageHeader, chunk parquet.ColumnChunk) {
 	t.Helper()
-	offsets, err := chunk.OffsetIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	columns, err := chunk.ColumnIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
+	offsets := valuetest.Must(chunk.OffsetIndex())
+	columns := valuetest.Must(chunk.ColumnIndex())
 	pages = slices.DeleteFunc(pages, (*pageHeader).isDictionary)
 	if offsets.NumPages() != len(pages) || columns.NumPages() != len(pages) {
 		t.Fatalf("column %d has %d pages, and indexes of %d and %d", chunk.Column(), len(pages), offsets.NumPages(), columns.NumPages())

@@ -7,6 +7,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestBooleans: many booleans of a page, as a list of them would have, are packed as parquet-go reads them.
@@ -16,10 +17,7 @@ func TestBooleans(t *testing.T) {
 	for _, v := range want {
 		pages.boolean(0, v, level{})
 	}
-	bits, err := parquet.Plain.DecodeBoolean(nil, pages[0].plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bits := valuetest.Must(parquet.Plain.DecodeBoolean(nil, pages[0].plain))
 	var got []bool
 	for i := range want {
 		got = append(got, bits[i/8]>>(i%8)&1 == 1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // opened counts what is open.
@@ -53,12 +54,8 @@ func TestMerge(t *testing.T) {
 		out := &memory{}
 		w := NewWriter(out, table, "test", []schema.ULID{{}})
 		gone := runs[7].RunID
-		if err := Merge(w, sources, func(run string) bool { return run != gone }); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, Merge(w, sources, func(run string) bool { return run != gone }))
+		valuetest.OK(t, w.Close())
 		if files.now != 0 || files.most > 4 {
 			t.Errorf("%s: %d files are open, %d were at once", table.Name, files.now, files.most)
 		}
@@ -109,7 +106,7 @@ func TestMergeMemory(t *testing.T) {
 	w := NewWriter(&memory{}, schema.Runs, "test", nil)
 	var early, late uint64
 	merged := 0
-	err := Merge(w, sources, func(string) bool {
+	valuetest.OK(t, Merge(w, sources, func(string) bool {
 		switch merged++; merged {
 		case n / 5:
 			early = liveHeap()
@@ -117,17 +114,12 @@ func TestMergeMemory(t *testing.T) {
 			late = liveHeap()
 		}
 		return true
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	const each = 50 << 10 // what one of the files takes that is open is several times as much
 	if late > early+each*n*4/5 {
 		t.Errorf("%d bytes are in memory after some of the files, %d after all", early, late)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
 }
 
 // liveHeap is how much memory is in use, once what is not used any more is gone.

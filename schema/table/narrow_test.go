@@ -8,16 +8,14 @@ import (
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // liveContent is the live file of a run.
 func liveContent(t *testing.T, r schema.Run) []byte {
 	t.Helper()
 	stat.Complete(&r)
-	content, err := testEncoder().Encode(&r, schema.DigestOf(&r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(testEncoder().Encode(&r, schema.DigestOf(&r)))
 	return content
 }
 
@@ -32,10 +30,7 @@ func narrowRows(t *testing.T, content []byte, live bool, columns ...string) [][]
 	if live {
 		open = func() (*File, error) { return OpenLive(file, size) }
 	}
-	f, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(open())
 	return allRows(t, f.Reader().Read)
 }
 
@@ -47,18 +42,12 @@ func TestNarrow(t *testing.T) {
 	out := &memory{}
 	w := NewWriter(out, schema.Runs, "test", nil)
 	for i, row := range many[schema.Runs] {
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, w.Write(row))
 		if i == 700 {
-			if err := w.endGroup(); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, w.endGroup())
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
 	check := func(name string, content []byte, live bool, want [][]any) {
 		t.Helper()
 		for at, c := range schema.Runs.Columns {

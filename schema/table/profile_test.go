@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSealedProfile holds what FORMAT.md promises of a sealed file: all columns of its table in order with their ids,
@@ -32,22 +33,15 @@ func checkSealed(t *testing.T, table *schema.Table, rows [][]any, groups int, fe
 	w := NewWriter(out, table, "test", []schema.ULID{id})
 	for left := groups; left > 0; left-- {
 		for _, row := range rows {
-			if err := w.Write(row); err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, w.Write(row))
 		}
 		if left > 1 {
 			w.flush()
 			w.commit()
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	file, err := parquet.OpenFile(bytes.NewReader(out.content), int64(len(out.content)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
+	file := valuetest.Must(parquet.OpenFile(bytes.NewReader(out.content), int64(len(out.content))))
 	for key, want := range map[string]string{
 		formatKey: strconv.Itoa(schema.Format), writerKey: "test", schema.PackCoversKey: schema.EncodeCovers([]schema.ULID{id}),
 	} {

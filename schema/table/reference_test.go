@@ -15,6 +15,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // liveProfile is that of live files: no dictionary and no compression, which would take more room for a page of one value
@@ -38,13 +39,9 @@ func referenceFile(tb testing.TB, row []any) []byte {
 	options := append(metadata("test"), boundless(fields)...)
 	w := parquet.NewGenericWriter[any](&out, append(options, parquet.NewSchema(liveRoot, group(fields, liveProfile)))...)
 	for i, column := range w.ColumnWriters() {
-		if _, err := column.WriteRowValues(values[i]); err != nil {
-			tb.Fatal(err)
-		}
+		valuetest.Must(column.WriteRowValues(values[i]))
 	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	valuetest.OK(tb, w.Close())
 	return out.Bytes()
 }
 
@@ -62,9 +59,7 @@ func liveParts(tb testing.TB, content []byte) (format.FileMetaData, []livePart) 
 	end := len(content) - 8
 	footer := content[end-int(binary.LittleEndian.Uint32(content[end:])) : end]
 	var m format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &m); err != nil {
-		tb.Fatal(err)
-	}
+	valuetest.OK(tb, thrift.Unmarshal(new(thrift.CompactProtocol), footer, &m))
 	if len(m.RowGroups) != 1 {
 		tb.Fatalf("it has %d row groups", len(m.RowGroups))
 	}
@@ -79,9 +74,7 @@ func liveParts(tb testing.TB, content []byte) (format.FileMetaData, []livePart) 
 		}
 		reader := bytes.NewReader(content[offset : offset+size])
 		decoder := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(reader))
-		if err := decoder.Decode(&part.header); err != nil {
-			tb.Fatal(err)
-		}
+		valuetest.OK(tb, decoder.Decode(&part.header))
 		part.body = content[offset+size-int64(part.header.CompressedPageSize) : offset+size]
 		if reader.Len() != len(part.body) {
 			tb.Errorf("%v has %d bytes after its header, want %d", chunk.MetaData.PathInSchema, reader.Len(), len(part.body))
@@ -112,10 +105,7 @@ func liveParts(tb testing.TB, content []byte) (format.FileMetaData, []livePart) 
 // values and page headers, and the same bytes in all pages. It is read as the same row.
 func checkLikeReference(tb testing.TB, e *Encoder, row []any) {
 	tb.Helper()
-	content, err := e.row(row)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	content := valuetest.Must(e.row(row))
 	if err := schema.CheckFileHash(content); err != nil {
 		tb.Error(err)
 	}
@@ -140,14 +130,8 @@ func checkLikeReference(tb testing.TB, e *Encoder, row []any) {
 			tb.Errorf("the footer of %v is\n%+v, want\n%+v", path, part.chunk, want.chunk)
 		}
 	}
-	file, err := open(bytes.NewReader(content), int64(len(content)), &schema.Table{Name: liveRoot, Columns: schema.LiveColumns()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	back, err := file.Reader().Read()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	file := valuetest.Must(open(bytes.NewReader(content), int64(len(content)), &schema.Table{Name: liveRoot, Columns: schema.LiveColumns()}))
+	back := valuetest.Must(file.Reader().Read())
 	for i, c := range schema.LiveColumns() {
 		if !same(back[i], row[i]) {
 			tb.Errorf("%s is read as %v, want %v", c.Name, back[i], row[i])

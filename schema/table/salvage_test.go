@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // groupsFile is a file of a table with two row groups, and the rows of each.
@@ -24,18 +25,12 @@ func groupsFile(t *testing.T, table *schema.Table) (content []byte, groups [2][]
 		for _, r := range variety(1) {
 			for _, row := range rowsOf(r)[table] {
 				groups[g] = append(groups[g], row)
-				if err := w.Write(row); err != nil {
-					t.Fatal(err)
-				}
+				valuetest.OK(t, w.Write(row))
 			}
 		}
-		if err := w.endGroup(); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, w.endGroup())
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
 	return out.content, groups
 }
 
@@ -46,9 +41,7 @@ func salvaged(t testing.TB, content []byte, table *schema.Table) (rows [][]any) 
 	if errors.Is(err, schema.ErrDamaged) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	defer s.Close()
 	return allRows(t, s.Read)
 }
@@ -61,9 +54,7 @@ func allRows(t testing.TB, read func() ([]any, error)) (rows [][]any) {
 		if errors.Is(err, io.EOF) {
 			return rows
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		rows = append(rows, row)
 	}
 }
@@ -91,9 +82,7 @@ func TestSalvageFlips(t *testing.T) {
 				t.Fatal("a whole file is not read whole")
 			}
 			r, _, err := rebuild(bytes.NewReader(content), int64(len(content)), table)
-			if err != nil {
-				t.Fatal(err)
-			}
+			valuetest.OK(t, err)
 			end := int(r.file.(*twoParts).end)
 			for at := 0; at < len(content); at += step {
 				damaged := slices.Clone(content)
@@ -122,10 +111,7 @@ func TestSalvageFlips(t *testing.T) {
 // groupOf is the row group that a byte of a whole file is in; -1 where it is in none.
 func groupOf(t *testing.T, content []byte, table *schema.Table, at int) int {
 	t.Helper()
-	file, err := Open(bytes.NewReader(content), int64(len(content)), table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := valuetest.Must(Open(bytes.NewReader(content), int64(len(content)), table))
 	for g, group := range file.file.Metadata().RowGroups {
 		from := group.Columns[0].MetaData.DataPageOffset
 		if int64(at) >= from && int64(at) < from+group.TotalCompressedSize {
@@ -145,13 +131,9 @@ func TestSalvagePages(t *testing.T) {
 	for i := range runs {
 		row := schema.RunRow(&run, "")
 		row[0] = schema.ULIDFrom(run.StartedAt, [10]byte{8: byte(i >> 8), 9: byte(i)}).String()
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, w.Write(row))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
 	out.content[100_000] ^= 1 // of run_id, the second page
 	rows := salvaged(t, out.content, schema.Runs)
 	if lost := runs - len(rows); lost < 1000 || lost > 3000 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // entropyFloor is the entropy of normal distributions on the grid of the clock, one for each run, in bytes a sample: no
@@ -98,10 +99,7 @@ func TestRunSize(t *testing.T) {
 // TestLiveSize holds the size of the live file of a run of 1,000 samples, of which 4.3 kB are values.
 func TestLiveSize(t *testing.T) {
 	r := runtest.NewSweep(1, 1000).Next()
-	content, err := testEncoder().Encode(&r, schema.DigestOf(&r))
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(testEncoder().Encode(&r, schema.DigestOf(&r)))
 	if most := 11_000; len(content) > most {
 		t.Errorf("%d B, want at most %d", len(content), most)
 	}

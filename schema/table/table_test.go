@@ -15,6 +15,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // rowsOf are the rows of a run in the tables.
@@ -96,14 +97,8 @@ func TestReadLive(t *testing.T) {
 	e := testEncoder()
 	for _, r := range variety(2) {
 		stat.Complete(&r)
-		content, err := e.Encode(&r, schema.DigestOf(&r))
-		if err != nil {
-			t.Fatal(err)
-		}
-		live, err := ReadLive(content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(e.Encode(&r, schema.DigestOf(&r)))
+		live := valuetest.Must(ReadLive(content))
 		remembered := LiveOf(&r, schema.DigestOf(&r))
 		mustBeSame(t, schema.Runs, remembered.Run, live.Run)
 		if !same(remembered.Samples, live.Samples) || !same(remembered.Ops, live.Ops) {
@@ -163,10 +158,7 @@ func TestLiveOfIsCopy(t *testing.T) {
 func TestReadLiveDigest(t *testing.T) {
 	r := runtest.Full()
 	for _, digest := range []string{"", schema.DigestOf(new(runtest.Full()))} {
-		content, err := testEncoder().Encode(&r, digest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(testEncoder().Encode(&r, digest))
 		if _, err := ReadLive(content); !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), r.RunID) {
 			t.Errorf("digest %q: %v", digest, err)
 		}
@@ -179,26 +171,17 @@ func write(t testing.TB, table *schema.Table, rows [][]any) *memory {
 	out := &memory{}
 	w := NewWriter(out, table, "test", nil)
 	for _, row := range rows {
-		if err := w.Write(row); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, w.Write(row))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.CheckFileHash(out.content); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, w.Close())
+	valuetest.OK(t, schema.CheckFileHash(out.content))
 	return out
 }
 
 // readAll reads all rows of a file.
 func readAll(t testing.TB, table *schema.Table, content []byte, columns ...string) [][]any {
 	t.Helper()
-	f, err := Open(bytes.NewReader(content), int64(len(content)), table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := valuetest.Must(Open(bytes.NewReader(content), int64(len(content)), table))
 	r, again := f.Reader(columns...), f.Reader(columns...)
 	var rows [][]any
 	into := make([]any, f.Columns())
@@ -210,9 +193,7 @@ func readAll(t testing.TB, table *schema.Table, content []byte, columns ...strin
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, err)
 		rows = append(rows, row)
 	}
 	if f.Rows() != int64(len(rows)) {
@@ -277,10 +258,7 @@ func TestRowGroups(t *testing.T) {
 	}
 	for table, rows := range map[*schema.Table][][]any{schema.Samples: samples, schema.Ops: ops} {
 		out := write(t, table, rows)
-		f, err := Open(bytes.NewReader(out.content), int64(len(out.content)), table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := valuetest.Must(Open(bytes.NewReader(out.content), int64(len(out.content)), table))
 		if n := len(f.file.RowGroups()); n != 3 {
 			t.Errorf("%s: %d row groups, want 3", table.Name, n)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSizes: a directory is read with the sizes that Info gives: of files, and of links themselves. An entry that is gone by then is.
@@ -15,23 +16,16 @@ func TestSizes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, content := range map[string]string{"a": "", "b": "four", "c": "it is gone"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "in"), 0o700), os.Symlink("/no/such/place", filepath.Join(dir, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, errors.Join(os.Mkdir(filepath.Join(dir, "in"), 0o700), os.Symlink("/no/such/place", filepath.Join(dir, "link"))))
 	files := Sizes{OS{schema.Dir(dir)}}
 	entries, err := fs.ReadDir(files, ".")
 	if err != nil || len(entries) != 5 {
 		t.Fatalf("%v, %v", entries, err)
 	}
 	for _, e := range entries {
-		info, err := os.Lstat(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := valuetest.Must(os.Lstat(filepath.Join(dir, e.Name())))
 		_, measured := e.(*sized)
 		if n, err := Size(e); n != info.Size() || err != nil || measured == e.IsDir() {
 			t.Errorf("%s has %d bytes, want %d, %v; measured with the directory: %v", e.Name(), n, info.Size(), err, measured)
@@ -40,17 +34,12 @@ func TestSizes(t *testing.T) {
 	if _, err := fs.ReadDir(files, "link"); !errors.Is(err, schema.ErrDamaged) {
 		t.Errorf("a link: %v", err)
 	}
-	opened, err := os.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := valuetest.Must(os.Open(dir))
 	defer opened.Close()
 	if entries, err = opened.ReadDir(-1); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, "c")); err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "c")))
 	measure(opened, entries)
 	for _, e := range entries {
 		if _, err := Size(e); errors.Is(err, fs.ErrNotExist) != (e.Name() == "c") {

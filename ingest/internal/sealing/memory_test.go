@@ -10,33 +10,21 @@ import (
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/table"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestSealForgets: nothing is remembered once it is sealed, and never more than a few MiB.
 func TestSealForgets(t *testing.T) {
 	dir := t.TempDir()
-	files, err := disk.NewOS(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := valuetest.Must(disk.NewOS(dir))
 	s := Sealer{Files: files, Version: "test", Rules: StandardRules(), Own: []schema.ULID{schema.NewULID(time.Now())}}
 	remember := func(run schema.Run) {
 		digest := schema.DigestOf(&run)
-		content, err := table.NewEncoder("test").Encode(&run, digest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := schema.ParseULID(run.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := valuetest.Must(table.NewEncoder("test").Encode(&run, digest))
+		id := valuetest.Must(schema.ParseULID(run.RunID))
 		name := filepath.Join(dir, schema.LiveFile{Segment: s.Own[0], Run: id}.Path())
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		valuetest.OK(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		valuetest.OK(t, os.WriteFile(name, content, 0o600))
 		s.Copy(id, content, &run, digest)(true)
 	}
 	large := runtest.Full()
@@ -72,10 +60,7 @@ func TestSealRemembers(t *testing.T) {
 		run.Metrics[0].Ticks[i], run.Metrics[0].AtNS[i] = int64(i)*7919%samples, int64(i)*1_000_003
 	}
 	digest := schema.DigestOf(&run)
-	content, err := table.NewEncoder("test").Encode(&run, digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := valuetest.Must(table.NewEncoder("test").Encode(&run, digest))
 	many := StandardRules().Runs
 	for range many {
 		s.Copy(schema.NewULID(time.Now()), content, &run, digest)(true)

@@ -72,9 +72,7 @@ func Seal(t testing.TB, dir string, runs ...schema.Run) schema.SealedFile {
 func WriteTable(t testing.TB, path string, of *schema.Table, covers []schema.ULID, rowsOf func(*schema.Run) [][]any, runs []schema.Run) {
 	t.Helper()
 	f, err := CreateTable(path, of, covers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	for _, r := range runs {
 		for _, row := range rowsOf(&r) {
 			err = errors.Join(err, f.Write(row))
@@ -107,9 +105,7 @@ func SealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	t.Helper()
 	dir := NewStore(t)
 	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	valuetest.OK(t, err)
 	_, err = s.AppendAll(runtest.Each(runs...))
 	valuetest.OK(t, errors.Join(err, s.Close()))
 	return Open(t, dir)
