@@ -16,8 +16,8 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// wideRuns is the number of runs from which on an event has a wide form: see FORMAT.md.
-const wideRuns = 4096
+// minRunSet is the number of runs from which on an event has a run set: see FORMAT.md.
+const minRunSet = 4096
 
 // eventsOf reads the events of a store.
 func eventsOf(t *testing.T, dir string) []schema.Event {
@@ -55,7 +55,7 @@ func TestAnnotate(t *testing.T) {
 // of an event of very many runs.
 func TestAnnotateFaults(t *testing.T) {
 	t.Parallel()
-	for _, runs := range []int{1, wideRuns} {
+	for _, runs := range []int{1, minRunSet} {
 		said := schema.Event{Kind: schema.EventRemove}
 		for range runs {
 			said.Runs = append(said.Runs, schema.NewULID(time.Now()).String())
@@ -82,15 +82,15 @@ func annotateFails(t *testing.T, said schema.Event, faulty faultyFiles) bool {
 	if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
 		t.Fatalf("operation %d: %v, and %d events", faulty.At, err, n)
 	}
-	if faulty.Unsync > 0 && err == nil && !said.IsWide() { // of a form it may fail
+	if faulty.Unsync > 0 && err == nil && !said.HasRunSet() { // of a form it may fail
 		t.Fatalf("operation %d: acknowledged after an fsync that failed", faulty.At)
 	}
 	if err != nil && !errors.Is(err, faulty.Fault) {
 		t.Fatalf("operation %d: %v", faulty.At, err)
 	}
 	id, _ := schema.ParseULID(e.EventID) // an operation before it has one may fail
-	switch form, err := schema.ReadWholeWide(schema.Dir(dir), id); {
-	case errors.Is(err, fs.ErrNotExist) && (faulty.Hit || !said.IsWide()):
+	switch form, err := schema.ReadWholeRunSet(schema.Dir(dir), id); {
+	case errors.Is(err, fs.ErrNotExist) && (faulty.Hit || !said.HasRunSet()):
 	case err != nil || len(form.Runs) != len(said.Runs):
 		t.Fatalf("operation %d: the form has %d runs, %v", faulty.At, len(form.Runs), err)
 	}
@@ -113,19 +113,19 @@ func TestAnnotateInOrder(t *testing.T) {
 	}
 }
 
-// TestWideEvent: an event of very many runs has a form of its own in packs, which packing makes anew where it is gone, of the event or
+// TestRunSetFile: an event of very many runs has a form of its own in packs, which packing makes anew where it is gone, of the event or
 // of the last copy of it, and no pack of lines has it too.
-func TestWideEvent(t *testing.T) {
+func TestRunSetFile(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
-	runs := make([]string, wideRuns)
+	runs := make([]string, minRunSet)
 	for i := range runs {
 		runs[i] = schema.NewULID(time.UnixMilli(int64(i))).String()
 	}
 	e := must(store.Annotate(Annotation{Kind: schema.EventTag, Runs: runs, Key: "k", Value: "v"}))
 	id := must(schema.ParseULID(e.EventID))
 	line := must(e.Encode())
-	event, form := filepath.Join(dir, schema.EventFile(id)), filepath.Join(dir, schema.WideEvent(id))
+	event, form := filepath.Join(dir, schema.EventFile(id)), filepath.Join(dir, schema.RunSetFile(id))
 	packed := filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now().Add(-time.Hour))))
 	write := func(name string, content []byte) error { return os.WriteFile(name, content, 0o666) }
 	for _, c := range []struct {
@@ -139,7 +139,7 @@ func TestWideEvent(t *testing.T) {
 	} {
 		mustDo(t, c.before())
 		must(store.Pack())
-		if got, err := schema.ReadWholeWide(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
+		if got, err := schema.ReadWholeRunSet(schema.Dir(dir), id); err != nil || len(got.Runs) != len(runs) || got.Key != "k" {
 			t.Errorf("an event %s: %d runs, %v", c.name, len(got.Runs), err)
 		}
 		valuetest.ErrorIs(t, valuetest.Error(os.Stat(packed)), fs.ErrNotExist, "an event", c.name, "a pack still has it")

@@ -26,9 +26,9 @@ type Listing struct {
 
 // Events names the files with events.
 type Events struct {
-	Files []ULID // in EventsDir, ascending
-	Packs []ULID // in PacksDir, ascending
-	Wide  []ULID // events of many runs in PacksDir, ascending
+	Files   []ULID // in EventsDir, ascending
+	Packs   []ULID // in PacksDir, ascending
+	RunSets []ULID // of events of many runs, in PacksDir, ascending
 }
 
 // Scope limits the sealed files of a listing. The zero Scope has no limit.
@@ -295,24 +295,10 @@ func events(store fs.FS) (Events, error) {
 	if e.Files, err = plainFiles(store, EventsDir, ParseEventFile); err != nil {
 		return e, err
 	}
-	type pack struct {
-		id   ULID
-		wide bool
+	if e.Packs, err = plainFiles(store, PacksDir, ParsePackedEvents); err != nil {
+		return e, err
 	}
-	packs, err := plainFiles(store, PacksDir, func(name string) (pack, error) {
-		if id, err := ParseWideEvent(name); err == nil {
-			return pack{id, true}, nil
-		}
-		id, err := ParsePackedEvents(name)
-		return pack{id, false}, err
-	})
-	for _, p := range packs {
-		if p.wide {
-			e.Wide = append(e.Wide, p.id)
-		} else {
-			e.Packs = append(e.Packs, p.id)
-		}
-	}
+	e.RunSets, err = plainFiles(store, PacksDir, ParseRunSetFile)
 	return e, err
 }
 

@@ -33,8 +33,8 @@ const (
 	eventSuffix   = ".json"
 	packedPrefix  = "events-" // of packed events, in PacksDir
 	packedSuffix  = ".jsonl"
-	widePrefix    = "event-" // of an event of many runs, in PacksDir
-	wideSuffix    = ".runs"
+	runSetPrefix  = "event-" // of an event of many runs, in PacksDir
+	runSetSuffix  = ".runs"
 	sizesPrefix   = "folders-" // of the sizes of folders, in PacksDir
 	sizesSuffix   = ".names"   // earlier versions kept names there
 )
@@ -216,12 +216,12 @@ func ParsePackedEvents(name string) (ULID, error) {
 	return parseNamed(name, packedPrefix, packedSuffix, "packed events")
 }
 
-// WideEvent is the path of the wide form of an event: see EncodeWide.
-func WideEvent(id ULID) string { return path.Join(PacksDir, widePrefix+id.String()+wideSuffix) }
+// RunSetFile is the path of the run set of an event: see EncodeRunSet.
+func RunSetFile(id ULID) string { return path.Join(PacksDir, runSetPrefix+id.String()+runSetSuffix) }
 
-// ParseWideEvent parses the last element of WideEvent.
-func ParseWideEvent(name string) (ULID, error) {
-	return parseNamed(name, widePrefix, wideSuffix, "a wide event")
+// ParseRunSetFile parses the last element of RunSetFile.
+func ParseRunSetFile(name string) (ULID, error) {
+	return parseNamed(name, runSetPrefix, runSetSuffix, "a run set")
 }
 
 // FolderSizesFile is the path of a file with the sizes of folders: see EncodeFolderSizes.

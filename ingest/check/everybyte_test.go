@@ -61,7 +61,7 @@ type tiny struct {
 }
 
 // onceStored has a sealed file of two row groups of each table, a claim that is planned, a run in a segment, an event that a
-// pack has, one that has a wide form and one that has neither, and an artifact. Every run is stored once.
+// pack has, one that has a run set and one that has neither, and an artifact. Every run is stored once.
 func onceStored(t testing.TB) tiny {
 	t.Helper()
 	store, dir := newStore(t)
@@ -91,7 +91,7 @@ func onceStored(t testing.TB) tiny {
 	line := must(os.ReadFile(filepath.Join(dir, eventName(packed))))
 	writeFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), line)
 	wide := must(store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: run, Key: "wide", Value: "v"}))
-	writeFile(t, filepath.Join(dir, schema.WideEvent(must(schema.ParseULID(wide.EventID)))), must(schema.EncodeWide(wide)))
+	writeFile(t, filepath.Join(dir, schema.RunSetFile(must(schema.ParseULID(wide.EventID)))), must(schema.EncodeRunSet(wide)))
 	event := eventName(must(store.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: run})))
 	content := []byte("what a run produced")
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
@@ -256,7 +256,7 @@ func calledAlways(s disk.StoreFile) string {
 		return s.Zone + " " + strings.Repeat("- ", strings.Count(s.Path, "/")-1) + path.Base(s.Path)
 	case disk.KindPackedEvents:
 		return s.Zone + " events"
-	case disk.KindWideEvent:
+	case disk.KindRunSet:
 		return s.Zone + " event"
 	case disk.KindFolderSizes:
 		return s.Zone + " folders"

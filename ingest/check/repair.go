@@ -361,8 +361,8 @@ func (r *repairer) restoreEvents() error {
 		switch s := disk.Classify(name); s.Kind {
 		case disk.KindPackedEvents:
 			err = schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
-		case disk.KindWideEvent:
-			err = r.restoreWide(s)
+		case disk.KindRunSet:
+			err = r.restoreFromRunSet(s)
 		}
 		if err != nil {
 			return err
@@ -371,12 +371,12 @@ func (r *repairer) restoreEvents() error {
 	return nil
 }
 
-// restoreWide restores an event from its wide form, unless its own file is there.
-func (r *repairer) restoreWide(s disk.StoreFile) error {
+// restoreFromRunSet restores an event from its run set, unless its own file is there.
+func (r *repairer) restoreFromRunSet(s disk.StoreFile) error {
 	if name := schema.EventFile(s.ID); !r.moved[name] && disk.IsThere(r.files, name) {
 		return nil
 	}
-	e, err := schema.ReadWholeWide(r.files, s.ID)
+	e, err := schema.ReadWholeRunSet(r.files, s.ID)
 	if err != nil {
 		return nil // for that reason the form itself was set aside
 	}

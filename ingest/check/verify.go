@@ -612,8 +612,8 @@ func (v *verifier) checkSmall(s disk.StoreFile) (err error) {
 		err = v.checkOut(s)
 	case disk.KindPackedEvents:
 		err = v.checkPackedEvents(s)
-	case disk.KindWideEvent:
-		err = v.checkWideEvent(s)
+	case disk.KindRunSet:
+		err = v.checkRunSet(s)
 	case disk.KindFolderSizes:
 		_, err = schema.ReadFolderSizes(v.files, s.ID)
 	case disk.KindEvent:
@@ -648,9 +648,9 @@ func (v *verifier) checkPackedEvents(s disk.StoreFile) error {
 	})
 }
 
-// checkWideEvent compares the wide form of an event with the event.
-func (v *verifier) checkWideEvent(s disk.StoreFile) error {
-	e, err := schema.ReadWholeWide(v.files, s.ID)
+// checkRunSet compares the run set of an event with the event.
+func (v *verifier) checkRunSet(s disk.StoreFile) error {
+	e, err := schema.ReadWholeRunSet(v.files, s.ID)
 	if err != nil {
 		return err
 	}

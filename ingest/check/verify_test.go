@@ -236,8 +236,8 @@ func FuzzClassify(f *testing.F) {
 			again = s.Sealed.Path(s.Zone)
 		case disk.KindEvent:
 			again = schema.EventFile(s.ID)
-		case disk.KindWideEvent:
-			again = schema.WideEvent(s.ID)
+		case disk.KindRunSet:
+			again = schema.RunSetFile(s.ID)
 		case disk.KindFolderSizes:
 			again = schema.FolderSizesFile(s.ID)
 		case disk.KindPackedEvents:

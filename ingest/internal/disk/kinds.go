@@ -28,7 +28,7 @@ const (
 	KindSealed
 	KindPack
 	KindPackedEvents
-	KindWideEvent
+	KindRunSet
 	KindFolderSizes
 	KindEvent
 	KindArtifact
@@ -44,7 +44,7 @@ type StoreFile struct {
 	Live   schema.LiveFile   // of KindLive
 	Claim  schema.Claim      // of KindPlan and KindOut
 	Sealed schema.SealedFile // of KindSealed and KindPack
-	ID     schema.ULID       // of KindEvent, KindPackedEvents, KindWideEvent and KindFolderSizes
+	ID     schema.ULID       // of KindEvent, KindPackedEvents, KindRunSet and KindFolderSizes
 	Entry  fs.DirEntry       // nil if only the name is known
 	Linked bool              // it is a link
 }
@@ -154,8 +154,8 @@ func (s *StoreFile) classifySealed() {
 	if id, err := schema.ParsePackedEvents(base); err == nil && schema.PackedEvents(id) == s.Path {
 		s.Kind, s.ID = KindPackedEvents, id
 	}
-	if id, err := schema.ParseWideEvent(base); err == nil && schema.WideEvent(id) == s.Path {
-		s.Kind, s.ID = KindWideEvent, id
+	if id, err := schema.ParseRunSetFile(base); err == nil && schema.RunSetFile(id) == s.Path {
+		s.Kind, s.ID = KindRunSet, id
 	}
 	if id, err := schema.ParseFolderSizesFile(base); err == nil && schema.FolderSizesFile(id) == s.Path {
 		s.Kind, s.ID = KindFolderSizes, id

@@ -42,23 +42,23 @@ func AppendEvent(f disk.Files, e schema.Event, now time.Time) (schema.Event, err
 	if err := disk.SyncDir(f, schema.EventsDir); err != nil {
 		return e, err
 	}
-	if e.IsWide() {
-		_ = WriteWideEvent(f, e) // the event is stored; packing tries again
+	if e.HasRunSet() {
+		_ = WriteRunSet(f, e) // the event is stored; packing tries again
 	}
 	return e, nil
 }
 
-// WriteWideEvent writes the wide form of an event, which readers read instead of it. It may be there already.
-func WriteWideEvent(f disk.Files, e schema.Event) error {
+// WriteRunSet writes the run set of an event, which readers read instead of it. It may be there already.
+func WriteRunSet(f disk.Files, e schema.Event) error {
 	id, err := schema.ParseULID(e.EventID)
 	if err != nil {
 		return err
 	}
-	content, err := schema.EncodeWide(e)
+	content, err := schema.EncodeRunSet(e)
 	if err != nil {
 		return err
 	}
-	err = disk.WithTemp(f, content, func(temp string) error { return disk.PlaceDurably(f, temp, schema.WideEvent(id)) })
+	err = disk.WithTemp(f, content, func(temp string) error { return disk.PlaceDurably(f, temp, schema.RunSetFile(id)) })
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -16,12 +16,12 @@ import (
 // eventPack is a pack of events: its lines, by the ids of the events.
 type eventPack struct {
 	id    schema.ULID
-	lines map[schema.ULID][]byte // without wide events
-	wide  bool                   // it has wide events, as earlier versions packed them
+	lines map[schema.ULID][]byte // without events that have run sets
+	wide  bool                   // it has events that have run sets, as earlier versions packed them
 }
 
-// events packs files of events, and writes the wide forms that are missing. If there are many packs already, it merges them into one. A
-// pack with wide events is replaced by one without.
+// events packs files of events, and writes the run sets that are missing. If there are many packs already, it merges them into one. A
+// pack with events that have run sets is replaced by one without.
 func (p *Packer) events() error {
 	files, err := listed(p.Files, schema.EventsDir, schema.ParseEventFile)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *Packer) eventPacks() ([]eventPack, error) {
 	return packs, nil
 }
 
-// readEventPack splits packed events into lines, and writes the wide forms that are missing: the pack may be the last copy of an event.
+// readEventPack splits packed events into lines, and writes the run sets that are missing: the pack may be the last copy of an event.
 // The error wraps schema.ErrDamaged if one of them is damaged.
 func (p *Packer) readEventPack(id schema.ULID) (eventPack, error) {
 	pack := eventPack{id: id, lines: map[schema.ULID][]byte{}}
@@ -112,9 +112,9 @@ func (p *Packer) readEventPack(id schema.ULID) (eventPack, error) {
 		if err != nil {
 			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 		}
-		if e.IsWide() {
+		if e.HasRunSet() {
 			pack.wide = true
-			return p.widen(id, e)
+			return p.writeRunSet(id, e)
 		}
 		pack.lines[id] = bytes.Clone(line)
 		return nil
@@ -122,22 +122,22 @@ func (p *Packer) readEventPack(id schema.ULID) (eventPack, error) {
 	return pack, err
 }
 
-// widen writes the wide form of an event, unless it is there.
-func (p *Packer) widen(id schema.ULID, e schema.Event) error {
-	if disk.IsThere(p.Files, schema.WideEvent(id)) {
+// writeRunSet writes the run set of an event, unless it is there.
+func (p *Packer) writeRunSet(id schema.ULID, e schema.Event) error {
+	if disk.IsThere(p.Files, schema.RunSetFile(id)) {
 		return nil
 	}
-	if err := runfile.WriteWideEvent(p.Files, e); err != nil {
+	if err := runfile.WriteRunSet(p.Files, e); err != nil {
 		return err
 	}
 	p.Written++
 	return nil
 }
 
-// freshEvents reads the events that no pack has, and writes the missing wide forms of wide ones, which no pack gets. A damaged one is not
+// freshEvents reads the events that no pack has, and writes the missing run sets of events, which no pack gets. A damaged one is not
 // packed, so readers can report it.
 func (p *Packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema.ULID][]byte, error) {
-	wide, err := listed(p.Files, schema.PacksDir, schema.ParseWideEvent)
+	wide, err := listed(p.Files, schema.PacksDir, schema.ParseRunSetFile)
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +157,11 @@ func (p *Packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema
 		if err != nil || e.EventID != id.String() || bytes.Count(line, []byte("\n")) != 1 {
 			continue
 		}
-		if !e.IsWide() {
+		if !e.HasRunSet() {
 			fresh[id] = line
 			continue
 		}
-		if err := p.widen(id, e); err != nil {
+		if err := p.writeRunSet(id, e); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +182,7 @@ func (p *Packer) writeEvents(lines map[schema.ULID][]byte) error {
 func (p *Packer) removeOldEvents(packs []eventPack) error {
 	for _, pack := range packs {
 		later := covering(packs, pack)
-		if len(pack.lines) == 0 { // all of its events have wide forms
+		if len(pack.lines) == 0 { // all of its events have run sets
 			later = &pack
 		}
 		if later == nil || p.Now.Sub(later.id.Time()) < packGrace {

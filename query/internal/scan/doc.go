@@ -9,7 +9,7 @@
 // DuckDB trusts files: it silently leaves out rows that a footer does not mention. So the footers of all files that a question reads are
 // checked in parallel, and an error that comes from a file is traced to that file (damage.go).
 //
-// EventIndex has what events change: tags, notes, removed runs. Events of very many runs (see schema.Event.IsWide) are never spread over
+// EventIndex has what events change: tags, notes, removed runs. Events of very many runs (see schema.Event.HasRunSet) are never spread over
 // a map of runs: only the part is read that a question needs. Sources.direct reads the runs of a few small files without DuckDB, which takes
 // longer to start than to read them.
 package scan

@@ -34,11 +34,11 @@ func ReadEvents(store fs.FS, listed schema.Events) ([]Event, error) {
 			events = append(events, Event{e, wide})
 		}
 	}
-	for _, id := range listed.Wide {
+	for _, id := range listed.RunSets {
 		if _, is := slices.BinarySearchFunc(listed.Files, id, schema.ULID.Compare); !is {
 			continue // a form does not count without its event
 		}
-		if e, wide, err := schema.ReadWide(store, id); err == nil {
+		if e, wide, err := schema.ReadRunSet(store, id); err == nil {
 			add(e, wide)
 		}
 	}

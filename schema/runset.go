@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// wideRuns is the number of runs from which on an event is wide: a second file has its ids as a sorted set in blocks, so that
+// minRunSet is the number of runs from which on an event has a run set: a second file has its ids as a sorted set in blocks, so that
 // a reader reads only the blocks that it needs.
-const wideRuns = 4096
+const minRunSet = 4096
 
-// wideBlock is the number of ids of a block of a wide event. A reader reads whole blocks.
-const wideBlock = 1024
+// runSetBlock is the number of ids of a block of a run set. A reader reads whole blocks.
+const runSetBlock = 1024
 
-// wideSum is the number of bytes of the SHA-256 of a block that are kept.
-const wideSum = 16
+// runSetSum is the number of bytes of the SHA-256 of a block that are kept.
+const runSetSum = 16
 
-// maxWideHead limits the first line of a wide event, in bytes.
-const maxWideHead = 1 << 20
+// maxRunSetHead limits the first line of a run set, in bytes.
+const maxRunSetHead = 1 << 20
 
-// IsWide reports whether an event is kept in the wide form too: it names many runs, and has a kind that is usual for many.
-func (e *Event) IsWide() bool { return len(e.Runs) >= wideRuns && canBeWide(e.Kind) }
+// HasRunSet reports whether an event has a run set too: it names many runs, and has a kind that is usual for many.
+func (e *Event) HasRunSet() bool { return len(e.Runs) >= minRunSet && canHaveRunSet(e.Kind) }
 
-func canBeWide(kind EventKind) bool {
+func canHaveRunSet(kind EventKind) bool {
 	switch kind {
 	case EventRemove, EventRestore, EventTag, EventUntag, EventNote:
 		return true
@@ -37,8 +37,8 @@ func canBeWide(kind EventKind) bool {
 	return false
 }
 
-// wideHead is the first line of a wide event: the event without its runs, and an index of the blocks.
-type wideHead struct {
+// runSetHead is the first line of a run set: the event without its runs, and an index of the blocks.
+type runSetHead struct {
 	EventID string    `json:"event_id"`
 	Kind    EventKind `json:"kind"`
 	At      time.Time `json:"at"`
@@ -49,29 +49,29 @@ type wideHead struct {
 	Sums    []byte    `json:"sums"`   // 16 bytes per block: the beginning of its SHA-256
 }
 
-// EncodeWide prints an event in the wide form: a signed line of JSON, then the different ids as 16 bytes each, ascending.
-func EncodeWide(e Event) ([]byte, error) {
+// EncodeRunSet prints the run set of an event: a signed line of JSON, then the different ids as 16 bytes each, ascending.
+func EncodeRunSet(e Event) ([]byte, error) {
 	ids, err := ParseULIDs(e.Runs)
 	if err != nil {
 		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
 	}
 	ids = distinctIDs(ids)
-	head := wideHead{EventID: e.EventID, Kind: e.Kind, At: e.At, Key: e.Key, Value: e.Value, Count: len(ids)}
+	head := runSetHead{EventID: e.EventID, Kind: e.Kind, At: e.At, Key: e.Key, Value: e.Value, Count: len(ids)}
 	content := make([]byte, 0, len(ids)*len(ULID{}))
-	for block := range slices.Chunk(ids, wideBlock) {
+	for block := range slices.Chunk(ids, runSetBlock) {
 		at := len(content)
 		for _, id := range block {
 			content = append(content, id[:]...)
 		}
 		sum := sha256.Sum256(content[at:])
-		head.Firsts, head.Sums = append(head.Firsts, block[0][:]...), append(head.Sums, sum[:wideSum]...)
+		head.Firsts, head.Sums = append(head.Firsts, block[0][:]...), append(head.Sums, sum[:runSetSum]...)
 	}
 	line, err := SignJSON(head)
 	if err != nil {
 		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
 	}
-	if len(line) > maxWideHead {
-		return nil, fmt.Errorf("encoding event %s: its first line has %d bytes, which may have %d", e.EventID, len(line), maxWideHead)
+	if len(line) > maxRunSetHead {
+		return nil, fmt.Errorf("encoding event %s: its first line has %d bytes, which may have %d", e.EventID, len(line), maxRunSetHead)
 	}
 	return append(line, content...), nil
 }
@@ -84,10 +84,10 @@ func distinctIDs(ids []ULID) []ULID {
 	return slices.Compact(ids)
 }
 
-// ReadWide reads the first line of an event in the wide form. The error wraps fs.ErrNotExist if there is no such file, and
+// ReadRunSet reads the first line of the run set of an event. The error wraps fs.ErrNotExist if there is no such file, and
 // ErrDamaged if it is not that event. The form is derived, so a reader can ignore one that cannot be read.
-func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
-	name := WideEvent(id)
+func ReadRunSet(store fs.FS, id ULID) (Event, *RunSet, error) {
+	name := RunSetFile(id)
 	file, at, size, err := OpenAt(store, name)
 	if err != nil {
 		return Event{}, nil, err
@@ -97,7 +97,7 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 	if err != nil {
 		return Event{}, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	var head wideHead
+	var head runSetHead
 	if err := ReadSignedJSON(line, &head); err != nil {
 		return Event{}, nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -110,8 +110,8 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 		copy(id[:], first)
 		set.firsts = append(set.firsts, id)
 	}
-	blocks := (head.Count + wideBlock - 1) / wideBlock
-	if head.EventID != id.String() || len(head.Firsts) != blocks*len(ULID{}) || len(head.Sums) != blocks*wideSum ||
+	blocks := (head.Count + runSetBlock - 1) / runSetBlock
+	if head.EventID != id.String() || len(head.Firsts) != blocks*len(ULID{}) || len(head.Sums) != blocks*runSetSum ||
 		!slices.IsSortedFunc(set.firsts, ULID.Compare) || size != set.offset+int64(head.Count*len(ULID{})) {
 		return Event{}, nil, fmt.Errorf("%w: %s is not event %s", ErrDamaged, name, id)
 	}
@@ -119,13 +119,13 @@ func ReadWide(store fs.FS, id ULID) (Event, *RunSet, error) {
 	return Event{EventID: head.EventID, Kind: head.Kind, At: head.At, Key: head.Key, Value: head.Value}, set, nil
 }
 
-// ReadWholeWide reads an event from its wide form alone, with all its runs, ascending. Errors are those of ReadWide.
-func ReadWholeWide(store fs.FS, id ULID) (Event, error) {
-	e, set, err := ReadWide(store, id)
+// ReadWholeRunSet reads an event from its run set alone, with all its runs, ascending. Errors are those of ReadRunSet.
+func ReadWholeRunSet(store fs.FS, id ULID) (Event, error) {
+	e, set, err := ReadRunSet(store, id)
 	if err != nil {
 		return e, err
 	}
-	if err := set.loadWide(places(0, len(set.blocks))); err != nil {
+	if err := set.loadFile(places(0, len(set.blocks))); err != nil {
 		return e, err
 	}
 	for _, block := range set.blocks {
@@ -146,14 +146,14 @@ func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
 		if end := bytes.IndexByte(line, '\n'); end >= 0 {
 			return line[:end+1], nil
 		}
-		if int64(len(line)) == size || len(line) >= maxWideHead {
+		if int64(len(line)) == size || len(line) >= maxRunSetHead {
 			return nil, fmt.Errorf("%w: its first line does not end", ErrDamaged)
 		}
-		line = make([]byte, min(size, maxWideHead))
+		line = make([]byte, min(size, maxRunSetHead))
 	}
 }
 
-// RunSet is a set of the ids of many runs. One that was read from a wide event reads its blocks when they are needed. It is
+// RunSet is a set of the ids of many runs. A RunSet that was read from a file reads its blocks when they are needed. It is
 // safe for concurrent use.
 type RunSet struct {
 	store  fs.FS
@@ -171,7 +171,7 @@ type RunSet struct {
 func NewRunSet(ids []ULID) *RunSet {
 	ids = distinctIDs(ids)
 	s := &RunSet{count: len(ids)}
-	for block := range slices.Chunk(ids, wideBlock) {
+	for block := range slices.Chunk(ids, runSetBlock) {
 		s.firsts, s.blocks = append(s.firsts, block[0]), append(s.blocks, block)
 	}
 	return s
@@ -187,7 +187,7 @@ func (s *RunSet) Between(first, last ULID) ([]ULID, error) {
 	if err := s.load(places(from, to)); err != nil {
 		return nil, err
 	}
-	ids := make([]ULID, 0, max(to-from, 0)*wideBlock)
+	ids := make([]ULID, 0, max(to-from, 0)*runSetBlock)
 	for i := from; i < to; i++ {
 		block := s.blocks[i]
 		if block[0].Compare(first) < 0 {
@@ -247,7 +247,7 @@ func (s *RunSet) CountFrom(first ULID) (int, error) {
 		return 0, err
 	}
 	at, _ := slices.BinarySearchFunc(s.blocks[i], first, ULID.Compare)
-	return s.count - i*wideBlock - at, nil
+	return s.count - i*runSetBlock - at, nil
 }
 
 // blockAfter is the index of the first block that begins after an id.
@@ -264,13 +264,13 @@ func places(from, to int) []int {
 	return all
 }
 
-// load reads some blocks, unless they were read before or are -1. If the wide form cannot be read, it reads the event: the
+// load reads some blocks, unless they were read before or are -1. If the file of the run set cannot be read, it reads the event: the
 // form may be removed at any time.
 func (s *RunSet) load(places []int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	places = slices.DeleteFunc(slices.Clone(places), func(i int) bool { return i < 0 || s.blocks[i] != nil })
-	if len(places) == 0 || s.loadWide(places) == nil {
+	if len(places) == 0 || s.loadFile(places) == nil {
 		return nil
 	}
 	_, set, err := ReadEventRuns(s.store, s.event)
@@ -278,7 +278,7 @@ func (s *RunSet) load(places []int) error {
 		return err
 	}
 	if set == nil || set.count != s.count || !slices.Equal(set.firsts, s.firsts) {
-		return fmt.Errorf("%w: %s is not %s", ErrDamaged, WideEvent(s.event), EventFile(s.event))
+		return fmt.Errorf("%w: %s is not %s", ErrDamaged, RunSetFile(s.event), EventFile(s.event))
 	}
 	for i, block := range set.blocks {
 		if s.blocks[i] == nil {
@@ -288,20 +288,20 @@ func (s *RunSet) load(places []int) error {
 	return nil
 }
 
-// loadWide reads blocks of the wide form. The error wraps ErrDamaged, or is one of the file system.
-func (s *RunSet) loadWide(places []int) error {
-	name := WideEvent(s.event)
+// loadFile reads blocks of the file of the run set. The error wraps ErrDamaged, or is one of the file system.
+func (s *RunSet) loadFile(places []int) error {
+	name := RunSetFile(s.event)
 	file, at, _, err := OpenAt(s.store, name)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	content := make([]byte, wideBlock*len(ULID{}))
+	content := make([]byte, runSetBlock*len(ULID{}))
 	for _, i := range places {
 		if s.blocks[i] != nil { // a block that is named twice
 			continue
 		}
-		part := content[:min(s.count-i*wideBlock, wideBlock)*len(ULID{})]
+		part := content[:min(s.count-i*runSetBlock, runSetBlock)*len(ULID{})]
 		if err := readAt(at, part, s.offset+int64(i*len(content))); err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func (s *RunSet) loadWide(places []int) error {
 			copy(ids[k][:], part[k*len(ULID{}):])
 		}
 		sum := sha256.Sum256(part)
-		if !bytes.Equal(sum[:wideSum], s.sums[i*wideSum:][:wideSum]) || ids[0] != s.firsts[i] {
+		if !bytes.Equal(sum[:runSetSum], s.sums[i*runSetSum:][:runSetSum]) || ids[0] != s.firsts[i] {
 			return fmt.Errorf("%w: block %d of %s does not match its SHA-256", ErrDamaged, i, name)
 		}
 		s.blocks[i] = ids
@@ -318,7 +318,7 @@ func (s *RunSet) loadWide(places []int) error {
 	return nil
 }
 
-// ReadEventRuns is ReadEvent, with the runs of an event that is wide as a set in place of texts, which takes a fraction of
+// ReadEventRuns is ReadEvent, with the runs of an event that has a run set as this set in place of texts, which takes a fraction of
 // the time and of the memory. The set is nil for other events.
 func ReadEventRuns(store fs.FS, id ULID) (Event, *RunSet, error) {
 	content, err := ReadNames(store, EventFile(id))
@@ -334,14 +334,14 @@ func ReadEventRuns(store fs.FS, id ULID) (Event, *RunSet, error) {
 
 // DecodeEventRuns is DecodeEvent, with the runs as in ReadEventRuns.
 func DecodeEventRuns(line []byte) (Event, *RunSet, error) {
-	const shortest = wideRuns * (ulidLength + 3) // of the runs of a wide event
+	const shortest = minRunSet * (ulidLength + 3) // of the runs of a run set
 	if len(line) > shortest {
-		if e, ids, ok := decodeWide(line); ok {
+		if e, ids, ok := decodeManyRuns(line); ok {
 			return e, NewRunSet(ids), nil
 		}
 	}
 	e, err := DecodeEvent(line)
-	if err != nil || !e.IsWide() {
+	if err != nil || !e.HasRunSet() {
 		return e, nil, err
 	}
 	ids, err := ParseULIDs(e.Runs)
@@ -349,9 +349,9 @@ func DecodeEventRuns(line []byte) (Event, *RunSet, error) {
 	return e, NewRunSet(ids), err
 }
 
-// decodeWide decodes an event of many runs without an allocation per run. It knows only the layout that Encode writes: ok is
+// decodeManyRuns decodes an event of many runs without an allocation per run. It knows only the layout that Encode writes: ok is
 // false for every other line, valid or not, which json decodes.
-func decodeWide(line []byte) (e Event, ids []ULID, ok bool) {
+func decodeManyRuns(line []byte) (e Event, ids []ULID, ok bool) {
 	object, said, ok := signedParts(line)
 	if !ok {
 		return e, nil, false
@@ -385,7 +385,7 @@ func decodeWide(line []byte) (e Event, ids []ULID, ok bool) {
 		return e, nil, false
 	}
 	e.Runs = []string{ids[0].String()} // Validate wants one
-	ok = len(ids) >= wideRuns && canBeWide(e.Kind) && e.Validate() == nil
+	ok = len(ids) >= minRunSet && canHaveRunSet(e.Kind) && e.Validate() == nil
 	e.Runs = nil
 	return e, ids, ok
 }

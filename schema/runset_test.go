@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// wideEvent is an event of so many runs, in no order.
-func wideEvent(runs int) Event {
+// eventOfMany is an event of so many runs, in no order.
+func eventOfMany(runs int) Event {
 	random := rand.New(rand.NewPCG(1, 2))
 	e := event(1, EventTag, "k", `a "runs":["x"] value`)
 	for range runs {
@@ -22,34 +22,34 @@ func wideEvent(runs int) Event {
 	return e
 }
 
-// TestRunSet: a set answers alike whether it is read from the wide form, from the event, or from the event because the form
+// TestRunSet: a set answers alike whether it is read from its file, from the event, or from the event because the file
 // is damaged or gone.
 func TestRunSet(t *testing.T) {
-	e := wideEvent(3*wideBlock + 2000)
+	e := eventOfMany(3*runSetBlock + 2000)
 	e.Runs = append(e.Runs, e.Runs[7])
-	id, line, content := must(ParseULID(e.EventID)), must(e.Encode()), must(EncodeWide(e))
+	id, line, content := must(ParseULID(e.EventID)), must(e.Encode()), must(EncodeRunSet(e))
 	want := slices.Compact(slices.Sorted(slices.Values(e.Runs)))
 	ids := must(ParseULIDs(want))
 	flipped := bytes.Clone(content)
-	for at := bytes.IndexByte(flipped, '\n') + 5; at < len(flipped); at += wideBlock * len(ULID{}) {
+	for at := bytes.IndexByte(flipped, '\n') + 5; at < len(flipped); at += runSetBlock * len(ULID{}) {
 		flipped[at] ^= 1
 	}
-	store := fstest.MapFS{EventFile(id): {Data: line}, WideEvent(id): {Data: content}}
-	damaged := fstest.MapFS{EventFile(id): {Data: line}, WideEvent(id): {Data: flipped}}
-	gone := fstest.MapFS{EventFile(id): {Data: line}, WideEvent(id): {Data: content}}
+	store := fstest.MapFS{EventFile(id): {Data: line}, RunSetFile(id): {Data: content}}
+	damaged := fstest.MapFS{EventFile(id): {Data: line}, RunSetFile(id): {Data: flipped}}
+	gone := fstest.MapFS{EventFile(id): {Data: line}, RunSetFile(id): {Data: content}}
 	sets := map[string]func() (Event, *RunSet, error){
-		"the form":         func() (Event, *RunSet, error) { return ReadWide(store, id) },
+		"the form":         func() (Event, *RunSet, error) { return ReadRunSet(store, id) },
 		"the event":        func() (Event, *RunSet, error) { return ReadEventRuns(store, id) },
-		"the damaged form": func() (Event, *RunSet, error) { return ReadWide(damaged, id) },
+		"the damaged form": func() (Event, *RunSet, error) { return ReadRunSet(damaged, id) },
 		"the form, gone": func() (Event, *RunSet, error) {
-			gone[WideEvent(id)] = &fstest.MapFile{Data: content}
-			e, set, err := ReadWide(gone, id)
-			delete(gone, WideEvent(id))
+			gone[RunSetFile(id)] = &fstest.MapFile{Data: content}
+			e, set, err := ReadRunSet(gone, id)
+			delete(gone, RunSetFile(id))
 			return e, set, err
 		},
 	}
 	for name, read := range sets {
-		for _, place := range []int{0, 1, wideBlock - 1, wideBlock, wideBlock + 1, 2*wideBlock + 77, len(ids) - 1} {
+		for _, place := range []int{0, 1, runSetBlock - 1, runSetBlock, runSetBlock + 1, 2*runSetBlock + 77, len(ids) - 1} {
 			said, set, err := read()
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -67,7 +67,7 @@ func TestRunSet(t *testing.T) {
 			if in, err := set.Among([]ULID{{}, ids[place], other, {0xff}}); !slices.Equal(in, ids[place:place+1]) || err != nil {
 				t.Errorf("%s: %v of %v, %v", name, in, ids[place], err)
 			}
-			to := min(place+wideBlock+5, len(ids)-1)
+			to := min(place+runSetBlock+5, len(ids)-1)
 			if got, err := set.Between(ids[place], ids[to]); !slices.Equal(got, ids[place:to+1]) || err != nil {
 				t.Errorf("%s: %d ids from %d to %d, %v", name, len(got), place, to, err)
 			}
@@ -76,21 +76,21 @@ func TestRunSet(t *testing.T) {
 			}
 		}
 	}
-	whole, err := ReadWholeWide(store, id)
+	whole, err := ReadWholeRunSet(store, id)
 	if err != nil || !slices.Equal(whole.Runs, want) {
 		t.Errorf("%d runs, %v", len(whole.Runs), err)
 	}
-	if _, err := ReadWholeWide(damaged, id); !errors.Is(err, ErrDamaged) {
+	if _, err := ReadWholeRunSet(damaged, id); !errors.Is(err, ErrDamaged) {
 		t.Errorf("the damaged form: %v", err)
 	}
 }
 
-// TestDecodeEventRuns: a wide event is decoded like every other one, also one that is printed in another way; a damaged one is
+// TestDecodeEventRuns: an event with a run set is decoded like every other one, also one that is printed in another way; a damaged one is
 // refused.
 func TestDecodeEventRuns(t *testing.T) {
-	e := wideEvent(wideRuns)
+	e := eventOfMany(minRunSet)
 	line := must(e.Encode())
-	if _, _, ok := decodeWide(line); !ok {
+	if _, _, ok := decodeManyRuns(line); !ok {
 		t.Error("the usual print is not decoded")
 	}
 	type later struct {
@@ -117,15 +117,15 @@ func TestDecodeEventRuns(t *testing.T) {
 	}
 	bless := e
 	bless.Kind = EventBless
-	if got, set, err := DecodeEventRuns(must(bless.Encode())); err != nil || set != nil || len(got.Runs) != wideRuns {
+	if got, set, err := DecodeEventRuns(must(bless.Encode())); err != nil || set != nil || len(got.Runs) != minRunSet {
 		t.Errorf("a baseline: %d runs, %v, %v", len(got.Runs), set, err)
 	}
 }
 
-// FuzzReadWide: whatever a wide form has, reading it is refused or gives an event with all the runs that it counts.
-func FuzzReadWide(f *testing.F) {
-	e := wideEvent(2*wideBlock + 3)
-	content := must(EncodeWide(e))
+// FuzzReadRunSet: whatever a run set has, reading it is refused or gives an event with all the runs that it counts.
+func FuzzReadRunSet(f *testing.F) {
+	e := eventOfMany(2*runSetBlock + 3)
+	content := must(EncodeRunSet(e))
 	head := content[:bytes.IndexByte(content, '\n')+1]
 	id := must(ParseULID(e.EventID))
 	for _, line := range []string{
@@ -143,13 +143,13 @@ func FuzzReadWide(f *testing.F) {
 				content = append(signed, ids...)
 			}
 		}
-		store := fstest.MapFS{WideEvent(id): {Data: content}}
-		got, err := ReadWholeWide(store, id)
+		store := fstest.MapFS{RunSetFile(id): {Data: content}}
+		got, err := ReadWholeRunSet(store, id)
 		if err != nil {
 			return
 		}
-		again := must(EncodeWide(got))
-		if read, err := ReadWholeWide(fstest.MapFS{WideEvent(id): {Data: again}}, id); err != nil || !reflect.DeepEqual(read, got) {
+		again := must(EncodeRunSet(got))
+		if read, err := ReadWholeRunSet(fstest.MapFS{RunSetFile(id): {Data: again}}, id); err != nil || !reflect.DeepEqual(read, got) {
 			t.Errorf("it is read as %+v, and again as %+v, %v", got, read, err)
 		}
 	})
