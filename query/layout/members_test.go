@@ -61,46 +61,6 @@ func at(t *testing.T, text []byte, path string) []byte {
 	return text
 }
 
-// TestMembers: the members of the systems' documents come in their order, with nothing between them. What follows is NeuroLens's.
-func TestMembers(t *testing.T) {
-	kernels, kernel := "kernels/kernels/", "softmax_cuda_fp16.json"
-	for _, test := range []struct{ file, path, want string }{
-		{"grid/benchmark_results.json", "0", "operation implementation batch_size sequence_length tensor_dimension time_ms memory_mb inference_speed gpu_efficiency throughput_gbps"},
-		{kernels + kernel, "", "kernel_name backend precision problem_size timing memory energy accuracy success"},
-		{kernels + kernel, "timing", "latency_ms_p50 latency_ms_p90 latency_ms_p99 latency_ms_mean latency_ms_std throughput_ops_per_sec iterations"},
-		{kernels + kernel, "memory", "peak_mb allocated_mb"},
-		{kernels + kernel, "energy", "energy_j power_w"},
-		{kernels + kernel, "accuracy", "rmse max_error"},
-		{"matrix/classic_mps_h512_20260302_143031.json", "", "executable model backend timestamp config metrics"},
-		{"matrix/classic_mps_h512_20260302_143031.json", "config", "epochs batch_size hidden_size seed"},
-		{"matrix/classic_mps_h512_20260302_143031.json", "metrics", "training_time_seconds peak_memory_mb test_accuracy_percent"},
-		{"matrix/report/report.json", "", "summary results"},
-		{"matrix/report/report.json", "summary", "total_benchmarks models backends config"},
-		{"matrix/report/report.json", "results/0", "model backend compiled timestamp training_time_seconds peak_memory_mb test_accuracy_percent"},
-		{"chapters/benchmark_test_results.json", "results/0/benchmarks/0/runs/0/timing", "mean_ms median_ms std_ms p99_ms iterations raw_times_ms"},
-		{"chapters/benchmark_test_results.json", "results/1/benchmarks/0/optimizations/0/runs/0/watchdog", "setup warmup measurement"},
-		{"chapters/benchmark_test_results.json", "results/1/benchmarks/0/optimizations/0/runs/0/watchdog/measurement", "status duration"},
-	} {
-		text := valuetest.Must(os.ReadFile(filepath.Join("testdata", "golden", test.file)))
-		want := strings.Fields(test.want)
-		if got := members(t, at(t, text, test.path)); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
-			t.Errorf("%s: %s has %q, want %q first", test.file, test.path, got, want)
-		}
-	}
-	text := valuetest.Must(os.ReadFile(filepath.Join("testdata", "golden", "chapters", "benchmark_test_results.json")))
-	const run = "results/1/benchmarks/0/optimizations/0/runs/0"
-	got := members(t, at(t, text, run))
-	if want := strings.Fields("timeout_stage timeout_duration_seconds timeout_limit_seconds errors watchdog"); !slices.Equal(got[1:1+len(want)], want) {
-		t.Errorf("a timeout has %q, want %q", got, want)
-	}
-	for path, want := range map[string]string{
-		"timeout_stage": `"measurement"`, "timeout_duration_seconds": "45.2", "timeout_limit_seconds": "15", "errors/0": `"TIMEOUT: measure took more than 15s"`,
-		"watchdog/setup/status": `"completed"`, "watchdog/setup/duration": "2.1", "watchdog/warmup/duration": "1.5", "watchdog/measurement/status": `"timeout"`,
-	} {
-		valuetest.Equal(t, string(at(t, text, run+"/"+path)), want, path)
-	}
-}
-
 // TestDeadlines: the deadline that was missed and the time until then are facts of a run; without them they are those of its stage.
 func TestDeadlines(t *testing.T) {
 	var m maker
