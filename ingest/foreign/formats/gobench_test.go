@@ -160,7 +160,7 @@ func TestGoNumber(t *testing.T) {
 		for text, want := range map[string]bool{
 			"0": true, "44.6": true, "0.0000002": true, "12345678901234567890": true, "5.": true, ".5": true, "1.5e-7": true, "-3": true,
 			"+4.25": true, "NaN": true, "+Inf": true, "-Inf": true, "1e400": true, "": false, ".": false, "-": false, "1.2.3": false, "1e": false,
-			"0x10": false, "0x1p4": false, "1_0": false, "nan": false, "1,5": false, "Infinity": false, "--5": false,
+			"0x10": false, "0x1p4": false, "1_0": false, "nan": false, "1,5": false, "Infinity": false, "--5": false, "+NaN": false,
 		} {
 			_, err := u.scale.Value([]byte(text))
 			if got := err == nil && isGoNumber([]byte(text)); got != want {

@@ -328,6 +328,11 @@ func (p *goParser) setUnit(text string) {
 // isGoNumber reports whether a word is a decimal number, or a word that Go prints for NaN or infinity. Not all texts that
 // strconv.ParseFloat reads are such numbers.
 func isGoNumber(word []byte) bool {
-	sign := bytes.TrimLeft(word, "+-")
-	return string(sign) == "Inf" || string(sign) == "NaN" || len(bytes.Trim(word, "+-.0123456789eE")) == 0
+	for _, c := range word {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			text := string(bytes.TrimLeft(word, "+-"))
+			return text == "Inf" || text == "NaN"
+		}
+	}
+	return true
 }
