@@ -442,7 +442,7 @@ func (s *seenFiles) find(runs []schema.ULID, known map[schema.ULID]string) {
 // syncSealed fsyncs the folders of sealed files that can contain a run of that month.
 func (b *bulk) syncSealed(oldest string) error {
 	for _, t := range runfile.Tables {
-		zone := schema.TableZones[t]
+		zone := schema.TableFolders[t]
 		folders, err := fs.ReadDir(b.files, zone)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

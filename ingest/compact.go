@@ -305,7 +305,7 @@ func (c *compacter) endMonth(next string) error {
 	var zones []string
 	for _, t := range runfile.Tables {
 		if c.set.Has(t) {
-			zones = append(zones, schema.TableZones[t])
+			zones = append(zones, schema.TableFolders[t])
 		}
 	}
 	c.set.Remove()

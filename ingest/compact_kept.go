@@ -190,7 +190,7 @@ func (c *compacter) keep() error {
 
 // isWhole reports whether all tables of a finished file are there and match their hashes.
 func (c *compacter) isWhole(f compactedFile, sealed schema.SealedFile) (bool, error) {
-	for _, zone := range schema.TableZones {
+	for _, zone := range schema.TableFolders {
 		if !slices.Contains(f.Zones, zone) {
 			continue
 		}

@@ -217,7 +217,7 @@ func TestCompactAheadBounded(t *testing.T) {
 // TestCompactDamage compacts a store of which one file is damaged: the new one has what a repair keeps, marked alike.
 func TestCompactDamage(t *testing.T) {
 	t.Parallel()
-	for _, zone := range schema.TableZones {
+	for _, zone := range schema.TableFolders {
 		dir, good, f := storetest.Damaged(t, open, zone)
 		var found []LeftOut
 		into := filepath.Join(t.TempDir(), "new")

@@ -74,7 +74,7 @@ func TestMergeLossy(t *testing.T) {
 // TestRestoreQuarantine puts a good copy in the place of a damaged file that was set aside.
 func TestRestoreQuarantine(t *testing.T) {
 	t.Parallel()
-	for _, zone := range schema.TableZones {
+	for _, zone := range schema.TableFolders {
 		dir, good, f := storetest.Damaged(t, open, zone)
 		mustRepair(t, dir, false)
 		before := states(t, dir)

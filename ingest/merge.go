@@ -308,7 +308,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 				return err
 			}
 			if s.there || len(s.wanted) == len(s.runs) {
-				if err := m.copySealed(s.file.Path(schema.TableZones[t]), s.there); err != nil {
+				if err := m.copySealed(s.file.Path(schema.TableFolders[t]), s.there); err != nil {
 					return err
 				}
 			}
@@ -365,7 +365,7 @@ func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*sourc
 // read checks the hashes of a sealed file and reads its ids and digests.
 func (m *merging) read(s *source) error {
 	for _, t := range runfile.Tables {
-		err := runfile.CheckHash(m.from, s.file.Path(schema.TableZones[t]))
+		err := runfile.CheckHash(m.from, s.file.Path(schema.TableFolders[t]))
 		if err != nil && (t == schema.Runs || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}

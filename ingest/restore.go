@@ -43,7 +43,7 @@ func (m *merging) refuseDamaged() error {
 	}
 	for _, f := range listing.Sealed {
 		for _, t := range runfile.Tables {
-			name := f.Path(schema.TableZones[t])
+			name := f.Path(schema.TableFolders[t])
 			if err := runfile.CheckHash(m.into, path.Join(QuarantineDir, name)); runfile.AboutContent(err) {
 				m.refuse(name, errors.Unwrap(err))
 			}
@@ -86,7 +86,7 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 	}
 	l := &schema.Listing{}
 	for _, t := range runfile.Tables {
-		files, err := schema.ListZone(aside, schema.TableZones[t])
+		files, err := schema.ListZone(aside, schema.TableFolders[t])
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ import (
 // openSealed opens the file of a table in a sealed file, to be closed; nil where there is none.
 func openSealed(t testing.TB, dir string, f schema.SealedFile, of *schema.Table) (*table.File, io.Closer) {
 	t.Helper()
-	opened, err := os.Open(filepath.Join(dir, f.Path(schema.TableZones[of])))
+	opened, err := os.Open(filepath.Join(dir, f.Path(schema.TableFolders[of])))
 	if of != schema.Runs && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -53,7 +53,7 @@ func sealedRows(t testing.TB, dir string, f schema.SealedFile, of *schema.Table)
 			return rows, runs
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", f.Path(schema.TableZones[of]), err)
+			t.Fatalf("%s: %v", f.Path(schema.TableFolders[of]), err)
 		}
 		run, _ := row[0].(string)
 		rows[run] = append(rows[run], row)

@@ -330,7 +330,7 @@ func keyed(run string, nested any) [][]any {
 // sealedRows reads the rows of a run in the order of the file.
 func sealedRows(t *testing.T, db *stdsql.DB, dir string, of *schema.Table, run string) [][]any {
 	t.Helper()
-	rows := valuetest.Must(db.Query(fmt.Sprintf("FROM read_parquet('%s/%s/**/*.parquet') WHERE run_id = '%s'", dir, schema.TableZones[of], run)))
+	rows := valuetest.Must(db.Query(fmt.Sprintf("FROM read_parquet('%s/%s/**/*.parquet') WHERE run_id = '%s'", dir, schema.TableFolders[of], run)))
 	defer rows.Close()
 	var all [][]any
 	for rows.Next() {

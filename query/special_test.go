@@ -18,7 +18,7 @@ func TestPartIsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, table := range []*schema.Table{schema.Samples, schema.Ops} {
 		dir := querytest.NewStore(t)
-		name := filepath.Join(dir, querytest.Seal(t, dir, querytest.FullRun(1), querytest.Everything()).Path(schema.TableZones[table]))
+		name := filepath.Join(dir, querytest.Seal(t, dir, querytest.FullRun(1), querytest.Everything()).Path(schema.TableFolders[table]))
 		good := filepath.Join(t.TempDir(), "good.parquet")
 		valuetest.OK(t, errors.Join(os.Rename(name, good), os.Symlink(good, name)))
 		text := "SELECT count(*) FROM " + table.Name

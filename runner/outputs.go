@@ -292,7 +292,7 @@ func setAxis(run *schema.Run, name, value string, p *sweep.Point) string {
 	return value
 }
 
-// results makes runs of this session of what a tool's output has of a launch, whose own run is of.
+// results turns the runs that a tool reported in the output of launch l into runs of this session.
 func (a *assembler) results(l sweep.Launch, t *prepare.Target, came launched) []schema.Run {
 	var all []schema.Run
 	for _, tool := range came.results {

@@ -14,8 +14,8 @@ import (
 type agenda struct {
 	past      *past                 // what earlier sessions have done
 	repeat    int                   // the first one that is not planned: it depends on the runs until then
-	locations map[subject][]float64 // logarithmic medians of the runs of a point, where their number depends on them
-	compared  []schema.Run          // what a comparison reads of the runs so far, where their number depends on it
+	locations map[subject][]float64 // logarithmic medians of the runs of a point, if the number of repeats depends on them (rel_error)
+	compared  []schema.Run          // the runs so far, if the number of repeats depends on their comparison (--until-conclusive)
 }
 
 // newAgenda is the agenda of a session that continues no other.

@@ -288,7 +288,7 @@ func sideOf(pair *worktree.Pair, t worktree.Tree) side {
 	return side{prepare.Side{Name: t.Side, Dir: t.Dir, Root: t.Root, Trees: namesOf(others[0]), Others: others, Exempt: exempt}, t.Code, true}
 }
 
-// namesOf are the names of the user's working tree: without symbolic links, and as the user came to the working directory.
+// namesOf returns the paths under which the working tree is known: the resolved one and, if it differs, the one in $PWD.
 func namesOf(tree string) []string {
 	names := []string{tree}
 	named, err := os.Getwd() // by $PWD, where that is the working directory

@@ -39,8 +39,8 @@ const (
 	sizesSuffix   = ".names"   // earlier versions kept names there
 )
 
-// TableZones are the zones with the sealed files of each table.
-var TableZones = map[*Table]string{Runs: RunsDir, Samples: SamplesDir, Ops: OpsDir}
+// TableFolders are the zones with the sealed files of each table.
+var TableFolders = map[*Table]string{Runs: RunsDir, Samples: SamplesDir, Ops: OpsDir}
 
 // Claim names the directory of a claim: segments that are being sealed into one file. A take-over renames it to the next
 // attempt.

@@ -50,7 +50,7 @@ type app struct {
 	temporary files.ProcessScratch
 }
 
-// The exit codes, as the README documents them.
+// The exit codes, as docs/exit-codes.md documents them.
 const (
 	exitOK           = 0
 	exitRegression   = 1   // gate: a regression
@@ -277,7 +277,7 @@ func checkStorePath(dir string) error {
 	return nil
 }
 
-// memoryLimit is what a question that does not do with little may use of a machine that is there to measure.
+// memoryLimit bounds DuckDB for large queries, so that a benchmark on the same machine keeps its memory.
 const memoryLimit = 4 << 30
 
 func openForReading(ctx context.Context, stores []string) (*query.DB, error) {
@@ -417,8 +417,8 @@ func (a *app) console(format string) progress.Console {
 }
 
 // reader is who reads screens.
-func (a *app) reader() views.Reader {
-	return views.Reader{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
+func (a *app) reader() views.Display {
+	return views.Display{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
 }
 
 // printer returns what writes results to standard output.

@@ -215,7 +215,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: views.OpenPoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 
@@ -256,8 +256,8 @@ func (b *bench) foresee() (compare.Prediction, error) {
 	return known, errors.Join(err, db.Close())
 }
 
-// run runs the sweep and prints what came out.
-func (b *bench) run() error {
+// measure runs the sweep and prints what came out.
+func (b *bench) measure() error {
 	out, err := export.OpenFolder(b.layout, b.outDir)
 	if err != nil {
 		return usageError{err}
@@ -554,7 +554,7 @@ func (b *bench) plan() error {
 
 // all runs what stands on the command line: one session for each sweep file, in order. All are read before the first one runs.
 func (b *bench) all(args []string) error {
-	sessions, err := b.open(args)
+	sessions, err := b.sessions(args)
 	if err != nil {
 		return err
 	}
@@ -564,7 +564,7 @@ func (b *bench) all(args []string) error {
 		}
 	}()
 	if b.flags.printSweep {
-		return sessions[0].keep()
+		return sessions[0].printSweepFile()
 	}
 	for _, s := range sessions {
 		if err := s.read(); err != nil {
@@ -598,8 +598,8 @@ func (b *bench) all(args []string) error {
 	return worst
 }
 
-// open finds out what is measured, and with which settings of the command line.
-func (b *bench) open(args []string) ([]*bench, error) {
+// sessions finds out what is measured, and with which settings of the command line.
+func (b *bench) sessions(args []string) ([]*bench, error) {
 	overrides, err := b.flags.overrides(b.app, b.cmd)
 	if err != nil {
 		return nil, err
@@ -643,11 +643,11 @@ func (b *bench) session() error {
 	if b.flags.dryRun {
 		return b.plan()
 	}
-	return b.run()
+	return b.measure()
 }
 
-// keep prints the sweep file that the line stands for.
-func (b *bench) keep() error {
+// printSweepFile prints the sweep file that the line stands for.
+func (b *bench) printSweepFile() error {
 	text, err := b.source.Keep(b.overrides, b.cmd.Flags().Changed)
 	if err != nil {
 		return usageErrorf("bench: %w", err)

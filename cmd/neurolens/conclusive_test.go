@@ -55,7 +55,7 @@ func TestConclusiveSession(t *testing.T) {
 				r.Metrics[0].Summary.P50, r.Metrics[0].Summary.LogMedian = &value, new(math.Log(value))
 				r.Warnings = nil
 			}
-			return views.OpenPoints(runs)
+			return views.InconclusivePoints(runs)
 		},
 	}
 	result := valuetest.Must(runner.Run(t.Context(), s, options, func(r schema.Run) error {

@@ -43,8 +43,8 @@ func (m *marksOfRules) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// extractPart returns what that process does with its argument. What is no such argument is for others.
-func extractPart(others func(context.Context, []byte) any) func(context.Context, []byte) any {
+// extractChild returns what that process does with its argument. What is no such argument is for others.
+func extractChild(others func(context.Context, []byte) any) func(context.Context, []byte) any {
 	return func(ctx context.Context, argument []byte) any {
 		var o order
 		if json.Unmarshal(argument, &o) != nil || o.Extract == nil {

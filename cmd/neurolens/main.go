@@ -20,18 +20,18 @@ import (
 )
 
 func main() {
-	if code, handled := playPart(os.Args); handled {
+	if code, handled := runChild(os.Args); handled {
 		os.Exit(code)
 	}
 	os.Exit(execute(os.Args[1:]))
 }
 
-// playPart runs one of the child processes that the program starts of itself, if argv asks for one.
-func playPart(argv []string) (code int, handled bool) {
+// runChild runs one of the child processes that the program starts of itself, if argv asks for one.
+func runChild(argv []string) (code int, handled bool) {
 	if code, handled := runner.Main(argv); handled {
 		return code, true
 	}
-	return sandbox.Main(argv, extractPart(answerPart))
+	return sandbox.Main(argv, extractChild(sqlChild))
 }
 
 // execute runs a command line with the streams of the process and returns its exit code.

@@ -21,7 +21,7 @@ import (
 // TestMain makes the test binary the program: testscript runs it as `neurolens`, and the runner starts it again as
 // supervisor, worker, GPU probe and what answers SQL.
 func TestMain(m *testing.M) {
-	if code, handled := playPart(os.Args); handled {
+	if code, handled := runChild(os.Args); handled {
 		os.Exit(code)
 	}
 	if how := os.Getenv(asks); how != "" {

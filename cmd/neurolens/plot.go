@@ -63,7 +63,7 @@ there are more values, some are combined, and a note below the chart says how.`,
 // kinds are all kinds of charts.
 var kinds = []func(*app) *cobra.Command{forest, scatter, trend, ecdf, runs, strip, heatmap, lines, pareto, operators}
 
-// of makes the command of a kind, with the flags that all have. draw draws.
+// chartCommand makes the command of a kind, with the flags that all have. draw draws.
 func (a *app) chartCommand(kind chart.Kind, cmd *cobra.Command, draw func(d *drawing, cmd *cobra.Command, args []string) error) *cobra.Command {
 	d := &drawing{app: a, kind: kind}
 	d.to.define(cmd)
@@ -631,7 +631,7 @@ func (a *app) addPlotFlags(root *cobra.Command) {
 	}
 }
 
-// draw runs the command of a chart with the flags of another command.
+// drawBelow runs the command of a chart with the flags of another command.
 func (a *app) drawBelow(chart *cobra.Command, of func(*app, *cobra.Command, []string) ([]string, error), cmd *cobra.Command, args []string) error {
 	args, err := of(a, cmd, args)
 	if err != nil {

@@ -103,7 +103,7 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 			all[kind] = f
 		}
 	}
-	m := chartdata.Maker{Reader: views.Reader{Width: columns, Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}}
+	m := chartdata.Maker{Reader: views.Display{Width: columns, Now: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)}}
 	f, _, err := m.ECDF(ctx, db, chartdata.Sampled{})
 	keep("ecdf")(f, err)
 	f, _, err = m.Runs(ctx, db, chartdata.Sampled{By: "text"})

@@ -24,7 +24,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// defaultMemory is what a text of SQL may use of a machine that is there to measure.
+// defaultMemory bounds DuckDB for the SQL of a user, so that a benchmark on the same machine keeps its memory.
 const defaultMemory = "4GiB"
 
 func newQueryCommand(a *app) *cobra.Command {
@@ -60,7 +60,7 @@ Ctrl-C. neurolens help sql has examples.`,
 			if err != nil {
 				return err
 			}
-			err = a.inPart(cmd.Context(), question{
+			err = a.answerInChild(cmd.Context(), question{
 				Stores: a.readStores(), SQL: args[0], Format: format, Terminal: a.terminal, Width: a.width, Color: a.color, CSVRaw: a.csvRaw,
 			}, limit)
 			if errors.Is(err, sql.ErrMemory) {
@@ -136,9 +136,9 @@ func processMemory(limit int64) int64 { return max(limit+limit/5, minProcessMemo
 // takes memory too.
 func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory)/3*2, limit) }
 
-// inPart has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
+// answerInChild has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
 // everywhere, and crashes, and a text of SQL can bring each of that about.
-func (a *app) inPart(ctx context.Context, q question, limit int64) error {
+func (a *app) answerInChild(ctx context.Context, q question, limit int64) error {
 	job := sandbox.Job{Stdout: a.stdout, Grace: signalGrace, Memory: processMemory(limit)}
 	q.Memory = duckMemory(limit)
 	if dir, err := a.temporary.Dir(); err == nil && dir != nil { // what fits in memory needs none
@@ -165,8 +165,8 @@ func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 	return nil
 }
 
-// answerPart answers a question in the process that inPart starts.
-func answerPart(ctx context.Context, argument []byte) any {
+// sqlChild answers a question in the process that inPart starts.
+func sqlChild(ctx context.Context, argument []byte) any {
 	var q question
 	if err := json.Unmarshal(argument, &q); err != nil {
 		return answered{Code: exitOther, Message: err.Error()}

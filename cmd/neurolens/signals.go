@@ -15,7 +15,7 @@ type signalled struct{ signal syscall.Signal }
 func (s signalled) Error() string { return "interrupted by " + s.signal.String() }
 
 // signals gives a context that the first SIGINT, SIGTERM or SIGHUP ends. A second SIGINT or SIGTERM ends the process at once, after
-// last: the supervisors of running benchmarks notice and clean up. The first signal ends the process in the same way after Grace, if Asking is on
+// last: the supervisors of running benchmarks notice and clean up. The first signal ends the process in the same way after signalGrace, if asking is on
 // then. A second SIGHUP does nothing, because nobody asks for it: a terminal that closes brings one from the kernel and one from the shell, and
 // service managers send one after SIGTERM. Where SIGHUP was ignored when the process started, as with nohup, it stays ignored.
 func signals(parent context.Context, last func()) (context.Context, context.CancelFunc) {
@@ -59,10 +59,10 @@ func signals(parent context.Context, last func()) (context.Context, context.Canc
 // does not look at the context.
 const signalGrace = 2 * time.Second
 
-// askingKey is the key of the *atomic.Bool of Asking in a context.
+// askingKey is the key of the *atomic.Bool in a context that asking sets.
 type askingKey struct{}
 
-// asking records whether the command of a context of Signals only asks from now on, so that the process can end at once and lose nothing.
+// asking records whether the command only reads from now on, so that a signal can end the process at once and nothing is lost. ctx is from signals.
 func asking(ctx context.Context, on bool) {
 	if asking, ok := ctx.Value(askingKey{}).(*atomic.Bool); ok {
 		asking.Store(on)

@@ -143,7 +143,7 @@ func eventName(e schema.Event) string { return schema.EventFile(must(schema.Pars
 // second one.
 func splitSealed(t testing.TB, dir string, f schema.SealedFile) {
 	t.Helper()
-	for _, zone := range schema.TableZones {
+	for _, zone := range schema.TableFolders {
 		name := filepath.Join(dir, f.Path(zone))
 		content := must(os.ReadFile(name))
 		file := must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
@@ -225,7 +225,7 @@ func newDamaging(t testing.TB, store tiny) *damaging {
 }
 
 func tableOf(zone string) *schema.Table {
-	for table, of := range schema.TableZones {
+	for table, of := range schema.TableFolders {
 		if of == zone {
 			return table
 		}

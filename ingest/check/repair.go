@@ -584,9 +584,9 @@ func (s *salvaging) recordLost() error {
 			_, said := known[id][t.Name]
 			return said
 		})
-		reason := fmt.Sprintf("%s was damaged", s.file.Path(schema.TableZones[t]))
+		reason := fmt.Sprintf("%s was damaged", s.file.Path(schema.TableFolders[t]))
 		if s.from.Lacks(t) {
-			reason = fmt.Sprintf("%s was missing", s.file.Path(schema.TableZones[t]))
+			reason = fmt.Sprintf("%s was missing", s.file.Path(schema.TableFolders[t]))
 		}
 		if err := runfile.WriteRowEvents(s.files, schema.EventLost, t, runs, reason); err != nil {
 			return err
@@ -600,7 +600,7 @@ func (s *salvaging) recordLost() error {
 func (s *salvaging) replaceFiles(damages map[string]string) error {
 	loss := s.from.Loss
 	for _, t := range runfile.Tables {
-		name := s.file.Path(schema.TableZones[t])
+		name := s.file.Path(schema.TableFolders[t])
 		reason, damaged := damages[name]
 		if !damaged {
 			continue
@@ -745,7 +745,7 @@ func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 // asideSet sets aside the files of a sealed file, the file of runs first: without it, the others do not count.
 func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error {
 	for _, t := range slices.Backward(runfile.Tables[:]) {
-		name, reason := file.Path(schema.TableZones[t]), f.Problem
+		name, reason := file.Path(schema.TableFolders[t]), f.Problem
 		if name != f.Path {
 			reason = "it belongs to " + f.Path
 		}

@@ -266,7 +266,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add(uint8(table), uint16(1000), uint8(0), []byte("xyz"))
 	}
 	f.Fuzz(func(t *testing.T, of uint8, at uint16, mask uint8, more []byte) {
-		name := sealed.Path(schema.TableZones[runfile.Tables[int(of)%len(runfile.Tables)]])
+		name := sealed.Path(schema.TableFolders[runfile.Tables[int(of)%len(runfile.Tables)]])
 		content := bytes.Clone(whole[name].Data)
 		place := int(at) % len(content)
 		content[place] ^= mask
@@ -340,7 +340,7 @@ func TestVerifyContent(t *testing.T) {
 func TestVerifyNames(t *testing.T) {
 	t.Parallel()
 	renamed := func(t *testing.T, dir string, f, to schema.SealedFile) {
-		for _, zone := range schema.TableZones {
+		for _, zone := range schema.TableFolders {
 			if disk.IsThere(os.DirFS(dir), f.Path(zone)) {
 				mustDo(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, to.Path(zone))), 0o777))
 				mustDo(t, os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, to.Path(zone))))
@@ -467,7 +467,7 @@ func TestVerifyPack(t *testing.T) {
 	if found := damage(findings(t, dir)); len(found) != 1 || !strings.HasPrefix(found[0].Path, schema.PacksDir) {
 		t.Errorf("a row that differs: found %+v", found)
 	}
-	for _, zone := range schema.TableZones {
+	for _, zone := range schema.TableFolders {
 		_ = os.Remove(filepath.Join(dir, f.Path(zone)))
 	}
 	if found := findings(t, dir); len(found) != 1 || found[0].Severity != check.SeverityNotice || !strings.Contains(found[0].Problem, f.ID.String()) {

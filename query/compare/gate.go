@@ -6,16 +6,16 @@ import (
 
 // Gate is the decision of a gate about a comparison. All numbers but Looks and Planned count points.
 type Gate struct {
-	Regressions  int      // regressed, or Lost
-	Lost         int      // missing, failed or unsupported on the head, or failing significantly more often than on the base
-	Inconclusive int      // without a conclusive verdict, or possibly failing more often
-	Requests     int      // of Inconclusive: not judged, because more requests failed than are allowed
-	Open         []Point  // the inconclusive points
-	Looks        int      // number of sessions of the head: each adds data that are judged once more
-	Planned      int      // if sessions went on until they were conclusive: the planned maximum number of looks, instead of Looks
-	Points       int      // gated
-	Absent       []string // requested metrics that no run has
-	Controls     int      // controls, which are not gated
+	Regressions        int      // regressed, or Lost
+	Lost               int      // missing, failed or unsupported on the head, or failing significantly more often than on the base
+	Inconclusive       int      // without a conclusive verdict, or possibly failing more often
+	Requests           int      // of Inconclusive: not judged, because more requests failed than are allowed
+	InconclusivePoints []Point  // the inconclusive points
+	Looks              int      // number of sessions of the head: each adds data that are judged once more
+	Planned            int      // if sessions went on until they were conclusive: the planned maximum number of looks, instead of Looks
+	Points             int      // gated
+	Absent             []string // requested metrics that no run has
+	Controls           int      // controls, which are not gated
 }
 
 // Gate decides. Controls, and points without an ok run on the base, are not gated.
@@ -49,7 +49,7 @@ func (c *Comparison) Gate() Gate {
 			if p.Reason == judge.FailedRequests {
 				g.Requests++
 			}
-			g.Open = append(g.Open, p)
+			g.InconclusivePoints = append(g.InconclusivePoints, p)
 		}
 	}
 	return g

@@ -83,7 +83,7 @@ func (w *viewWriter) files() {
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		// A file of samples or ops counts only if there is one of its name in runs/.
 		w.list(t.Name, fmt.Sprintf("SELECT file FROM %s WHERE list_contains(getvariable('neurolens_runs'), replace(file, %s, %s))",
-			w.globOf(schema.TableZones[t]+"/*/*.parquet"), duck.Literal(w.path+"/"+schema.TableZones[t]+"/"), duck.Literal(w.path+"/"+schema.RunsDir+"/")))
+			w.globOf(schema.TableFolders[t]+"/*/*.parquet"), duck.Literal(w.path+"/"+schema.TableFolders[t]+"/"), duck.Literal(w.path+"/"+schema.RunsDir+"/")))
 	}
 	w.source("live", schema.LiveColumns(), "DISTINCT ON (run_id) ")
 	for _, t := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
@@ -254,7 +254,7 @@ func (w *sparkWriter) files() {
 	w.source("runs_files", "parquet", "runs/*/*.parquet", schema.Runs.Columns)
 	w.source("runs_names", "binaryFile", "runs/*/*.parquet", nil)
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-		pattern := schema.TableZones[t] + "/*/*.parquet"
+		pattern := schema.TableFolders[t] + "/*/*.parquet"
 		w.source(t.Name+"_files", "parquet", pattern, t.Columns)
 		w.source(t.Name+"_names", "binaryFile", pattern, nil)
 	}
@@ -366,7 +366,7 @@ func (w *trinoWriter) table(name, format, folder, columns string) {
 
 func (w *trinoWriter) tables() {
 	for _, t := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
-		w.table("neurolens_"+t.Name+"_files", "PARQUET", schema.TableZones[t], fieldsOf(t.Columns, func(c *schema.Column) string {
+		w.table("neurolens_"+t.Name+"_files", "PARQUET", schema.TableFolders[t], fieldsOf(t.Columns, func(c *schema.Column) string {
 			return duck.Identifier(c.Name) + " " + trinoTypes.Of(c)
 		}))
 	}

@@ -331,7 +331,7 @@ func (s *settings) readFixed(d *document) {
 	}
 }
 
-// untaken are the keys that mean something to some executors alone, which a point takes from what all have in common.
+// clearUntaken clears the keys that the executor of the point does not use. They came from settings that all points share.
 func (p *Point) clearUntaken() {
 	for i := range keys {
 		if k := &keys[i]; k.point != nil && !k.takes(p.Executor) {

@@ -59,7 +59,7 @@ func (r *run) outcome() Outcome {
 	} else if o.Status == schema.StatusOK {
 		o.Warnings = append(o.Warnings, WarnAppliedUnknown)
 	}
-	if o.Status != schema.StatusUnsupported && o.Status != schema.StatusSkipped { // what ran until that was known is not what the point says
+	if o.Status != schema.StatusUnsupported && o.Status != schema.StatusSkipped { // samples taken before the worker reported so do not measure the point
 		o.Ops = r.reports.ops
 		r.metrics(&o)
 	}

@@ -221,7 +221,7 @@ func FuzzFile(f *testing.F) {
 		if len(content) > 0 {
 			content[int(at)%len(content)] ^= mask
 		}
-		for table := range schema.TableZones {
+		for table := range schema.TableFolders {
 			file, err := Open(bytes.NewReader(content), int64(len(content)), table)
 			if err != nil {
 				if !errors.Is(err, schema.ErrDamaged) && !errors.Is(err, ErrNewer) {

@@ -31,7 +31,7 @@ func (o *opened) source(from string, table *schema.Table, content []byte) Source
 // TestMerge merges files that overlap and files that do not, of which some have the same runs.
 func TestMerge(t *testing.T) {
 	runs := variety(20)
-	for table := range schema.TableZones {
+	for table := range schema.TableFolders {
 		rows := func(runs []schema.Run) (all [][]any) {
 			for _, r := range runs {
 				all = append(all, rowsOf(r)[table]...)

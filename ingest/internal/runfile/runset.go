@@ -22,7 +22,7 @@ func InputOf(f fs.FS, sealed schema.SealedFile) Input {
 
 // zoneName names the files of a sealed file by table.
 func zoneName(f schema.SealedFile) func(t *schema.Table) string {
-	return func(t *schema.Table) string { return f.Path(schema.TableZones[t]) }
+	return func(t *schema.Table) string { return f.Path(schema.TableFolders[t]) }
 }
 
 // RunSet is a set of temporary files that become one sealed file. It is written run by run, in ascending order.

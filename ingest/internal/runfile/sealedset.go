@@ -89,7 +89,7 @@ func (s *Set) Publish(f schema.SealedFile) error {
 		if s.outs[t] == nil {
 			continue
 		}
-		name := f.Path(schema.TableZones[t])
+		name := f.Path(schema.TableFolders[t])
 		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *Set) Remove() {
 // SyncSealed makes the names of a sealed file durable.
 func SyncSealed(f disk.Files, sealed schema.SealedFile) error {
 	for _, t := range Tables {
-		err := disk.SyncDir(f, path.Dir(sealed.Path(schema.TableZones[t])))
+		err := disk.SyncDir(f, path.Dir(sealed.Path(schema.TableFolders[t])))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -158,7 +158,7 @@ func (s *Set) Exchange(f schema.SealedFile) error {
 		if s.outs[t] == nil {
 			continue
 		}
-		name := f.Path(schema.TableZones[t])
+		name := f.Path(schema.TableFolders[t])
 		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return err
 		}

@@ -52,8 +52,8 @@ func PackSealed(t testing.TB, dir string, sealed []schema.SealedFile) string {
 // Rewrite replaces a file of a sealed file by one with other rows and a matching hash.
 func Rewrite(t testing.TB, dir string, f schema.SealedFile, of *schema.Table, change func(rows [][]any) [][]any) {
 	t.Helper()
-	name := filepath.Join(dir, f.Path(schema.TableZones[of]))
-	rows := rowsOf(t, os.DirFS(dir), f.Path(schema.TableZones[of]), of)
+	name := filepath.Join(dir, f.Path(schema.TableFolders[of]))
+	rows := rowsOf(t, os.DirFS(dir), f.Path(schema.TableFolders[of]), of)
 	valuetest.OK(t, os.Remove(name))
 	out := valuetest.Must(os.Create(name))
 	w := table.NewWriter(out, of, "test", nil)

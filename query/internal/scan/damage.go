@@ -100,7 +100,7 @@ func (s *Sources) blame(ctx context.Context, cause error) error {
 // checkFile checks the content of a file.
 func (s *Sources) checkFile(of *file) error {
 	run := &of.live.Run
-	if of.zone != "" {
+	if of.folder != "" {
 		run = nil
 	}
 	return CheckContent(schema.Dir(s.Stores[of.store].path), s.name(of), run)
@@ -264,7 +264,7 @@ func (s *Sources) checkFooter(of *file) error {
 // readFooter reads and checks the footer of a file.
 func (s *Sources) readFooter(of *file) error {
 	path := s.path(of)
-	switch of.zone {
+	switch of.folder {
 	case "":
 		return CheckLive(path)
 	case schema.SamplesDir:

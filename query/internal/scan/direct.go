@@ -163,7 +163,7 @@ func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.
 		for i := range list {
 			f := &list[i]
 			files = append(files, directFile{
-				Store: schema.Dir(s.Stores[f.store].path), Name: s.name(f), Run: f.live.Run, Rows: f.sealed.Rows, Live: f.zone == "", Contents: s.contents,
+				Store: schema.Dir(s.Stores[f.store].path), Name: s.name(f), Run: f.live.Run, Rows: f.sealed.Rows, Live: f.folder == "", Contents: s.contents,
 			})
 			stores, runs = append(stores, f.store), runs+max(f.sealed.Rows, 1)
 		}

@@ -169,7 +169,7 @@ func (s *Sources) besideOrNot(t *schema.Table) (files, without []file) {
 	folders := map[string]bool{} // whether a folder is a directory that is not reached through a link
 	for _, f := range s.sealed {
 		beside := f
-		beside.zone = schema.TableZones[t]
+		beside.folder = schema.TableFolders[t]
 		info, err := os.Lstat(s.path(&beside))
 		if errors.Is(err, fs.ErrNotExist) {
 			without = append(without, f)

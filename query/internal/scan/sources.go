@@ -12,7 +12,7 @@ import (
 // file is a file of one of the stores: a live file with one run, a sealed file, or a pack.
 type file struct {
 	store  int
-	zone   string            // schema.RunsDir or schema.PacksDir; empty for a live file
+	folder string            // schema.RunsDir or schema.PacksDir; empty for a live file
 	live   schema.LiveFile   // of one run
 	sealed schema.SealedFile // of many
 	broken bool              // not a regular file, or reached through a link: DuckDB must not open it
@@ -20,7 +20,7 @@ type file struct {
 
 // span is the time of the first and of the last run that the file may have, in Unix milliseconds.
 func (f *file) span() (first, last int64) {
-	if f.zone == "" {
+	if f.folder == "" {
 		ms := f.live.Run.Time().UnixMilli()
 		return ms, ms
 	}
@@ -134,7 +134,7 @@ func (s *Sources) annotate(events []Event) {
 func filesOf(store int, zone string, sealed []schema.SealedFile) []file {
 	files := make([]file, len(sealed))
 	for i, f := range sealed {
-		files[i] = file{store: store, zone: zone, sealed: f}
+		files[i] = file{store: store, folder: zone, sealed: f}
 	}
 	return files
 }
@@ -144,10 +144,10 @@ func (s *Sources) path(f *file) string { return s.Stores[f.store].path + "/" + s
 
 // name is the path of a file in its store.
 func (s *Sources) name(f *file) string {
-	if f.zone == "" {
+	if f.folder == "" {
 		return f.live.Path()
 	}
-	return f.sealed.Path(f.zone)
+	return f.sealed.Path(f.folder)
 }
 
 // Within are the sources that may have runs within bounds. Their files may have other runs too.
@@ -167,7 +167,7 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 	}
 	slices.Sort(times)
 	narrow := s.only(func(f *file) bool {
-		if f.zone == "" {
+		if f.folder == "" {
 			return wanted[f.live.Run]
 		}
 		first, last := f.span()

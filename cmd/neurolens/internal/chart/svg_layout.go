@@ -16,7 +16,7 @@ const (
 	lineHeight = 16.0
 )
 
-// sheet is a figure on its way to a picture: what lies where.
+// figureLayout is a figure on its way to a picture: what lies where.
 type figureLayout struct {
 	pen
 	figure  *Figure

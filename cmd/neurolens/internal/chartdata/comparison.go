@@ -22,7 +22,7 @@ const ForestRows = 50
 // worstOf says which rows are drawn where there are more.
 const worstOf = "those with the worst verdicts, and of each the largest changes"
 
-// Asked is the command line that a comparison is of.
+// Selection is the command line that a comparison is of.
 type Selection struct {
 	Selections []string
 	Matrix     string // AXIS=VALUE; empty: there are two sides

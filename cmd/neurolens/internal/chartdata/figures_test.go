@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { os.Exit(runtest.InMemory{M: m}.Run()) }
 
 var (
 	began = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
-	maker = chartdata.Maker{Reader: views.Reader{Width: 80, Now: began.AddDate(0, 1, 0)}}
+	maker = chartdata.Maker{Reader: views.Display{Width: 80, Now: began.AddDate(0, 1, 0)}}
 	ctx   = context.Background()
 )
 

@@ -54,7 +54,7 @@ func (t *trend) weight() int {
 	return quiet
 }
 
-// key tells trends apart.
+// keyOf tells trends apart.
 func keyOf(r *history.Row) [4]string { return [4]string{r.PointID, r.Machine, r.Metric, r.Unit} }
 
 // History draws the values of series over sessions, with the level between changes: those that got worse or fail first. Sessions in which runs

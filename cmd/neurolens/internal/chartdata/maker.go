@@ -23,7 +23,7 @@ import (
 )
 
 // Maker makes figures for a reader.
-type Maker struct{ Reader views.Reader }
+type Maker struct{ Reader views.Display }
 
 // Refusal is why there is nothing to draw, or not so, with the cure.
 type Refusal struct{ error }
@@ -109,7 +109,7 @@ func quantity(v float64, unit, metric string) string {
 	return views.QuantityOf(v, unit, metric, "")
 }
 
-// day is when something was, in local time.
+// when is when something was, in local time.
 func (m Maker) when(t time.Time) string {
 	if t.IsZero() {
 		return "without a date"

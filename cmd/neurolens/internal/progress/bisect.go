@@ -31,7 +31,7 @@ type BisectAnswer struct {
 	Suite  string
 	Metric string // that was asked for; empty: the primary one
 	Dir    string // of the store
-	Reader views.Reader
+	Reader views.Display
 }
 
 // View returns the answer for people.

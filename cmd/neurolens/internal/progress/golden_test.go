@@ -73,7 +73,7 @@ func goldenSummary(page term.Page) term.View {
 	failed.Statuses = map[string]int{"timeout": 5}
 	failed.Failures = []query.Failure{{Status: "timeout", Stage: "measure", ErrorKind: "deadline", Error: "one process of measure took more than 15s", Runs: 5}}
 	s := Summary{
-		Reader: views.Reader{Width: page.Width, Whole: page.Whole, Now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)},
+		Reader: views.Display{Width: page.Width, Whole: page.Whole, Now: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)},
 		Sweep:  &sweep.Sweep{Suite: "attention"}, Elapsed: 41 * time.Second,
 		Result: runner.Result{Session: "01M0000000000000000000000A", Failure: "01M0000000000000000000000B", Statuses: map[schema.Status]int{schema.StatusOK: 15, schema.StatusTimeout: 5}},
 		Won:    []string{"flash is faster than eager: latency −29.6 % (−32.0 % to −27.5 %)"},

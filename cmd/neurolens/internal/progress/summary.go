@@ -23,7 +23,7 @@ import (
 
 // Summary is what bench says at its end.
 type Summary struct {
-	Reader      views.Reader
+	Reader      views.Display
 	Dir         string // of the store
 	Sweep       *sweep.Sweep
 	Elapsed     time.Duration
@@ -434,7 +434,7 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 }
 
 // compact returns how a table of several metrics is shown that is too wide; nil of the primary metric.
-func (r pointRows) compact(v term.View, metrics []string, varying []views.Axis, reader views.Reader) func() term.View {
+func (r pointRows) compact(v term.View, metrics []string, varying []views.Axis, reader views.Display) func() term.View {
 	if len(metrics) == 0 {
 		return nil
 	}

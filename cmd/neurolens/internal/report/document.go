@@ -67,7 +67,7 @@ type Recommendation struct {
 
 // Maker is what makes documents: who reads them, and which program made them.
 type Maker struct {
-	Reader views.Reader
+	Reader views.Display
 	By     string // the program and its version
 }
 
@@ -162,7 +162,7 @@ func writeValue(w *bufio.Writer, v any) error {
 // lastSession is what is reported where nobody says it.
 const lastSession = "session=last"
 
-// Asked is what the command line says of a report.
+// Options is what the command line says of a report.
 type Options struct {
 	MD, JSON string   // files, or - for standard output
 	HTML     string   // likewise

@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sheet makes a document a page of HTML.
+// htmlWriter makes a document a page of HTML.
 type htmlWriter struct {
 	Maker
 	d       *Document

@@ -101,7 +101,7 @@ func writtenOf(t *testing.T, db *query.DB, req summary.Request) string {
 	t.Helper()
 	r, _, err := summary.Read(t.Context(), db, req)
 	ok(t, err)
-	m := Maker{Reader: views.Reader{Now: morning.AddDate(0, 0, 1)}, By: "neurolens test"}
+	m := Maker{Reader: views.Display{Now: morning.AddDate(0, 0, 1)}, By: "neurolens test"}
 	path := filepath.Join(t.TempDir(), "page.html")
 	ok(t, WriteHTML(t.Context(), db, HTMLPage{Maker: m, Report: r, Document: m.Document(r), Path: path}))
 	text, err := os.ReadFile(path)

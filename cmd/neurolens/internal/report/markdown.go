@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// page writes a document as Markdown.
+// markdownWriter writes a document as Markdown.
 type markdownWriter struct {
 	w       io.Writer
 	d       *Document

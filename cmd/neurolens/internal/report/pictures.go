@@ -36,7 +36,7 @@ const (
 // pictureMaker draws the charts of one report.
 type pictureMaker struct {
 	db     *query.DB
-	reader views.Reader
+	reader views.Display
 	report *summary.Report
 	maker  chartdata.Maker
 	err    error

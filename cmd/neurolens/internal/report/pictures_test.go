@@ -54,7 +54,7 @@ func TestChosen(t *testing.T) {
 // TestAxes: the primary metric is drawn over an axis, with the command that draws it again; where points differ in nothing, there is
 // no chart, and no error.
 func TestAxes(t *testing.T) {
-	reader := views.Reader{Stores: []string{"my store"}}
+	reader := views.Display{Stores: []string{"my store"}}
 	a := &pictureMaker{reader: reader, maker: chartdata.Maker{Reader: reader}, report: &summary.Report{Selection: summary.Selection{Filter: "suite='a b'"}}}
 	for i := range 4 {
 		a.report.Points = append(a.report.Points, point(i, 0))

@@ -121,7 +121,7 @@ func sample() *summary.Report {
 
 // maker is who makes the sample.
 func maker() Maker {
-	return Maker{Reader: views.Reader{Now: time.Date(2026, 11, 24, 2, 36, 11, 5, time.UTC), Stores: []string{"my store"}}, By: "neurolens 0.1.0"}
+	return Maker{Reader: views.Display{Now: time.Date(2026, 11, 24, 2, 36, 11, 5, time.UTC), Stores: []string{"my store"}}, By: "neurolens 0.1.0"}
 }
 
 // document is the sample with its words.

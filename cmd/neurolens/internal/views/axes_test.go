@@ -9,7 +9,7 @@ import (
 
 // TestMergedAxes: where the axes have no room, a row still names its point.
 func TestMergedAxes(t *testing.T) {
-	got := (Reader{}).MergedAxes([]Axis{{"batch_size", []string{"1", ""}}, {"precision", []string{"fp32", "fp64"}}, {"status", []string{"x", "y"}}})
+	got := (Display{}).MergedAxes([]Axis{{"batch_size", []string{"1", ""}}, {"precision", []string{"fp32", "fp64"}}, {"status", []string{"x", "y"}}})
 	if len(got) != 1 || got[0].Values[0] != "bs=1 fp32 status=x" || got[0].Values[1] != "fp64 status=y" {
 		t.Errorf("merged to %v", got)
 	}
@@ -47,7 +47,7 @@ func TestRunsAreTold(t *testing.T) {
 	if !slices.Equal(headers, []string{"SIDE", "PURPOSE"}) {
 		t.Errorf("columns are %v", headers)
 	}
-	if got := (Reader{}).MergedAxes(varying)[0].Values; !slices.Equal(got, []string{"base", "head", "profile"}) {
+	if got := (Display{}).MergedAxes(varying)[0].Values; !slices.Equal(got, []string{"base", "head", "profile"}) {
 		t.Errorf("merged they are %v", got)
 	}
 	for row, want := range map[int]string{0: "base", 2: "profile"} {

@@ -270,7 +270,7 @@ func (l Listing) withColumn(v term.View, head string, x Axis) term.View {
 }
 
 // head returns what stands above the column.
-func (c column) head(r Reader) string {
+func (c column) head(r Display) string {
 	switch {
 	case c.entry != "" && c.name == "params":
 		return c.entry

@@ -20,7 +20,7 @@ const CompareRows = 20
 
 // Comparison shows a comparison to people.
 type Comparison struct {
-	Reader    Reader
+	Reader    Display
 	C         *compare.Comparison
 	Selection Selection
 	Gate      string           // the last line of a gate, in Markdown the first; empty: there is none

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-// beside is a comparison in several metrics that were asked for: a row for each pair of points, and for each metric in its turn
+// metricsTable is a comparison in several metrics that were asked for: a row for each pair of points, and for each metric in its turn
 // what it says of them. Each metric is judged in its own direction, so that a pair may be better in one and worse in another.
 type metricsTable struct {
 	Comparison

@@ -431,8 +431,8 @@ func standing(c *compare.Comparison, metrics []string) Standing {
 	return s
 }
 
-// OpenPoints tells which points of a session with two sides are inconclusive, by their ids, and why.
-func OpenPoints(runs []schema.Run) map[string]string {
+// InconclusivePoints tells which points of a session with two sides are inconclusive, by their ids, and why.
+func InconclusivePoints(runs []schema.Run) map[string]string {
 	open := map[string]string{}
 	for id, decided := range compare.JudgeSession(runs) {
 		if decided.Open() {

@@ -38,7 +38,7 @@ func comparedText(better string, least judge.Threshold, common ...string) string
 	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better, Ratio: true})
 	c.Metrics, c.Common = []string{"latency"}, common
 	c.Thresholds = judge.Thresholds{"latency": least}
-	r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
+	r := Display{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
 	Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
 	return b.String()
@@ -199,7 +199,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Base = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
 	c.Head = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
 	w := Comparison{
-		Reader: Reader{Stores: []string{"my store"}}, C: &c,
+		Reader: Display{Stores: []string{"my store"}}, C: &c,
 		Selection: Selection{Selections: []string{"a", "b c"}, Metrics: []string{"latency"}, Thresholds: []string{"5%"}, Strict: true},
 	}
 	said := func(lines []string, want string) {
@@ -296,7 +296,7 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 	}
 	c.Head.Runs, c.Head.Until = 1, time.Date(2026, 9, 1, 23, 30, 0, 0, time.UTC).UnixMicro()
 	var b bytes.Buffer
-	b.Write(Comparison{C: &c, Reader: Reader{Now: time.UnixMicro(c.Head.Until)}}.Markdown())
+	b.Write(Comparison{C: &c, Reader: Display{Now: time.UnixMicro(c.Head.Until)}}.Markdown())
 	if want := "2026-09-01 23:30 UTC"; !strings.Contains(b.String(), want) {
 		t.Errorf("a reader elsewhere wants %q in\n%s", want, b.String())
 	}
@@ -358,7 +358,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 	add(4, judge.Unchanged, &compare.Relative{Change: .0, Verdict: judge.Unchanged})
 	add(5, judge.Inconclusive, nil)
 	screen := func() string {
-		r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
+		r := Display{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 		var b bytes.Buffer
 		Comparison{Reader: r, C: &c}.View().Render(&b, term.Page{Width: 80})
 		return b.String()

@@ -27,7 +27,7 @@ type Explanation struct {
 }
 
 // NewExplanation shows an explanation to a reader, with all its lines or the first.
-func NewExplanation(r Reader, x *compare.Explanation, all bool) Explanation {
+func NewExplanation(r Display, x *compare.Explanation, all bool) Explanation {
 	return Explanation{Comparison{Reader: r, C: &x.Comparison}, x, all}
 }
 

@@ -76,7 +76,7 @@ func madeExplanation(verdict judge.Verdict, rows ...compare.ExplainRow) compare.
 }
 
 func explanationText(x compare.Explanation, all bool) string {
-	r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
+	r := Display{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
 	NewExplanation(r, &x, all).View().Render(&b, term.Page{Width: 80})
 	return b.String()
@@ -236,7 +236,7 @@ func TestExplainViewContrastless(t *testing.T) {
 	} {
 		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastInconclusive, judge.WithinHead))
 		x.Facts, x.FewRuns = counts[0], counts[1]
-		r := Reader{Now: time.Now(), Width: 200}
+		r := Display{Now: time.Now(), Width: 200}
 		var b bytes.Buffer
 		NewExplanation(r, &x, false).View().Render(&b, term.Page{Width: 200})
 		contains(t, b.String(), want)

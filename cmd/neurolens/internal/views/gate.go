@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// openText lists the verdicts that count as inconclusive, unless the only one is inconclusive itself.
-func openText(open []compare.Point) string {
+// reasonsOfPoints lists the verdicts that count as inconclusive, unless the only one is inconclusive itself.
+func reasonsOfPoints(open []compare.Point) string {
 	counts := countVerdicts(open, ofPoint)
 	if counts[judge.Inconclusive] == len(open) {
 		return string(judge.Inconclusive)
@@ -29,7 +29,7 @@ func regressionsText(g compare.Gate) (text, lost string) {
 // undecided says what a gate could not decide: inconclusive points, points with failed requests, and metrics that no run has.
 func undecided(g compare.Gate, noun string) (parts []string) {
 	if g.Inconclusive > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), openText(g.Open))+moreRunsText(g.Open))
+		parts = append(parts, fmt.Sprintf("%d of %s %s", g.Inconclusive, term.Count(g.Points, noun), reasonsOfPoints(g.InconclusivePoints))+moreRunsText(g.InconclusivePoints))
 	}
 	if g.Requests > 0 {
 		parts = append(parts, term.Count(g.Requests, noun)+" with failed requests")

@@ -15,8 +15,8 @@ func TestGateLineNamesVerdicts(t *testing.T) {
 	t.Parallel()
 	open := []compare.Point{{Verdict: judge.Estimate}, {Verdict: judge.Inconclusive}}
 	for want, g := range map[string]compare.Gate{
-		"gate: 2 of 3 points undecided (1 estimate, 1 inconclusive) (exit 3)": {Points: 3, Inconclusive: 2, Open: open},
-		"gate: 1 of 3 points inconclusive (exit 3)":                           {Points: 3, Inconclusive: 1, Open: open[1:]},
+		"gate: 2 of 3 points undecided (1 estimate, 1 inconclusive) (exit 3)": {Points: 3, Inconclusive: 2, InconclusivePoints: open},
+		"gate: 1 of 3 points inconclusive (exit 3)":                           {Points: 3, Inconclusive: 1, InconclusivePoints: open[1:]},
 	} {
 		if got := GateLine(g, "point", false, 3); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -32,14 +32,14 @@ func TestGateSentence(t *testing.T) {
 		"No regression in 3 points":                              {Points: 3, Planned: 5},
 		"2 regressions in 9 points":                              {Points: 9, Regressions: 2, Planned: 5},
 		"1 regression in 1 point":                                {Points: 1, Regressions: 1, Looks: 2},
-		"Nothing was decided; 2 of 2 points inconclusive":        {Points: 2, Inconclusive: 2, Open: open},
-		"No regression found; 2 of 3 points inconclusive":        {Points: 3, Inconclusive: 2, Open: open},
+		"Nothing was decided; 2 of 2 points inconclusive":        {Points: 2, Inconclusive: 2, InconclusivePoints: open},
+		"No regression found; 2 of 3 points inconclusive":        {Points: 3, Inconclusive: 2, InconclusivePoints: open},
 		"Nothing was compared: no point is ok on the base":       {},
 		"Nothing was compared: only controls are ok on the base": {Controls: 1},
 		"Nothing was decided; 1 of 1 point undecided (1 estimate); 1 point with failed requests": {
-			Points: 1, Inconclusive: 1, Requests: 1, Open: []compare.Point{{Verdict: judge.Estimate, Reason: judge.FailedRequests}},
+			Points: 1, Inconclusive: 1, Requests: 1, InconclusivePoints: []compare.Point{{Verdict: judge.Estimate, Reason: judge.FailedRequests}},
 		},
-		"1 regression in 4 points; 2 of 4 points inconclusive":            {Points: 4, Regressions: 1, Inconclusive: 2, Open: open},
+		"1 regression in 4 points; 2 of 4 points inconclusive":            {Points: 4, Regressions: 1, Inconclusive: 2, InconclusivePoints: open},
 		"2 regressions in 4 points (1 of them missing, failing or wrong)": {Points: 4, Regressions: 2, Lost: 1},
 	} {
 		if got := GateSentence(g, "point"); got != want {

@@ -45,7 +45,7 @@ func mixedGroups(best bool) query.Grouping {
 
 func TestGroupsView(t *testing.T) {
 	var b bytes.Buffer
-	l := Listing{By: []string{"variant"}, Reader: Reader{Now: time.Now()}}
+	l := Listing{By: []string{"variant"}, Reader: Display{Now: time.Now()}}
 	v := l.groups(mixedGroups(true))
 	v.Render(&b, term.Page{Width: 100})
 	want := `bs=16 · lab3 · dim=8
@@ -90,7 +90,7 @@ profile       profiler passes are counted, but their times are left out
 // TestGroupsHeading: the heading names the metric of all groups; where they differ in it, that of each group stands in its
 // row, though all that are shown have the same.
 func TestGroupsHeading(t *testing.T) {
-	l := Listing{By: []string{"variant"}, Reader: Reader{Now: time.Now()}}
+	l := Listing{By: []string{"variant"}, Reader: Display{Now: time.Now()}}
 	for _, c := range []struct {
 		metric, better string
 		best           bool

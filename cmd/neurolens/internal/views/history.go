@@ -18,7 +18,7 @@ import (
 
 // History shows a history to people.
 type History struct {
-	Reader Reader
+	Reader Display
 	H      *history.History
 	Req    history.Request
 	Facts  query.FactWriter // what is known of the facts in which sessions differ

@@ -67,14 +67,14 @@ func failing(h history.History) history.History {
 }
 
 func historyText(h history.History, req history.Request, width int, color bool) string {
-	r := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
+	r := Display{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
 	var b bytes.Buffer
 	History{Reader: r, H: &h, Req: req, Facts: query.FactWriter{Volatile: probe.IsVolatile}}.View().Render(&b, term.Page{Width: width, Color: color})
 	return b.String()
 }
 
 func TestHistoryView(t *testing.T) {
-	offset := Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local)}.Offset()
+	offset := Display{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local)}.Offset()
 	for _, c := range []struct {
 		name string
 		h    history.History

@@ -23,7 +23,7 @@ func TestLikeNarrow(t *testing.T) {
 		80:  "ampere_sgemm_128x64_… 75 % → 25 %, …\n",
 	} {
 		var b bytes.Buffer
-		Listing{Reader: Reader{Now: time.Now(), Width: width}}.Like(found).Render(&b, term.Page{Width: width})
+		Listing{Reader: Display{Now: time.Now(), Width: width}}.Like(found).Render(&b, term.Page{Width: width})
 		contains(t, b.String(), want)
 	}
 }

@@ -48,18 +48,18 @@ func (l Listing) Runs(list query.Listing) term.View {
 }
 
 // runColumns returns the first columns of a listing: which run it is, and in what runs differ.
-func (r Reader) runColumns(varying []Axis) []term.Column {
+func (r Display) runColumns(varying []Axis) []term.Column {
 	return append([]term.Column{{Header: "RUN"}, {Header: "WHEN " + r.Offset()}}, AxisColumns(varying)...)
 }
 
 // runCells returns the cells of a run, by its place in a listing, in the first columns.
-func (r Reader) runCells(run *query.ListedRun, varying []Axis, place int) []term.Cell {
+func (r Display) runCells(run *query.ListedRun, varying []Axis, place int) []term.Cell {
 	return append([]term.Cell{{Text: ShortRun(run.RunID)}, {Text: r.When(run.StartedAt)}}, AxisCells(varying, place)...)
 }
 
 // lsRows makes the rows of a listing.
 type lsRows struct {
-	reader  Reader
+	reader  Display
 	runs    []query.ListedRun
 	metrics Axis // empty where all are the same
 }
@@ -152,7 +152,7 @@ const NoRuns = "no runs in this store"
 
 // Listing shows runs, or groups of them, to a reader.
 type Listing struct {
-	Reader   Reader
+	Reader   Display
 	By, Sort []string // keys, as they were asked for
 	Metrics  []string // that were asked for; of several each has a column
 	Whole    bool     // no filter leaves runs out
@@ -160,7 +160,7 @@ type Listing struct {
 
 // metricRows is a listing of runs in several metrics.
 type metricRows struct {
-	reader  Reader
+	reader  Display
 	runs    []query.ListedRun
 	metrics []string
 	varying []Axis

@@ -11,7 +11,7 @@ import (
 )
 
 // MergedAxes returns the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
-func (r Reader) MergedAxes(varying []Axis) []Axis {
+func (r Display) MergedAxes(varying []Axis) []Axis {
 	if len(varying) < 2 {
 		return varying
 	}
@@ -88,8 +88,8 @@ func HashText(value string) string {
 	return OrUnknown(value)
 }
 
-// Reader describes the terminal and the place of the person who reads, and the stores that were named.
-type Reader struct {
+// Display describes the terminal and the place of the person who reads, and the stores that were named.
+type Display struct {
 	Width  int
 	Whole  bool // names are not cut, as on a pipe
 	Now    time.Time
@@ -98,10 +98,10 @@ type Reader struct {
 }
 
 // Page returns the page of the reader, without colour.
-func (r Reader) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
+func (r Display) Page() term.Page { return term.Page{Width: r.Width, Whole: r.Whole} }
 
 // When prints a time, in local time unless the reader is elsewhere. Anything that is not a time is unknown.
-func (r Reader) When(v any) string {
+func (r Display) When(v any) string {
 	t, ok := v.(time.Time)
 	if !ok || t.IsZero() {
 		return term.Unknown
@@ -117,12 +117,12 @@ func (r Reader) When(v any) string {
 }
 
 // Offset returns the offset of local time from UTC for the header of times: UTC, or UTC+02:00.
-func (r Reader) Offset() string {
+func (r Display) Offset() string {
 	return strings.TrimSuffix("UTC"+r.Now.Local().Format("-07:00"), "+00:00")
 }
 
 // OfStores returns the flags of a command that name the stores again.
-func (r Reader) OfStores() string {
+func (r Display) OfStores() string {
 	words := ""
 	for _, dir := range r.Stores {
 		words += " --store " + term.ShellWord(dir)

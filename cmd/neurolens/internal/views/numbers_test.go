@@ -58,7 +58,7 @@ func TestOffset(t *testing.T) {
 	for zone, want := range map[int]string{0: "UTC", 2 * 3600: "UTC+02:00", -9000: "UTC-02:30"} {
 		local := time.Local
 		time.Local = time.FixedZone("", zone)
-		got := Reader{Now: time.Unix(0, 0)}.Offset()
+		got := Display{Now: time.Unix(0, 0)}.Offset()
 		if time.Local = local; got != want {
 			t.Errorf("%d s: %s, want %s", zone, got, want)
 		}

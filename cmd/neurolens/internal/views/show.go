@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// page collects the sections of show, each under its title.
+// detailLines collects the sections of show, each under its title.
 type detailLines struct{ lines []string }
 
 func (p *detailLines) section(title string, lines []string) {
@@ -32,7 +32,7 @@ func (p *detailLines) section(title string, lines []string) {
 
 // Detail shows one run completely.
 type Detail struct {
-	Reader   Reader
+	Reader   Display
 	Facts    query.FactWriter // what is known of facts
 	Settings []string         // of a run, which are facts, in their order
 	Files    []query.Artifact
