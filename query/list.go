@@ -50,7 +50,7 @@ type Page struct {
 // bounds. Without filter, bounds and order, Total is computed from the names of the files.
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	var all Listing
-	err := db.pages(ctx, lister{req: req, counts: true}, listedColumns, func(p part) error {
+	err := db.pages(ctx, runLister{req: req, counts: true}, listedColumns, func(p part) error {
 		runs, err := p.listed(ctx, req.Metrics)
 		all = Listing{p.Found, append(all.Runs, runs...)}
 		return err
@@ -65,7 +65,7 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 // the summary and without samples; it has no other metrics.
 func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]schema.Run, error) {
 	var all []schema.Run
-	err := db.pages(ctx, lister{req: req}, columns, func(p part) error {
+	err := db.pages(ctx, runLister{req: req}, columns, func(p part) error {
 		rows := scan.NewStoredRows(schema.Runs, p.columns)
 		for _, row := range p.Rows {
 			all = append(all, rows.Run(row))
@@ -81,7 +81,7 @@ func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]s
 // Pages reads columns of the matching runs, in the requested order, and calls page with one part after another, at least once; nil: all
 // columns. So the number of runs is not limited by memory. An error of page ends it and is returned.
 func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page func(Page) error) error {
-	return db.pages(ctx, lister{req: req, counts: req.Count}, columns, func(p part) error {
+	return db.pages(ctx, runLister{req: req, counts: req.Count}, columns, func(p part) error {
 		if len(req.Metrics) > 1 {
 			p.Table = withMetrics(p.Table, req.Metrics, p.beside)
 		}

@@ -33,8 +33,8 @@ func rowsOfPage(columns []*schema.Column) int {
 	return min(scan.PageRows, pageValues/values)
 }
 
-// pages runs a lister.
-func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(part) error) error {
+// pages runs a runLister.
+func (db *DB) pages(ctx context.Context, l runLister, columns []string, page func(part) error) error {
 	var err error
 	if l.columns, err = scan.RunColumns(columns); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (db *DB) pages(ctx context.Context, l lister, columns []string, page func(p
 
 // newestPages lists the newest runs of the only store. If files would have to be opened to count all runs, it fails with
 // errCountUnknown before any page.
-func (db *DB) newestPages(ctx context.Context, l lister) error {
+func (db *DB) newestPages(ctx context.Context, l runLister) error {
 	if l.counts {
 		l.names = db.stores.CountNames()
 	}
@@ -81,8 +81,8 @@ type part struct {
 	beside  [][]RunMetric // per run: the requested metrics, if there are several
 }
 
-// lister reads the pages of a listing.
-type lister struct {
+// runLister reads the pages of a listing.
+type runLister struct {
 	req      ListRequest
 	question scan.Question
 	columns  []*schema.Column
@@ -98,7 +98,7 @@ type lister struct {
 }
 
 // list hands over the rest of the listing.
-func (l *lister) list(ctx context.Context, r *scan.Reader) error {
+func (l *runLister) list(ctx context.Context, r *scan.Reader) error {
 	if l.shown == 0 {
 		if err := l.choose(ctx, r); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (l *lister) list(ctx context.Context, r *scan.Reader) error {
 }
 
 // choose finds the ids of the runs, in order.
-func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
+func (l *runLister) choose(ctx context.Context, r *scan.Reader) error {
 	var found scan.Chosen
 	var err error
 	if l.question.Everything() {
@@ -150,7 +150,7 @@ func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
 }
 
 // all is the number of all runs, of which the newest were found: by file names where these have it.
-func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
+func (l *runLister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
 	switch found := len(newest.IDs); {
 	case l.names == nil && (l.req.Limit == 0 || found < l.req.Limit): // these are all
 		return found, nil
@@ -168,7 +168,7 @@ func (l *lister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (i
 }
 
 // match finds the runs of a question with a filter, bounds or an order.
-func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error) {
+func (l *runLister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error) {
 	sel, err := r.Selected(ctx, l.question)
 	if err != nil {
 		return scan.Chosen{}, err
@@ -178,7 +178,7 @@ func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error)
 
 // read reads the rows of the next ids, up to end. If they are not in the order of the files, the rows of the next few pages are read
 // into a temporary table, because reading scattered rows means reading all files.
-func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Table, error) {
+func (l *runLister) read(ctx context.Context, r *scan.Reader, end int) (answer.Table, error) {
 	ids := l.ids[l.shown:end]
 	if l.only != nil {
 		page := *l.only

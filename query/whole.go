@@ -18,7 +18,7 @@ const wholePage = 256
 func (db *DB) Whole(ctx context.Context, req ListRequest, each func(schema.Run) error) (Found, error) {
 	var found Found
 	w, before := whole{each: each}, 0
-	err := db.pages(ctx, lister{req: req, counts: true}, nil, func(p part) error {
+	err := db.pages(ctx, runLister{req: req, counts: true}, nil, func(p part) error {
 		found = p.Found
 		for start := 0; start < len(p.ids); start += wholePage {
 			end := min(start+wholePage, len(p.ids))

@@ -134,11 +134,11 @@ type Look struct {
 	Number, Planned int               // from 1; the maximum number of looks
 	Blocks          int               // maximum number of runs of a point per side so far
 	Points          int               // of the session, without controls
-	Open            map[string]string // points whose comparison is inconclusive, by id, with the reason
+	Inconclusive    map[string]string // points whose comparison is inconclusive, by id, with the reason
 }
 
 // Conclusive is the number of points with a conclusive comparison.
-func (l *Look) Conclusive() int { return l.Points - len(l.Open) }
+func (l *Look) Conclusive() int { return l.Points - len(l.Inconclusive) }
 
 // notRun is the reason why a point is open that was not run on each side, because the session ended before.
 const notRun = "not run"
@@ -167,8 +167,8 @@ func (s *session) launchUntilConclusive(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil // what was cancelled says nothing of its point
 		}
-		open := s.findOpen(i)
-		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.agenda.repeat < looks[i] {
+		open := s.findInconclusive(i)
+		if len(s.result.Look.Inconclusive) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.agenda.repeat < looks[i] {
 			return nil
 		}
 		until := looks[i+1]
@@ -198,10 +198,10 @@ func (s *session) openRound(open map[string]string) []sweep.Launch {
 	return round
 }
 
-// findOpen finds the open points. Controls are compared as well, but the session does not wait for them: they run again as long as
+// findInconclusive finds the open points. Controls are compared as well, but the session does not wait for them: they run again as long as
 // other points do.
-func (s *session) findOpen(i int) (open map[string]string) {
-	open = s.options.Open(s.agenda.compared)
+func (s *session) findInconclusive(i int) (open map[string]string) {
+	open = s.options.FindInconclusive(s.agenda.compared)
 	blocks, ran := 0, map[string]map[string]bool{} // the sides of points
 	for i := range s.agenda.compared {
 		r := &s.agenda.compared[i]
@@ -217,10 +217,10 @@ func (s *session) findOpen(i int) (open map[string]string) {
 		}
 	}
 	ids := awaited(s.sweep)
-	l := Look{Number: i + 1, Planned: len(s.sweep.Looks), Blocks: blocks, Points: len(ids), Open: map[string]string{}}
+	l := Look{Number: i + 1, Planned: len(s.sweep.Looks), Blocks: blocks, Points: len(ids), Inconclusive: map[string]string{}}
 	for _, id := range ids {
 		if why, isOpen := open[id]; isOpen {
-			l.Open[id] = why
+			l.Inconclusive[id] = why
 		}
 	}
 	s.result.Look = &l

@@ -119,7 +119,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 	var events []Event
 	o := Options{
 		Locks: t.TempDir(), Against: "HEAD", Observe: func(e Event) { events = append(events, e) },
-		Open: func(seen []schema.Run) map[string]string {
+		FindInconclusive: func(seen []schema.Run) map[string]string {
 			must.Equal(t, len(seen), len(runs))
 			has, open := map[string]int{}, map[string]string{}
 			for i := range seen {
@@ -156,7 +156,7 @@ func TestUntilConclusive(t *testing.T) {
 		repeats[key] = true
 	}
 	must.Equal(t, got, map[string]int{"a": 12, "b": 18, "c": 28}, "runs")
-	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Conclusive() != 2 || len(l.Open) != 1 {
+	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Conclusive() != 2 || len(l.Inconclusive) != 1 {
 		t.Errorf("%+v", l)
 	}
 	var looks []string
@@ -179,7 +179,7 @@ func TestUntilConclusive(t *testing.T) {
 
 // TestConclusiveAtOnce: nothing runs after the first look where all is settled.
 func TestConclusiveAtOnce(t *testing.T) {
-	if result, runs, _ := conclusiveAt(t, 30, map[string]int{"a": 6, "b": 6, "c": 6}); len(runs) != 36 || len(result.Look.Open) != 0 || result.Look.Number != 1 || result.Look.Planned != 5 {
+	if result, runs, _ := conclusiveAt(t, 30, map[string]int{"a": 6, "b": 6, "c": 6}); len(runs) != 36 || len(result.Look.Inconclusive) != 0 || result.Look.Number != 1 || result.Look.Planned != 5 {
 		t.Errorf("%d runs, %+v", len(runs), result.Look)
 	}
 }
@@ -190,21 +190,21 @@ func TestConclusiveIncomplete(t *testing.T) {
 	s.Looks = []int{6, 9}
 	x := &session{sweep: s, progress: progress{observe: func(Event) {}, estimate: &estimate{}}}
 	x.assembler.sides = []side{{Side: prepare.Side{Name: "base"}}, {Side: prepare.Side{Name: "head"}}}
-	x.options = Options{Open: func([]schema.Run) map[string]string { return map[string]string{} }}
+	x.options = Options{FindInconclusive: func([]schema.Run) map[string]string { return map[string]string{} }}
 	for _, side := range []string{"base", "head"} {
 		x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})
 	}
 	x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[1].PointID, Side: "base", RepeatIndex: new(int64(0))})
-	if open := x.findOpen(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Conclusive() != 1 {
+	if open := x.findInconclusive(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Conclusive() != 1 {
 		t.Errorf("open %v", open)
 	}
 	// Nobody waits for a control, which has more runs while others are waited for.
 	s.Points[1].Control = true
-	if open := x.findOpen(0); len(open) != 1 || x.result.Look.Points != 1 || len(x.result.Look.Open) != 0 {
+	if open := x.findInconclusive(0); len(open) != 1 || x.result.Look.Points != 1 || len(x.result.Look.Inconclusive) != 0 {
 		t.Errorf("open %v, %+v", open, x.result.Look)
 	}
 	s.Points[0].Control = true
-	if x.findOpen(0); x.result.Look.Points != 2 || len(x.result.Look.Open) != 1 {
+	if x.findInconclusive(0); x.result.Look.Points != 2 || len(x.result.Look.Inconclusive) != 1 {
 		t.Errorf("%+v", x.result.Look)
 	}
 }

@@ -44,10 +44,10 @@ type Options struct {
 	Settings []string
 	Exclude  []string // paths that are not code, even if they are in the working tree: the store, a folder of results
 
-	// Open returns the points of a session with two sides whose comparison is inconclusive, by id, with the reason. It gets the
-	// runs so far, with the summaries of their primary metrics and without samples. The session keeps the map. Open is required
+	// FindInconclusive returns the points of a session with two sides whose comparison is inconclusive, by id, with the reason. It gets the
+	// runs so far, with the summaries of their primary metrics and without samples. The session keeps the map. FindInconclusive is required
 	// if the sweep has Looks.
-	Open func(runs []schema.Run) map[string]string
+	FindInconclusive func(runs []schema.Run) map[string]string
 
 	// Extract reads the metrics in outputs. The rules of a sweep may never end, or may use too much memory, so it should work in
 	// a separate process. Without it, metrics are read in this process.
@@ -211,7 +211,7 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 	if o.Extract == nil {
 		o.Extract = extractHere
 	}
-	if s.Looks != nil && (o.Against == "" || o.Open == nil) {
+	if s.Looks != nil && (o.Against == "" || o.FindInconclusive == nil) {
 		return result, &InputError{errors.New("repeats until the comparison is conclusive: want a commit to compare with, and a function that finds open points")}
 	}
 	if o.Against != "" {

@@ -130,7 +130,7 @@ func newRestoreCommand(a *app) *cobra.Command {
 // selectionFilter returns the filter that a selection stands for: a single word without an operator is a run's id.
 func selectionFilter(selection string) string {
 	if strings.ContainsAny(selection, "=<>~() ") {
-		return filter.Arguments(selection)
+		return filter.JoinArguments(selection)
 	}
 	return "run=" + selection
 }

@@ -215,7 +215,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.source.Path, Flags: repeatableFlags(b.cmd, b.overrides, b.source.Texts), Observe: observe,
 		Done: done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Settings: b.settings, Exclude: exclude, Open: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Settings: b.settings, Exclude: exclude, FindInconclusive: views.InconclusivePoints, Extract: extractInChild, Results: results, Beside: beside, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 

@@ -291,7 +291,7 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	options := b.options(b.progress.Observe)
 	options.Keep = b.store.KeepArtifact
 	options.Done, options.Against, options.Head = nil, b.history.Good.ID, t.Commit.ID
-	options.Open = func([]schema.Run) map[string]string {
+	options.FindInconclusive = func([]schema.Run) map[string]string {
 		open := map[string]string{}
 		for _, id := range t.Open(session) {
 			open[id] = "not decided"

@@ -207,13 +207,13 @@ func (f *selectionFlags) parse(command string, args []string) (compare.Request, 
 		if !found || axis == "" || value == "" {
 			return req, fmt.Errorf("--matrix %q: want AXIS=VALUE", f.matrix)
 		}
-		req.Base, req.Axis, req.Reference = filter.Arguments(args...), axis, filter.QuoteWord(value)
+		req.Base, req.Axis, req.Reference = filter.JoinArguments(args...), axis, filter.QuoteWord(value)
 	} else {
 		switch len(args) {
 		case 2:
-			req.Base, req.Head = filter.Arguments(args[0]), filter.Arguments(args[1])
+			req.Base, req.Head = filter.JoinArguments(args[0]), filter.JoinArguments(args[1])
 		case 1:
-			req.Base = filter.Arguments(args[0])
+			req.Base = filter.JoinArguments(args[0])
 		default:
 			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %d arguments; quote a filter of several words", command, len(args))
 		}

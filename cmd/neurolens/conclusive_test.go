@@ -48,7 +48,7 @@ func TestConclusiveSession(t *testing.T) {
 	got := map[string]int{}
 	options := runner.Options{
 		Locks: t.TempDir(), Against: "HEAD",
-		Open: func(runs []schema.Run) map[string]string {
+		FindInconclusive: func(runs []schema.Run) map[string]string {
 			for i := range runs {
 				r := &runs[i]
 				value := 1e6 * measured(r)
@@ -67,7 +67,7 @@ func TestConclusiveSession(t *testing.T) {
 	if got["slower"] != 12 || got["same"] != 12 || got["noisy"] != 18 {
 		t.Errorf("runs %v", got)
 	}
-	if l := result.Look; l.Points != 3 || l.Blocks != 9 || !slices.Equal(slices.Collect(maps.Values(l.Open)), []string{"noise"}) {
+	if l := result.Look; l.Points != 3 || l.Blocks != 9 || !slices.Equal(slices.Collect(maps.Values(l.Inconclusive)), []string{"noise"}) {
 		t.Errorf("the last look is %+v", l)
 	}
 }

@@ -52,11 +52,11 @@ changed.`,
 		Args: arguments(1, 2, "BASE and HEAD, or one selection that has two sides"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := compare.ExplainRequest{
-				Request:   compare.Request{Base: filter.Arguments(args[0]), Rules: judge.Rules{Strict: f.strict}},
+				Request:   compare.Request{Base: filter.JoinArguments(args[0]), Rules: judge.Rules{Strict: f.strict}},
 				Regressed: f.worst, Facts: factWriter(),
 			}
 			if len(args) == 2 {
-				req.Head = filter.Arguments(args[1])
+				req.Head = filter.JoinArguments(args[1])
 			}
 			if f.metric != "" {
 				req.Metrics = []string{f.metric}

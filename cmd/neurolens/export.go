@@ -47,7 +47,7 @@ apostrophe, unless you add --csv-raw.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.dest, o.filter = args[0], filter.Arguments(args[1:]...)
+			o.dest, o.filter = args[0], filter.JoinArguments(args[1:]...)
 			var err error
 			if o.format, err = exportFormat(a); err != nil {
 				return err

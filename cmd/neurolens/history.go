@@ -64,7 +64,7 @@ has neither values nor failures in the newest sessions is ignored.`,
   neurolens history --gate --newest 7`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := history.Request{
-				Filter: filter.Arguments(args...), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
+				Filter: filter.JoinArguments(args...), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
 			}
 			if err := f.gate.misplaced(args); err != nil {
 				return usageError{err}

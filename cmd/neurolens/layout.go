@@ -119,7 +119,7 @@ func (f *layoutFlags) Write(ctx context.Context, db, base *query.DB, selection, 
 		return "", nil, err
 	}
 	done, err := export.WriteFolder(ctx, db, export.FolderRequest{
-		Layout: l, Dir: cmp.Or(f.outDir, l.Folder()), Filter: selection, Against: filter.Arguments(against), AgainstDB: base,
+		Layout: l, Dir: cmp.Or(f.outDir, l.Folder()), Filter: selection, Against: filter.JoinArguments(against), AgainstDB: base,
 		JSON: json, Markdown: markdown, SummaryOnly: f.outDir == "" && markdown+json != "",
 	})
 	if err != nil {

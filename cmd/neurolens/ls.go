@@ -199,7 +199,7 @@ type lsOptions struct {
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
 	o := f.lsOptions
-	o.filter = filter.Arguments(append([]string{filter.Arguments(args...)}, f.words(cmd)...)...)
+	o.filter = filter.JoinArguments(append([]string{filter.JoinArguments(args...)}, f.words(cmd)...)...)
 	if cmd.Flags().Changed("by") && len(f.by) == 0 {
 		return o, usageErrorf("--by: want keys, got an empty list")
 	}

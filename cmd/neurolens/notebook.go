@@ -156,7 +156,7 @@ func (a *app) readNotebook(ctx context.Context, db *query.DB, args []string, met
 	if s.program, err = notebookProgram(); err != nil {
 		return nil, err
 	}
-	text := filter.Arguments(args...)
+	text := filter.JoinArguments(args...)
 	all, notNumbers, err := summary.Points(ctx, db, "notebook", text)
 	if err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ sessions with a note, a tag that was set later, or a release (the tag release).`
 	cmd.Flags().StringVar(&since, "since", "", "only sessions since `WHEN`: 12h, 7d, 2w ago, or a local time")
 	cmd.Flags().StringVar(&method, "method", string(history.SBS), "find changes with `METHOD`: sbs or otava")
 	return a.chartCommand(chart.History, cmd, func(d *drawing, cmd *cobra.Command, args []string) error {
-		req := history.Request{Filter: filter.Arguments(args...), Metric: metric, Method: history.Method(method)}
+		req := history.Request{Filter: filter.JoinArguments(args...), Metric: metric, Method: history.Method(method)}
 		if since != "" {
 			var err error
 			if req.Since, err = filter.Time("--since", since, d.reader().Now); err != nil {
@@ -250,7 +250,7 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 			}
 			req.Metric = req.Y
 		}
-		req.Filter = filter.Arguments(args...)
+		req.Filter = filter.JoinArguments(args...)
 		return a.queryCharts(cmd, func(db *query.DB) error {
 			if err := lasting(cmd.Context(), db, &req.Filter); err != nil {
 				return err
@@ -328,7 +328,7 @@ median, with a bar from minimum to maximum. With two selections (BASE HEAD, or
 
 // strip is plot strip.
 func strip(a *app) *cobra.Command {
-	oneSelection := func(args []string) (base, head string, err error) { return "", filter.Arguments(args...), nil }
+	oneSelection := func(args []string) (base, head string, err error) { return "", filter.JoinArguments(args...), nil }
 	return a.sampledChart("strip", chartdata.Maker.Strip, oneSelection, &cobra.Command{
 		Use:   "strip [FILTER...]",
 		Short: "Draw the median of each run, one row per point",
@@ -398,7 +398,7 @@ come from bench --profile and from ingest.`,
   neurolens plot ops model=bert -o bert.svg`,
 	}, func(d *drawing, cmd *cobra.Command, args []string) error {
 		return a.queryCharts(cmd, func(db *query.DB) error {
-			profiles, err := d.maker().Profiles(cmd.Context(), db, filter.Arguments(args...))
+			profiles, err := d.maker().Profiles(cmd.Context(), db, filter.JoinArguments(args...))
 			if err != nil {
 				return err
 			}

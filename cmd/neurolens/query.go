@@ -165,7 +165,7 @@ func (a *app) answerInChild(ctx context.Context, q question, limit int64) error 
 	return nil
 }
 
-// sqlChild answers a question in the process that inPart starts.
+// sqlChild answers a question in the process that answerInChild starts.
 func sqlChild(ctx context.Context, argument []byte) any {
 	var q question
 	if err := json.Unmarshal(argument, &q); err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Arguments combines the arguments of a command line into one filter. A run has to match every argument; an "or" inside an argument
+// JoinArguments combines the arguments of a command line into one filter. A run has to match every argument; an "or" inside an argument
 // does not extend beyond it, and an "or" that is an argument by itself joins its neighbours. If an argument is not a valid filter,
 // everything after its operator is one value, as in variant=sort -n big.txt, because the shell has removed its quotes.
-func Arguments(args ...string) string {
+func JoinArguments(args ...string) string {
 	words := make([]string, 0, len(args))
 	for _, arg := range args {
 		if strings.TrimSpace(arg) != "" {

@@ -16,7 +16,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"(bs=1 or bs=2)", "dim=64"}, "((bs=1 or bs=2)) dim=64"},
 		{[]string{"bs=1", "or", "bs=2"}, "bs=1 or bs=2"},
 		{[]string{"(bs=1", "or bs=2)"}, "(bs=1 or bs=2)"},
-		{[]string{Arguments("bs=1", "or", "bs=2"), "dim=64"}, "(bs=1 or bs=2) dim=64"},
+		{[]string{JoinArguments("bs=1", "or", "bs=2"), "dim=64"}, "(bs=1 or bs=2) dim=64"},
 		{[]string{"variant=sort -n big.txt", "bs=1"}, `variant="sort -n big.txt" bs=1`},
 		{[]string{`variant=grep "a b" x`}, `variant="grep \"a b\" x"`},
 		{[]string{"p99", "<", "2ms"}, "p99 < 2ms"},
@@ -26,7 +26,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"fp32 x"}, "fp32 x"},
 		{[]string{"variant=a or"}, "variant=a or"},
 	} {
-		if got := Arguments(test.args...); got != test.want {
+		if got := JoinArguments(test.args...); got != test.want {
 			t.Errorf("%q: got %s, want %s", test.args, got, test.want)
 		}
 	}

@@ -88,7 +88,7 @@ func (l Lookups) field(key string) Field {
 		return f
 	}
 	name := f.Column.Name
-	if heads[key] != nil {
+	if columnAliases[key] != nil {
 		name = key
 	}
 	if of := metricField(l.Shown + "." + name); of.Metric == l.Shown {
@@ -247,7 +247,7 @@ func (c *compiler) expression(f Field) string {
 		c.Tags = append(c.Tags, f.Entry)
 	}
 	switch {
-	case f.Column == heads["spread"]:
+	case f.Column == columnAliases["spread"]:
 		for _, name := range []string{"mad", "n_samples", "p50"} {
 			c.read(schema.RunColumn(name))
 		}

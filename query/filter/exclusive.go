@@ -12,16 +12,16 @@ import (
 // each other.
 func TwoSides(against string, args []string) (base, head string, err error) {
 	if strings.TrimSpace(against) != "" || len(args) < 2 {
-		return Arguments(against), Arguments(args...), nil
+		return JoinArguments(against), JoinArguments(args...), nil
 	}
-	base, head = Arguments(args[0]), Arguments(args[1])
+	base, head = JoinArguments(args[0]), JoinArguments(args[1])
 	switch apart := exclusive(base, head); {
 	case apart && len(args) > 2:
 		return "", "", answer.InputError("no run matches both %s and %s: quote each of the two selections as one argument, or name the base with --against", answer.Brief(args[0]), answer.Brief(args[1]))
 	case apart:
 		return base, head, nil
 	}
-	return "", Arguments(args...), nil
+	return "", JoinArguments(args...), nil
 }
 
 // exclusive reports whether no run can match both filters, because they require different values of the same key. It is false if

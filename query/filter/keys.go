@@ -51,8 +51,8 @@ const tags = "tags"
 // mapPrefixes are the prefixes of the keys of map columns.
 var mapPrefixes = map[string]string{"param": "params", "tag": tags, "env": "env", "env_missing": "env_missing", "applied": "applied"}
 
-// heads are the names that tables of runs use for columns.
-var heads = map[string]*schema.Column{
+// columnAliases are the names that tables of runs use for columns.
+var columnAliases = map[string]*schema.Column{
 	"median": schema.RunColumn("p50"), "when": schema.RunColumn("started_at"), "spread": {Name: "spread", Kind: schema.KindReal, Unit: "ratio"},
 }
 
@@ -61,7 +61,7 @@ const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END
 
 // Names are the keys that refer to a column by another name.
 func Names() []string {
-	return append(slices.Sorted(maps.Keys(heads)), KeyRun, KeySession, KeyBaseline, KeyCommit)
+	return append(slices.Sorted(maps.Keys(columnAliases)), KeyRun, KeySession, KeyBaseline, KeyCommit)
 }
 
 // MetricPrefix is the prefix of the keys of metrics.
@@ -75,7 +75,7 @@ func metricField(key string) Field {
 		return middle
 	}
 	number := key[dot+1:]
-	column := heads[number]
+	column := columnAliases[number]
 	if column == nil {
 		column, _ = schema.Samples.Column(number)
 	}
@@ -99,7 +99,7 @@ func FieldOf(key string) Field {
 	if c, ok := schema.Runs.Column(schema.CanonicalAlias(key)); ok {
 		return Field{Column: c}
 	}
-	if c := heads[key]; c != nil {
+	if c := columnAliases[key]; c != nil {
 		return Field{Column: c}
 	}
 	if name, ok := strings.CutPrefix(key, MetricPrefix); ok && name != "" {
@@ -122,7 +122,7 @@ func ParameterKey(name string) string {
 
 // Measured reports whether a field is a measured number.
 func (f Field) Measured() bool {
-	return f.Metric != "" || f.Column.Unit == schema.UnitOfRow || f.Column == heads["spread"]
+	return f.Metric != "" || f.Column.Unit == schema.UnitOfRow || f.Column == columnAliases["spread"]
 }
 
 // valueSQL is the SQL of a metric's field over a row of samples.
@@ -130,7 +130,7 @@ func (f Field) valueSQL() string {
 	switch {
 	case f.middle:
 		return "coalesce(p50, mean)"
-	case f.Column == heads["spread"]:
+	case f.Column == columnAliases["spread"]:
 		return spreadSQL
 	}
 	return duck.Identifier(f.Column.Name)

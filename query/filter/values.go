@@ -33,7 +33,7 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 		return c.ofMetric(f, condition)
 	}
 	text := c.expression(f) + " " + op + " " + value
-	if f.Column != heads["spread"] {
+	if f.Column != columnAliases["spread"] {
 		c.test(f, compares(op, number))
 	}
 	if f.Column.Unit == schema.UnitOfRow {

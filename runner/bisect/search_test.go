@@ -140,7 +140,7 @@ func TestAlike(t *testing.T) {
 		by, noise float64
 		want      Result
 		more      bool
-	}{{0, .005, Unchanged, false}, {0, .2, Open, true}, {.1, .2, Open, true}, {.005, .002, Unchanged, false}} {
+	}{{0, .005, Unchanged, false}, {0, .2, Inconclusive, true}, {.1, .2, Inconclusive, true}, {.005, .002, Unchanged, false}} {
 		m := &machine{noise: c.noise, points: []string{"p"}, changes: map[string]func(int) float64{"p": changedFrom(1, c.by)}}
 		s, end := searched(t, m, 8, nil)
 		if blocks := s.Measured(end); blocks < 6 || blocks != end.Unchanged[0].Blocks {

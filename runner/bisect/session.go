@@ -92,11 +92,11 @@ type Result string
 
 // The results of a search.
 const (
-	First     Result = "first_changed"
-	Candidate Result = "candidate"
-	Unchanged Result = "unchanged"    // the ends do not differ in a point
-	Open      Result = "inconclusive" // it is not known whether they do
-	Failed    Result = "failed"       // one of them cannot be measured
+	First        Result = "first_changed"
+	Candidate    Result = "candidate"
+	Unchanged    Result = "unchanged"    // the ends do not differ in a point
+	Inconclusive Result = "inconclusive" // it is not known whether they do
+	Failed       Result = "failed"       // one of them cannot be measured
 )
 
 // Findings are the findings for an end of the search: one for each candidate or, if there is none, one for each point.
@@ -123,7 +123,7 @@ func (s *Step) ofEnds() Result {
 	case s.Result == Good:
 		return Unchanged
 	}
-	return Open
+	return Inconclusive
 }
 
 // Unmeasured reports that one of the ends could not be measured in any point.

@@ -61,7 +61,7 @@ const (
 	columnCPUSystem  // us
 	columnPeakMemory // B
 	commandColumns
-	builtinColumns = 1
+	workerColumns = 1
 )
 
 // shape is the geometry of a file of samples.
@@ -76,7 +76,7 @@ func (s shape) offset(column, row int) int64 {
 }
 
 func (j *job) shape() shape {
-	columns := builtinColumns
+	columns := workerColumns
 	if j.Executor == schema.ExecutorCommand {
 		columns = commandColumns
 	}

@@ -305,7 +305,7 @@ func (d *compared) reproduced(r *compare.Row) string {
 	ids := []string{r.BaseID, r.HeadID}
 	for i, selection := range d.asked.Selections {
 		if id := ids[min(i, 1)]; id != "" && d.asked.Matrix == "" {
-			selection = filter.Arguments(selection, "point_id="+id)
+			selection = filter.JoinArguments(selection, "point_id="+id)
 		}
 		words = append(words, selection)
 	}

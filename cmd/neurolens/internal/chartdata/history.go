@@ -151,7 +151,7 @@ const maxFailed = 10_000
 // failedRuns returns the runs that a history counts as failed, the newest first. Runs without a place in time are left out.
 func failedRuns(ctx context.Context, db *query.DB, req history.Request) ([]schema.Run, error) {
 	list := query.ListRequest{Since: req.Since, Limit: maxFailed}
-	list.Filter = filter.Arguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
+	list.Filter = filter.JoinArguments(req.Filter, "status!=ok,unsupported,skipped,cancelled,lost", "purpose=measure", "side!=base")
 	runs, err := db.Runs(ctx, list, "run_id", "session_id", "point_id", "machine", "started_at", "status", "stage", "error_kind", "error", "metric")
 	return slices.DeleteFunc(runs, func(r schema.Run) bool { return beganOf(&r).IsZero() }), err
 }

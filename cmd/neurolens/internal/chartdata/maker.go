@@ -58,7 +58,7 @@ func (m Maker) ofRuns(selection string, words ...string) string {
 	if len(words) == 0 {
 		return m.command("ls")
 	}
-	return m.command("ls", filter.Arguments(words...))
+	return m.command("ls", filter.JoinArguments(words...))
 }
 
 // ofSeries shows the history of a point in a metric.

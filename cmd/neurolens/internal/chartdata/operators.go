@@ -32,7 +32,7 @@ type Profile struct {
 
 // Profiles returns the newest profiled runs of points that match, those of the points that were profiled last first.
 func (m Maker) Profiles(ctx context.Context, db *query.DB, selection string) ([]Profile, error) {
-	list := query.ListRequest{Filter: filter.Arguments(selection, "purpose=profile", "status=ok"), Limit: maxLooked}
+	list := query.ListRequest{Filter: filter.JoinArguments(selection, "purpose=profile", "status=ok"), Limit: maxLooked}
 	runs, err := db.Runs(ctx, list, append([]string{"run_id", "session_id", "point_id", "side", "machine", "started_at"}, query.IdentityColumns()...)...)
 	if err != nil {
 		return nil, err

@@ -231,7 +231,7 @@ func valueWord(head, typed string, value cobra.Completion) string {
 	text := wordOf(value)
 	special := strings.ContainsAny(text, " \t\"(),") || strings.ContainsAny(text[:1], "=<>~") || text == "null"
 	quoted := filter.Quote(text)
-	if strings.HasPrefix(typed, `"`) || special && filter.Arguments(head+text) != head+quoted {
+	if strings.HasPrefix(typed, `"`) || special && filter.JoinArguments(head+text) != head+quoted {
 		return quoted
 	}
 	return value

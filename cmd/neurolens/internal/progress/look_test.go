@@ -17,10 +17,10 @@ func TestVerdictsText(t *testing.T) {
 	for want, l := range map[string]runner.Look{
 		"all 12 points have a verdict after 9 blocks":                                  {Points: 12, Blocks: 9},
 		"the point has a verdict after 6 blocks":                                       {Points: 1, Blocks: 6},
-		"the point is still inconclusive after 30 blocks: noise":                       {Points: 1, Blocks: 30, Open: map[string]string{"a": "noise"}},
-		"3 of 12 points are still inconclusive after 30 blocks: noise":                 {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "noise"}},
-		"3 of 12 points are still inconclusive after 30 blocks: few_runs: 1, noise: 2": {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "few_runs"}},
-		"1 of 2 points is still inconclusive after 1 block: not run":                   {Points: 2, Blocks: 1, Open: map[string]string{"a": "not run"}},
+		"the point is still inconclusive after 30 blocks: noise":                       {Points: 1, Blocks: 30, Inconclusive: map[string]string{"a": "noise"}},
+		"3 of 12 points are still inconclusive after 30 blocks: noise":                 {Points: 12, Blocks: 30, Inconclusive: map[string]string{"a": "noise", "b": "noise", "c": "noise"}},
+		"3 of 12 points are still inconclusive after 30 blocks: few_runs: 1, noise: 2": {Points: 12, Blocks: 30, Inconclusive: map[string]string{"a": "noise", "b": "noise", "c": "few_runs"}},
+		"1 of 2 points is still inconclusive after 1 block: not run":                   {Points: 2, Blocks: 1, Inconclusive: map[string]string{"a": "not run"}},
 	} {
 		if got := verdictsText(&l); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -52,7 +52,7 @@ func TestDecidedBy(t *testing.T) {
 // TestLookProgress: what a look has found is said on a terminal, where it stays, and for programs.
 func TestLookProgress(t *testing.T) {
 	t.Parallel()
-	e := runner.Event{Env: &schema.Env{}, Look: &runner.Look{Number: 2, Planned: 5, Blocks: 9, Points: 12, Open: map[string]string{"a": "noise"}}}
+	e := runner.Event{Env: &schema.Env{}, Look: &runner.Look{Number: 2, Planned: 5, Blocks: 9, Points: 12, Inconclusive: map[string]string{"a": "noise"}}}
 	var stderr bytes.Buffer
 	(&jsonReporter{w: &stderr}).looked(e)
 	if want := `{"event": "look", "look": 2, "looks": 5, "blocks": 9, "points": 12, "decided": 11}` + "\n"; stderr.String() != want {
@@ -70,7 +70,7 @@ func TestLookProgress(t *testing.T) {
 
 // TestCut: a session that ended before its last look says why, if it has left points open.
 func TestCut(t *testing.T) {
-	open := &runner.Look{Points: 1, Open: map[string]string{"a": "noise"}}
+	open := &runner.Look{Points: 1, Inconclusive: map[string]string{"a": "noise"}}
 	for _, c := range []struct {
 		want string
 		s    Summary

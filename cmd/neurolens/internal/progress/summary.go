@@ -117,7 +117,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 // cut says why a session ended although points are inconclusive; empty: after its last look, or all are decided.
 func (s Summary) cut() string {
 	switch {
-	case !s.Unfinished || len(s.Result.Look.Open) == 0:
+	case !s.Unfinished || len(s.Result.Look.Inconclusive) == 0:
 		return ""
 	case s.Result.Left > 0:
 		return "; stopped by --max-time"

@@ -158,15 +158,15 @@ func resultText(r *schema.Run, metrics []string) string {
 // are still inconclusive after 30 blocks: noise.
 func verdictsText(l *runner.Look) string {
 	after := " after " + term.Count(l.Blocks, "block")
-	switch open := len(l.Open); {
+	switch open := len(l.Inconclusive); {
 	case open == 0 && l.Points == 1:
 		return "the point has a verdict" + after
 	case open == 0:
 		return "all " + term.Count(l.Points, "point") + " have a verdict" + after
 	case l.Points == 1:
-		return "the point is still inconclusive" + after + ": " + reasonsText(l.Open)
+		return "the point is still inconclusive" + after + ": " + reasonsText(l.Inconclusive)
 	default:
-		return fmt.Sprintf("%s of %s %s still inconclusive", term.Thousands(open), term.Count(l.Points, "point"), term.IsAre(open)) + after + ": " + reasonsText(l.Open)
+		return fmt.Sprintf("%s of %s %s still inconclusive", term.Thousands(open), term.Count(l.Points, "point"), term.IsAre(open)) + after + ": " + reasonsText(l.Inconclusive)
 	}
 }
 

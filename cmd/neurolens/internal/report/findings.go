@@ -220,7 +220,7 @@ func (d *Document) compared(c *summary.Comparison, more ...string) (words []stri
 	}
 	for i, selection := range selections {
 		if len(more) > 0 {
-			selection = filter.Arguments(selection, more[min(i, len(more)-1)])
+			selection = filter.JoinArguments(selection, more[min(i, len(more)-1)])
 		}
 		words = append(words, term.ShellWord(selection))
 	}

@@ -46,7 +46,7 @@ func (a *pictureMaker) outputs(ctx context.Context) (all []Output) {
 		}
 	}
 	slices.Sort(statuses)
-	list := query.ListRequest{Filter: filter.Arguments(a.report.Selection.Filter, "status="+strings.Join(statuses, ",")), Limit: maxFailed}
+	list := query.ListRequest{Filter: filter.JoinArguments(a.report.Selection.Filter, "status="+strings.Join(statuses, ",")), Limit: maxFailed}
 	runs, err := a.db.Runs(ctx, list, "run_id", "status", "stage", "error_kind", "error")
 	if err != nil {
 		a.err = err

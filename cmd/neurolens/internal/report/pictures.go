@@ -103,10 +103,10 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 	}
 	base, head := a.selections()
 	points := "point_id~^(" + strings.Join(ids, "|") + ")"
-	words := []string{filter.Arguments(head, points)}
+	words := []string{filter.JoinArguments(head, points)}
 	req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: words[0], MaxRuns: chartdata.MaxRuns}, Marks: sampleMarks}
 	if base != "" {
-		req.Base = filter.Arguments(base, points)
+		req.Base = filter.JoinArguments(base, points)
 		words = append(words, "--against", req.Base)
 	}
 	which := ""

@@ -162,7 +162,7 @@ func Version(version string) answer.Table {
 		}
 	}
 	add("store_format", term.ValueString(int64(schema.Format)))
-	add("duckdb", query.Engine())
+	add("duckdb", query.DuckDBVersion())
 	add("go", runtime.Version())
 	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
 	return t
