@@ -10,17 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // sweepOf reads a sweep from its text.
 func sweepOf(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	return must.Get(sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
+	return valuetest.Must(sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{}))
 }
 
 // TestBesideLatencies: checks that hold, metrics that are derived, and files change nothing of the latencies of a run, whatever
@@ -89,8 +89,8 @@ func TestKeepFails(t *testing.T) {
 	want := []schema.Artifact{
 		{Kind: schema.ArtifactFile, Path: filepath.Join(dir, "file"), Bytes: new(int64(5))}, {Kind: schema.ArtifactStdout, Path: "stdout", Bytes: new(int64(5))},
 	}
-	must.Equal(t, kept[0].Artifacts, want)
-	must.Equal(t, kept[0].Env.Missing["artifact."+filepath.Join(dir, "file")], "no room", "why")
+	valuetest.DeepEqual(t, kept[0].Artifacts, want)
+	valuetest.DeepEqual(t, kept[0].Env.Missing["artifact."+filepath.Join(dir, "file")], "no room", "why")
 }
 
 // TestFilesOfRunsAlone: a file that lies there from an earlier run of the session is none of the next one.
@@ -98,7 +98,7 @@ func TestFilesOfRunsAlone(t *testing.T) {
 	dir := t.TempDir()
 	s := sweepOf(t, "command: [sh, -c, 'echo {k} > "+dir+"/{k}; test {k} = 1 || ls "+dir+" > "+dir+"/seen']\ngrid: {k: [1, 2]}\nrepeats: 1\norder: sequential\nartifacts: ["+dir+"]\n")
 	files := map[string][]string{}
-	must.Get(Run(t.Context(), s, Options{
+	valuetest.Must(Run(t.Context(), s, Options{
 		Locks: t.TempDir(), Keep: func(content io.Reader) (string, int64, error) {
 			n, err := io.Copy(io.Discard, content)
 			return strings.Repeat("ab", 32), n, err
@@ -108,7 +108,7 @@ func TestFilesOfRunsAlone(t *testing.T) {
 			files[run.Params["k"]] = append(files[run.Params["k"]], filepath.Base(a.Path))
 		}
 		return nil
-	}))(t)
-	must.Equal(t, files, (map[string][]string{"1": {"1"}, "2": {"2", "seen"}}))
-	must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "seen")))(t)), "1\n2\nseen\n")
+	}))
+	valuetest.DeepEqual(t, files, (map[string][]string{"1": {"1"}, "2": {"2", "seen"}}))
+	valuetest.DeepEqual(t, string(valuetest.Must(os.ReadFile(filepath.Join(dir, "seen")))), "1\n2\nseen\n")
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // controlSweep has a point that is a control and one that is none.
@@ -70,7 +70,7 @@ func TestControlFactsOfSides(t *testing.T) {
 	k.bench(t, s, 0, func(o *Options) { o.Against = "HEAD" })
 	want := "1base 1head 2base=true 2head=true branch-v1base=true branch-v1head=true integer-v1base=true integer-v1head=true " +
 		"memory-v1base=true memory-v1head=true"
-	must.Equal(t, facts(k.runs), want)
+	valuetest.DeepEqual(t, facts(k.runs), want)
 }
 
 // plan is what a session would do.
@@ -97,7 +97,7 @@ func TestControlsResume(t *testing.T) {
 	k := &shelf{}
 	check := func(text, want string) {
 		t.Helper()
-		must.Equal(t, k.plan(t, text), want)
+		valuetest.DeepEqual(t, k.plan(t, text), want)
 	}
 	calibrated := controlSweep + "calibrate: true\n"
 	k.bench(t, parse(t, controlSweep), 3, nil)
@@ -152,7 +152,7 @@ func TestBaselineFact(t *testing.T) {
 			t.Fatalf("%d runs, want 4", len(k.runs))
 		}
 		for _, r := range k.runs {
-			must.Equal(t, r.Env.Facts[schema.FactBaseline], c.want, "the baseline")
+			valuetest.DeepEqual(t, r.Env.Facts[schema.FactBaseline], c.want, "the baseline")
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestFileChangedInSession: every run has the hash of the file that it began with, and says when that is not what the
@@ -23,8 +23,8 @@ func TestFileChangedInSession(t *testing.T) {
 	write := func(path, text string) string {
 		t.Helper()
 		// replaced, as editors do: a file that is being run cannot be written
-		must.Do(t, os.WriteFile(path+".new", []byte(text), 0o700))
-		must.Do(t, os.Rename(path+".new", path))
+		valuetest.OK(t, os.WriteFile(path+".new", []byte(text), 0o700))
+		valuetest.OK(t, os.Rename(path+".new", path))
 		return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 	}
 	first := write(path, "#!/bin/sh\ntrue\n")
@@ -70,7 +70,7 @@ func TestPlaceInTheSweep(t *testing.T) {
 			"    def benchmark_fn(self): pass\n",
 		"syntax.py": "def f(:\n",
 	} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, c := range []struct{ module, text, want string }{
 		{"onnxruntime", "suite: x\nbackend: onnxrt\nmodel: bad.onnx\n", "s.yaml:3: model bad.onnx: Protobuf"},
@@ -81,8 +81,8 @@ func TestPlaceInTheSweep(t *testing.T) {
 		{"json", "file: raises.py\ngrid: {size: 1}\n", "ValueError: no (raises.py:3 in setup)"},
 		{"json", "file: syntax.py\ngrid: {size: 1}\n", "s.yaml:1: syntax.py:1: "},
 	} {
-		path := must.Python(t, c.module, c.module)
-		s := must.Get(sweep.Read("s.yaml", strings.NewReader(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}}))(t)
+		path := valuetest.Python(t, c.module, c.module)
+		s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}}))
 		_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
 			if r.Status == schema.StatusOK || !strings.HasPrefix(r.Error, c.want) {
 				t.Errorf("%s: %q, want it to begin with %q", r.Status, r.Error, c.want)

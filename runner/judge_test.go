@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestCheckOfSomeValues: values that are no numbers fail a condition, and a metric that only some iterations have leaves it
@@ -49,7 +49,7 @@ func TestCheckOfSomeValues(t *testing.T) {
 		if m := run.Metric("twice"); m != nil {
 			twice = len(m.Reals)
 		}
-		must.Equal(t, twice, c.twice, c.losses, c.facts, run.Env.Missing["twice"])
+		valuetest.DeepEqual(t, twice, c.twice, c.losses, c.facts, run.Env.Missing["twice"])
 	}
 }
 
@@ -60,7 +60,7 @@ func TestAccuracy(t *testing.T) {
 		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
 		o.Metrics = []schema.Metric{{Name: "accuracy", Unit: "ratio", Better: schema.BetterHigher, Level: schema.LevelProcess, Reals: []float64{.9, value}}}
 		run := assembled(s, o, nil)
-		must.Equal(t, run.Status, want, value, run.Error)
+		valuetest.DeepEqual(t, run.Status, want, value, run.Error)
 		if value > 1 && run.Error != `accuracy is 17.88, which is 1788 %: if it is a percentage, set its unit to "%"` {
 			t.Errorf("%s", run.Error)
 		}
@@ -151,7 +151,7 @@ func TestFailedRequests(t *testing.T) {
 		}
 		run.Metrics = []schema.Metric{{Name: schema.MetricFailedRequests, Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: c.failed}}
 		judgeRequests(&sweepOf(t, text).Points[0], &run)
-		must.Equal(t, strings.Join(run.Warnings, " "), c.want, c.allow, c.failed, c.completed)
+		valuetest.DeepEqual(t, strings.Join(run.Warnings, " "), c.want, c.allow, c.failed, c.completed)
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // launchesOf are two repeats of two points.
 func launchesOf(t *testing.T) (*sweep.Sweep, []sweep.Launch) {
 	t.Helper()
-	s := must.Get(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{}))(t)
+	s := valuetest.Must(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{}))
 	return s, s.Launches(sweep.LaunchOptions{})
 }
 
@@ -158,30 +158,30 @@ func TestPlan(t *testing.T) {
 		},
 	} {
 		p := planned(launches, c.done, c.rules)
-		must.Equal(t, reasons(p), c.want, name)
+		valuetest.DeepEqual(t, reasons(p), c.want, name)
 		if p.Resumes != c.resumes || fmt.Sprint(p.Changes) != c.changes {
 			t.Errorf("%s: resumes %q, changes %v; want %q, %s", name, p.Resumes, p.Changes, c.resumes, c.changes)
 		}
-		must.Equal(t, p.Done, strings.Count(c.want, "done"), name, c.want)
+		valuetest.DeepEqual(t, p.Done, strings.Count(c.want, "done"), name, c.want)
 	}
 }
 
 func TestEstimate(t *testing.T) {
 	_, launches := launchesOf(t)
 	e := newEstimate(planned(launches, nil, rules{}))
-	must.Equal(t, e.remaining(), 0)
+	valuetest.DeepEqual(t, e.remaining(), 0)
 	step := func(i int, took, want time.Duration) {
 		t.Helper()
 		e.measure(subjectOf(launches[i]), took)
 		e.done(subjectOf(launches[i]))
-		must.Equal(t, e.remaining(), want, "after launch", i)
+		valuetest.DeepEqual(t, e.remaining(), want, "after launch", i)
 	}
 	step(0, 2*time.Second, 6*time.Second)   // three more like it
 	step(1, 10*time.Second, 12*time.Second) // one of 2 s, one of 10 s
 	step(2, 4*time.Second, 10*time.Second)
 	step(3, 2*time.Second, 0)
 	e.add(subjectOf(launches[1]))
-	must.Equal(t, e.remaining(), 6*time.Second, "another launch of the second point")
+	valuetest.DeepEqual(t, e.remaining(), 6*time.Second, "another launch of the second point")
 }
 
 func TestEstimateFromEarlierSessions(t *testing.T) {
@@ -193,7 +193,7 @@ func TestEstimateFromEarlierSessions(t *testing.T) {
 		9 * time.Second: {doneRun(launches[0], "A", nil)},
 		6 * time.Second: {doneRun(launches[0], "A", nil), skipped},
 	} {
-		must.Equal(t, newEstimate(planned(launches, done, rules{})).remaining(), want)
+		valuetest.DeepEqual(t, newEstimate(planned(launches, done, rules{})).remaining(), want)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestWhyAnew(t *testing.T) {
 		"--against starts from the beginning": func(o *Options) { o.Against = "HEAD" },
 	} {
 		plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true; ask(o) }).Plan
-		must.Equal(t, plan.Launches[0].Reason, want)
+		valuetest.DeepEqual(t, plan.Launches[0].Reason, want)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestWhyAnew(t *testing.T) {
 func TestSecretNames(t *testing.T) {
 	t.Setenv("SERVICE_PASSWORD", "correct-horse-battery")
 	s := parse(t, "command: [sh, -c, 'true {api-key} {n} {text}']\ngrid: {api-key: [abcdefgh], n: [1, 2], text: ['a correct-horse-battery', b]}\nrepeats: 1\n")
-	must.Equal(t, secretNames(s.Launches(sweep.LaunchOptions{})), []string{"api-key=<hidden>", "text=a <hidden>"})
+	valuetest.DeepEqual(t, secretNames(s.Launches(sweep.LaunchOptions{})), []string{"api-key=<hidden>", "text=a <hidden>"})
 }
 
 // TestPast: which of the earlier sessions is gone on from. Each is written as its name, the session that it resumes, the
@@ -323,7 +323,7 @@ func TestIdentity(t *testing.T) {
 // only where less of it ran.
 func TestAfterOutOfMemory(t *testing.T) {
 	parse := func(src string) *sweep.Point {
-		s := must.Get(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{}))(t)
+		s := valuetest.Must(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{}))
 		return &s.Points[0]
 	}
 	const base, head = 0, 1
@@ -345,14 +345,14 @@ func TestAfterOutOfMemory(t *testing.T) {
 		o.note(subject{Point: parse("grid: {bs: 4, n: 32}"), Side: base}, schema.StatusOK)
 		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: head}, schema.StatusOK)
 		o.note(subject{Point: parse("grid: {bs: 8, n: 16}"), Side: base}, schema.StatusTimeout)
-		must.Equal(t, o.smaller(subject{Point: larger, Side: base}) == failed, want.alone, src)
+		valuetest.DeepEqual(t, o.smaller(subject{Point: larger, Side: base}) == failed, want.alone, src)
 		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: base}, schema.StatusOK)
-		must.Equal(t, o.smaller(subject{Point: larger, Side: base}) == failed, want.lessRan, src)
+		valuetest.DeepEqual(t, o.smaller(subject{Point: larger, Side: base}) == failed, want.lessRan, src)
 		if o.smaller(subject{Point: larger, Side: head}) != nil {
 			t.Errorf("%s is skipped on the other side", src)
 		}
 	}
-	must.Equal(t, describeSizes(failed), "echo batch_size=8 n=64", "described as")
+	valuetest.DeepEqual(t, describeSizes(failed), "echo batch_size=8 n=64", "described as")
 }
 
 // TestPointThresholds: each run has the thresholds of its own benchmark; points of calibrate have those of all.
@@ -378,7 +378,7 @@ benchmarks:
 			want["latency"] = ""
 		}
 		for metric, text := range want {
-			must.Equal(t, r.Env.Facts["runner.threshold."+metric], text, r.Benchmark, metric)
+			valuetest.DeepEqual(t, r.Env.Facts["runner.threshold."+metric], text, r.Benchmark, metric)
 		}
 	}
 }
@@ -398,7 +398,7 @@ func TestThresholds(t *testing.T) {
 		{"runner.threshold.latency": "10%", "runner.threshold.peak_memory": "65536 B"},
 	} {
 		for fact, text := range want {
-			must.Equal(t, k.runs[i].Env.Facts[fact], text, "run", i, fact)
+			valuetest.DeepEqual(t, k.runs[i].Env.Facts[fact], text, "run", i, fact)
 		}
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // aTool is the run of a tool's output, with a point of its own.
@@ -35,7 +35,7 @@ func TestAddPoint(t *testing.T) {
 		Variant: "new", Backend: "cuda", Precision: "fp16", BatchSize: new(int64(8)), SeqLen: new(int64(64)),
 		Params: map[string]string{"threads": "2", "size": "3"},
 	}
-	must.Do(t, addPoint(&run, &p))
+	valuetest.OK(t, addPoint(&run, &p))
 	if run.Variant != "new" || run.Backend != "cuda" || run.Precision != "fp16" || *run.BatchSize != 8 || *run.SeqLen != 64 ||
 		run.Params["threads"] != "2" || run.Params["size"] != "3" || run.PointID != schema.PointID(&run) || run.Benchmark != "tool/x" {
 		t.Errorf("%+v", run)
@@ -45,7 +45,7 @@ func TestAddPoint(t *testing.T) {
 		"threads 1 was requested, but the result has 2":    {Params: map[string]string{"threads": "1"}},
 	} {
 		run := aTool()
-		must.Fail(t, addPoint(&run, &p), want+"…")
+		valuetest.ErrorText(t, addPoint(&run, &p), want+"…")
 	}
 	run = aTool()
 	before := run.PointID
@@ -60,13 +60,13 @@ func TestResults(t *testing.T) {
 	const text = "command: [echo, \"{size}\"]\ngrid: {size: [3, 4]}\nrepeats: 2\nmetrics: {results: {read: some-tool}}\n"
 	measure := func(text string, read ReadResults) (runs []schema.Run, result Result) {
 		s := parse(t, text)
-		result = must.Get(Run(t.Context(), s, Options{Machine: "lab3", Locks: t.TempDir(), Results: read}, func(r schema.Run) error {
+		result = valuetest.Must(Run(t.Context(), s, Options{Machine: "lab3", Locks: t.TempDir(), Results: read}, func(r schema.Run) error {
 			if err := r.Validate(); err != nil {
 				t.Error(err)
 			}
 			runs = append(runs, r)
 			return nil
-		}))(t)
+		}))
 		return runs, result
 	}
 	runs, result := measure(text, func(_ context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error) {
@@ -145,7 +145,7 @@ func TestLevels(t *testing.T) {
 	for point, want := range map[string]schema.Level{
 		"a": schema.LevelMean, "b": schema.LevelIteration, "new": schema.LevelMean, "short": "", "asked": "", "failed": "", "command": "",
 	} {
-		must.Equal(t, known.of(&sweep.Point{PointID: point}), want, point)
+		valuetest.DeepEqual(t, known.of(&sweep.Point{PointID: point}), want, point)
 	}
 	if got := known.of(&sweep.Point{PointID: "a", Worker: sweep.Worker{IterationsPerSample: 3}}); got != "" {
 		t.Errorf("a point with its own number of iterations is told %q", got)
@@ -155,7 +155,7 @@ func TestLevels(t *testing.T) {
 // TestLevelOfAPoint: a point keeps the level of its first run, whatever a call takes in later ones: within a session, and
 // in the next one.
 func TestLevelOfAPoint(t *testing.T) {
-	path, dir := must.Python(t, "json", "json"), t.TempDir()
+	path, dir := valuetest.Python(t, "json", "json"), t.TempDir()
 	const text = `
 import os, time
 first = not os.path.exists("again")
@@ -163,8 +163,8 @@ open("again", "w").close()
 def bench_it():
     if first: time.sleep(.001)
 `
-	must.Do(t, os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600))
-	s := must.Get(sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\nrepeats: 2\n"), sweep.Overrides{Given: map[string]string{"python": path}}))(t)
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600))
+	s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\nrepeats: 2\n"), sweep.Overrides{Given: map[string]string{"python": path}}))
 	session := func(earlier ...schema.Run) (runs []schema.Run) {
 		_, err := Run(t.Context(), s, Options{
 			Version: "test", Machine: "lab3", Locks: t.TempDir(), Rerun: RerunAll,
@@ -189,7 +189,7 @@ def bench_it():
 	mean := slowFirst[0]
 	mean.Metrics = slices.Clone(mean.Metrics)
 	mean.Metric(schema.PrimaryMetric).Level = schema.LevelMean
-	must.Do(t, os.Remove(filepath.Join(dir, "again")))
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "again")))
 	check(session(mean), schema.LevelMean)
 }
 

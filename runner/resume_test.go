@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // shelf keeps the runs of sessions, as a store does.
@@ -45,13 +45,13 @@ func (k *shelf) bench(t *testing.T, s *sweep.Sweep, after int, edit func(*Option
 		edit(&o)
 	}
 	kept := 0
-	result := must.Get(Run(ctx, s, o, func(r schema.Run) error {
+	result := valuetest.Must(Run(ctx, s, o, func(r schema.Run) error {
 		k.runs = append(k.runs, r)
 		if kept++; kept == after {
 			cancel()
 		}
 		return nil
-	}))(t)
+	}))
 	return result
 }
 
@@ -121,7 +121,7 @@ func TestResumeBeforePrecise(t *testing.T) {
 			k.bench(t, s, 0, nil)
 			got = fmt.Sprintf("%d in this session", len(k.runs))
 		}
-		must.Equal(t, got, c.want, "after", c.runs)
+		valuetest.DeepEqual(t, got, c.want, "after", c.runs)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestResumeFailuresOfRounds(t *testing.T) {
 
 // TestSuiteTimeoutOfRounds: once the suite's time is over, one run says so of each point, and no more rounds begin.
 func TestSuiteTimeoutOfRounds(t *testing.T) {
-	pool := must.Get(task.New())(t)
+	pool := valuetest.Must(task.New())
 	defer pool.Close()
 	start := time.Now()
 	clock, skipped := start, 0
@@ -155,7 +155,7 @@ func TestSuiteTimeoutOfRounds(t *testing.T) {
 	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
 	s.limits.now = func() time.Time { return clock }
 	defer s.launcher.watch.Close()
-	must.Do(t, s.run(t.Context()))
+	valuetest.OK(t, s.run(t.Context()))
 	if s.result.Statuses[schema.StatusOK] != 9 || skipped != 3 {
 		t.Errorf("%v, want 9 ok and 3 skipped", s.result.Statuses)
 	}
@@ -175,20 +175,20 @@ func TestResumeAfterOutOfMemory(t *testing.T) {
 // inRepository is a working directory in which files are committed.
 func inRepository(t *testing.T, files map[string]string) {
 	t.Helper()
-	must.Program(t, "git")
+	valuetest.Program(t, "git")
 	t.Chdir(t.TempDir())
 	writeFiles(t, files)
 	for _, args := range [][]string{
 		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"},
 	} {
-		must.Run(t, exec.Command("git", args...))
+		valuetest.Run(t, exec.Command("git", args...))
 	}
 }
 
 func writeFiles(t *testing.T, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
+		valuetest.OK(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 }
 
@@ -210,13 +210,13 @@ func TestResumeAfterBuild(t *testing.T) {
 			writeFiles(t, map[string]string{"source.o": "x\n"})
 			s, k := parse(t, before+fmt.Sprintf("[[sh, -c, '%s']]\n", c.build)), &shelf{}
 			k.bench(t, s, 1, nil)
-			must.Run(t, exec.Command("sh", "-c", c.change))
+			valuetest.Run(t, exec.Command("sh", "-c", c.change))
 			plan := k.bench(t, s, 1, nil).Plan
 			var changed []string
 			for _, change := range plan.Changes {
 				changed = append(changed, change.What)
 			}
-			must.Equal(t, fmt.Sprintf("%d done, changed %v", plan.Done, changed), c.want)
+			valuetest.DeepEqual(t, fmt.Sprintf("%d done, changed %v", plan.Done, changed), c.want)
 			if facts := k.runs[1].Env.Facts; facts[prepare.FactBuild] == "" || facts["git.tree"] == "" {
 				t.Errorf("built %q of %q", facts[prepare.FactBuild], facts["git.tree"])
 			}
@@ -227,7 +227,7 @@ func TestResumeAfterBuild(t *testing.T) {
 // TestResumeAfterBuildWithALog: the file that the output of bench goes to is made by no build.
 func TestResumeAfterBuildWithALog(t *testing.T) {
 	inRepository(t, map[string]string{".gitignore": "*.o\n"})
-	log := must.Get(os.Create("log.txt"))(t)
+	log := valuetest.Must(os.Create("log.txt"))
 	defer log.Close()
 	stderr := os.Stderr
 	os.Stderr = log
@@ -291,14 +291,14 @@ func TestResumeNamesSettings(t *testing.T) {
 	const text = "command: ['true', '{n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\n"
 	k.bench(t, parse(t, text+"iterations: 1\n"), 1, nil)
 	plan := k.bench(t, parse(t, text+"iterations: 3\n"), 0, func(o *Options) { o.DryRun = true }).Plan
-	must.Equal(t, plan.Changes, []Change{{What: "runner.iterations", From: "1", To: "3", Runs: 1}}, "changes")
+	valuetest.DeepEqual(t, plan.Changes, []Change{{What: "runner.iterations", From: "1", To: "3", Runs: 1}}, "changes")
 }
 
 // TestResumeLeavesNoBytecode: what Python compiles of a module that a benchmark imports is no change of the code.
 func TestResumeLeavesNoBytecode(t *testing.T) {
 	python := cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3")
 	_, err := exec.LookPath(python)
-	must.Have(t, "python", err)
+	valuetest.Have(t, "python", err)
 	t.Setenv("PYTHONDONTWRITEBYTECODE", "") // which is not to set it
 	inRepository(t, map[string]string{"b.py": "import helper\ndef run_benchmark(n):\n    pass\n", "helper.py": "x = 1\n"})
 	s, k := parse(t, "file: b.py\npython: "+python+"\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}
@@ -317,7 +317,7 @@ func TestProgramOfAPath(t *testing.T) {
 	writeFiles(t, map[string]string{program: "#!/bin/sh\n:\n"})
 	k := &shelf{}
 	k.bench(t, parse(t, "command: [\"true\"]\nenv: {PATH: "+dir+"}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), 0, nil)
-	text := must.Get(os.ReadFile(program))(t)
+	text := valuetest.Must(os.ReadFile(program))
 	want := fmt.Sprintf("%x", sha256.Sum256(text))
 	if r := k.runs[0]; r.Env.Facts["command.sha256"] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
 		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts["command.sha256"], r.Env.Facts["command.path"], want)
@@ -333,7 +333,7 @@ func TestEveryEventKnowsHowMany(t *testing.T) {
 		t.Errorf("the first event is %+v", k.events[0])
 	}
 	for i, e := range k.events {
-		must.Equal(t, e.Launches, 6, "event", i)
+		valuetest.DeepEqual(t, e.Launches, 6, "event", i)
 	}
 }
 
@@ -415,7 +415,7 @@ func TestResumeInARepository(t *testing.T) {
 				".gitignore": "*.o\n", "run.sh": ". ./lib.sh\n", "lib.sh": ":\n", "README.md": "x\n", "s.yaml": "x\n", "other.yaml": "x\n",
 			})
 			do := func(command string) {
-				must.Run(t, exec.Command("sh", "-c", command))
+				valuetest.Run(t, exec.Command("sh", "-c", command))
 			}
 			asked := func(o *Options) { o.Sweep, o.Settings = "s.yaml", []string{"other.yaml"} }
 			k := &shelf{}
@@ -445,7 +445,7 @@ func TestResumeWithALogOfItsOwn(t *testing.T) {
 	for done, name := range []string{"a.log", "b.log", "known.log", "", "a.log"} {
 		os.Stderr = stderr
 		if name != "" {
-			log := must.Get(os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666))(t)
+			log := valuetest.Must(os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666))
 			defer log.Close()
 			os.Stderr = log
 			fmt.Fprintf(log, "session %d\n", done)
@@ -467,7 +467,7 @@ func TestResumeOrder(t *testing.T) {
 	seed := k.runs[0].Env.Facts[factOrderSeed]
 	places := map[[2]int64]bool{}
 	for _, r := range k.runs {
-		must.Equal(t, r.Env.Facts[factOrderSeed], seed, "the seed")
+		valuetest.DeepEqual(t, r.Env.Facts[factOrderSeed], seed, "the seed")
 		places[[2]int64{*r.BlockIndex, *r.PositionIndex}] = true
 	}
 	if len(k.runs) != 24 || len(places) != 24 {

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRepeatsUntilPrecise: with rel_error a point that is not precise enough has more runs than repeats, up to
@@ -21,15 +21,15 @@ import (
 func TestRepeatsUntilPrecise(t *testing.T) {
 	s := parse(t, "benchmark: ['true', 'false']\ncommand: ['{benchmark}']\nwarmup: 0\nrepeats: 2\nrel_error: 0.0001%\nmax_repeats: 4\nbudget: 1ms\n")
 	repeats := map[string][]int64{}
-	result := must.Get(Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+	result := valuetest.Must(Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
 		repeats[r.Benchmark] = append(repeats[r.Benchmark], *r.RepeatIndex)
 		return nil
-	}))(t)
+	}))
 	for benchmark, want := range map[string]int{"true": 4, "false": 2} {
 		for i, repeat := range repeats[benchmark] {
-			must.Equal(t, repeat, int64(i), "run", i, benchmark)
+			valuetest.DeepEqual(t, repeat, int64(i), "run", i, benchmark)
 		}
-		must.Equal(t, len(repeats[benchmark]), want, benchmark)
+		valuetest.DeepEqual(t, len(repeats[benchmark]), want, benchmark)
 	}
 	if result.Runs() != 6 || result.Left != 0 {
 		t.Errorf("%+v", result)
@@ -58,7 +58,7 @@ func TestImprecise(t *testing.T) {
 	} {
 		x := &session{sweep: s, assembler: assembler{sides: make([]side, 2)}}
 		x.agenda.locations = map[subject][]float64{{Point: p, Side: 0}: c.base, {Point: p, Side: 1}: c.head}
-		must.Equal(t, x.imprecise(p), c.want, name)
+		valuetest.DeepEqual(t, x.imprecise(p), c.want, name)
 	}
 }
 
@@ -86,12 +86,12 @@ func TestImpreciseSaysWhy(t *testing.T) {
 				}
 				return nil
 			})
-			pool := must.Get(task.New())(t)
+			pool := valuetest.Must(task.New())
 			defer pool.Close()
 			watch := probe.Watch(x.assembler.env)
 			defer watch.Close()
 			x.launcher.pool, x.launcher.watch = pool, watch
-			must.Do(t, x.run(ctx))
+			valuetest.OK(t, x.run(ctx))
 			want := c.want
 			want.Points, want.Imprecise, want.RelError = 1, 1, 1e-6
 			if want.Repeats == 0 {
@@ -110,7 +110,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 	inRepository(t, map[string]string{"run.sh": "exit 0\n"})
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
-	s := must.Get(sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true}))(t)
+	s := valuetest.Must(sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(limit)}, Against: true, UntilConclusive: true}))
 	names := map[string]string{}
 	for i := range s.Points {
 		names[s.Points[i].PointID] = s.Points[i].Variant
@@ -120,7 +120,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 	o := Options{
 		Locks: t.TempDir(), Against: "HEAD", Observe: func(e Event) { events = append(events, e) },
 		FindInconclusive: func(seen []schema.Run) map[string]string {
-			must.Equal(t, len(seen), len(runs))
+			valuetest.DeepEqual(t, len(seen), len(runs))
 			has, open := map[string]int{}, map[string]string{}
 			for i := range seen {
 				r := &seen[i]
@@ -136,7 +136,7 @@ func conclusiveAt(t *testing.T, limit int, blocks map[string]int) (Result, []sch
 			return open
 		},
 	}
-	result := must.Get(Run(t.Context(), s, o, func(r schema.Run) error { runs = append(runs, r); return nil }))(t)
+	result := valuetest.Must(Run(t.Context(), s, o, func(r schema.Run) error { runs = append(runs, r); return nil }))
 	return result, runs, events
 }
 
@@ -148,14 +148,14 @@ func TestUntilConclusive(t *testing.T) {
 	repeats := map[string]bool{}
 	for _, r := range runs {
 		got[r.Variant]++
-		must.Equal(t, r.Env.Facts["runner.looks"], "6,9,14", "looks")
+		valuetest.DeepEqual(t, r.Env.Facts["runner.looks"], "6,9,14", "looks")
 		key := fmt.Sprint(r.PointID, r.Side, *r.RepeatIndex)
 		if repeats[key] || int(*r.RepeatIndex) >= got[r.Variant] {
 			t.Errorf("repeat %s", key)
 		}
 		repeats[key] = true
 	}
-	must.Equal(t, got, map[string]int{"a": 12, "b": 18, "c": 28}, "runs")
+	valuetest.DeepEqual(t, got, map[string]int{"a": 12, "b": 18, "c": 28}, "runs")
 	if l := result.Look; l == nil || l.Number != 3 || l.Planned != 3 || l.Blocks != 14 || l.Points != 3 || l.Conclusive() != 2 || len(l.Inconclusive) != 1 {
 		t.Errorf("%+v", l)
 	}
@@ -168,10 +168,10 @@ func TestUntilConclusive(t *testing.T) {
 			launches = e.Index
 		case e.Run != nil:
 			last = e
-			must.Equal(t, e.Launches, map[int]int{0: 36, 36: 48, 48: 58}[launches], "launch", e.Index)
+			valuetest.DeepEqual(t, e.Launches, map[int]int{0: 36, 36: 48, 48: 58}[launches], "launch", e.Index)
 		}
 	}
-	must.Equal(t, looks, []string{"1 after 6: 1 of 3", "2 after 9: 2 of 3", "3 after 14: 2 of 3"}, "looks")
+	valuetest.DeepEqual(t, looks, []string{"1 after 6: 1 of 3", "2 after 9: 2 of 3", "3 after 14: 2 of 3"}, "looks")
 	if last.Index != last.Launches-1 || last.Remaining < 0 || last.Remaining > time.Hour {
 		t.Errorf("the last run is %d of %d, and %s are left", last.Index, last.Launches, last.Remaining)
 	}

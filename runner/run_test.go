@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 func parse(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	return must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
+	return valuetest.Must(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))
 }
 
 const smallSweep = `
@@ -47,7 +47,7 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 	s := parse(t, smallSweep)
 	var runs []schema.Run
 	var observed, stages int
-	result := must.Get(Run(t.Context(), s, Options{
+	result := valuetest.Must(Run(t.Context(), s, Options{
 		Version: "test", Machine: "lab3", Sweep: "test.yaml", Locks: t.TempDir(),
 		Observe: func(e Event) {
 			if e.Run != nil {
@@ -56,11 +56,11 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 				stages++
 			}
 		},
-	}, func(r schema.Run) error { runs = append(runs, r); return nil }))(t)
+	}, func(r schema.Run) error { runs = append(runs, r); return nil }))
 	if len(runs) != 8 || observed != 8 || stages == 0 || result.Runs() != 8 || result.Failed() != 0 {
 		t.Fatalf("%d runs, %d observed, %d stages, %+v", len(runs), observed, stages, result)
 	}
-	seed := must.Get(strconv.ParseUint(runs[0].Env.Facts[factOrderSeed], 10, 64))(t)
+	seed := valuetest.Must(strconv.ParseUint(runs[0].Env.Facts[factOrderSeed], 10, 64))
 	launches := s.Launches(sweep.LaunchOptions{Seed: seed})
 	for i, r := range runs {
 		if err := r.Validate(); err != nil {
@@ -126,7 +126,7 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 		statuses, command = append(statuses, r.Status), r.Env.Facts["runner.command"]
 		return nil
 	})
-	must.Equal(t, command, `["sleep","600"]`, "the command is stored as")
+	valuetest.DeepEqual(t, command, `["sleep","600"]`, "the command is stored as")
 	if err != nil || len(statuses) != 2 || statuses[0] != schema.StatusOK || statuses[1] != schema.StatusCancelled {
 		t.Errorf("%v, %v", statuses, err)
 	}
@@ -134,7 +134,7 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 
 // TestSuiteTimeout: what the deadline of the suite leaves no time for is handed over all the same.
 func TestSuiteTimeout(t *testing.T) {
-	pool := must.Get(task.New())(t)
+	pool := valuetest.Must(task.New())
 	start := time.Now()
 	clock := start
 	var runs []schema.Run
@@ -145,7 +145,7 @@ func TestSuiteTimeout(t *testing.T) {
 	})
 	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
 	s.limits.now = func() time.Time { return clock }
-	must.Do(t, s.run(t.Context()))
+	valuetest.OK(t, s.run(t.Context()))
 	s.launcher.watch.Close()
 	if err := pool.Close(); err != nil {
 		t.Error(err)
@@ -177,7 +177,7 @@ func TestRunHidesSecrets(t *testing.T) {
 		"grid: {k: [abcdefgh]}\nrepeats: 1\nwarmup: 0\niterations: 1\n")
 	var run schema.Run
 	options := Options{Locks: t.TempDir(), Flags: `{"line":"[\"./p.sh --token=cliSECRET1 --hf-token cliSECRET2 --url https://u:urlSECRET4@h/x\"]","set":"[\"env.HF_TOKEN=abcdefgh\"]"}`}
-	must.Get(Run(t.Context(), s, options, func(r schema.Run) error { run = r; return nil }))(t)
+	valuetest.Must(Run(t.Context(), s, options, func(r schema.Run) error { run = r; return nil }))
 	if got := run.Env.Facts["runner.flags"]; got != `{"line":"[\"./p.sh --token=<hidden> --hf-token <hidden> --url https://<hidden>@h/x\"]","set":"[\"env.HF_TOKEN=<hidden>\"]"}` {
 		t.Errorf("the options are stored as %s", got)
 	}
@@ -196,7 +196,7 @@ func TestRunHidesSecrets(t *testing.T) {
 	}
 	hideSecrets(&said, probe.NewMask(os.Environ()))
 	for fact, text := range said.Facts {
-		must.Equal(t, text, "it said <hidden>", fact)
+		valuetest.DeepEqual(t, text, "it said <hidden>", fact)
 	}
 	if run.Params["k"] != "abcdefgh" || run.PointID != schema.PointID(&run) {
 		t.Errorf("the parameter is stored as %q", run.Params["k"])
@@ -212,7 +212,7 @@ func TestHideFlags(t *testing.T) {
 		`{"set":"[\"env={HF_TOKEN: abcdefghijk, MODE: a}\",\"env.API_KEY=abcdefgh\"]"}`: `{"set":"[\"env={HF_TOKEN: <hidden>, MODE: a}\",\"env.API_KEY=<hidden>\"]"}`,
 		`{"setup":"login --password hunter2secret"}`:                                    `{"setup":"login --password <hidden>"}`,
 	} {
-		must.Equal(t, hideFlags(flags, m), want, flags)
+		valuetest.DeepEqual(t, hideFlags(flags, m), want, flags)
 	}
 }
 
@@ -221,7 +221,7 @@ var factName = regexp.MustCompile(`"((?:runner|timer)\.[a-z_0-9.]+)"`)
 
 // TestStoredHasEveryFact: STORED.md lists the facts that runs have beside those of the machine, and no others.
 func TestStoredHasEveryFact(t *testing.T) {
-	text := must.Get(os.ReadFile("STORED.md"))(t)
+	text := valuetest.Must(os.ReadFile("STORED.md"))
 	_, list, found := strings.Cut(string(text), "\n## Facts of a run\n")
 	if list, _, _ = strings.Cut(list, "\n## "); !found {
 		t.Fatal("no section on facts of a run")
@@ -262,7 +262,7 @@ func factsInCode(t *testing.T) (names []string) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			text := must.Get(os.ReadFile(name))(t)
+			text := valuetest.Must(os.ReadFile(name))
 			for _, m := range factName.FindAllStringSubmatch(string(text), -1) {
 				names = append(names, m[1])
 			}
@@ -287,14 +287,14 @@ iterations: 1
 `)
 	t.Setenv("N", "none")
 	var built []string
-	result := must.Get(Run(t.Context(), s, Options{Locks: t.TempDir(), Observe: func(e Event) {
+	result := valuetest.Must(Run(t.Context(), s, Options{Locks: t.TempDir(), Observe: func(e Event) {
 		if e.Build != nil {
 			built = append(built, e.Build[len(e.Build)-1])
 		}
 	}}, func(r schema.Run) error {
-		must.Equal(t, r.Status, schema.StatusOK, r.Error)
+		valuetest.DeepEqual(t, r.Status, schema.StatusOK, r.Error)
 		return nil
-	}))(t)
+	}))
 	if want := []string{`test "$FLAGS $N" = "-O2 none"`, "1", "2"}; !slices.Equal(built, want) || result.Runs() != 4 {
 		t.Errorf("built %q, want %q; %d runs", built, want, result.Runs())
 	}
@@ -308,12 +308,12 @@ func TestOptionalBuild(t *testing.T) {
 		"build: [['false']]\noptional: true":          schema.StatusError,
 	} {
 		s := parse(t, "command: ['true']\nrepeats: 1\nwarmup: 0\niterations: 1\n"+text+"\n")
-		must.Get(Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+		valuetest.Must(Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
 			if r.Status != want || r.Stage != schema.StageBuild && want == schema.StatusError {
 				t.Errorf("%s: %s in %s: %s", text, r.Status, r.Stage, r.Error)
 			}
 			return nil
-		}))(t)
+		}))
 	}
 }
 
@@ -328,7 +328,7 @@ func TestCommandWarmsUpOnce(t *testing.T) {
 		fact string
 	}{{"", "yes no no ", "1 per session"}, {"warmup: 1\n", "yes yes yes ", "1"}, {"warmup: 0\n", "no no no ", "0"}, {"cold_start: true\n", "no no no ", "0"}} {
 		warm := map[string]string{}
-		must.Get(Run(t.Context(), parse(t, text+c.more), Options{Locks: t.TempDir()}, func(r schema.Run) error {
+		valuetest.Must(Run(t.Context(), parse(t, text+c.more), Options{Locks: t.TempDir()}, func(r schema.Run) error {
 			if r.Stages.Warmup != nil {
 				warm[r.PointID] += "yes "
 			} else {
@@ -338,9 +338,9 @@ func TestCommandWarmsUpOnce(t *testing.T) {
 				t.Errorf("%q: %d samples, runner.warmup is %q", c.more, n, r.Env.Facts["runner.warmup"])
 			}
 			return nil
-		}))(t)
+		}))
 		for point, got := range warm {
-			must.Equal(t, got, c.want, c.more, point)
+			valuetest.DeepEqual(t, got, c.want, c.more, point)
 		}
 	}
 }
@@ -359,13 +359,13 @@ func TestCommandDefaultsResume(t *testing.T) {
 	for _, r := range k.runs {
 		warm += strconv.FormatBool(r.Stages.Warmup != nil) + " "
 	}
-	must.Equal(t, warm, "true false false false true false false false false false ", "warm-ups")
+	valuetest.DeepEqual(t, warm, "true false false false true false false false false false ", "warm-ups")
 }
 
 // TestPassAfterFailure: a profiler pass is not launched for a point whose measurement failed, in this session or an earlier one. It is
 // for one whose result is wrong, and for one that was measured at least once.
 func TestPassAfterFailure(t *testing.T) {
-	path := must.Python(t, "os", "os")
+	path := valuetest.Python(t, "os", "os")
 	dir := t.TempDir()
 	const text = `
 import os
@@ -379,9 +379,9 @@ class Bench:
         if self.case == "crash": os.abort()
     def validate_result(self): return self.case != "wrong"
 `
-	must.Do(t, os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600))
-	s := must.Get(sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\npython: "+path+
-		"\ngrid: {case: [ok, setup, crash, skip, wrong, once]}\nrepeats: 2\nwarmup: 0\niterations: 1\nprofile: torch\norder: sequential\n"), sweep.Overrides{}))(t)
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "b.py"), []byte(text), 0o600))
+	s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader("file: b.py\ncwd: "+dir+"\npython: "+path+
+		"\ngrid: {case: [ok, setup, crash, skip, wrong, once]}\nrepeats: 2\nwarmup: 0\niterations: 1\nprofile: torch\norder: sequential\n"), sweep.Overrides{}))
 	k := &shelf{}
 	result := k.bench(t, s, 0, nil)
 	passes := map[string]string{}
@@ -390,7 +390,7 @@ class Bench:
 			passes[r.Params["case"]] = string(r.Status) + " " + r.ErrorKind + " " + r.Error
 		}
 	}
-	calls := must.Get(os.ReadFile(filepath.Join(dir, "calls.txt")))(t)
+	calls := valuetest.Must(os.ReadFile(filepath.Join(dir, "calls.txt")))
 	for name, want := range map[string]struct {
 		calls int
 		pass  string
@@ -403,7 +403,7 @@ class Bench:
 			t.Errorf("%s: set up %d times, its pass is %q; want %d, %q", name, n, passes[name], want.calls, want.pass)
 		}
 	}
-	must.Equal(t, result.Failed(), 2+2+2+1, result.Statuses)
+	valuetest.DeepEqual(t, result.Failed(), 2+2+2+1, result.Statuses)
 	left := k.runs[:0]
 	for _, r := range k.runs { // a session that ended before its passes
 		if r.Purpose != schema.PurposeProfile {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRunnerLeavesTheMachineAlone: while a benchmark measures, the runner wakes up at a fixed rate and allocates little,
@@ -54,7 +54,7 @@ type use struct {
 // useSoFar is what this process has used since it began.
 func useSoFar(tb testing.TB) use {
 	var usage syscall.Rusage
-	must.Do(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	valuetest.OK(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:objects"}}
 	metrics.Read(allocated)
 	return use{cpu: time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), wakeups: usage.Nvcsw, allocations: allocated[0].Value.Uint64()}
@@ -63,10 +63,10 @@ func useSoFar(tb testing.TB) use {
 // useWhileMeasuring runs a benchmark for two seconds and tells what this process used between the first and the last
 // sign of it that it measured, how long that was, and how many samples were taken.
 func useWhileMeasuring(tb testing.TB) (used use, took time.Duration, samples int) {
-	s := must.Get(sweep.Read("x.yaml", strings.NewReader("backend: builtin\nmodel: builtin:tiny_linear\ngrid: {batch_size: 1, dim: 256}\nrel_error: 0.0001%\nmax_repeats: 1\nbudget: 2s\n"), sweep.Overrides{}))(tb)
+	s := valuetest.Must(sweep.Read("x.yaml", strings.NewReader("backend: builtin\nmodel: builtin:tiny_linear\ngrid: {batch_size: 1, dim: 256}\nrel_error: 0.0001%\nmax_repeats: 1\nbudget: 2s\n"), sweep.Overrides{}))
 	var first, last use
 	var began, ended time.Time
-	must.Get(Run(tb.Context(), s, Options{Locks: tb.TempDir(), Observe: func(e Event) {
+	valuetest.Must(Run(tb.Context(), s, Options{Locks: tb.TempDir(), Observe: func(e Event) {
 		if e.Progress != nil && e.Progress.Stage == schema.StageMeasure {
 			last, ended = useSoFar(tb), time.Now()
 			if began.IsZero() {
@@ -78,6 +78,6 @@ func useWhileMeasuring(tb testing.TB) (used use, took time.Duration, samples int
 			tb.Errorf("%s: %s, %d samples", r.Status, r.Error, samples)
 		}
 		return nil
-	}))(tb)
+	}))
 	return use{cpu: last.cpu - first.cpu, wakeups: last.wakeups - first.wakeups, allocations: last.allocations - first.allocations}, ended.Sub(began), samples
 }

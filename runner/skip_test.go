@@ -7,24 +7,24 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/expression"
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // skipSweep has a point that runs, and two that run where there is a GPU; their program is nowhere.
 func skipSweep(t *testing.T, gpus string) *sweep.Sweep {
 	t.Helper()
-	m := must.Get(expression.NewMachine(map[string]string{"gpu.count": gpus}, expression.FactSources{}))(t)
+	m := valuetest.Must(expression.NewMachine(map[string]string{"gpu.count": gpus}, expression.FactSources{}))
 	tool := map[string]string{"0": "nonexistent-program", "1": "echo"}[gpus]
-	s := must.Get(sweep.Read("skip.yaml", strings.NewReader(`
+	s := valuetest.Must(sweep.Read("skip.yaml", strings.NewReader(`
 command: ["{tool}", "{n}"]
 grid: {tool: "true", n: 1}
 include: [{tool: `+tool+`, n: [2, 3]}]
 iterations: 1
 repeats: 2
 skip_if: {when: n > 1 and gpu.count == 0, reason: no GPU}
-`), sweep.Overrides{Facts: m}))(t)
+`), sweep.Overrides{Facts: m}))
 	return s
 }
 
@@ -73,7 +73,7 @@ func TestSkipResume(t *testing.T) {
 func TestSkipLooksForNothing(t *testing.T) {
 	dir := t.TempDir()
 	marker, python := filepath.Join(dir, "marker"), filepath.Join(dir, "python")
-	must.Do(t, os.WriteFile(python, []byte("#!/bin/sh\ntouch "+marker+"\nexit 1\n"), 0o700))
+	valuetest.OK(t, os.WriteFile(python, []byte("#!/bin/sh\ntouch "+marker+"\nexit 1\n"), 0o700))
 	k := &shelf{}
 	s := parse(t, "file: nowhere.py\npython: "+python+"\nbuild: [touch, "+marker+"]\nskip_if: {when: true, reason: none}\n")
 	if result := k.bench(t, s, 0, nil); result.Statuses[schema.StatusSkipped] != 1 {
@@ -97,13 +97,13 @@ func TestSkipAll(t *testing.T) {
 // TestUnsupportedByText: a point whose function does not take its axis is a run with that reason, and nothing is launched. A session that
 // continues has it already.
 func TestUnsupportedByText(t *testing.T) {
-	path := must.Python(t, "os", "os")
+	path := valuetest.Python(t, "os", "os")
 	text := "benchmarks: {a: {file: a.py}, b: {file: b.py}}\npython: " + path + "\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\nrepeats: 2\nprofile: torch\n"
 	t.Chdir(t.TempDir())
 	writeFiles(t, map[string]string{
 		"a.py": "def run_benchmark(n): open('calls.txt', 'a').write('a')\n", "b.py": "def run_benchmark(): open('calls.txt', 'a').write('b')\n",
 	})
-	s := must.Get(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{Files: os.DirFS(".")}))(t)
+	s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{Files: os.DirFS(".")}))
 	k := &shelf{}
 	result := k.bench(t, s, 5, nil)
 	for _, r := range k.runs {
@@ -122,5 +122,5 @@ func TestUnsupportedByText(t *testing.T) {
 	if plan.Done != 5 || len(plan.Launches) != 10 { // one that is unsupported, six measured, three passes
 		t.Errorf("%d of %d done", plan.Done, len(plan.Launches))
 	}
-	must.Equal(t, strings.Trim(string(must.Get(os.ReadFile("calls.txt"))(t)), "ab"), "", "calls")
+	valuetest.DeepEqual(t, strings.Trim(string(valuetest.Must(os.ReadFile("calls.txt"))), "ab"), "", "calls")
 }

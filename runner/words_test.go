@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestProtocolHasEveryWord: the words by which people select runs, the kinds of error and the warnings, are all listed.
 func TestProtocolHasEveryWord(t *testing.T) {
-	text := must.Get(os.ReadFile("PROTOCOL.md"))(t)
+	text := valuetest.Must(os.ReadFile("PROTOCOL.md"))
 	_, list, found := strings.Cut(string(text), "\n## Words\n")
 	if list, _, _ = strings.Cut(list, "\n## "); !found {
 		t.Fatal("no section on words")
@@ -39,11 +39,11 @@ func TestProtocolHasEveryWord(t *testing.T) {
 func goWords(t *testing.T) (words []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "*/*.go", "../schema/stat/*.go"} {
-		for _, name := range must.Get(filepath.Glob(pattern))(t) {
+		for _, name := range valuetest.Must(filepath.Glob(pattern)) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			file := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution))(t)
+			file := valuetest.Must(parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution))
 			ast.Inspect(file, func(n ast.Node) bool {
 				words = append(words, wordsOf(n)...)
 				return true
@@ -83,8 +83,8 @@ var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|Skipped|warning)\("(
 // pythonWords are what a Python worker gives as a kind or as a warning.
 func pythonWords(t *testing.T) (words []string) {
 	t.Helper()
-	for _, name := range must.Get(filepath.Glob("python/*.py"))(t) {
-		text := must.Get(os.ReadFile(name))(t)
+	for _, name := range valuetest.Must(filepath.Glob("python/*.py")) {
+		text := valuetest.Must(os.ReadFile(name))
 		for _, m := range pythonWord.FindAllStringSubmatch(string(text), -1) {
 			if word := m[1] + m[2] + m[3]; word != "ticks" { // of a metric
 				words = append(words, word)

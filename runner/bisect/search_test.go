@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // machine is made-up measurements: of each point the change at each commit, and noise.
@@ -58,7 +58,7 @@ func searched(t *testing.T, m *machine, commits int, known []Step) (*Search, End
 		History: h, Looks: len(m.looks), MaxBlocks: m.looks[len(m.looks)-1], Known: known,
 		MinChange: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: m.measure, Decided: func(*Step) error { return nil },
 	})
-	end := must.Get(s.Run(t.Context()))(t)
+	end := valuetest.Must(s.Run(t.Context()))
 	return s, end
 }
 

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/judge"
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // simulated is a repository of commits in a line, of which one changes a point, on a machine with noise.
@@ -112,7 +112,7 @@ func (s *simulated) search(t *testing.T) (*Search, End) {
 		MinChange: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: s.measure,
 		Decided: func(*Step) error { return nil },
 	})
-	end := must.Get(b.Run(t.Context()))(t)
+	end := valuetest.Must(b.Run(t.Context()))
 	return b, end
 }
 

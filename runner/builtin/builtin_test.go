@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestNewAppliesWhatWasAsked(t *testing.T) {
@@ -57,7 +57,7 @@ func TestNewAppliesWhatWasAsked(t *testing.T) {
 			t.Errorf("%v: %v", c.config, err)
 			continue
 		}
-		must.Equal(t, op.Applied, c.applied, c.config)
+		valuetest.DeepEqual(t, op.Applied, c.applied, c.config)
 		if *op.Work.Bytes != c.bytes || *op.Work.Flops != c.flops || *op.Work.Items != c.items {
 			t.Errorf("%v: work %d B, %v flop, %v items, want %d, %v, %v", c.config,
 				*op.Work.Bytes, *op.Work.Flops, *op.Work.Items, c.bytes, c.flops, c.items)
@@ -126,9 +126,9 @@ func TestEveryOperationIterates(t *testing.T) {
 			k.iterate()
 			again.iterate()
 			first := k.result()
-			must.Equal(t, first, again.result(), op.name, p.name)
+			valuetest.DeepEqual(t, first, again.result(), op.name, p.name)
 			k.iterate()
-			must.Equal(t, first, k.result(), op.name, p.name)
+			valuetest.DeepEqual(t, first, k.result(), op.name, p.name)
 			results = append(results, first)
 		}
 		for i := range results[0] {
@@ -143,7 +143,7 @@ func TestIterateAllocatesNothing(t *testing.T) {
 	for _, op := range operations {
 		for _, p := range precisions {
 			k := p.build(op, shape{batch: 1, seq: 2, dim: 8})
-			must.Equal(t, testing.AllocsPerRun(10, k.iterate), 0, op.name, p.name)
+			valuetest.DeepEqual(t, testing.AllocsPerRun(10, k.iterate), 0, op.name, p.name)
 		}
 	}
 }
@@ -238,7 +238,7 @@ func testGolden[T number](t *testing.T, tolerance float64) {
 }
 
 func TestCrossEntropyOfLargeLogitsIsFinite(t *testing.T) {
-	must.Equal(t, crossEntropy([]float64{1000, 0}, []int32{1}, 2), 1000)
+	valuetest.DeepEqual(t, crossEntropy([]float64{1000, 0}, []int32{1}, 2), 1000)
 }
 
 func narrow[T number](values []float64) []T {

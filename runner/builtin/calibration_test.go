@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestCalibrationsGolden: every part of every kernel gives the result that is known. The results were computed by a program in Python that was written from the comments of the kernels.
@@ -15,7 +15,7 @@ func TestCalibrationsGolden(t *testing.T) {
 	for _, c := range calibrations {
 		kernel := c.prepare()
 		for part, want := range c.golden {
-			must.Equal(t, kernel(part), want, c.name, part)
+			valuetest.DeepEqual(t, kernel(part), want, c.name, part)
 		}
 		if different := slices.Compact(slices.Sorted(slices.Values(c.golden))); len(different) != len(c.golden) {
 			t.Errorf("%s: two parts have one result: a part that stands for another would not be seen", c.name)
@@ -27,7 +27,7 @@ func TestCalibrationsGolden(t *testing.T) {
 func TestCalibrationsAreFixed(t *testing.T) {
 	var got []string
 	for _, name := range Calibrations() {
-		op := must.Get(New(map[string]string{CalibrationKey: name}))(t)
+		op := valuetest.Must(New(map[string]string{CalibrationKey: name}))
 		bytes := int64(0)
 		if op.Work.Bytes != nil {
 			bytes = *op.Work.Bytes
@@ -39,7 +39,7 @@ func TestCalibrationsAreFixed(t *testing.T) {
 		"memory-v1: 131072 steps, 8388608 B, applied memory-v1",
 		"branch-v1: 32768 steps, 0 B, applied branch-v1",
 	}
-	must.Equal(t, got, want)
+	valuetest.DeepEqual(t, got, want)
 	if CalibrationWarmup != 10 || CalibrationIterations != 100 || memorySlices*memorySliceWords*8 != 128<<20 {
 		t.Error("another number of iterations, or another buffer, is another measurement")
 	}
@@ -70,13 +70,13 @@ func TestCalibrationValidates(t *testing.T) {
 		t.Errorf("%v, parts %v", err, parts)
 	}
 	wrong = 4
-	must.Fail(t, iterate(), "calibration x-v1: part 1 gives 0x7, want 0xb", "a wrong result")
+	valuetest.ErrorText(t, iterate(), "calibration x-v1: part 1 gives 0x7, want 0xb", "a wrong result")
 }
 
 func TestCalibrationAllocatesNothing(t *testing.T) {
 	for _, name := range Calibrations() {
-		op := must.Get(New(map[string]string{CalibrationKey: name}))(t)
-		must.Equal(t, testing.AllocsPerRun(2, op.Iterate), 0, name)
+		op := valuetest.Must(New(map[string]string{CalibrationKey: name}))
+		valuetest.DeepEqual(t, testing.AllocsPerRun(2, op.Iterate), 0, name)
 		if err := op.Validate(); err != nil {
 			t.Error(err)
 		}
@@ -107,7 +107,7 @@ func TestCalibrationRefuses(t *testing.T) {
 func BenchmarkCalibration(b *testing.B) {
 	for _, name := range Calibrations() {
 		b.Run(name, func(b *testing.B) {
-			op := must.Get(New(map[string]string{CalibrationKey: name}))(b)
+			op := valuetest.Must(New(map[string]string{CalibrationKey: name}))
 			for b.Loop() {
 				op.Iterate()
 			}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // flags are options of bench with some of their values.
@@ -34,7 +34,7 @@ var otherFlags = []string{"provider", "device", "max_repeats"}
 // TestKeptPython: likewise of a Python benchmark. Each option of bench that goes before a key is among those that are tried.
 func TestKeptPython(t *testing.T) {
 	t.Chdir(t.TempDir())
-	must.Do(t, os.WriteFile("f.py", []byte("def bench_a(): pass\n"), 0o600))
+	valuetest.OK(t, os.WriteFile("f.py", []byte("def bench_a(): pass\n"), 0o600))
 	for _, k := range sweep.Keys() {
 		if k.Option == "" || slices.Contains(otherFlags, k.Name) {
 			continue
@@ -44,13 +44,13 @@ func TestKeptPython(t *testing.T) {
 		}
 		for _, value := range pythonFlags[k.Name] {
 			o := sweep.Overrides{Given: map[string]string{k.Name: value}}
-			sources := must.Get(Open(Args{Args: []string{"f.py:bench_a"}, Dash: -1}, &o))(t)
-			src := must.Get(io.ReadAll(sources[0]))(t)
+			sources := valuetest.Must(Open(Args{Args: []string{"f.py:bench_a"}, Dash: -1}, &o))
+			src := valuetest.Must(io.ReadAll(sources[0]))
 			kept, err := sweep.Kept(src, o)
 			if err != nil {
 				t.Fatalf("%+v: %v", o, err)
 			}
-			must.Equal(t, settings(t, kept, sweep.Overrides{}), settings(t, src, o), k.OptionName(), value, kept)
+			valuetest.DeepEqual(t, settings(t, kept, sweep.Overrides{}), settings(t, src, o), k.OptionName(), value, kept)
 		}
 	}
 }
@@ -85,8 +85,8 @@ func TestKept(t *testing.T) {
 				o.Set = append(o.Set, word)
 			}
 		}
-		sources := must.Get(Open(Args{Args: texts, Dash: -1}, &o))(t)
-		src := must.Get(io.ReadAll(sources[0]))(t)
+		sources := valuetest.Must(Open(Args{Args: texts, Dash: -1}, &o))
+		src := valuetest.Must(io.ReadAll(sources[0]))
 		kept, err := sweep.Kept(src, o)
 		if err != nil {
 			t.Fatalf("%+v: %v", o, err)

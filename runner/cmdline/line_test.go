@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/shellwords"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestSweep(t *testing.T) {
 	check := func(l line, want string) {
 		t.Helper()
-		must.Equal(t, string(must.Get(l.sweep())(t)), want, l)
+		valuetest.DeepEqual(t, string(valuetest.Must(l.sweep())), want, l)
 	}
 	check(line{texts: []string{"sort  -n 'a b'"}}, `suite: commands
 benchmark: commands
@@ -61,11 +61,11 @@ func TestSpelled(t *testing.T) {
 		"two.py": "import missing\ndef bench_a(): pass\ndef bench_b(): pass\n", "one.py": "def bench_a(): pass\n",
 		"own.py": "def run_benchmark(): pass\n", "bad1.py": "def softmax(): pass\ndef relu(): pass\n",
 	} {
-		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
+		valuetest.OK(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	points := func(texts ...string) (ids []string, suite string) {
-		src := must.Get(line{texts: texts}.sweep())(t)
-		s := must.Get(sweep.Read("line", bytes.NewReader(src), sweep.Overrides{}))(t)
+		src := valuetest.Must(line{texts: texts}.sweep())
+		s := valuetest.Must(sweep.Read("line", bytes.NewReader(src), sweep.Overrides{}))
 		for i := range s.Points {
 			ids = append(ids, s.Points[i].Benchmark+" "+s.Points[i].Variant+" "+s.Points[i].File+" "+s.Points[i].Object+" "+s.Points[i].PointID)
 		}
@@ -80,7 +80,7 @@ func TestSpelled(t *testing.T) {
 	check := func(want string, texts ...string) {
 		t.Helper()
 		all, found, err := line{texts: texts}.spelled()
-		must.Equal(t, fmt.Sprint(all, found, err), want, texts)
+		valuetest.DeepEqual(t, fmt.Sprint(all, found, err), want, texts)
 	}
 	check("[one.py:bench_a] false <nil>", "one.py")
 	check("[own.py] false <nil>", "own.py")
@@ -148,7 +148,7 @@ func TestSameProgram(t *testing.T) {
 func TestUnquotedArguments(t *testing.T) {
 	bin := t.TempDir()
 	for _, name := range []string{"sort", "python3", "uniq"} {
-		must.Do(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700))
+		valuetest.OK(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"), 0o700))
 	}
 	t.Setenv("PATH", bin)
 	for line, want := range map[string]string{
@@ -158,8 +158,8 @@ func TestUnquotedArguments(t *testing.T) {
 	} {
 		args := strings.Fields(line)
 		o := sweep.Overrides{Given: map[string]string{}, Params: map[string]string{"n": "1,2", "tool": "uniq,sort"}}
-		must.Fail(t, (&Args{Args: args, Dash: -1}).refuseUnquotedArguments(&o), "…"+want+"…", line)
-		must.Do(t, (&Args{Args: args, Dash: 0}).refuseUnquotedArguments(&o))
+		valuetest.ErrorText(t, (&Args{Args: args, Dash: -1}).refuseUnquotedArguments(&o), "…"+want+"…", line)
+		valuetest.OK(t, (&Args{Args: args, Dash: 0}).refuseUnquotedArguments(&o))
 		o.Given["setup"] = "make"
 		if err := (&Args{Args: args, Dash: -1}).refuseUnquotedArguments(&o); err != nil && line != "sort 0.01" {
 			t.Errorf("%s: what a setup makes is a program: %v", line, err)
@@ -184,7 +184,7 @@ func TestValueApart(t *testing.T) {
 		{"bench -- --shell bash", "--shell bash", ""},
 	} {
 		a := Args{Words: strings.Fields(c.words), Args: strings.Fields(c.args)}
-		must.Fail(t, a.refuseValueApart(), "…"+c.want+"…", c.words)
+		valuetest.ErrorText(t, a.refuseValueApart(), "…"+c.want+"…", c.words)
 	}
 }
 
@@ -192,9 +192,9 @@ func TestValueApart(t *testing.T) {
 func TestRefusedPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{"a.sh": "echo\n", "b": "#!/bin/sh\n", "plain": "command: [a]\n", "empty": ""} {
-		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
+		valuetest.OK(t, os.WriteFile(name, []byte(text), 0o600))
 	}
-	must.Do(t, os.WriteFile("c.sh", []byte("#!/bin/sh\n"), 0o700))
+	valuetest.OK(t, os.WriteFile("c.sh", []byte("#!/bin/sh\n"), 0o700))
 	for _, c := range []struct {
 		args  []string
 		dash  int
@@ -229,7 +229,7 @@ func TestRefusedPrograms(t *testing.T) {
 				_ = s.Close()
 			}
 		}
-		must.Fail(t, err, "…"+c.want+"…", c.args)
+		valuetest.ErrorText(t, err, "…"+c.want+"…", c.args)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestUnfilled(t *testing.T) {
 		"sleep {n}": `{n} in "sleep {n}" is taken literally; -P n=1,2 would give it values`, "sleep 0.{n}{k}": `{n} in "sleep 0.{n}{k}" is taken literally; -P n=1,2 would give it values`,
 		"sleep {k}": "", "awk '{print}'": "", "sh -c 'echo ${n}'": "", "echo {{n}}": "", "find . -exec rm {} +": "", "echo {a,b}": "",
 	} {
-		must.Equal(t, (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(), want, text)
+		valuetest.DeepEqual(t, (line{texts: []string{"true", text}, axes: map[string]string{"k": "1"}}).unfilled(), want, text)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestScriptInQuotes(t *testing.T) {
 	for name, want := range map[string]string{
 		"a b.sh": "use chmod +x 'a b.sh', or neurolens bench -- sh 'a b.sh'", "caf\xe9.sh": `use chmod +x "$(printf 'caf\351.sh')", or neurolens bench -- sh "$(printf 'caf\351.sh')"`,
 	} {
-		must.Do(t, os.WriteFile(name, []byte("exit 0\n"), 0o600))
-		must.Fail(t, refuseScript(name), "…"+want, name)
+		valuetest.OK(t, os.WriteFile(name, []byte("exit 0\n"), 0o600))
+		valuetest.ErrorText(t, refuseScript(name), "…"+want, name)
 	}
 }

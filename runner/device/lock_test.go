@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestMain lets the test binary be another process that locks: hold DIR DEVICE... says so and keeps the locks until
@@ -36,14 +36,14 @@ func TestMain(m *testing.M) {
 // holder starts a process that locks devices; what it says first is returned.
 func holder(t *testing.T, prepare func(*exec.Cmd), dir string, devices ...string) (cmd *exec.Cmd, says string) {
 	t.Helper()
-	self := must.Get(os.Executable())(t)
+	self := valuetest.Must(os.Executable())
 	cmd = exec.Command(self, append([]string{"hold", dir}, devices...)...)
 	if prepare != nil {
 		prepare(cmd)
 	}
-	stdin := must.Get(cmd.StdinPipe())(t)
-	stdout := must.Get(cmd.StdoutPipe())(t)
-	must.Do(t, cmd.Start())
+	stdin := valuetest.Must(cmd.StdinPipe())
+	stdout := valuetest.Must(cmd.StdoutPipe())
+	valuetest.OK(t, cmd.Start())
 	t.Cleanup(func() { stdin.Close(); cmd.Process.Kill(); cmd.Wait() })
 	line, _ := bufio.NewReader(stdout).ReadString('\n')
 	return cmd, strings.TrimSpace(line)
@@ -51,7 +51,7 @@ func holder(t *testing.T, prepare func(*exec.Cmd), dir string, devices ...string
 
 func lock(t *testing.T, dir string, devices ...string) *Held {
 	t.Helper()
-	held := must.Get(Lock(t.Context(), dir, devices, nil))(t)
+	held := valuetest.Must(Lock(t.Context(), dir, devices, nil))
 	t.Cleanup(held.Release)
 	return held
 }
@@ -85,13 +85,13 @@ func TestOwnerThatDies(t *testing.T) {
 	}
 	var told []string
 	died := make(chan error, 1)
-	held := must.Get(Lock(t.Context(), dir, []string{"cpu"}, func(device, owner string) {
+	held := valuetest.Must(Lock(t.Context(), dir, []string{"cpu"}, func(device, owner string) {
 		told = append(told, device+" "+owner)
 		go func() {
 			time.Sleep(2 * pause)
 			died <- cmd.Process.Signal(syscall.SIGKILL)
 		}()
-	}))(t)
+	}))
 	defer held.Release()
 	if err := <-died; err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestFilesAreForEverybody(t *testing.T) {
 		dir:                            os.ModeDir | os.ModeSticky | 0o777,
 		filepath.Join(dir, "cpu.lock"): 0o666,
 	} {
-		must.Equal(t, must.Get(os.Stat(path))(t).Mode(), want, filepath.Base(path))
+		valuetest.DeepEqual(t, valuetest.Must(os.Stat(path)).Mode(), want, filepath.Base(path))
 	}
 }
 
@@ -172,17 +172,17 @@ func TestWhatIsNoLockFile(t *testing.T) {
 		linked + ";":                        func() error { return unix.Mkfifo(path, 0o666) },
 		"is a directory":                    func() error { return os.Mkdir(path, 0o777) },
 	} {
-		must.Do(t, os.WriteFile(victim, []byte("precious"), 0o666))
-		must.Do(t, plant())
+		valuetest.OK(t, os.WriteFile(victim, []byte("precious"), 0o666))
+		valuetest.OK(t, plant())
 		_, err := Lock(t.Context(), dir, []string{"cpu"}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), "locking cpu in "+dir+": ") || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v", what, err)
 		}
-		must.Equal(t, string(must.Get(os.ReadFile(victim))(t)), "precious", what)
+		valuetest.DeepEqual(t, string(valuetest.Must(os.ReadFile(victim))), "precious", what)
 		os.Remove(path)
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	must.Do(t, os.Symlink(dir, link))
+	valuetest.OK(t, os.Symlink(dir, link))
 	if _, err := Lock(t.Context(), link, []string{"cpu"}, nil); err == nil {
 		t.Error("a link was taken for the directory of the locks")
 	}
@@ -190,7 +190,7 @@ func TestWhatIsNoLockFile(t *testing.T) {
 
 func TestNoDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	must.Do(t, os.WriteFile(file, nil, 0o666))
+	valuetest.OK(t, os.WriteFile(file, nil, 0o666))
 	for _, dir := range []string{file, filepath.Join(file, "locks"), filepath.Join(t.TempDir(), "a", "b")} {
 		_, err := Lock(t.Context(), dir, []string{"cpu"}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), "locking cpu in "+dir+": ") ||
@@ -217,9 +217,9 @@ func TestAnotherUser(t *testing.T) {
 	if _, says := holder(t, other, dir, "gpu-a"); says != "held" {
 		t.Errorf("a file of its own: %q", says)
 	}
-	must.Fail(t, must.Err(Lock(t.Context(), dir, []string{"gpu-a"}, nil)), "…is being measured…", "a file of nobody's")
+	valuetest.ErrorText(t, valuetest.Error(Lock(t.Context(), dir, []string{"gpu-a"}, nil)), "…is being measured…", "a file of nobody's")
 	closed := t.TempDir()
-	must.Do(t, os.Chmod(closed, 0o700))
+	valuetest.OK(t, os.Chmod(closed, 0o700))
 	if _, says := holder(t, other, closed, "cpu"); !strings.Contains(says, "permission denied; NEUROLENS_LOCKS") {
 		t.Errorf("a directory of another user's: %q", says)
 	}
@@ -229,7 +229,7 @@ func TestAnotherUser(t *testing.T) {
 // cannot read what go test builds.
 func asNobody(t *testing.T) (dir string, prepare func(*exec.Cmd)) {
 	t.Helper()
-	base := must.Get(os.MkdirTemp("", "neurolens-device-test"))(t)
+	base := valuetest.Must(os.MkdirTemp("", "neurolens-device-test"))
 	t.Cleanup(func() { os.RemoveAll(base) })
 	self, err := os.ReadFile("/proc/self/exe")
 	if err != nil {
@@ -251,7 +251,7 @@ func asNobody(t *testing.T) (dir string, prepare func(*exec.Cmd)) {
 
 func TestDefaultDir(t *testing.T) {
 	for setting, want := range map[string]string{"": "/tmp/neurolens-locks", "/x": "/x"} {
-		must.Equal(t, DefaultDir(func(string) string { return setting }), want, setting)
+		valuetest.DeepEqual(t, DefaultDir(func(string) string { return setting }), want, setting)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestOwner(t *testing.T) {
 		`{"pid":12,"command":"a","since":"2026-01-02T03:04:05Z"}`: "pid 12 (a) since " +
 			time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Local().Format("2006-01-02 15:04"),
 	} {
-		must.Equal(t, parseOwner([]byte(text)).String(), want, text)
+		valuetest.DeepEqual(t, parseOwner([]byte(text)).String(), want, text)
 	}
 }
 

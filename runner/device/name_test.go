@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // machine has GPUs of the given models, with the UUIDs GPU-a0, GPU-b1, ...
@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 		{"a UUID in an order that is not known", mixed, []string{visible + "GPU-b1"}, false, "gpu-b1"},
 		{"a GPU without a UUID", schema.Env{GPUCount: new(int64(1))}, nil, false, "gpu-0"},
 	} {
-		must.Equal(t, strings.Join(Of(c.env, c.environ, c.cpuOnly), " "), c.want, c.what)
+		valuetest.DeepEqual(t, strings.Join(Of(c.env, c.environ, c.cpuOnly), " "), c.want, c.what)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestOfAMD(t *testing.T) {
 		{[]string{rocr + "0", hip + "1"}, "cpu"},
 		{[]string{hip + "-1"}, "cpu"},
 	} {
-		must.Equal(t, strings.Join(Of(env, c.environ, false), " "), c.want, c.environ)
+		valuetest.DeepEqual(t, strings.Join(Of(env, c.environ, false), " "), c.want, c.environ)
 	}
 }
 

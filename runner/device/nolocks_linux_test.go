@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // withoutLocks does something on a thread of its own whose flocks fail as those of a file system without locks.
@@ -57,6 +57,6 @@ func TestNoLocks(t *testing.T) {
 		withoutLocks(t, cause, func() { refused(t, dir, cause) })
 	}
 	file := filepath.Join(t.TempDir(), "file")
-	must.Do(t, os.WriteFile(file, nil, 0o666))
+	valuetest.OK(t, os.WriteFile(file, nil, 0o666))
 	refused(t, file, unix.ENOTDIR)
 }

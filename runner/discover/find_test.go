@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // tree is a file system of these files. A file is PATH or PATH=TEXT.
@@ -53,7 +53,7 @@ func found(t *testing.T, rule, in string, files ...string) string {
 	if !known {
 		t.Fatalf("there is no rule %s", rule)
 	}
-	return text(must.Get(find(tree(files...), r, in))(t))
+	return text(valuetest.Must(find(tree(files...), r, in)))
 }
 
 func want(t *testing.T, got, want string) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestKernels: every Python file below the folder that is no __x and no test_x, with the settings of its own folder; what cannot run has
@@ -101,10 +101,10 @@ func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) {
 		path := filepath.Join(dir, name)
-		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)))
+		valuetest.OK(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)))
 	}
 	link := func(to, name string) {
-		must.Do(t, os.Symlink(to, filepath.Join(dir, name)))
+		valuetest.OK(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
 	write("kernels/sum.py", "def solve(): pass\n", 0o644)
 	write("elsewhere/add.py", "def solve(): pass\n", 0o644)
@@ -112,9 +112,9 @@ func TestLinks(t *testing.T) {
 	link("itself.py", "kernels/itself.py")
 	link("gone.py", "kernels/nothing.py")
 	link("../elsewhere/add.py", "kernels/add.py")
-	tree := must.Get(Tree(dir))(t)
+	tree := valuetest.Must(Tree(dir))
 	rule, _ := RuleNamed("kernels")
-	f := must.Get(find(tree, rule, "kernels"))(t)
+	f := valuetest.Must(find(tree, rule, "kernels"))
 	want(t, text(f), `
 kernels "add" "" "cpu" kernels/add.py:solve
 kernels "itself" "" "cpu" kernels/itself.py ! cannot be read: too many levels of symbolic links
@@ -157,7 +157,7 @@ func (d *denied) ReadDir(name string) ([]fs.DirEntry, error) {
 func TestDenied(t *testing.T) {
 	d := &denied{MapFS: tree("kernels/a.py=def solve(): pass\n", "kernels/secret.py=def solve(): pass\n", "kernels/hidden/b.py=def solve(): pass\n"), names: []string{"secret", "hidden"}}
 	rule, _ := RuleNamed("kernels")
-	f := must.Get(find(d, rule, "kernels"))(t)
+	f := valuetest.Must(find(d, rule, "kernels"))
 	want(t, text(f), `
 kernels "a" "" "cpu" kernels/a.py:solve
 kernels "secret" "" "cpu" kernels/secret.py ! cannot be read: permission denied
@@ -176,7 +176,7 @@ func TestOpensCandidatesAlone(t *testing.T) {
 	}
 	d := &denied{MapFS: tree(files...)}
 	rule, _ := RuleNamed("pairs")
-	must.Get(find(d, rule, "."))(t)
+	valuetest.Must(find(d, rule, "."))
 	slices.Sort(d.opened)
 	var opened []string
 	for _, name := range d.opened {
@@ -184,5 +184,5 @@ func TestOpensCandidatesAlone(t *testing.T) {
 			opened = append(opened, name)
 		}
 	}
-	must.Equal(t, strings.Join(opened, " "), "ch1/baseline_a.py ch1/optimized_a.py", "opened")
+	valuetest.DeepEqual(t, strings.Join(opened, " "), "ch1/baseline_a.py ch1/optimized_a.py", "opened")
 }

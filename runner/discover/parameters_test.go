@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestParametersOf: the parameters of the measured function are found where the text of the file makes them certain, and not where only
@@ -58,7 +58,7 @@ func TestParametersOf(t *testing.T) {
 		if p := ParametersOf(fstest.MapFS{"d/k.py": {Data: []byte(text)}}, "d/k.py", ""); p != nil {
 			got = p.Object + ": " + strings.Join(p.Names, " ")
 		}
-		must.Equal(t, got, want, text)
+		valuetest.DeepEqual(t, got, want, text)
 	}
 	tree := fstest.MapFS{"k.py": {Data: []byte("def f(a): pass\nclass C(D): pass\n")}}
 	if p := ParametersOf(tree, "k.py", "f"); p == nil || p.Names[0] != "a" {
@@ -117,7 +117,7 @@ ch1 "ch1/a" "optimized" "" ch1/optimized_a.py:run_benchmark baseline_a
 `)
 	// A rule of one's own, and imports from another folder of the search.
 	own := Rule{Name: "own", Files: []string{"**/*.py"}, Benchmark: `([^/]+)\.py$`}
-	f := must.Get(All(tree("a/x.py=from b.tools import y"+kernel, "b/tools.py=y = 1\n", "b/__init__.py=", "b/lost.py="), []Rule{own}, []string{"a", "b"}))(t)
+	f := valuetest.Must(All(tree("a/x.py=from b.tools import y"+kernel, "b/tools.py=y = 1\n", "b/__init__.py=", "b/lost.py="), []Rule{own}, []string{"a", "b"}))
 	const none = "it has no run_benchmark, no get_benchmark, no "
 	want(t, text(f), `
 b "lost" "" "" b/lost.py ! `+none+`lost_kernel, no benchmark, no solve, and no class with benchmark_fn

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // summary is what was read of a module, in a line.
@@ -53,7 +53,7 @@ func TestReadModule(t *testing.T) {
 		{"lazy import a\nlazy from b import c\nlazy = 1\n", "names a c lazy, imports a b"},
 		{"def f(): # comment\n  # deeper\n\n  pass\n # anywhere\nimport a\n", "names a f, def f(), imports a"},
 	} {
-		must.Equal(t, summary(c.source), c.want, c.source)
+		valuetest.DeepEqual(t, summary(c.source), c.want, c.source)
 	}
 }
 
@@ -94,16 +94,16 @@ func TestBrokenPython(t *testing.T) {
 		";\n":                     "line 1: unexpected ;",
 		"<<<<<<< HEAD\nx = 1\n":   "line 1: no statement begins with <",
 	} {
-		must.Fail(t, must.Err(readModule(source)), want, source)
+		valuetest.ErrorText(t, valuetest.Error(readModule(source)), want, source)
 	}
 	deep := strings.Repeat(`f"{`, 300)
-	must.Fail(t, must.Err(readModule(deep)), "…strings are nested more than 200 deep…", "texts in texts")
-	must.Fail(t, must.Err(readModule("f'"+strings.Repeat("{x:", 300))), "…more than 200 deep…", "fields in fields")
+	valuetest.ErrorText(t, valuetest.Error(readModule(deep)), "…strings are nested more than 200 deep…", "texts in texts")
+	valuetest.ErrorText(t, valuetest.Error(readModule("f'"+strings.Repeat("{x:", 300))), "…more than 200 deep…", "fields in fields")
 	var blocks strings.Builder
 	for i := range 1100 {
 		blocks.WriteString(strings.Repeat(" ", i) + "if x:\n")
 	}
-	must.Fail(t, must.Err(readModule(blocks.String())), "…more than 1000 deep…", "blocks in blocks")
+	valuetest.ErrorText(t, valuetest.Error(readModule(blocks.String())), "…more than 1000 deep…", "blocks in blocks")
 }
 
 // TestObject: which function or class of a file is its benchmark.
@@ -139,7 +139,7 @@ func TestObject(t *testing.T) {
 		if err != nil {
 			got = "error"
 		}
-		must.Equal(t, got, want, source)
+		valuetest.DeepEqual(t, got, want, source)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestReadsWhatPythonReads(t *testing.T) {
 		every = "1"
 	}
 	out, err := exec.Command("python3", "-c", ofPython, every).Output()
-	must.Have(t, "python", err)
+	valuetest.Have(t, "python", err)
 	type said struct {
 		Path                    string `json:",omitempty"`
 		Names, Classes, Imports []string
@@ -203,8 +203,8 @@ func TestReadsWhatPythonReads(t *testing.T) {
 	files := 0
 	for line := range strings.Lines(string(out)) {
 		var want said
-		must.Do(t, json.Unmarshal([]byte(line), &want))
-		source := must.Get(os.ReadFile(want.Path))(t)
+		valuetest.OK(t, json.Unmarshal([]byte(line), &want))
+		source := valuetest.Must(os.ReadFile(want.Path))
 		m, err := readModule(string(source))
 		if err != nil {
 			t.Errorf("%s: %v", want.Path, err)
@@ -220,7 +220,7 @@ func TestReadsWhatPythonReads(t *testing.T) {
 		slices.Sort(got.Classes)
 		slices.SortFunc(got.Functions, slices.Compare)
 		slices.SortFunc(want.Functions, slices.Compare)
-		must.Equal(t, fmt.Sprint(got), fmt.Sprint(want), want.Path)
+		valuetest.DeepEqual(t, fmt.Sprint(got), fmt.Sprint(want), want.Path)
 		files++
 	}
 	t.Logf("%d files", files)

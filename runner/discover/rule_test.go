@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestOwnRule: a rule of a user is data: globs, an expression for names, one for variants.
@@ -17,11 +17,11 @@ func TestOwnRule(t *testing.T) {
 		Variant:   `_(fast|slow)?\.py$|shell/(.)_`,
 	}
 	const text1 = "=def run_benchmark(): pass\n"
-	f := must.Get(find(tree(
+	f := valuetest.Must(find(tree(
 		"perf/bench_sort_fast.py"+text1, "perf/bench_sort_slow.py"+text1, "perf/deep/bench_add_.py=import torch\ndef benchmark(): pass\n",
 		"shell/a_x.sh", "shell/b_x.sh", "shell/c_x.sh", "shell/a_xy.sh", "old/2019/bench_sort_fast.py"+text1, "bench_9_fast.py"+text1, "bench_a.py"+text1,
 		"one/bench_twice_fast.py"+text1, "two/bench_twice_fast.py"+text1,
-	), rule, "./"))(t)
+	), rule, "./"))
 	want(t, text(f), `
 deep "add" "" "torch" perf/deep/bench_add_.py:benchmark torch
 one "one/twice" "fast" "" one/bench_twice_fast.py:run_benchmark
@@ -41,7 +41,7 @@ left shell/c_x.sh: its path does not match **/bench_*.py shell/[ab]_?.sh
 // TestNamesOfResults: files whose results would have one name are told apart by their folders, else left.
 func TestNamesOfResults(t *testing.T) {
 	rule := Rule{Files: []string{"**"}, Benchmark: `([^/]+)\.`}
-	f := must.Get(find(tree("a/x.sh", "b/x.sh", "c/y.sh", "c/y.pl", "d/z.cu", "d/z.sh"), rule, "."))(t)
+	f := valuetest.Must(find(tree("a/x.sh", "b/x.sh", "c/y.sh", "c/y.pl", "d/z.cu", "d/z.sh"), rule, "."))
 	want(t, text(f), `
 a "a/x" "" "" a/x.sh
 b "b/x" "" "" b/x.sh
@@ -66,13 +66,13 @@ func TestRefusedRules(t *testing.T) {
 	} {
 		rule := good
 		change(&rule)
-		must.Fail(t, must.Err(find(tree(), rule, ".")), "…: "+want)
+		valuetest.ErrorText(t, valuetest.Error(find(tree(), rule, ".")), "…: "+want)
 	}
 	if _, err := find(tree(), good, "no/where"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	for _, in := range []string{"../x", "/x", "a.py"} {
-		must.Fail(t, must.Err(find(tree("a.py"), good, in)), "searching "+in+": …", in)
+		valuetest.ErrorText(t, valuetest.Error(find(tree("a.py"), good, in)), "searching "+in+": …", in)
 	}
 }
 
@@ -83,8 +83,8 @@ func TestAll(t *testing.T) {
 		"ch1/baseline_x.py"+kernel, "ch1/optimized_x.py"+kernel, "kernels/softmax.py"+kernel, "kernels/readme.txt",
 		"src/kernels/softmax.py"+kernel, "src/kernels/bench.yaml=a: 1", "conftest.py=def pytest_benchmark_update_json(): pass\n",
 	)
-	f := must.Get(All(files, Rules(), nil))(t)
-	must.Equal(t, len(f.Tools), 1, "tools", f.Tools)
+	f := valuetest.Must(All(files, Rules(), nil))
+	valuetest.DeepEqual(t, len(f.Tools), 1, "tools", f.Tools)
 	want(t, text(f), `
 ch1 "ch1/x" "baseline" "" ch1/baseline_x.py:run_benchmark
 ch1 "ch1/x" "optimized" "" ch1/optimized_x.py:run_benchmark
@@ -96,8 +96,8 @@ left kernels/readme.txt: pairs: its path does not match ch*/baseline_*.py ch*/ba
 	if _, err := All(files, Rules(), []string{"kernels", "gone"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that was named and is not there: %v", err)
 	}
-	f = must.Get(All(files, Rules(), []string{".", "kernels"}))(t)
-	must.Equal(t, len(f.Benchmarks), 3, text(f))
+	f = valuetest.Must(All(files, Rules(), []string{".", "kernels"}))
+	valuetest.DeepEqual(t, len(f.Benchmarks), 3, text(f))
 }
 
 // TestOrder: numbers in paths count by their value.

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func tools(t *testing.T, in string, files ...string) string {
 	t.Helper()
-	f := must.Get(find(tree(files...), Rule{Files: []string{"none"}, Benchmark: "x"}, in))(t)
+	f := valuetest.Must(find(tree(files...), Rule{Files: []string{"none"}, Benchmark: "x"}, in))
 	var lines []string
 	for _, tool := range f.Tools {
 		var build []string
@@ -43,7 +43,7 @@ func TestReadsFewTests(t *testing.T) {
 		files = append(files, fmt.Sprintf("a/test_%05d.py=def test_a(): pass\n", i))
 	}
 	d := &denied{MapFS: tree(files...)}
-	f := must.Get(find(d, Rule{Files: []string{"none"}, Benchmark: "x"}, "."))(t)
+	f := valuetest.Must(find(d, Rule{Files: []string{"none"}, Benchmark: "x"}, "."))
 	opened := 0
 	for _, name := range d.opened {
 		if strings.HasPrefix(name, "a/test_") {

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestPage: the page on expressions has a row for each fact and each function, in the words of the code.
 func TestPage(t *testing.T) {
-	page := must.Get(os.ReadFile("../../docs/expressions.md"))(t)
+	page := valuetest.Must(os.ReadFile("../../docs/expressions.md"))
 	var rows []string
 	for _, f := range Facts() {
 		unit := f.Unit

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // scope is that of a sweep: axes, facts, a parameter whose name is no word, an axis with values of several kinds.
@@ -84,7 +84,7 @@ func TestEval(t *testing.T) {
 		{`kind < "10"`, "true"},
 		{`gpu.memory == null and gpu.memory == NULL`, "true"},
 	} {
-		must.Equal(t, evaluate(test[0]), test[1], test[0])
+		valuetest.DeepEqual(t, evaluate(test[0]), test[1], test[0])
 	}
 }
 
@@ -96,11 +96,11 @@ func TestVersions(t *testing.T) {
 	}
 	for i, a := range ordered {
 		for k, b := range ordered {
-			must.Equal(t, compareVersions(a, b), cmp.Compare(i, k), a, b)
+			valuetest.DeepEqual(t, compareVersions(a, b), cmp.Compare(i, k), a, b)
 		}
 	}
 	for _, same := range [][2]string{{"2", "2.0.0"}, {"1.01", "1.1"}, {"V", "v"}, {"1.0-rc.1", "1.0rc1"}, {"1.0", "1.0+cu118"}} {
-		must.Equal(t, compareVersions(same[0], same[1]), 0, same[0], same[1])
+		valuetest.DeepEqual(t, compareVersions(same[0], same[1]), 0, same[0], same[1])
 	}
 }
 
@@ -151,7 +151,7 @@ func TestNull(t *testing.T) {
 		{`((1e308 + 1e308) ?? 3) == 3`, "true"},
 		{`1e308 * 10`, "null: 1e+308 * 10 is NULL"},
 	} {
-		must.Equal(t, evaluate(test[0]), test[1], test[0])
+		valuetest.DeepEqual(t, evaluate(test[0]), test[1], test[0])
 	}
 }
 
@@ -223,15 +223,15 @@ func BenchmarkEval(b *testing.B) {
 	for _, text := range []string{
 		"cpu_user + cpu_system", "bandwidth / peak", `backend == "cuda" and batch_size * seq_len > 5e7`, "(peak ?? 0) < 10",
 	} {
-		e := must.Get(Compile(text, Scope{Names: map[string]Kind{
+		e := valuetest.Must(Compile(text, Scope{Names: map[string]Kind{
 			"cpu_user": Number, "cpu_system": Number, "bandwidth": Number, "peak": Number, "backend": Text, "batch_size": Number, "seq_len": Number,
-		}}, Any))(b)
+		}}, Any))
 		values := map[string]any{"cpu_user": 1.5, "cpu_system": 0.5, "bandwidth": 1e9, "peak": 3e12, "backend": "cuda", "batch_size": 4.0, "seq_len": 128.0}
 		b.Run(text, func(b *testing.B) {
 			v := e.Evaluator()
 			b.ReportAllocs()
 			for b.Loop() {
-				must.Get(v.Eval(values))(b)
+				valuetest.Must(v.Eval(values))
 			}
 		})
 	}

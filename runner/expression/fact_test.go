@@ -5,15 +5,15 @@ import (
 	"runtime"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // machine has a manifest, which may be asked for as often as reads allows.
 func machine(t *testing.T, env schema.Env, given map[string]string, environ ...string) *Machine {
 	t.Helper()
 	reads := 0
-	m := must.Get(NewMachine(given, FactSources{
+	m := valuetest.Must(NewMachine(given, FactSources{
 		Env: func() schema.Env {
 			if reads++; reads > 1 {
 				t.Error("the manifest was read twice")
@@ -24,7 +24,7 @@ func machine(t *testing.T, env schema.Env, given map[string]string, environ ...s
 		Version: func(interpreter, module string) string {
 			return map[string]string{"torch": interpreter + "2.9.1"}[module]
 		},
-	}))(t)
+	}))
 	return m
 }
 
@@ -103,10 +103,10 @@ func TestValues(t *testing.T) {
 
 // TestLazy: what every program knows of itself takes no manifest, and every fact has a value of its kind or a reason.
 func TestLazy(t *testing.T) {
-	m := must.Get(NewMachine(nil, FactSources{Env: func() schema.Env {
+	m := valuetest.Must(NewMachine(nil, FactSources{Env: func() schema.Env {
 		t.Error("the manifest was read")
 		return schema.Env{}
-	}}))(t)
+	}}))
 	if value, _ := m.Value("os"); value != runtime.GOOS {
 		t.Errorf("os is %v", value)
 	}
@@ -130,7 +130,7 @@ func TestGiven(t *testing.T) {
 		}
 	}
 	want := map[string]string{"gpu.memory": "17179869184", "os": "darwin", "gpu.name": "null", "cpu.count": "64", "gpu.peak_bandwidth": "2000000000000"}
-	must.Equal(t, m.Given(), want, "given")
+	valuetest.DeepEqual(t, m.Given(), want, "given")
 	for _, test := range [][3]string{
 		{"gpu.memroy", "1", "unknown fact gpu.memroy: did you mean gpu.memory?"},
 		{"weather", "1", "unknown fact weather: neurolens env --facts lists all"},
@@ -139,7 +139,7 @@ func TestGiven(t *testing.T) {
 		{"gpu.memory", "16 GiX", `gpu.memory: "16 GiX": want a value in B, not in GiX`},
 		{"cpu.count", "8 B", `cpu.count: "8 B": want a number without a unit`},
 	} {
-		must.Fail(t, must.Err(NewMachine(map[string]string{test[0]: test[1]}, FactSources{})), test[2], test[0], test[1])
+		valuetest.ErrorText(t, valuetest.Error(NewMachine(map[string]string{test[0]: test[1]}, FactSources{})), test[2], test[0], test[1])
 	}
 }
 

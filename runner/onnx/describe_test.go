@@ -12,7 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestDescribe: every model says the precision that it was made in, and is known for what it is.
@@ -63,13 +63,13 @@ func TestDescribeRules(t *testing.T) {
 		{"integers have no precision", graph{inputs: []value{in("tokens", integers), in("x", typeBfloat16)}}, "bf16"},
 		{"nothing says it", graph{inputs: []value{in("tokens", integers)}}, ""},
 	} {
-		must.Equal(t, must.Get(Describe(strings.NewReader(string(file("x", c.graph)))))(t).Precision, c.want, c.what)
+		valuetest.DeepEqual(t, valuetest.Must(Describe(strings.NewReader(string(file("x", c.graph))))).Precision, c.want, c.what)
 	}
 	// Dimensions that are not packed, and numbers of fixed size.
 	loose := integer(integer(integer(nil, 1, 4), 1, 5), 2, 1)
 	loose = append(tag(loose, 4, fixed32), 1, 2, 3, 4)
 	loose = append(tag(loose, 10, fixed64), 1, 2, 3, 4, 5, 6, 7, 8)
-	must.Equal(t, must.Get(Describe(strings.NewReader(string(bytes(nil, 7, bytes(nil, 5, loose))))))(t).Precision, "fp32", "loose")
+	valuetest.DeepEqual(t, valuetest.Must(Describe(strings.NewReader(string(bytes(nil, 7, bytes(nil, 5, loose)))))).Precision, "fp32", "loose")
 }
 
 // TestDescribeRefusals: what is no ONNX file is said to be none.
@@ -83,14 +83,14 @@ func TestDescribeRefusals(t *testing.T) {
 		"\x07":              "wire type 7",
 		"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff": "overflow",
 	} {
-		must.Fail(t, must.Err(Describe(strings.NewReader(text))), "…"+want+"…", text)
+		valuetest.ErrorText(t, valuetest.Error(Describe(strings.NewReader(text))), "…"+want+"…", text)
 	}
 }
 
 func FuzzDescribe(f *testing.F) {
 	for _, name := range Names() {
 		for _, precision := range []string{"fp32", "int8"} {
-			content := must.Get(Generate(name, precision))(f)
+			content := valuetest.Must(Generate(name, precision))
 			f.Add(content)
 		}
 	}
@@ -217,7 +217,7 @@ func TestDescribeWeights(t *testing.T) {
 	// The names of a function are its own: scales there are no scales of the graph.
 	model := bytes(bytes(nil, 7, nested(nil, initializer, quantised...)), 25, bytes(nil, 7, operator("com.microsoft", "MatMulNBits", packed, sizes...)))
 	model = bytes(model, 25, bytes(nil, 7, constant))
-	must.Equal(t, must.Get(Describe(strings.NewReader(string(model))))(t).Parameters(), 1024+128+64+64, "functions")
+	valuetest.DeepEqual(t, valuetest.Must(Describe(strings.NewReader(string(model)))).Parameters(), 1024+128+64+64, "functions")
 	levels := [][]byte{operator("com.microsoft", "MatMulNBits", packed, sizes...), operator("com.microsoft", "MatMulNBits", packed, append(bits(4), attribute("accuracy_level", 3, 4))...)}
 	model = bytes(bytes(nil, 7, nested(append(levels, levels[1]), initializer, quantised...)), 8, integer(text(nil, 1, ""), 2, 21))
 	if got, err := Describe(strings.NewReader(string(model))); err != nil || !maps.Equal(got.AccuracyLevels, map[int64]int{0: 1, 4: 2}) || got.Opset != 21 || got.Parameters() != 2048 {
@@ -247,7 +247,7 @@ func TestDescribeDepth(t *testing.T) {
 	for range deepest - 1 {
 		graph = nested([][]byte{operator("", "If", nil, attribute("then_branch", 6, graph))}, initializer)
 	}
-	must.Equal(t, must.Get(Describe(strings.NewReader(string(bytes(nil, 7, graph)))))(t).Parameters(), 2)
+	valuetest.DeepEqual(t, valuetest.Must(Describe(strings.NewReader(string(bytes(nil, 7, graph))))).Parameters(), 2)
 	graph = nested([][]byte{operator("", "If", nil, attribute("then_branch", 6, graph))}, initializer)
-	must.Fail(t, must.Err(Describe(strings.NewReader(string(bytes(nil, 7, graph))))), "…graphs in graphs…")
+	valuetest.ErrorText(t, valuetest.Error(Describe(strings.NewReader(string(bytes(nil, 7, graph))))), "…graphs in graphs…")
 }

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func generate(t *testing.T, name, precision string) []byte {
 	t.Helper()
-	return must.Get(Generate(name, precision))(t)
+	return valuetest.Must(Generate(name, precision))
 }
 
 // TestGolden freezes the bytes: a hash of a model in a store must mean the same for ever.
@@ -37,7 +37,7 @@ func TestGolden(t *testing.T) {
 	for _, name := range Names() {
 		for _, precision := range Precisions() {
 			got := fmt.Sprintf("%x", sha256.Sum256(generate(t, name, precision)))
-			must.Equal(t, got, golden[name+" "+precision], name+" "+precision)
+			valuetest.DeepEqual(t, got, golden[name+" "+precision], name+" "+precision)
 		}
 	}
 }
@@ -75,14 +75,14 @@ func TestStructure(t *testing.T) {
 				t.Errorf("operator sets %v", sets)
 			}
 			g := m.sub(t, 7)[0]
-			must.Equal(t, g.text(2), c.name, "graph")
-			must.Equal(t, values(t, g.sub(t, 11)), c.inputs, "inputs")
-			must.Equal(t, values(t, g.sub(t, 12)), c.outputs, "outputs")
+			valuetest.DeepEqual(t, g.text(2), c.name, "graph")
+			valuetest.DeepEqual(t, values(t, g.sub(t, 11)), c.inputs, "inputs")
+			valuetest.DeepEqual(t, values(t, g.sub(t, 12)), c.outputs, "outputs")
 			var ops []string
 			for _, n := range g.sub(t, 1) {
 				ops = append(ops, n.text(4))
 			}
-			must.Equal(t, ops, c.nodes, "nodes")
+			valuetest.DeepEqual(t, ops, c.nodes, "nodes")
 		})
 	}
 }
@@ -215,7 +215,7 @@ func binaryFloat(bits uint16, exponentBits, fractionBits int) float64 {
 
 func TestAliases(t *testing.T) {
 	for alias, canonical := range map[string]string{"half": "fp16", "float32": "fp32", "bfloat16": "bf16", "FP64": "fp64", "tf32": "fp32"} {
-		must.Equal(t, string(generate(t, "add", alias)), string(generate(t, "add", canonical)), alias, canonical)
+		valuetest.DeepEqual(t, string(generate(t, "add", alias)), string(generate(t, "add", canonical)), alias, canonical)
 	}
 }
 

@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRuntime: onnxruntime loads every model, at several sizes, and gives what numpy gives.
 func TestRuntime(t *testing.T) {
-	interpreter, dir := must.Python(t, "onnxruntime", "onnxruntime, numpy"), t.TempDir()
+	interpreter, dir := valuetest.Python(t, "onnxruntime", "onnxruntime, numpy"), t.TempDir()
 	want := map[string]string{}
 	for _, name := range Names() {
 		for _, precision := range Precisions() {
 			file := name + "." + precision + ".onnx"
-			must.Do(t, os.WriteFile(filepath.Join(dir, file), generate(t, name, precision), 0o600))
+			valuetest.OK(t, os.WriteFile(filepath.Join(dir, file), generate(t, name, precision), 0o600))
 			want[file] = "ok"
 			if precision == "bf16" {
 				want[file] = "not implemented" // on a CPU
@@ -26,10 +26,10 @@ func TestRuntime(t *testing.T) {
 	}
 	cmd := exec.Command(interpreter, filepath.Join("testdata", "check.py"), dir)
 	cmd.Stderr = os.Stderr
-	out := must.Get(cmd.Output())(t)
+	out := valuetest.Must(cmd.Output())
 	for line := range strings.Lines(string(out)) {
 		file, got, _ := strings.Cut(strings.TrimSpace(line), " ")
-		must.Equal(t, got, want[file], file)
+		valuetest.DeepEqual(t, got, want[file], file)
 		delete(want, file)
 	}
 	if len(want) > 0 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // outputs are what processes wrote on standard output, one after the other.
@@ -256,7 +256,7 @@ func TestCheck(t *testing.T) {
 		{(&ExtractRule{Name: "accuracy", Better: "lower"}).CheckBetter(), "for accuracy, higher is better"},
 		{(&ExtractRule{Name: "loss", Better: "lower"}).CheckBetter(), "<nil>"},
 	} {
-		must.Equal(t, fmt.Sprint(c.err), c.want)
+		valuetest.DeepEqual(t, fmt.Sprint(c.err), c.want)
 	}
 }
 
@@ -301,5 +301,5 @@ func TestBlame(t *testing.T) {
 		last = rule
 		cancel()
 	})
-	must.Equal(t, last, 0, "rule")
+	valuetest.DeepEqual(t, last, 0, "rule")
 }

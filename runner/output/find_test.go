@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func write(t *testing.T, text string, path ...string) string {
 	t.Helper()
 	name := filepath.Join(path...)
-	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o777))
-	must.Do(t, os.WriteFile(name, []byte(text), 0o666))
+	valuetest.OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	valuetest.OK(t, os.WriteFile(name, []byte(text), 0o666))
 	return name
 }
 
@@ -32,7 +32,7 @@ func left(t *testing.T, r ArtifactRules, run func(runDir string)) (names []strin
 		if found.File == "" {
 			continue
 		}
-		file := must.Get(found.Open())(t)
+		file := valuetest.Must(found.Open())
 		_ = file.Close()
 	}
 	return names
@@ -47,13 +47,13 @@ func TestFind(t *testing.T) {
 	}
 	kept := write(t, "before", dir, "kept.json")
 	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	must.Do(t, os.Chtimes(kept, at, at))
+	valuetest.OK(t, os.Chtimes(kept, at, at))
 	r := ArtifactRules{Patterns: []string{"*.json", "out", "{run_dir}/t*", "again.json", "none"}, Dir: dir, RunDir: "{run_dir}", Limit: 100}
 	got := left(t, r, func(runDir string) {
 		write(t, "after!", dir, "again.json")
 		write(t, "before", dir, "same.json") // the same bytes once more
 		write(t, "before", dir, "kept.json") // and with the time that it had
-		must.Do(t, os.Chtimes(kept, at, at))
+		valuetest.OK(t, os.Chtimes(kept, at, at))
 		write(t, "after", dir, "out/deep/new")
 		write(t, "after", dir, "out/deep/again")
 		write(t, "trace", runDir, "trace.json")
@@ -63,7 +63,7 @@ func TestFind(t *testing.T) {
 	if runtime.GOOS != "linux" { // whose files say when they were changed, whatever their time of modification
 		want = slices.Delete(want, 1, 2)
 	}
-	must.Equal(t, got, want)
+	valuetest.DeepEqual(t, got, want)
 }
 
 // TestLinksToOld: what a run links is not what it has written: a file of before stays where it is. New files are found behind a link too.
@@ -73,22 +73,22 @@ func TestLinksToOld(t *testing.T) {
 	write(t, "before", elsewhere, "deep/f")
 	write(t, "before", dir, "out/replaced")
 	at := time.Now().Add(-time.Hour)
-	must.Do(t, os.Chtimes(old, at, at))
+	valuetest.OK(t, os.Chtimes(old, at, at))
 	time.Sleep(2 * tick)
 	r := ArtifactRules{Patterns: []string{"out/dlink/f", "out/*/deep", "out/hard", "out/replaced", "out/new*", "out/dlink/made", "{run_dir}"}, Dir: dir, RunDir: "{run_dir}", Limit: 100}
 	got := left(t, r, func(runDir string) {
 		link := func(how func(string, string) error, to string, path ...string) {
-			must.Do(t, how(to, filepath.Join(path...)))
+			valuetest.OK(t, how(to, filepath.Join(path...)))
 		}
 		link(os.Symlink, elsewhere, dir, "out/dlink")
 		link(os.Link, old, dir, "out/hard")
 		link(os.Link, old, runDir, "hard")
-		must.Do(t, os.Remove(filepath.Join(dir, "out/replaced")))
+		valuetest.OK(t, os.Remove(filepath.Join(dir, "out/replaced")))
 		link(os.Link, old, dir, "out/replaced")
 		write(t, "made", elsewhere, "made")
 		link(os.Link, write(t, "twice", dir, "out/new1"), dir, "out/new2")
 	})
-	must.Equal(t, got, []string{"out/new1 5", "out/new2 5", "out/dlink/made 4"})
+	valuetest.DeepEqual(t, got, []string{"out/new1 5", "out/new2 5", "out/dlink/made 4"})
 }
 
 // TestOneName: a file that two patterns find is one, each file has a path of its own, and links lead nowhere.
@@ -101,7 +101,7 @@ func TestOneName(t *testing.T) {
 		write(t, "2", "run_dir/t")
 		write(t, "3", runDir, "t")
 		write(t, "4", beside, "b")
-		must.Do(t, os.Symlink("/etc/passwd", "o/link"))
+		valuetest.OK(t, os.Symlink("/etc/passwd", "o/link"))
 	})
 	if want := []string{"o/a 1", "run_dir/t 1", "run_dir/t~2 1"}; len(got) < 3 || !slices.Equal(got[:3], want) {
 		t.Errorf("%q, want %q", got, want)
@@ -121,7 +121,7 @@ func TestTooMany(t *testing.T) {
 		write(t, "", dir, fmt.Sprintf("%06d", i))
 	}
 	got := left(t, ArtifactRules{Patterns: []string{dir}, Limit: 100}, func(string) {
-		must.Do(t, os.Remove(filepath.Join(dir, "000000")))
+		valuetest.OK(t, os.Remove(filepath.Join(dir, "000000")))
 		write(t, "", dir, "new")
 		write(t, "", dir, "newer")
 	})

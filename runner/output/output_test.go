@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestCompare(t *testing.T) {
@@ -79,7 +79,7 @@ func alike(a, b Errors) bool {
 
 // TestNumPy: arrays of every type that is read are what NumPy wrote, and errors are those that NumPy computes.
 func TestNumPy(t *testing.T) {
-	python := must.Python(t, "python", "numpy")
+	python := valuetest.Python(t, "python", "numpy")
 	dir := t.TempDir()
 	const program = `
 import json, sys
@@ -107,10 +107,10 @@ for n, scale in ((10, 1), (1000, 1e-3), (100000, 1e6)):
                    int(np.sum(~np.isclose(got, want, rtol=1e-3, atol=1e-6)))])
 json.dump([out, errors], sys.stdout)
 `
-	said := must.Get(exec.Command(python, "-c", program, dir).Output())(t)
+	said := valuetest.Must(exec.Command(python, "-c", program, dir).Output())
 	var texts [][]string
 	var errors [][]float64
-	must.Do(t, json.Unmarshal(said, &[]any{&texts, &errors}))
+	valuetest.OK(t, json.Unmarshal(said, &[]any{&texts, &errors}))
 	for i, want := range texts {
 		a := readFile(t, filepath.Join(dir, fmt.Sprintf("%d.npy", i)))
 		for k, v := range a.Values {
@@ -138,7 +138,7 @@ json.dump([out, errors], sys.stdout)
 
 func readFile(t *testing.T, path string) Array {
 	t.Helper()
-	file := must.Get(os.Open(path))(t)
+	file := valuetest.Must(os.Open(path))
 	defer file.Close()
 	a, err := readNPY(file, 0)
 	if err != nil {
@@ -176,7 +176,7 @@ func TestRead(t *testing.T) {
 		got, err := Read(strings.NewReader(c.text), c.format, 0)
 		switch {
 		case c.err != "":
-			must.Fail(t, err, c.err, c.format, c.text)
+			valuetest.ErrorText(t, err, c.err, c.format, c.text)
 		case err != nil || !slices.Equal(got.Shape, c.want.Shape) || !slices.EqualFunc(got.Values, c.want.Values, func(a, b float64) bool { return a == b || same(a, b) }):
 			t.Errorf("%s %q: got %v, %v, want %v", c.format, c.text, got, err, c.want)
 		}
@@ -219,18 +219,18 @@ func FuzzRead(f *testing.F) {
 		for _, n := range a.Shape {
 			size *= n
 		}
-		must.Equal(t, min(size, maxCompared), len(a.Values), "shape", a.Shape)
+		valuetest.DeepEqual(t, min(size, maxCompared), len(a.Values), "shape", a.Shape)
 	})
 }
 
 func TestPositions(t *testing.T) {
-	must.Equal(t, positions(5, 3), []int{0, 1, 2, 3, 4})
+	valuetest.DeepEqual(t, positions(5, 3), []int{0, 1, 2, 3, 4})
 	size := 3*maxCompared + 17
 	a, b := positions(size, 1), positions(size, 2)
 	if len(a) != maxCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
 		t.Errorf("%d positions from %d to %d", len(a), a[0], a[len(a)-1])
 	}
-	must.Equal(t, a, positions(size, 1), "one seed gave two samples")
+	valuetest.DeepEqual(t, a, positions(size, 1), "one seed gave two samples")
 }
 
 // TestSamples: of a large output the same values are kept, in whatever format and order it was written.
@@ -251,7 +251,7 @@ func TestSamples(t *testing.T) {
 	}
 	for name, file := range map[string][]byte{"npy": c, "npy fortran": fortran, "text": text} {
 		format, _, _ := strings.Cut(name, " ")
-		must.Equal(t, must.Get(Read(bytes.NewReader(file), format, seed))(t).Values, want, name)
+		valuetest.DeepEqual(t, valuetest.Must(Read(bytes.NewReader(file), format, seed)).Values, want, name)
 	}
 	if _, err := Read(bytes.NewReader(c[:len(c)-1]), "npy", seed); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("ends after %d of %d values", size-1, size)) {
 		t.Errorf("a file that lacks a byte: %v", err)

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestConfigHash: what the command line decided is another configuration than what a benchmark may decide.
@@ -43,9 +43,9 @@ func TestConfigHashIsFrozen(t *testing.T) {
 			"200b87656c3c3b260a6435afaf8aadbb9f244929718622e0dc2b48cd60b10977",
 		},
 	} {
-		s := must.Get(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
+		s := valuetest.Must(sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{}))
 		for i := range s.Points {
-			must.Equal(t, configHash(&s.Points[i]), want[i], "point", i, text)
+			valuetest.DeepEqual(t, configHash(&s.Points[i]), want[i], "point", i, text)
 		}
 	}
 }
@@ -102,9 +102,9 @@ func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
 func TestCachedBytecode(t *testing.T) {
 	dir := t.TempDir()
 	source, cached := filepath.Join(dir, "m.py"), filepath.Join(dir, "__pycache__", "m.cpython-312.pyc")
-	must.Do(t, os.Mkdir(filepath.Dir(cached), 0o700))
+	valuetest.OK(t, os.Mkdir(filepath.Dir(cached), 0o700))
 	for _, path := range []string{source, cached} {
-		must.Do(t, os.WriteFile(path, nil, 0o600))
+		valuetest.OK(t, os.WriteFile(path, nil, 0o600))
 	}
 	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{Root: t.TempDir()}, {Root: t.TempDir()}}})
 	around := time.Now()
@@ -113,7 +113,7 @@ func TestCachedBytecode(t *testing.T) {
 	if !targets.isOverwritten(sub, read) {
 		t.Error("bytecode whose source a build has written is not overwritten")
 	}
-	must.Do(t, os.Remove(source))
+	valuetest.OK(t, os.Remove(source))
 	if targets.isOverwritten(sub, read) {
 		t.Error("bytecode whose source no build has written is overwritten")
 	}
@@ -123,8 +123,8 @@ func TestCachedBytecode(t *testing.T) {
 func TestCheckOutput(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	must.Do(t, os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600))
-	must.Do(t, os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")))
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "a"), []byte("x"), 0o600))
+	valuetest.OK(t, os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "link")))
 	for _, c := range []struct {
 		stdin, stdout string
 		setup         []string
@@ -141,7 +141,7 @@ func TestCheckOutput(t *testing.T) {
 		{"", ".", nil, "is a folder"},
 	} {
 		err := checkOutput(&task.Spec{Launch: task.Launch{Dir: dir, Stdin: c.stdin, Stdout: c.stdout, Hooks: task.Hooks{Setup: c.setup}}})
-		must.Fail(t, err, "…"+c.want+"…", c)
+		valuetest.ErrorText(t, err, "…"+c.want+"…", c)
 	}
 }
 
@@ -175,17 +175,17 @@ func TestSameFile(t *testing.T) {
 		if _, err := h.sha256(path); (err == nil) != (infoOf(path) != nil) {
 			t.Fatal(err)
 		}
-		must.Do(t, c.do())
-		must.Equal(t, h.forgetChanged(), c.changed, c.name)
+		valuetest.OK(t, c.do())
+		valuetest.DeepEqual(t, h.forgetChanged(), c.changed, c.name)
 	}
 }
 
 // TestHashFile: a pipe is not waited for, and a device without an end is not read.
 func TestHashFile(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	must.Do(t, syscall.Mkfifo(pipe, 0o600))
+	valuetest.OK(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
-		must.Fail(t, must.Err(hashFile(path)), "…not a regular file…", path)
+		valuetest.ErrorText(t, valuetest.Error(hashFile(path)), "…not a regular file…", path)
 	}
-	must.Equal(t, len(must.Get(hashFile(os.Args[0]))(t)), 64)
+	valuetest.DeepEqual(t, len(valuetest.Must(hashFile(os.Args[0]))), 64)
 }

@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // bench is a folder with a model, a cache, and a Python that has what it is said to have.
@@ -53,7 +53,7 @@ func (b *bench) python(packages string) {
 
 func (b *bench) write(name string, content []byte, mode os.FileMode) {
 	b.Helper()
-	must.Do(b, os.WriteFile(name, content, mode))
+	valuetest.OK(b, os.WriteFile(name, content, mode))
 }
 
 const everyTool = `{"onnx": "1.2", "onnxruntime": "3.4"}`
@@ -61,7 +61,7 @@ const everyTool = `{"onnx": "1.2", "onnxruntime": "3.4"}`
 // foreign is a model that is none of those that NeuroLens makes, for the name of its producer.
 func foreign(t *testing.T, name, precision string) []byte {
 	t.Helper()
-	content := must.Get(onnx.Generate(name, precision))(t)
+	content := valuetest.Must(onnx.Generate(name, precision))
 	return []byte(strings.Replace(string(content), "neurolens", "neurolons", 1))
 }
 
@@ -71,7 +71,7 @@ func ok() task.Outcome { return task.Outcome{Status: schema.StatusOK} }
 func (b *bench) session(precisions string) (*Targets, []*Target) {
 	b.Helper()
 	text := "backend: onnxrt\nmodel: model.onnx\npython: ./python.sh\ngrid: {batch_size: [1, 2], precision: [" + precisions + "]}\n"
-	s := must.Get(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{}))(b)
+	s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{}))
 	targets := New(Options{Sweep: s, Sides: []Side{{}}, Version: "9.9"})
 	var all []*Target
 	for i := range s.Points {
@@ -84,7 +84,7 @@ func (b *bench) target(targets *Targets, p *sweep.Point) *Target {
 	b.Helper()
 	sub := Subject{Point: p}
 	t := targets.Fresh(b.Context(), sub)
-	must.Do(b, targets.Convert(b.Context(), Builder{Run: b.run, Observe: func(Subject, []string) {}}, sub, t))
+	valuetest.OK(b, targets.Convert(b.Context(), Builder{Run: b.run, Observe: func(Subject, []string) {}}, sub, t))
 	return t
 }
 
@@ -112,7 +112,7 @@ func refused(t *Target) string {
 // TestGeneratedModelInEveryPrecision: a file that model gen made is made in the other precisions by it, without any tool. It
 // stays the same model to a point and a store; what was run is in what was applied.
 func TestGeneratedModelInEveryPrecision(t *testing.T) {
-	source := must.Get(onnx.Generate("tiny_linear", "fp32"))(t)
+	source := valuetest.Must(onnx.Generate("tiny_linear", "fp32"))
 	b := newBench(t, source, "{}")
 	_, targets := b.session("fp64, fp32, tf32, fp16, bf16, int8")
 	if len(targets) != 12 || len(b.calls) > 0 {
@@ -170,12 +170,12 @@ func TestConvertedOnce(t *testing.T) {
 				t.Errorf("%s: the worker is not told of %s", what, path)
 			}
 		}
-		must.Equal(t, len(b.calls), calls, what)
+		valuetest.DeepEqual(t, len(b.calls), calls, what)
 		return path
 	}
 	session, targets := b.session("fp32, fp16")
 	path := check("first", 1, targets)
-	must.Equal(t, filepath.Dir(path), filepath.Join(b.cache, "neurolens", "models"), "it lies at", path)
+	valuetest.DeepEqual(t, filepath.Dir(path), filepath.Join(b.cache, "neurolens", "models"), "it lies at", path)
 	if c := b.calls[0]; !slices.Equal(c[len(c)-4:len(c)-2], []string{"onnxruntime", "fp16"}) || c[len(c)-2] != absolute(t, "model.onnx") {
 		t.Errorf("command %q", c[3:])
 	}
@@ -192,7 +192,7 @@ func TestConvertedOnce(t *testing.T) {
 	b.write(path, []byte("damaged again"), 0o600)
 	again := b.target(session, targets[0].Point)
 	check("damaged meanwhile", 3, []*Target{again})
-	must.Do(t, os.Remove(path))
+	valuetest.OK(t, os.Remove(path))
 	check("removed meanwhile", 4, []*Target{b.target(session, targets[0].Point)})
 
 	b.python(`{"onnx": "1.3", "onnxruntime": "3.4"}`)
@@ -210,7 +210,7 @@ func TestConvertedOnce(t *testing.T) {
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()
-	path = must.Get(filepath.Abs(path))(t)
+	path = valuetest.Must(filepath.Abs(path))
 	return path
 }
 
@@ -235,7 +235,7 @@ func TestBrokenConverter(t *testing.T) {
 		}, "unsupported in setup, not_applied: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2 left it in fp32: use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"},
 		"nothing": {func(*bench, string) task.Outcome { return ok() }, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: its precision is not known"},
 		"gone": {func(b *bench, to string) task.Outcome {
-			must.Do(b, os.Remove(to))
+			valuetest.OK(b, os.Remove(to))
 			return ok()
 		}, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: "},
 	} {
@@ -251,7 +251,7 @@ func TestBrokenConverter(t *testing.T) {
 				t.Errorf("%s, %s: %s\nwant %s", name, target.Point.Precision, got, want)
 			}
 		}
-		must.Equal(t, len(b.calls), 1, name)
+		valuetest.DeepEqual(t, len(b.calls), 1, name)
 		if drafts, _ := filepath.Glob(filepath.Join(b.cache, "neurolens", "models", draftPrefix+"*")); len(drafts) > 0 {
 			t.Errorf("%s: left: %q", name, drafts)
 		}
@@ -303,11 +303,11 @@ func TestNoCache(t *testing.T) {
 	if got := refused(targets[0]); !strings.HasPrefix(got, "error in build, convert: s.yaml:2: converting model.onnx to fp16: making a folder for it: ") || !strings.HasSuffix(got, "; XDG_CACHE_HOME sets another") {
 		t.Error(got)
 	}
-	must.Do(t, os.Remove(filepath.Join(b.cache, "neurolens")))
-	m := must.Get(openModels())(t)
+	valuetest.OK(t, os.Remove(filepath.Join(b.cache, "neurolens")))
+	m := valuetest.Must(openModels())
 	old, oldErr := m.draft()
 	young, youngErr := m.draft()
-	must.Do(t, errors.Join(oldErr, youngErr, os.Chtimes(old, time.Time{}, time.Now().Add(-2*forgotten))))
+	valuetest.OK(t, errors.Join(oldErr, youngErr, os.Chtimes(old, time.Time{}, time.Now().Add(-2*forgotten))))
 	if _, err := openModels(); err != nil || infoOf(old) != nil || infoOf(young) == nil {
 		t.Errorf("%v; the old one is there: %v, the young one: %v", err, infoOf(old), infoOf(young))
 	}
@@ -328,7 +328,7 @@ func external(locations ...string) []byte {
 func TestExternalData(t *testing.T) {
 	model := external("w.bin", "shards/2.bin", "./w.bin")
 	b := newBench(t, model, "{}")
-	must.Do(t, os.Mkdir("shards", 0o700))
+	valuetest.OK(t, os.Mkdir("shards", 0o700))
 	write := func(first, second string) string {
 		b.write("w.bin", []byte(first), 0o600)
 		b.write("shards/2.bin", []byte(second), 0o600)
@@ -373,7 +373,7 @@ func TestExternalDataInPlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, external(c.location), "{}")
 			b.write(outside, []byte("numbers"), 0o600)
-			must.Do(t, c.make())
+			valuetest.OK(t, c.make())
 			_, all := b.session("fp32")
 			if got := refused(all[0]); (got == "") != (c.want == "") || !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
 				t.Errorf("%q, want %q", got, c.want)
@@ -403,7 +403,7 @@ func TestDescribed(t *testing.T) {
 		}
 	}
 	text := "backend: onnxrt\nmodel: builtin:tiny_linear\npython: ./python.sh\ngrid: {precision: [int8]}\n"
-	s := must.Get(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{}))(t)
+	s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{}))
 	got := b.target(New(Options{Sweep: s, Sides: []Side{{}}}), &s.Points[0])
 	if got.Facts["model.weights.int8"] != "4096" || got.Facts["model.parameters"] != "4160" {
 		t.Errorf("%s; %v", refused(got), got.Facts)
@@ -413,18 +413,18 @@ func TestDescribed(t *testing.T) {
 // TestInputFiles: the files of inputs and the libraries of a session are facts, and one that changes is seen like a changed
 // model; one that is not there refuses the point.
 func TestInputFiles(t *testing.T) {
-	model := must.Get(onnx.Generate("add", "fp32"))(t)
+	model := valuetest.Must(onnx.Generate("add", "fp32"))
 	b := newBench(t, model, "{}")
 	b.write("a.npy", []byte("one"), 0o600)
 	b.write("ops.so", []byte("lib"), 0o600)
-	s := must.Get(sweep.Read("s.yaml", strings.NewReader(`
+	s := valuetest.Must(sweep.Read("s.yaml", strings.NewReader(`
 backend: onnxrt
 model: model.onnx
 python: ./python.sh
 inputs: {a: "{f}.npy", b: 2}
 session: {custom_ops_library: ops.so}
 grid: {f: [a, c]}
-`), sweep.Overrides{}))(t)
+`), sweep.Overrides{}))
 	targets := New(Options{Sweep: s, Sides: []Side{{}}})
 	hashes := func() map[string]string {
 		facts := maps.Clone(b.target(targets, &s.Points[0]).Facts)
@@ -432,7 +432,7 @@ grid: {f: [a, c]}
 		return facts
 	}
 	want := map[string]string{"inputs.sha256.a.npy": hashOf([]byte("one")), "session.sha256.ops.so": hashOf([]byte("lib"))}
-	must.Equal(t, hashes(), want, "facts")
+	valuetest.DeepEqual(t, hashes(), want, "facts")
 	if got, want := refused(b.target(targets, &s.Points[1])), "error in setup, model: s.yaml:3: inputs.a: c.npy: no such file or directory"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

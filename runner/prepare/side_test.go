@@ -7,17 +7,17 @@ import (
 	"slices"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestAbsent: what a point needs and one side lacks. What both lack is left to the launch, which says it better.
 func TestAbsent(t *testing.T) {
 	base, head := t.TempDir(), t.TempDir()
 	for _, path := range []string{filepath.Join(base, "both"), filepath.Join(head, "both"), filepath.Join(head, "new"), filepath.Join(head, "dir", "in")} {
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, nil, 0o755))
+		valuetest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		valuetest.OK(t, os.WriteFile(path, nil, 0o755))
 	}
 	s := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{Name: "base", Dir: base}, {Name: "head", Dir: head}}})
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestAbsent(t *testing.T) {
 		if c.want != "" {
 			want = c.want + " does not exist on side base"
 		}
-		must.Equal(t, got, want, name)
+		valuetest.DeepEqual(t, got, want, name)
 		if err := s.absent(&c.point, 1); err != nil {
 			t.Errorf("%s: head: %v", name, err)
 		}
@@ -76,7 +76,7 @@ func TestReplacePaths(t *testing.T) {
 		"/home/me/tre":                       "/home/me/tre",
 		"/home/me/tree.old":                  "/home/me/tree.old",
 	} {
-		must.Equal(t, s.replacePaths(text, func(_, below string) string { return "<" + below + ">" }), want, text)
+		valuetest.DeepEqual(t, s.replacePaths(text, func(_, below string) string { return "<" + below + ">" }), want, text)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestReplacePaths(t *testing.T) {
 func TestEnviron(t *testing.T) {
 	user, base, head := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, path := range []string{user + "/lib", user + "/.venv", base + "/lib", user + "/new", head + "/new"} {
-		must.Do(t, os.MkdirAll(path, 0o700))
+		valuetest.OK(t, os.MkdirAll(path, 0o700))
 	}
 	targets := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{
 		{Name: "base", Dir: base, Root: base, Trees: []string{user}}, {Name: "head", Dir: head, Root: head, Trees: []string{user}},
@@ -105,9 +105,9 @@ func TestEnviron(t *testing.T) {
 			"PATH=" + root + "/lib:" + root + "/.venv:" + user + "/.venv", "SET=1",
 		}
 		slices.Sort(got)
-		must.Equal(t, got, want, "side", i)
+		valuetest.DeepEqual(t, got, want, "side", i)
 	}
-	must.Do(t, os.Mkdir(base+"/.venv", 0o700))
+	valuetest.OK(t, os.Mkdir(base+"/.venv", 0o700))
 	if got, want := targets.environ(1, nil), "PATH="+head+"/lib:"+head+"/.venv:"+user+"/.venv"; !slices.Contains(got, want) {
 		t.Errorf("after a build of the base: %q, want %q", got, want)
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // quiet is a machine that is fine to measure on, but for what nobody can know.
@@ -135,7 +135,7 @@ func TestAdvise(t *testing.T) {
 		if a.State != c.state || a.Value != c.value || !strings.HasPrefix(remedy, c.remedy) || (remedy == "") != (c.remedy == "") {
 			t.Errorf("%s with %s: %+v, want %s", c.check, c.facts, a, c.remedy)
 		}
-		must.Equal(t, a.Why == "", a.State == StateOK, c.check, c.facts, a.Why)
+		valuetest.DeepEqual(t, a.Why == "", a.State == StateOK, c.check, c.facts, a.Why)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestAdviseKnowsWhatReadReads(t *testing.T) {
 		"throttling": StateAdvice, "battery": StateOK, "virtualization": StateAdvice, "steal": StateAdvice,
 		"cpu_limit": StateAdvice, "memory_limit": StateAdvice, "affinity": StateAdvice,
 	}
-	must.Equal(t, got, want)
+	valuetest.DeepEqual(t, got, want)
 }
 
 func TestWarnings(t *testing.T) {
@@ -255,7 +255,7 @@ func TestWarnings(t *testing.T) {
 		if c.devices != "" {
 			devices = []string{c.devices}
 		}
-		must.Equal(t, strings.Join(Warnings(env, pairs(c.facts), devices), " "), c.want, c)
+		valuetest.DeepEqual(t, strings.Join(Warnings(env, pairs(c.facts), devices), " "), c.want, c)
 	}
 	if got := Warnings(schema.Env{}, map[string]string{"load.1m": "99"}, nil); len(got) > 0 {
 		t.Errorf("a load on unknown processors: %v", got)
@@ -287,7 +287,7 @@ func TestBetween(t *testing.T) {
 		{"gpu.0.foreign=none;gpu.0.clock_sm=5", "gpu.0.foreign=none;gpu.0.clock_sm=9", "gpu.0.foreign=none;gpu.0.clock_sm=5"},
 		{"gpu.0.foreign=none", "gpu.watch=timeout", "gpu.0.foreign=none;gpu.watch=timeout"},
 	} {
-		must.Equal(t, Between(pairs(c[0]), pairs(c[1])), pairs(c[2]), "between", c[0], c[1])
+		valuetest.DeepEqual(t, Between(pairs(c[0]), pairs(c[1])), pairs(c[2]), "between", c[0], c[1])
 	}
 }
 
@@ -337,7 +337,7 @@ func TestForeign(t *testing.T) {
 		{[]int{99, 20, 11, 20}, "20 99"}, // 99 is an id of another container
 		{[]int{30, 40}, "30 40"},
 	} {
-		must.Equal(t, foreign(root, c.pids, 10), c.want, c.pids)
+		valuetest.DeepEqual(t, foreign(root, c.pids, 10), c.want, c.pids)
 	}
 }
 

@@ -9,17 +9,17 @@ import (
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestNoUndefinedFunctions: functions.h has all functions that the binding calls, also those of a newer version of it. So a program
 // starts when all symbols have to be found at once.
 func TestNoUndefinedFunctions(t *testing.T) {
 	bindNVML("libof-no-such-driver.so") // is linked in
-	program := must.Get(os.Executable())(t)
-	file := must.Get(elf.Open(program))(t)
+	program := valuetest.Must(os.Executable())
+	file := valuetest.Must(elf.Open(program))
 	defer file.Close()
-	for _, s := range must.Get(file.DynamicSymbols())(t) {
+	for _, s := range valuetest.Must(file.DynamicSymbols()) {
 		if strings.HasPrefix(s.Name, "nvml") {
 			t.Errorf("%s is a dynamic symbol of the program", s.Name)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestChildThatMisbehaves(t *testing.T) {
@@ -204,6 +204,6 @@ func FuzzAMD(f *testing.F) {
 				t.Errorf("%s = %q, missing %q", name, value, facts.missing[name])
 			}
 		}
-		must.Equal(t, facts.known["gpu.count"] == "", facts.missing["gpu"] == absent, "known", facts.known, facts.missing)
+		valuetest.DeepEqual(t, facts.known["gpu.count"] == "", facts.missing["gpu"] == absent, "known", facts.known, facts.missing)
 	})
 }

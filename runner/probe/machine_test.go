@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestFingerprint(t *testing.T) {
@@ -24,7 +24,7 @@ func TestFingerprint(t *testing.T) {
 		{"---", "1", 1, nil, "unknown-1c-1g"},
 	} {
 		got := fingerprint(c.cpu, c.cores, c.memory, c.devices)
-		must.Equal(t, got[:len(got)-9], c.want, c.cpu, got)
+		valuetest.DeepEqual(t, got[:len(got)-9], c.want, c.cpu, got)
 	}
 	if got, want := fingerprint("AMD EPYC", "2", 24*gib, []string{h100}), "epyc-2c-24g-1xh100-80gb-hbm3-"+goldenDigits; got != want {
 		t.Errorf("fingerprint changed: %s, want %s", got, want)
@@ -52,7 +52,7 @@ func TestMemoryClassForgivesReservedMemory(t *testing.T) {
 		{1900, 2},
 		{500, 1},
 	} {
-		must.Equal(t, memoryClass(c.visible*mib), c.want, c.visible)
+		valuetest.DeepEqual(t, memoryClass(c.visible*mib), c.want, c.visible)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestMachineIsOnlyNamedWhenItsPartsAreKnown(t *testing.T) {
 const saltedID = "4aa14b352aa4c0eeb71a4deacddb22c1"
 
 func TestHostID(t *testing.T) {
-	must.Equal(t, must.Get(hostID(tree(server)))(t), saltedID)
+	valuetest.DeepEqual(t, valuetest.Must(hostID(tree(server))), saltedID)
 	for _, text := range []string{"", "uninitialized\n"} {
 		if id, err := hostID(tree(map[string]string{"etc/machine-id": text})); err == nil || reason(err) != absent {
 			t.Errorf("machine-id %q: %s, %v", text, id, err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestMaskArguments: secrets are hidden however they are given, and what only looks like one stays.
@@ -33,7 +33,7 @@ func TestMaskArguments(t *testing.T) {
 		{[]string{"sh", "-c", "curl -u me:pw -H 'Cookie: a=b' https://host/x"}, []string{"sh", "-c", "curl -u me:<hidden> -H 'Cookie: <hidden>' https://host/x"}},
 		{[]string{"./x", "correct-horse-battery"}, []string{"./x", "<hidden>"}},
 	} {
-		must.Equal(t, mask.Arguments(c.given), c.want, c.given)
+		valuetest.DeepEqual(t, mask.Arguments(c.given), c.want, c.given)
 	}
 	for _, line := range []string{
 		"--tokens 128", "--max-tokens=256", "--max-token 12", "--key-size 8", "tokenizer=gpt2", "--tokenizer gpt2", "--pad-token <pad>", "--eos_token=</s>",
@@ -43,8 +43,8 @@ func TestMaskArguments(t *testing.T) {
 		"metric a: /etc/passwd: the process did not write it", "docker run -u 1000:1000 image", "python3 -u x.py", "--user name", "fortune cookie",
 	} {
 		given := strings.Fields(line)
-		must.Equal(t, mask.Arguments(given), given)
-		must.Equal(t, mask.Text(line), line)
+		valuetest.DeepEqual(t, mask.Arguments(given), given)
+		valuetest.DeepEqual(t, mask.Text(line), line)
 	}
 }
 
@@ -87,6 +87,6 @@ func TestRedact(t *testing.T) {
 		if !kept {
 			expected = redacted
 		}
-		must.Equal(t, got, expected, fact)
+		valuetest.DeepEqual(t, got, expected, fact)
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // fakeDriver compiles the library of testdata.
 func fakeDriver(t *testing.T, flags ...string) string {
 	t.Helper()
-	must.Program(t, "gcc")
+	valuetest.Program(t, "gcc")
 	path := filepath.Join(t.TempDir(), "libfakenvml.so")
 	run(t, ".", "gcc", append(flags, "-shared", "-fPIC", "-o", path, "testdata/fakenvml.c")...)
 	return path
@@ -46,11 +46,11 @@ func TestDriverSaysWhatThereIs(t *testing.T) {
 	}
 	want["gpu.1.throttle"] = "power_cap hardware_thermal"
 	for name, value := range want {
-		must.Equal(t, devices.Facts[name], value, name)
+		valuetest.DeepEqual(t, devices.Facts[name], value, name)
 	}
-	must.Equal(t, len(devices.Facts), len(want), devices.Facts)
+	valuetest.DeepEqual(t, len(devices.Facts), len(want), devices.Facts)
 	for _, name := range []string{"gpu.0.ecc", "gpu.1.vbios", "gpu.0.power_limit_default", "gpu.0.foreign"} {
-		must.Equal(t, devices.Missing[name], unsupported, name)
+		valuetest.DeepEqual(t, devices.Missing[name], unsupported, name)
 	}
 	env := Read(t.Context(), Options{
 		Root: tree(server), Dir: t.TempDir(), GPU: func(context.Context) Devices { return devices },
@@ -74,7 +74,7 @@ func TestDriversThatLackSomething(t *testing.T) {
 		{"-DINIT=999", "gpu", unsupported},
 	} {
 		devices := queryChild(t.Context(), role, fakeDriver(t, c.flag))
-		must.Equal(t, devices.Missing[c.name], c.why, c.flag, c.name, devices.Facts)
+		valuetest.DeepEqual(t, devices.Missing[c.name], c.why, c.flag, c.name, devices.Facts)
 		if c.name != "gpu" && devices.Facts["gpu.0.name"] == "" {
 			t.Errorf("%s: the rest is missing too: %v", c.flag, devices)
 		}
@@ -113,7 +113,7 @@ func TestWatcher(t *testing.T) {
 		"gpu.0.processes": "0", "gpu.0.foreign": none, "gpu.1.processes": "3", "gpu.1.foreign": "1",
 		"gpu.1.throttle": "power_cap hardware_thermal", "gpu.0.throttled_power.total": "20001000", "gpu.count": "", "gpu.watch": "",
 	} {
-		must.Equal(t, before[name], want, name)
+		valuetest.DeepEqual(t, before[name], want, name)
 	}
 	facts := Between(before, w.Read())
 	for name := range facts {
@@ -163,7 +163,7 @@ func TestWatcherOfDriversThatFail(t *testing.T) {
 func TestWatcherSurvivesInterrupts(t *testing.T) {
 	w := watcher(t)
 	w.Read() // by now it listens
-	must.Do(t, w.child.cmd.Process.Signal(syscall.SIGINT))
+	valuetest.OK(t, w.child.cmd.Process.Signal(syscall.SIGINT))
 	if facts := w.Read(); facts["gpu.0.clock_sm"] != "345" {
 		t.Errorf("after an interrupt: %v", facts)
 	}

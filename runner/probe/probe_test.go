@@ -16,8 +16,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestMain lets the test binary be the process that asks the driver, and some that behave badly.
@@ -185,7 +185,7 @@ func TestReadKnowsAServer(t *testing.T) {
 		delete(got, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		must.Equal(t, got[name], want[name], name, env.Missing[name])
+		valuetest.DeepEqual(t, got[name], want[name], name, env.Missing[name])
 		delete(got, name)
 	}
 	if len(got) > 0 {
@@ -208,7 +208,7 @@ func checkColumns(t *testing.T, env schema.Env) {
 		{fmt.Sprint(env.GPUCount, env.GPUName, env.GitDirty), "<nil><nil>"},
 		{env.Missing["gpu"] + env.Missing["git.commit"], absent + absent},
 	} {
-		must.Equal(t, c[0], c[1])
+		valuetest.DeepEqual(t, c[0], c[1])
 	}
 }
 
@@ -224,7 +224,7 @@ func TestReadGivesReasons(t *testing.T) {
 	}
 	denied := readTree(t, refusing{tree(server), "proc/meminfo", fs.ErrPermission})
 	for _, name := range []string{"memory.total", "memory.swap", "machine"} {
-		must.Equal(t, denied.Missing[name], permission, name)
+		valuetest.DeepEqual(t, denied.Missing[name], permission, name)
 	}
 	for name := range denied.Missing {
 		if _, known := denied.Facts[name]; known {
@@ -268,7 +268,7 @@ func TestVolatileIsSmall(t *testing.T) {
 		"load.1m": "0.25", "psi.cpu_some_avg10": "1.5", "cpu.frequency": "2596.136", "cpu.temperature": "44.5",
 		"memory.swap_used": "3072", "cpu.throttles.total": "7", "cpu.steal.total": "50", "cpu.time.total": "2000",
 	}
-	must.Equal(t, volatile(tree(server)), want)
+	valuetest.DeepEqual(t, volatile(tree(server)), want)
 }
 
 func TestReadThisMachine(t *testing.T) {
@@ -294,13 +294,13 @@ func TestContainerOfVersion1Cgroups(t *testing.T) {
 		"cgroup.version": "1", "cgroup.memory_max": "1073741824", "cgroup.cpu_max": "max", "cgroup.cpuset": "0-3",
 		"container": "docker",
 	} {
-		must.Equal(t, env.Facts[name], want, name)
+		valuetest.DeepEqual(t, env.Facts[name], want, name)
 	}
 	env = readTree(t, tree(map[string]string{
 		"proc/self/cgroup":                           "4:memory:/\n",
 		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
 	}))
-	must.Equal(t, env.Facts["cgroup.memory_max"], unlimited)
+	valuetest.DeepEqual(t, env.Facts["cgroup.memory_max"], unlimited)
 }
 
 func TestVirtualization(t *testing.T) {
@@ -313,7 +313,7 @@ func TestVirtualization(t *testing.T) {
 		env := readTree(t, tree(map[string]string{
 			"proc/cpuinfo": "flags\t: " + c.flags + "\n", "sys/class/dmi/id/product_name": c.product,
 		}))
-		must.Equal(t, env.Facts["virtualization"], c.want, c)
+		valuetest.DeepEqual(t, env.Facts["virtualization"], c.want, c)
 	}
 }
 
@@ -334,11 +334,11 @@ func TestEnviron(t *testing.T) {
 	t.Parallel()
 	f := newFacts()
 	readEnviron([]string{"MY_API_TOKEN=abcd1234efgh", "LD_LIBRARY_PATH=/opt/abcd1234efgh/lib:/usr/lib", "OMP_SECRET_TOKEN=x", "LC_ALL=C", "MALLOC_ARENA_MAX=1", "MODE=slow"}, f)
-	must.Equal(t, f.known["env.LD_LIBRARY_PATH"], "/opt/<hidden>/lib:/usr/lib")
+	valuetest.DeepEqual(t, f.known["env.LD_LIBRARY_PATH"], "/opt/<hidden>/lib:/usr/lib")
 	if f.known["env.LC_ALL"] != "C" || f.known["env.MALLOC_ARENA_MAX"] != "1" || f.known["env.MODE"] != "" {
 		t.Errorf("%v", f.known)
 	}
-	must.Equal(t, f.known["env.OMP_SECRET_TOKEN"], "<hidden>")
+	valuetest.DeepEqual(t, f.known["env.OMP_SECRET_TOKEN"], "<hidden>")
 }
 
 // run runs a tool in dir, apart from any configuration of this machine.
@@ -348,7 +348,7 @@ func run(t *testing.T, dir, tool string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	return strings.TrimSpace(must.Run(t, cmd))
+	return strings.TrimSpace(valuetest.Run(t, cmd))
 }
 
 func gitFacts(t *testing.T, dir string) *facts {
@@ -360,11 +360,11 @@ func gitFacts(t *testing.T, dir string) *facts {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	must.Do(t, os.WriteFile(path, []byte(text), 0o666))
+	valuetest.OK(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func TestGit(t *testing.T) {
-	must.Program(t, "git")
+	valuetest.Program(t, "git")
 	dir := t.TempDir()
 	if f := gitFacts(t, dir); f.missing["git.commit"] != absent || f.missing["git.dirty"] != absent {
 		t.Errorf("no repository: %v", f.missing)
@@ -397,7 +397,7 @@ func TestGit(t *testing.T) {
 // TestBareRepositoryInAClone: a clone may bring a folder along that looks like a bare repository. Nothing that its configuration names
 // runs.
 func TestBareRepositoryInAClone(t *testing.T) {
-	must.Program(t, "git")
+	valuetest.Program(t, "git")
 	dir := t.TempDir()
 	run(t, dir, "git", "init", "-q")
 	write(t, filepath.Join(dir, "a.txt"), "1")
@@ -406,10 +406,10 @@ func TestBareRepositoryInAClone(t *testing.T) {
 	run(t, dir, "git", "commit", "-q", "-m", "x")
 	tree := filepath.Join(dir, ".git")
 	for _, name := range []string{"a.txt", ".gitattributes"} {
-		must.Do(t, os.Rename(filepath.Join(dir, name), filepath.Join(tree, name)))
+		valuetest.OK(t, os.Rename(filepath.Join(dir, name), filepath.Join(tree, name)))
 	}
 	folder := filepath.Join(dir, "folder")
-	must.Do(t, os.Rename(tree, folder))
+	valuetest.OK(t, os.Rename(tree, folder))
 	ran := filepath.Join(dir, "ran")
 	write(t, filepath.Join(folder, "config"), "[core]\n\tbare = false\n\tworktree = .\n[filter \"x\"]\n\tclean = \"touch "+ran+"; cat\"\n")
 	write(t, filepath.Join(folder, "a.txt"), "2")
@@ -422,13 +422,13 @@ func TestBareRepositoryInAClone(t *testing.T) {
 }
 
 func TestGitErrors(t *testing.T) {
-	must.Program(t, "git")
+	valuetest.Program(t, "git")
 	if f := gitFacts(t, filepath.Join(t.TempDir(), "gone")); f.missing["git.commit"] != absent {
 		t.Errorf("no folder: %v", f.missing)
 	}
 	dubious := &exec.ExitError{Stderr: []byte("fatal: detected dubious ownership in repository at '/x'")}
-	must.Equal(t, reason(gitError(dubious)), permission, "dubious ownership")
-	must.Equal(t, reason(gitError(&exec.ExitError{Stderr: []byte("fatal: unknown")})), unsupported, "unknown error")
+	valuetest.DeepEqual(t, reason(gitError(dubious)), permission, "dubious ownership")
+	valuetest.DeepEqual(t, reason(gitError(&exec.ExitError{Stderr: []byte("fatal: unknown")})), unsupported, "unknown error")
 	t.Setenv("PATH", t.TempDir())
 	if f := gitFacts(t, "."); f.missing["git.commit"] != absent {
 		t.Errorf("no git: %v", f.missing)
@@ -482,7 +482,7 @@ func TestParsers(t *testing.T) {
 		if err != nil {
 			got = ""
 		}
-		must.Equal(t, got, c.want, c.name, c.text)
+		valuetest.DeepEqual(t, got, c.want, c.name, c.text)
 	}
 }
 
@@ -496,7 +496,7 @@ func TestScrub(t *testing.T) {
 		{"TORCH_HOME", "/a/hf_abcdefghijklmnopqrstuvwx/b", "/a/<hidden>/b"},
 		{"LD_LIBRARY_PATH", "/opt/sk-learn/lib", "/opt/sk-learn/lib"},
 	} {
-		must.Equal(t, scrub(c[0], c[1]), c[2], c[0], c[1])
+		valuetest.DeepEqual(t, scrub(c[0], c[1]), c[2], c[0], c[1])
 	}
 }
 
@@ -507,7 +507,7 @@ func TestARMProcessorHasAName(t *testing.T) {
 	if want := "ARM implementer 0x41 part 0xd40"; env.CPUModel != want || env.Facts["cpu.isa"] != "asimd sve" {
 		t.Errorf("model %q, isa %q, want %q", env.CPUModel, env.Facts["cpu.isa"], want)
 	}
-	must.Equal(t, env.Missing["virtualization"], unsupported, "virtualization")
+	valuetest.DeepEqual(t, env.Missing["virtualization"], unsupported, "virtualization")
 }
 
 // FuzzHost gives every file the same content. Each fact has to be a clean text or a reason, never both.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestTorchPrecisions: builtin:tiny_linear is a torch.nn.Linear whose parameters have the precision asked for.
@@ -60,7 +60,7 @@ func TestTorchScript(t *testing.T) {
 import sys, torch
 from torch import nn
 torch.jit.script(nn.Sequential(nn.Linear(32, 16), nn.ReLU()).to(torch.float64)).save(sys.argv[1])`, filepath.Join(dir, "model.pt"))
-	must.Run(t, make)
+	valuetest.Run(t, make)
 	for _, c := range []struct {
 		config map[string]string
 		want   map[string]string
@@ -149,7 +149,7 @@ func TestProfileTorch(t *testing.T) {
 	if outer.DurationNS == nil || inner.DurationNS == nil || float64(*outer.DurationNS) != outer.Counters["self_cpu_ns"] {
 		t.Fatalf("aten::linear %+v, aten::addmm %+v: the time of the product is the inner one's", outer, inner)
 	}
-	must.Equal(t, inner.Counters["flops"], 40*2*8*128*64*64)
+	valuetest.DeepEqual(t, inner.Counters["flops"], 40*2*8*128*64*64)
 	if o.Stages.Profile == nil || total > *o.Stages.Profile {
 		t.Errorf("operators took %d ns of the stage, %v", total, o.Stages.Profile)
 	}

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // models is a folder with tiny models: add.onnx and tiny_linear.onnx in fp32, NAME.PRECISION.onnx, and of add two.onnx
@@ -25,7 +25,7 @@ func models(t testing.TB) string {
 	files := map[string]string{}
 	for _, name := range onnx.Names() {
 		for _, precision := range onnx.Precisions() {
-			model := must.Get(onnx.Generate(name, precision))(t)
+			model := valuetest.Must(onnx.Generate(name, precision))
 			files[name+"."+precision+".onnx"] = string(model)
 			if precision == "fp32" {
 				files[name+".onnx"] = string(model)
@@ -62,7 +62,7 @@ func modelSpec(t *testing.T, dir string, settings Settings, config map[string]st
 	spec := specOf(t, settings, config)
 	spec.Dir = dir
 	if settings.ModelFile != "" {
-		spec.Program.Files[settings.ModelFile] = must.Get(os.ReadFile(filepath.Join(dir, settings.ModelFile)))(t)
+		spec.Program.Files[settings.ModelFile] = valuetest.Must(os.ReadFile(filepath.Join(dir, settings.ModelFile)))
 	}
 	return spec
 }
@@ -95,7 +95,7 @@ func sized(batch, seq, precision string) map[string]string {
 func checkApplied(t *testing.T, o task.Outcome, want map[string]string) {
 	t.Helper()
 	for key, text := range want {
-		must.Equal(t, o.Applied[key], text, "applied", key, o.Applied)
+		valuetest.DeepEqual(t, o.Applied[key], text, "applied", key, o.Applied)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestONNXRuntimePrecisions(t *testing.T) {
 				}
 				o := runOK(t, spec)
 				checkApplied(t, o, map[string]string{"precision": c.precision, "compute": c.compute})
-				must.Equal(t, strings.Join(o.Warnings, " "), c.warning, "warnings")
+				valuetest.DeepEqual(t, strings.Join(o.Warnings, " "), c.warning, "warnings")
 			}
 		})
 	}
@@ -293,7 +293,7 @@ func TestThreads(t *testing.T) {
 // TestBadModels: a model that cannot be loaded is an error in one line that names it.
 func TestBadModels(t *testing.T) {
 	dir := models(t)
-	good := must.Get(os.ReadFile(filepath.Join(dir, "tiny_linear.onnx")))(t)
+	good := valuetest.Must(os.ReadFile(filepath.Join(dir, "tiny_linear.onnx")))
 	before, after, _ := strings.Cut(string(good), "\x0a\x01x\x12") // where the input is declared
 	for name, content := range map[string]string{
 		"empty.onnx": "", "text.onnx": "this is no model\n", "cut.onnx": string(good[:len(good)/2]),
@@ -302,7 +302,7 @@ func TestBadModels(t *testing.T) {
 		"text.pt":    "this is no model\n",
 		"Cut.ONNX":   "",
 	} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	for _, c := range []struct{ backend, model, text string }{
 		{"onnxrt", "missing.onnx", "model missing.onnx: no such file"},
@@ -353,7 +353,7 @@ func TestProfileONNXRuntime(t *testing.T) {
 		}
 	}
 	want := []string{"InsertedPrecisionFreeCast_x", "MatMul/product", "Add/y", "InsertedPrecisionFreeCast_y"}
-	must.Equal(t, names, want, "ops")
+	valuetest.DeepEqual(t, names, want, "ops")
 	if samples(o) > 0 || o.Applied["compute"] != "fp32" || o.Stages.Profile == nil {
 		t.Errorf("%d samples, applied %v", samples(o), o.Applied)
 	}
@@ -438,9 +438,9 @@ func TestNotInstalled(t *testing.T) {
 // TestNoNetwork: where there is no network, not even a loopback that is up, a model runs, and nothing complains.
 func TestNoNetwork(t *testing.T) {
 	interpreter(t, "onnxruntime")
-	unshare := must.Program(t, "unshare")
+	unshare := valuetest.Program(t, "unshare")
 	if out, err := exec.Command(unshare, "-n", "true").CombinedOutput(); err != nil {
-		must.Have(t, "unshare", fmt.Errorf("%w: %s", err, out))
+		valuetest.Have(t, "unshare", fmt.Errorf("%w: %s", err, out))
 	}
 	dir := models(t)
 	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, sized("2", "3", "fp32"))
@@ -456,7 +456,7 @@ func TestSilence(t *testing.T) {
 	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "NopeExecutionProvider"}}, nil)
 	spec.Dir, spec.OutputLimit = models(t), 1 // of standard output; the other one is of no interest
 	spec.Program.Args = append([]string{"-c", `exec "$0" "$@" 2>/dev/null`, spec.Program.Path}, spec.Program.Args...)
-	spec.Program.Path = must.Program(t, "sh")
+	spec.Program.Path = valuetest.Program(t, "sh")
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "NopeExecutionProvider was requested")
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // axes are parameters of every kind.
@@ -120,7 +120,7 @@ class Bench:
 		"batch_size": "8", "param.size": "5", "device": "cpu", "ok": "true", "small": "1e-7", "none": "None",
 		"param.rate": "", "param.flag": "", "precision": "", "timing": "perf_counter",
 	} {
-		must.Equal(t, o.Applied[key], want, "applied", key)
+		valuetest.DeepEqual(t, o.Applied[key], want, "applied", key)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestGetConfig(t *testing.T) {
 				own["iterations"] = strconv.Itoa(c.measured)
 			}
 			for _, key := range []string{"warmup", "iterations"} {
-				must.Equal(t, o.Applied[key], own[key], "applied", key)
+				valuetest.DeepEqual(t, o.Applied[key], own[key], "applied", key)
 			}
 		})
 	}
@@ -305,12 +305,12 @@ func TestReturnedMetrics(t *testing.T) {
 			t.Errorf("%s %+v, want %+v", name, m, want)
 		}
 	}
-	must.Equal(t, o.Facts["runner.not_finite.wild"], "3", "facts", o.Facts)
+	valuetest.DeepEqual(t, o.Facts["runner.not_finite.wild"], "3", "facts", o.Facts)
 	if len(o.Warnings) != 1 || o.Warnings[0] != "not_finite" {
 		t.Errorf("warnings %v", o.Warnings)
 	}
 	o = runOK(t, bench(`{"tpot_times_ms": [0.001] * 100_000}`))
-	must.Equal(t, len(metric(o, "tpot").Ticks), 300_000)
+	valuetest.DeepEqual(t, len(metric(o, "tpot").Ticks), 300_000)
 	for returned, want := range map[string]string{
 		`{"ttft_times_ms": ["fast"]}`:     "benchmark_fn returned ttft_times_ms ['fast']",
 		`{"metrics": [1, 2]}`:             "benchmark_fn returned metrics [1, 2]: want a dict",
@@ -359,7 +359,7 @@ class Config:
 		if o.Facts["runner.config_ignored"] != want || slices.Contains(o.Warnings, WarnConfigIgnored) != (want != "") {
 			t.Errorf("%s: %q, warnings %v", config, o.Facts["runner.config_ignored"], o.Warnings)
 		}
-		must.Equal(t, o.Facts["runner.own_timeouts"], "", config)
+		valuetest.DeepEqual(t, o.Facts["runner.own_timeouts"], "", config)
 	}
 	for config, want := range map[string]string{
 		"{'setup_timeout_seconds': 'long'}": "get_config: setup_timeout_seconds 'long': want seconds",

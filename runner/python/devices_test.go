@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // A torch without a GPU, and one whose GPU has computed what its benchmark asked of it.
@@ -107,7 +107,7 @@ func TestDevices(t *testing.T) {
 				return
 			}
 			check(t, o, schema.StatusOK, "", "", "")
-			must.Equal(t, o.Applied["backend"], c.applied, "applied")
+			valuetest.DeepEqual(t, o.Applied["backend"], c.applied, "applied")
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // misdeed is a benchmark that does something in iteration 16 of the measurement, after a warm-up of 5.
@@ -99,7 +99,7 @@ func TestEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := runSpec(t, benchmark(t, c.text, nil))
 			check(t, o, c.status, c.stage, c.kind, c.want)
-			must.Equal(t, samples(o), c.samples)
+			valuetest.DeepEqual(t, samples(o), c.samples)
 			if strings.HasPrefix(name, "raise") && !strings.Contains(o.Facts["runner.traceback"], "bench.py") {
 				t.Errorf("traceback %q", o.Facts["runner.traceback"])
 			}
@@ -109,7 +109,7 @@ func TestEnds(t *testing.T) {
 			if name == "segfault" && !strings.Contains(o.Facts["runner.stack"], "line 13 in act") {
 				t.Errorf("stack %q", o.Facts["runner.stack"])
 			}
-			must.Equal(t, name == "close all", slices.Contains(o.Warnings, "applied_unknown"), "warnings", o.Warnings)
+			valuetest.DeepEqual(t, name == "close all", slices.Contains(o.Warnings, "applied_unknown"), "warnings", o.Warnings)
 		})
 	}
 }
@@ -133,7 +133,7 @@ func TestLostEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := runSpec(t, benchmark(t, c.text+lost, nil))
 			check(t, o, c.status, c.stage, c.kind, "")
-			must.Equal(t, samples(o), c.samples)
+			valuetest.DeepEqual(t, samples(o), c.samples)
 			s := o.Stages
 			if s.Setup == nil || s.Warmup == nil || s.Measure == nil || (s.Teardown == nil) != (name == "segfault") {
 				t.Fatalf("stages %+v", s)
@@ -167,7 +167,7 @@ func TestManyIterations(t *testing.T) {
 	spec := benchmark(t, misdeed("pass"), nil)
 	spec.Iterations = n
 	o := runOK(t, spec)
-	must.Equal(t, samples(o), n)
+	valuetest.DeepEqual(t, samples(o), n)
 	latency := metric(o, "latency")
 	if latency.Clock != "perf_counter" || latency.Level != schema.LevelIteration {
 		t.Errorf("clock %q, level %q", latency.Clock, latency.Level)
@@ -175,7 +175,7 @@ func TestManyIterations(t *testing.T) {
 	if o.Facts["timer.floor_ns"] == "" || o.Facts["python.version"] == "" || o.Facts["python.gc"] == "" {
 		t.Errorf("facts %v", o.Facts)
 	}
-	must.Equal(t, len(metric(o, "peak_memory").Ticks), 1, "metrics", o.Metrics)
+	valuetest.DeepEqual(t, len(metric(o, "peak_memory").Ticks), 1, "metrics", o.Metrics)
 	t.Logf("%d iterations in %v", n, time.Duration(*o.Stages.Measure))
 }
 
@@ -187,11 +187,11 @@ func TestHangIsKilled(t *testing.T) {
 		spec.Deadlines.Measure = time.Second // for 15 iterations, on a busy machine too
 		o := runSpec(t, spec)
 		check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout", "timeouts.measure")
-		must.Equal(t, samples(o), 15)
+		valuetest.DeepEqual(t, samples(o), 15)
 		if stack := o.Facts["runner.stack"]; !strings.Contains(stack, `bench.py", line 14 in act`) {
 			t.Errorf("stack %q", stack)
 		}
-		delays = append(delays, time.Duration(must.Get(strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64))(t)))
+		delays = append(delays, time.Duration(valuetest.Must(strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64))))
 	}
 	slices.Sort(delays)
 	t.Logf("from the deadline until all was reaped: median %v, largest %v of %d", delays[len(delays)/2], delays[len(delays)-1], len(delays))
@@ -223,7 +223,7 @@ func TestFlood(t *testing.T) {
 	spec.OutputLimit = 8 << 20
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusOutputLimit, schema.StageMeasure, "output_limit", "")
-	must.Equal(t, samples(o), 15)
+	valuetest.DeepEqual(t, samples(o), 15)
 }
 
 // TestMultiprocessing: processes of the benchmark import its module by name, and run neither it nor the worker again.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // calibration finds how many calls a sample has, with a clock that only the calls and its own readings move, and other work
@@ -37,12 +37,12 @@ print(tried.count)
 // TestCalibrate: a sample takes at least 100 us, of which reading the clock is a thousandth, by the least of the numbers
 // that timeit tries. What interrupts a sample does not make it enough.
 func TestCalibrate(t *testing.T) {
-	source := must.Get(sources.ReadFile("inner.py"))(t)
+	source := valuetest.Must(sources.ReadFile("inner.py"))
 	for _, c := range []struct{ call, count int }{
 		{50, 2000}, {49, 5000}, {1, 100_000}, {998, 200}, {10_000, 10}, {60_000, 2}, {100_000, 1}, {5_000_000, 1},
 	} {
-		out := must.Get(exec.Command(interpreter(t).Path, "-c", calibration, string(source), strconv.Itoa(c.call)).Output())(t)
-		must.Equal(t, strings.TrimSpace(string(out)), strconv.Itoa(c.count), "a call", c.call, out, c.count)
+		out := valuetest.Must(exec.Command(interpreter(t).Path, "-c", calibration, string(source), strconv.Itoa(c.call)).Output())
+		valuetest.DeepEqual(t, strings.TrimSpace(string(out)), strconv.Itoa(c.count), "a call", c.call, out, c.count)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestInnerLoop(t *testing.T) {
 			t.Errorf("%s: tick %v, %d warm-up iterations", name, m.Tick, len(m.WarmupTicks))
 		}
 		for i, ns := range m.WarmupTicks {
-			must.Equal(t, ns%count, 0, name, i, ns, count)
+			valuetest.DeepEqual(t, ns%count, 0, name, i, ns, count)
 		}
 		for i, v := range m.Values() {
 			if math.Abs(v*float64(count)-float64(m.Ticks[i])) > 1e-3 {

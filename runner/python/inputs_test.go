@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // inputModels makes models that give back what they got, with the onnx package:
@@ -82,7 +82,7 @@ np.save("ids.npy", np.array([7, 0, 3])); np.save("matrix.npy", np.zeros((3, 4), 
 np.savez("list.npz", np.array([1, 2], np.float32), np.array([3], np.float32))
 `)
 	cmd.Dir = dir
-	must.Run(t, cmd)
+	valuetest.Run(t, cmd)
 	return dir
 }
 
@@ -120,7 +120,7 @@ func TestInputsReachModel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, o := runForOutput(t, modelSpec(t, dir, inputs(c.model, c.given), c.axes))
 			check(t, o, schema.StatusOK, "", "", "")
-			must.Equal(t, got.Values, c.want, "the model")
+			valuetest.DeepEqual(t, got.Values, c.want, "the model")
 			for name, text := range c.values {
 				checkApplied(t, o, map[string]string{"values." + name: text})
 			}
@@ -195,7 +195,7 @@ func TestInputTypes(t *testing.T) {
 				return
 			}
 		}
-		must.Equal(t, len(values), 14*3, name)
+		valuetest.DeepEqual(t, len(values), 14*3, name)
 	}
 	wrong("value", run(constant), func(_ int, x float64) bool { return x == 5 })
 	wrong("range", run(ranged), func(_ int, x float64) bool { return x >= 40 && x < 60 })
@@ -299,8 +299,8 @@ func TestInputsThatDoNotFit(t *testing.T) {
 	for i, c := range cases {
 		asked[i] = c.input
 	}
-	stdin := must.Get(json.Marshal(asked))(t)
-	here := must.Get(os.Getwd())(t)
+	stdin := valuetest.Must(json.Marshal(asked))
+	here := valuetest.Must(os.Getwd())
 	cmd := exec.Command(interpreter(t, "numpy").Path, "-B", "-c", `
 import json, sys, types
 import numpy as np
@@ -399,7 +399,7 @@ func TestNamedDimensions(t *testing.T) {
 			if o.Work.Items != nil {
 				items = *o.Work.Items
 			}
-			must.Equal(t, items, c.items, c.model, c.axes)
+			valuetest.DeepEqual(t, items, c.items, c.model, c.axes)
 		case strings.Contains(c.text, "was requested"):
 			check(t, o, schema.StatusUnsupported, "setup", "not_applied", c.text)
 		default:
@@ -467,7 +467,7 @@ np.save("ids.npy", np.array([[2, 0], [1, 1]]))
 `})
 	make := exec.Command(interpreter(t, "torch", "numpy").Path, "-W", "ignore", "make.py")
 	make.Dir = dir
-	must.Run(t, make)
+	valuetest.Run(t, make)
 	type in = map[string]sweep.Input
 	for _, c := range []struct {
 		given in
@@ -497,7 +497,7 @@ np.save("ids.npy", np.array([[2, 0], [1, 1]]))
 	got, o := runForOutput(t, modelSpec(t, dir, Settings{Backend: "torch", Model: "m.pt", Output: &Output{}, Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}}}},
 		map[string]string{"param.steps": "3"}))
 	check(t, o, schema.StatusOK, "", "", "")
-	must.Equal(t, got.Values, []float64{6, 6, 6, 6}, "the axis steps")
+	valuetest.DeepEqual(t, got.Values, []float64{6, 6, 6, 6}, "the axis steps")
 	check(t, runModel(t, dir, Settings{Backend: "torch", Model: "m.pt"}, map[string]string{"param.steps": "3"}), schema.StatusError, "setup", "setup", "model m.pt: set inputs.ids too: forward needs it")
 	o = runModel(t, dir, Settings{Backend: "torch", Model: "m.pt", Worker: sweep.Worker{Inputs: in{"ids": {File: "ids.npy"}, "steps": {Value: "1"}}}}, sized("2", "", ""))
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "batch_size 2 was requested, but no input of m.pt has that dimension")

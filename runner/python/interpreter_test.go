@@ -14,17 +14,17 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // script makes an executable file of the shell.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "python3")
-	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+	valuetest.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	return path
 }
 
@@ -44,9 +44,9 @@ func TestResolve(t *testing.T) {
 		"in venv": {"PATH=/nonexistent", "VIRTUAL_ENV=" + environment(t, shim)},
 		"conda":   {"PATH=/nonexistent", "CONDA_PREFIX=" + environment(t, shim)},
 	} {
-		must.Equal(t, must.Get(Resolve(t.Context(), "", environ))(t).Path, real.Path, name)
+		valuetest.DeepEqual(t, valuetest.Must(Resolve(t.Context(), "", environ)).Path, real.Path, name)
 	}
-	must.Equal(t, must.Get(Resolve(t.Context(), "python3", []string{"PATH=" + filepath.Dir(shim)}))(t).Path, real.Path, "by name")
+	valuetest.DeepEqual(t, valuetest.Must(Resolve(t.Context(), "python3", []string{"PATH=" + filepath.Dir(shim)})).Path, real.Path, "by name")
 }
 
 // TestModuleVersion: any distribution that an interpreter has answers to its name, and nothing is imported to find out.
@@ -54,13 +54,13 @@ func TestModuleVersion(t *testing.T) {
 	real := interpreter(t)
 	site := t.TempDir()
 	info := filepath.Join(site, "some_kernels-1.2.3.dist-info")
-	must.Do(t, os.Mkdir(info, 0o700))
+	valuetest.OK(t, os.Mkdir(info, 0o700))
 	for name, text := range map[string]string{
 		filepath.Join(info, "METADATA"): "Metadata-Version: 2.1\nName: some-kernels\nVersion: 1.2.3\n",
 		filepath.Join(info, "RECORD"):   "somekernels.py,,\n", filepath.Join(info, "top_level.txt"): "somekernels\n",
 		filepath.Join(site, "somekernels.py"): "raise SystemExit('imported')\n",
 	} {
-		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
+		valuetest.OK(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	environ := append(os.Environ(), "PYTHONPATH="+site)
 	want := map[string]string{"some-kernels": "1.2.3", "some_kernels": "1.2.3", "nonexistent_module": ""}
@@ -68,17 +68,17 @@ func TestModuleVersion(t *testing.T) {
 		want["somekernels"] = "1.2.3"
 	}
 	for module, version := range want {
-		must.Equal(t, ModuleVersion(t.Context(), real.Path, module, environ), version, module)
+		valuetest.DeepEqual(t, ModuleVersion(t.Context(), real.Path, module, environ), version, module)
 	}
-	must.Equal(t, ModuleVersion(t.Context(), "/nonexistent/python", "some-kernels", environ), "", "without an interpreter")
+	valuetest.DeepEqual(t, ModuleVersion(t.Context(), "/nonexistent/python", "some-kernels", environ), "", "without an interpreter")
 }
 
 // environment is a folder laid out as a virtual environment.
 func environment(t *testing.T, python string) string {
 	t.Helper()
 	dir := t.TempDir()
-	must.Do(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
-	must.Do(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))
+	valuetest.OK(t, os.Symlink(python, filepath.Join(dir, "bin", "python")))
 	return dir
 }
 
@@ -86,7 +86,7 @@ func environment(t *testing.T, python string) string {
 func TestResolveVirtualEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", dir).CombinedOutput(); err != nil {
-		must.Have(t, "venv", fmt.Errorf("%w: %s", err, out))
+		valuetest.Have(t, "venv", fmt.Errorf("%w: %s", err, out))
 	}
 	i, err := Resolve(t.Context(), "", []string{"VIRTUAL_ENV=" + dir})
 	if want := filepath.Join(dir, "bin", "python"); err != nil || i.Path != want {
@@ -96,16 +96,16 @@ func TestResolveVirtualEnvironment(t *testing.T) {
 
 func TestResolveRefuses(t *testing.T) {
 	text := filepath.Join(t.TempDir(), "notes.txt")
-	must.Do(t, os.WriteFile(text, []byte("no program\n"), 0o600))
+	valuetest.OK(t, os.WriteFile(text, []byte("no program\n"), 0o600))
 	said := func(json string) string { return script(t, "echo '"+json+"'") }
 	for name, c := range map[string]struct{ path, want string }{
 		"missing":        {"/nonexistent/python", "python /nonexistent/python: no such file"},
 		"not on PATH":    {"python7", "python python7: not on PATH"},
 		"directory":      {t.TempDir(), "is a directory"},
 		"not executable": {text, "not executable"},
-		"not Python":     {must.Program(t, "true"), "is not Python: asked for its version, it printed"},
-		"fails":          {must.Program(t, "false"), "is it Python? It ended with exit status 1"},
-		"prints it":      {must.Program(t, "echo"), "is not Python: it repeats its input"},
+		"not Python":     {valuetest.Program(t, "true"), "is not Python: asked for its version, it printed"},
+		"fails":          {valuetest.Program(t, "false"), "is it Python? It ended with exit status 1"},
+		"prints it":      {valuetest.Program(t, "echo"), "is not Python: it repeats its input"},
 		"opens it":       {script(t, `echo "$2: no such file" >&2; exit 2`), "is it Python? It ended with exit status 2"},
 		"complains":      {script(t, "echo first >&2; echo cannot >&2; exit 3"), "exit status 3: cannot"},
 		"no format":      {script(t, "") + "/x", "not a directory"},
@@ -119,7 +119,7 @@ func TestResolveRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want an error with %q", name, i, err, c.want)
 		}
 	}
-	must.Fail(t, must.Err(Resolve(t.Context(), "", []string{"PATH="})), "…neither…", "no Python at all")
+	valuetest.ErrorText(t, valuetest.Error(Resolve(t.Context(), "", []string{"PATH="})), "…neither…", "no Python at all")
 	if _, err := Resolve(t.Context(), "", []string{"VIRTUAL_ENV=/nonexistent"}); err == nil || !strings.Contains(err.Error(), "VIRTUAL_ENV /nonexistent: no such file") {
 		t.Errorf("stale environment: %v", err)
 	}
@@ -148,7 +148,7 @@ func FuzzUnderstand(f *testing.F) {
 func TestSpec(t *testing.T) {
 	i := Interpreter{Path: "/usr/bin/python3"}
 	for backend, want := range map[string]schema.Executor{"onnxrt": "onnxrt", "torch": "torch", "tensorrt": "tensorrt"} {
-		must.Equal(t, must.Get(i.Spec(Settings{Backend: backend}))(t).Executor, want, backend)
+		valuetest.DeepEqual(t, valuetest.Must(i.Spec(Settings{Backend: backend})).Executor, want, backend)
 	}
 	for _, s := range []Settings{{}, {Backend: "keras"}, {File: "a.py", Backend: "torch"}} {
 		if spec, err := i.Spec(s); err == nil {
@@ -164,21 +164,21 @@ func TestSpec(t *testing.T) {
 // TestCanonicalText: what a benchmark reads back has the text that identity is made of.
 func TestCanonicalText(t *testing.T) {
 	numbers := []float64{0, 1, -1, 0.1, 16, 1e20, 1e21, 1.5e300, 1e-6, 1e-7, 2.5e-7, 123456.789, -0.00001, 1e16, math.MaxInt64, math.Pi, 5e-324}
-	text := must.Get(json.Marshal(numbers))(t)
-	source := must.Get(sources.ReadFile("benchmark.py"))(t)
+	text := valuetest.Must(json.Marshal(numbers))
+	source := valuetest.Must(sources.ReadFile("benchmark.py"))
 	const program = `
 import json, sys, types
 sys.modules["neurolens_worker"] = types.SimpleNamespace(LABELS=(), Failure=Exception, Skipped=Exception, Unsupported=Exception)
 exec(sys.argv[1])
 print(json.dumps([text_of(float(x)) for x in json.loads(sys.argv[2])]))
 `
-	out := must.Get(exec.Command(interpreter(t).Path, "-c", program, string(source), string(text)).Output())(t)
+	out := valuetest.Must(exec.Command(interpreter(t).Path, "-c", program, string(source), string(text)).Output())
 	var got []string
 	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(numbers) {
 		t.Fatalf("%s: %v", out, err)
 	}
 	for i, x := range numbers {
-		must.Equal(t, got[i], schema.CanonicalFloat(x), x)
+		valuetest.DeepEqual(t, got[i], schema.CanonicalFloat(x), x)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestConvertersConvert(t *testing.T) {
 		}
 		target := filepath.Join(t.TempDir(), "converted.onnx")
 		check(t, runConverter(t, tool, filepath.Join(dir, "model.onnx"), target), schema.StatusOK, "", "", "")
-		content := must.Get(os.ReadFile(target))(t)
+		content := valuetest.Must(os.ReadFile(target))
 		d, err := onnx.Describe(strings.NewReader(string(content)))
 		if sum := sha256.Sum256(content); err != nil || d.Precision != c.to {
 			t.Errorf("%s: %+v, %v; %s", tool, d, err, hex.EncodeToString(sum[:]))
@@ -261,13 +261,13 @@ func TestConverterSaysWhatIsWrong(t *testing.T) {
 // somebodys is a model that NeuroLens has not made, for the name of its producer.
 func somebodys(t *testing.T) string {
 	t.Helper()
-	content := must.Get(onnx.Generate("tiny_linear", "fp32"))(t)
+	content := valuetest.Must(onnx.Generate("tiny_linear", "fp32"))
 	return strings.Replace(string(content), "neurolens", "neurolons", 1)
 }
 
 func runConverter(t *testing.T, tool Converter, from, to string) task.Outcome {
 	t.Helper()
-	command := must.Get(tool.Command(from, to))(t)
+	command := valuetest.Must(tool.Command(from, to))
 	return runSpec(t, task.Spec{Launch: task.Launch{Executor: schema.ExecutorCommand, Command: command, Iterations: 1}, Deadlines: patient})
 }
 
@@ -320,7 +320,7 @@ func TestMissing(t *testing.T) {
 		{"assigned.py", "loop", ""},
 		{"function.py", "Bench", "function.py has no Bench: it has outer"},
 	} {
-		texts := must.Get(i.Missing(t.Context(), dir, os.Environ(), []Need{{File: c.file, Object: c.object}}))(t)
+		texts := valuetest.Must(i.Missing(t.Context(), dir, os.Environ(), []Need{{File: c.file, Object: c.object}}))
 		if texts[0] != c.want && !(c.file == "syntax.py" && strings.HasPrefix(texts[0], "syntax.py:")) {
 			t.Errorf("%s:%s: got %q, want %q", c.file, c.object, texts[0], c.want)
 		}

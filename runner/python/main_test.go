@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestMain(m *testing.M) {
@@ -40,11 +40,11 @@ func interpreter(t testing.TB, modules ...string) Interpreter {
 	t.Helper()
 	i, err := resolved()
 	if err != nil {
-		must.Have(t, "python", err)
+		valuetest.Have(t, "python", err)
 	}
 	for _, module := range modules {
 		if i.Packages[module] == "" {
-			must.Have(t, module, fmt.Errorf("%s has it not", i.Path))
+			valuetest.Have(t, module, fmt.Errorf("%s has it not", i.Path))
 		}
 	}
 	return i
@@ -68,7 +68,7 @@ func specOf(t testing.TB, settings Settings, config map[string]string) task.Spec
 // specOfAny is a Spec whose samples are what the settings say.
 func specOfAny(t testing.TB, settings Settings, config map[string]string) task.Spec {
 	t.Helper()
-	spec := must.Get(interpreter(t).Spec(settings))(t)
+	spec := valuetest.Must(interpreter(t).Spec(settings))
 	spec.Config, spec.Warmup, spec.Iterations, spec.Deadlines = config, 5, 40, patient
 	return spec
 }
@@ -93,7 +93,7 @@ func specIn(t testing.TB, settings Settings, files map[string]string) task.Spec 
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	must.Files(t, dir, files)
+	valuetest.Files(t, dir, files)
 	return dir
 }
 
@@ -102,12 +102,12 @@ const markKey = "NEUROLENS_TEST_MARK"
 // runSpec runs and checks that nothing is left, no file and no process.
 func runSpec(t testing.TB, spec task.Spec) task.Outcome {
 	t.Helper()
-	pool := must.Get(thePool())(t)
+	pool := valuetest.Must(thePool())
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	mark := strconv.FormatInt(time.Now().UnixNano(), 10)
 	spec.Env = append(slices.Clone(spec.Env), markKey+"="+mark)
-	o := must.Get(pool.Run(t.Context(), spec, nil))(t)
+	o := valuetest.Must(pool.Run(t.Context(), spec, nil))
 	if err := pool.Close(); err != nil { // it lets the supervisor go that waits for another run, with the directory it has made
 		t.Fatal(err)
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // made runs a Python program that writes files to a new folder.
@@ -21,7 +21,7 @@ func made(t *testing.T, script string, modules ...string) (dir string) {
 	dir = folder(t, map[string]string{"made.py": script})
 	program := exec.Command(python, "made.py")
 	program.Dir = dir
-	must.Run(t, program)
+	valuetest.Run(t, program)
 	return dir
 }
 
@@ -90,7 +90,7 @@ func TestQuantisedModels(t *testing.T) {
 			compute, c.warning = "fp16", "computed_in_fp16"
 		}
 		checkApplied(t, o, map[string]string{"precision": c.precision, "compute": compute})
-		must.Equal(t, strings.Join(o.Warnings, " "), c.warning, c.model)
+		valuetest.DeepEqual(t, strings.Join(o.Warnings, " "), c.warning, c.model)
 	}
 	o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "nbits.4.0.onnx"}, map[string]string{"precision": "int8"})
 	check(t, o, schema.StatusUnsupported, "setup", "not_applied", "precision int8 was requested, but nbits.4.0.onnx is int4")
@@ -130,7 +130,7 @@ func TestNodes(t *testing.T) {
 			counts[op.Type] += *op.Count
 			total += *op.DurationNS
 		}
-		must.Equal(t, counts, map[string]int64{"Loop": 40, "MatMul": 800, "Identity": 800, "Relu": 80}, "executions")
+		valuetest.DeepEqual(t, counts, map[string]int64{"Loop": 40, "MatMul": 800, "Identity": 800, "Relu": 80}, "executions")
 		latency, err := strconv.ParseInt(o.Facts["profile.latency_ns"], 10, 64)
 		plain, err2 := strconv.ParseInt(o.Facts["profile.unprofiled_ns"], 10, 64)
 		if err != nil || err2 != nil || latency <= 0 || plain <= 0 {
@@ -202,14 +202,14 @@ assert len(profiled.plain(lambda: sum(range(1000)), 9, None)) == 1
 // runPart runs a program that imports parts of the worker.
 func runPart(t *testing.T, script string, parts ...string) {
 	t.Helper()
-	files := must.Get(workerFiles())(t)
+	files := valuetest.Must(workerFiles())
 	texts := map[string]string{}
 	for _, part := range parts {
 		texts["neurolens_"+part+".py"] = string(files[part+".py"])
 	}
 	program := exec.Command(interpreter(t).Path, "-c", script)
 	program.Dir = folder(t, texts)
-	must.Run(t, program)
+	valuetest.Run(t, program)
 }
 
 // TestProfileThatIsFull: a pass has as many iterations as the profile of ONNX Runtime has room for, says so, and counts what it has. Here the

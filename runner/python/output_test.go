@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // outputOf runs a benchmark and gives what it left as its output.
@@ -60,7 +60,7 @@ func TestOutputs(t *testing.T) {
 		if check(t, o, schema.StatusOK, "", "", ""); !slices.Equal(got.Values, c.want) || o.Facts["output.shape"] != c.shape && c.shape != "[1]" {
 			t.Errorf("%s: got %v of shape %s, want %v of %s", c.text, got.Values, o.Facts["output.shape"], c.want, c.shape)
 		}
-		must.Equal(t, len(o.Facts["output.sha256"]), 64, "the hash", o.Facts["output.sha256"])
+		valuetest.DeepEqual(t, len(o.Facts["output.sha256"]), 64, "the hash", o.Facts["output.sha256"])
 	}
 	_, o := outputOf(t, plain+"'text'", 0)
 	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type str cannot be compared: want an array or numbers")
@@ -77,7 +77,7 @@ func TestOutputsOfOneSeed(t *testing.T) {
 		o := runOK(t, spec)
 		hashes[o.Facts["output.sha256"]] = true
 	}
-	must.Equal(t, len(hashes), 1, "after three iterations the output is another than after one")
+	valuetest.DeepEqual(t, len(hashes), 1, "after three iterations the output is another than after one")
 }
 
 // TestOutputsOfFrameworks: arrays are read as they are, in their shape, and a hash tells types apart.
@@ -95,7 +95,7 @@ func TestOutputsOfFrameworks(t *testing.T) {
 		}
 		hashes[o.Facts["output.sha256"]] = true
 	}
-	must.Equal(t, len(hashes), 3, "three outputs have")
+	valuetest.DeepEqual(t, len(hashes), 3, "three outputs have")
 	_, o := outputOf(t, "import numpy\ndef run_benchmark():\n    return numpy.array([1j])", 0)
 	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type complex128 cannot be compared: want real numbers")
 }
@@ -183,5 +183,5 @@ func TestLargeOutputs(t *testing.T) {
 	if err != nil || !slices.Equal(got.Values, want.Values) || len(got.Values) == size {
 		t.Errorf("%d values, want %d, %v", len(got.Values), len(want.Values), err)
 	}
-	must.Equal(t, o.Facts["output.shape"], "[1060921]", "the shape")
+	valuetest.DeepEqual(t, o.Facts["output.shape"], "[1060921]", "the shape")
 }

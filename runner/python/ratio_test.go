@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // loopRatio runs the loop of timing.py over the same benchmark with its rows in a mapped file and in memory, in turn,
@@ -44,12 +44,12 @@ print(ratios[len(ratios) // 2])
 
 // BenchmarkPythonLoopRatio: what it costs that samples survive the death of the process; at most 1.1.
 func BenchmarkPythonLoopRatio(b *testing.B) {
-	source := must.Get(sources.ReadFile("timing.py"))(b)
+	source := valuetest.Must(sources.ReadFile("timing.py"))
 	python := interpreter(b).Path
 	var ratios []float64
 	for b.Loop() {
-		out := must.Get(exec.Command(python, "-c", loopRatio, string(source), "21").Output())(b)
-		ratios = append(ratios, must.Get(strconv.ParseFloat(strings.TrimSpace(string(out)), 64))(b))
+		out := valuetest.Must(exec.Command(python, "-c", loopRatio, string(source), "21").Output())
+		ratios = append(ratios, valuetest.Must(strconv.ParseFloat(strings.TrimSpace(string(out)), 64)))
 	}
 	slices.Sort(ratios)
 	b.ReportMetric(ratios[len(ratios)/2], "ratio")
@@ -61,7 +61,7 @@ func startRatio(b *testing.B, statement string) {
 	spec := benchmark(b, statement+"\ndef run_benchmark(): pass\n", nil)
 	spec.Warmup, spec.Iterations = 0, 1
 	python := interpreter(b).Path
-	pool := must.Get(thePool())(b)
+	pool := valuetest.Must(thePool())
 	kinds := []func() error{
 		func() error {
 			o, err := pool.Run(b.Context(), spec, nil)
@@ -78,7 +78,7 @@ func startRatio(b *testing.B, statement string) {
 		for i := range kinds {
 			kind := (turn + i) % len(kinds)
 			start := time.Now()
-			must.Do(b, kinds[kind]())
+			valuetest.OK(b, kinds[kind]())
 			times[kind] = append(times[kind], time.Since(start))
 		}
 		turn++
@@ -108,7 +108,7 @@ func BenchmarkTimeitRatio(b *testing.B) {
 	spec.Warmup, spec.Iterations = 10, 100
 	spec.Dir = folder(b, map[string]string{"bench.py": "def run_benchmark(n=3): return n * n + n\n"})
 	python := interpreter(b).Path
-	pool := must.Get(thePool())(b)
+	pool := valuetest.Must(thePool())
 	ours, theirs := math.Inf(1), math.Inf(1)
 	for b.Loop() {
 		o, err := pool.Run(b.Context(), spec, nil)
@@ -124,7 +124,7 @@ func BenchmarkTimeitRatio(b *testing.B) {
 		ours = min(ours, values[len(values)/2])
 		timeit := exec.Command(python, "-m", "timeit", "-u", "nsec", "-n", "2000", "-r", "100", "-s", "from bench import run_benchmark", "run_benchmark()")
 		timeit.Dir = spec.Dir
-		out := must.Get(timeit.Output())(b)
+		out := valuetest.Must(timeit.Output())
 		_, text, _ := strings.Cut(string(out), "best of 100: ") // 2000 loops, best of 100: 49.6 nsec per loop
 		text, _, _ = strings.Cut(text, " ")
 		ns, err := strconv.ParseFloat(text, 64)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // timedRegion runs the loop of timing.py with a clock that only the parts of an iteration move, and prints its rows. The parts take
@@ -46,10 +46,10 @@ print(*words[:3])
 // TestTimedRegion: between the readings of the clock are the call, the wait for a device if there is one, and the release of the
 // result, which timeit has there too. Looking at the result and preparing an iteration are not.
 func TestTimedRegion(t *testing.T) {
-	source := must.Get(sources.ReadFile("timing.py"))(t)
+	source := valuetest.Must(sources.ReadFile("timing.py"))
 	for words, want := range map[string]string{"": "11 11 11", "wait": "111 111 111", "prepare": "11 11 11", "wait prepare": "111 111 111"} {
-		out := must.Get(exec.Command(interpreter(t).Path, append([]string{"-c", timedRegion, string(source)}, strings.Fields(words)...)...).Output())(t)
-		must.Equal(t, strings.TrimSpace(string(out)), want, words)
+		out := valuetest.Must(exec.Command(interpreter(t).Path, append([]string{"-c", timedRegion, string(source)}, strings.Fields(words)...)...).Output())
+		valuetest.DeepEqual(t, strings.TrimSpace(string(out)), want, words)
 	}
 }
 
@@ -161,13 +161,13 @@ def started(name):
 // runInProcess runs such a program on a file with this text and returns what it printed.
 func runInProcess(t testing.TB, i Interpreter, program, text string, args ...string) string {
 	t.Helper()
-	files := must.Get(workerFiles())(t)
+	files := valuetest.Must(workerFiles())
 	all := map[string]string{"bench.py": text}
 	for name, text := range files {
 		all[name] = string(text)
 	}
 	dir := folder(t, all)
-	return must.Run(t, exec.Command(i.Path, append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)...))
+	return valuetest.Run(t, exec.Command(i.Path, append([]string{"-c", program, dir, filepath.Join(dir, "bench.py")}, args...)...))
 }
 
 // iterating runs a few iterations of each object, and prints its name with what came of it.
@@ -196,7 +196,7 @@ func TestResults(t *testing.T) {
 	}
 	spec := specIn(t, Settings{File: "bench.py", Object: "bench_cycle"}, map[string]string{"bench.py": results})
 	o := runOK(t, spec)
-	must.Equal(t, samples(o), spec.Iterations)
+	valuetest.DeepEqual(t, samples(o), spec.Iterations)
 }
 
 const unrun = `
@@ -291,7 +291,7 @@ print(len(sought), Array.waited)
 // TestArraysAreFoundOnce: where the arrays of JAX are in a result is sought once for results of one form, also if each iteration is
 // prepared, which waits without a result.
 func TestArraysAreFoundOnce(t *testing.T) {
-	must.Equal(t, runInProcess(t, interpreter(t), formOfResult, ""), "2 4\n", "sought and waited")
+	valuetest.DeepEqual(t, runInProcess(t, interpreter(t), formOfResult, ""), "2 4\n", "sought and waited")
 }
 
 // TestWorkThatDidNotRun: a benchmark or a hook that only creates its work is an error that names it, and has no samples.

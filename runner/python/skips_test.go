@@ -3,8 +3,8 @@ package python
 import (
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // skippedOfPytest is the exception of pytest.skip, without pytest.
@@ -79,7 +79,7 @@ func TestSkips(t *testing.T) {
 			spec := specIn(t, settings, map[string]string{"bench.py": c.text})
 			o := runSpec(t, spec)
 			check(t, o, c.status, c.stage, c.kind, c.want)
-			must.Equal(t, samples(o), c.samples)
+			valuetest.DeepEqual(t, samples(o), c.samples)
 			if c.status == schema.StatusSkipped && (len(o.Metrics) > 0 || o.Status.Failed()) {
 				t.Errorf("%+v", o)
 			}

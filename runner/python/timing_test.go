@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // fakeTorch stands for torch on a machine with a GPU: a device that computes for 3 ms after each launch.
@@ -110,7 +110,7 @@ func TestWaitsForTheDevice(t *testing.T) {
 				t.Errorf("clock %q, applied %v", latency.Clock, o.Applied)
 			}
 			atLeast(t, latency, 2900*time.Microsecond)
-			must.Equal(t, o.Applied["flushed"], map[bool]string{true: "12", false: "0"}[flush])
+			valuetest.DeepEqual(t, o.Applied["flushed"], map[bool]string{true: "12", false: "0"}[flush])
 			if peak := metric(o, "device_memory_peak"); len(peak.Ticks) != 1 || peak.Ticks[0] != 300 || peak.Unit != "B" {
 				t.Errorf("device_memory_peak %+v", peak)
 			}
@@ -219,7 +219,7 @@ func TestTorchTimer(t *testing.T) {
 		t.Errorf("%d samples of %v iterations, applied %v", len(latency.Ticks), latency.IterationsPerSample, o.Applied)
 	}
 	spec.Iterations, spec.Budget = 7, 0
-	must.Equal(t, samples(runSpec(t, spec)), 7)
+	valuetest.DeepEqual(t, samples(runSpec(t, spec)), 7)
 }
 
 // TestTorchSeeds: what a real torch draws is the same again with the same seed.
@@ -381,23 +381,23 @@ func TestInstalledCopyIsForeign(t *testing.T) {
 func TestOwnEnvironmentIsNotForeign(t *testing.T) {
 	tree := t.TempDir()
 	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", tree+"/.venv").CombinedOutput(); err != nil {
-		must.Have(t, "venv", fmt.Errorf("%w: %s", err, out))
+		valuetest.Have(t, "venv", fmt.Errorf("%w: %s", err, out))
 	}
-	i := must.Get(Resolve(t.Context(), tree+"/.venv/bin/python", os.Environ()))(t)
+	i := valuetest.Must(Resolve(t.Context(), tree+"/.venv/bin/python", os.Environ()))
 	packages, err := filepath.Glob(tree + "/.venv/lib/python*/site-packages")
 	if err != nil || len(packages) != 1 {
 		t.Fatal(packages, err)
 	}
 	for name, c := range map[string]struct{ folder, want string }{"its package": {packages[0], ""}, "the tree": {tree, "module helper"}} {
 		helper := filepath.Join(c.folder, "helper.py")
-		must.Do(t, os.WriteFile(helper, nil, 0o600))
-		spec := must.Get(i.Spec(Settings{File: "bench.py", Foreign: []string{tree}}))(t)
+		valuetest.OK(t, os.WriteFile(helper, nil, 0o600))
+		spec := valuetest.Must(i.Spec(Settings{File: "bench.py", Foreign: []string{tree}}))
 		spec.Iterations, spec.Deadlines, spec.Env = 1, patient, append(spec.Env, "PYTHONPATH="+tree)
 		spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
 		if o := runSpec(t, spec); (o.Status == schema.StatusOK) != (c.want == "") || !strings.Contains(o.Error, c.want) {
 			t.Errorf("%s: %s: %q", name, o.Status, o.Error)
 		}
-		must.Do(t, os.Remove(helper))
+		valuetest.OK(t, os.Remove(helper))
 	}
 }
 
@@ -430,7 +430,7 @@ func TestOwnIterationsAreNotCut(t *testing.T) {
 			spec.Iterations, spec.Budget = 0, time.Minute
 			spec.Enough = func([]int64) bool { return true }
 			o := runOK(t, spec)
-			must.Equal(t, samples(o), 60)
+			valuetest.DeepEqual(t, samples(o), 60)
 		})
 	}
 }
@@ -439,7 +439,7 @@ func TestBudget(t *testing.T) {
 	spec := benchmark(t, "import time\ndef run_benchmark(): time.sleep(0.005)\n", nil)
 	spec.Iterations, spec.Budget = 0, time.Nanosecond
 	o := runOK(t, spec)
-	must.Equal(t, samples(o), 1)
+	valuetest.DeepEqual(t, samples(o), 1)
 }
 
 func TestUnknownTiming(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestTypedValues: text that looks like a number stays text, and 1.0 is no integer.
@@ -45,5 +45,5 @@ class Bench:
 			t.Errorf("%s is applied as %s, for %s", key, applied, config[key])
 		}
 	}
-	must.Equal(t, o.Applied["told"], "0.1", "applied gives")
+	valuetest.DeepEqual(t, o.Applied["told"], "0.1", "applied gives")
 }

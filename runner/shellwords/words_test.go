@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestSplit(t *testing.T) {
@@ -21,14 +21,14 @@ func TestSplit(t *testing.T) {
 		`a "b c"\ d '' {n}`:                {"a", "b c d", "", "{n}"},
 		`[ -f '*' ] \* \~ a~ "[a]?" b\[c]`: {"[", "-f", "*", "]", "*", "~", "a~", "[a]?", "b[c]"},
 	} {
-		must.Equal(t, must.Get(Split(text))(t), want, text)
+		valuetest.DeepEqual(t, valuetest.Must(Split(text)), want, text)
 	}
 	for text, want := range map[string]string{
 		"a | b": "a pipe", "a && b": "&&", "a &": "&", "a; b": "more than one program", "a > b": "a redirection (>)", "! a": "!",
 		"A=1 b": "an assignment (A=)", "echo $A": "fill in a variable", "(a)": "only a shell can run it", "a |": "reading", "": "no program", "'a": "reading",
 		"rm *.gz": `"rm *.gz": * needs a shell: use --shell, or single quotes for the literal text`, "a b?": "? needs", "a 'b'[c]": "[ needs", "~/a": "~ needs", "a ~": "~ needs",
 	} {
-		must.Fail(t, must.Err(Split(text)), "…"+want+"…", text)
+		valuetest.ErrorText(t, valuetest.Error(Split(text)), "…"+want+"…", text)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestSame(t *testing.T) {
 		{"a | b", "a | b ", true},
 		{"a | b", "a | c", false},
 	} {
-		must.Equal(t, Same(c.a, c.b), c.want, c.a, c.b)
+		valuetest.DeepEqual(t, Same(c.a, c.b), c.want, c.a, c.b)
 	}
 }
 
@@ -62,7 +62,7 @@ func FuzzSplit(f *testing.F) {
 			return
 		}
 		joined := Join(parts)
-		must.Equal(t, must.Get(Split(joined))(t), parts, text, joined)
+		valuetest.DeepEqual(t, valuetest.Must(Split(joined)), parts, text, joined)
 	})
 }
 
@@ -150,7 +150,7 @@ func TestQuoteInShells(t *testing.T) {
 		if !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 			t.Fatalf("%q is written %q", list, text)
 		}
-		must.Equal(t, must.Get(Split(text))(t), list, text)
+		valuetest.DeepEqual(t, valuetest.Must(Split(text)), list, text)
 		for _, shell := range shells(t) {
 			for _, text := range []string{text, JoinRaw(list)} {
 				if got := wordsOf(t, shell, text); !slices.Equal(got, list) {
@@ -166,9 +166,9 @@ func TestSplitBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, list := range randomLists(random, 2000) {
 		text := JoinRaw(list)
-		must.Equal(t, must.Get(Split(text))(t), list, text)
+		valuetest.DeepEqual(t, valuetest.Must(Split(text)), list, text)
 	}
-	must.Fail(t, must.Err(Split("a\xe9 |")), `reading "a\xe9 |": …`)
+	valuetest.ErrorText(t, valuetest.Error(Split("a\xe9 |")), `reading "a\xe9 |": …`)
 }
 
 // TestToUTF8: each text has a form in UTF-8 that no other text has.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/expression"
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // project is what the reference sweeps find their benchmarks in.
@@ -34,9 +34,9 @@ func TestReferenceSweeps(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Skipf("there are no reference sweeps beside %s: %v", samples, err)
 	}
-	facts := must.Get(expression.NewMachine(map[string]string{"gpu.count": "1", "gpu.compute_capability": "9", "gpu.memory": "80GiB", "os": "darwin"}, expression.FactSources{}))(t)
+	facts := valuetest.Must(expression.NewMachine(map[string]string{"gpu.count": "1", "gpu.compute_capability": "9", "gpu.memory": "80GiB", "os": "darwin"}, expression.FactSources{}))
 	for _, file := range files {
-		text := must.Get(os.ReadFile(file))(t)
+		text := valuetest.Must(os.ReadFile(file))
 		name := filepath.Base(file)
 		want, ok := referenceSweeps[name]
 		if !ok {
@@ -48,7 +48,7 @@ func TestReferenceSweeps(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s %v: %v", name, presets, err)
 			} else {
-				must.Equal(t, fmt.Sprintf("%d and %d", len(s.Points), len(s.Skipped)), want, name, presets)
+				valuetest.DeepEqual(t, fmt.Sprintf("%d and %d", len(s.Points), len(s.Skipped)), want, name, presets)
 			}
 		}
 		if check(want.whole); want.quick != "" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestSpans(t *testing.T) {
@@ -36,7 +36,7 @@ func TestSpans(t *testing.T) {
 	refuse := func(text, want string) {
 		t.Helper()
 		_, err := readText("sweep.yaml", []byte("command: [sleep, '{n}']\ngrid: {n: "+text+"}\n"), Overrides{})
-		must.Fail(t, err, "sweep.yaml:2: axis n: "+want, text)
+		valuetest.ErrorText(t, err, "sweep.yaml:2: axis n: "+want, text)
 	}
 	refuse("4..1", "4..1: want the lower end first")
 	refuse("1..4..0", "1..4..0: want a step above 0")
@@ -60,7 +60,7 @@ grid:
 
 // TestArguments: a value of a map stands for its arguments where it is a word of a command, and for itself elsewhere.
 func TestArguments(t *testing.T) {
-	s := must.Get(readText("s.yaml", []byte(withArguments), Overrides{}))(t)
+	s := valuetest.Must(readText("s.yaml", []byte(withArguments), Overrides{}))
 	got := map[string]string{}
 	for i := range s.Points {
 		p := &s.Points[i]
@@ -75,25 +75,25 @@ func TestArguments(t *testing.T) {
 		"fast 2": "env|--mps|-O 3|prog|--on=fast|--mps|-O 3|-n|2 after make|--mps|-O 3|all",
 	}
 	for key, text := range want {
-		must.Equal(t, got[key], text, key)
+		valuetest.DeepEqual(t, got[key], text, key)
 	}
-	must.Equal(t, len(got), len(want))
+	valuetest.DeepEqual(t, len(got), len(want))
 }
 
 // TestArgumentsChosen: the command line and include name values, and do not lose their arguments.
 func TestArgumentsChosen(t *testing.T) {
 	src := withArguments + "include: [{backend: mps, n: 2, m: 1}]\n"
-	s := must.Get(readText("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}}))(t)
+	s := valuetest.Must(readText("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}}))
 	if len(s.Points) != 2 || !slices.Contains(s.Points[0].Command, "--mps") {
 		t.Errorf("got %d points, the first with %q", len(s.Points), s.Points[0].Command)
 	}
 	_, err := readText("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
-	must.Fail(t, err, `-P backend: "msp" has no arguments in the sweep: did you mean mps?`)
+	valuetest.ErrorText(t, err, `-P backend: "msp" has no arguments in the sweep: did you mean mps?`)
 }
 
 // TestListParameter: a list is a value of a parameter.
 func TestListParameter(t *testing.T) {
-	s := must.Get(readText("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{}))(t)
+	s := valuetest.Must(readText("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{}))
 	if p := s.Points[0]; len(s.Points) != 1 || p.Params["shape"] != "[1,2]" || p.Command[1] != "[1,2.0]" {
 		t.Errorf("got %d points, the first with %v and %q", len(s.Points), p.Params, p.Command)
 	}
@@ -111,9 +111,9 @@ func TestScale(t *testing.T) {
 		}
 		ids[p.PointID] = true
 		same := parse(t, "command: [x, '{size}']\ngrid: {size: "+want+"}\n", Overrides{})
-		must.Equal(t, same.Points[0].PointID, p.PointID, "with", memory, want)
+		valuetest.DeepEqual(t, same.Points[0].PointID, p.PointID, "with", memory, want)
 	}
-	must.Equal(t, len(ids), 4)
+	valuetest.DeepEqual(t, len(ids), 4)
 	s := parse(t, src, Overrides{Params: map[string]string{"size": "7,8"}})
 	if len(s.Points) != 2 || s.Points[0].Params["size"] != "7" || s.Points[0].Scaled != nil {
 		t.Errorf("-P size=7,8: %d points, %v of %v", len(s.Points), s.Points[0].Params, s.Points[0].Scaled)
@@ -294,7 +294,7 @@ func TestSpelledOnTheLine(t *testing.T) {
 	check(`["12.0", 11]`, "13.0", "13.0", "13")
 	check("[1, 2]", "1e3", "1e3", "1000")
 	_, err := readText("sweep.yaml", []byte("command: [a, '{p}']\ngrid: {p: [0.25, 1]}"), Overrides{Params: map[string]string{"p": "0.50"}})
-	must.Fail(t, err, "-P p: 0.50 ends in a zero: -P 'p=\"0.50\"' keeps it as text, or write 0.5 for the number")
+	valuetest.ErrorText(t, err, "-P p: 0.50 ends in a zero: -P 'p=\"0.50\"' keeps it as text, or write 0.5 for the number")
 	s := parse(t, `command: [a, '{p}', '{q}']
 grid: {p: ["3.9", "3.10"], q: [1, 2]}
 baseline: p=3.10`, Overrides{})
@@ -320,7 +320,7 @@ func TestExpandPath(t *testing.T) {
 		}
 	}
 	t.Setenv("HOME", "")
-	must.Fail(t, must.Err(ExpandPath("~/x")), `"~/x" begins with the home directory: …`, "without a home")
+	valuetest.ErrorText(t, valuetest.Error(ExpandPath("~/x")), `"~/x" begins with the home directory: …`, "without a home")
 }
 
 // TestPathsOfKeys: each key that is a path has the home directory in the place of ~, also where an axis brings it, and words of programs
@@ -370,7 +370,7 @@ grid: {where: [place]}
 		if strings.HasPrefix(key, "python") {
 			text = "file: b.py\n" + key
 		}
-		must.Fail(t, must.Err(Read("s.yaml", strings.NewReader(text), Overrides{})), "s.yaml:2: …", key)
+		valuetest.ErrorText(t, valuetest.Error(Read("s.yaml", strings.NewReader(text), Overrides{})), "s.yaml:2: …", key)
 	}
 	check("cwd: $HOME/x", "3: cwd: variables are not replaced in paths: want ~/ for the home directory, or ./$HOME/x for a file of that name, got \"$HOME/x\"")
 }

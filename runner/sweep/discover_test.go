@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // in is a working directory of files, some with their text behind a =. Files of Python have a benchmark besides.
@@ -133,7 +133,7 @@ func FuzzConfig(f *testing.F) {
 				own++
 			}
 		}
-		must.Equal(t, own, 2, text)
+		valuetest.DeepEqual(t, own, 2, text)
 	})
 }
 
@@ -180,7 +180,7 @@ func TestDiscoverConfig(t *testing.T) {
 func TestDiscoverErrors(t *testing.T) {
 	check := func(tree fs.FS, src, want string) {
 		t.Helper()
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{Files: tree})), want+"…", src)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(src), Overrides{Files: tree})), want+"…", src)
 	}
 	check(chapters, "discover: pairs", "sweep.yaml:1: discover: want a map, got \"pairs\"")
 	check(chapters, "discover: []", "sweep.yaml:1: discover: is empty")

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
@@ -18,13 +18,13 @@ var workflow = regexp.MustCompile(`(?m)^(jobs|runs):$|\A +\w+:$`)
 func TestPages(t *testing.T) {
 	var pages []string
 	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
-		pages = append(pages, must.Get(filepath.Glob(pattern))(t)...)
+		pages = append(pages, valuetest.Must(filepath.Glob(pattern))...)
 	}
 	tree := in("ch13/baseline_moe.py", "ch13/optimized_moe.py", "kernels/scan.py=def run_benchmark(): pass\n", "perf/bench_sort.py=def run(): pass\n",
 		"perf/bench_scan_fast.py=def run(): pass\n", "perf/bench_scan_slow.py=def run(): pass\n")
 	read := 0
 	for _, page := range pages {
-		text := must.Get(os.ReadFile(page))(t)
+		text := valuetest.Must(os.ReadFile(page))
 		for _, block := range yamlBlock.FindAllSubmatch(text, -1) {
 			if workflow.Match(block[1]) {
 				continue

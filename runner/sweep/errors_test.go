@@ -6,14 +6,14 @@ import (
 	"testing"
 	"testing/iotest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // refuses gives a check that a text, after a beginning, is refused with an error that starts with `sweep.yaml:`.
 func refuses(t *testing.T, beginning string) func(src, want string) {
 	return func(src, want string) {
 		t.Helper()
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(beginning+src), Overrides{})), "sweep.yaml:"+want, src)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(beginning+src), Overrides{})), "sweep.yaml:"+want, src)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestErrorsOfSelection(t *testing.T) {
 func TestErrorsOfOptions(t *testing.T) {
 	check := func(o Overrides, want string) {
 		t.Helper()
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(tiny+"grid: {a: 1}"), o)), want)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(tiny+"grid: {a: 1}"), o)), want)
 	}
 	p := func(name, values string) Overrides { return Overrides{Params: map[string]string{name: values}} }
 	check(p("bs", "four"), `-P bs: want a number or a list, got "four"`)
@@ -286,7 +286,7 @@ func TestErrorsOfOptions(t *testing.T) {
 }
 
 func TestReadErrors(t *testing.T) {
-	must.Fail(t, must.Err(Read("sweep.yaml", iotest.ErrReader(io.ErrUnexpectedEOF), Overrides{})), "reading the sweep: unexpected EOF")
+	valuetest.ErrorText(t, valuetest.Error(Read("sweep.yaml", iotest.ErrReader(io.ErrUnexpectedEOF), Overrides{})), "reading the sweep: unexpected EOF")
 }
 
 // TestOptionAdvice: what an error about -P advises can be pasted into a shell.
@@ -295,7 +295,7 @@ func TestOptionAdvice(t *testing.T) {
 		"3.10": `-P 'n="3.10"' keeps it as text, or write 3.1 for the number`, "01,2": `-P 'n="TEXT"' keeps it as text`, "1,,2": "a value is missing between commas: 1,,2",
 	} {
 		_, err := Read("s.yaml", strings.NewReader("command: [sleep, '{n}']"), Overrides{Params: map[string]string{"n": values}})
-		must.Fail(t, err, "…"+want+"…", "-P n=", values)
+		valuetest.ErrorText(t, err, "…"+want+"…", "-P n=", values)
 	}
 }
 
@@ -303,6 +303,6 @@ func TestOptionAdvice(t *testing.T) {
 func TestOutputMeant(t *testing.T) {
 	for text, want := range map[string]string{"kep": "did you mean keep? For a file of that name, write ./kep", "./kep": "", "out": "", "kep.txt": ""} {
 		_, err := Read("s.yaml", strings.NewReader("command: [ls]"), Overrides{Given: map[string]string{"output": text}})
-		must.Fail(t, err, "…"+want+"…", text)
+		valuetest.ErrorText(t, err, "…"+want+"…", text)
 	}
 }

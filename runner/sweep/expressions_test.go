@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/runner/expression"
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestResults: expressions compute in base units, and give stored ones.
@@ -78,7 +78,7 @@ func TestPrimary(t *testing.T) {
 	for given, want := range map[string]string{
 		"accuracy": "accuracy", "speed": "speed", "energy": "energy", "words": "words", "result": "result", "metric.acuracy": "acuracy", "latency": "latency",
 	} {
-		must.Equal(t, must.Get(readText("sweep.yaml", []byte(head+given), Overrides{}))(t).Points[0].Primary, want, given)
+		valuetest.DeepEqual(t, valuetest.Must(readText("sweep.yaml", []byte(head+given), Overrides{})).Points[0].Primary, want, given)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestMetricNames(t *testing.T) {
 		{command, "accurac", "", "no metric accurac is read or derived in the sweep: did you mean accuracy?"},
 		{command, "metric.accurac", "accurac", ""},
 	} {
-		s := must.Get(readText("sweep.yaml", []byte(c.sweep), Overrides{}))(t)
+		s := valuetest.Must(readText("sweep.yaml", []byte(c.sweep), Overrides{}))
 		got, err := s.Metric(c.name)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %q, %v; want %q, %q", c.name, got, err, c.want, c.err)
@@ -107,14 +107,14 @@ func TestMetricNames(t *testing.T) {
 // here are the facts of a machine without a GPU, with those that a user gives.
 func here(t *testing.T, given map[string]string) *expression.Machine {
 	t.Helper()
-	m := must.Get(expression.NewMachine(given, expression.FactSources{
+	m := valuetest.Must(expression.NewMachine(given, expression.FactSources{
 		Env: func() schema.Env {
 			return schema.Env{OS: "linux", Facts: map[string]string{"memory.total": "8589934592"}, Missing: map[string]string{"gpu": "absent"}}
 		},
 		Version: func(interpreter, module string) string {
 			return map[string]string{".venv/python torch": "2.9.1"}[interpreter+" "+module]
 		},
-	}))(t)
+	}))
 	return m
 }
 
@@ -167,7 +167,7 @@ func TestSkipIf(t *testing.T) {
 			continue
 		}
 		checkSchema(t, src, Overrides{})
-		must.Equal(t, strings.Join(skipped(s, test.axis), ", "), test.want, src)
+		valuetest.DeepEqual(t, strings.Join(skipped(s, test.axis), ", "), test.want, src)
 		for i := range s.Points {
 			if s.Points[i].Skip != nil {
 				t.Errorf("%s\na point that runs is skipped", src)
@@ -262,10 +262,10 @@ func TestSkipOnly(t *testing.T) {
 // TestLazyFacts: a sweep asks for the facts that it names, and for no other.
 func TestLazyFacts(t *testing.T) {
 	asked := false
-	m := must.Get(expression.NewMachine(nil, expression.FactSources{Env: func() schema.Env {
+	m := valuetest.Must(expression.NewMachine(nil, expression.FactSources{Env: func() schema.Env {
 		asked = true
 		return schema.Env{OS: "linux", Missing: map[string]string{"gpu": "absent"}}
-	}}))(t)
+	}}))
 	parse(t, "file: x.py\ngrid: {k: [1, 2]}\nskip_if: {when: k > 1 and os != \"plan9\"}\n", Overrides{Facts: m})
 	if asked {
 		t.Error("the manifest was read for a sweep that needs none of it")
@@ -351,7 +351,7 @@ func TestCountedByExpressions(t *testing.T) {
 				t.Errorf("%s: another point", test.text)
 			}
 		}
-		must.Equal(t, strings.Join(got, ", "), test.want, test.text)
+		valuetest.DeepEqual(t, strings.Join(got, ", "), test.want, test.text)
 	}
 	s := parse(t, "command: [x, '{k}']\ngrid: {k: [1, 2]}\nwarmup: k\nbudget: k\n", Overrides{})
 	for i, p := range s.Points {
@@ -390,7 +390,7 @@ func checkSweep(t *testing.T, s *Sweep) {
 		p := &s.Points[i]
 		var run schema.Run
 		p.Fill(&run)
-		must.Equal(t, p.PointID, schema.PointID(&run), "point", i)
+		valuetest.DeepEqual(t, p.PointID, schema.PointID(&run), "point", i)
 		if ids[p.PointID] {
 			t.Errorf("point_id %s appears twice", p.PointID)
 		}
@@ -428,10 +428,10 @@ func checkLaunches(t *testing.T, s *Sweep, o LaunchOptions) {
 	}
 	for i := range s.Points {
 		for side := range o.sides() {
-			must.Equal(t, launched[subject{&s.Points[i], side, ""}], s.Points[i].Repeats, "point", i, side)
+			valuetest.DeepEqual(t, launched[subject{&s.Points[i], side, ""}], s.Points[i].Repeats, "point", i, side)
 		}
 		for _, tool := range s.Points[i].Profile {
-			must.Equal(t, launched[subject{&s.Points[i], 0, tool}], 1, tool, i)
+			valuetest.DeepEqual(t, launched[subject{&s.Points[i], 0, tool}], 1, tool, i)
 		}
 	}
 	if s.MaxRepeats < s.Repeats {

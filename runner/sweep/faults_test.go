@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // taking is a working directory as in, in which functions take any parameter.
@@ -137,7 +137,7 @@ func TestFaultOfOne(t *testing.T) {
 		"discover: {rule: kernels}\nbenchmarks: {x: {warmup: x y}}\n":  "sweep.yaml:2: ",
 		"discover: {rule: kernels}\nbenchmarks: {x: {device: cuda}}\n": "sweep.yaml:2: device: not supported with file",
 	} {
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{Files: tree})), want+"…", src)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(src), Overrides{Files: tree})), want+"…", src)
 	}
 }
 
@@ -227,7 +227,7 @@ benchmarks:
 	} {
 		text := []byte(strings.Replace(src, "KEY", key, 1))
 		o := Overrides{Facts: here(t, nil)}
-		must.Fail(t, must.Err(readText("sweep.yaml", text, o)), want+"…", key)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", text, o)), want+"…", key)
 		if key == "baseline_: 1" { // the file is not a sweep
 			continue
 		}
@@ -264,7 +264,7 @@ func TestScaleOfSome(t *testing.T) {
 		pairs: {Files: tree, Targets: []string{"ch2"}}, named: {Targets: []string{"*:b"}},
 		"benchmarks:\n  a: {command: [a, '{size}']}\n  b: {command: [b], " + strings.TrimSuffix(scale, "\n") + "}\n" + scale: {},
 	} {
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), o)), "…scale.size: not used by the command…", src)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(src), o)), "…scale.size: not used by the command…", src)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v4"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // compiled is the schema of sweep files.
@@ -79,10 +79,10 @@ func TestSchemaOfFixtures(t *testing.T) {
 	if err != nil || len(files) < 6 {
 		t.Fatal(files, err)
 	}
-	scripts := must.Get(filepath.Glob("../../cmd/neurolens/testdata/script/*.txtar"))(t)
+	scripts := valuetest.Must(filepath.Glob("../../cmd/neurolens/testdata/script/*.txtar"))
 	checked := 0
 	for _, file := range slices.Concat(files, scripts) {
-		text := must.Get(os.ReadFile(file))(t)
+		text := valuetest.Must(os.ReadFile(file))
 		for _, src := range strings.Split("\n"+string(text), "\n-- ") {
 			if _, rest, found := strings.Cut(src, ".yaml --\n"); found {
 				src = rest
@@ -167,13 +167,13 @@ func TestSchemaOfKeys(t *testing.T) {
 			t.Errorf("the schema has of %s: %+v", k.Name, property)
 		}
 	}
-	must.Equal(t, len(root.Properties), len(Keys()), "the schema")
+	valuetest.DeepEqual(t, len(root.Properties), len(Keys()), "the schema")
 	equal(t, fmt.Sprint(root.AdditionalProperties), "false")
 }
 
 // TestSweepsPageKeys: the table of the page about sweep files has every key, and no other.
 func TestSweepsPageKeys(t *testing.T) {
-	text := must.Get(os.ReadFile("../../docs/sweeps.md"))(t)
+	text := valuetest.Must(os.ReadFile("../../docs/sweeps.md"))
 	const header = "| key | default | says |\n|---|---|---|\n"
 	_, table, found := strings.Cut(string(text), header)
 	table, _, _ = strings.Cut(strings.TrimSuffix(table, "\n"), "\n\n")

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // operations is a sweep with benchmarks and variants that have keys of their own.
@@ -197,7 +197,7 @@ func TestReplaced(t *testing.T) {
 		t.Errorf("a budget over iterations: %d, %v", p.Iterations, p.Budget)
 	}
 	s = parse(t, "command: [x, '{size}']\nscale: {size: {base: 4096, by: 8, steps: {16: 1, 8: 0.5, 0: 0.1}}}\npresets: {quick: {scale: {size: {base: 100, by: 8, steps: {0: 1}}}}}\n", quick)
-	must.Equal(t, s.Points[0].Params["size"], "100")
+	valuetest.DeepEqual(t, s.Points[0].Params["size"], "100")
 	s = parse(t, "command: [x, '{variant}']\nvariants: {a: , b: {backend: builtin, model: 'builtin:tiny_linear'}}\n", Overrides{})
 	if a, b := s.Points[0], s.Points[1]; a.Executor != schema.ExecutorCommand || b.Executor != schema.ExecutorBuiltin || b.Command != nil {
 		t.Errorf("a model over a command: %s, then %s of %v", a.Executor, b.Executor, b.Command)
@@ -236,7 +236,7 @@ func TestNamesOfTwoThings(t *testing.T) {
 // under are defaults of a project, of this text.
 func under(t *testing.T, text string) Defaults {
 	t.Helper()
-	keys := must.Get(Load("neurolens.yaml", []byte(text)))(t)
+	keys := valuetest.Must(Load("neurolens.yaml", []byte(text)))
 	return Defaults{Layer: LayerProject, Name: "neurolens.yaml", Lines: true, Keys: keys}
 }
 
@@ -274,7 +274,7 @@ func TestOutsideDefaults(t *testing.T) {
 		"thresholds:\n  latency: {abs: 3 B}": "neurolens.yaml:2: thresholds.latency.abs: latency is in ns, not in B",
 	} {
 		_, err := readText("sweep.yaml", []byte("file: x.py"), Overrides{Defaults: []Defaults{under(t, text)}})
-		must.Fail(t, err, want+"…", text)
+		valuetest.ErrorText(t, err, want+"…", text)
 	}
 }
 
@@ -294,7 +294,7 @@ func TestOutsideDefaultsRefuseNothing(t *testing.T) {
 	}
 	read := 0
 	for _, path := range files {
-		text := must.Get(os.ReadFile(path))(t)
+		text := valuetest.Must(os.ReadFile(path))
 		if _, err := readText(path, text, Overrides{}); err != nil {
 			continue // it is one of those that are to be refused
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestMetrics(t *testing.T) {
@@ -144,7 +144,7 @@ func TestRead(t *testing.T) {
 		"fioo": "unknown format fioo: did you mean fio?", "zzz": "unknown format zzz: neurolens ingest --list-formats lists all",
 	} {
 		_, err := Read("sweep.yaml", strings.NewReader("command: [prog]\nmetrics: {r: {read: "+format+"}}"), Overrides{Formats: []string{"fio", "nvbench"}})
-		must.Fail(t, err, "sweep.yaml:2: metrics.r.read: "+want)
+		valuetest.ErrorText(t, err, "sweep.yaml:2: metrics.r.read: "+want)
 	}
 }
 
@@ -161,7 +161,7 @@ artifacts: {files: ["out/{k}.json", "{run_dir}/t*", stdout], limit: 1MiB}
 	if want := []string{"out/2.json", "{run_dir}/t*", "stdout"}; !slices.Equal(p.Artifacts.Files, want) || p.Artifacts.Limit != 1<<20 {
 		t.Errorf("%+v, want %v", p.Artifacts, want)
 	}
-	must.Equal(t, p.Command[3], "{run_dir}/o", "command")
+	valuetest.DeepEqual(t, p.Command[3], "{run_dir}/o", "command")
 	if p.Env["OUT"] != "{run_dir}" || p.BuildEnv != nil {
 		t.Errorf("env %v, of the build %v", p.Env, p.BuildEnv)
 	}

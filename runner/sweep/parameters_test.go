@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // kernelFiles is a tree with kernels of several kinds.
@@ -124,8 +124,8 @@ func TestUntakenAxes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := parse(t, c.src, Overrides{Files: kernelFiles(c.more)})
-			must.Equal(t, said(s), c.want)
-			must.Equal(t, strings.Join(s.Notes, "\n"), c.notes)
+			valuetest.DeepEqual(t, said(s), c.want)
+			valuetest.DeepEqual(t, strings.Join(s.Notes, "\n"), c.notes)
 			ids := map[string]bool{}
 			for _, p := range s.Planned() {
 				if ids[p.PointID] {
@@ -157,7 +157,7 @@ func TestUnknownParameter(t *testing.T) {
 		{"discover: {rule: kernels}\n", map[string]string{"size": "1"}, "-P size: run_benchmark takes no parameter size: it takes problem_size, iterations"},
 	} {
 		_, err := Read("sweep.yaml", strings.NewReader(c.src), Overrides{Files: kernelFiles(nil), Params: c.params})
-		must.Fail(t, err, c.want, c.src, c.params)
+		valuetest.ErrorText(t, err, c.want, c.src, c.params)
 	}
 	for _, c := range []struct {
 		src    string
@@ -218,7 +218,7 @@ func TestCalibrate(t *testing.T) {
 					launched[fmt.Sprint(l.Repeat, l.Side, l.Point.Variant)]++
 				}
 			}
-			must.Equal(t, len(launched), 2*3*o.sides(), name, o.sides(), launched)
+			valuetest.DeepEqual(t, len(launched), 2*3*o.sides(), name, o.sides(), launched)
 		}
 		checkSweep(t, with)
 		equal(t, parse(t, src+"repeats: 2\ncalibrate: false", Overrides{}).Points, without.Points)

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // net is the beginning of a sweep for onnxrt and torch.
@@ -109,7 +109,7 @@ grid: {venv: [a, b]}
 		cold + "iterations: 5": {}, cold: {Given: map[string]string{"iterations": "5"}},
 		"file: a.py\n": {Given: map[string]string{"iterations": "5", "cold_start": "true"}},
 	} {
-		must.Fail(t, must.Err(Read("s.yaml", strings.NewReader(text), over)), "…want 1 with cold_start…", text)
+		valuetest.ErrorText(t, valuetest.Error(Read("s.yaml", strings.NewReader(text), over)), "…want 1 with cold_start…", text)
 	}
 	p = parse(t, "file: a.py\nseed: 7\nmin_run_time: 1s\nbuild: [make, all]\ncold_start: false", Overrides{}).Points[0]
 	equal(t, []any{*p.Seed, p.Reproducible, p.MinRunTime}, []any{int64(7), false, time.Second})
@@ -302,7 +302,7 @@ func TestErrorsOfPythonValues(t *testing.T) {
 func TestErrorsOfPythonOptions(t *testing.T) {
 	check := func(src string, o Overrides, want string) {
 		t.Helper()
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), o)), want)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(src), o)), want)
 	}
 	check(tiny, Overrides{Given: map[string]string{"provider": "A"}}, "--provider: not supported with builtin: only with onnxrt")
 	check(tiny, Overrides{Given: map[string]string{"device": "cpu"}}, "--device: not supported with builtin: only with torch and tensorrt")
@@ -347,6 +347,6 @@ func TestSpellings(t *testing.T) {
 		if got := p.Spellings(); strings.Join(got["batch_size"], " ") != c.batch || strings.Join(got["precision"], " ") != c.precision || got["seq_len"] != nil {
 			t.Errorf("%s: %v", name, got)
 		}
-		must.Equal(t, p.WrittenTexts()["precision"], c.text, name)
+		valuetest.DeepEqual(t, p.WrittenTexts()["precision"], c.text, name)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // referencesOf names the reference of each point, in the order of the points.
@@ -161,7 +161,7 @@ func TestReferenceSpelling(t *testing.T) {
 			if r.Precision == "" {
 				axis = "n"
 			}
-			must.Equal(t, r.Called[axis]+" "+r.Written[axis], test.want, name, s.Points[i].Describe())
+			valuetest.DeepEqual(t, r.Called[axis]+" "+r.Written[axis], test.want, name, s.Points[i].Describe())
 		}
 	}
 	s := parse(t, file+"grid: {batch: [1, 2], seq: 8}\nreference: {batch_size: 1}\n", Overrides{})

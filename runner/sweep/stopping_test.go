@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestPrecision(t *testing.T) {
@@ -68,7 +68,7 @@ func TestErrorsOfPrecision(t *testing.T) {
 
 	options := func(src string, o Overrides, want string) {
 		t.Helper()
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(tiny+src), o)), want)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(tiny+src), o)), want)
 	}
 	options("", Overrides{Given: map[string]string{"rel_error": "0.01", "iterations": "5"}}, "--rel-error: cannot be combined with --iterations, which is an exact number: use one of them")
 	options("", Overrides{Given: map[string]string{"rel_error": "1.5"}}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
@@ -105,7 +105,7 @@ func TestTargets(t *testing.T) {
 	check(6, "ops:*:b", "ops:net/MSE:b")
 	refuse := func(want string, targets ...string) {
 		t.Helper()
-		must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{Targets: targets})), want)
+		valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(src), Overrides{Targets: targets})), want)
 	}
 	const have = "no point matches (suite ops, benchmarks: GELU, Swish, net/MSE)"
 	refuse(`--targets "gelu": `+have, "gelu")
@@ -116,7 +116,7 @@ func TestTargets(t *testing.T) {
 	parse(t, net+"benchmark: [a, b]\nprovider: A\nexclude: [{backend: onnxrt, benchmark: b}]",
 		Overrides{Targets: []string{"b"}})
 	many := "backend: builtin\nbenchmark: [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10]"
-	must.Fail(t, must.Err(readText("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})), "…b8, b9, …)")
+	valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})), "…b8, b9, …)")
 }
 
 func TestSource(t *testing.T) {
@@ -127,10 +127,10 @@ func TestSource(t *testing.T) {
 
 func TestParseShare(t *testing.T) {
 	for text, want := range map[string]float64{"1%": 0.01, "0.01": 0.01, "250%": 2.5, "-3e-2": -0.03} {
-		must.Equal(t, must.Get(parseShare(text))(t), want, text)
+		valuetest.DeepEqual(t, valuetest.Must(parseShare(text)), want, text)
 	}
 	for _, text := range []string{"", "%", "1%%", "one", "1 %", " 1%", "1/100"} {
-		must.Fail(t, must.Err(parseShare(text)), strconv.Quote(text)+": want a share such as 1%")
+		valuetest.ErrorText(t, valuetest.Error(parseShare(text)), strconv.Quote(text)+": want a share such as 1%")
 	}
 }
 
@@ -138,7 +138,7 @@ func TestParseShare(t *testing.T) {
 func TestSuiteOfStandardInput(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"command: [a]": "", "command: [a]\nsuite: own": "own"} {
-		s := must.Get(Read(StandardInput, strings.NewReader(text), Overrides{}))(t)
+		s := valuetest.Must(Read(StandardInput, strings.NewReader(text), Overrides{}))
 		equal(t, s.Suite, want)
 		equal(t, s.Points[0].Suite, want)
 	}

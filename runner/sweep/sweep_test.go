@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // parse reads a sweep that has to be good.
@@ -70,7 +70,7 @@ func points(s *Sweep) []string {
 
 func equal(t *testing.T, got, want any) {
 	t.Helper()
-	must.Equal(t, got, want)
+	valuetest.DeepEqual(t, got, want)
 }
 
 // tiny is the beginning of a sweep that needs nothing else.
@@ -88,7 +88,7 @@ func readFixture(name string) (*Sweep, error) {
 }
 
 func TestGuideExample(t *testing.T) {
-	s := must.Get(readFixture("000-neurolens.yaml"))(t)
+	s := valuetest.Must(readFixture("000-neurolens.yaml"))
 	var want []string
 	for _, bs := range []int{1, 2, 4} {
 		for _, seq := range []int{64, 128} {
@@ -118,7 +118,7 @@ func TestGuideExample(t *testing.T) {
 
 // Every sweep of the repository can be read, and its points are what FORMAT.md calls points.
 func TestFixtures(t *testing.T) {
-	files := must.Get(os.ReadDir(fixtures))(t)
+	files := valuetest.Must(os.ReadDir(fixtures))
 	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40, "neurolens": 4}
 	for _, file := range files {
 		s, err := readFixture(file.Name())
@@ -287,7 +287,7 @@ func TestMeasureOutlastsBudget(t *testing.T) {
 		{"command: [a]\nbudget: 20m", Overrides{}, 10 * time.Minute},                        // of one process
 		{"command: [a]\nbudget: 1m\ntimeouts: {measure: 5s}", Overrides{}, 5 * time.Second}, // of one process
 	} {
-		must.Equal(t, parse(t, c.src, c.o).Points[0].Timeouts.Measure, c.want, c.src)
+		valuetest.DeepEqual(t, parse(t, c.src, c.o).Points[0].Timeouts.Measure, c.want, c.src)
 	}
 }
 
@@ -298,7 +298,7 @@ func TestSuiteTimeout(t *testing.T) {
 		"timeouts: {suite: 90s}": 90 * time.Second,
 		"timeouts: {suite: 90s}\ntimeout_multiplier: 3\n": 270 * time.Second,
 	} {
-		must.Equal(t, parse(t, tiny+src, Overrides{}).Timeout, want, src)
+		valuetest.DeepEqual(t, parse(t, tiny+src, Overrides{}).Timeout, want, src)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestOnly(t *testing.T) {
 }
 
 func TestOutlineOf(t *testing.T) {
-	got := must.Get(OutlineOf("s.yaml", []byte(`
+	got := valuetest.Must(OutlineOf("s.yaml", []byte(`
 suite: nightly
 command: [sort, -n]
 backend: [torch, onnxrt]
@@ -374,7 +374,7 @@ include:
   - {batch_size: 8, dim: 64}
 variants: {plain: , tuned: {warmup: 3}}
 presets: {quick: {repeats: 1}, long: {repeats: 30}}
-`)))(t)
+`)))
 	want := Outline{
 		Suite: "nightly", Presets: []string{"quick", "long"},
 		Axes: []OutlinedAxis{
@@ -386,7 +386,7 @@ presets: {quick: {repeats: 1}, long: {repeats: 30}}
 			{"variant", []string{"plain", "tuned"}},
 		},
 	}
-	must.Equal(t, got, want)
+	valuetest.DeepEqual(t, got, want)
 	for _, broken := range []string{"", "grid: [", "- a", "\x00"} {
 		if got, _ := OutlineOf("s.yaml", []byte(broken)); !reflect.DeepEqual(got, Outline{}) {
 			t.Errorf("%q: got %+v, want nothing", broken, got)
@@ -447,7 +447,7 @@ func BenchmarkPlan(b *testing.B) {
 		src := gridOf(name, 50, 50, 40)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				must.Equal(b, len(must.Get(readText("sweep.yaml", src, Overrides{}))(b).Planned()), 100_000)
+				valuetest.DeepEqual(b, len(valuetest.Must(readText("sweep.yaml", src, Overrides{})).Planned()), 100_000)
 			}
 		})
 	}
@@ -460,7 +460,7 @@ func TestPlanCost(t *testing.T) {
 	for name, grid := range grids {
 		src := gridOf(name, 10, 10, 12)
 		all := testing.AllocsPerRun(3, func() {
-			must.Equal(t, len(must.Get(readText("sweep.yaml", src, Overrides{}))(t).Planned()), points)
+			valuetest.DeepEqual(t, len(valuetest.Must(readText("sweep.yaml", src, Overrides{})).Planned()), points)
 		})
 		if all/points > grid.limit {
 			t.Errorf("%s: %.1f allocations a point, want at most %.0f", name, all/points, grid.limit)
@@ -549,7 +549,7 @@ func TestRepeat(t *testing.T) {
 		if program != nil {
 			line = append(append(line, "--"), program...)
 		}
-		must.Equal(t, strings.Join(line, "|"), c.want, name)
+		valuetest.DeepEqual(t, strings.Join(line, "|"), c.want, name)
 	}
 }
 
@@ -557,7 +557,7 @@ func TestRepeat(t *testing.T) {
 func TestChoosesPython(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
-		must.Equal(t, choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"), want, value)
+		valuetest.DeepEqual(t, choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"), want, value)
 	}
 }
 
@@ -587,7 +587,7 @@ func TestFilledTexts(t *testing.T) {
 		fmt.Fprintf(&values, "%d, ", i)
 	}
 	src := "command: [a, '{n}']\nrepeats: 1\nbenchmark: '" + strings.Repeat("x", 200_000) + "{n}'\ngrid: {n: [" + values.String() + "]}"
-	must.Fail(t, must.Err(readText("sweep.yaml", []byte(src), Overrides{})), "…the points take more than 128 MiB…")
+	valuetest.ErrorText(t, valuetest.Error(readText("sweep.yaml", []byte(src), Overrides{})), "…the points take more than 128 MiB…")
 }
 
 func TestBombs(t *testing.T) {
@@ -597,7 +597,7 @@ func TestBombs(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, err := readText("sweep.yaml", []byte(src), Overrides{})
 		runtime.ReadMemStats(&after)
-		must.Fail(t, err, want)
+		valuetest.ErrorText(t, err, want)
 		if n := after.Mallocs - before.Mallocs; n > 4*maxNodes {
 			t.Errorf("%d allocations for %s", n, want)
 		}
@@ -664,7 +664,7 @@ func TestLargest(t *testing.T) {
 	}
 	src := "command: [prog, '{a}', '{b}', x]\nrepeats: 10\ngrid:\n  b: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n  a: [" + list.String() + "]"
 	s := parse(t, src, Overrides{})
-	must.Equal(t, len(s.Launches(LaunchOptions{})), maxLaunches)
+	valuetest.DeepEqual(t, len(s.Launches(LaunchOptions{})), maxLaunches)
 }
 
 func FuzzParse(f *testing.F) {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestCommandOK(t *testing.T) {
@@ -49,13 +49,13 @@ func TestCommandIterations(t *testing.T) {
 	spec := commandSpec("true")
 	spec.Iterations, spec.Budget = 0, time.Nanosecond
 	o := runSpec(t, t.Context(), spec, nil)
-	must.Equal(t, len(metric(t, o, "latency").Ticks), 1)
+	valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), 1)
 }
 
 func TestCommandEnds(t *testing.T) {
 	counter := filepath.Join(t.TempDir(), "count")
 	crlf := filepath.Join(t.TempDir(), "crlf.sh")
-	must.Do(t, os.WriteFile(crlf, []byte("#!/bin/sh\r\nexit 0\r\n"), 0o700))
+	valuetest.OK(t, os.WriteFile(crlf, []byte("#!/bin/sh\r\nexit 0\r\n"), 0o700))
 	third := "echo >> " + counter + "; [ $(wc -l < " + counter + ") -lt 3 ] || " // from the third process on
 	for _, c := range []struct {
 		name    string
@@ -91,7 +91,7 @@ func TestCommandEnds(t *testing.T) {
 				t.Errorf("exit code %v: want 7", o.ExitCode)
 			}
 			if c.samples >= 0 {
-				must.Equal(t, len(metric(t, o, "latency").Ticks), c.samples)
+				valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), c.samples)
 			} else if len(o.Metrics) > 0 {
 				t.Errorf("metrics without a measurement: %+v", o.Metrics)
 			}
@@ -109,15 +109,15 @@ func TestDeadlineIsOfOneProcess(t *testing.T) {
 func TestCommandEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "tell")
-	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\necho $A $B $(pwd -P) >&2\n"), 0o700))
-	real := must.Get(filepath.EvalSymlinks(dir))(t)
+	valuetest.OK(t, os.WriteFile(program, []byte("#!/bin/sh\necho $A $B $(pwd -P) >&2\n"), 0o700))
+	real := valuetest.Must(filepath.EvalSymlinks(dir))
 	t.Setenv("A", "old")
 	for _, argv0 := range []string{"tell", "./tell"} { // by the PATH of the command, and in its directory
 		spec := commandSpec(argv0)
 		spec.Env = []string{"A=first", "B=b", "A=new", "PATH=" + dir + ":" + os.Getenv("PATH")}
 		spec.Dir = dir
 		o := runOK(t, spec)
-		must.Equal(t, o.StderrTail, "new b "+real+"\n")
+		valuetest.DeepEqual(t, o.StderrTail, "new b "+real+"\n")
 	}
 }
 
@@ -128,13 +128,13 @@ func TestCommandInheritsNothing(t *testing.T) {
 	var want strings.Builder
 	plain := exec.Command("sh", "-c", script)
 	plain.Stderr, plain.ExtraFiles = &want, []*os.File{os.Stdin}
-	must.Do(t, plain.Run())
+	valuetest.OK(t, plain.Run())
 	o := runOK(t, shell(script))
-	must.Equal(t, o.StderrTail, want.String(), "descriptors")
+	valuetest.DeepEqual(t, o.StderrTail, want.String(), "descriptors")
 }
 
 func TestPeakMemory(t *testing.T) {
-	python := must.Program(t, "python3")
+	python := valuetest.Program(t, "python3")
 	big := commandSpec(python, "-I", "-S", "-c", "x = bytearray(200 << 20)")
 	big.Warmup, big.Iterations = 1, 3
 	o := runOK(t, big)
@@ -142,7 +142,7 @@ func TestPeakMemory(t *testing.T) {
 	if len(peak.Ticks) != 3 || slices.Min(peak.Ticks) < 200<<20 || slices.Max(peak.Ticks) > 300<<20 {
 		t.Errorf("peak_memory of 200 MiB: %v", peak.Ticks)
 	}
-	must.Equal(t, o.Facts["peak_memory.source"], "wait4", "facts", o.Facts)
+	valuetest.DeepEqual(t, o.Facts["peak_memory.source"], "wait4", "facts", o.Facts)
 }
 
 // TestOOM: the cgroup here is a file that the benchmark itself writes before it ends.
@@ -151,8 +151,8 @@ func TestOOM(t *testing.T) {
 	root := t.TempDir()
 	events := filepath.Join(root, "sys/fs/cgroup/memory.events")
 	for _, file := range []string{events, filepath.Join(root, "proc/self/cgroup")} {
-		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		must.Do(t, os.WriteFile(file, []byte("0::/\n"), 0o600))
+		valuetest.OK(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		valuetest.OK(t, os.WriteFile(file, []byte("0::/\n"), 0o600))
 	}
 	old := p.root
 	p.root = os.DirFS(root)
@@ -168,7 +168,7 @@ func TestOOM(t *testing.T) {
 		{"1", "kill -SEGV $$", schema.StatusCrashed, "signal"},
 		{"0", "kill -KILL $$", schema.StatusCrashed, "signal"},
 	} {
-		must.Do(t, os.WriteFile(events, []byte("oom_kill 0\n"), 0o600))
+		valuetest.OK(t, os.WriteFile(events, []byte("oom_kill 0\n"), 0o600))
 		o := runSpec(t, t.Context(), shell("echo oom_kill "+c.count+" > "+events+"; "+c.end), nil)
 		check(t, o, c.status, schema.StageMeasure, c.kind)
 	}
@@ -184,7 +184,7 @@ func TestPeakMemoryOfSmallPrograms(t *testing.T) {
 			t.Errorf("peak_memory of %v: %v", spec.Command, peak.Ticks)
 		}
 	}
-	python := must.Program(t, "python3")
+	python := valuetest.Program(t, "python3")
 	last := int64(0)
 	for _, size := range []string{"0", "4", "8", "16"} {
 		spec := commandSpec(python, "-I", "-S", "-c", "x = b'x' * ("+size+" << 20)")
@@ -199,7 +199,7 @@ func TestPeakMemoryOfSmallPrograms(t *testing.T) {
 
 // TestSetupChangesWhatIsInherited: what a setup changes of the supervisor the measured processes inherit.
 func TestSetupChangesWhatIsInherited(t *testing.T) {
-	must.Program(t, "prlimit")
+	valuetest.Program(t, "prlimit")
 	spec := shell("test $(ulimit -Sn) = 777")
 	spec.Warmup, spec.Iterations = 0, 2
 	spec.Hooks.Setup = []string{"sh", "-c", "prlimit --pid $PPID --nofile=777"}
@@ -222,10 +222,10 @@ func refusedTrace(t *testing.T, o Outcome) {
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"script.sh": "read word < read.txt; (cat late.txt); echo > written.txt", "read.txt": "x\n", "late.txt": "", "other.txt": ""} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	cat := must.Get(filepath.EvalSymlinks(must.Program(t, "cat")))(t)
-	dir = must.Get(filepath.EvalSymlinks(dir))(t)
+	cat := valuetest.Must(filepath.EvalSymlinks(valuetest.Program(t, "cat")))
+	dir = valuetest.Must(filepath.EvalSymlinks(dir))
 	for _, warmup := range []int{0, 1} {
 		spec := commandSpec("sh", "script.sh")
 		spec.Dir, spec.Warmup, spec.Iterations, spec.Watch = dir, warmup, 2, true
@@ -235,13 +235,13 @@ func TestWatch(t *testing.T) {
 			{dir + "/script.sh", false}: true, {dir + "/read.txt", false}: true, {dir + "/late.txt", false}: true, {cat, true}: true,
 			{dir + "/written.txt", false}: false, {dir + "/other.txt", false}: false, {dir + "/script.sh", true}: false,
 		} {
-			must.Equal(t, slices.Contains(o.Files, file), want, "warm-up", warmup, file, !want, o.Files)
+			valuetest.DeepEqual(t, slices.Contains(o.Files, file), want, "warm-up", warmup, file, !want, o.Files)
 		}
 		library := func(f File) bool { return f.Executed && strings.Contains(filepath.Base(f.Path), ".so") }
 		if !slices.ContainsFunc(o.Files, library) {
 			t.Errorf("warm-up %d: no shared library is executed: %v", warmup, o.Files)
 		}
-		must.Equal(t, len(metric(t, o, "latency").Ticks), 2, "warm-up", warmup)
+		valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), 2, "warm-up", warmup)
 		if spec.Watch = false; runSpec(t, t.Context(), spec, nil).Files != nil {
 			t.Errorf("warm-up %d: files were reported that nobody asked for", warmup)
 		}
@@ -251,18 +251,18 @@ func TestWatch(t *testing.T) {
 // TestWatchOfManyCalls: a process that has had the time to load its code is not slowed down at each of many system calls. What it executes
 // later is known all the same.
 func TestWatchOfManyCalls(t *testing.T) {
-	must.Program(t, "dd")
-	tail := must.Get(filepath.EvalSymlinks(must.Program(t, "tail")))(t)
-	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+	valuetest.Program(t, "dd")
+	tail := valuetest.Must(filepath.EvalSymlinks(valuetest.Program(t, "tail")))
+	dir := valuetest.Must(filepath.EvalSymlinks(t.TempDir()))
 	for _, name := range []string{"early.txt", "late.txt"} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	spec := shell("cat early.txt; sleep 0.4; dd if=/dev/zero of=/dev/null bs=1 count=20000 2>&-; tail late.txt")
 	spec.Dir, spec.Warmup, spec.Watch = dir, 1, true
 	o := runOK(t, spec)
 	refusedTrace(t, o)
 	for file, want := range map[File]bool{{dir + "/early.txt", false}: true, {tail, true}: true, {dir + "/late.txt", false}: false} {
-		must.Equal(t, slices.Contains(o.Files, file), want, file, !want)
+		valuetest.DeepEqual(t, slices.Contains(o.Files, file), want, file, !want)
 	}
 }
 
@@ -271,11 +271,11 @@ func TestTraceIsDiscarded(t *testing.T) {
 	spec := shell("grep -q '^TracerPid:.0$' /proc/$$/status")
 	spec.Warmup, spec.Watch = 1, true
 	o := runOK(t, spec)
-	must.Equal(t, len(metric(t, o, "latency").WarmupTicks), 1)
+	valuetest.DeepEqual(t, len(metric(t, o, "latency").WarmupTicks), 1)
 	if detail := o.Facts["runner.ptrace_error"]; !strings.Contains(detail, "exit status 1") {
 		t.Errorf("why no file is known: %q", detail)
 	}
-	must.Program(t, "setsid")
+	valuetest.Program(t, "setsid")
 	spec = shell(daemon)
 	spec.Warmup, spec.Watch = 1, true
 	o = runOK(t, spec)
@@ -286,7 +286,7 @@ func TestTraceIsDiscarded(t *testing.T) {
 
 // TestTimeoutWhileTracing: the supervisor cannot reap then, and the runner does it.
 func TestTimeoutWhileTracing(t *testing.T) {
-	must.Program(t, "setsid")
+	valuetest.Program(t, "setsid")
 	spec := shell(daemon + "; sleep 600")
 	spec.Warmup, spec.Deadlines.Warmup, spec.Watch = 1, 500*time.Millisecond, true
 	o := runSpec(t, t.Context(), spec, nil)
@@ -332,7 +332,7 @@ func TestStoppedSupervisor(t *testing.T) {
 		}
 	})
 	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
-	must.Equal(t, len(metric(t, o, "latency").Ticks), 15)
+	valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), 15)
 }
 
 // TestCrashedSupervisor: what its runtime says at the end is in standard error of the run.
@@ -355,12 +355,12 @@ func TestCrashedSupervisor(t *testing.T) {
 
 // TestSeveralAtOnce: the death of one supervisor concerns neither another run nor a child that others started.
 func TestSeveralAtOnce(t *testing.T) {
-	must.Program(t, "setsid")
+	valuetest.Program(t, "setsid")
 	p := testPool(t)
 	dir, mark := t.TempDir(), newMark()
 	t.Setenv("TMPDIR", dir)
 	bystander := exec.Command("sleep", "1.5")
-	must.Do(t, bystander.Start())
+	valuetest.OK(t, bystander.Start())
 	var all sync.WaitGroup
 	outcomes := make([]Outcome, 4)
 	for i := range outcomes {
@@ -397,7 +397,7 @@ func TestSeveralAtOnce(t *testing.T) {
 		if i == 0 {
 			want = schema.StatusLost
 		}
-		must.Equal(t, o.Status, want, "run", i, o.Error)
+		valuetest.DeepEqual(t, o.Status, want, "run", i, o.Error)
 	}
 	if err := bystander.Wait(); err != nil {
 		t.Errorf("bystander: %v", err)
@@ -413,7 +413,7 @@ func TestLookPath(t *testing.T) {
 	first, second := t.TempDir(), t.TempDir()
 	t.Chdir(t.TempDir())
 	for path, mode := range map[string]os.FileMode{first + "/x": 0o644, second + "/x": 0o755, "here": 0o755} {
-		must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"), mode))
+		valuetest.OK(t, os.WriteFile(path, []byte("#!/bin/sh\n"), mode))
 	}
 	for name, c := range map[string]struct {
 		name string
@@ -436,13 +436,13 @@ func TestLookPath(t *testing.T) {
 // TestCommandBytes: a program gets its words, its environment and its folder with bytes that are not UTF-8, however long they are.
 func TestCommandBytes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "d\xe9r")
-	must.Do(t, os.Mkdir(dir, 0o700))
+	valuetest.OK(t, os.Mkdir(dir, 0o700))
 	for _, word := range []string{"caf\xe9\n", "\"$(printf 'a')\"", strings.Repeat("\xff\x01", maxOrder)} {
 		spec := shell("printf %s \"$1$X\" >out\xe9")
 		spec.Command = append(spec.Command, "sh", word)
 		spec.Dir, spec.Env, spec.Iterations = dir, []string{"X=\xe9"}, 1
 		runOK(t, spec)
-		must.Equal(t, string(must.Get(os.ReadFile(filepath.Join(dir, "out\xe9")))(t)), word+"\xe9", word)
+		valuetest.DeepEqual(t, string(valuetest.Must(os.ReadFile(filepath.Join(dir, "out\xe9")))), word+"\xe9", word)
 	}
 }
 
@@ -485,7 +485,7 @@ func hooked(t *testing.T, script string) (spec Spec, log string) {
 
 func wordsIn(t *testing.T, file string) string {
 	t.Helper()
-	text := must.Get(os.ReadFile(file))(t)
+	text := valuetest.Must(os.ReadFile(file))
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
@@ -540,7 +540,7 @@ func TestHooks(t *testing.T) {
 			if !strings.Contains(o.Error, c.text) || strings.Contains(o.Error, "mine") {
 				t.Errorf("error %q, want %q in it", o.Error, c.text)
 			}
-			must.Equal(t, wordsIn(t, log), c.ran, "ran")
+			valuetest.DeepEqual(t, wordsIn(t, log), c.ran, "ran")
 		})
 	}
 }
@@ -567,12 +567,12 @@ func TestCleanupAfterCancel(t *testing.T) {
 func TestStdin(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"in": "some text\n", "out": "what was there before, and is longer"} {
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	spec := commandSpec("cat")
 	spec.Dir, spec.Stdin, spec.Stdout, spec.Warmup, spec.Iterations = dir, "in", "out", 2, 3
 	o := runOK(t, spec)
-	must.Equal(t, wordsIn(t, filepath.Join(dir, "out")), "some text", "the file")
+	valuetest.DeepEqual(t, wordsIn(t, filepath.Join(dir, "out")), "some text", "the file")
 	spec.Stdin = "absent"
 	o = runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusError, schema.StageWarmup, "start")
@@ -595,13 +595,13 @@ func TestIgnoredExits(t *testing.T) {
 // TestStartReadsNothing: the starts of a shell after the processes that read a file are as those before them.
 func TestStartReadsNothing(t *testing.T) {
 	dir := t.TempDir()
-	must.Do(t, os.WriteFile(filepath.Join(dir, "in"), []byte("some text\n"), 0o600))
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "in"), []byte("some text\n"), 0o600))
 	spec := shell("cat >/dev/null; sleep 0.05")
 	spec.Dir, spec.Stdin, spec.Warmup, spec.Iterations = dir, "in", 1, 2
 	spec.Start = []string{"sh", "-c", "readlink /proc/$$/fd/0 >> log"}
 	_ = runSpec(t, t.Context(), spec, nil) // whether these starts can be told from the processes is another matter
 	got := strings.Fields(wordsIn(t, filepath.Join(dir, "log")))
-	must.Equal(t, got, slices.Repeat([]string{"/dev/null"}, 2*(startsWarmup+starts)), "starts read")
+	valuetest.DeepEqual(t, got, slices.Repeat([]string{"/dev/null"}, 2*(startsWarmup+starts)), "starts read")
 }
 
 // TestShellStart: what a shell takes to start is no part of the latency; the whole time stands beside it.
@@ -615,7 +615,7 @@ func TestShellStart(t *testing.T) {
 		t.Fatalf("facts %v", o.Facts)
 	}
 	for i, ticks := range wall.Ticks {
-		must.Equal(t, latency.Ticks[i], ticks-median, "latency", ticks, median)
+		valuetest.DeepEqual(t, latency.Ticks[i], ticks-median, "latency", ticks, median)
 	}
 	spec.Start = []string{"sh", "-c", "exit 3"}
 	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusError, schema.StageSetup, "exit")
@@ -644,7 +644,7 @@ func TestSubtract(t *testing.T) {
 // TestNoHashBang: of a file that can be executed and begins with no #! the error says what is missing.
 func TestNoHashBang(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "script")
-	must.Do(t, os.WriteFile(file, []byte("echo\n"), 0o700))
+	valuetest.OK(t, os.WriteFile(file, []byte("echo\n"), 0o700))
 	spec := shell("")
 	spec.Command, spec.Iterations = []string{file}, 1
 	o := runSpec(t, t.Context(), spec, nil)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestFitting: a measurement of a command has as many processes as begin within its budget, at least one; without a
@@ -38,7 +38,7 @@ func TestFitting(t *testing.T) {
 				done++
 				clock += c.takes
 			}
-			must.Equal(t, done, c.want, c.takes)
+			valuetest.DeepEqual(t, done, c.want, c.takes)
 		})
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestCheckInterpreter: what is missing for a file to be started is named, and a file that starts is let through.
@@ -18,9 +18,9 @@ func TestCheckInterpreter(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string, mode os.FileMode) {
 		t.Helper()
-		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
+		valuetest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), mode))
 	}
-	must.Do(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	file("plain", "text", 0o600)
 	file("good", "#! \t /bin/sh\nexit 0\n", 0o700)
 	file("crlf", "#!/bin/sh\r\nexit 0\r\n", 0o700)
@@ -77,9 +77,9 @@ func TestCheckLoader(t *testing.T) {
 	}
 	other := "/lib64/ld-other-x86-64.so.2\x00"
 	path := filepath.Join(t.TempDir(), "true")
-	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(program), loader, other, 1)), 0o700))
+	valuetest.OK(t, os.WriteFile(path, []byte(strings.Replace(string(program), loader, other, 1)), 0o700))
 	want := "its loader /lib64/ld-other-x86-64.so.2 does not exist: the program was built for another system"
-	must.Fail(t, CheckInterpreter(path, "", nil), want)
+	valuetest.ErrorText(t, CheckInterpreter(path, "", nil), want)
 	if err := exec.Command(path).Run(); err == nil {
 		t.Error("it runs nevertheless")
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // keeping runs a spec and gives what was kept of it, as "process name: text".
@@ -40,9 +40,9 @@ func TestKept(t *testing.T) {
 	spec := shell(count + `[ $n = 4 ] || echo file $n > out.txt`)
 	spec.Dir, spec.Warmup, spec.Iterations = dir, 1, 3
 	old := filepath.Join(dir, "old.txt")
-	must.Do(t, os.WriteFile(old, []byte("old"), 0o600))
-	before := must.Get(os.Stat(old))(t)
-	must.Do(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	valuetest.OK(t, os.WriteFile(old, []byte("old"), 0o600))
+	before := valuetest.Must(os.Stat(old))
+	valuetest.OK(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	o, got := keeping(t, spec, stdoutFile, stderrFile, "out.txt", "old.txt", "folder", filepath.Join(dir, "none"))
 	check(t, o, schema.StatusOK, "", "")
 	var want []string
@@ -60,7 +60,7 @@ func TestKept(t *testing.T) {
 			want = append(want, fmt.Sprintf("%d %s", p, text))
 		}
 	}
-	must.Equal(t, got, want, "kept")
+	valuetest.DeepEqual(t, got, want, "kept")
 	after, err := os.Stat(old)
 	if err != nil || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("a file that no process wrote is of %v, was of %v: %v", after.ModTime(), before.ModTime(), err)
@@ -70,7 +70,7 @@ func TestKept(t *testing.T) {
 // TestQuickFiles: processes that follow within a tick of the file system's clock, and write as many bytes, are told apart.
 func TestQuickFiles(t *testing.T) {
 	dir := t.TempDir()
-	must.Do(t, os.WriteFile(filepath.Join(dir, "other.txt"), []byte("x"), 0o600))
+	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "other.txt"), []byte("x"), 0o600))
 	spec := shell("echo 1 > f.txt")
 	spec.Dir, spec.Iterations = dir, 20
 	_, got := keeping(t, spec, "f.txt", "other.txt")
@@ -79,7 +79,7 @@ func TestQuickFiles(t *testing.T) {
 			t.Errorf("%q: want %q", text, want)
 		}
 	}
-	must.Equal(t, len(got), 40)
+	valuetest.DeepEqual(t, len(got), 40)
 }
 
 // TestCoarseClock: a file of the same size counts as written where the clock of the file system has not moved on since an
@@ -89,9 +89,9 @@ func TestCoarseClock(t *testing.T) {
 	path := filepath.Join(dir, "f.txt")
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	write := func() fs.FileInfo {
-		must.Do(t, os.WriteFile(path, []byte("1"), 0o600))
-		must.Do(t, os.Chtimes(path, time.Time{}, at))
-		return must.Get(os.Stat(path))(t)
+		valuetest.OK(t, os.WriteFile(path, []byte("1"), 0o600))
+		valuetest.OK(t, os.Chtimes(path, time.Time{}, at))
+		return valuetest.Must(os.Stat(path))
 	}
 	write()
 	o := keptOutput{path: path, own: true}
@@ -116,12 +116,12 @@ func TestKeptLimits(t *testing.T) {
 	spec.Dir, spec.Iterations, spec.OutputLimit = dir, 1, 1<<20
 	o, got := keeping(t, spec, "big", "small")
 	check(t, o, schema.StatusOK, "", "")
-	must.Equal(t, got, []string{"0 big: more than 1048576 B", "0 small: small\n"})
+	valuetest.DeepEqual(t, got, []string{"0 big: more than 1048576 B", "0 small: small\n"})
 	k := keeper{outputs: []keptOutput{{path: filepath.Join(dir, "small")}}, limit: 100, room: 10, buffer: make([]byte, 4)}
-	k.to = must.Get(os.Create(filepath.Join(dir, keptFile)))(t)
+	k.to = valuetest.Must(os.Create(filepath.Join(dir, keptFile)))
 	defer k.close()
 	for row := range 3 {
-		must.Do(t, k.keep(row))
+		valuetest.OK(t, k.keep(row))
 	}
 	r := run{spec: Spec{Launch: Launch{Executor: schema.ExecutorCommand}, Keep: []string{"small"}}, measured: 3, folder: &folder{kept: k.to}}
 	kept, _ := r.keptOutputs()
@@ -137,7 +137,7 @@ func TestKeptOfFailures(t *testing.T) {
 	spec.Dir, spec.Iterations = dir, 5
 	o, got := keeping(t, spec, stdoutFile)
 	check(t, o, schema.StatusError, schema.StageMeasure, "exit")
-	must.Equal(t, len(got), 2, got)
+	valuetest.DeepEqual(t, len(got), 2, got)
 }
 
 // TestReading: what is read becomes part of the outcome, and what is wrong with it the error of a run that was well.
@@ -168,7 +168,7 @@ func TestTruncatedOutput(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
-	must.Equal(t, len(got), 2, got)
+	valuetest.DeepEqual(t, len(got), 2, got)
 }
 
 // TestEvents: each process of a command may tell metrics on its descriptor for events.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // roleRunner makes the test binary a runner that can be killed.
@@ -140,7 +140,7 @@ var thePool = sync.OnceValues(New)
 
 func testPool(t testing.TB) *Pool {
 	t.Helper()
-	return must.Get(thePool())(t)
+	return valuetest.Must(thePool())
 }
 
 // patient are deadlines that no test means to meet.
@@ -243,10 +243,10 @@ func TestFilesSurviveCollector(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{os.DevNull, filepath.Join(dir, stdoutFile), filepath.Join(dir, stderrFile)}
 	for _, name := range names[1:] {
-		must.Do(t, os.WriteFile(name, nil, 0o600))
+		valuetest.OK(t, os.WriteFile(name, nil, 0o600))
 	}
 	s := &supervisor{dir: dir, job: &job{}}
-	must.Do(t, s.openFiles())
+	valuetest.OK(t, s.openFiles())
 	t.Cleanup(func() {
 		if err := debug.SetCrashOutput(nil, debug.CrashOptions{}); err != nil {
 			t.Error(err)
@@ -261,7 +261,7 @@ func TestFilesSurviveCollector(t *testing.T) {
 	collect()
 	for i, name := range names {
 		var got, want syscall.Stat_t
-		must.Do(t, syscall.Stat(name, &want))
+		valuetest.OK(t, syscall.Stat(name, &want))
 		if err := syscall.Fstat(int(s.attr.Files[i]), &got); err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if got.Dev != want.Dev || got.Ino != want.Ino {

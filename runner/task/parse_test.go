@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestReadEvents(t *testing.T) {
@@ -112,7 +112,7 @@ func FuzzParseShape(f *testing.F) {
 		if err != nil {
 			return
 		}
-		must.Equal(t, must.Get(parseShape(s.header()))(t), s)
+		valuetest.DeepEqual(t, valuetest.Must(parseShape(s.header())), s)
 		if s.size() < offRows || s.warmup > s.capacity || s.capacity > maxRows {
 			t.Errorf("%+v", s)
 		}
@@ -185,9 +185,9 @@ func TestOOMKills(t *testing.T) {
 func TestSamplesRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	s := shape{columns: 4, capacity: 7, warmup: 2}
-	r := must.Get(createSamples(filepath.Join(dir, samplesFile), s))(t)
+	r := valuetest.Must(createSamples(filepath.Join(dir, samplesFile), s))
 	defer r.close()
-	m := must.Get(mapSamples(filepath.Join(dir, samplesFile)))(t)
+	m := valuetest.Must(mapSamples(filepath.Join(dir, samplesFile)))
 	if w, n := r.counts(); w != 0 || n != 0 || r.word(offFloor) != unset || r.word(offPeak) != unset {
 		t.Errorf("a new file has %d and %d rows", w, n)
 	}
@@ -202,30 +202,30 @@ func TestSamplesRoundTrip(t *testing.T) {
 	if w, n := r.counts(); w != 1 || n != 3 {
 		t.Errorf("%d and %d rows, want 1 and 3", w, n)
 	}
-	must.Equal(t, r.rows(columnLatency, 2, 3), []int64{20, 30, 40}, "latencies")
-	must.Equal(t, r.rows(columnCPUUser, 2, 3), []int64{2, 3, 4}, "user times")
+	valuetest.DeepEqual(t, r.rows(columnLatency, 2, 3), []int64{20, 30, 40}, "latencies")
+	valuetest.DeepEqual(t, r.rows(columnCPUUser, 2, 3), []int64{2, 3, 4}, "user times")
 	if stage, at := r.progress(); stage != stageNumber(schema.StageMeasure) || at != 12345 {
 		t.Errorf("progress %d %d", stage, at)
 	}
 	if measure := stageNumber(schema.StageMeasure); r.begun(measure) != 300 || r.begun(measure-1) != unset {
 		t.Errorf("measure began at %d, warmup at %d", r.begun(measure), r.begun(measure-1))
 	}
-	must.Equal(t, r.end(), ending{stateError, schema.StageMeasure, "validate", "result 3: want 4"}, "end")
+	valuetest.DeepEqual(t, r.end(), ending{stateError, schema.StageMeasure, "validate", "result 3: want 4"}, "end")
 	// the layout that PROTOCOL.md promises
-	raw := must.Get(os.ReadFile(filepath.Join(dir, samplesFile)))(t)
+	raw := valuetest.Must(os.ReadFile(filepath.Join(dir, samplesFile)))
 	if string(raw[:8]) != "NLSAMPLE" || raw[8] != 1 || raw[12] != 4 || raw[16] != 7 || raw[24] != 2 ||
 		raw[39] != 4 || raw[56] != 2 || raw[58] != 4 || raw[60] != 25 || string(raw[64:72]) != "validate" || raw[4032+3*8+1] != 1 || raw[4096+2*8] != 20 ||
 		raw[4096+7*8+2*8] != 2 || len(raw) != 4096+8*4*7 {
 		t.Errorf("layout: % x", raw[:128])
 	}
-	must.Do(t, os.Truncate(filepath.Join(dir, samplesFile), 5000))
+	valuetest.OK(t, os.Truncate(filepath.Join(dir, samplesFile), 5000))
 	if _, err := mapSamples(filepath.Join(dir, samplesFile)); err == nil {
 		t.Error("a short file was mapped")
 	}
 }
 
 func TestEnviron(t *testing.T) {
-	must.Equal(t, environ([]string{"A=1", "B=2"}, []string{"C=3", "A=4", "C=5=6"}), []string{"A=4", "B=2", "C=5=6"})
+	valuetest.DeepEqual(t, environ([]string{"A=1", "B=2"}, []string{"C=3", "A=4", "C=5=6"}), []string{"A=4", "B=2", "C=5=6"})
 }
 
 func TestMainLeavesOthersAlone(t *testing.T) {
@@ -253,9 +253,9 @@ func TestShortenedDeadlines(t *testing.T) {
 		"negative":           {"setup", `{"measure":-1}`, deadlines, 0, `deadline -1 ns of stage "measure"`},
 		"no stage":           {"setup", `{"lunch":4}`, deadlines, 0, `of stage "lunch"`},
 	} {
-		e := must.Get(parseEvent([]byte(`{"event":"deadlines","deadlines":` + c.line + `}`)))(t)
+		e := valuetest.Must(parseEvent([]byte(`{"event":"deadlines","deadlines":` + c.line + `}`)))
 		r := &run{spec: Spec{Deadlines: deadlines}, stage: c.stage, phase: phaseDraining}
-		must.Fail(t, r.receive(e), "…"+c.breach+"…", name)
+		valuetest.ErrorText(t, r.receive(e), "…"+c.breach+"…", name)
 		if r.spec.Deadlines != c.want || len(r.reports.shortened) != c.shortened {
 			t.Errorf("%s: %+v, shortened %v", name, r.spec.Deadlines, r.reports.shortened)
 		}

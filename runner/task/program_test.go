@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // roleProgram makes the test binary a worker that is another program, and the settings say what it does.
@@ -111,7 +111,7 @@ func programStages(do string, m *sampleMap) int {
 // program is a Spec of that worker.
 func program(t *testing.T, do string) Spec {
 	t.Helper()
-	self := must.Get(os.Executable())(t)
+	self := valuetest.Must(os.Executable())
 	return Spec{
 		Launch: Launch{Executor: schema.ExecutorPython, Warmup: 5, Iterations: 40}, Deadlines: patient,
 		Program: &Program{
@@ -154,7 +154,7 @@ func TestProgramWritesItsStackBeforeTheKill(t *testing.T) {
 		spec.Deadlines.Measure = 300 * time.Millisecond
 		o := runSpec(t, t.Context(), spec, nil)
 		check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
-		must.Equal(t, o.Facts["runner.stack"], want, do)
+		valuetest.DeepEqual(t, o.Facts["runner.stack"], want, do)
 	}
 }
 
@@ -209,6 +209,6 @@ func TestExactIsNotCut(t *testing.T) {
 		}
 		spec.Enough = func([]int64) bool { return true }
 		o := runOK(t, spec)
-		must.Equal(t, len(metric(t, o, "latency").Ticks), spec.Iterations, name)
+		valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), spec.Iterations, name)
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestBuiltinOK(t *testing.T) {
@@ -103,7 +103,7 @@ func TestBuiltinEnds(t *testing.T) {
 					t.Errorf("metrics without a measurement: %+v", o.Metrics)
 				}
 			} else {
-				must.Equal(t, len(metric(t, o, "latency").Ticks), c.samples)
+				valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), c.samples)
 			}
 		})
 	}
@@ -114,8 +114,8 @@ func TestTimeoutKeepsSamples(t *testing.T) {
 	spec.Deadlines.Measure = 500 * time.Millisecond
 	o := runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
-	must.Equal(t, len(metric(t, o, "latency").Ticks), 15)
-	must.Equal(t, o.Error, "measure took more than 500ms; raise timeouts.measure", "error")
+	valuetest.DeepEqual(t, len(metric(t, o, "latency").Ticks), 15)
+	valuetest.DeepEqual(t, o.Error, "measure took more than 500ms; raise timeouts.measure", "error")
 	if o.Facts["runner.kill_delay_ns"] == "" {
 		t.Errorf("facts: %v", o.Facts)
 	}
@@ -164,7 +164,7 @@ func TestFloodIsBounded(t *testing.T) {
 }
 
 func TestDaemonIsKilledAndSaid(t *testing.T) {
-	must.Program(t, "setsid")
+	valuetest.Program(t, "setsid")
 	o := runOK(t, builtin("daemon"))
 	if !slices.Equal(o.Warnings, []string{"left_running"}) || o.Facts["runner.left_running"] != "1" {
 		t.Errorf("warnings: %v, facts: %v", o.Warnings, o.Facts)
@@ -182,11 +182,11 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%d samples of at least 1 ms in a budget of 20 ms", n)
 	}
 	spec.Budget = time.Nanosecond
-	must.Equal(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 1)
+	valuetest.DeepEqual(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 1)
 	spec.Budget = time.Hour
-	must.Equal(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 100)
+	valuetest.DeepEqual(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 100)
 	spec.Iterations, spec.Budget = 7, time.Nanosecond // a number given is exact
-	must.Equal(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 7)
+	valuetest.DeepEqual(t, len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks), 7)
 }
 
 func TestCancel(t *testing.T) {
@@ -249,7 +249,7 @@ func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s",
 	} {
-		must.Equal(t, short(d), want, d)
+		valuetest.DeepEqual(t, short(d), want, d)
 	}
 }
 
@@ -288,7 +288,7 @@ func untilOver(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatalf("the files of samples are %q: %v", files, err)
 		}
-		header := must.Get(os.ReadFile(files[0]))(t)
+		header := valuetest.Must(os.ReadFile(files[0]))
 		const state = 56 // where PROTOCOL.md has it
 		if binary.LittleEndian.Uint16(header[state:]) != 0 {
 			return
@@ -303,9 +303,9 @@ const loopRows = 100_000
 // mapped is a column of a file of samples, as the worker has it.
 func mapped(t testing.TB) []int64 {
 	dir := t.TempDir()
-	r := must.Get(createSamples(filepath.Join(dir, samplesFile), shape{columns: 1, capacity: loopRows}))(t)
+	r := valuetest.Must(createSamples(filepath.Join(dir, samplesFile), shape{columns: 1, capacity: loopRows}))
 	t.Cleanup(func() { _ = r.close() })
-	m := must.Get(mapSamples(filepath.Join(dir, samplesFile)))(t)
+	m := valuetest.Must(mapSamples(filepath.Join(dir, samplesFile)))
 	return m.column(columnLatency)
 }
 
@@ -345,15 +345,15 @@ func median(values []int64) int64 {
 // that takes up to 20 MB.
 func programsOfComparison(b *testing.B) map[string][]string {
 	return map[string][]string{
-		"true": {must.Program(b, "true")}, "sleep": {must.Program(b, "sleep"), "0.01"},
-		"python": {must.Program(b, "python3"), "-c", "import json, decimal"},
+		"true": {valuetest.Program(b, "true")}, "sleep": {valuetest.Program(b, "sleep"), "0.01"},
+		"python": {valuetest.Program(b, "python3"), "-c", "import json, decimal"},
 	}
 }
 
 // BenchmarkCommandAgainstHyperfine runs NEUROLENS_COMPARE_RUNS (100) processes of a program a side, four times in turns,
 // and reports the ratio of the medians.
 func BenchmarkCommandAgainstHyperfine(b *testing.B) {
-	hyperfine := must.Program(b, "hyperfine")
+	hyperfine := valuetest.Program(b, "hyperfine")
 	runs := 100
 	if n, err := strconv.Atoi(os.Getenv("NEUROLENS_COMPARE_RUNS")); err == nil {
 		runs = n
@@ -382,12 +382,12 @@ func againstHyperfine(b *testing.B, hyperfine string, program []string, runs int
 func hyperfineTimes(b *testing.B, hyperfine string, program []string, runs int) (times []int64) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "times.json")
-	must.Run(b, exec.Command(hyperfine, "-N", "--warmup", "3", "--runs", strconv.Itoa(runs), "--export-json", file, "'"+strings.Join(program, "' '")+"'"))
-	text := must.Get(os.ReadFile(file))(b)
+	valuetest.Run(b, exec.Command(hyperfine, "-N", "--warmup", "3", "--runs", strconv.Itoa(runs), "--export-json", file, "'"+strings.Join(program, "' '")+"'"))
+	text := valuetest.Must(os.ReadFile(file))
 	var doc struct {
 		Results []struct{ Times []float64 }
 	}
-	must.Do(b, json.Unmarshal(text, &doc))
+	valuetest.OK(b, json.Unmarshal(text, &doc))
 	for _, seconds := range doc.Results[0].Times {
 		times = append(times, int64(seconds*1e9))
 	}

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // turns runs one Spec after the other in one Pool and checks that nothing is left after each.
@@ -33,7 +33,7 @@ func newTurns(t *testing.T) *turns {
 	t.Helper()
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	pool := must.Get(New())(t)
+	pool := valuetest.Must(New())
 	t.Cleanup(func() {
 		if err := pool.Close(); err != nil {
 			t.Error(err)
@@ -92,7 +92,7 @@ func supervisorServesCommands(t *testing.T, u *turns) {
 	t.Helper()
 	supervisor, folders := u.parent(), map[string]bool{}
 	input := filepath.Join(t.TempDir(), "input")
-	must.Do(t, os.WriteFile(input, []byte("some input\n"), 0o600))
+	valuetest.OK(t, os.WriteFile(input, []byte("some input\n"), 0o600))
 	withInput := commandSpec("cat")
 	withInput.Stdin = input
 	written := shell("echo to a file")
@@ -181,7 +181,7 @@ func TestSupervisorIsNew(t *testing.T) {
 			if after == before {
 				t.Errorf("supervisor %s again", after)
 			}
-			must.Equal(t, u.parent(), after, "supervisor")
+			valuetest.DeepEqual(t, u.parent(), after, "supervisor")
 		})
 	}
 }
@@ -190,7 +190,7 @@ func TestSupervisorIsNew(t *testing.T) {
 func changes(t *testing.T, program ...string) func(*turns) {
 	t.Helper()
 	return func(u *turns) {
-		must.Program(u.t, program[0])
+		valuetest.Program(u.t, program[0])
 		o, _ := u.run(u.t.Context(), shell(strings.Join(program, " ")+" $PPID"))
 		check(u.t, o, schema.StatusOK, "", "")
 	}
@@ -201,7 +201,7 @@ func TestIdleSupervisorKilled(t *testing.T) {
 	u := newTurns(t)
 	before := u.parent()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
-		must.Do(t, syscall.Kill(u.pool.idle.cmd.Process.Pid, signal))
+		valuetest.OK(t, syscall.Kill(u.pool.idle.cmd.Process.Pid, signal))
 		u.pool.idle.exited <- <-u.pool.idle.exited // it is dead
 		after := u.parent()
 		if after == before {
@@ -218,7 +218,7 @@ func TestSupervisorKeepsItsSize(t *testing.T) {
 	spec.Iterations = 1
 	supervisor := u.parent()
 	for range 300 {
-		o := must.Get(u.pool.Run(t.Context(), spec, nil))(t)
+		o := valuetest.Must(u.pool.Run(t.Context(), spec, nil))
 		check(t, o, schema.StatusOK, "", "")
 	}
 	if again := u.parent(); again != supervisor && !raced() {
@@ -239,11 +239,11 @@ func TestTortureOfTurns(t *testing.T) {
 	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 30
 	}
-	text := must.Get(json.Marshal(shell(daemon + "; true")))(t)
-	self := must.Get(os.Executable())(t)
+	text := valuetest.Must(json.Marshal(shell(daemon + "; true")))
+	self := valuetest.Must(os.Executable())
 	for range rounds {
 		dir, mark := t.TempDir(), newMark()
-		out := must.Get(os.Create(filepath.Join(t.TempDir(), "statuses")))(t)
+		out := valuetest.Must(os.Create(filepath.Join(t.TempDir(), "statuses")))
 		statuses := func() []string {
 			text, _ := os.ReadFile(out.Name())
 			return strings.Fields(string(text))
@@ -252,7 +252,7 @@ func TestTortureOfTurns(t *testing.T) {
 		cmd := exec.Command(self, roleTurns, string(text))
 		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
 		cmd.Stdout, cmd.Stderr = out, &errs
-		must.Do(t, cmd.Start())
+		valuetest.OK(t, cmd.Start())
 		for range kills {
 			time.Sleep(time.Duration(rand.Int64N(int64(150 * time.Millisecond))))
 			kill(cmd.Process.Pid, victimSupervisor)
@@ -271,7 +271,7 @@ func TestTortureOfTurns(t *testing.T) {
 			if status == string(schema.StatusLost) {
 				lost++
 			} else {
-				must.Equal(t, status, string(schema.StatusOK), "status")
+				valuetest.DeepEqual(t, status, string(schema.StatusOK), "status")
 			}
 		}
 		t.Logf("%d runs, %d lost in %d kills", len(statuses()), lost, kills)
@@ -287,12 +287,12 @@ func TestStageIsReportedAtOnce(t *testing.T) {
 	spec := shell("i=0; while [ ! -e go ]; do sleep 0.01; i=$((i+1)); [ $i -lt 1000 ] || exit 1; done")
 	spec.Dir, spec.Iterations = dir, 1
 	spec.Deadlines.Setup, spec.Deadlines.Measure = time.Hour, time.Hour // at which the runner looks for itself
-	o := must.Get(pool.Run(t.Context(), spec, func(p Progress) {
+	o := valuetest.Must(pool.Run(t.Context(), spec, func(p Progress) {
 		if p.Stage == schema.StageMeasure {
 			if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 				t.Error(err)
 			}
 		}
-	}))(t)
+	}))
 	check(t, o, schema.StatusOK, "", "")
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestRunHasNothingOfTheLast: what a run has printed, told and measured is not in the next one, not even where that starts no process.
@@ -30,7 +30,7 @@ func TestRunHasNothingOfTheLast(t *testing.T) {
 		{"fails", shell("exit 3")},
 	} {
 		full.Read = func(kept Kept) Reading {
-			must.Equal(t, len(kept.Outputs), full.Iterations)
+			valuetest.DeepEqual(t, len(kept.Outputs), full.Iterations)
 			return Reading{}
 		}
 		if o, _ := u.run(t.Context(), full); o.StderrTail != "error\n" || len(metric(t, o, "m").Reals) != full.Iterations {

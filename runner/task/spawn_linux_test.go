@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // forker starts a process.
@@ -21,7 +21,7 @@ func testSpawner(t testing.TB) *spawner {
 	t.Helper()
 	runtime.LockOSThread()
 	restoreOpenFiles()
-	s := must.Get(newSpawner())(t)
+	s := valuetest.Must(newSpawner())
 	t.Cleanup(s.close)
 	return s
 }
@@ -33,7 +33,7 @@ func started(t testing.TB, fork forker, path string, argv []string, attr *syscal
 	if err != nil {
 		return 0, usage, err
 	}
-	must.Equal(t, must.Get(syscall.Wait4(pid, &status, 0, &usage))(t), pid, "waiting for")
+	valuetest.DeepEqual(t, valuetest.Must(syscall.Wait4(pid, &status, 0, &usage)), pid, "waiting for")
 	return status, usage, nil
 }
 
@@ -47,9 +47,9 @@ ps -o pgid= -p $$ | grep -qx " *$$" && echo group; ls /proc/self/fd; for fd in 0
 	for _, fork := range []forker{syscall.ForkExec, s.start} {
 		dir := t.TempDir()
 		shared := filepath.Join(filepath.Dir(dir), "shared")
-		must.Do(t, os.MkdirAll(shared, 0o700))
-		out := must.Get(os.Create(filepath.Join(shared, "out")))(t)
-		null := must.Get(os.Open(os.DevNull))(t)
+		valuetest.OK(t, os.MkdirAll(shared, 0o700))
+		out := valuetest.Must(os.Create(filepath.Join(shared, "out")))
+		null := valuetest.Must(os.Open(os.DevNull))
 		attr := &syscall.ProcAttr{
 			Dir: shared, Env: []string{"A=b c", "EMPTY=", "PATH=" + os.Getenv("PATH"), "LINES=x\ny"},
 			Files: []uintptr{null.Fd(), out.Fd(), out.Fd(), null.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
@@ -58,7 +58,7 @@ ps -o pgid= -p $$ | grep -qx " *$$" && echo group; ls /proc/self/fd; for fd in 0
 		if err != nil || status.ExitStatus() != 7 {
 			t.Fatalf("status %v, error %v", status, err)
 		}
-		texts = append(texts, string(must.Get(os.ReadFile(out.Name()))(t)))
+		texts = append(texts, string(valuetest.Must(os.ReadFile(out.Name()))))
 		_, _ = out.Close(), null.Close()
 	}
 	if texts[0] != texts[1] || !strings.Contains(texts[0], "two words|line\nbreak|") || !strings.Contains(texts[0], "group\n") {
@@ -71,7 +71,7 @@ func TestSpawnerErrors(t *testing.T) {
 	s := testSpawner(t)
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	must.Do(t, os.WriteFile(plain, nil, 0o600))
+	valuetest.OK(t, os.WriteFile(plain, nil, 0o600))
 	for _, c := range []struct {
 		path, dir string
 		argv      []string
@@ -200,7 +200,7 @@ func TestTraceOfShortThreads(t *testing.T) {
 				t.Errorf("%s: %d is not waited for", step, pid)
 			}
 		}
-		must.Equal(t, len(r.live), len(live), step, r.live, live)
+		valuetest.DeepEqual(t, len(r.live), len(live), step, r.live, live)
 	}
 	r.seen(child)
 	want("it stops", parent, child)

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestTellingLine: of what programs wrote to standard error as they failed, the line that says why. Their texts are as they wrote them, but
 // for paths and the middles of long ones.
 func TestTellingLine(t *testing.T) {
-	text := must.Get(os.ReadFile("testdata/stderr.txt"))(t)
+	text := valuetest.Must(os.ReadFile("testdata/stderr.txt"))
 	told := map[string]string{
 		"sort": "sort: unrecognized option '--nosuch'", "sed": "sed: unrecognized option '--nosuch'", "grep": "grep: unrecognized option '--nosuch'",
 		"tar": "tar: unrecognized option '--nosuch'", "xz": "xz: unrecognized option '--nosuch'", "cp": "cp: missing destination file operand after 'a'",
@@ -64,6 +64,6 @@ func TestTellingLineElse(t *testing.T) {
 		"usage: x\n": "usage: x", "these are wrong:\n  a\n": "these are wrong: a",
 		"Usage: prog [OPTIONS]\nTry 'prog --help' for help.\n\nError: No such option: --nosuch\n": "Error: No such option: --nosuch",
 	} {
-		must.Equal(t, ErrorLine(text), want, text)
+		valuetest.DeepEqual(t, ErrorLine(text), want, text)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // runnerRole runs one Spec and writes its Outcome.
@@ -74,7 +74,7 @@ const (
 // TestTorture kills one of runner, supervisor and worker at a random moment, with a daemon present, and then nothing
 // may be left. NEUROLENS_LONG=all does it 200 times, and else 30 times.
 func TestTorture(t *testing.T) {
-	must.Program(t, "setsid")
+	valuetest.Program(t, "setsid")
 	rounds := 30
 	if os.Getenv("NEUROLENS_LONG") == "all" {
 		rounds = 200
@@ -100,7 +100,7 @@ func TestTorture(t *testing.T) {
 
 // TestTortureWhileTracing kills while the only warm-up process runs under ptrace.
 func TestTortureWhileTracing(t *testing.T) {
-	must.Program(t, "setsid")
+	valuetest.Program(t, "setsid")
 	for range 3 {
 		for _, victim := range []string{victimRunner, victimSupervisor} {
 			spec := shell("sleep 5")
@@ -114,13 +114,13 @@ func TestTortureWhileTracing(t *testing.T) {
 func TestRunnerKilledWhilePreparing(t *testing.T) {
 	spec := builtin("ok")
 	spec.Iterations = 8_000_000 // 64 MB
-	text := must.Get(json.Marshal(spec))(t)
-	self := must.Get(os.Executable())(t)
+	text := valuetest.Must(json.Marshal(spec))
+	self := valuetest.Must(os.Executable())
 	for range 10 {
 		dir, mark := t.TempDir(), newMark()
 		cmd := exec.Command(self, roleRunner, string(text))
 		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
-		must.Do(t, cmd.Start())
+		valuetest.OK(t, cmd.Start())
 		await(t, "the run directory", func() bool {
 			made, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
 			return len(made) > 0
@@ -141,13 +141,13 @@ func torture(t *testing.T, spec Spec, victim string) int {
 		spec.Command[2] = "[ -e " + dir + "/../daemon-" + mark + " ] || { touch " + dir + "/../daemon-" + mark + "; " +
 			daemon + "; }; " + spec.Command[2]
 	}
-	text := must.Get(json.Marshal(spec))(t)
-	self := must.Get(os.Executable())(t)
+	text := valuetest.Must(json.Marshal(spec))
+	self := valuetest.Must(os.Executable())
 	var out, errs bytes.Buffer
 	cmd := exec.Command(self, roleRunner, string(text))
 	cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	must.Do(t, cmd.Start())
+	valuetest.OK(t, cmd.Start())
 	awaitDaemon(t, mark)
 	time.Sleep(time.Duration(rand.Int64N(int64(40 * time.Millisecond))))
 	ended := make(chan error, 1)

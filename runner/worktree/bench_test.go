@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // BenchmarkOpen opens and closes two sides of 5,000 files of 3 kB, in turns with git making and removing two linked working trees of the same
@@ -20,14 +20,14 @@ import (
 func BenchmarkOpen(b *testing.B) {
 	dir, root := sample(b)
 	for i := range 5000 {
-		must.Files(b, dir, map[string]string{fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%7, i): strings.Repeat(fmt.Sprintln("line", i), 300)})
+		valuetest.Files(b, dir, map[string]string{fmt.Sprintf("d%d/e%d/f%d.txt", i%20, i%7, i): strings.Repeat(fmt.Sprintln("line", i), 300)})
 	}
 	save(b, dir)
 	git(b, dir, "gc", "-q")
 	ways := map[string]func(){
 		"sides": func() {
-			p := must.Get(Open(b.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root}))(b)
-			must.Do(b, p.Close())
+			p := valuetest.Must(Open(b.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root}))
+			valuetest.OK(b, p.Close())
 		},
 		"worktrees": func() {
 			for _, side := range []string{"base", "head"} {
@@ -56,7 +56,7 @@ func BenchmarkOpen(b *testing.B) {
 func processorTime(b *testing.B) (total time.Duration) {
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var usage unix.Rusage
-		must.Do(b, unix.Getrusage(who, &usage))
+		valuetest.OK(b, unix.Getrusage(who, &usage))
 		total += time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	}
 	return total

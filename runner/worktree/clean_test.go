@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // start runs a process that opens a pair. It is killed at the end, if not before.
 func start(t *testing.T, o Options) (child *exec.Cmd, says *bufio.Reader) {
 	t.Helper()
-	options := must.Get(json.Marshal(o))(t)
+	options := valuetest.Must(json.Marshal(o))
 	child = exec.Command(os.Args[0])
 	child.Env = append(os.Environ(), holder+"="+string(options))
 	child.Stderr = os.Stderr
-	out := must.Get(child.StdoutPipe())(t)
-	must.Do(t, child.Start())
+	out := valuetest.Must(child.StdoutPipe())
+	valuetest.OK(t, child.Start())
 	t.Cleanup(func() { kill(child) })
 	return child, bufio.NewReader(out)
 }
@@ -52,7 +52,7 @@ func clean(t *testing.T, root string, want int) {
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
-	must.Files(t, dir, map[string]string{"data/big": "data"})
+	valuetest.Files(t, dir, map[string]string{"data/big": "data"})
 	before := inventory(t, dir)
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root, Share: []string{"data"}})
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Session: "mine", Root: root})
@@ -79,7 +79,7 @@ func TestKilledWhileOpening(t *testing.T) {
 	await(t, started)
 	kill(child)
 	clean(t, root, 0)
-	must.Files(t, filepath.Dir(goes), map[string]string{filepath.Base(goes): ""})
+	valuetest.Files(t, filepath.Dir(goes), map[string]string{filepath.Base(goes): ""})
 	cleaned(t, root, "dead")
 	unchanged(t, dir, before)
 	empty(t, root)
@@ -89,7 +89,7 @@ func TestKilledWhileOpening(t *testing.T) {
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	dir, root := nest(t)
-	must.Files(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
+	valuetest.Files(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
 	before := inventory(t, dir)
 	for i := 0; i < 12; i += tier(4, 1) {
 		child, _ := start(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
@@ -106,7 +106,7 @@ func TestKilledAnywhere(t *testing.T) {
 func cleaned(t *testing.T, root, session string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		must.Get(Clean(t.Context(), root))(t)
+		valuetest.Must(Clean(t.Context(), root))
 		if _, err := os.Lstat(filepath.Join(root, session)); err != nil {
 			return
 		}
@@ -123,7 +123,7 @@ func TestKilledAtOnce(t *testing.T) {
 	for range tier(15, 60) {
 		child := exec.Command(os.Args[0])
 		child.Env, child.Stdout = append(os.Environ(), maker+"="+root), os.Stderr
-		must.Do(t, child.Start())
+		valuetest.OK(t, child.Start())
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 			if _, err := os.Lstat(dead); err == nil {
 				break
@@ -141,9 +141,9 @@ func TestCleanLeavesOthers(t *testing.T) {
 	dir, root := sample(t)
 	away := filepath.Join(t.TempDir(), "away")
 	git(t, dir, "worktree", "add", "-q", "-b", "away", away)
-	must.Do(t, os.RemoveAll(away))
+	valuetest.OK(t, os.RemoveAll(away))
 	before := inventory(t, dir)
-	must.Files(t, root, map[string]string{"notes.txt": "n", "a/file": "1", "b/owner": "a person", "c/owner": ""})
+	valuetest.Files(t, root, map[string]string{"notes.txt": "n", "a/file": "1", "b/owner": "a person", "c/owner": ""})
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
 	kill(child)
 	clean(t, root, 1)
@@ -160,7 +160,7 @@ func TestCleanWithoutRepository(t *testing.T) {
 	}
 	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
 	kill(child)
-	must.Do(t, os.RemoveAll(dir))
+	valuetest.OK(t, os.RemoveAll(dir))
 	t.Setenv("PATH", t.TempDir())
 	clean(t, root, 1)
 	empty(t, root)

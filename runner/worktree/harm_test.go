@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // builds are what a build, or what is measured, may do to the repository that it finds itself in, here one of nest.
@@ -42,10 +42,10 @@ func TestNothingReachesTheUser(t *testing.T) {
 	git(t, dir, "remote", "add", "origin", "/nonexistent/origin")
 	git(t, dir, "update-ref", "refs/remotes/origin/main", "v1")
 	git(t, dir, "branch", "mine")
-	must.Files(t, dir, map[string]string{"code.txt": "stashed", "data/big": "data"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "stashed", "data/big": "data"})
 	git(t, dir, "stash")
-	must.Files(t, dir, map[string]string{"code.txt": "3", "lib/lib.txt": "3", "lib/new.txt": "n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ran\n"})
-	must.Do(t, os.Chmod(filepath.Join(dir, ".git/hooks/post-checkout"), 0o777))
+	valuetest.Files(t, dir, map[string]string{"code.txt": "3", "lib/lib.txt": "3", "lib/new.txt": "n", ".git/hooks/post-checkout": "#!/bin/sh\ntouch ran\n"})
+	valuetest.OK(t, os.Chmod(filepath.Join(dir, ".git/hooks/post-checkout"), 0o777))
 	git(t, dir, "add", "code.txt")
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root, Share: []string{"data"}})
@@ -64,7 +64,7 @@ func TestNothingReachesTheUser(t *testing.T) {
 				break
 			}
 		}
-		must.Equal(t, text(t, side.Root, "ran"), "–", side.Side)
+		valuetest.DeepEqual(t, text(t, side.Root, "ran"), "–", side.Side)
 	}
 	unchanged(t, dir, before)
 	same(t, "shared", text(t, dir, "data/big"), "data")
@@ -86,7 +86,7 @@ func TestSideIsARepository(t *testing.T) {
 	git(t, dir, "config", `url.file:///a "b\c.insteadOf`, "two\nlines # ;")
 	git(t, dir, "config", "odd.value", "\t \\\"'\r\x01\xff #;  ")
 	git(t, dir, "config", "--add", "remote.origin.fetch", "+refs/notes/*:refs/notes/*")
-	must.Files(t, dir, map[string]string{".git/more": "[more]\n\tvalueless\n\tnumber = 7\n", ".git/info/exclude": "*.tmp\n", "x.tmp": "1"})
+	valuetest.Files(t, dir, map[string]string{".git/more": "[more]\n\tvalueless\n\tnumber = 7\n", ".git/info/exclude": "*.tmp\n", "x.tmp": "1"})
 	git(t, dir, "config", "include.path", "more")
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	for _, question := range []string{
@@ -129,9 +129,9 @@ func TestShapesOfRepositories(t *testing.T) {
 		},
 		"sha256": func(t *testing.T, dir, place string) string {
 			git(t, filepath.Dir(place), "init", "-q", "--object-format=sha256", place)
-			must.Files(t, place, map[string]string{"code.txt": "1"})
+			valuetest.Files(t, place, map[string]string{"code.txt": "1"})
 			save(t, place)
-			must.Files(t, place, map[string]string{"code.txt": "2", "new/run.py": "new"})
+			valuetest.Files(t, place, map[string]string{"code.txt": "2", "new/run.py": "new"})
 			save(t, place)
 			return place
 		},
@@ -148,7 +148,7 @@ func TestShapesOfRepositories(t *testing.T) {
 			t.Parallel()
 			dir, root := sample(t)
 			clone := make(t, dir, filepath.Join(t.TempDir(), name))
-			must.Files(t, clone, map[string]string{"code.txt": "3"})
+			valuetest.Files(t, clone, map[string]string{"code.txt": "3"})
 			before := inventory(t, clone)
 			p := mustOpen(t, Options{Dir: clone, Against: "HEAD~1", Root: root})
 			same(t, "base", text(t, p.Base.Root, "code.txt"), "1")

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // What this program does in place of the tests: open a pair, say so and wait to be killed; make the folder of the
@@ -69,14 +69,14 @@ func git(t testing.TB, dir string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-	return strings.TrimSpace(must.Run(t, cmd))
+	return strings.TrimSpace(valuetest.Run(t, cmd))
 }
 
 // folders gives an empty folder for a repository and one for its sides.
 func folders(t testing.TB) (dir, root string) {
 	t.Helper()
-	must.Program(t, "git")
-	dir = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
+	valuetest.Program(t, "git")
+	dir = valuetest.Must(filepath.EvalSymlinks(t.TempDir()))
 	return dir, filepath.Join(t.TempDir(), "sides")
 }
 
@@ -85,10 +85,10 @@ func sample(t testing.TB) (dir, root string) {
 	t.Helper()
 	dir, root = folders(t)
 	git(t, dir, "init", "-q")
-	must.Files(t, dir, map[string]string{"code.txt": "1", "sub/run.py": "old", ".gitignore": "/data/\n*.log\n"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "1", "sub/run.py": "old", ".gitignore": "/data/\n*.log\n"})
 	save(t, dir)
 	git(t, dir, "tag", "v1")
-	must.Files(t, dir, map[string]string{"code.txt": "2", "new/run.py": "new"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "2", "new/run.py": "new"})
 	save(t, dir)
 	return dir, root
 }
@@ -126,7 +126,7 @@ func mustOpen(t *testing.T, o Options) *Pair {
 	if o.Session == "" {
 		o.Session = "session"
 	}
-	p := must.Get(Open(t.Context(), o))(t)
+	p := valuetest.Must(Open(t.Context(), o))
 	t.Cleanup(func() { shut(t, p) })
 	return p
 }
@@ -143,7 +143,7 @@ func shut(t *testing.T, p *Pair) {
 func inventory(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	must.Do(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	valuetest.OK(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func empty(t *testing.T, root string) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		must.Equal(t, entry.Name(), lockFile, "left behind")
+		valuetest.DeepEqual(t, entry.Name(), lockFile, "left behind")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestReadFile: a file of another commit is read as it was there, from the root or from the folder, and nothing is written.
@@ -16,12 +16,12 @@ func TestReadFile(t *testing.T) {
 	t.Parallel()
 	dir, _ := folders(t)
 	git(t, dir, "init", "-q")
-	must.Files(t, dir, map[string]string{"reports/a b.json": "old\n"})
+	valuetest.Files(t, dir, map[string]string{"reports/a b.json": "old\n"})
 	save(t, dir)
 	git(t, dir, "tag", "v1")
-	must.Files(t, dir, map[string]string{"reports/a b.json": "new\n"})
+	valuetest.Files(t, dir, map[string]string{"reports/a b.json": "new\n"})
 	save(t, dir)
-	must.Files(t, dir, map[string]string{"reports/a b.json": "dirty\n"})
+	valuetest.Files(t, dir, map[string]string{"reports/a b.json": "dirty\n"})
 	before := inventory(t, dir)
 	reports := filepath.Join(dir, "reports")
 	for _, c := range []struct{ dir, ref, name, want string }{
@@ -32,7 +32,7 @@ func TestReadFile(t *testing.T) {
 		{reports, "v1", "./a b.json", "old\n"},
 		{reports, "v1", "../reports/a b.json", "old\n"},
 	} {
-		must.Equal(t, string(must.Get(ReadFile(t.Context(), c.dir, c.ref, c.name))(t)), c.want, c.ref, c.name)
+		valuetest.DeepEqual(t, string(valuetest.Must(ReadFile(t.Context(), c.dir, c.ref, c.name))), c.want, c.ref, c.name)
 	}
 	for _, c := range []struct{ ref, name, want string }{
 		{"nowhere", "reports/a b.json", `reading "reports/a b.json" of commit "nowhere": no such commit`},
@@ -43,19 +43,19 @@ func TestReadFile(t *testing.T) {
 		{"v1", "../outside", `reading "../outside" of commit "v1": the commit has no such file`},
 		{"v1", "reports", `reading "reports" of commit "v1": it is a folder: want a file`},
 	} {
-		must.Fail(t, must.Err(ReadFile(t.Context(), dir, c.ref, c.name)), c.want, c.ref, c.name)
+		valuetest.ErrorText(t, valuetest.Error(ReadFile(t.Context(), dir, c.ref, c.name)), c.want, c.ref, c.name)
 	}
 	unchanged(t, dir, before)
-	must.Fail(t, must.Err(ReadFile(t.Context(), os.TempDir(), "v1", "a")), "…not in a git repository…")
+	valuetest.ErrorText(t, valuetest.Error(ReadFile(t.Context(), os.TempDir(), "v1", "a")), "…not in a git repository…")
 }
 
 // TestHeadCommit: two commits, neither of which is what the user has; a dirty tree is neither read nor written.
 func TestHeadCommit(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	must.Files(t, dir, map[string]string{"code.txt": "3"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "3"})
 	save(t, dir)
-	must.Files(t, dir, map[string]string{"code.txt": "dirty", "untracked.txt": "u"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "dirty", "untracked.txt": "u"})
 	git(t, dir, "add", "untracked.txt")
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Head: "HEAD~1", Root: root})
@@ -69,7 +69,7 @@ func TestHeadCommit(t *testing.T) {
 	empty(t, root)
 
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Head: "nowhere", Root: root, Session: "s"})
-	must.Fail(t, err, `comparing with "v1": side head: "nowhere": no such commit`)
+	valuetest.ErrorText(t, err, `comparing with "v1": side head: "nowhere": no such commit`)
 	empty(t, root)
 }
 
@@ -79,7 +79,7 @@ func TestBetween(t *testing.T) {
 	dir, _ := folders(t)
 	git(t, dir, "init", "-q")
 	for _, subject := range []string{"1", "2", "3", "4"} {
-		must.Files(t, dir, map[string]string{subject: subject})
+		valuetest.Files(t, dir, map[string]string{subject: subject})
 		switch subject {
 		case "3":
 			git(t, dir, "checkout", "-q", "-b", "side", "trunk~1")
@@ -115,7 +115,7 @@ func TestBetween(t *testing.T) {
 		{"trunk~3", "trunk", true, "4<m m<2 2<1"},
 		{"trunk~1", "trunk", false, "4<m"},
 	} {
-		h := must.Get(Between(t.Context(), dir, c.good, c.bad, c.firstParent))(t)
+		h := valuetest.Must(Between(t.Context(), dir, c.good, c.bad, c.firstParent))
 		same(t, "commits", subjects(h), c.want)
 		same(t, "bad", h.Bad.ID, git(t, dir, "rev-parse", c.bad))
 		same(t, "good", h.Good.ID, git(t, dir, "rev-parse", c.good))
@@ -127,7 +127,7 @@ func TestBetween(t *testing.T) {
 		{dir, "HEAD~1", "--all", `commits between "HEAD~1" and "--all": "--all": want a branch, a tag or a commit`},
 		{"/", "a", "b", `commits between "a" and "b": "/": not in a git repository`},
 	} {
-		must.Fail(t, must.Err(Between(t.Context(), c.dir, c.good, c.bad, false)), c.want)
+		valuetest.ErrorText(t, valuetest.Error(Between(t.Context(), c.dir, c.good, c.bad, false)), c.want)
 	}
 	unchanged(t, dir, before)
 }
@@ -139,11 +139,11 @@ func TestCommitTime(t *testing.T) {
 	git := func(at string, args ...string) string {
 		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e"}, args...)...)
 		cmd.Env = append(os.Environ(), "GIT_COMMITTER_DATE="+at)
-		return strings.TrimSpace(must.Run(t, cmd))
+		return strings.TrimSpace(valuetest.Run(t, cmd))
 	}
 	file := filepath.Join(dir, "[a]*.txt")
 	write := func(text string) {
-		must.Do(t, os.WriteFile(file, []byte(text), 0o666))
+		valuetest.OK(t, os.WriteFile(file, []byte(text), 0o666))
 	}
 	const first, second = "2026-10-01T12:00:00Z", "2026-10-02T12:00:00Z"
 	git(first, "init", "-q")
@@ -163,7 +163,7 @@ func TestCommitTime(t *testing.T) {
 	is("the commit", at, err, second)
 	shallow := filepath.Join(t.TempDir(), "shallow")
 	git(second, "clone", "-q", "--depth=1", "file://"+dir, shallow)
-	must.Fail(t, must.Err(LastChange(ctx, filepath.Join(shallow, "[a]*.txt"))), "…this clone is shallow…", "in a shallow clone")
+	valuetest.ErrorText(t, valuetest.Error(LastChange(ctx, filepath.Join(shallow, "[a]*.txt"))), "…this clone is shallow…", "in a shallow clone")
 	git(second, "-C", shallow, "fetch", "-q", "--unshallow")
 	at, err = LastChange(ctx, filepath.Join(shallow, "[a]*.txt"))
 	is("the file of a clone", at, err, first)

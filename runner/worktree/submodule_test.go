@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // nest is a repository with the submodules lib, whose own is lib/deep, and, in v1 only, gone; their origins are removed.
@@ -16,7 +16,7 @@ func nest(t *testing.T) (dir, root string) {
 	for _, name := range []string{"deep", "lib", "gone"} {
 		origin := filepath.Join(origins, name)
 		git(t, origins, "init", "-q", origin)
-		must.Files(t, origin, map[string]string{name + ".txt": "1"})
+		valuetest.Files(t, origin, map[string]string{name + ".txt": "1"})
 		save(t, origin)
 	}
 	git(t, filepath.Join(origins, "lib"), "submodule", "add", "-q", filepath.Join(origins, "deep"))
@@ -28,10 +28,10 @@ func nest(t *testing.T) (dir, root string) {
 	git(t, dir, "tag", "-f", "v1")
 	git(t, dir, "rm", "-q", "gone")
 	lib := filepath.Join(dir, "lib")
-	must.Files(t, lib, map[string]string{"lib.txt": "2"})
+	valuetest.Files(t, lib, map[string]string{"lib.txt": "2"})
 	save(t, lib)
 	save(t, dir)
-	must.Do(t, os.RemoveAll(origins))
+	valuetest.OK(t, os.RemoveAll(origins))
 	return dir, root
 }
 
@@ -63,7 +63,7 @@ func TestDirtySubmodules(t *testing.T) {
 	save(t, dir)
 	clean := mustState(t, dir)
 	same(t, "clean", clean.Dirty, false)
-	must.Files(t, dir, map[string]string{"lib/deep/deep.txt": "7", "lib/deep/new.txt": "n", "lib/store/x": "r"})
+	valuetest.Files(t, dir, map[string]string{"lib/deep/deep.txt": "7", "lib/deep/new.txt": "n", "lib/store/x": "r"})
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"lib/store"}})
 	same(t, "changed", text(t, p.Head.Root, "lib/deep/deep.txt"), "7")
@@ -74,7 +74,7 @@ func TestDirtySubmodules(t *testing.T) {
 	same(t, "as State has it", mustState(t, dir, "lib/store"), p.Head.Code)
 	shut(t, p)
 	unchanged(t, dir, before)
-	must.Do(t, os.RemoveAll(filepath.Join(dir, "lib/store")))
+	valuetest.OK(t, os.RemoveAll(filepath.Join(dir, "lib/store")))
 	git(t, filepath.Join(dir, "lib/deep"), "checkout", "-q", ".")
 	os.Remove(filepath.Join(dir, "lib/deep/new.txt"))
 	same(t, "clean again", mustState(t, dir), clean)
@@ -120,7 +120,7 @@ func TestRepositoryInTree(t *testing.T) {
 	dir, root := sample(t)
 	vendor := filepath.Join(dir, "vendor/x")
 	git(t, dir, "clone", "-q", dir, vendor)
-	must.Files(t, vendor, map[string]string{"code.txt": "vendored"})
+	valuetest.Files(t, vendor, map[string]string{"code.txt": "vendored"})
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	same(t, "head", text(t, p.Head.Root, "vendor/x/code.txt"), "vendored")
@@ -130,7 +130,7 @@ func TestRepositoryInTree(t *testing.T) {
 	unchanged(t, dir, before)
 
 	git(t, dir, "init", "-q", "unborn")
-	must.Files(t, dir, map[string]string{"unborn/x": "1"})
+	valuetest.Files(t, dir, map[string]string{"unborn/x": "1"})
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `the repository in "unborn" has no commit yet`)
 }

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	must "github.com/neurolens/neurolens/runner/musttest"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 func TestCleanTree(t *testing.T) {
@@ -53,7 +53,7 @@ func TestBranchOfBase(t *testing.T) {
 func TestDirtyTree(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	must.Files(t, dir, map[string]string{
+	valuetest.Files(t, dir, map[string]string{
 		"code.txt": "3", "untracked.py": "u", "run.log": "ignored", "store/x": "result", "data/big": "data",
 		"staged.txt": "s", "deep/er/file": "d", "*": "star", "new/run.py": "changed",
 	})
@@ -89,9 +89,9 @@ func TestChangedKinds(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	os.Remove(filepath.Join(dir, "code.txt"))
-	must.Files(t, dir, map[string]string{"code.txt/inner": "i"})
-	must.Do(t, os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")))
-	must.Do(t, os.Symlink("moved", filepath.Join(dir, "sub")))
+	valuetest.Files(t, dir, map[string]string{"code.txt/inner": "i"})
+	valuetest.OK(t, os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")))
+	valuetest.OK(t, os.Symlink("moved", filepath.Join(dir, "sub")))
 	p := mustOpen(t, Options{Dir: dir, Against: "HEAD", Root: root})
 	same(t, "folder", text(t, p.Head.Root, "code.txt/inner"), "i")
 	target, _ := os.Readlink(filepath.Join(p.Head.Root, "sub"))
@@ -110,7 +110,7 @@ func TestSubFolder(t *testing.T) {
 	shut(t, p)
 
 	alias := filepath.Join(t.TempDir(), "alias")
-	must.Do(t, os.Symlink(filepath.Join(dir, "sub"), alias))
+	valuetest.OK(t, os.Symlink(filepath.Join(dir, "sub"), alias))
 	p = mustOpen(t, Options{Dir: alias, Against: "v1", Root: root})
 	same(t, "through a link", text(t, p.Base.Dir, "run.py"), "old")
 }
@@ -120,7 +120,7 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 	dir, root := sample(t)
 	mine := filepath.Join(t.TempDir(), "mine")
 	git(t, dir, "worktree", "add", "-q", "-b", "topic", mine)
-	must.Files(t, mine, map[string]string{"code.txt": "9"})
+	valuetest.Files(t, mine, map[string]string{"code.txt": "9"})
 	before := inventory(t, dir)
 	p := mustOpen(t, Options{Dir: filepath.Join(mine, "sub"), Against: "trunk", Root: root})
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "9")
@@ -132,15 +132,15 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
-	must.Files(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
+	valuetest.Files(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
 	p := mustOpen(t, Options{Dir: filepath.Join(dir, "sub"), Against: "v1", Root: root, Share: []string{"../data", "x.log"}})
 	for _, side := range []Tree{p.Base, p.Head} {
 		same(t, side.Side, text(t, side.Root, "data/big")+text(t, side.Dir, "x.log"), "datalog")
 	}
 	same(t, "dirty", p.Head.Dirty, false)
 	folders, exempt := p.Foreign(headSide)
-	must.Equal(t, folders, []string{dir, p.Base.Root}, "foreign to head")
-	must.Equal(t, exempt, []string{filepath.Join(dir, "data"), filepath.Join(dir, "sub/x.log")}, "exempt")
+	valuetest.DeepEqual(t, folders, []string{dir, p.Base.Root}, "foreign to head")
+	valuetest.DeepEqual(t, exempt, []string{filepath.Join(dir, "data"), filepath.Join(dir, "sub/x.log")}, "exempt")
 	if folders, _ := p.Foreign(baseSide); folders[1] != p.Head.Root {
 		t.Errorf("foreign to base: %v", folders)
 	}
@@ -152,9 +152,9 @@ func TestShareRefused(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
-	must.Files(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
-	must.Do(t, os.Symlink(outside, filepath.Join(dir, "away")))
-	must.Files(t, outside, map[string]string{"x.log": "log"})
+	valuetest.Files(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
+	valuetest.OK(t, os.Symlink(outside, filepath.Join(dir, "away")))
+	valuetest.Files(t, outside, map[string]string{"x.log": "log"})
 	save(t, dir)
 	git(t, dir, "add", "-f", "data/big")
 	git(t, dir, "commit", "-q", "-m", "x")
@@ -180,10 +180,10 @@ func TestShareBehindLink(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
-	must.Do(t, os.Symlink(outside, filepath.Join(dir, "place")))
+	valuetest.OK(t, os.Symlink(outside, filepath.Join(dir, "place")))
 	save(t, dir)
 	git(t, dir, "rm", "-q", "place")
-	must.Files(t, dir, map[string]string{"place/x.log": "log"})
+	valuetest.Files(t, dir, map[string]string{"place/x.log": "log"})
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root, Share: []string{"place/x.log"}})
 	refused(t, err, `side base: share "place/x.log": `)
 	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
@@ -251,7 +251,7 @@ func TestUntrusted(t *testing.T) {
 		t.Skip("only root can give a folder to another user")
 	}
 	for _, path := range []string{dir, filepath.Join(dir, ".git")} {
-		must.Do(t, os.Chown(path, 12345, -1))
+		valuetest.OK(t, os.Chown(path, 12345, -1))
 	}
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `": git does not trust this repository because it belongs to another user: see git config safe.directory`)
@@ -265,7 +265,7 @@ func TestBareRepository(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	bare := filepath.Join(t.TempDir(), "tree")
-	must.Do(t, os.Rename(filepath.Join(dir, ".git"), bare))
+	valuetest.OK(t, os.Rename(filepath.Join(dir, ".git"), bare))
 	_, err := Open(t.Context(), Options{Dir: bare, Against: "v1", Session: "s", Root: root})
 	refused(t, err, `": a bare repository has no working tree`)
 }
@@ -276,10 +276,10 @@ func TestHooksAndEnvironment(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "pre-commit"} {
 		path := filepath.Join(dir, ".git/hooks", hook)
-		must.Files(t, dir, map[string]string{".git/hooks/" + hook: "#!/bin/sh\necho " + hook + " >>" + ran + "\n"})
-		must.Do(t, os.Chmod(path, 0o777))
+		valuetest.Files(t, dir, map[string]string{".git/hooks/" + hook: "#!/bin/sh\necho " + hook + " >>" + ran + "\n"})
+		valuetest.OK(t, os.Chmod(path, 0o777))
 	}
-	must.Files(t, dir, map[string]string{"code.txt": "dirty"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "dirty"})
 	for name, value := range map[string]string{
 		"GIT_DIR": "/nonexistent", "GIT_INDEX_FILE": "/nonexistent/index", "GIT_WORK_TREE": "/nonexistent", "LC_ALL": "de_DE.UTF-8",
 	} {
@@ -306,16 +306,16 @@ func TestPartialCloneDownloadsNothing(t *testing.T) {
 
 func TestLFSDownloadsNothing(t *testing.T) {
 	t.Parallel()
-	must.Program(t, "git-lfs")
+	valuetest.Program(t, "git-lfs")
 	dir, root := folders(t)
 	git(t, dir, "init", "-q")
 	git(t, dir, "lfs", "install", "--local")
 	git(t, dir, "remote", "add", "origin", "https://git.invalid/x.git")
-	must.Files(t, dir, map[string]string{".gitattributes": "*.bin filter=lfs -text\n", "m.bin": "1"})
+	valuetest.Files(t, dir, map[string]string{".gitattributes": "*.bin filter=lfs -text\n", "m.bin": "1"})
 	save(t, dir)
-	must.Files(t, dir, map[string]string{"m.bin": "2"})
+	valuetest.Files(t, dir, map[string]string{"m.bin": "2"})
 	save(t, dir)
-	must.Files(t, dir, map[string]string{"m.bin": "3"})
+	valuetest.Files(t, dir, map[string]string{"m.bin": "3"})
 	p := mustOpen(t, Options{Dir: dir, Against: "HEAD~1", Root: root})
 	same(t, "base", text(t, p.Base.Root, "m.bin"), "1")
 	same(t, "head", text(t, p.Head.Root, "m.bin"), "3")
@@ -324,7 +324,7 @@ func TestLFSDownloadsNothing(t *testing.T) {
 	shut(t, p)
 	kept, _ := filepath.Glob(filepath.Join(dir, ".git/lfs/objects/*/*/*"))
 	same(t, "files of LFS", len(kept), 2) // of both commits: none of the working tree, and none pruned
-	must.Do(t, os.RemoveAll(filepath.Join(dir, ".git/lfs/objects")))
+	valuetest.OK(t, os.RemoveAll(filepath.Join(dir, ".git/lfs/objects")))
 	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD~1", Session: "s", Root: root})
 	refused(t, err, "files of that commit in Git LFS are missing here")
 	empty(t, root)
@@ -335,9 +335,9 @@ func TestWithin(t *testing.T) {
 	dir, root := sample(t)
 	outside := t.TempDir()
 	for name, target := range map[string]string{"in": filepath.Join(dir, "sub"), "same": dir} {
-		must.Do(t, os.Symlink(target, filepath.Join(outside, name)))
+		valuetest.OK(t, os.Symlink(target, filepath.Join(outside, name)))
 	}
-	must.Do(t, os.Symlink(outside, filepath.Join(dir, "out")))
+	valuetest.OK(t, os.Symlink(outside, filepath.Join(dir, "out")))
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
 	for path, want := range map[string]bool{
 		dir: true, dir + "/code.txt": true, dir + "/gone/x": true, dir + "/out/x": true, dir + "x": false, outside: false,
@@ -352,7 +352,7 @@ func slow(t *testing.T, dir string) (started, goes string) {
 	t.Helper()
 	place := t.TempDir()
 	started, goes = filepath.Join(place, "started"), filepath.Join(place, "go")
-	must.Files(t, dir, map[string]string{".gitattributes": "code.txt filter=slow\n"})
+	valuetest.Files(t, dir, map[string]string{".gitattributes": "code.txt filter=slow\n"})
 	save(t, dir)
 	git(t, dir, "config", "filter.slow.smudge", "echo $$ >"+started+".new; mv "+started+".new "+started+"; while [ ! -e "+goes+" ]; do sleep 0.02; done; cat")
 	return started, goes
@@ -399,9 +399,9 @@ func TestReadOnlyFoldersAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir, root := sample(t)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root})
-	must.Files(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})
+	valuetest.Files(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})
 	for _, name := range []string{"cache/mod", "cache"} {
-		must.Do(t, os.Chmod(filepath.Join(p.Base.Root, name), 0o555))
+		valuetest.OK(t, os.Chmod(filepath.Join(p.Base.Root, name), 0o555))
 	}
 	shut(t, p)
 	empty(t, root)
@@ -421,7 +421,7 @@ func TestState(t *testing.T) {
 	clean := mustState(t, filepath.Join(dir, "sub"))
 	same(t, "clean", clean, Code{Commit: git(t, dir, "rev-parse", "HEAD"), Branch: "trunk", Tree: git(t, dir, "rev-parse", "HEAD^{tree}")})
 
-	must.Files(t, dir, map[string]string{"x.log": "ignored", "store/runs": "r"})
+	valuetest.Files(t, dir, map[string]string{"x.log": "ignored", "store/runs": "r"})
 	same(t, "ignored and excluded", mustState(t, dir, "store"), clean)
 	same(t, "excluded from a folder", mustState(t, filepath.Join(dir, "sub"), "../store"), clean)
 
@@ -432,10 +432,10 @@ func TestState(t *testing.T) {
 	untracked := mustState(t, dir)
 	same(t, "untracked is dirty", untracked.Dirty, true)
 	unchanged(t, dir, before)
-	must.Files(t, dir, map[string]string{"store/runs": "s"})
+	valuetest.Files(t, dir, map[string]string{"store/runs": "s"})
 	same(t, "untracked content", mustState(t, dir).Tree == untracked.Tree, false)
 
-	must.Files(t, dir, map[string]string{"code.txt": "7"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "7"})
 	same(t, "changed", mustState(t, dir, "store").Dirty, true)
 	p := mustOpen(t, Options{Dir: dir, Against: "v1", Root: root, Exclude: []string{"store"}})
 	same(t, "as Open has it", p.Head.Code, mustState(t, dir, "store"))
@@ -452,12 +452,12 @@ func TestStateOfRacyFile(t *testing.T) {
 	git(t, dir, "config", "core.trustctime", "false")
 	path := filepath.Join(dir, "code.txt")
 	at := func(path string) {
-		must.Do(t, os.Chtimes(path, moment, moment))
+		valuetest.OK(t, os.Chtimes(path, moment, moment))
 	}
 	at(path)
 	git(t, dir, "update-index", "--refresh")
 	at(filepath.Join(dir, ".git/index"))
-	must.Files(t, dir, map[string]string{"code.txt": "7"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "7"})
 	at(path)
 	same(t, "dirty", mustState(t, dir).Dirty, true)
 }
@@ -469,9 +469,9 @@ func TestStateIsOfFiles(t *testing.T) {
 	clean := mustState(t, dir)
 	git(t, dir, "rm", "-q", "--cached", "code.txt")
 	same(t, "unstaged", mustState(t, dir), clean)
-	must.Files(t, dir, map[string]string{"code.txt": "x"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "x"})
 	git(t, dir, "add", "code.txt")
-	must.Files(t, dir, map[string]string{"code.txt": "2"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "2"})
 	same(t, "staged and taken back", mustState(t, dir), clean)
 }
 
@@ -479,7 +479,7 @@ func TestStateOfConflict(t *testing.T) {
 	t.Parallel()
 	dir, _ := sample(t)
 	git(t, dir, "checkout", "-q", "-b", "other", "v1")
-	must.Files(t, dir, map[string]string{"code.txt": "other"})
+	valuetest.Files(t, dir, map[string]string{"code.txt": "other"})
 	save(t, dir)
 	_ = exec.Command("git", "-C", dir, "-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "trunk").Run()
 	if code := mustState(t, dir); !code.Dirty {
@@ -493,15 +493,15 @@ func TestStateOfBulkyFiles(t *testing.T) {
 	clean := mustState(t, dir)
 	path := filepath.Join(dir, "checkpoint")
 	grow := func(size int64) {
-		must.Files(t, dir, map[string]string{"checkpoint": ""})
-		must.Do(t, os.Truncate(path, size))
+		valuetest.Files(t, dir, map[string]string{"checkpoint": ""})
+		valuetest.OK(t, os.Truncate(path, size))
 	}
 	grow(bulky)
 	one := mustState(t, dir)
 	same(t, "dirty", one.Dirty, true)
 	same(t, "counts", one.Tree == clean.Tree, false)
 	same(t, "again", mustState(t, dir), one)
-	must.Do(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+	valuetest.OK(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
 	same(t, "time of change", mustState(t, dir).Tree == one.Tree, false)
 	same(t, "excluded", mustState(t, dir, "checkpoint"), clean)
 	grow(maxNewFiles + 1)
@@ -520,7 +520,7 @@ func TestNoState(t *testing.T) {
 		}
 	}
 	git(t, dir, "init", "-q")
-	must.Files(t, dir, map[string]string{"a": "1"})
+	valuetest.Files(t, dir, map[string]string{"a": "1"})
 	same(t, "no commit yet", mustState(t, dir, "bare").Dirty, true)
 	t.Setenv("PATH", dir)
 	if code, ok, err := State(t.Context(), dir, nil, nil); ok || err != nil {
@@ -534,12 +534,12 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	dir, _ := sample(t)
 	same(t, "clean", mustState(t, dir).Changed, "")
 	nested := filepath.Join(dir, "nested")
-	must.Files(t, nested, map[string]string{"a": "1"})
+	valuetest.Files(t, nested, map[string]string{"a": "1"})
 	git(t, nested, "init", "-q")
 	save(t, nested)
-	must.Files(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
-	must.Do(t, os.Truncate(filepath.Join(dir, "big"), bulky))
-	must.Do(t, os.Remove(filepath.Join(dir, "new/run.py")))
+	valuetest.Files(t, dir, map[string]string{"code.txt": "7", "sub/new.py": "x", "big": "", "s.yaml": "x", "ignored.log": "x"})
+	valuetest.OK(t, os.Truncate(filepath.Join(dir, "big"), bulky))
+	valuetest.OK(t, os.Remove(filepath.Join(dir, "new/run.py")))
 	changed := func() string {
 		code, _, err := State(t.Context(), filepath.Join(dir, "sub"), nil, []string{"../s.yaml", "../absent.yaml"})
 		if err != nil {
@@ -558,12 +558,12 @@ func TestStateNamesChangedFiles(t *testing.T) {
 	same(t, "paths", strings.Join(paths, " "), "big code.txt nested new/run.py s.yaml sub/new.py")
 	same(t, "again", changed(), before)
 	for name, text := range map[string]string{"code.txt": "8", "nested/a": "2", "sub/new.py": "y"} {
-		must.Files(t, dir, map[string]string{name: text})
+		valuetest.Files(t, dir, map[string]string{name: text})
 		after := changed()
 		same(t, name, after == before, false)
 		before = after
 	}
-	must.Files(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y"})
+	valuetest.Files(t, dir, map[string]string{"s.yaml": "y", "ignored.log": "y"})
 	same(t, "what does not matter", changed(), before)
 }
 
@@ -573,23 +573,23 @@ func TestWithDeleted(t *testing.T) {
 	t.Parallel()
 	dir, _ := folders(t)
 	git(t, dir, "init", "-q")
-	must.Files(t, dir, map[string]string{
+	valuetest.Files(t, dir, map[string]string{
 		"work/kept.py": "old\n", "work/a/gone.py": "gone\n", "work/a/kept.py": "x\n", "work/b/c/Ümläut \"x\".py": "deep\n", "work/b/c/two.py": "", "other/gone.py": "outside\n",
 		"work/sub/moved.py": "moved\n", "work/gone/deep/Ü \"x\".py": "far\n",
 	})
 	save(t, dir)
 	for _, name := range []string{"work/a/gone.py", "work/b", "work/gone", "other", "work/sub/moved.py"} {
-		must.Do(t, os.RemoveAll(filepath.Join(dir, name)))
+		valuetest.OK(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
-	must.Files(t, dir, map[string]string{"work/kept.py": "new\n", "work/fresh/moved.py": "moved\n", "work/b": "a file now\n"})
+	valuetest.Files(t, dir, map[string]string{"work/kept.py": "new\n", "work/fresh/moved.py": "moved\n", "work/b": "a file now\n"})
 	work := filepath.Join(dir, "work")
 	before := inventory(t, dir)
-	files := must.Get(WithDeleted(t.Context(), work, "HEAD", os.DirFS(work)))(t)
+	files := valuetest.Must(WithDeleted(t.Context(), work, "HEAD", os.DirFS(work)))
 	if err := fstest.TestFS(files, "kept.py", "a/gone.py", "a/kept.py", "b", "gone/deep/Ü \"x\".py", "sub/moved.py", "fresh/moved.py"); err != nil {
 		t.Error(err)
 	}
 	for name, want := range map[string]string{"b": "a file now\n", "kept.py": "new\n", "a/gone.py": "gone\n", "b/c/Ümläut \"x\".py": "deep\n", "b/c/two.py": ""} {
-		must.Equal(t, string(must.Get(fs.ReadFile(files, name))(t)), want, name)
+		valuetest.DeepEqual(t, string(valuetest.Must(fs.ReadFile(files, name))), want, name)
 	}
 	if _, err := fs.Stat(files, "../other/gone.py"); err == nil {
 		t.Error("a file outside of the working directory is in it")

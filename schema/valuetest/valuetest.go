@@ -1,5 +1,5 @@
-// Package valuetest compares values in tests. A check is one line: what was got, what was wanted, and where it matters, of which case. It
-// imports no other package of this module, so that the tests of every package can use it.
+// Package valuetest compares values in tests, and gives them the files and programs that they need. A check is one line: what was got, what was
+// wanted, and where it matters, of which case. It imports no other package of this module, so that the tests of every package can use it.
 package valuetest
 
 import (
@@ -112,5 +112,30 @@ func ErrorIs(t testing.TB, err, target error, context ...any) {
 	t.Helper()
 	if !errors.Is(err, target) {
 		t.Errorf("%sgot error %v, want %v", in(context), err, target)
+	}
+}
+
+// ErrorText reports an error that is not the wanted one. "…" at an end of want stands for any text. If want is empty, or nothing but "…", there
+// should be no error. The context says what should have failed.
+func ErrorText(t testing.TB, err error, want string, context ...any) {
+	t.Helper()
+	text, opened := strings.CutPrefix(want, "…")
+	text, ended := strings.CutSuffix(text, "…")
+	got, is := fmt.Sprint(err), false
+	switch {
+	case text == "":
+		is = err == nil
+	case err == nil:
+	case opened && ended:
+		is = strings.Contains(got, text)
+	case opened:
+		is = strings.HasSuffix(got, text)
+	case ended:
+		is = strings.HasPrefix(got, text)
+	default:
+		is = got == text
+	}
+	if !is {
+		t.Errorf("%sgot  %v\nwant %s", in(context), err, want)
 	}
 }
