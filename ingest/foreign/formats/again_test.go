@@ -1,4 +1,4 @@
-package formats_test
+package formats
 
 import (
 	"bytes"
@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -146,7 +144,7 @@ func TestAgain(t *testing.T) {
 	if long() {
 		rounds, largest, every = 3, 32<<10, 1
 	}
-	all, tried, named := formats.All(), 0, map[string]bool{}
+	all, tried, named := All(), 0, map[string]bool{}
 	for i, f := range corpus(t, largest) {
 		if i%every != 0 {
 			continue
@@ -175,7 +173,7 @@ func TestCorpusAgain(t *testing.T) {
 	if long() {
 		rounds, largest = 4, 32<<10
 	}
-	all, files := formats.All(), corpus(t, largest)
+	all, files := All(), corpus(t, largest)
 	for n := range rounds {
 		if _, got, want := added(all, files, rand.New(rand.NewPCG(uint64(n), 16))); !slices.Equal(got, want) {
 			t.Errorf("round %d: %d runs, want %d", n, len(got), len(want))
@@ -332,7 +330,7 @@ func TestRefusedAgain(t *testing.T) {
 			good(1) + refused + "\n" + good(2), good(1) + refused + "\n" + good(2), good(1) + refused + "\n" + good(2) + refused + "\n" + good(3),
 			good(1) + refused + "\n" + good(2) + refused + "\n" + good(3), good(1) + good(2) + good(3),
 		} {
-			store.add(formats.All(), []file{{name: "w.jsonl", content: []byte(content)}})
+			store.add(All(), []file{{name: "w.jsonl", content: []byte(content)}})
 			if want := 2 + min(1, n/2); len(store) != want {
 				t.Fatalf("%s: after reading %d files the store has %d runs, want %d", refused, n+1, len(store), want)
 			}
@@ -360,7 +358,7 @@ var earlier = map[string]struct {
 // belongs to the session that is stored.
 func TestEarlierVersions(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for name, was := range earlier {
 		content, err := os.ReadFile(path.Join(fixtures, name))
 		if err != nil {
@@ -401,7 +399,7 @@ func TestEarlierVersionsTwice(t *testing.T) {
 		reader := foreign.NewReader(foreign.Added{}, s)
 		for _, text := range texts {
 			f := file{name: "a.json", content: []byte(text), folder: fstest.MapFS{"a.json": {Data: []byte(text)}}}
-			read(reader, formats.All(), f, func(schema.Valid) bool { n++; return true })
+			read(reader, All(), f, func(schema.Valid) bool { n++; return true })
 		}
 		return n
 	}
@@ -415,12 +413,12 @@ func TestEarlierVersionsTwice(t *testing.T) {
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	all, folder := formats.All(), os.DirFS(fixtures)
+	all, folder := All(), os.DirFS(fixtures)
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == "README.md" || d.Name() == "want.txt" {
 			return err
 		}
-		_, _, runs, _ := foreigntest.One(all, folder, name)
+		_, _, runs, _ := One(all, folder, name)
 		if len(runs) == 0 {
 			return nil
 		}
@@ -434,5 +432,5 @@ func TestIdentities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreigntest.Compare(t, filepath.Join("testdata", "identities.txt"), b.String())
+	Compare(t, filepath.Join("testdata", "identities.txt"), b.String())
 }

@@ -7,7 +7,6 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,7 +17,7 @@ func readOne(t *testing.T, name string, files map[string]string) (foreign.Report
 	for name, content := range files {
 		folder[name] = &fstest.MapFile{Data: []byte(content)}
 	}
-	format, report, runs, err := foreigntest.One([]foreign.Format{neurolens, benchmarkHarness}, folder, name)
+	format, report, runs, err := One([]foreign.Format{neurolens, benchmarkHarness}, folder, name)
 	if format == nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -32,9 +31,9 @@ func readHarnessText(t *testing.T, name, content string) (foreign.Report, []sche
 
 // described is the report and the runs of a file in one text, as in golden files.
 func described(report foreign.Report, runs []schema.Run, err error) string {
-	text := foreigntest.Report(report, err)
+	text := Report(report, err)
 	for i := range runs {
-		text += foreigntest.Run(&runs[i])
+		text += Run(&runs[i])
 	}
 	return text
 }
@@ -121,7 +120,7 @@ func TestSuiteFailedWithTime(t *testing.T) {
 }
 
 func TestGridCSVWithoutTimes(t *testing.T) {
-	report, _, err := foreigntest.Read(foreigntest.Input(t, "ab.csv", "a,b\n1,2\n"), operationGrid)
+	report, _, err := Read(Input(t, "ab.csv", "a,b\n1,2\n"), operationGrid)
 	if err == nil || report.Runs > 0 {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -192,7 +191,7 @@ func TestOthersAreNot(t *testing.T) {
 		"parquet":  "PAR1",
 		"summary":  "run_id,backend,precision\n",
 	} {
-		in := foreigntest.Input(t, name, content)
+		in := Input(t, name, content)
 		for _, f := range foreign.Recognize([]foreign.Format{neurolens, benchmarkHarness}, in.Head) {
 			t.Errorf("%s was taken for %s", name, f.Name)
 		}

@@ -1,4 +1,4 @@
-package formats_test
+package formats
 
 import (
 	"bytes"
@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -46,7 +44,7 @@ func inLog(text []byte, prefix func(n int) string) []byte {
 // TestCILogs: every text is read from the log of a CI system as well, with the same runs, ids and refused lines.
 func TestCILogs(t *testing.T) {
 	t.Parallel()
-	all, read, long := formats.All(), map[string]bool{}, os.Getenv("NEUROLENS_LONG") != ""
+	all, read, long := All(), map[string]bool{}, os.Getenv("NEUROLENS_LONG") != ""
 	largest, systems, n := 20<<10, slices.Sorted(maps.Keys(ciLogs)), 0
 	if long {
 		largest = 10 << 20
@@ -61,7 +59,7 @@ func TestCILogs(t *testing.T) {
 		}
 		content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
 		name := filepath.Base(file)
-		format, want, runs, _ := foreigntest.One(all, fstest.MapFS{name: {Data: content}}, name)
+		format, want, runs, _ := One(all, fstest.MapFS{name: {Data: content}}, name)
 		if format == nil || format.Read == nil || len(runs) == 0 {
 			return nil
 		}
@@ -71,7 +69,7 @@ func TestCILogs(t *testing.T) {
 			if !long && i != n%len(systems) { // each file in one of them
 				continue
 			}
-			_, got, logged, err := foreigntest.One(all, fstest.MapFS{name: {Data: inLog(content, ciLogs[system])}}, name)
+			_, got, logged, err := One(all, fstest.MapFS{name: {Data: inLog(content, ciLogs[system])}}, name)
 			if !slices.Equal(idsOf(logged), idsOf(runs)) || fmt.Sprint(got.Refusals) != fmt.Sprint(want.Refusals) {
 				t.Errorf("%s in a log of %s: %d runs, want %d: %v %v, want %v", file, system, len(logged), len(runs), err, got.Refusals, want.Refusals)
 			}
@@ -94,7 +92,7 @@ func idsOf(runs []schema.Run) []string {
 // TestJSONInLog: lines that a program prints before and after its one JSON text are skipped and counted.
 func TestJSONInLog(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for _, file := range []string{"vllm/serve.json", "hyperfine/one_run_1.15.0.json", "llama-bench/result.json"} {
 		content, err := os.ReadFile(filepath.Join(fixtures, file))
 		if err != nil {
@@ -102,12 +100,12 @@ func TestJSONInLog(t *testing.T) {
 			continue
 		}
 		name := filepath.Base(file)
-		_, _, runs, err := foreigntest.One(all, fstest.MapFS{name: {Data: content}}, name)
+		_, _, runs, err := One(all, fstest.MapFS{name: {Data: content}}, name)
 		if err != nil || len(runs) == 0 {
 			t.Errorf("%s: %d runs, %v", file, len(runs), err)
 		}
 		around := "[INFO] it \"starts\n[Pipeline] sh\n[command]/usr/bin/git\n" + strings.TrimSpace(string(content)) + "\ndone in 5\" \ntest: ok\n[INFO] NaN\n[2026-11-20 10:00] bye\n42\n"
-		_, report, logged, err := foreigntest.One(all, fstest.MapFS{name: {Data: []byte(around)}}, name)
+		_, report, logged, err := One(all, fstest.MapFS{name: {Data: []byte(around)}}, name)
 		if err != nil || report.Refused > 0 || !slices.Equal(idsOf(logged), idsOf(runs)) {
 			t.Errorf("%s in a log: %d runs, %v, %v", file, len(logged), report.Refusals, err)
 		}
@@ -117,7 +115,7 @@ func TestJSONInLog(t *testing.T) {
 // TestLogsBehindText: a log with its own markers is read after other text.
 func TestLogsBehindText(t *testing.T) {
 	t.Parallel()
-	all, n := formats.All(), 0
+	all, n := All(), 0
 	for _, folder := range []string{"mlperf", "reframe"} {
 		err := filepath.WalkDir(filepath.Join(fixtures, folder), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.Contains(file, "detail") && filepath.Ext(file) != ".log" {
@@ -128,13 +126,13 @@ func TestLogsBehindText(t *testing.T) {
 				return err
 			}
 			name := filepath.Base(file)
-			format, _, runs, _ := foreigntest.One(all, fstest.MapFS{name: {Data: content}}, name)
+			format, _, runs, _ := One(all, fstest.MapFS{name: {Data: content}}, name)
 			if format == nil || len(runs) == 0 {
 				return nil
 			}
 			n++
 			behind := append([]byte("+ ./run.sh\nstarted|at noon\n\n"), content...)
-			got, report, logged, err := foreigntest.One(all, fstest.MapFS{name: {Data: behind}}, name)
+			got, report, logged, err := One(all, fstest.MapFS{name: {Data: behind}}, name)
 			if got != format || !slices.Equal(idsOf(logged), idsOf(runs)) {
 				t.Errorf("%s behind text: %v %v, %d runs, want %d: %v", file, got, err, len(logged), len(runs), report.Refusals)
 			}
@@ -153,13 +151,13 @@ func TestLogsBehindText(t *testing.T) {
 func TestFarBehindText(t *testing.T) {
 	t.Parallel()
 	before := strings.Repeat("INFO 11-20 10:11:12 [loggers.py:1] Engine 000: Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 4.5%\n", 2_700)
-	all := formats.All()
+	all := All()
 	for format, texts := range madeUpSections {
 		if format == "nsys-stats" {
 			continue
 		}
-		want, _, alone, _ := foreigntest.One(all, fstest.MapFS{"a.log": {Data: []byte(texts[0])}}, "a.log")
-		got, _, runs, err := foreigntest.One(all, fstest.MapFS{"a.log": {Data: []byte(before + texts[0])}}, "a.log")
+		want, _, alone, _ := One(all, fstest.MapFS{"a.log": {Data: []byte(texts[0])}}, "a.log")
+		got, _, runs, err := One(all, fstest.MapFS{"a.log": {Data: []byte(before + texts[0])}}, "a.log")
 		if got == nil || got.Name != want.Name || len(runs) != len(alone) || len(runs) == 0 {
 			t.Errorf("%s: %v %v, %d runs, want %d", format, got, err, len(runs), len(alone))
 		}
@@ -169,10 +167,10 @@ func TestFarBehindText(t *testing.T) {
 // TestLaunched: the lines of a program are read with the tags that launchers and logs put before them.
 func TestLaunched(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for format, section := range map[string]string{"nccl-tests": ncclSection("all_reduce_perf", "sum", "10.00"), "vllm-text": madeUpSections["vllm-text"][0]} {
 		read := func(text string) (points []string) {
-			got, report, runs, err := foreigntest.One(all, fstest.MapFS{"results.log": {Data: []byte(text)}}, "results.log")
+			got, report, runs, err := One(all, fstest.MapFS{"results.log": {Data: []byte(text)}}, "results.log")
 			if got == nil || got.Name != format || err != nil || report.Refused > 0 {
 				t.Errorf("%v %v %+v:\n%s", got, err, report, text)
 			}
@@ -197,7 +195,7 @@ func TestLaunched(t *testing.T) {
 // TestNothingInIt: a file of a known format without a result is refused, unless it says why it has none.
 func TestNothingInIt(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for name, text := range map[string]string{
 		"results.log":  "unknown> " + strings.ReplaceAll(ncclSection("all_reduce_perf", "sum", "10.00"), "\n", "\nunknown> "),
 		"gbench.json":  `{"context": {"date": "2026-11-01T10:00:00+00:00", "library_build_type": "release", "num_cpus": 2, "caches": []}, "benchmarks": []}`,
@@ -206,7 +204,7 @@ func TestNothingInIt(t *testing.T) {
 		"llama.json":   `[]`,
 		"results.text": "ok  \tlab/a\t0.01s\n",
 	} {
-		format, report, runs, err := foreigntest.One(all, fstest.MapFS{name: {Data: []byte(text)}}, name)
+		format, report, runs, err := One(all, fstest.MapFS{name: {Data: []byte(text)}}, name)
 		if len(runs) > 0 || format != nil && err == nil && report.Refused == 0 {
 			t.Errorf("%s: %d runs, no refusal: %v %+v", name, len(runs), format, report)
 		}

@@ -1,4 +1,4 @@
-package formats_test
+package formats
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -35,7 +33,7 @@ func TestCorpus(t *testing.T) {
 		t.Run(e.Name(), func(t *testing.T) {
 			got, n := condensed(t, filepath.Join(samples, e.Name()))
 			files += n
-			foreigntest.Compare(t, filepath.Join("testdata", "corpus", e.Name()+".txt"), got)
+			Compare(t, filepath.Join("testdata", "corpus", e.Name()+".txt"), got)
 		})
 	}
 	t.Logf("%d files", files)
@@ -45,21 +43,21 @@ func TestCorpus(t *testing.T) {
 func condensed(t *testing.T, dir string) (text string, files int) {
 	t.Helper()
 	var b strings.Builder
-	folder, all := os.DirFS(dir), formats.All()
+	folder, all := os.DirFS(dir), All()
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		files++
 		fmt.Fprintf(&b, "# %s\n", name)
-		format, report, runs, err := foreigntest.One(all, folder, name)
+		format, report, runs, err := One(all, folder, name)
 		switch {
 		case format == nil:
 			fmt.Fprintf(&b, "refused: %v\n", err)
 		case format.Read == nil:
 			fmt.Fprintf(&b, "%s: %s\n", format.Name, format.Side)
 		default:
-			b.WriteString(foreigntest.Report(report, err))
+			b.WriteString(Report(report, err))
 			b.WriteString(ends(runs))
 		}
 		return nil
@@ -78,9 +76,9 @@ func ends(runs []schema.Run) string {
 			continue
 		}
 		r := &runs[i]
-		fmt.Fprintf(&b, "run %d: %s: %s %s\n", i, foreigntest.Point(r), r.Status, r.Error)
+		fmt.Fprintf(&b, "run %d: %s: %s %s\n", i, Point(r), r.Status, r.Error)
 		for j := range r.Metrics {
-			b.WriteString("  " + foreigntest.Metric(&r.Metrics[j]) + "\n")
+			b.WriteString("  " + Metric(&r.Metrics[j]) + "\n")
 		}
 		if len(r.Ops) > 0 {
 			fmt.Fprintf(&b, "  %d ops\n", len(r.Ops))
@@ -103,7 +101,7 @@ func TestFixtures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, read := formats.All(), map[string]int{}
+	all, read := All(), map[string]int{}
 	for _, folder := range folders {
 		if folder.Name() == unrecognised {
 			continue
@@ -112,7 +110,7 @@ func TestFixtures(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(root, "fixtures", "results", folder.Name(), "README.md")); err != nil {
 				t.Errorf("nothing says how the files were made: %v", err)
 			}
-			for format, n := range foreigntest.Golden(t, all, root, folder.Name()) {
+			for format, n := range Golden(t, all, root, folder.Name()) {
 				read[format] += n
 			}
 		})
@@ -126,7 +124,7 @@ func TestFixtures(t *testing.T) {
 
 // TestStopped: no reader yields another run after one that nobody wanted.
 func TestStopped(t *testing.T) {
-	folder, all := os.DirFS(filepath.Join(root, "fixtures", "results")), formats.All()
+	folder, all := os.DirFS(filepath.Join(root, "fixtures", "results")), All()
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -5,7 +5,6 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestCriterionFolders: a baseline is read if there is nothing newer beside it. The folder base is never read.
@@ -30,7 +29,7 @@ func TestCriterionFolders(t *testing.T) {
 		if c.folder == "." {
 			file = "sample.json"
 		}
-		_, report, _, err := foreigntest.One([]foreign.Format{criterion[0]}, folder, file)
+		_, report, _, err := One([]foreign.Format{criterion[0]}, folder, file)
 		if err != nil || report.Runs != c.runs || report.LeftOut["copies of an earlier run, next to new/"] != 1-c.runs {
 			t.Errorf("%s, newer %t: %+v, %v; want %d runs", c.folder, c.newer, report, err, c.runs)
 		}
@@ -50,7 +49,7 @@ func TestCriterionThroughput(t *testing.T) {
 			"g/new/sample.json":    {Data: []byte(`{"sampling_mode":"Flat","iters":[4],"times":[50]}`)},
 			"g/new/benchmark.json": {Data: []byte(`{"group_id":"g","function_id":null,"value_str":null,"throughput":` + c.throughput + `}`)},
 		}
-		_, report, runs, err := foreigntest.One([]foreign.Format{criterion[0]}, folder, "g/new/sample.json")
+		_, report, runs, err := One([]foreign.Format{criterion[0]}, folder, "g/new/sample.json")
 		if err != nil || len(runs) != 1 || len(runs[0].Metrics) != c.metrics || report.LeftOut["throughputs in an unknown layout"] != c.left {
 			t.Errorf("%s: %+v, %v; want %d metrics, %d left out", c.throughput, report, err, c.metrics, c.left)
 		}

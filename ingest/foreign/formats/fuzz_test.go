@@ -2,8 +2,6 @@ package formats
 
 import (
 	"testing"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // fuzz tries the reader of a format on variations of the files in a folder of fixtures/results.
@@ -12,7 +10,7 @@ func fuzz(f *testing.F, name, folder string) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	foreigntest.Fuzz(f, *format, root, folder)
+	fuzzReader(f, *format, root, folder)
 }
 
 func FuzzAIPerf(f *testing.F)            { fuzz(f, "aiperf", "aiperf") }

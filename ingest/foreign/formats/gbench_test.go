@@ -6,7 +6,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestSecretContext(t *testing.T) {
 	const text = `{"context": {"date": "2026-11-01T10:00:00+00:00", "num_cpus": 2, "library_build_type": "release", "SECRET_TOKEN": "hunter2", "api_key": "hunter2", "commit": "abc"},
 		"benchmarks": [{"name": "BM_a", "run_name": "BM_a", "run_type": "iteration", "iterations": 10, "real_time": 5.0, "cpu_time": 5.0, "time_unit": "ns"}]}`
-	_, report, runs, err := foreigntest.One(All(), fstest.MapFS{"x.json": {Data: []byte(text)}}, "x.json")
+	_, report, runs, err := One(All(), fstest.MapFS{"x.json": {Data: []byte(text)}}, "x.json")
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
@@ -41,7 +40,7 @@ func TestGoogleNames(t *testing.T) {
 		var c gbenchContext
 		var r schema.Run
 		c.setName(&r, name)
-		if got := foreigntest.Point(&r); got != want {
+		if got := Point(&r); got != want {
 			t.Errorf("%s: got %s, want %s", name, got, want)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -147,7 +146,7 @@ func TestGoFailures(t *testing.T) {
 			continue
 		}
 		last := runs[len(runs)-1]
-		if got := foreigntest.Point(&last); got != test.point || last.Status != test.status || len(last.Metrics) > 0 {
+		if got := Point(&last); got != test.point || last.Status != test.status || len(last.Metrics) > 0 {
 			t.Errorf("%s: got %s, %s with %d metrics; want %s, %s", test.what, got, last.Status, len(last.Metrics), test.point, test.status)
 		}
 	}
@@ -198,7 +197,7 @@ func TestGoSource(t *testing.T) {
 	for text, want := range map[string]bool{
 		result: true, "package vec\n\n/*\n" + result + "*/\n": false, "package vec: 3 benchmarks\n" + result: true,
 	} {
-		in := foreigntest.Input(t, "results", text)
+		in := Input(t, "results", text)
 		if got := goBench.Recognize(in.Head); got != want {
 			t.Errorf("%q: recognised %t, want %t", text, got, want)
 		}

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// read reads a text of a format.
-func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report, error) {
+// readTextOf reads a text of a format.
+func readTextOf(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report, error) {
 	t.Helper()
-	report, runs, err := foreigntest.Read(foreigntest.Input(t, "text", text), format)
+	report, runs, err := Read(Input(t, "text", text), format)
 	return runs, report, err
 }
 
@@ -31,7 +30,7 @@ func mappedFormat(tb testing.TB, table string, mapping []byte) foreign.Format {
 // TestMisspeltColumn: a mapping that names a column which the table has not is no mapping of that table.
 func TestMisspeltColumn(t *testing.T) {
 	format := mappedFormat(t, CSV, []byte("benchmark: b\nfields: {bacth: batch_size}\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']\n"))
-	runs, _, err := read(t, format, "batch,t\n1,2\n")
+	runs, _, err := readTextOf(t, format, "batch,t\n1,2\n")
 	if len(runs) > 0 || err == nil || !strings.Contains(err.Error(), `did you mean "batch"?`) {
 		t.Errorf("%+v, %v", runs, err)
 	}
@@ -41,7 +40,7 @@ func TestMisspeltColumn(t *testing.T) {
 func TestOwnID(t *testing.T) {
 	const line = `{"run_id": "01M803WFHRY38F8GJ8TH75NQVV", "started_at": "2026-11-21T22:33:28.888437Z", "time_source": "clock", "purpose": "profile",
 		"source": "neurolens", "benchmark": "b", "params": {}, "status": "ok", "metric": "latency", "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]}`
-	runs, report, err := read(t, jsonLines, line)
+	runs, report, err := readTextOf(t, jsonLines, line)
 	if err != nil || len(runs) != 1 || report.Refused > 0 {
 		t.Fatalf("%v, %+v", err, report)
 	}
@@ -49,7 +48,7 @@ func TestOwnID(t *testing.T) {
 	if r.RunID != "01M803WFHRY38F8GJ8TH75NQVV" || r.Params == nil || r.Metrics[0].Ticks == nil || r.Purpose != schema.PurposeProfile || r.TimeSource != schema.TimeClock {
 		t.Errorf("%+v", r)
 	}
-	_, report, _ = read(t, jsonLines, strings.Replace(line, `, "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]`, "", 1))
+	_, report, _ = readTextOf(t, jsonLines, strings.Replace(line, `, "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]`, "", 1))
 	if report.Refused != 1 || !strings.Contains(report.Refusals[0].Why, "without its samples") {
 		t.Errorf("a run without its samples: %+v", report)
 	}
@@ -59,7 +58,7 @@ func TestOwnID(t *testing.T) {
 func TestExample(t *testing.T) {
 	const run = `{"benchmark": "b", "samples": [{"metric": "latency", "unit": "us", "values": [1]}]}` + "\n"
 	for text, want := range map[string]bool{run: true, "\ufeff\n " + run: true, "# Title\n\nOne run a line:\n" + run: false} {
-		in := foreigntest.Input(t, "README.md", text)
+		in := Input(t, "README.md", text)
 		if got := isRunLine(in.Head); got != want {
 			t.Errorf("%q: recognised %t", text, got)
 		}
@@ -76,7 +75,7 @@ func TestFailedRequests(t *testing.T) {
 		head + `16]}], "warnings": ["16 requests failed"]}`:                             "16 requests failed",
 		head + `16]}], "warnings": ["16 requests failed, as allow_failed: 20 allows"]}`: "16 requests failed, as allow_failed: 20 allows",
 	} {
-		runs, _, err := read(t, jsonLines, record+"\n")
+		runs, _, err := readTextOf(t, jsonLines, record+"\n")
 		if err != nil || len(runs) != 1 {
 			t.Errorf("%s: %d runs, %v", record, len(runs), err)
 			continue
@@ -114,7 +113,7 @@ func TestJSONSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreigntest.Compare(t, "run.schema.json", string(want)+"\n")
+	Compare(t, "run.schema.json", string(want)+"\n")
 }
 
 type object = map[string]any

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestTrainingLog: a log of MLPerf Training is not one of LoadGen. It is refused by its name, also where --from says mlperf.
@@ -16,11 +14,11 @@ func TestTrainingLog(t *testing.T) {
 `
 	for _, text := range []string{log, "epoch 1\n" + log, strings.ReplaceAll(log, `"": "`, `"":"`)} {
 		files := fstest.MapFS{"result_0.txt": {Data: []byte(text)}}
-		format, _, runs, err := foreigntest.One(All(), files, "result_0.txt")
+		format, _, runs, err := One(All(), files, "result_0.txt")
 		if format != nil || len(runs) > 0 || err == nil || !strings.Contains(err.Error(), "MLPerf Training") {
 			t.Errorf("%v, %d runs, %v", format, len(runs), err)
 		}
-		report, _, err := foreigntest.Read(foreigntest.Input(t, "result_0.txt", text), loadgenFormats[1])
+		report, _, err := Read(Input(t, "result_0.txt", text), loadgenFormats[1])
 		if report.Runs > 0 || report.Refused != 1 {
 			t.Errorf("%+v %v", report, err)
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -15,7 +14,7 @@ import (
 func TestFIOFailedAtOnce(t *testing.T) {
 	const text = `{"fio version":"fio-3.33","jobs":[{"jobname":"z","error":25,"job options":{"rw":"trim"},
 		"trim":{"io_bytes":0,"total_ios":1,"iops":0.0,"bw_bytes":0,"bw":0,"runtime":1}}]}`
-	runs, report, err := read(t, fio, text)
+	runs, report, err := readTextOf(t, fio, text)
 	if err != nil || len(runs) != 1 || runs[0].Status != schema.StatusError || len(runs[0].Metrics) > 0 {
 		t.Errorf("%+v, %+v, %v", runs, report, err)
 	}
@@ -33,7 +32,7 @@ func TestEnds(t *testing.T) {
 		"ReFrame without the time of submission": {`{"session_info": {"data_version": "3.0", "version": "4.0.0"}, "runs": [{"testcases": [{"name": "T", "system": "s:p", "environment": "gnu", ` +
 			`"result": "success", "job_completion_time_unix": 1700000000, "time_run": 20.25, "perfvars": [{"name": "x", "value": 2, "unit": "s"}]}]}]}`, "2023-11-14T22:12:59.75Z"},
 	} {
-		_, _, runs, err := foreigntest.One(All(), fstest.MapFS{"x.json": {Data: []byte(c.text)}}, "x.json")
+		_, _, runs, err := One(All(), fstest.MapFS{"x.json": {Data: []byte(c.text)}}, "x.json")
 		if err != nil || len(runs) == 0 {
 			t.Errorf("%s: %d runs, %v", name, len(runs), err)
 			continue
@@ -71,9 +70,9 @@ func TestHostile(t *testing.T) {
 		"perflog: params": {reframe[1], "2024-01-02T03:04:05|reframe 4|x" + strings.Repeat(" %a=1", 20_000) + " on a:b using c|jobid=1|v=1|s", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs, report, err := read(t, tt.format, tt.text)
+			runs, report, err := readTextOf(t, tt.format, tt.text)
 			if len(runs) != tt.runs {
-				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, foreigntest.Report(report, err))
+				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, Report(report, err))
 			}
 		})
 	}
@@ -81,12 +80,12 @@ func TestHostile(t *testing.T) {
 
 // TestNCCLEnvironment: the environment of the process, which the JSON has, is nowhere in its runs.
 func TestNCCLEnvironment(t *testing.T) {
-	runs, _, err := read(t, ncclTests, `{"env":["TOKEN=do-not-store"],"nccl_version":22903,"config":{"nthreads":1,"ngpus":1},
+	runs, _, err := readTextOf(t, ncclTests, `{"env":["TOKEN=do-not-store"],"nccl_version":22903,"config":{"nthreads":1,"ngpus":1},
 		"results":[{"size":8,"type":"float","in_place":{"time":1.5}}]}`)
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
-	if text := foreigntest.Run(&runs[0]); strings.Contains(text, "TOKEN") || strings.Contains(text, "do-not-store") {
+	if text := Run(&runs[0]); strings.Contains(text, "TOKEN") || strings.Contains(text, "do-not-store") {
 		t.Error(text)
 	}
 }
@@ -107,9 +106,9 @@ func TestFIOConcatenated(t *testing.T) {
 		"text between":  {"starting\n" + report("10", "5", "100"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs, r, err := read(t, fio, tt.text)
+			runs, r, err := readTextOf(t, fio, tt.text)
 			if err != nil || len(runs) != tt.runs {
-				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, foreigntest.Report(r, err))
+				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, Report(r, err))
 			}
 		})
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
@@ -32,13 +31,13 @@ func TestMapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		format := mappedFormat(t, table, mapping)
-		runs, report, err := read(t, format, string(content))
-		b.WriteString("# " + name + "\n" + foreigntest.Report(report, err))
+		runs, report, err := readTextOf(t, format, string(content))
+		b.WriteString("# " + name + "\n" + Report(report, err))
 		for i := range runs {
-			b.WriteString(foreigntest.Run(&runs[i]))
+			b.WriteString(Run(&runs[i]))
 		}
 	}
-	foreigntest.Compare(t, filepath.Join(dir, "want.txt"), b.String())
+	Compare(t, filepath.Join(dir, "want.txt"), b.String())
 }
 
 func TestMappingRefused(t *testing.T) {
@@ -90,14 +89,14 @@ func TestMappingRefused(t *testing.T) {
 // TestForgottenColumn: a column that the mapping does not name may be an axis: nothing is read.
 func TestForgottenColumn(t *testing.T) {
 	format := mappedFormat(t, CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}"))
-	runs, _, err := read(t, format, "t,size\n1,2\n")
+	runs, _, err := readTextOf(t, format, "t,size\n1,2\n")
 	if len(runs) != 0 || err == nil || !strings.Contains(err.Error(), `"size"`) {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
-	if _, _, err := read(t, format, "t,t\n1,2\n"); err == nil || !strings.Contains(err.Error(), "appears twice") {
+	if _, _, err := readTextOf(t, format, "t,t\n1,2\n"); err == nil || !strings.Contains(err.Error(), "appears twice") {
 		t.Errorf("got %v", err)
 	}
-	runs, _, err = read(t, format, "t\n"+strings.Repeat("1\n", 3))
+	runs, _, err = readTextOf(t, format, "t\n"+strings.Repeat("1\n", 3))
 	if err != nil || len(runs) != 3 {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
@@ -124,7 +123,7 @@ func TestMappedRefuses(t *testing.T) {
 		{"long: {metric: m, value: v}\nfields: {n: batch_size}\nbenchmark: b\n", "n,m,v\n1,x,oops\n1,y,2\n2,x,oops\n", 1, 2, []int{1}},
 	} {
 		format := mappedFormat(t, CSV, []byte(test.mapping))
-		runs, report, err := read(t, format, test.table)
+		runs, report, err := readTextOf(t, format, test.table)
 		if err != nil || len(runs) != test.runs || report.Refused != test.refused {
 			t.Errorf("%s%s: %d runs, %d refused, %v; want %d, %d", test.mapping, test.table, len(runs), report.Refused, err, test.runs, test.refused)
 			continue
@@ -145,7 +144,7 @@ func TestMappedRefuses(t *testing.T) {
 // TestMappedLists: lists have the unit of their column, also where the row has no value in another one, and two units in one run are refused.
 func TestMappedLists(t *testing.T) {
 	format := mappedFormat(t, jsonl, []byte("metrics: {a: {metric: latency, unit: us}, b: {metric: latency, unit: ms}}\nfields: {n: batch_size}\nbenchmark: b\n"))
-	runs, report, err := read(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n")
+	runs, report, err := readTextOf(t, format, `{"n":1,"a":[1,2],"b":[3,4]}`+"\n"+`{"n":4,"b":[3]}`+"\n"+`{"n":5,"a":[],"b":2}`+"\n")
 	if err != nil || len(runs) != 2 || report.Refused != 1 || runs[0].Metrics[0].Values()[0] != 3e6 || runs[1].Metrics[0].Values()[0] != 2e6 {
 		t.Errorf("%+v, %+v, %v", runs, report, err)
 	}
@@ -161,7 +160,7 @@ func TestManyColumns(t *testing.T) {
 		header.WriteString(",c" + string(rune('a'+i%26)) + strings.Repeat("x", i%3) + "_" + itoa(i))
 		values.WriteString(",")
 	}
-	runs, _, err := read(t, format, header.String()+"\n"+values.String()+"\n")
+	runs, _, err := readTextOf(t, format, header.String()+"\n"+values.String()+"\n")
 	if err != nil || len(runs) != 1 || runs[0].Metrics[0].Ticks[0] != 1000 {
 		t.Errorf("%d runs, %v", len(runs), err)
 	}
@@ -188,7 +187,7 @@ func FuzzMapped(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content string) {
 		for _, format := range all {
-			_, _, _ = read(t, format, content)
+			_, _, _ = readTextOf(t, format, content)
 		}
 	})
 }
@@ -199,7 +198,7 @@ func FuzzMapping(f *testing.F) {
 	f.Fuzz(func(t *testing.T, mapping string) {
 		format, err := Mapped(CSV, []byte(mapping))
 		if err == nil {
-			_, _, _ = read(t, format, "t,x\n1,2\n")
+			_, _, _ = readTextOf(t, format, "t,x\n1,2\n")
 		}
 	})
 }
@@ -308,7 +307,7 @@ func TestLayouts(t *testing.T) {
 		{"02/01/2006 15:04 -0700", "24/04/2026 16:02 +0200", "2026-04-24T14:02:00Z"},
 	} {
 		format := mappedFormat(t, CSV, []byte("benchmark: b\ntime: \""+c.layout+"\"\nfields: {at: started_at}\nmetrics: {t: {metric: latency, unit: us}}\n"))
-		runs, report, err := read(t, format, "at;t\n"+c.text+";1\n")
+		runs, report, err := readTextOf(t, format, "at;t\n"+c.text+";1\n")
 		if err != nil || len(runs) != 1 || runs[0].StartedAt.Format("2006-01-02T15:04:05.999999999Z07:00") != c.want {
 			t.Errorf("%s: %v %v %+v", c.text, runs, err, report)
 		}
@@ -344,7 +343,7 @@ func TestPageMappings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		runs, report, err := read(t, format, table)
+		runs, report, err := readTextOf(t, format, table)
 		if err != nil || report.Refused > 0 || len(runs) != want.runs {
 			t.Errorf("%s: %d runs, %v, %+v", name, len(runs), err, report)
 			continue
@@ -412,7 +411,7 @@ func TestPagePrograms(t *testing.T) {
 			}
 			lines += string(line) + "\n"
 		}
-		runs, report, err := read(t, jsonLines, lines)
+		runs, report, err := readTextOf(t, jsonLines, lines)
 		if err != nil || report.Refused > 0 || len(runs) != c.runs {
 			t.Errorf("%s: %d runs, %v, %+v\n%s", c.file, len(runs), err, report, lines)
 			continue

@@ -7,18 +7,17 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // readText reads a text with a format.
 func readText(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report) {
 	t.Helper()
-	in := foreigntest.Input(t, "results", text)
+	in := Input(t, "results", text)
 	if !format.Recognize(in.Head) {
 		t.Fatalf("not recognised: %.60s", text)
 	}
-	report, runs, err := foreigntest.Read(in, format)
+	report, runs, err := Read(in, format)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +28,7 @@ func readText(t *testing.T, format foreign.Format, text string) ([]schema.Run, f
 func points(runs []schema.Run) string {
 	var b strings.Builder
 	for i := range runs {
-		b.WriteString(foreigntest.Point(&runs[i]) + "\n")
+		b.WriteString(Point(&runs[i]) + "\n")
 	}
 	return b.String()
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestTagsInside: mpirun writes its tag wherever a write of the program begins, also between the columns of a row, with
@@ -17,11 +15,11 @@ func TestTagsInside(t *testing.T) {
 		"#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n"
 	const row = "           8             2     float     sum      -1    22.07    0.10    0.10       0    21.80    0.10    0.10       0"
 	read := func(row string) (runs, report string) {
-		_, said, found, err := foreigntest.One(All(), fstest.MapFS{"a.log": {Data: []byte(before + row + "\n")}}, "a.log")
+		_, said, found, err := One(All(), fstest.MapFS{"a.log": {Data: []byte(before + row + "\n")}}, "a.log")
 		for i := range found {
-			runs += foreigntest.Run(&found[i])
+			runs += Run(&found[i])
 		}
-		return runs, foreigntest.Report(said, err)
+		return runs, Report(said, err)
 	}
 	want, _ := read(row)
 	if strings.Count(want, "run ") != 2 {
@@ -53,9 +51,9 @@ func TestManyMessages(t *testing.T) {
 	}
 	b.WriteString("#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong\n" +
 		"           8             2     float     sum      -1    22.07    0.10    0.10       0    21.80    0.10    0.10       0\n")
-	format, report, runs, err := foreigntest.One(All(), fstest.MapFS{"a.log": {Data: []byte(b.String())}}, "a.log")
+	format, report, runs, err := One(All(), fstest.MapFS{"a.log": {Data: []byte(b.String())}}, "a.log")
 	if text := b.String()[:300<<10]; format != nil {
-		if _, cut, _, err := foreigntest.One(All(), fstest.MapFS{"a.log": {Data: []byte(text)}}, "a.log"); cut.Refused != 1 || err != nil {
+		if _, cut, _, err := One(All(), fstest.MapFS{"a.log": {Data: []byte(text)}}, "a.log"); cut.Refused != 1 || err != nil {
 			t.Errorf("without its table: %+v %v", cut, err)
 		}
 	}

@@ -1,21 +1,18 @@
-package formats_test
+package formats
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 	"testing/fstest"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 )
 
 // TestTablesWithoutReports: tables of nsys stats that name no report are not added up, and are the points of the tables alone.
 func TestTablesWithoutReports(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	read := func(text string) (points []string, times []float64) {
-		_, _, runs, err := foreigntest.One(all, fstest.MapFS{"k.csv": {Data: []byte(text)}}, "k.csv")
+		_, _, runs, err := One(all, fstest.MapFS{"k.csv": {Data: []byte(text)}}, "k.csv")
 		if err != nil {
 			t.Fatal(err)
 		}

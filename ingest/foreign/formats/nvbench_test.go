@@ -7,7 +7,6 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestNVBenchSampleFiles: samples are found by the names that versions write, and never outside of the file's folder.
@@ -33,7 +32,7 @@ func TestNVBenchSampleFiles(t *testing.T) {
 		{"", "in/0.bin", 0},
 	} {
 		folder := fstest.MapFS{"in/o.json": {Data: fmt.Appendf(nil, text, c.filename)}, c.file: one}
-		_, report, _, err := foreigntest.One([]foreign.Format{nvbench[0]}, folder, "in/o.json")
+		_, report, _, err := One([]foreign.Format{nvbench[0]}, folder, "in/o.json")
 		if err != nil || report.Runs != 1 || report.Samples != c.samples {
 			t.Errorf("%s, %s: %+v, %v; want %d samples", c.filename, c.file, report, err, c.samples)
 		}
@@ -58,7 +57,7 @@ func TestNVBenchOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, runs, err := foreigntest.Read(in, nvbench[0])
+		_, runs, err := Read(in, nvbench[0])
 		var got []string
 		for _, r := range runs {
 			got = append(got, r.Benchmark, r.Env.GPUName)

@@ -1,4 +1,4 @@
-package formats_test
+package formats
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -39,7 +37,7 @@ var holdsOn = []string{
 // layouts than the rest, are left out.
 func textSections(t *testing.T) map[string][]file {
 	t.Helper()
-	all, sections := formats.All(), map[string][]file{}
+	all, sections := All(), map[string][]file{}
 	err := filepath.WalkDir(fixtures, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == "want.txt" || d.Name() == "README.md" {
 			return err
@@ -54,7 +52,7 @@ func textSections(t *testing.T) map[string][]file {
 			}
 		}
 		alone := "results" + path.Ext(name)
-		format, _, runs, _ := foreigntest.One(all, fstest.MapFS{alone: {Data: content}}, alone)
+		format, _, runs, _ := One(all, fstest.MapFS{alone: {Data: content}}, alone)
 		if format != nil && len(runs) > 0 {
 			key := format.Name
 			if trimmed := bytes.TrimSpace(content); trimmed[0] == '{' || trimmed[0] == '[' {
@@ -79,7 +77,7 @@ func textSections(t *testing.T) map[string][]file {
 // order they follow one another. A format that is not made for that says what it leaves out.
 func TestSections(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for key, files := range textSections(t) {
 		format := strings.TrimSuffix(key, " in JSON")
 		var texts [][]byte
@@ -91,7 +89,7 @@ func TestSections(t *testing.T) {
 			name = "results.log"
 		}
 		if sectioned[format] {
-			if order, report := foreigntest.Sections(all, name, texts); order != nil {
+			if order, report := Sections(all, name, texts); order != nil {
 				t.Errorf("%s in the order %v: %s", key, order, report)
 			}
 			continue
@@ -101,8 +99,8 @@ func TestSections(t *testing.T) {
 		}
 		for _, f := range files {
 			twice := bytes.Join([][]byte{f.content, f.content}, []byte("\n"))
-			format, report, runs, err := foreigntest.One(all, fstest.MapFS{name: {Data: twice}}, name)
-			_, _, once, _ := foreigntest.One(all, fstest.MapFS{name: {Data: f.content}}, name)
+			format, report, runs, err := One(all, fstest.MapFS{name: {Data: twice}}, name)
+			_, _, once, _ := One(all, fstest.MapFS{name: {Data: f.content}}, name)
 			if format != nil && err == nil && report.Refused == 0 && len(report.LeftOut) == 0 && len(runs) != 2*len(once) {
 				t.Errorf("%s twice in a file: %d runs, want %d, or a word about what is left out", f.name, len(runs), 2*len(once))
 			}
@@ -178,7 +176,7 @@ func TestHeadings(t *testing.T) {
 	}
 	sections["sysbench"] = "sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)\n\nRunning the test with following options:\nNumber of threads: 2\n\nPrime numbers limit: 10000\n\nCPU speed:\n    events per second:   900.10\n\nGeneral statistics:\n    total time:                          10.0s\n    total number of events:              9001\n\nLatency (ms):\n         min:                                    1.05\n         avg:                                    1.11\n         max:                                    2.20\n         95th percentile:                        1.20\n         sum:                                 9991.00\n"
 	sections["trtexec-log"] = "&&&& RUNNING TensorRT.trtexec [TensorRT v100300] # trtexec --onnx=a.onnx\n[11/20/2026-10:11:12] [I] === Performance summary ===\n[11/20/2026-10:11:12] [I] Throughput: 100.5 qps\n[11/20/2026-10:11:12] [I] Latency: min = 1.0 ms, max = 2.0 ms, mean = 1.5 ms, median = 1.5 ms\n&&&& PASSED TensorRT.trtexec [TensorRT v100300] # trtexec --onnx=a.onnx\n"
-	all := formats.All()
+	all := All()
 	for _, format := range all {
 		if format.OwnHeadings != nil && sections[format.Name] == "" {
 			t.Errorf("no section of %s", format.Name)
@@ -187,7 +185,7 @@ func TestHeadings(t *testing.T) {
 	for format, section := range sections {
 		points := func(text string) (points, heads []string) {
 			name := "results.log"
-			got, report, runs, err := foreigntest.One(all, fstest.MapFS{name: {Data: []byte(text)}}, name)
+			got, report, runs, err := One(all, fstest.MapFS{name: {Data: []byte(text)}}, name)
 			if got == nil || got.Name != format || err != nil || report.Refused > 0 {
 				t.Fatalf("%s: %v %v %+v", format, got, err, report)
 			}
@@ -248,7 +246,7 @@ func TestHeadingsOfLines(t *testing.T) {
 		"pkg: x\n## Run 1\n" + a + "## Run 2\n" + b + b:    ":3",
 		"pkg: x\n" + a + "## fast\n" + b + "## slow\n" + b: ":1 fast:1 slow:1",
 	} {
-		_, _, runs, err := foreigntest.One(formats.All(), fstest.MapFS{"a.md": {Data: []byte(text)}}, "a.md")
+		_, _, runs, err := One(All(), fstest.MapFS{"a.md": {Data: []byte(text)}}, "a.md")
 		var got []string
 		for _, r := range runs {
 			got = append(got, fmt.Sprintf("%s:%d", r.Params["heading"], len(r.Metrics[0].Values())))
@@ -266,7 +264,7 @@ func TestHeadingsAgain(t *testing.T) {
 	for i := range 3 {
 		text += fmt.Sprintf("## GPU %s\n%s\n", strings.Repeat("x", i), llamaSection("", "pp512", fmt.Sprint(100+i), ""))
 	}
-	reader, all := foreign.NewReader(foreign.Added{}, nil), formats.All()
+	reader, all := foreign.NewReader(foreign.Added{}, nil), All()
 	added := func(content string) (n int) {
 		read(reader, all, file{name: "a.md", content: []byte(content)}, func(schema.Valid) bool { n++; return true })
 		return n
@@ -280,10 +278,10 @@ func TestHeadingsAgain(t *testing.T) {
 // looks like a part of a time.
 func TestHeadingNumbers(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for _, section := range []string{llamaSection("", "pp512", "490.10", "\n"), madeUpSections["go-bench"][0]} {
 		points := func(text string) map[string]bool {
-			_, _, runs, err := foreigntest.One(all, fstest.MapFS{"results.md": {Data: []byte(text)}}, "results.md")
+			_, _, runs, err := One(all, fstest.MapFS{"results.md": {Data: []byte(text)}}, "results.md")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -334,9 +332,9 @@ func TestHeadingNumbers(t *testing.T) {
 func TestHeadingsOfPipe(t *testing.T) {
 	t.Parallel()
 	text := "## GPU 0\n" + llamaSection("", "pp512", "490.10", "") + strings.Repeat("what a program printed\n", 30_000) + "\n## GPU 1\n" + llamaSection("", "pp512", "828.10", "")
-	all := formats.All()
+	all := All()
 	for _, content := range []string{text, strings.Repeat("what a program printed\n", 30_000) + text} {
-		in := foreigntest.Input(t, "-", content)
+		in := Input(t, "-", content)
 		defer in.Close()
 		format, err := in.Format(all)
 		if err != nil {
@@ -365,7 +363,7 @@ func TestHeadingsOfPipe(t *testing.T) {
 // TestEqualUnderTitles: equal results below different lines that are no headings are repeats, and the report says so.
 func TestEqualUnderTitles(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for _, section := range []string{llamaSection("", "pp512", "490.10", "\n"), madeUpSections["go-bench"][0], ncclSection("all_reduce_perf", "sum", "10.00"), madeUpSections["vllm-text"][0]} {
 		for _, c := range []struct {
 			a, b  string
@@ -381,7 +379,7 @@ func TestEqualUnderTitles(t *testing.T) {
 			{"## A", "## B", false},
 		} {
 			text := c.a + "\n" + section + c.b + "\n" + section
-			_, report, _, err := foreigntest.One(all, fstest.MapFS{"results.log": {Data: []byte(text)}}, "results.log")
+			_, report, _, err := One(all, fstest.MapFS{"results.log": {Data: []byte(text)}}, "results.log")
 			noted := slices.ContainsFunc(report.Noted(), func(s string) bool { return strings.HasPrefix(s, "equal results below different lines, such as ") })
 			if err != nil || noted != c.noted {
 				t.Errorf("%v, notes %q of:\n%s", err, report.Noted(), text)

@@ -1,4 +1,4 @@
-package formats_test
+package formats
 
 import (
 	"fmt"
@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -21,7 +19,7 @@ func fixture(t *testing.T, name string, alone bool) []schema.Run {
 	t.Helper()
 	dir := filepath.Join(root, "fixtures", "results")
 	if !alone {
-		_, _, runs, err := foreigntest.One(formats.All(), os.DirFS(dir), name)
+		_, _, runs, err := One(All(), os.DirFS(dir), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,14 +29,14 @@ func fixture(t *testing.T, name string, alone bool) []schema.Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, runs := text(t, filepath.Base(name), string(content))
+	_, runs := textOfReading(t, filepath.Base(name), string(content))
 	return runs
 }
 
-// text reads a text by the one format that recognises it.
-func text(t *testing.T, name, content string) (foreign.Report, []schema.Run) {
+// textOfReading reads a text by the one format that recognises it.
+func textOfReading(t *testing.T, name, content string) (foreign.Report, []schema.Run) {
 	t.Helper()
-	_, report, runs, err := foreigntest.One(formats.All(), fstest.MapFS{name: {Data: []byte(content)}}, name)
+	_, report, runs, err := One(All(), fstest.MapFS{name: {Data: []byte(content)}}, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,17 +55,17 @@ func TestSamePoint(t *testing.T) {
 		want := fixture(t, names[0], true)[0]
 		for _, name := range names[1:] {
 			if got := fixture(t, name, true)[0]; got.PointID != want.PointID {
-				t.Errorf("%s is %s,\n%s is %s", name, foreigntest.Point(&got), names[0], foreigntest.Point(&want))
+				t.Errorf("%s is %s,\n%s is %s", name, Point(&got), names[0], Point(&want))
 			}
 		}
 	}
 	raw, summary := fixture(t, "aiperf/profile_export.jsonl", false)[0], fixture(t, "aiperf/profile_export_aiperf.json", true)[0]
 	if raw.PointID != summary.PointID {
-		t.Errorf("requests are %s,\nthe summary is %s", foreigntest.Point(&raw), foreigntest.Point(&summary))
+		t.Errorf("requests are %s,\nthe summary is %s", Point(&raw), Point(&summary))
 	}
 	raw, summary = fixture(t, "genai-perf/my_export.json", false)[0], fixture(t, "genai-perf/profile_export_genai_perf.json", true)[0]
 	if raw.PointID != summary.PointID {
-		t.Errorf("requests are %s,\nthe summary is %s", foreigntest.Point(&raw), foreigntest.Point(&summary))
+		t.Errorf("requests are %s,\nthe summary is %s", Point(&raw), Point(&summary))
 	}
 }
 
@@ -101,7 +99,7 @@ func TestDifferentPoints(t *testing.T) {
 func TestNothingPrivate(t *testing.T) {
 	for _, name := range []string{"vllm", "sglang", "aiperf", "genai-perf", "optimum-benchmark"} {
 		folder := os.DirFS(filepath.Join(root, "fixtures", "results", name))
-		text, _ := foreigntest.All(t, formats.All(), folder, "want.txt", "README.md")
+		text, _ := ReadAll(t, All(), folder, "want.txt", "README.md")
 		got := strings.ToLower(text)
 		for _, private := range []string{"never-store-me", "never store me", "secret", "api_key", "authorization", "traceback", "/data/models"} {
 			if strings.Contains(got, private) {
@@ -127,7 +125,7 @@ func TestServeArrays(t *testing.T) {
 		{"deep", `"generated_texts": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), ""},
 		{"empty", `"ttfts": [], "itls": [[], []], "latencies": []`, ""},
 	} {
-		report, runs := text(t, "x.json", "{"+serveHead+test.members+"}")
+		report, runs := textOfReading(t, "x.json", "{"+serveHead+test.members+"}")
 		if len(runs) != 1 {
 			t.Errorf("%s: %d runs, want 1", test.what, len(runs))
 			continue
@@ -156,20 +154,20 @@ func TestAllFailed(t *testing.T) {
 		`{"avg_latency": 0, "latencies": [], "percentiles": {}}`,
 		`{"metadata": {"worker_id": "w", "benchmark_phase": "profiling"}, "metrics": {}, "error": {"code": 500}}`,
 	} {
-		_, runs := text(t, "x.json", content)
+		_, runs := textOfReading(t, "x.json", content)
 		if len(runs) != 1 || runs[0].Status != schema.StatusError || runs[0].Error == "" {
 			t.Errorf("%s: %+v, want one failed run", content, runs)
 			continue
 		}
 		for _, m := range runs[0].Metrics {
-			t.Errorf("%s: a failed run has %s", content, foreigntest.Metric(&m))
+			t.Errorf("%s: a failed run has %s", content, Metric(&m))
 		}
 	}
 }
 
 // TestBigTimestamps: differences of times since 1970 in nanoseconds are exact.
 func TestBigTimestamps(t *testing.T) {
-	_, runs := text(t, "x.json", `{"experiments": [{"experiment": {"mode": "concurrency", "value": 1}, "requests": [
+	_, runs := textOfReading(t, "x.json", `{"experiments": [{"experiment": {"mode": "concurrency", "value": 1}, "requests": [
 		{"timestamp": 1730923333851941241, "response_timestamps": [1730923333851941242, 1730923333851941249]}]}]}`)
 	if got := runs[0].Metric("latency").Ticks[0]; got != 8 {
 		t.Errorf("latency is %d ns, want 8", got)
@@ -179,10 +177,10 @@ func TestBigTimestamps(t *testing.T) {
 	}
 }
 
-// TestHostile: a value of an unexpected kind never stops a reader without an answer.
-func TestHostile(t *testing.T) {
+// TestHostileServing:  a value of an unexpected kind never stops a reader without an answer.
+func TestHostileServing(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000)
-	for _, f := range formats.All() {
+	for _, f := range All() {
 		if f.Read == nil {
 			continue
 		}
@@ -207,7 +205,7 @@ func TestHostile(t *testing.T) {
 // TestSortedServe: tools that sort the members of a result put the samples before the name of the model.
 func TestSortedServe(t *testing.T) {
 	texts := strings.Repeat(`"a long answer",`, 40_000)
-	_, runs := text(t, "x.json", `{"backend": "vllm", "burstiness": 1.0, "completed": 1, "date": "20260101-000000", "duration": 1.5, "errors": [""],
+	_, runs := textOfReading(t, "x.json", `{"backend": "vllm", "burstiness": 1.0, "completed": 1, "date": "20260101-000000", "duration": 1.5, "errors": [""],
 		"generated_texts": [`+texts+`""], "itls": [[0.5]], "model_id": "m", "num_prompts": 1, "request_rate": "inf", "ttfts": [0.25]}`)
 	if len(runs) != 1 || runs[0].Model != "m" || runs[0].Metric("ttft") == nil || runs[0].Params["num_prompts"] != "1" {
 		t.Errorf("%+v, want a run of m", runs)
@@ -216,12 +214,12 @@ func TestSortedServe(t *testing.T) {
 
 // TestCutShort: the runs before the end of a truncated file are read, and the report says that it was cut off.
 func TestCutShort(t *testing.T) {
-	in := foreigntest.Input(t, "x", "{"+serveHead+`"mean_ttft_ms": 2.5}`+"\n{"+serveHead+`"mean_ttft_ms`)
-	f, err := formats.Named("vllm")
+	in := Input(t, "x", "{"+serveHead+`"mean_ttft_ms": 2.5}`+"\n{"+serveHead+`"mean_ttft_ms`)
+	f, err := Named("vllm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, runs, err := foreigntest.Read(in, *f); err == nil || len(runs) != 1 {
+	if _, runs, err := Read(in, *f); err == nil || len(runs) != 1 {
 		t.Errorf("%d runs, error %v; want one and an error", len(runs), err)
 	}
 }
@@ -240,7 +238,7 @@ func TestLlamaBuilds(t *testing.T) {
 		{"dio", `"load_mode": "dio"}`},
 		{"fit", `"fit_target": 1024}`},
 	} {
-		_, _, runs, err := foreigntest.One(formats.All(), fstest.MapFS{"r.jsonl": {Data: []byte(common + c.fields + "\n")}}, "r.jsonl")
+		_, _, runs, err := One(All(), fstest.MapFS{"r.jsonl": {Data: []byte(common + c.fields + "\n")}}, "r.jsonl")
 		if err != nil || len(runs) != 1 {
 			t.Fatalf("%s: %d runs, %v", c.fields, len(runs), err)
 		}
@@ -346,7 +344,7 @@ func TestRequests(t *testing.T) {
 			`{"timestamp": 1767225601000000000, "response_timestamps": []}, {"timestamp": 1767225600250000000, "response_timestamps": [1767225602500000000]}]}]}`, "1 2.5 1/2 1 of 3 requests failed"},
 		{"genai_genai_perf.json", `{"request_latency": {"unit": "ms", "avg": 5, "p50": 5}, "request_count": {"unit": "count", "avg": 8}, "input_config": {"model": ["m"]}}`, "- - /8"},
 	} {
-		_, runs := text(t, c.name, c.text)
+		_, runs := textOfReading(t, c.name, c.text)
 		if len(runs) != 1 {
 			t.Errorf("%s: %d runs of %s", c.name, len(runs), c.text)
 			continue
@@ -373,7 +371,7 @@ func TestServeStart(t *testing.T) {
 		{`, "duration": 2, "benchmark_start_time_unix": "soon"`, "2026-06-10T20:53:20Z", "naive"},
 		{`, "duration": 2, "benchmark_start_time_unix": -1`, "2026-06-10T20:53:20Z", "naive"},
 	} {
-		_, runs := text(t, "x.json", head+c.members+"}")
+		_, runs := textOfReading(t, "x.json", head+c.members+"}")
 		if len(runs) != 1 {
 			t.Fatalf("%s: %d runs", c.members, len(runs))
 		}
@@ -383,7 +381,7 @@ func TestServeStart(t *testing.T) {
 	}
 	sorted := `{"backend": "vllm", "benchmark_end_time_unix": 1781124801.4, "benchmark_start_time_unix": 1781124671.9, "burstiness": 1.0, "completed": 1, "date": "20260610-205322", ` +
 		`"duration": 129.4, "errors": [""], "model_id": "m", "request_throughput": 2.0}`
-	_, report, runs, err := foreigntest.One(formats.All(), fstest.MapFS{"x.json": {Data: []byte(sorted)}}, "x.json")
+	_, report, runs, err := One(All(), fstest.MapFS{"x.json": {Data: []byte(sorted)}}, "x.json")
 	if err != nil || len(runs) != 1 || runs[0].Params["benchmark_start_time_unix"] != "" || len(report.LeftOut) > 0 {
 		t.Errorf("%v: %v, %v", err, runs, report.LeftOut)
 	}
@@ -399,7 +397,7 @@ func TestTokenCounter(t *testing.T) {
 		`{"endpoint": {"model_names": ["m"], "use_server_token_count": "perhaps"}}`:                                  "",
 		`{"models": ["m"], "endpoint": {"type": "chat", "use_server_token_count": true}, "phases": [{"name": "a"}]}`: "server",
 	} {
-		_, runs := text(t, "x.json", `{"input_config": `+config+rest)
+		_, runs := textOfReading(t, "x.json", `{"input_config": `+config+rest)
 		if len(runs) != 1 || runs[0].Env.Facts["tokens.counted_by"] != want {
 			t.Errorf("%s: %+v", config, runs)
 		}
@@ -411,7 +409,7 @@ func TestTableAfterPrinted(t *testing.T) {
 	const text = "Request concurrency: 1\n  Client: \n    Request count: 100\n    Throughput: 20.5 infer/sec\n    Avg latency: 4800 usec\n" +
 		"Inferences/Second vs. Client Average Batch Latency\nConcurrency: 1, throughput: 20.5 infer/sec, latency 4800 usec\n" +
 		"Concurrency,Inferences/Second,Client Send,Avg latency\n1,20.5,3,4800\n2,30.5,3,4900\n4,40.5,3,5000\n\n5,1,1\n"
-	_, report, runs, err := foreigntest.One(formats.All(), fstest.MapFS{"a.txt": {Data: []byte(text)}}, "a.txt")
+	_, report, runs, err := One(All(), fstest.MapFS{"a.txt": {Data: []byte(text)}}, "a.txt")
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}

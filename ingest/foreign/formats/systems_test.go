@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,13 +25,13 @@ func TestQuasimKernelIsItsSummary(t *testing.T) {
 		}
 		return &fstest.MapFile{Data: content}
 	}
-	_, _, fromSummary, err := foreigntest.One(systems(), os.DirFS(dir), "summary.json")
+	_, _, fromSummary, err := One(systems(), os.DirFS(dir), "summary.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	const kernel = "kernels/heat_step.json"
 	alone := fstest.MapFS{"r/env.json": file("env.json"), "r/" + kernel: file(kernel)}
-	_, _, fromKernel, err := foreigntest.One(systems(), alone, "r/"+kernel)
+	_, _, fromKernel, err := One(systems(), alone, "r/"+kernel)
 	if err != nil || len(fromKernel) != 1 {
 		t.Fatalf("%d runs, %v", len(fromKernel), err)
 	}
@@ -40,7 +39,7 @@ func TestQuasimKernelIsItsSummary(t *testing.T) {
 		t.Errorf("run %s, of the summary %s", fromKernel[0].RunID, fromSummary[0].RunID)
 	}
 	damaged := fstest.MapFS{"r/summary.json": {Data: []byte(`{"results": [1, {"kernel_name": `)}, "r/" + kernel: file(kernel)}
-	if _, _, runs, err := foreigntest.One(systems(), damaged, "r/"+kernel); err != nil || len(runs) != 1 {
+	if _, _, runs, err := One(systems(), damaged, "r/"+kernel); err != nil || len(runs) != 1 {
 		t.Errorf("beside a damaged summary: %d runs, %v", len(runs), err)
 	}
 }
@@ -50,12 +49,12 @@ func TestSwiftReportTellsItsRowsApart(t *testing.T) {
 	row := `{"model":"mlp","backend":"cpu","compiled":false,"timestamp":"20250101_000000","training_time_seconds":`
 	folder := fstest.MapFS{"report.json": {Data: []byte(
 		`{"summary":{"total_benchmarks":2,"config":{"hidden_size":256}},"results":[` + row + `1},` + row + `2}]}`)}}
-	_, _, runs, err := foreigntest.One(systems(), folder, "report.json")
+	_, _, runs, err := One(systems(), folder, "report.json")
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	if runs[0].PointID == runs[1].PointID {
-		t.Errorf("both are %s", foreigntest.Point(&runs[0]))
+		t.Errorf("both are %s", Point(&runs[0]))
 	}
 	if _, ok := runs[0].Params["hidden_size"]; ok {
 		t.Error("a report does not know the hidden size")
@@ -85,9 +84,9 @@ func TestSystemsHostile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runs, report, err := read(t, tt.format, tt.text)
+			runs, report, err := readTextOf(t, tt.format, tt.text)
 			if len(runs) != tt.runs {
-				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, foreigntest.Report(report, err))
+				t.Errorf("%d runs, want %d\n%s", len(runs), tt.runs, Report(report, err))
 			}
 		})
 	}
@@ -102,7 +101,7 @@ func TestEnvironmentOfRuns(t *testing.T) {
 "results": [{"kernel_name": "a", "backend": "cpu", "timing": {"latency_ms_p50": 1}, "success": true, "runs": [
 {"timing": {"latency_ms_mean": 1, "raw_times_ms": [1]}, "neurolens": {"run_id": "1", "status": "ok", "point": {"benchmark": "a"}}},
 {"timing": {"latency_ms_mean": 2, "raw_times_ms": [2]}, "neurolens": {"run_id": "2", "status": "ok", "machine": "lab", "point": {"benchmark": "a"}}, "environment": {"os": "Darwin"}}]}]}`
-	_, _, runs, err := foreigntest.One(systems(), fstest.MapFS{"summary.json": {Data: []byte(file)}}, "summary.json")
+	_, _, runs, err := One(systems(), fstest.MapFS{"summary.json": {Data: []byte(file)}}, "summary.json")
 	if err != nil || len(runs) != 2 {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
@@ -132,7 +131,7 @@ func TestEmptyOwn(t *testing.T) {
 		"kernel, values":  kernel + `"runs": [{"neurolens": ` + values + `}]}`,
 		"row with values": `[{"operation": "a", "implementation": "CUDA", "time_ms": 1, "neurolens": ` + values + `}]`,
 	} {
-		_, report, runs, err := foreigntest.One(systems(), fstest.MapFS{"a.json": {Data: []byte(text)}}, "a.json")
+		_, report, runs, err := One(systems(), fstest.MapFS{"a.json": {Data: []byte(text)}}, "a.json")
 		if refused := name == "kernel, listed"; err != nil || refused != (report.Refused == 1) || refused == (len(runs) == 1) {
 			t.Errorf("%s: %d runs, %+v, %v", name, len(runs), report.Refusals, err)
 			continue

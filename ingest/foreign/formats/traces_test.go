@@ -16,16 +16,13 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
 )
-
-const root = "../../.."
 
 // readTrace reads a file that is to be of one format.
 func readTrace(t *testing.T, name string, content []byte) (foreign.Report, []schema.Run, error) {
 	t.Helper()
-	format, report, runs, err := foreigntest.One(All(), fstest.MapFS{name: {Data: content}}, name)
+	format, report, runs, err := One(All(), fstest.MapFS{name: {Data: content}}, name)
 	if format == nil {
 		t.Fatalf("%.200q: %v", content, err)
 	}
@@ -42,7 +39,7 @@ func TestOtherTraces(t *testing.T) {
 		sqliteMagic + "a database of something else",
 		"ID,Process ID,Name\n1,2,x\n",
 	} {
-		if format, _, _, _ := foreigntest.One(All(), fstest.MapFS{"file": {Data: []byte(text)}}, "file"); format != nil {
+		if format, _, _, _ := One(All(), fstest.MapFS{"file": {Data: []byte(text)}}, "file"); format != nil {
 			t.Errorf("%.60q is taken as %s", text, format.Name)
 		}
 	}
@@ -159,7 +156,7 @@ func readAll(tb testing.TB, r io.Reader) []schema.Run {
 	if !format.Recognize(in.Head) {
 		tb.Fatal("the trace is not recognised")
 	}
-	_, runs, err := foreigntest.Read(in, format)
+	_, runs, err := Read(in, format)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -259,7 +256,7 @@ func TestDatabaseAnywhere(t *testing.T) {
 		}
 		for i := range runs {
 			if runs[i].RunID != want[i].RunID {
-				t.Errorf("%s: run %d is %s, want %s", name, i, foreigntest.Run(&runs[i]), foreigntest.Run(&want[i]))
+				t.Errorf("%s: run %d is %s, want %s", name, i, Run(&runs[i]), Run(&want[i]))
 			}
 		}
 	}

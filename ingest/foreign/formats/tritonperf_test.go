@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestTritonPerfReportWithoutUnits: nobody recognises a table of numbers without units, but it can be read as one.
@@ -24,12 +23,12 @@ func TestTritonPerfReportWithoutUnits(t *testing.T) {
 	if format.Recognize(in.Head) {
 		t.Error("recognised without units")
 	}
-	report, runs, err := foreigntest.Read(in, format)
+	report, runs, err := Read(in, format)
 	got := make([]string, len(runs))
 	for i := range runs {
-		got[i] = foreigntest.Point(&runs[i]) + " " + string(runs[i].Status)
+		got[i] = Point(&runs[i]) + " " + string(runs[i].Status)
 		if len(runs[i].Metrics) > 0 {
-			got[i] += " " + foreigntest.Metric(&runs[i].Metrics[0])
+			got[i] += " " + Metric(&runs[i].Metrics[0])
 		}
 	}
 	want := []string{
@@ -62,7 +61,7 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 		"N (ms)\n1.5\n":                        false,
 		"":                                     false,
 	} {
-		in := foreigntest.Input(t, "plot.csv", text)
+		in := Input(t, "plot.csv", text)
 		if got := tritonPerfReport.Recognize(in.Head); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
@@ -72,7 +71,7 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 // TestTritonPerfReportLong: of a table longer than what formats are recognised by, the line that it is cut in does not count.
 func TestTritonPerfReportLong(t *testing.T) {
 	text := "N,Tr (ms)\n" + strings.Repeat("256.000000,1.500000\n", 20_000)
-	in := foreigntest.Input(t, "plot.csv", text)
+	in := Input(t, "plot.csv", text)
 	if !bytes.HasSuffix(in.Head.Bytes, []byte(",1.5")) {
 		t.Fatalf("%d bytes are not cut in a number, which has fewer decimals so", len(in.Head.Bytes))
 	}
@@ -83,8 +82,8 @@ func TestTritonPerfReportLong(t *testing.T) {
 
 // TestTritonPerfReportWhole: a column that names a unit is no axis, also where all its values are whole.
 func TestTritonPerfReportWhole(t *testing.T) {
-	in := foreigntest.Input(t, "plot.csv", "M,N,Triton (GB/s),Torch (GB/s)\n64.0,8.0,12.0,12.5\n128.0,8.0,24.0,24.5\n")
-	_, runs, err := foreigntest.Read(in, tritonPerfReport)
+	in := Input(t, "plot.csv", "M,N,Triton (GB/s),Torch (GB/s)\n64.0,8.0,12.0,12.5\n128.0,8.0,24.0,24.5\n")
+	_, runs, err := Read(in, tritonPerfReport)
 	got := strings.Split(strings.TrimSpace(points(runs)), "\n")
 	want := []string{
 		"plot backend=Triton param.M=64 param.N=8", "plot backend=Torch param.M=64 param.N=8",

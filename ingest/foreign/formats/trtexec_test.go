@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // TestTrtexecSide: only a log that names the file, and is in its folder, is its log.
@@ -32,14 +31,14 @@ func TestTrtexecSide(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := fstest.MapFS{"a/times.json": {Data: []byte(rows)}, "a/build.log": {Data: log(c.flags)}, "times.log": {Data: log("--exportTimes=times.json")}}
-			_, _, runs, err := foreigntest.One(All(), folder, "a/times.json")
+			_, _, runs, err := One(All(), folder, "a/times.json")
 			if err != nil || len(runs) != 1 {
 				t.Fatalf("%d runs, %v", len(runs), err)
 			}
 			if got := len(runs[0].Metric("latency").Ticks); got != c.samples || runs[0].Model != c.model {
 				t.Errorf("%d samples of model %q, want %d of %q", got, runs[0].Model, c.samples, c.model)
 			}
-			if _, _, runs, err = foreigntest.One(All(), folder, "a/build.log"); err != nil || len(runs) != c.runs {
+			if _, _, runs, err = One(All(), folder, "a/build.log"); err != nil || len(runs) != c.runs {
 				t.Errorf("the log gives %d runs, want %d; %v", len(runs), c.runs, err)
 			}
 		})
@@ -53,13 +52,13 @@ func TestTrtexecStamped(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(content []byte) string {
-		_, report, runs, err := foreigntest.One(All(), fstest.MapFS{"a.log": {Data: content}}, "a.log")
+		_, report, runs, err := One(All(), fstest.MapFS{"a.log": {Data: content}}, "a.log")
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := foreigntest.Report(report, nil)
+		text := Report(report, nil)
 		for i := range runs {
-			text += foreigntest.Run(&runs[i])
+			text += Run(&runs[i])
 		}
 		return text
 	}

@@ -1,19 +1,16 @@
-package formats_test
+package formats
 
 import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
-	"github.com/neurolens/neurolens/ingest/foreign/formats"
 )
 
 // TestUnsupported: the refusal of a file that is near to what is read says how it is read, and of one that people have often
 // what it is.
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	all := formats.All()
+	all := All()
 	for _, c := range []struct{ name, content, want string }{
 		{"layer-norm.csv", "N,Triton,Torch\n1024.000000,446.836360,384.000001\n2048.000000,534.260858,374.313196\n", "it looks like triton-perf-report; if it is, add --from triton-perf-report"},
 		{"vector-add-performance.csv", "size,Triton,Torch\n4096.0,9.6,8.7\n8192.0,19.21,\n", "it looks like triton-perf-report; if it is, add --from triton-perf-report"},
@@ -65,7 +62,7 @@ func TestUnsupported(t *testing.T) {
 		{"notes.txt", "nothing\n", "its text matches no known format; see ingest --list-formats"},
 		{"other.json", `{"a": 1}`, "its JSON keys match no known format; see ingest --list-formats"},
 	} {
-		format, _, _, err := foreigntest.One(all, fstest.MapFS{c.name: {Data: []byte(c.content)}}, c.name)
+		format, _, _, err := One(all, fstest.MapFS{c.name: {Data: []byte(c.content)}}, c.name)
 		if format != nil || err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 		}

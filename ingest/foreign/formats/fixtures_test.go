@@ -1,5 +1,4 @@
-// Package foreigntest has helpers for the tests of readers of foreign files.
-package foreigntest
+package formats
 
 import (
 	"bytes"
@@ -33,7 +32,7 @@ const wanted = "want.txt"
 func Golden(t *testing.T, formats []foreign.Format, root, name string) map[string]int {
 	t.Helper()
 	dir := filepath.Join(root, "fixtures", "results", name)
-	got, read := All(t, formats, os.DirFS(dir), wanted, "README.md")
+	got, read := ReadAll(t, formats, os.DirFS(dir), wanted, "README.md")
 	Compare(t, filepath.Join(dir, wanted), got)
 	return read
 }
@@ -56,14 +55,14 @@ func Compare(t *testing.T, file, got string) {
 	}
 	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(gotLines), len(wantLines)) {
-		g, w := at(gotLines, i), at(wantLines, i)
+		g, w := lineAt(gotLines, i), lineAt(wantLines, i)
 		if g != w {
 			t.Fatalf("%s, line %d:\n got %s\nwant %s", file, i+1, g, w)
 		}
 	}
 }
 
-func at(lines []string, i int) string {
+func lineAt(lines []string, i int) string {
 	if i < len(lines) {
 		return lines[i]
 	}
@@ -72,7 +71,7 @@ func at(lines []string, i int) string {
 
 // All reads every file of a folder and describes the reports and all runs. It also returns the number of runs, or of
 // files without runs, for each format.
-func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string) (text string, read map[string]int) {
+func ReadAll(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string) (text string, read map[string]int) {
 	t.Helper()
 	var b strings.Builder
 	read = map[string]int{}
@@ -285,9 +284,9 @@ func op(o *schema.Op) string {
 		integer(o.StartNS), integer(o.DurationNS), integer(o.Count), o.Kernels, strings.Join(counters, " "))
 }
 
-// Fuzz tries a reader on variations of its fixtures. For any file, there must be no panic, and all runs must be valid:
+// fuzzReader tries a reader on variations of its fixtures. For any file, there must be no panic, and all runs must be valid:
 // foreign.Read refuses others.
-func Fuzz(f *testing.F, format foreign.Format, root, name string) {
+func fuzzReader(f *testing.F, format foreign.Format, root, name string) {
 	dir := filepath.Join(root, "fixtures", "results", name)
 	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == wanted || d.Name() == "README.md" {
