@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/builtin"
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
@@ -251,7 +250,7 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 			panic(option.errorf(0, "is not an axis: use %s", flag))
 		}
 		var f field
-		if err := catch.Error(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
+		if err := catch(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
 			panic(option.noValue(params[name], err))
 		}
 		column := schema.CanonicalAlias(name)
@@ -270,7 +269,7 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 			}
 		}
 		var a axis
-		err := catch.Error(func() {
+		err := catch(func() {
 			if at < 0 && !slices.Contains(labels, name) {
 				a = newAxis(name, f, axes, readAxis)
 				return

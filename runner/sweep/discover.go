@@ -14,7 +14,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
@@ -210,7 +209,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	own := d.layer(foundLayer{Suite: b.Suite})
 	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}, faults: map[string]string{}}
 	if b.Config != "" {
-		if err := catch.Error(func() { found.config = l.readConfig(b, root) }); err != nil {
+		if err := catch(func() { found.config = l.readConfig(b, root) }); err != nil {
 			found.fault = err.Error()
 		} else if found.config != nil {
 			l.noteLayer(found.config, layerBenchmark)

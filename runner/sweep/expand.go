@@ -14,7 +14,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/builtin"
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -77,7 +76,7 @@ func (e *expansion) addAll() {
 	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
 	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)
 	for i, p := range e.sections {
-		if err := catch.Error(func() { e.addSection(i) }); err != nil {
+		if err := catch(func() { e.addSection(i) }); err != nil {
 			panic(p.own(err))
 		}
 	}
@@ -88,7 +87,7 @@ func (e *expansion) addAll() {
 func (e *expansion) addSection(i int) {
 	p := e.sections[i]
 	before := e.mark(*p.program.size)
-	err := catch.Error(func() { e.addPoints(p) })
+	err := catch(func() { e.addPoints(p) })
 	switch {
 	case err == nil:
 		return

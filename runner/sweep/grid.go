@@ -8,7 +8,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/builtin"
-	"github.com/neurolens/neurolens/runner/catch"
 )
 
 // maxEntries bounds include and exclude.
@@ -253,7 +252,7 @@ func (g *grid) readBaseline(d *document, f field) {
 	g.baseline.given = true
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool { return slices.Contains(dim, i) })
 	a, text := &g.axes[i], ""
-	err := catch.Error(func() { text = a.read(f, name, word) })
+	err := catch(func() { text = a.read(f, name, word) })
 	if err == nil {
 		g.baseline.text = a.name + "=" + text
 		if slices.Contains(labels, a.name) { // {{ and }} are braces there
@@ -286,7 +285,7 @@ func (f field) assignment() (name, word string) {
 // read is the canonical text of a word in f that names a value of the axis.
 func (a *axis) read(f field, name, word string) string {
 	var literal field
-	if err := catch.Error(func() { literal = f.load([]byte(word)) }); err != nil {
+	if err := catch(func() { literal = f.load([]byte(word)) }); err != nil {
 		panic(f.errorf("%q is not a value of axis %s", word, name))
 	}
 	literal.line, literal.what = f.line, f.what

@@ -11,7 +11,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -262,7 +261,7 @@ func (l *layered) documentOf(c combination, o Overrides) *document {
 		return plain
 	}
 	var d *document
-	if err := catch.Error(func() { d = l.document(c, config, o) }); err != nil {
+	if err := catch(func() { d = l.document(c, config, o) }); err != nil {
 		plain.fault = err.Error()
 		return plain
 	}
@@ -661,13 +660,13 @@ type Defaults struct {
 
 // Load reads a YAML text by the rules of sweep files. Errors begin with name and line.
 func Load(name string, text []byte) (n *yaml.Node, err error) {
-	err = catch.Error(func() { n = origin{name: name, lines: true}.load(text).Node })
+	err = catch(func() { n = origin{name: name, lines: true}.load(text).Node })
 	return n, err
 }
 
 // Thresholds reads thresholds in the format of sweep files: by metric, the text under which a threshold is stored.
 func Thresholds(name string, n *yaml.Node) (texts map[string]string, err error) {
-	err = catch.Error(func() { texts = field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds() })
+	err = catch(func() { texts = field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds() })
 	return texts, err
 }
 
@@ -709,7 +708,7 @@ func DefaultKeys() []string {
 // CheckDefault refuses an invalid value of one of DefaultKeys. what is the name in its error.
 func CheckDefault(file, what, key string, n *yaml.Node) error {
 	f := field{n, origin{name: file, lines: true}, what, n.Line}
-	return catch.Error(func() {
+	return catch(func() {
 		switch v := keyOf(key).Value; v.Kind {
 		case Integer:
 			f.integer(v.Min, v.Max, "a number")
@@ -724,7 +723,7 @@ func CheckDefault(file, what, key string, n *yaml.Node) error {
 // Kept is a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
 // and settings. The result has no presets.
 func Kept(src []byte, o Overrides) (text []byte, err error) {
-	err = catch.Error(func() { text = kept(src, o) })
+	err = catch(func() { text = kept(src, o) })
 	return text, err
 }
 

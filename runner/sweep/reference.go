@@ -9,7 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -144,7 +143,7 @@ func (e *expansion) newReferences(spec *referenceSpec, o Overrides) *references 
 		}
 	}
 	again := expansion{origin: e.origin, selected: e.selected}
-	err := catch.Error(func() {
+	err := catch(func() {
 		_, again.sections = readAll(e.file, o)
 		again.addAll()
 	})
@@ -286,7 +285,7 @@ func (e *expansion) setReferences(o Overrides) {
 		spec := e.of[i].program.reference
 		node := spec.at.Node
 		if referees[node] == nil && wrong[node] == nil {
-			wrong[node] = catch.Error(func() { referees[node] = e.newReferences(spec, o) })
+			wrong[node] = catch(func() { referees[node] = e.newReferences(spec, o) })
 		}
 		point, err := (*Point)(nil), wrong[node]
 		if err == nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -120,7 +119,7 @@ func noteUnused(sections []*section, targets []target) {
 // readSection reads a document. It adds the bytes that its points will take to size.
 func readSection(d *document, size *int) (p *section, err error) {
 	p = &section{document: d, models: map[string]*value{}}
-	err = catch.Error(func() { p.read(size) })
+	err = catch(func() { p.read(size) })
 	return p, err
 }
 
@@ -134,7 +133,7 @@ func (p *section) read(size *int) {
 		note(&p.called, a.name, a.typed)
 	}
 	p.program = readProgram(d, p.grid.axes, seed, size)
-	p.unused = catch.Error(p.program.checkUse)
+	p.unused = catch(p.program.checkUse)
 	p.program.readResults(d, p.grid)
 	p.program.checkPrimary(d)
 	p.skips = d.readSkips(p.grid, seed)

@@ -14,7 +14,6 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -570,7 +569,7 @@ func (s *settings) readAllowFailed(_ *document, f field) {
 		}
 		return
 	}
-	if catch.Error(func() { s.point.AllowFailed = shareText(f.share()) }) != nil {
+	if catch(func() { s.point.AllowFailed = shareText(f.share()) }) != nil {
 		panic(f.want("a number of requests, or a share above 0 and below 100%"))
 	}
 }
@@ -641,7 +640,7 @@ func (s *settings) readTelemetry(_ *document, f field) {
 	values := f.known("telemetry.", keyNames(keysOfTelemetry))
 	s.point.Telemetry = &Telemetry{}
 	if hz := values["hz"]; hz.given() {
-		if catch.Error(func() { s.point.Telemetry.Hz = toFloat(hz.positive()) }) != nil || s.point.Telemetry.Hz > maxHz {
+		if catch(func() { s.point.Telemetry.Hz = toFloat(hz.positive()) }) != nil || s.point.Telemetry.Hz > maxHz {
 			panic(hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got()))
 		}
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
-	"github.com/neurolens/neurolens/runner/catch"
 	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/expression"
 	"github.com/neurolens/neurolens/runner/output"
@@ -205,7 +205,7 @@ func (p *Point) Fill(run *schema.Run) {
 
 // readText is Read for a text.
 func readText(name string, src []byte, o Overrides) (s *Sweep, err error) {
-	err = catch.Error(func() { s = readSweep(name, src, o) })
+	err = catch(func() { s = readSweep(name, src, o) })
 	return s, err
 }
 
@@ -326,7 +326,7 @@ type OutlinedAxis struct {
 // OutlineOf reads the outline of a sweep file. For an incomplete file, it returns what can be read.
 func OutlineOf(name string, src []byte) (o Outline, err error) {
 	var file field
-	if err := catch.Error(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
+	if err := catch(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
 		return Outline{}, err
 	}
 	for key, value := range pairs(file.Node) {
@@ -413,5 +413,23 @@ func valuesOf(n *yaml.Node) []string {
 	case yaml.MappingNode:
 		return keysOf(n)
 	}
+	return nil
+}
+
+// catch calls parse and returns the error with which it panicked; nil: it did not. The functions that read a text stop at the first error by a
+// panic, as the parser of text/template does. Errors of the runtime, and values that are no errors, are mistakes of the program and panic on.
+func catch(parse func()) (err error) {
+	defer func() {
+		switch stopped := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(stopped)
+		case error:
+			err = stopped
+		default:
+			panic(stopped)
+		}
+	}()
+	parse()
 	return nil
 }
