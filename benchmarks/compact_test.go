@@ -218,7 +218,7 @@ func compactedOf(tb testing.TB, r recipe) string {
 	})
 }
 
-// questions are asked of both stores: about the newest runs, about all, about one point, and about sessions, new and old.
+// questions returns asked of both stores: about the newest runs, about all, about one point, and about sessions, new and old.
 func (r recipe) questions() []command {
 	file := r.runs / perFile / 2
 	one, two := r.sweep(file), r.sweep(file+1)

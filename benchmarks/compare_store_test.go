@@ -48,7 +48,7 @@ func (g grid) write(dir string) error {
 	return errors.Join(err, store.Close())
 }
 
-// gridStart is when a session began.
+// gridStart returns when a session began.
 func gridStart(session int) time.Time {
 	return time.Date(2026, 3, 1+session, 8, 0, 0, 0, time.UTC)
 }
@@ -84,7 +84,7 @@ func (g grid) session(dir string, session int) error {
 	return nil
 }
 
-// run is a run of a point: it lasts 0.1 to 10 ms, runs differ by 1 %, samples by 3 %.
+// run returns a run of a point: it lasts 0.1 to 10 ms, runs differ by 1 %, samples by 3 %.
 func (g grid) run(random *rand.Rand, point, repeat int, start time.Time) schema.Run {
 	at := start.Add(time.Duration(repeat*g.points+point) * gridStep)
 	location := math.Log(1e5) + math.Log(100)*float64(point)/float64(g.points) + .01*random.NormFloat64()

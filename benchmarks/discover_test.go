@@ -43,7 +43,7 @@ func BenchmarkDiscover(b *testing.B) {
 	}
 }
 
-// fewBenchmarks are files of a project with 300 pairs in 20 chapters, about as many as BenchmarkHarness has, and 100 kernels.
+// fewBenchmarks returns files of a project with 300 pairs in 20 chapters, about as many as BenchmarkHarness has, and 100 kernels.
 func fewBenchmarks(i int) (path, text string) {
 	const pairs, kernels = 300, 100
 	const benchmark = "import torch\n\n\ndef run_benchmark(size=1024):\n    return torch.zeros(size).sum()\n"
@@ -58,7 +58,7 @@ func fewBenchmarks(i int) (path, text string) {
 	return fmt.Sprintf("src/package%d/part%d/file%d.%s", i%40, i%400, i, []string{"py", "go", "md", "json", "cpp"}[i%5]), "text\n"
 }
 
-// onlyKernels are kernels of 20 lines.
+// onlyKernels returns kernels of 20 lines.
 func onlyKernels(i int) (path, text string) {
 	text = "import numpy as np\n\n\n"
 	for n := range 5 {

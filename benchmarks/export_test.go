@@ -65,7 +65,7 @@ func copied(tb testing.TB, dir, options string) measured {
 	return start(tb, copyRole+"=1", self, dir, out, options)
 }
 
-// outFolder is a new folder on the disk of the stores.
+// outFolder returns a new folder on the disk of the stores.
 func outFolder(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp(scaleDir(tb), "export.part-")
@@ -73,7 +73,8 @@ func outFolder(tb testing.TB) string {
 	return dir
 }
 
-// copyTables is the process that copies all columns of the sealed runs and samples of a store into a folder, and the samples in their units.
+// copyTables returns the process that copies all columns of the sealed runs and samples of a store into a folder, and the samples in their
+// units.
 func copyTables(store, out, options string) error {
 	connector, err := duckdb.NewConnector(":memory:", nil)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// goText is a text of go test -bench with so many lines of each benchmark (-count), over packages of 100 benchmarks.
+// goText returns a text of go test -bench with so many lines of each benchmark (-count), over packages of 100 benchmarks.
 func goText(size, count int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text bytes.Buffer
@@ -24,7 +24,7 @@ func goText(size, count int) []byte {
 	return text.Bytes()
 }
 
-// pytestJSON is a file of pytest-benchmark of benchmarks with 100,000 rounds each.
+// pytestJSON returns a file of pytest-benchmark of benchmarks with 100,000 rounds each.
 func pytestJSON(size int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text bytes.Buffer

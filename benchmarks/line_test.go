@@ -23,7 +23,7 @@ type line struct {
 	goalMemory int64     // the most memory in bytes; 0: none
 }
 
-// turns is a line of two commands that were measured by turns. A turn in which one of them was not measured does not count.
+// turns returns a line of two commands that were measured by turns. A turn in which one of them was not measured does not count.
 func turns(name string, ours, theirs *series) line {
 	l := line{name: name, ms: ours.median(), peak: ours.peak, theirPeak: theirs.peak}
 	for i := range min(len(ours.walls), len(theirs.walls)) {
@@ -35,7 +35,7 @@ func turns(name string, ours, theirs *series) line {
 	return l
 }
 
-// within is a line with its goals: the most that the ratio of times and the memory may be; 0 is none.
+// within returns a line with its goals: the most that the ratio of times and the memory may be; 0 is none.
 func (l line) within(ratio float64, megabytes int64) line {
 	l.goal, l.goalMemory = ratio, megabytes*1e6
 	return l

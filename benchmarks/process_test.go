@@ -68,13 +68,13 @@ func start(tb testing.TB, env string, command ...string) measured {
 // bareName is what bareProcess is called in the table.
 const bareName = "a process that opens DuckDB"
 
-// bareProcess is the process that ratios are to: it opens the engine and asks it for 1.
+// bareProcess returns the process that ratios are to: it opens the engine and asks it for 1.
 func bareProcess(tb testing.TB) measured {
 	tb.Helper()
 	return askDuckDB(tb, "SELECT 1")
 }
 
-// askDuckDB is a process that asks DuckDB for a number.
+// askDuckDB returns a process that asks DuckDB for a number.
 func askDuckDB(tb testing.TB, query string) measured {
 	tb.Helper()
 	self, err := os.Executable()
@@ -106,7 +106,7 @@ func (s *series) add(m measured) {
 	s.walls, s.cpus, s.peak, s.out = append(s.walls, m.Wall), append(s.cpus, m.CPU), max(s.peak, m.Peak), m.Stdout
 }
 
-// later are the same times with so much more in each.
+// later returns the same times with so much more in each.
 func (s *series) later(by time.Duration) series {
 	var late series
 	for _, w := range s.walls {
@@ -119,7 +119,7 @@ func (s *series) later(by time.Duration) series {
 // median is that of the durations, in milliseconds.
 func (s *series) median() float64 { return medianOf(s.walls) }
 
-// cpu is the median of what all threads took, in milliseconds: on a busy machine it tells more.
+// cpu returns the median of what all threads took, in milliseconds: on a busy machine it tells more.
 func (s *series) cpu() float64 { return medianOf(s.cpus) }
 
 func medianOf(all []time.Duration) float64 {
@@ -127,7 +127,7 @@ func medianOf(all []time.Duration) float64 {
 	return float64(sorted[len(sorted)/2]) / 1e6
 }
 
-// total is how long all took.
+// total returns how long all took.
 func (s *series) total() (sum time.Duration) {
 	for _, w := range s.walls {
 		sum += w

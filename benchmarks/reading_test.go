@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// inputBytes is how large the inputs are. NEUROLENS_BENCH_MIB says otherwise: the rule is for 200.
+// inputBytes returns how large the inputs are. NEUROLENS_BENCH_MIB says otherwise: the rule is for 200.
 func inputBytes(b *testing.B) int {
 	mib := 20
 	if text := os.Getenv("NEUROLENS_BENCH_MIB"); text != "" {

@@ -39,7 +39,7 @@ func TestBenchstatRule(t *testing.T) {
 	}
 }
 
-// drawn are n times around a middle, by a clock of that step; step 0 is none.
+// drawn returns n times around a middle, by a clock of that step; step 0 is none.
 func drawn(random *rand.Rand, n int, middle, step float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {

@@ -45,7 +45,7 @@ func sweepOf(tb testing.TB, program string, runs int) measured {
 	return start(tb, "NEUROLENS_LOCKS="+dir, program, "--store", filepath.Join(dir, "runs_store"), "bench", file)
 }
 
-// bareStart is the median time in which this process starts the program true and waits for its end.
+// bareStart returns the median time in which this process starts the program true and waits for its end.
 func bareStart(tb testing.TB) time.Duration {
 	tb.Helper()
 	path, err := exec.LookPath("true")

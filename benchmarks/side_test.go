@@ -141,7 +141,7 @@ func keepSide(b *testing.B, dir string, open func() (sideWriter, error)) (kept k
 	return kept
 }
 
-// appendTo is the time that an append of a run takes.
+// appendTo returns the time that an append of a run takes.
 func appendTo(b *testing.B, w sideWriter, run schema.Run) time.Duration {
 	b.Helper()
 	stat.Complete(&run)
@@ -187,7 +187,7 @@ func askBoth(b *testing.B, question string, own func(string) measured, other fun
 	return ours, theirs
 }
 
-// answerOf is an answer in one line. Numbers that were added in another order differ in the last digits, which are left out.
+// answerOf returns an answer in one line. Numbers that were added in another order differ in the last digits, which are left out.
 func answerOf(b *testing.B, question string, out []byte) string {
 	b.Helper()
 	words := strings.Fields(string(out))

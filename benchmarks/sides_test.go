@@ -222,7 +222,7 @@ func askSQLite(dir, question string) ([]string, error) {
 	return a.lines(question), err
 }
 
-// texts are the values of the one column of an answer.
+// texts returns the values of the one column of an answer.
 func texts(db *sql.DB, query string) ([]string, error) {
 	rows, err := db.QueryContext(context.Background(), query)
 	if err != nil {

@@ -41,7 +41,7 @@ type recipe struct {
 // The stores: of as many runs, all sealed by 24 and packed.
 var recipes = []recipe{{"1k", 1_008, 10, perFile}, {"10k", 10_008, 10, perFile}, {"100k", 100_008, 10, perFile}, {"1M", 1_008_000, 10, perFile}}
 
-// scaleDir is the directory of the stores. Without it there is nothing to measure.
+// scaleDir returns the directory of the stores. Without it there is nothing to measure.
 func scaleDir(tb testing.TB) string {
 	tb.Helper()
 	dir := os.Getenv(dirVariable)

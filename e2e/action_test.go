@@ -261,7 +261,7 @@ func TestActionVersion(t *testing.T) {
 	}
 }
 
-// value is the text of a file of the state.
+// value returns the text of a file of the state.
 func (c *ci) value(name string) string {
 	text, _ := os.ReadFile(filepath.Join(c.state, name))
 	return string(text)

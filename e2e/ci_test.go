@@ -403,7 +403,7 @@ func TestCILint(t *testing.T) {
 	}
 }
 
-// linter is where a linter is: on the PATH, or where go install puts it.
+// linter returns where a linter is: on the PATH, or where go install puts it.
 func linter(t *testing.T, tool string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)

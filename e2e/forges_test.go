@@ -91,7 +91,7 @@ func (f *forge) add(author string, n int, text string) {
 	}
 }
 
-// mine are the texts of the entries that were written with the token and are open: comments always are.
+// mine returns the texts of the entries that were written with the token and are open: comments always are.
 func (f *forge) mine(all []entry) (bodies []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *forge) mine(all []entry) (bodies []string) {
 	return bodies
 }
 
-// newForge is a stand-in whose token belongs to somebody.
+// newForge returns a stand-in whose token belongs to somebody.
 func newForge(t *testing.T, me string, limit int) *forge {
 	return &forge{t: t, me: me, limit: limit, next: 1000}
 }

@@ -41,7 +41,7 @@ func TestGoInstall(t *testing.T) {
 	}
 }
 
-// moduleProxy is a folder in which the go command finds this module, as git knows its files.
+// moduleProxy returns a folder in which the go command finds this module, as git knows its files.
 func moduleProxy(t *testing.T) string {
 	t.Helper()
 	_, err := exec.LookPath("git")
@@ -72,7 +72,7 @@ func moduleProxy(t *testing.T) string {
 	return proxy
 }
 
-// ownFiles are those of files that are not of a module below this one.
+// ownFiles returns those of files that are not of a module below this one.
 func ownFiles(all []string) []string {
 	var others []string
 	for _, name := range all {

@@ -48,7 +48,7 @@ func withProgram(m *testing.M) int {
 	return m.Run()
 }
 
-// version is the version of the program.
+// version returns the version of the program.
 func version(t *testing.T) string {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^const version = "(.*)"$`).FindStringSubmatch(programtest.RepositoryFile(t, "cmd/neurolens/main.go"))

@@ -44,7 +44,7 @@ func runGenerated(t *testing.T, dir string, args ...string) (g generatedNotebook
 	return g
 }
 
-// lsIDs are the ids of the runs that ls lists.
+// lsIDs returns the ids of the runs that ls lists.
 func lsIDs(t *testing.T, dir string, args ...string) (ids []string) {
 	t.Helper()
 	for _, row := range answers(t, dir, append([]string{"ls", "--columns", "run_id"}, args...)...) {
@@ -129,7 +129,7 @@ func checkGeneratedNumbers(t *testing.T, dir string) {
 	sameNumbers(t, "history", bars(g.Charts[2].Bars, 2), history)
 }
 
-// bars are the numbers of bars from one of them on.
+// bars returns the numbers of bars from one of them on.
 func bars(all [][]any, from int) [][]any {
 	numbers := make([][]any, len(all))
 	for i, bar := range all {

@@ -91,7 +91,7 @@ func withoutNetwork(cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// notebookEnviron is the environment of a notebook that calls this program by its name.
+// notebookEnviron returns the environment of a notebook that calls this program by its name.
 func notebookEnviron(t *testing.T) []string {
 	t.Helper()
 	bin := t.TempDir()
@@ -132,7 +132,7 @@ func notebookStore(t *testing.T, store string) {
 	programtest.NewSealedStore(t, store, runs...)
 }
 
-// notebookAnswers are what the tables and charts of the notebooks have to show.
+// notebookAnswers returns what the tables and charts of the notebooks have to show.
 func notebookAnswers(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	const good = `status = 'ok' AND purpose = 'measure' AND metric = 'latency' AND unit = 'ns'`
@@ -161,7 +161,7 @@ func notebookAnswers(t *testing.T, dir string) map[string]any {
 	return want
 }
 
-// answers are the rows of an answer, by the names of their columns.
+// answers returns the rows of an answer, by the names of their columns.
 func answers(t *testing.T, dir string, args ...string) (all []map[string]any) {
 	t.Helper()
 	p := programtest.Program(t, dir, append(args, "--format", "jsonl")...)
@@ -174,7 +174,7 @@ func answers(t *testing.T, dir string, args ...string) (all []map[string]any) {
 	return all
 }
 
-// rowsOf are some columns of rows, in an order.
+// rowsOf returns some columns of rows, in an order.
 func rowsOf(rows []map[string]any, columns ...string) [][]any {
 	all := make([][]any, len(rows))
 	for i, row := range rows {

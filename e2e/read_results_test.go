@@ -61,7 +61,7 @@ func TestReadResults(t *testing.T) {
 	}
 }
 
-// firstResult is a file of a format, by the folder that it stands in.
+// firstResult returns a file of a format, by the folder that it stands in.
 func firstResult(t *testing.T, results, format string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(results, format, "*.json"))

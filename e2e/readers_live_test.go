@@ -61,7 +61,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// writerProcess is a process that appends to a store and seals, until its input ends.
+// writerProcess returns a process that appends to a store and seals, until its input ends.
 func writerProcess(t *testing.T, store string) *exec.Cmd {
 	t.Helper()
 	self := valuetest.Must(os.Executable())

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// samplesView are the columns of the view samples.
+// samplesView returns the columns of the view samples.
 func samplesView() []*schema.Column {
 	return append(slices.Clone(schema.Samples.Columns), &schema.Column{
 		Name: "values", Kind: schema.KindList, Children: []*schema.Column{{Name: "element", Kind: schema.KindReal}},

@@ -36,7 +36,7 @@ func eachReader(t *testing.T, test func(t *testing.T, run func(dir, script strin
 	}
 }
 
-// pythonScript is a call of a script of testdata/readers in a directory.
+// pythonScript returns a call of a script of testdata/readers in a directory.
 func pythonScript(t *testing.T, python, dir, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	path := valuetest.Must(filepath.Abs(filepath.Join("testdata", "readers", script)))
@@ -57,7 +57,7 @@ func ends(t *testing.T, cmd *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-// readersPage is the page with the readers.
+// readersPage returns the page with the readers.
 func readersPage(t *testing.T) string {
 	t.Helper()
 	path := valuetest.Must(filepath.Abs(filepath.Join("..", "docs", "notebooks.md")))

@@ -80,7 +80,7 @@ func TestReleaseArchive(t *testing.T) {
 	}
 }
 
-// unpacked are the files of an archive by their names without a prefix, which all have. None has an owner or a second date.
+// unpacked returns the files of an archive by their names without a prefix, which all have. None has an owner or a second date.
 func unpacked(t *testing.T, archive io.Reader, prefix string) map[string]string {
 	t.Helper()
 	unzipped := valuetest.Must(gzip.NewReader(archive))

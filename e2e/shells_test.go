@@ -83,7 +83,7 @@ var shellCases = []struct {
 	{line: "neurolens bench broken.yaml -P s", offers: "", then: ""},
 }
 
-// completionFolder is where the lines of shellCases are typed; names puts the ids of a run in their place.
+// completionFolder returns where the lines of shellCases are typed; names puts the ids of a run in their place.
 func completionFolder(t *testing.T) (dir string, names *strings.Replacer) {
 	t.Helper()
 	dir = t.TempDir()
@@ -233,7 +233,7 @@ PS1='ready> '
 `)
 }
 
-// afterBreaks are words without what stands before the last break of the word at the end of a line.
+// afterBreaks returns words without what stands before the last break of the word at the end of a line.
 func afterBreaks(line, words, breaks string) string {
 	typed := strings.ReplaceAll(line, `\ `, "␣")
 	typed = typed[strings.LastIndex(typed, " ")+1:]

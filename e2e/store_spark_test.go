@@ -94,7 +94,7 @@ type sparkStoreJob struct {
 	questions []string
 }
 
-// loadOf is the Python of the page that loads the views into a session of Spark.
+// loadOf returns the Python of the page that loads the views into a session of Spark.
 func loadOf(t *testing.T, page string) string {
 	t.Helper()
 	found := regexp.MustCompile("(?s)```python\n(for .*?)```").FindStringSubmatch(page)
@@ -142,7 +142,7 @@ func javaIsRecent(printed string) error {
 	return nil
 }
 
-// sparkAnswers are the rows of each question, as JSON, by stores, of one session of Spark.
+// sparkAnswers returns the rows of each question, as JSON, by stores, of one session of Spark.
 func sparkAnswers(t *testing.T, python string, job sparkJob) [][][]string {
 	t.Helper()
 	var stores []map[string]any
@@ -164,7 +164,7 @@ func sparkAnswers(t *testing.T, python string, job sparkJob) [][][]string {
 	return answers
 }
 
-// answersIn are the rows of each question.
+// answersIn returns the rows of each question.
 func answersIn(t *testing.T, answers [][]json.RawMessage) [][]string {
 	t.Helper()
 	var all [][]string
@@ -205,7 +205,7 @@ func TestTrinoViews(t *testing.T) {
 	}
 }
 
-// jsonRows are lines of JSON in one spelling. Where a line has a run's id the order does not matter: of whole views it is not said.
+// jsonRows returns lines of JSON in one spelling. Where a line has a run's id the order does not matter: of whole views it is not said.
 func jsonRows(t *testing.T, lines string) []string {
 	t.Helper()
 	var all []string
@@ -228,7 +228,7 @@ func jsonRows(t *testing.T, lines string) []string {
 	return all
 }
 
-// spelled is a value of JSON with numbers in one spelling: 1.0 is 1.
+// spelled returns a value of JSON with numbers in one spelling: 1.0 is 1.
 func spelled(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

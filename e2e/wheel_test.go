@@ -138,7 +138,7 @@ func installWheel(t *testing.T, python, wheel string) (venv string) {
 	return venv
 }
 
-// inVenv is a call of the Python of a virtual environment.
+// inVenv returns a call of the Python of a virtual environment.
 func inVenv(t *testing.T, venv string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(venv, "bin", "python"), args...)

@@ -34,7 +34,7 @@ func keep(t *testing.T, s *Store, text string) string {
 	return hash
 }
 
-// artifactsOf are the hashes of the artifacts of a store, in order.
+// artifactsOf returns the hashes of the artifacts of a store, in order.
 func artifactsOf(t *testing.T, dir string) (hashes []string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, schema.ArtifactsDir, "*", "*"))

@@ -393,7 +393,7 @@ func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schem
 	return nil
 }
 
-// live is the digest of a live run on disk, or empty if the run cannot be read.
+// live returns the digest of a live run on disk, or empty if the run cannot be read.
 func (b *bulk) live(f schema.LiveFile) (digest string, err error) {
 	if err := b.sync(path.Dir(f.Path())); err != nil {
 		return "", runfile.Moved(err)

@@ -287,7 +287,7 @@ func sweeping(s *runtest.Sweep, n int, each func()) func(func(schema.Valid, erro
 	}
 }
 
-// liveHeap is how much memory is in use, once what is not used any more is gone. A pool keeps what it has through one
+// liveHeap returns how much memory is in use, once what is not used any more is gone. A pool keeps what it has through one
 // collection.
 func liveHeap() int {
 	runtime.GC()

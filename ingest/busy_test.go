@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// busyStore is a store to which runs are appended, sealed every few, until stop is called. Claims end at once.
+// busyStore returns a store to which runs are appended, sealed every few, until stop is called. Claims end at once.
 func busyStore(t *testing.T) (dir string, runs *atomic.Int64, stop func()) {
 	t.Helper()
 	store, dir := newStore(t)
@@ -49,7 +49,7 @@ func busyStore(t *testing.T) (dir string, runs *atomic.Int64, stop func()) {
 	}
 }
 
-// busyRuns is how many runs are appended while something is tried again and again.
+// busyRuns returns how many runs are appended while something is tried again and again.
 func busyRuns() int64 { return int64(tier(30, 200, 200)) }
 
 // TestVerifyBusy: what writers and sealers do meanwhile is no damage, and no run is there twice.

@@ -108,7 +108,7 @@ func (c *compacter) finished(sealed schema.SealedFile, zones []string, next stri
 	return c.writeState()
 }
 
-// timeOf is the time of a run id, in Unix milliseconds.
+// timeOf returns the time of a run id, in Unix milliseconds.
 func timeOf(run string) int64 {
 	id, err := schema.ParseULID(run)
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *compacter) isWhole(f compactedFile, sealed schema.SealedFile) (bool, er
 	return true, nil
 }
 
-// needed are the inputs without those whose runs are all in files that are kept.
+// needed returns the inputs without those whose runs are all in files that are kept.
 func (c *compacter) needed(inputs []runfile.Input) []runfile.Input {
 	return slices.DeleteFunc(inputs, func(in runfile.Input) bool {
 		return slices.ContainsFunc(c.kept, func(f compactedFile) bool {

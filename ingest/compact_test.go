@@ -344,7 +344,7 @@ func compactWith(from string, into disk.Files) (Compacted, error) {
 	return c.done, err
 }
 
-// finishedFiles are the files in a new directory that are recorded as finished, by name.
+// finishedFiles returns the files in a new directory that are recorded as finished, by name.
 func finishedFiles(t testing.TB, into string) map[string]fs.FileInfo {
 	t.Helper()
 	all := map[string]fs.FileInfo{}
@@ -455,7 +455,7 @@ func (f *stoppedFiles) Rename(from, to string) error {
 	return f.OS.Rename(from, to)
 }
 
-// interrupted is a directory in which a compact was interrupted after so many files.
+// interrupted returns a directory in which a compact was interrupted after so many files.
 func interrupted(t testing.TB, from string, files int) (into string, finished map[string]fs.FileInfo) {
 	t.Helper()
 	into = filepath.Join(t.TempDir(), "new")
@@ -533,7 +533,7 @@ func TestCompactChanged(t *testing.T) {
 	}
 }
 
-// eventFiles are the names of events and artifacts.
+// eventFiles returns the names of events and artifacts.
 func eventFiles(t testing.TB, dir string) []string {
 	t.Helper()
 	return append(must(fs.Glob(os.DirFS(dir), schema.EventsDir+"/*")), must(fs.Glob(os.DirFS(dir), schema.ArtifactsDir+"/*/*"))...)
@@ -749,7 +749,7 @@ func (a *announced) Remove(name string) error {
 	return a.OS.Remove(name)
 }
 
-// compactChild is the process of TestCompactKill.
+// compactChild returns the process of TestCompactKill.
 func compactChild(from, into string) error {
 	target, err := disk.NewOS(into)
 	if err != nil {

@@ -102,7 +102,7 @@ var steps = []step{
 	{"take-over: remove owner", regexp.MustCompile(`^remove claims/\S+owner`)},
 }
 
-// stepOf is the step of an operation; what the protocol does not speak of has none.
+// stepOf returns the step of an operation; what the protocol does not speak of has none.
 func stepOf(operation string) string {
 	for _, s := range steps {
 		if s.pattern.MatchString(operation) {
@@ -174,7 +174,7 @@ func (f *mortalFiles) slowly(name string) (found string, done func(changed bool)
 	}
 }
 
-// pause is how long an operation takes: now and then it stalls.
+// pause returns how long an operation takes: now and then it stalls.
 func (f *mortalFiles) pause(name string) time.Duration {
 	const usual = 4 * time.Millisecond
 	f.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pathIn is where a file of a directory is, wherever links lead.
+// pathIn returns where a file of a directory is, wherever links lead.
 func pathIn(dir schema.Dir, name string) string {
 	return filepath.Join(string(dir), filepath.FromSlash(name))
 }

@@ -95,7 +95,7 @@ func (i *Imported) After(begin [5]byte) ([]schema.ULID, error) {
 	return found, nil
 }
 
-// random is the part of an id after its time.
+// random returns the part of an id after its time.
 func random(id schema.ULID) []byte { return id[6:] }
 
 // order reads all files that fit into memory.
@@ -183,7 +183,7 @@ func (i *Imported) Starts(path, changed string) (map[string][]time.Time, error) 
 // maxNamed is the number of rows of a file up to which Paths looks for runs in it: the paths of all its rows are read.
 const maxNamed = 100_000
 
-// Paths are the paths of the files from which runs were imported, as far as they are known.
+// Paths returns the paths of the files from which runs were imported, as far as they are known.
 func (i *Imported) Paths(ids []schema.ULID) (map[schema.ULID]string, error) {
 	paths := map[schema.ULID]string{}
 	in := map[schema.SealedFile]bool{}
@@ -226,7 +226,7 @@ func (i *Imported) list() error {
 // maxHeld is the number of runs whose ids are held in memory.
 const maxHeld = 4 << 20
 
-// idsOf are the ids of the runs of a file, ascending.
+// idsOf returns the ids of the runs of a file, ascending.
 func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
 	if ids, held := i.ids[sealed]; held {
 		return ids, nil

@@ -26,7 +26,7 @@ func linkOut(t testing.TB, dir, name string) string {
 	return out
 }
 
-// places are the files of a store and the directories that they stand in, in order.
+// places returns the files of a store and the directories that they stand in, in order.
 func places(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string

@@ -40,7 +40,7 @@ func TestSealReadsWhatItRemembers(t *testing.T) {
 	}
 }
 
-// sealedBytes are the contents of the sealed files, by table.
+// sealedBytes returns the contents of the sealed files, by table.
 func sealedBytes(t *testing.T, dir string) (all [][]byte) {
 	t.Helper()
 	for _, zone := range []string{"runs", "samples", "ops"} {

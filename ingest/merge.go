@@ -233,7 +233,7 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 	return disk.SyncDir(m.into, schema.EventsDir)
 }
 
-// newEvents are the files of the events that are not here, and the runs that these remove.
+// newEvents returns the files of the events that are not here, and the runs that these remove.
 func (m *merging) newEvents(ctx context.Context, listed schema.Events) (names []string, removed []schema.ULID, err error) {
 	for _, id := range listed.Files {
 		if err := ctx.Err(); err != nil {

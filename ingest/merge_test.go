@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// startedAt is a run that started then.
+// startedAt returns a run that started then.
 func startedAt(r schema.Run, at time.Time) schema.Run {
 	r.StartedAt = at
 	r.RunID = schema.NewULID(at).String()

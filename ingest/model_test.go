@@ -235,7 +235,7 @@ func (m *model) acknowledge(runs ...schema.Run) {
 	}
 }
 
-// newRun is one with everything, without samples, or of the usual kind.
+// newRun returns one with everything, without samples, or of the usual kind.
 func (m *model) newRun(random *rand.Rand) schema.Run {
 	run := smallRun()
 	switch random.IntN(6) {

@@ -69,7 +69,7 @@ func planned(t testing.TB, dir string) (packs, files []schema.SealedFile) {
 	return schema.PlanPacks(listing, covers)
 }
 
-// digests are the runs of a file with their digests, in its order.
+// digests returns the runs of a file with their digests, in its order.
 func digests(t testing.TB, dir, name string) []string {
 	t.Helper()
 	rows := must(runfile.OpenRows(os.DirFS(dir), name, schema.Runs))

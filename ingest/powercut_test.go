@@ -47,7 +47,7 @@ func cutDir() *cutNode {
 	return &cutNode{names: map[string]*cutNode{}, disk: map[string]*cutNode{}, moved: map[string]bool{}}
 }
 
-// cutOf are the files of a directory, all of which are on disk.
+// cutOf returns the files of a directory, all of which are on disk.
 func cutOf(t *testing.T, dir string) *cutFiles {
 	f := &cutFiles{shelf: t.TempDir(), opened: map[string]*cutNode{}}
 	f.faultyFiles = faultyFiles{OS: must(disk.NewOS(dir)), Fault: errCrashed, Lasting: true, Quick: true, Healed: true}

@@ -165,7 +165,7 @@ func (s *Store) annotations() (events, error) {
 	return events{schema.Annotate(all), hidden}, nil
 }
 
-// storedTags are the tags with which runs were stored, by their ids.
+// storedTags returns the tags with which runs were stored, by their ids.
 func (s *Store) storedTags(all []Replaced) (map[string]map[string]string, error) {
 	tags := map[string]map[string]string{}
 	for _, r := range all {

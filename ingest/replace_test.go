@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// withStart are runs of an import without a start, and the same runs with one.
+// withStart returns runs of an import without a start, and the same runs with one.
 func withStart(n int) (all []schema.Run, pairs []Replaced) {
 	for i := range n {
 		old := smallRun()

@@ -23,7 +23,7 @@ const (
 	FileFailed  FileState = "failed"  // it cannot be read
 )
 
-// Known is the number of runs that were skipped because the store has them.
+// Known returns the number of runs that were skipped because the store has them.
 func (r *Reading) Known() int {
 	n := 0
 	for i := range r.Reports {

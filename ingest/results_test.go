@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// outputsOf are files with some contents.
+// outputsOf returns files with some contents.
 func outputsOf(texts map[string]string) Outputs {
 	outputs := Outputs{}
 	for name, text := range texts {
@@ -69,7 +69,7 @@ func readOf(t *testing.T, format, file string, texts map[string]string) (runs []
 	return runs
 }
 
-// foreignOf are the digests of the runs of a file in its folder.
+// foreignOf returns the digests of the runs of a file in its folder.
 func foreignOf(t *testing.T, format string, folder fs.FS, file string) []string {
 	t.Helper()
 	all := formats.All()

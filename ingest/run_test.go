@@ -37,7 +37,7 @@ type faultyFiles = storetest.Faulty
 
 func must[T any](value T, err error) T { return valuetest.Must(value, err) }
 
-// open is how storetest opens a store, and makes one where there is none.
+// open returns how storetest opens a store, and makes one where there is none.
 func open(dir string) (storetest.Store, error) {
 	if err := Init(dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err

@@ -309,7 +309,7 @@ func BenchmarkSealOverRead(b *testing.B) {
 	}
 }
 
-// newBareStore is a store that seals only what it is told to.
+// newBareStore returns a store that seals only what it is told to.
 func newBareStore(b *testing.B) (*Store, string) {
 	b.Helper()
 	store, dir := newStore(b)

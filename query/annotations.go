@@ -124,7 +124,7 @@ ORDER BY session_id`
 	return all, err
 }
 
-// startOf is the start of a session: that of its first run or, if unknown, the time in its id.
+// startOf returns the start of a session: that of its first run or, if unknown, the time in its id.
 func startOf(began driver.Value, id string) time.Time {
 	if us, known := began.(int64); known {
 		return time.UnixMicro(us).UTC()

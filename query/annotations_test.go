@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// runs are sessions a day apart of two points each, of which the sweep has given each a release from the third session on.
+// runs returns sessions a day apart of two points each, of which the sweep has given each a release from the third session on.
 func runs(sessions int) (all []schema.Run) {
 	for k := range sessions {
 		for n := range 2 {

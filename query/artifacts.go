@@ -101,7 +101,7 @@ func prunedFrom(stores *scan.Stores) (map[string]time.Time, error) {
 	return schema.PrunedArtifacts(events), nil
 }
 
-// ArtifactFields are the columns of artifacts.
+// ArtifactFields returns the columns of artifacts.
 func ArtifactFields() []answer.Field[Artifact] {
 	size := func(name, meaning string, of func(*Artifact) *int64) answer.Field[Artifact] {
 		return answer.NewField(name, answer.TypeInteger, meaning, func(a *Artifact) any { return answer.Value(of(a)) }).In("B")

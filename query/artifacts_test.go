@@ -21,7 +21,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// storeWith is a store with one run that left files, by path and content, and the run.
+// storeWith returns a store with one run that left files, by path and content, and the run.
 func storeWith(t *testing.T, started time.Time, files map[string]string) (dir string, run schema.Run) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
@@ -51,7 +51,7 @@ func open(t *testing.T, dir string) *DB {
 	return db
 }
 
-// of are the artifacts of a run that is stored.
+// of returns the artifacts of a run that is stored.
 func of(t *testing.T, db *DB, id string) []Artifact {
 	t.Helper()
 	detail := valuetest.Must(db.Show(t.Context(), id))

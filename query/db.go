@@ -34,17 +34,17 @@ func Open(ctx context.Context, dirs []string, opts Options) (*DB, error) {
 	return &DB{stores}, nil
 }
 
-// WithoutWarnings is the same DB without remarks, for questions that the user did not ask.
+// WithoutWarnings returns the same DB without remarks, for questions that the user did not ask.
 func (db *DB) WithoutWarnings() *DB { return &DB{db.stores.WithoutWarnings()} }
 
-// Snapshot is the same DB with a fixed list of files: that of its first question. So a few answers in a row are consistent, but do not
+// Snapshot returns the same DB with a fixed list of files: that of its first question. So a few answers in a row are consistent, but do not
 // see later runs.
 func (db *DB) Snapshot() *DB { return &DB{db.stores.Snapshot()} }
 
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (db *DB) Close() error { return db.stores.Close() }
 
-// Beside are the stores of db if it is another DB than other; nil if it is the same, or nil.
+// Beside returns the stores of db if it is another DB than other; nil if it is the same, or nil.
 func (db *DB) Beside(other *DB) *scan.Stores {
 	if db == nil || db == other {
 		return nil
@@ -52,5 +52,5 @@ func (db *DB) Beside(other *DB) *scan.Stores {
 	return db.stores
 }
 
-// Stores are the stores of the DB, for the subpackages of query.
+// Stores returns the stores of the DB, for the subpackages of query.
 func (db *DB) Stores() *scan.Stores { return db.stores }

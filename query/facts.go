@@ -58,7 +58,7 @@ var compared = []comparedFact{
 	{EnvironmentFact, "python_version"},
 }
 
-// FactColumns are the columns of runs of these kinds, most important first, without maps. Without arguments: of all kinds.
+// FactColumns returns the columns of runs of these kinds, most important first, without maps. Without arguments: of all kinds.
 func FactColumns(of ...FactKind) []string {
 	var names []string
 	for _, f := range compared {
@@ -81,7 +81,7 @@ func FactRank(d FactDifference) int {
 	return slices.Index(kinds, d.Kind)*(len(compared)+1) + place
 }
 
-// FactKindOf is the kind of a fact.
+// FactKindOf returns the kind of a fact.
 func FactKindOf(name string) FactKind {
 	for _, f := range compared {
 		if f.name == name {

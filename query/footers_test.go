@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// questions are questions of all kinds about the runs of a store.
+// questions returns questions of all kinds about the runs of a store.
 func questions(t *testing.T, dir string) map[string]error {
 	t.Helper()
 	db := querytest.Open(t, dir)
@@ -131,7 +131,7 @@ func TestFooters(t *testing.T) {
 	})
 }
 
-// laterFormat is a file that says that it is of another format.
+// laterFormat returns a file that says that it is of another format.
 func laterFormat(content []byte) []byte {
 	content = bytes.Clone(content)
 	key := []byte("neurolens.format\x18\x01")

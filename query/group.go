@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Fields are the columns of the groups: the keys, then all others, except columns with the name of a key.
+// Fields returns the columns of the groups: the keys, then all others, except columns with the name of a key.
 func (g *Grouping) Fields() []answer.Field[Group] {
 	fields := make([]answer.Field[Group], len(g.Keys))
 	for i, key := range g.Keys {
@@ -24,7 +24,7 @@ func (g *Grouping) Fields() []answer.Field[Group] {
 	return append(fields, slices.DeleteFunc(others, isKey)...)
 }
 
-// countFields are the numbers of runs of a group.
+// countFields returns the numbers of runs of a group.
 func countFields() []answer.Field[Group] {
 	count := func(name, meaning string, of func(*Group) int) answer.Field[Group] {
 		return answer.NewField(name, answer.TypeInteger, meaning, func(g *Group) any { return int64(of(g)) })
@@ -57,7 +57,7 @@ func metricFields() []answer.Field[Group] {
 	}
 }
 
-// rangeFields are the numbers over all points of a group.
+// rangeFields returns the numbers over all points of a group.
 func rangeFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
 		inUnit("median", "median of the points' medians, each of which is the plain median of its runs' medians", medianOf),
@@ -67,7 +67,7 @@ func rangeFields() []answer.Field[Group] {
 	}
 }
 
-// bestFields are the columns of the best point.
+// bestFields returns the columns of the best point.
 func bestFields() []answer.Field[Group] {
 	field := func(name string, t answer.Type, meaning string, of func(*BestPoint) any) answer.Field[Group] {
 		return answer.NewField(name, t, meaning, func(g *Group) any {
@@ -99,12 +99,12 @@ func bestFields() []answer.Field[Group] {
 		ratio("spread", "how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); runs with one sample are ignored", spreadOf))
 }
 
-// inUnit is a column of numbers in the unit of the row.
+// inUnit returns a column of numbers in the unit of the row.
 func inUnit(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
 	return answer.NewField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Statistic(of(g)) }).In(schema.UnitOfRow)
 }
 
-// ratio is a column of computed ratios.
+// ratio returns a column of computed ratios.
 func ratio(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
 	return answer.NewField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.ComputedValue(of(g)) }).In("ratio")
 }
@@ -176,7 +176,7 @@ func (g *grouper) groupOf(row []any) Group {
 	return group
 }
 
-// statusesOf are the numbers of runs by status: of the ok ones, and a map of the others, which is nil if there are none.
+// statusesOf returns the numbers of runs by status: of the ok ones, and a map of the others, which is nil if there are none.
 func statusesOf(ok int, others any) map[string]int {
 	statuses := countsOf(others)
 	if ok > 0 {
@@ -206,7 +206,7 @@ func (c *cells) count() int { return int(duck.Integer(c.next())) }
 
 func (c *cells) counts() map[string]int { return countsOf(c.next()) }
 
-// countsOf are the numbers in a map of DuckDB.
+// countsOf returns the numbers in a map of DuckDB.
 func countsOf(value any) map[string]int {
 	m, _ := value.(map[string]any)
 	counts := make(map[string]int, len(m))
@@ -220,7 +220,7 @@ func (c *cells) integer() *int64 { return known[int64](c.next()) }
 
 func (c *cells) real() *float64 { return known[float64](c.next()) }
 
-// known is a pointer to the value of a cell; nil for NULL.
+// known returns a pointer to the value of a cell; nil for NULL.
 func known[T any](cell any) *T {
 	if v, ok := cell.(T); ok {
 		return &v

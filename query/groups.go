@@ -103,7 +103,7 @@ func groupKeys(by []string) ([]groupKey, error) {
 	return keys, nil
 }
 
-// keyName is the name of a key's column.
+// keyName returns the name of a key's column.
 func keyName(key string, f filter.Field) string {
 	switch {
 	case f.Entry == "":
@@ -169,7 +169,7 @@ func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// runsSQL is a subquery of the runs with their keys.
+// runsSQL returns a subquery of the runs with their keys.
 func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 	columns, err := scan.RunColumns(append([]string{"machine"}, pointsColumns...))
 	if err != nil {
@@ -219,7 +219,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 // time.
 const endedCounts = `, count(CASE WHEN status = 'ok' THEN true END) AS ended_ok, histogram(CASE WHEN status <> 'ok' THEN status END) AS ended_otherwise`
 
-// ofBest are the columns of group_points that only a best point has.
+// ofBest returns the columns of group_points that only a best point has.
 func (g *grouper) ofBest() string {
 	if !g.req.Best {
 		return ""
@@ -227,7 +227,8 @@ func (g *grouper) ofBest() string {
 	return "samples_min, samples_max, p99, unchecked, failed_requests, valued_runs, "
 }
 
-// uncheckedSQL are the aggregates of whether the result of a run could not be checked, and whether requests failed, which only matter for a best point.
+// uncheckedSQL returns the aggregates of whether the result of a run could not be checked, and whether requests failed, which only matter
+// for a best point.
 func (g *grouper) uncheckedSQL() string {
 	if !g.req.Best {
 		return ""
@@ -235,7 +236,7 @@ func (g *grouper) uncheckedSQL() string {
 	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked, bool_or(ok AND " + scan.FailedRequestsSQL + ") AS failed_requests"
 }
 
-// keysSQL are the columns of the keys in a table: "p." for those of p.
+// keysSQL returns the columns of the keys in a table: "p." for those of p.
 func (g *grouper) keysSQL(table string) string {
 	columns := table + "every"
 	for i := range g.keys {
@@ -244,7 +245,7 @@ func (g *grouper) keysSQL(table string) string {
 	return columns
 }
 
-// sameKeysSQL is the condition of a join of two tables by the keys. NULL is a value too.
+// sameKeysSQL returns the condition of a join of two tables by the keys. NULL is a value too.
 func (g *grouper) sameKeysSQL(a, b string) string {
 	condition := a + ".every = " + b + ".every"
 	for i := range g.keys {
@@ -253,7 +254,7 @@ func (g *grouper) sameKeysSQL(a, b string) string {
 	return condition
 }
 
-// member is the name of the column of a key.
+// member returns the name of the column of a key.
 func member(i int) string { return fmt.Sprintf("key_%d", i) }
 
 // totals computes the totals over all groups, and rejects keys and metrics that no run has.
@@ -311,7 +312,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 // metricOfRuns are the columns of runs that pointsSQL reads and that describe the primary metric.
 var metricOfRuns = []string{"metric", "unit", "better", "n_samples", "p50", "p99", "mean", "mad"}
 
-// ofMetric is a subquery of runs in which these columns are those of the requested metric; NULL for runs without it.
+// ofMetric returns a subquery of runs in which these columns are those of the requested metric; NULL for runs without it.
 func (g *grouper) ofMetric(sel scan.Selection, runs string) string {
 	replaced := make([]string, len(metricOfRuns))
 	for i, name := range metricOfRuns {
@@ -339,7 +340,7 @@ var (
 	bestNumbers  = []string{"best_runs", "samples_min", "samples_max", "p99"}
 )
 
-// sharedSQL is the SQL of one row with the values that all points share. A parameter is included if all rows have it with the same
+// sharedSQL returns the SQL of one row with the values that all points share. A parameter is included if all rows have it with the same
 // value. The metric is that of all rows that have one; it is NULL if a row has runs with different metrics.
 func sharedSQL() string {
 	const sameMetric = "bool_and(comparable) AND min(metric) = max(metric)"
@@ -379,7 +380,7 @@ func otherwiseSQL(columns string) string {
 	return "SELECT " + columns + "unnest(map_entries(ended_otherwise)) AS e FROM group_points WHERE ended_otherwise IS NOT NULL"
 }
 
-// rowsSQL are the rows of Groups, over groups and group_points.
+// rowsSQL returns the rows of Groups, over groups and group_points.
 func (g *grouper) rowsSQL() string {
 	var notFailed []string
 	for _, s := range schema.Statuses {
@@ -407,7 +408,7 @@ best AS (SELECT p.*, i.* EXCLUDE (point_id) FROM group_points p JOIN groups ON `
 	return text
 }
 
-// directionSQL is the branch of a CASE for metrics without a better direction.
+// directionSQL returns the branch of a CASE for metrics without a better direction.
 func (g *grouper) directionSQL() string {
 	if !g.req.Best {
 		return ""
@@ -423,7 +424,7 @@ func (g *grouper) reasonSQL() string {
 	return "CASE WHEN reason IS NOT NULL OR best.point_id IS NOT NULL THEN reason WHEN groups.failed_requests THEN '" + ReasonRequests + "' ELSE '" + ReasonUnchecked + "' END AS reason"
 }
 
-// requestsSQL is the column of whether more requests failed than are allowed in a point whose results are right.
+// requestsSQL returns the column of whether more requests failed than are allowed in a point whose results are right.
 func (g *grouper) requestsSQL() string {
 	if !g.req.Best {
 		return ""
@@ -431,7 +432,7 @@ func (g *grouper) requestsSQL() string {
 	return "bool_or(failed_requests AND wrong_runs = 0 AND NOT unchecked) AS failed_requests, "
 }
 
-// columnsSQL are the columns of the result, in the order in which groupOf reads them. Their names are for g.order.
+// columnsSQL returns the columns of the result, in the order in which groupOf reads them. Their names are for g.order.
 func (g *grouper) columnsSQL() []string {
 	var columns []string
 	for i := range g.keys {
@@ -454,7 +455,7 @@ func (g *grouper) columnsSQL() []string {
 	return append(columns, "best.valued_runs AS best_runs", "best.samples_min", "best.samples_max", "best.p99 AS p99")
 }
 
-// orderBy is the order of the groups: as requested, then by the keys.
+// orderBy returns the order of the groups: as requested, then by the keys.
 func (g *grouper) orderBy() (string, error) {
 	var order []string
 	for _, want := range g.req.Sort {
@@ -496,7 +497,7 @@ func (g *grouper) keyOrder(i int, direction string) []string {
 	return []string{key + direction}
 }
 
-// sortable are the columns of the result that can be sorted by.
+// sortable returns the columns of the result that can be sorted by.
 func (g *grouper) sortable() []string {
 	columns := []string{"points", "runs", "ok_runs", "failed_runs", "wrong_runs", "metric", "unit", "median"}
 	if g.req.Best {

@@ -44,7 +44,7 @@ func wantLines(t testing.TB, what string, got []string, want ...string) {
 	}
 }
 
-// groupRun is a run of a precision and dim whose samples are all of one value.
+// groupRun returns a run of a precision and dim whose samples are all of one value.
 func groupRun(n int, value int64, precision, dim string, edit func(*schema.Run)) schema.Run {
 	return querytest.NewRun(n, value, func(r *schema.Run) {
 		r.Precision, r.Params, r.BatchSize = precision, map[string]string{"dim": dim}, new(int64(1))
@@ -266,7 +266,7 @@ func TestGroupsKeys(t *testing.T) {
 	wantLines(t, "a point on two sides", got, "1 base 400 1")
 }
 
-// sharedText is what all points share, with nothing for a text that they do not.
+// sharedText returns what all points share, with nothing for a text that they do not.
 func sharedText(s query.Shared) string {
 	return strings.Join([]string{
 		s.Metric, s.Better, s.Machine, s.Side, s.Benchmark, s.Variant, s.Backend, s.Model, s.Precision,

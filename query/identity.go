@@ -10,13 +10,13 @@ import (
 // Identity are the columns that identify a point, and the machine. Two points are paired if they and all parameters are equal.
 var Identity = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "machine"}
 
-// IdentityColumns are the columns that identify a point: Identity without the machine, and params.
+// IdentityColumns returns the columns that identify a point: Identity without the machine, and params.
 func IdentityColumns() []string {
 	return append(slices.Clone(Identity[:len(Identity)-1]), "params")
 }
 
-// IdentitySQL is the SQL of IdentityColumns as aggregates over the runs of a point. Instead of params there are the list of their names
-// and the list of their values, because the driver makes a map of each entry of a map.
+// IdentitySQL returns the SQL of IdentityColumns as aggregates over the runs of a point. Instead of params there are the list of their
+// names and the list of their values, because the driver makes a map of each entry of a map.
 func IdentitySQL() string {
 	var all []string
 	for _, name := range IdentityColumns() {

@@ -226,12 +226,12 @@ func (s samplesOf) beside(ctx context.Context, ids []schema.ULID, metrics []stri
 	return all, found, nil
 }
 
-// metricColumns are the columns of one of several requested metrics: its value and its unit.
+// metricColumns returns the columns of one of several requested metrics: its value and its unit.
 func metricColumns(metric string) []answer.Column {
 	return []answer.Column{{Name: "metric." + metric, Type: answer.TypeReal}, {Name: "metric." + metric + ".unit", Type: answer.TypeText}}
 }
 
-// withMetrics is a table with the columns of metrics added at the end.
+// withMetrics returns a table with the columns of metrics added at the end.
 func withMetrics(t answer.Table, metrics []string, beside [][]RunMetric) answer.Table {
 	wide := answer.Table{Columns: slices.Clone(t.Columns), Rows: make([][]any, len(t.Rows))}
 	for _, metric := range metrics {

@@ -50,7 +50,7 @@ func ListedRunOf(r *schema.Run) ListedRun {
 	return l
 }
 
-// UnitInFile is the unit of a metric in the imported file of a run, if it is not the stored one; otherwise empty.
+// UnitInFile returns the unit of a metric in the imported file of a run, if it is not the stored one; otherwise empty.
 func UnitInFile(r *schema.Run, metric string) string { return r.Env.Facts["source.unit."+metric] }
 
 // rateUnit is the stored unit of rates, whatever is counted. The imported file may say what it is.

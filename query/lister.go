@@ -17,7 +17,7 @@ import (
 // pageValues is the maximum number of values of a listing in memory.
 const pageValues = 1 << 18
 
-// rowsOfPage is the number of rows of a page with these columns. A map counts as its usual number of entries.
+// rowsOfPage returns the number of rows of a page with these columns. A map counts as its usual number of entries.
 func rowsOfPage(columns []*schema.Column) int {
 	values := 1
 	for _, c := range columns {
@@ -149,7 +149,7 @@ func (l *runLister) choose(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// all is the number of all runs, of which the newest were found: by file names where these have it.
+// all returns the number of all runs, of which the newest were found: by file names where these have it.
 func (l *runLister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
 	switch found := len(newest.IDs); {
 	case l.names == nil && (l.req.Limit == 0 || found < l.req.Limit): // these are all

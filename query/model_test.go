@@ -30,7 +30,7 @@ var (
 	modelTexts = []string{"quick start", "a", "b\nc", "Ünï", "570.86", "600", "null"}
 )
 
-// modelRuns are runs whose columns take few values, NULL among them, so that random filters tell them apart.
+// modelRuns returns runs whose columns take few values, NULL among them, so that random filters tell them apart.
 func modelRuns(random *rand.Rand, n int) []schema.Run {
 	runs := make([]schema.Run, n)
 	maybe := func() bool { return random.IntN(4) > 0 }
@@ -189,7 +189,7 @@ func leafUnit(random *rand.Rand) predicate {
 	}}
 }
 
-// leafMetric is a word about a metric, primary or not.
+// leafMetric returns a word about a metric, primary or not.
 func leafMetric(random *rand.Rand) predicate {
 	metric, unit := "latency", "us"
 	if random.IntN(2) == 0 {

@@ -76,7 +76,7 @@ func (j *joined) add(f *SampledRuns, o *SampleOrder) {
 	j.all.Metric, j.all.Runs = f.Metric, append(j.all.Runs, f.Runs...)
 }
 
-// place is the order that a run of all is in, and the index of its first run.
+// place returns the order that a run of all is in, and the index of its first run.
 func (j *joined) place(run int) (o *SampleOrder, first int) {
 	at, is := slices.BinarySearch(j.first, run)
 	if !is {
@@ -164,7 +164,7 @@ func (j *joined) read(ctx context.Context, r *scan.Reader) error {
 	})
 }
 
-// finite is a number, or NaN for NULL.
+// finite returns a number, or NaN for NULL.
 func finite(v driver.Value) float64 {
 	if f, ok := v.(float64); ok {
 		return f

@@ -126,7 +126,7 @@ func goValue(c *schema.Column, v reflect.Value) any {
 	return v.Interface()
 }
 
-// child is the field with that name in a file; the zero Value where there is none.
+// child returns the field with that name in a file; the zero Value where there is none.
 func child(v reflect.Value, name string) reflect.Value {
 	for i := range v.NumField() {
 		if v.Type().Field(i).Tag.Get("parquet") == name {
@@ -180,7 +180,7 @@ func sameValue(t *testing.T, c *schema.Column, got, want any) {
 	valuetest.Equal(t, plain(got), plain(named(c, want)), "column", c.Name)
 }
 
-// liveRow are the values that a live file of the run holds.
+// liveRow returns the values that a live file of the run holds.
 func liveRow(r schema.Run) []any {
 	stat.Complete(&r)
 	row := schema.RunRow(&r, schema.DigestOf(&r))

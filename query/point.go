@@ -63,7 +63,7 @@ func PointOf(values []any, params map[string]any) Point {
 	return p
 }
 
-// Value is the value of a column of Identity, or of params, as a cell.
+// Value returns the value of a column of Identity, or of params, as a cell.
 func (p *Point) Value(column string) any {
 	switch f := p.field(column).(type) {
 	case *string:
@@ -76,7 +76,7 @@ func (p *Point) Value(column string) any {
 	return nil
 }
 
-// Parameter is the value of a parameter, as a cell.
+// Parameter returns the value of a parameter, as a cell.
 func (p *Point) Parameter(name string) any {
 	if value, ok := p.Params[name]; ok {
 		return value
@@ -84,7 +84,7 @@ func (p *Point) Parameter(name string) any {
 	return nil
 }
 
-// With is the point with the value of another point for a column of Identity or a parameter (param.NAME). A parameter that the other
+// With returns the point with the value of another point for a column of Identity or a parameter (param.NAME). A parameter that the other
 // point lacks is removed.
 func (p *Point) With(field string, of *Point) Point {
 	changed := *p
@@ -113,7 +113,7 @@ var PointMeanings = map[string]string{
 	"machine": "machine that ran it", "params": "all other parameters, as canonical text",
 }
 
-// PointFields are columns of the point of a row.
+// PointFields returns columns of the point of a row.
 func PointFields[Row any](of func(*Row) *Point, columns ...string) []answer.Field[Row] {
 	fields := make([]answer.Field[Row], len(columns))
 	for i, column := range answer.ColumnsNamed(columns...) {

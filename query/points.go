@@ -98,13 +98,13 @@ var pointsColumns = []string{
 	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad", "level",
 }
 
-// pointsSQL is the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
+// pointsSQL returns the SQL of SessionPoints over a subquery of runs of purpose measure. sessionPointOf reads its columns.
 func pointsSQL(runs string) string {
 	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
 	samples_min, samples_max, metric, unit, better, median, p99, spread, level, warnings, failures, valued_runs FROM ` + scan.PointRows(runs, "", ", min(level) FILTER (ok) AS level") + " ORDER BY first_run"
 }
 
-// SessionPointFields are the columns of the points of a session.
+// SessionPointFields returns the columns of the points of a session.
 func SessionPointFields() []answer.Field[SessionPoint] {
 	ids := []answer.Field[SessionPoint]{
 		answer.TextField("point_id", "id of the point", func(p *SessionPoint) string { return p.PointID }),
@@ -114,7 +114,7 @@ func SessionPointFields() []answer.Field[SessionPoint] {
 	return slices.Concat(ids, identity, pointCounts(), pointNumbers(), pointTroubles())
 }
 
-// pointCounts are the numbers of runs and samples of a point.
+// pointCounts returns the numbers of runs and samples of a point.
 func pointCounts() []answer.Field[SessionPoint] {
 	return []answer.Field[SessionPoint]{
 		answer.NewField("runs", answer.TypeInteger, "number of runs", func(p *SessionPoint) any { return int64(p.Runs) }),
@@ -125,7 +125,7 @@ func pointCounts() []answer.Field[SessionPoint] {
 	}
 }
 
-// pointNumbers are the measurements of a point.
+// pointNumbers returns the measurements of a point.
 func pointNumbers() []answer.Field[SessionPoint] {
 	number := func(name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
 		return answer.NewField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Statistic(of(p)) }).In(schema.UnitOfRow)
@@ -142,7 +142,7 @@ func pointNumbers() []answer.Field[SessionPoint] {
 	}
 }
 
-// pointTroubles are the warnings and failures of a point.
+// pointTroubles returns the warnings and failures of a point.
 func pointTroubles() []answer.Field[SessionPoint] {
 	return []answer.Field[SessionPoint]{
 		answer.NewField("warnings", answer.TypeList, "warnings of any of the runs", func(p *SessionPoint) any {
@@ -220,7 +220,7 @@ func (db *DB) AddMetrics(ctx context.Context, points []SessionPoint, session str
 // pointSide is a point of a session, or one of its sides.
 type pointSide struct{ point, side string }
 
-// okSides are the ok runs of purpose measure of a session and the counted runs, by run_id, and their ids.
+// okSides returns the ok runs of purpose measure of a session and the counted runs, by run_id, and their ids.
 func okSides(ctx context.Context, r *scan.Reader, session string, counted []string) (sides map[string]pointSide, ids []schema.ULID, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "point_id", "side", "session_id", "purpose", "status"})
 	if err != nil {
@@ -265,7 +265,7 @@ func (v *pointValues) sum() PointMetric {
 	return PointMetric{v.unit, new(stat.Quantile(v.values, .5)), len(v.values)}
 }
 
-// SessionMetricFields are the columns of the metrics that AddMetrics added. They follow those of SessionPointFields.
+// SessionMetricFields returns the columns of the metrics that AddMetrics added. They follow those of SessionPointFields.
 func SessionMetricFields(metrics []string) (fields []answer.Field[SessionPoint]) {
 	for i, metric := range metrics {
 		of := func(p *SessionPoint) PointMetric {

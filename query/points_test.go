@@ -131,7 +131,7 @@ func TestPointsFailures(t *testing.T) {
 	valuetest.DeepEqual(t, got, want)
 }
 
-// overRuns is the median over the four ok runs of the test's first point.
+// overRuns returns the median over the four ok runs of the test's first point.
 func overRuns(number func(schema.Summary) float64) float64 {
 	var all []float64
 	for _, base := range []float64{1000, 3000, 9000, 4000} {

@@ -50,7 +50,7 @@ func (db *DB) runBefore(ctx context.Context, run *schema.Run) (*schema.Run, erro
 	return db.newest(ctx, ListRequest{Filter: strings.Join(words, " "), Until: run.StartedAt}, append([]string{"run_id", "env"}, relatedFacts()...)...)
 }
 
-// relatedFacts are the columns, in addition to env, that are compared with the run before.
+// relatedFacts returns the columns, in addition to env, that are compared with the run before.
 func relatedFacts() []string { return FactColumns(HardwareFact, CodeFact, EnvironmentFact) }
 
 // changes finds Related.Changes.
@@ -71,7 +71,7 @@ func changes(before, run *schema.Run) []FactDifference {
 	return all
 }
 
-// valueOf is the value of a fact, as a list that is empty if it is unknown.
+// valueOf returns the value of a fact, as a list that is empty if it is unknown.
 func valueOf(all map[string]string, name string) []string {
 	if value, ok := all[name]; ok {
 		return []string{value}
@@ -79,7 +79,7 @@ func valueOf(all map[string]string, name string) []string {
 	return nil
 }
 
-// factsOf are the values of relatedFacts and env of a run.
+// factsOf returns the values of relatedFacts and env of a run.
 func factsOf(run *schema.Run) map[string]string {
 	all := map[string]string{}
 	row, names := answer.RunRow(run, ""), append(relatedFacts(), "env")
@@ -103,8 +103,8 @@ func (db *DB) baseCommit(ctx context.Context, run *schema.Run) (string, error) {
 	return base.Env.GitCommit, nil
 }
 
-// Newest is the id of the run that started last; empty: there are no runs. If none of several runs has a start, or runs of several sessions
-// started last, it is an ErrInput.
+// Newest returns the id of the run that started last; empty: there are no runs. If none of several runs has a start, or runs of several
+// sessions started last, it is an ErrInput.
 func (db *DB) Newest(ctx context.Context) (string, error) {
 	runs, err := db.Runs(ctx, ListRequest{Limit: 2}, "run_id", "started_at", "session_id")
 	if err != nil || len(runs) == 0 {
@@ -128,7 +128,7 @@ func (db *DB) Newest(ctx context.Context) (string, error) {
 	return runs[0].RunID, nil
 }
 
-// newest is the newest matching run with the given columns; nil: no run matches.
+// newest returns the newest matching run with the given columns; nil: no run matches.
 func (db *DB) newest(ctx context.Context, req ListRequest, columns ...string) (*schema.Run, error) {
 	req.Limit = 1
 	runs, err := db.Runs(ctx, req, columns...)

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// removedStore is a store with an event that removes some of its runs, and as many others that it does not have.
+// removedStore returns a store with an event that removes some of its runs, and as many others that it does not have.
 func removedStore(t *testing.T, others int) string {
 	runs := querytest.VariousRuns()
 	dir := querytest.LiveStore(t, runs[40:]...)

@@ -59,7 +59,7 @@ func FindSamples(ctx context.Context, db *DB, req SamplesRequest) (SampledRuns, 
 	return f, f.addWarnings(ctx, db)
 }
 
-// ofFilter is the filter for an error message.
+// ofFilter returns the filter for an error message.
 func ofFilter(filter string) string {
 	if filter == "" {
 		return ""

@@ -45,7 +45,7 @@ func TestFind(t *testing.T) {
 	querytest.WantInput(t, err, "no run matches batch_size=77")
 }
 
-// values are samples that repeat and do not ascend.
+// values returns samples that repeat and do not ascend.
 func values(n, step int) []float64 {
 	all := make([]float64, n)
 	for i := range all {
@@ -54,7 +54,7 @@ func values(n, step int) []float64 {
 	return all
 }
 
-// upTo is the empirical distribution, counted one by one.
+// upTo returns the empirical distribution, counted one by one.
 func upTo(all []float64, value float64) (n int) {
 	for _, v := range all {
 		if v <= value {

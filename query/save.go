@@ -63,7 +63,7 @@ func SaveArtifacts(ctx context.Context, all []Artifact, dir string) (files int, 
 	return files, bytes, nil
 }
 
-// saveError is an error about a name in the folder dir.
+// saveError returns an error about a name in the folder dir.
 func saveError(dir string, err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return answer.InputError("save: %s: %v", filepath.Join(dir, at.Path), at.Err)
@@ -71,7 +71,7 @@ func saveError(dir string, err error) error {
 	return answer.InputError("save: %s: %v", dir, err)
 }
 
-// namesOf are the relative paths of artifacts in a folder, none of which leads out of it; empty for artifacts that are not stored.
+// namesOf returns the relative paths of artifacts in a folder, none of which leads out of it; empty for artifacts that are not stored.
 func namesOf(all []Artifact) []string {
 	names := make([]string, len(all))
 	taken := map[string]bool{}

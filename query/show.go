@@ -25,7 +25,7 @@ type Detail struct {
 	Lost map[string]string // tables (samples, ops) of the run that were lost to damage, and why
 }
 
-// Table is the run as a table with one row and every column of runs.
+// Table returns the run as a table with one row and every column of runs.
 func (d *Detail) Table() answer.Table {
 	t := answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
 	for i, c := range t.Columns {

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// tagsOf are the tags of the nth run of a store in which all runs have one.
+// tagsOf returns the tags of the nth run of a store in which all runs have one.
 func tagsOf(n int) map[string]string {
 	tags := map[string]string{"wide": "yes"}
 	if n%3 == 0 {
@@ -26,7 +26,7 @@ func tagsOf(n int) map[string]string {
 	return tags
 }
 
-// taggedStores are stores of the same runs: one that has the tags in the rows, and one that has them in events.
+// taggedStores returns stores of the same runs: one that has the tags in the rows, and one that has them in events.
 func taggedStores(t *testing.T) (rows, events string) {
 	all := querytest.ManyRuns(24)
 	events = querytest.LiveStore(t, all[20:]...)

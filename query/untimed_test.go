@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// untimedRun is a run without a start, of a file, whose id says nothing of its place there.
+// untimedRun returns a run without a start, of a file, whose id says nothing of its place there.
 func untimedRun(n int, session, file string) schema.Run {
 	return querytest.NewRun(n, int64(100_000+n), func(r *schema.Run) {
 		at := uint64(n+1) * 0x9e3779b97f4a7c15

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// ArtifactsKeptSince are the artifacts, by hash, of the runs that started at a time or later, and of runs without a start. Removed runs count,
-// because they may be restored. A store that cannot be read completely is an error, because its runs may need any artifact.
+// ArtifactsKeptSince returns the artifacts, by hash, of the runs that started at a time or later, and of runs without a start. Removed runs
+// count, because they may be restored. A store that cannot be read completely is an error, because its runs may need any artifact.
 func ArtifactsKeptSince(ctx context.Context, db *DB, since time.Time) (map[string]bool, error) {
 	columns, err := scan.RunColumns([]string{"artifacts", "started_at"})
 	if err != nil {

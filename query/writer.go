@@ -38,7 +38,7 @@ var programs = []string{"env.runner.command", "env.runner.setup", "env.runner.pr
 // IsProgram reports whether a difference is in the command of a run, or in a command around it. Its values are JSON lists of words.
 func IsProgram(d FactDifference) bool { return slices.Contains(programs, d.Name) }
 
-// Telling are the differences that are relevant to a change. Facts that differ from run to run, and facts that a column has too, are
+// Telling returns the differences that are relevant to a change. Facts that differ from run to run, and facts that a column has too, are
 // left out. Programs and settings are kept, although they are facts of the runner.
 func (w FactWriter) Telling(all []FactDifference) []FactDifference {
 	return slices.DeleteFunc(slices.Clone(all), func(d FactDifference) bool { return w.incidental(d) && !w.asked(d) })
@@ -50,7 +50,7 @@ func (w FactWriter) asked(d FactDifference) bool {
 	return IsProgram(d) || ok && w.Setting != nil && w.Setting(fact)
 }
 
-// HiddenSetting is the difference in the hash of all settings, if no other difference explains it. Then the runs differ in a setting
+// HiddenSetting returns the difference in the hash of all settings, if no other difference explains it. Then the runs differ in a setting
 // whose value is not stored, such as env: of a sweep.
 func (w FactWriter) HiddenSetting(all []FactDifference) (d FactDifference, found bool) {
 	at := slices.IndexFunc(all, func(d FactDifference) bool { return d.Name == "env."+schema.FactConfig })
@@ -65,7 +65,7 @@ func (w FactWriter) configures(d FactDifference) bool {
 	return w.asked(d) || d.Name == "executor" || d.Name == "applied.threads" || strings.HasPrefix(d.Name, "env.python.") || strings.HasPrefix(d.Name, "env.build.")
 }
 
-// Once are the telling differences without those in applied settings that only repeat the requested setting.
+// Once returns the telling differences without those in applied settings that only repeat the requested setting.
 func (w FactWriter) Once(all []FactDifference) []FactDifference {
 	return slices.DeleteFunc(w.Telling(all), func(d FactDifference) bool {
 		asked, ok := strings.CutPrefix(d.Name, "applied.")

@@ -33,7 +33,7 @@ func duckdbLicenses(libraries, source, version, dir string) error {
 	return copyLegal(source, dir)
 }
 
-// folderOf is the folder of a library below third_party.
+// folderOf returns the folder of a library below third_party.
 func folderOf(library string) string {
 	if folder := thirdParty[library]; folder != "" {
 		return filepath.FromSlash(folder)
@@ -41,7 +41,7 @@ func folderOf(library string) string {
 	return library
 }
 
-// contained are the names of the libraries of others that DuckDB's module has, ascending: libduckdb_re2.a is re2.
+// contained returns the names of the libraries of others that DuckDB's module has, ascending: libduckdb_re2.a is re2.
 func contained(libraries string) ([]string, error) {
 	if libraries == "" {
 		return nil, errors.New("licences of DuckDB: the program has no module with its libraries")

@@ -56,7 +56,7 @@ func licenses(info *debug.BuildInfo, f facts, duckdbSource, dir string) error {
 	return duckdbLicenses(libraries, duckdbSource, f["duckdb"], filepath.Join(dir, "duckdb"))
 }
 
-// modules are the folders of modules, by path@version.
+// modules returns the folders of modules, by path@version.
 func modules() (map[string]string, error) {
 	text, err := output("go", "list", "-m", "-json=Path,Version,Dir", "all")
 	if err != nil {

@@ -21,7 +21,7 @@ func tree(t *testing.T, names ...string) string {
 	return dir
 }
 
-// names are the files below a folder, ascending.
+// names returns the files below a folder, ascending.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	var all []string

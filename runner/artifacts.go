@@ -128,7 +128,7 @@ func (v *leaving) take(left task.Left) {
 	v.hold(sweep.Stderr, left.Stderr)
 }
 
-// limit is the maximum size, in B, of a file that is kept.
+// limit returns the maximum size, in B, of a file that is kept.
 func (v *leaving) limit() int64 {
 	if v.wanted != nil {
 		return v.wanted.Limit

@@ -59,7 +59,7 @@ primary: latency
 	}
 }
 
-// assembled is the run of the only point of a sweep, which printed something.
+// assembled returns the run of the only point of a sweep, which printed something.
 func assembled(s *sweep.Sweep, o task.Outcome, keep KeepFile) schema.Run {
 	a := assembler{sweep: s, sides: make([]side, 1), env: schema.Env{Facts: map[string]string{}, Missing: map[string]string{}}}
 	p := &s.Points[0]

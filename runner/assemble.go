@@ -68,8 +68,8 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	return run
 }
 
-// sampleWarnings are the warnings about the samples of the primary metric of a run. timerFloor is the smallest interval in ns that the timer of
-// the metric `latency` can measure; empty: it is not known. How another metric was measured is not known.
+// sampleWarnings returns the warnings about the samples of the primary metric of a run. timerFloor is the smallest interval in ns that the
+// timer of the metric `latency` can measure; empty: it is not known. How another metric was measured is not known.
 func sampleWarnings(run *schema.Run, timerFloor string) []string {
 	m := run.Metric(run.Primary)
 	switch {
@@ -115,7 +115,7 @@ func (a *assembler) rulesOf(p *sweep.Point) map[string]string {
 	return rules
 }
 
-// runEnv is the environment of the session, with the facts of this run added.
+// runEnv returns the environment of the session, with the facts of this run added.
 func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Env {
 	env := a.env
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
@@ -157,7 +157,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	return env
 }
 
-// inUTF8 is what a store takes of facts, some of which are names of files and need not be UTF-8.
+// inUTF8 returns what a store takes of facts, some of which are names of files and need not be UTF-8.
 func inUTF8(facts map[string]string) map[string]string {
 	for name, text := range facts {
 		if utf8.ValidString(name) && utf8.ValidString(text) {

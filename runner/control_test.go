@@ -73,7 +73,7 @@ func TestControlFactsOfSides(t *testing.T) {
 	valuetest.DeepEqual(t, facts(k.runs), want)
 }
 
-// plan is what a session would do.
+// plan returns what a session would do.
 func (k *shelf) plan(t *testing.T, text string) string {
 	t.Helper()
 	p := k.bench(t, parse(t, text), 0, func(o *Options) { o.DryRun = true }).Plan
@@ -117,7 +117,7 @@ func TestControlsResume(t *testing.T) {
 	check(controlSweep, "anew, 0 done, 1 1 2 2")
 }
 
-// remaining are the kernels that two repeats have beyond these runs.
+// remaining returns the kernels that two repeats have beyond these runs.
 func remaining(runs []schema.Run) string {
 	left := []string{"branch-v1", "branch-v1", "integer-v1", "integer-v1", "memory-v1", "memory-v1"}
 	for _, r := range runs {

@@ -185,7 +185,7 @@ func leftOut(run *schema.Run, metric string) string {
 	return ""
 }
 
-// iterationsOf is how many iterations have a latency.
+// iterationsOf returns how many iterations have a latency.
 func iterationsOf(run *schema.Run) int {
 	m := run.Metric(schema.PrimaryMetric)
 	if m == nil || m.Level != schema.LevelIteration {
@@ -340,7 +340,7 @@ func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Erro
 	o.Metrics = append(o.Metrics, m)
 }
 
-// sizeOf is the number of values in an output of a shape.
+// sizeOf returns the number of values in an output of a shape.
 func sizeOf(shape string) int {
 	var dimensions []int
 	if json.Unmarshal([]byte(shape), &dimensions) != nil {
@@ -407,7 +407,7 @@ func outputsIn(kept task.Kept, p *sweep.Point) []processOutput {
 	return found
 }
 
-// formatOf is the format of the output of a point.
+// formatOf returns the format of the output of a point.
 func formatOf(p *sweep.Point) string {
 	if p.Output == nil {
 		return "npy"

@@ -56,7 +56,7 @@ func (l *limits) noteMeasured(sub subject, run *schema.Run) {
 	}
 }
 
-// afterFailure is the outcome of a profiler pass of a point that was not measured: it would end in the same way, and a benchmark that
+// afterFailure returns the outcome of a profiler pass of a point that was not measured: it would end in the same way, and a benchmark that
 // hangs would take its deadline once more. nil: it was measured, or not tried yet.
 func (l *limits) afterFailure(launch sweep.Launch) *task.Outcome {
 	run, known := l.unmeasured[subjectOf(launch)]
@@ -74,7 +74,7 @@ func (l *limits) afterFailure(launch sweep.Launch) *task.Outcome {
 // late reports that the suite has taken too long.
 func (l *limits) late() bool { return l.now().Sub(l.first) > l.timeout }
 
-// whileLate is the outcome of a launch after the suite's time is over; nil: there is time left.
+// whileLate returns the outcome of a launch after the suite's time is over; nil: there is time left.
 func (l *limits) whileLate() *task.Outcome {
 	if !l.late() {
 		return nil
@@ -86,7 +86,7 @@ func (l *limits) whileLate() *task.Outcome {
 	}
 }
 
-// afterOOM is the outcome of a launch that would run out of memory; nil: that is not expected.
+// afterOOM returns the outcome of a launch that would run out of memory; nil: that is not expected.
 func (l *limits) afterOOM(sub subject) *task.Outcome {
 	smaller := l.oom.smaller(sub)
 	if smaller == nil || l.larger {

@@ -108,7 +108,7 @@ func (r *launcher) extractSome(ctx context.Context, rules []output.ExtractRule, 
 	return found, began, err
 }
 
-// jobOf is the job that reads the metrics of a run.
+// jobOf returns the job that reads the metrics of a run.
 func jobOf(rules []output.ExtractRule, kept task.Kept) output.ExtractJob {
 	job := output.ExtractJob{Rules: rules, Processes: kept.Processes}
 	for _, o := range kept.Outputs {
@@ -210,7 +210,7 @@ func (r *launcher) resultsIn(ctx context.Context, rule *output.ExtractRule, p *s
 	return runs, false, nil
 }
 
-// outputOf is the output of a name of the only process.
+// outputOf returns the output of a name of the only process.
 func outputOf(kept task.Kept, name string) task.KeptOutput {
 	i := slices.IndexFunc(kept.Outputs, func(o task.KeptOutput) bool { return o.Name == name })
 	if i < 0 {
@@ -352,7 +352,7 @@ func (l levels) note(point string, run *schema.Run) {
 	}
 }
 
-// of is the level for a launch of a point; empty: its worker decides.
+// of returns the level for a launch of a point; empty: its worker decides.
 func (l levels) of(p *sweep.Point) schema.Level {
 	if p.IterationsPerSample > 0 {
 		return ""

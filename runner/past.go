@@ -126,7 +126,7 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 	return run, differences(identityOf(run), p.identity(l), p.printed)
 }
 
-// seed is the seed of the order of the sessions, or another one if they have none.
+// seed returns the seed of the order of the sessions, or another one if they have none.
 func (p *past) seed(otherwise uint64) uint64 {
 	for _, run := range p.index {
 		if seed, err := strconv.ParseUint(run.Env.Facts[factOrderSeed], 10, 64); err == nil {
@@ -205,7 +205,7 @@ func changedFiles(from, to map[string]string, printed map[string]bool) (files []
 	return files, true
 }
 
-// treeOf is the state of each file of a working tree that differs from its commit, by path; known is false if that was not stored.
+// treeOf returns the state of each file of a working tree that differs from its commit, by path; known is false if that was not stored.
 func treeOf(identity map[string]string) (states map[string]string, known bool) {
 	text := identity[prepare.FactTreeChanged]
 	states = map[string]string{}

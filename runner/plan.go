@@ -251,7 +251,7 @@ func (p *Plan) left() (measured, passes []sweep.Launch) {
 	return measured, passes
 }
 
-// order is how the sweep orders its launches.
+// order returns how the sweep orders its launches.
 func (s *session) order() sweep.LaunchOptions {
 	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: s.assembler.orderSeed}
 }
@@ -384,7 +384,7 @@ type pace struct {
 	left  int
 }
 
-// mean is the mean duration; 0 before the first one.
+// mean returns the mean duration; 0 before the first one.
 func (p *pace) mean() time.Duration {
 	if p.count == 0 {
 		return 0
@@ -408,7 +408,7 @@ func newEstimate(plan Plan) *estimate {
 	return e
 }
 
-// at is the pace of a point, made where there is none.
+// at returns the pace of a point, made where there is none.
 func (e *estimate) at(s subject) *pace {
 	p, ok := e.points[s]
 	if !ok {
@@ -465,7 +465,7 @@ func (e *estimate) learn(plan Plan, earlier []schema.Run, target func(subject) *
 	}
 }
 
-// remaining is 0 if nothing was measured.
+// remaining returns 0 if nothing was measured.
 func (e *estimate) remaining() time.Duration {
 	if e.count == 0 {
 		return 0

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// launchesOf are two repeats of two points.
+// launchesOf returns two repeats of two points.
 func launchesOf(t *testing.T) (*sweep.Sweep, []sweep.Launch) {
 	t.Helper()
 	s := valuetest.Must(sweep.Read("x.yaml", strings.NewReader("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{}))
@@ -22,7 +22,7 @@ func launchesOf(t *testing.T) (*sweep.Sweep, []sweep.Launch) {
 
 var here = map[string]string{"machine": "lab3", "git_commit": "abc"}
 
-// doneRun is a run that an earlier session has of a launch.
+// doneRun returns a run that an earlier session has of a launch.
 func doneRun(l sweep.Launch, session string, edit func(*schema.Run)) schema.Run {
 	r := schema.Run{
 		SessionID: session, PointID: l.Point.PointID, RepeatIndex: new(int64(l.Repeat)), Status: schema.StatusOK,
@@ -35,7 +35,7 @@ func doneRun(l sweep.Launch, session string, edit func(*schema.Run)) schema.Run 
 	return r
 }
 
-// reasons are why launches run, in order; a launch that is done has none.
+// reasons returns why launches run, in order; a launch that is done has none.
 func reasons(p Plan) string {
 	var all []string
 	for _, l := range p.Launches {
@@ -48,7 +48,7 @@ func reasons(p Plan) string {
 	return strings.Join(all, "; ")
 }
 
-// planned is the plan of launches, all of which have the identity of doneRun.
+// planned returns the plan of launches, all of which have the identity of doneRun.
 func planned(launches []sweep.Launch, done []schema.Run, r rules) Plan {
 	identity := identityOf(new(doneRun(launches[0], "", nil)))
 	r.identity, r.points = func(sweep.Launch) map[string]string { return identity }, "these"

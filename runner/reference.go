@@ -162,7 +162,7 @@ func (r *launcher) expectedFile(l sweep.Launch) computed {
 	return known
 }
 
-// seedOfOutput is the seed that selects the compared values of a large output.
+// seedOfOutput returns the seed that selects the compared values of a large output.
 func seedOfOutput(p *sweep.Point) uint64 {
 	if p.Seed == nil {
 		return 0

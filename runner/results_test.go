@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// aTool is the run of a tool's output, with a point of its own.
+// aTool returns the run of a tool's output, with a point of its own.
 func aTool() schema.Run {
 	run := schema.Run{
 		Benchmark: "tool/x", Backend: "CUDA", BatchSize: new(int64(8)), Params: map[string]string{"threads": "2"}, Status: schema.StatusOK,

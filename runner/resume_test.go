@@ -27,7 +27,7 @@ type shelf struct {
 	events []Event      // of the last session
 }
 
-// bench is a session that is interrupted after so many runs; 0: it is not. edit changes what it is asked.
+// bench returns a session that is interrupted after so many runs; 0: it is not. edit changes what it is asked.
 func (k *shelf) bench(t *testing.T, s *sweep.Sweep, after int, edit func(*Options)) Result {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -18,7 +18,7 @@ type agenda struct {
 	compared  []schema.Run          // the runs so far, if the number of repeats depends on their comparison (--until-conclusive)
 }
 
-// newAgenda is the agenda of a session that continues no other.
+// newAgenda returns the agenda of a session that continues no other.
 func newAgenda(s *sweep.Sweep) agenda {
 	return agenda{past: &past{}, repeat: s.FirstRound(), locations: map[subject][]float64{}}
 }
@@ -71,7 +71,7 @@ func (s *session) notePrecision(ctx context.Context) {
 	s.result.Precision = &precision
 }
 
-// locatedRuns is the maximum number of runs with a location of a point, over the sides.
+// locatedRuns returns the maximum number of runs with a location of a point, over the sides.
 func (s *session) locatedRuns(p *sweep.Point) (most int) {
 	for i := range s.assembler.sides {
 		most = max(most, len(s.agenda.locations[subject{Point: p, Side: i}]))
@@ -137,7 +137,7 @@ type Look struct {
 	Inconclusive    map[string]string // points whose comparison is inconclusive, by id, with the reason
 }
 
-// Conclusive is the number of points with a conclusive comparison.
+// Conclusive returns the number of points with a conclusive comparison.
 func (l *Look) Conclusive() int { return l.Points - len(l.Inconclusive) }
 
 // notRun is the reason why a point is open that was not run on each side, because the session ended before.
@@ -186,7 +186,7 @@ func (s *session) launchUntilConclusive(ctx context.Context) error {
 	return nil
 }
 
-// openRound is the next round for the open points. Other points of their blocks do not run again.
+// openRound returns the next round for the open points. Other points of their blocks do not run again.
 func (s *session) openRound(open map[string]string) []sweep.Launch {
 	isOpen := func(p *sweep.Point) bool { _, ok := open[p.PointID]; return ok }
 	var round []sweep.Launch

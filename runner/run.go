@@ -153,7 +153,7 @@ func skipped(status schema.Status) bool {
 	return status == schema.StatusSkipped || status == schema.StatusUnsupported
 }
 
-// Measured is the number of runs that measured something, including those of earlier sessions that this one continues.
+// Measured returns the number of runs that measured something, including those of earlier sessions that this one continues.
 func (r Result) Measured() int {
 	n := r.measured
 	for _, p := range r.Plan.Launches {
@@ -167,7 +167,7 @@ func (r Result) Measured() int {
 // AllSkipped reports whether all kept runs were skipped, but for passes of profilers.
 func (r Result) AllSkipped() bool { return r.tried == 0 }
 
-// Runs is the number of runs that were kept.
+// Runs returns the number of runs that were kept.
 func (r Result) Runs() int {
 	n := 0
 	for _, count := range r.Statuses {
@@ -176,7 +176,7 @@ func (r Result) Runs() int {
 	return n
 }
 
-// Failed is the number of kept runs that a user has to look at.
+// Failed returns the number of kept runs that a user has to look at.
 func (r Result) Failed() int {
 	n := 0
 	for status, count := range r.Statuses {
@@ -187,7 +187,7 @@ func (r Result) Failed() int {
 	return n
 }
 
-// FailedBefore is the number of runs that a user has to look at, among those of earlier sessions that this one continues.
+// FailedBefore returns the number of runs that a user has to look at, among those of earlier sessions that this one continues.
 func (r Result) FailedBefore() int {
 	n := 0
 	for _, p := range r.Plan.Launches {
@@ -366,7 +366,7 @@ func hideFlags(flags string, m probe.Mask) string {
 	return canonical(given)
 }
 
-// canonical is the JSON of what was read from JSON, which always has one.
+// canonical returns the JSON of what was read from JSON, which always has one.
 func canonical(value any) string {
 	text, err := schema.CanonicalJSON(value)
 	if err != nil {

@@ -250,7 +250,7 @@ func TestStoredHasEveryFact(t *testing.T) {
 	}
 }
 
-// factsInCode are the names of facts in the code that launches runs and in the workers, and in what it shares with readers.
+// factsInCode returns the names of facts in the code that launches runs and in the workers, and in what it shares with readers.
 func factsInCode(t *testing.T) (names []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "task/*.go", "prepare/*.go", "sweep/*.go", "python/*.py", "../schema/facts.go"} {

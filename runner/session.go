@@ -79,7 +79,7 @@ func (s *session) run(ctx context.Context) error {
 	return s.launchAll(ctx, passes)
 }
 
-// settingsFiles are the files with settings: what they say is compared setting by setting. A program that reads one names it.
+// settingsFiles returns the files with settings: what they say is compared setting by setting. A program that reads one names it.
 func (s *session) settingsFiles() []string {
 	if s.options.Sweep == "" {
 		return s.options.Settings
@@ -199,7 +199,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 	return run, results, nil
 }
 
-// refusal is the outcome of a launch that does not happen; nil: it happens.
+// refusal returns the outcome of a launch that does not happen; nil: it happens.
 func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if skip := l.Point.Skip; skip != nil {
 		if skip.Unsupported {

@@ -51,7 +51,7 @@ type use struct {
 	allocations uint64
 }
 
-// useSoFar is what this process has used since it began.
+// useSoFar returns what this process has used since it began.
 func useSoFar(tb testing.TB) use {
 	var usage syscall.Rusage
 	valuetest.OK(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

@@ -35,7 +35,7 @@ func TestProtocolHasEveryWord(t *testing.T) {
 	}
 }
 
-// goWords are the texts of the constants Warn..., Kind... and kind..., and what is given to refuse as a kind.
+// goWords returns the texts of the constants Warn..., Kind... and kind..., and what is given to refuse as a kind.
 func goWords(t *testing.T) (words []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.go", "*/*.go", "../schema/stat/*.go"} {
@@ -55,7 +55,7 @@ func goWords(t *testing.T) (words []string) {
 
 var wordName = regexp.MustCompile(`^(Warn|[Kk]ind)[A-Z]`)
 
-// wordsOf are the words that a declaration or a call has itself.
+// wordsOf returns the words that a declaration or a call has itself.
 func wordsOf(n ast.Node) (words []string) {
 	var from []ast.Expr
 	switch n := n.(type) {
@@ -80,7 +80,7 @@ func wordsOf(n ast.Node) (words []string) {
 // pythonWord finds what is given to an exception, and what a function makes the kind of one: the attribute of a class is none.
 var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|Skipped|warning)\("(\w+)"[,)]| {8}kind(?:, message)? = "(\w+)"|return "(\w+)", one_line`)
 
-// pythonWords are what a Python worker gives as a kind or as a warning.
+// pythonWords returns what a Python worker gives as a kind or as a warning.
 func pythonWords(t *testing.T) (words []string) {
 	t.Helper()
 	for _, name := range valuetest.Must(filepath.Glob("python/*.py")) {

@@ -16,7 +16,7 @@ const MissingArtifact = "artifact."
 // artifactSuffix is the ending of an artifact that is stored as a zstd frame.
 const artifactSuffix = ".zst"
 
-// ArtifactPath is the path in a store of an artifact that is stored as a zstd frame. sha256 is Artifact.SHA256: the
+// ArtifactPath returns the path in a store of an artifact that is stored as a zstd frame. sha256 is Artifact.SHA256: the
 // SHA-256 of the frame, in hex. The path is empty if sha256 is not such a hash.
 func ArtifactPath(sha256 string) string {
 	if !IsHash(sha256) {

@@ -37,7 +37,7 @@ type Column struct {
 // UnitOfRow is the Unit of columns whose unit is in the column unit of the same row.
 const UnitOfRow = "of the row"
 
-// SQLType is the column's DuckDB type.
+// SQLType returns the column's DuckDB type.
 func (c *Column) SQLType() string { return duckTypes.Of(c) }
 
 // SQLTypes are the names of the types of columns in a dialect of SQL.
@@ -50,7 +50,7 @@ var duckTypes = SQLTypes{
 	"VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "%s[]", "MAP(%s, %s)", "STRUCT(%s)", `"%s" %s`,
 }
 
-// Of is the type of a column.
+// Of returns the type of a column.
 func (s *SQLTypes) Of(c *Column) string {
 	switch c.Kind {
 	case KindInt:
@@ -92,7 +92,7 @@ func (t *Table) Column(name string) (*Column, bool) {
 	return nil, false
 }
 
-// Place is the index of a top-level column in the rows of the table, or -1 if there is no column of that name.
+// Place returns the index of a top-level column in the rows of the table, or -1 if there is no column of that name.
 func (t *Table) Place(name string) int {
 	return slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == name })
 }
@@ -139,7 +139,7 @@ const (
 	nestedElementID = 99_999 // the list's element: this plus the base
 )
 
-// LiveColumns are the columns of a live file: those of runs, then `samples` and `ops`, which are lists of structs with
+// LiveColumns returns the columns of a live file: those of runs, then `samples` and `ops`, which are lists of structs with
 // the columns of those tables without run_id.
 func LiveColumns() []*Column {
 	columns := append([]*Column{}, Runs.Columns...)

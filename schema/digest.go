@@ -23,7 +23,7 @@ const (
 	digestOps     = 3
 )
 
-// DigestOf is the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md defines it. Derived values
+// DigestOf returns the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md defines it. Derived values
 // are left out, so a better summary in a later version does not change the digest of an old run. The order of metrics and
 // ops in the run does not matter.
 func DigestOf(r *Run) string { return new(Digester).Of(r) }
@@ -55,7 +55,7 @@ func pointers[T any](list []T) iter.Seq[*T] {
 	}
 }
 
-// DigestOfRows is the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
+// DigestOfRows returns the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
 // of samples and ops may be in any order.
 func DigestOfRows(run []any, samples, ops [][]any) string {
 	var d Digester

@@ -42,7 +42,7 @@ func (d Dir) Stat(name string) (fs.FileInfo, error) {
 	return os.Lstat(where)
 }
 
-// DirPath is the path of a directory, for programs that open it themselves. The error wraps fs.ErrNotExist, or ErrDamaged
+// DirPath returns the path of a directory, for programs that open it themselves. The error wraps fs.ErrNotExist, or ErrDamaged
 // if it is not a directory.
 func (d Dir) DirPath(name string) (string, error) {
 	where, err := d.path("open", name)
@@ -56,7 +56,7 @@ func (d Dir) DirPath(name string) (string, error) {
 	return where, checkPlain(name, info.Mode(), true)
 }
 
-// PathToChange is the path of something that is to be created, replaced or removed. The error wraps ErrDamaged unless all
+// PathToChange returns the path of something that is to be created, replaced or removed. The error wraps ErrDamaged unless all
 // its parents are directories of the store.
 func (d Dir) PathToChange(name string) (string, error) { return d.path("write", name) }
 
@@ -161,7 +161,7 @@ func checkPlain(name string, mode fs.FileMode, dir bool) error {
 	return notPlain(name, mode, dir)
 }
 
-// notPlain is the error for a name that is not what a store has there.
+// notPlain returns the error for a name that is not what a store has there.
 func notPlain(name string, mode fs.FileMode, dir bool) error {
 	wanted := "a file"
 	if dir {

@@ -72,7 +72,7 @@ const FailedRequestsWarning = `^[0-9]+ (of [0-9]+ )?requests? failed$`
 
 var failedRequests = regexp.MustCompile(FailedRequestsWarning)
 
-// RequestsFailed is the warning for a run in which more requests failed than are allowed. all is 0 if it is not known.
+// RequestsFailed returns the warning for a run in which more requests failed than are allowed. all is 0 if it is not known.
 func RequestsFailed(failed, all int64) string {
 	switch {
 	case all > 0:

@@ -28,7 +28,7 @@ type sizedStore struct {
 	sizes []FolderSize
 }
 
-// sizedDay is a day of a month of that store. All of them are over.
+// sizedDay returns a day of a month of that store. All of them are over.
 func sizedDay(n, month int) time.Time { return day(n).AddDate(-4, month, 0) }
 
 // newSizedStore skips the test where the times of folders do not show changes.
@@ -56,7 +56,7 @@ func newSizedStore(t *testing.T) *sizedStore {
 	return s
 }
 
-// stable are the sizes of stable folders, and the number of files that no file of sizes counts.
+// stable returns the sizes of stable folders, and the number of files that no file of sizes counts.
 func (s *sizedStore) stable(now time.Time) ([]FolderSize, int) {
 	s.t.Helper()
 	sizes, fresh, err := StableSizes(Dir(s.dir), now)
@@ -66,7 +66,7 @@ func (s *sizedStore) stable(now time.Time) ([]FolderSize, int) {
 	return sizes, fresh
 }
 
-// folder is the folder of a month of runs.
+// folder returns the folder of a month of runs.
 func (s *sizedStore) folder(month int) string {
 	return path.Join(RunsDir, MonthOf(sizedDay(1, month)))
 }
@@ -85,7 +85,7 @@ func (s *sizedStore) add(at time.Time) {
 	s.write(NewSealedFile(NewClaim(at, []ULID{run}), []ULID{run}).Path(RunsDir), bytes.Repeat([]byte("x"), 10))
 }
 
-// known are the bytes of the folders of runs whose sizes are known, by month.
+// known returns the bytes of the folders of runs whose sizes are known, by month.
 func (s *sizedStore) known() map[int]int64 {
 	s.t.Helper()
 	bytes, of := map[int]int64{}, KnownSizes(Dir(s.dir))
@@ -216,7 +216,7 @@ func TestStableSizes(t *testing.T) {
 	}
 }
 
-// hugeSizes are signed lines with numbers that do not fit.
+// hugeSizes returns signed lines with numbers that do not fit.
 func hugeSizes() (lines [][]byte) {
 	for _, size := range []string{`"files":1,"bytes":9223372036854775807`, `"files":9223372036854775807,"bytes":1`, `"files":-1,"bytes":1`, `"files":1,"bytes":-1`} {
 		lines = append(lines, must(SignJSON(json.RawMessage(fmt.Sprintf(`{"folders":[],"sizes":[{"folder":"runs/2026-08","inode":"1","changed":1,"modified":1,%s}]}`, size)))))

@@ -51,7 +51,7 @@ var errFooter = fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
 // errEnough ends the reading of a footer early.
 var errEnough = errors.New("the rest is not needed")
 
-// ReadFooterRows is a faster ReadFooter for only the format and the number of rows: it decodes neither columns nor row
+// ReadFooterRows returns a faster ReadFooter for only the format and the number of rows: it decodes neither columns nor row
 // groups.
 func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, err error) {
 	f, err := readFooterTo(file, size, func(f *Footer, r *compactReader, id int64, _ byte) (err error) {
@@ -63,8 +63,8 @@ func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, er
 	return f.Format, f.Rows, err
 }
 
-// ReadLiveFooter is a faster ReadFooter for a live file: it decodes no column. The error wraps ErrDamaged too if CheckLiveGroup refuses a row
-// group.
+// ReadLiveFooter returns a faster ReadFooter for a live file: it decodes no column. The error wraps ErrDamaged too if CheckLiveGroup
+// refuses a row group.
 func ReadLiveFooter(file io.ReaderAt, size int64) (Footer, error) {
 	f, err := readFooterTo(file, size, func(f *Footer, r *compactReader, id int64, kind byte) (err error) {
 		if id == 3 {
@@ -130,7 +130,7 @@ func CheckRunsGroup(bytes, rows int64) error {
 	return fmt.Errorf("%w: the columns of %d runs take %d bytes when they are unpacked, and may take %d", ErrDamaged, rows, bytes, limit)
 }
 
-// footerFormat is the format in the metadata at the end of a file, or empty if there is none.
+// footerFormat returns the format in the metadata at the end of a file, or empty if there is none.
 func footerFormat(end []byte) string {
 	at := bytes.LastIndex(end, []byte(fileFormatSlot)) + len(fileFormatSlot)
 	if at < len(fileFormatSlot) || at == len(end) || at+1+int(end[at]) > len(end) {
@@ -429,8 +429,8 @@ func (r *compactReader) skipList() error {
 	return nil
 }
 
-// NarrowFooter is the metadata of a Parquet file, without its length, as if the file had no other columns than those with the wanted field
-// ids. Their places in the file are the same. Decoding it takes much less time than decoding all. The error wraps ErrDamaged.
+// NarrowFooter returns the metadata of a Parquet file, without its length, as if the file had no other columns than those with the wanted
+// field ids. Their places in the file are the same. Decoding it takes much less time than decoding all. The error wraps ErrDamaged.
 func NarrowFooter(footer []byte, wanted func(field int64) bool) ([]byte, error) {
 	n := narrower{compactReader: compactReader{left: footer}, wanted: wanted}
 	if err := n.file(); err != nil {

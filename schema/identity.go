@@ -52,7 +52,7 @@ func CanonicalAlias(name string) string {
 	return name
 }
 
-// AxisSpellings are the names of an axis: its own, then its aliases in alphabetical order.
+// AxisSpellings returns the names of an axis: its own, then its aliases in alphabetical order.
 func AxisSpellings(column string) []string {
 	names := []string{column}
 	for _, alias := range slices.Sorted(maps.Keys(axisAliases)) {

@@ -16,7 +16,7 @@ import (
 // day is noon of a day of November 2026, or of the months after it.
 func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC) }
 
-// newStoreFS is an empty store.
+// newStoreFS returns an empty store.
 func newStoreFS(t *testing.T) fstest.MapFS {
 	t.Helper()
 	header := valuetest.Must(Header{Format, NewULID(day(1)).String(), day(1)}.Encode())

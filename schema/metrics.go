@@ -11,7 +11,7 @@ const (
 	ScaleDifference Scale = "difference"
 )
 
-// ScaleOf is how two values of a metric are compared. Unknown metrics are compared by their ratio.
+// ScaleOf returns how two values of a metric are compared. Unknown metrics are compared by their ratio.
 func ScaleOf(metric string) Scale {
 	if k, ok := KindOfMetric(metric); ok {
 		return k.Scale
@@ -28,7 +28,7 @@ func (s Scale) InUnit(location float64) float64 {
 	return location
 }
 
-// Change is a difference of locations as a change for people: the ratio minus 1, or the difference in the unit. Infinite
+// Change returns a difference of locations as a change for people: the ratio minus 1, or the difference in the unit. Infinite
 // differences stay infinite.
 func (s Scale) Change(difference float64) float64 {
 	if s == ScaleRatio && !math.IsInf(difference, 0) {

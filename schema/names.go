@@ -49,7 +49,7 @@ type Claim struct {
 	Attempt int
 }
 
-// Path is the claim's path in the store.
+// Path returns the claim's path in the store.
 func (c Claim) Path() string {
 	return path.Join(ClaimsDir, c.ID.String()+"."+strconv.Itoa(c.Attempt))
 }
@@ -75,7 +75,7 @@ type LiveFile struct {
 	Run     ULID
 }
 
-// Path is the file's path in the store.
+// Path returns the file's path in the store.
 func (f LiveFile) Path() string {
 	zone := LiveDir
 	if f.Claim != nil {
@@ -118,7 +118,7 @@ type SealedFile struct {
 	Rows  int   // number of runs
 }
 
-// Name is the file's name without its directory: <id>-<first>-<last>-<rows>.parquet.
+// Name returns the file's name without its directory: <id>-<first>-<last>-<rows>.parquet.
 func (f SealedFile) Name() string { return string(f.appendName(make([]byte, 0, sealedNameRoom))) }
 
 // sealedNameRoom is enough for the name of most sealed files, with its directory.
@@ -136,10 +136,10 @@ func (f SealedFile) appendName(b []byte) []byte {
 // folder is later.
 const monthLayout = "2006-01"
 
-// MonthOf is the name of the folder for files whose id has that time.
+// MonthOf returns the name of the folder for files whose id has that time.
 func MonthOf(t time.Time) string { return t.UTC().Format(monthLayout) }
 
-// Path is the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
+// Path returns the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
 func (f SealedFile) Path(zone string) string {
 	b := append(append(make([]byte, 0, sealedNameRoom), zone...), '/')
 	b = f.ID.Time().AppendFormat(b, monthLayout)
@@ -191,7 +191,7 @@ func parseTime(text string) (int64, error) {
 	return ms, nil
 }
 
-// EventFile is the path of the file with an event.
+// EventFile returns the path of the file with an event.
 func EventFile(id ULID) string { return path.Join(EventsDir, id.String()+eventSuffix) }
 
 // ParseEventFile parses the last element of EventFile.
@@ -208,7 +208,7 @@ func parseNamed(name, prefix, suffix, what string) (ULID, error) {
 	return id, nil
 }
 
-// PackedEvents is the path of a file with copies of many events.
+// PackedEvents returns the path of a file with copies of many events.
 func PackedEvents(id ULID) string { return path.Join(PacksDir, packedPrefix+id.String()+packedSuffix) }
 
 // ParsePackedEvents parses the last element of PackedEvents.
@@ -216,7 +216,7 @@ func ParsePackedEvents(name string) (ULID, error) {
 	return parseNamed(name, packedPrefix, packedSuffix, "packed events")
 }
 
-// RunSetFile is the path of the run set of an event: see EncodeRunSet.
+// RunSetFile returns the path of the run set of an event: see EncodeRunSet.
 func RunSetFile(id ULID) string { return path.Join(PacksDir, runSetPrefix+id.String()+runSetSuffix) }
 
 // ParseRunSetFile parses the last element of RunSetFile.
@@ -224,7 +224,7 @@ func ParseRunSetFile(name string) (ULID, error) {
 	return parseNamed(name, runSetPrefix, runSetSuffix, "a run set")
 }
 
-// FolderSizesFile is the path of a file with the sizes of folders: see EncodeFolderSizes.
+// FolderSizesFile returns the path of a file with the sizes of folders: see EncodeFolderSizes.
 func FolderSizesFile(id ULID) string { return path.Join(PacksDir, sizesPrefix+id.String()+sizesSuffix) }
 
 // ParseFolderSizesFile parses the last element of FolderSizesFile.

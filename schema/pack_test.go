@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 )
 
-// packOf is what PackCovers looks at of a pack: its footer with the metadata, and the end of the file.
+// packOf returns what PackCovers looks at of a pack: its footer with the metadata, and the end of the file.
 func packOf(ids []ULID) []byte {
 	value := EncodeCovers(ids)
 	footer := append([]byte("rows that say "+packCoversSlot), packCoversSlot...)

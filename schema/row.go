@@ -31,7 +31,7 @@ func MetricRow(m *Metric) []any { return rowOf(MetricValues(m), len(sampleColumn
 // OpRow gives the values of an op in the order of Ops.Columns, without run_id.
 func OpRow(o *Op) []any { return rowOf(OpValues(o), len(opColumns)-1) }
 
-// RunOf is the inverse of RunRow: it gives the run of a row of runs, without metrics and ops. Derived values are left
+// RunOf returns the inverse of RunRow: it gives the run of a row of runs, without metrics and ops. Derived values are left
 // out: the digest and the summary, except the name of the primary metric.
 func RunOf(row []any) Run {
 	r, _ := StoredRunOf(row)
@@ -52,10 +52,10 @@ func StoredRunOf(row []any) (r Run, digest string) {
 	return r, stored.digest
 }
 
-// MetricOf is the inverse of MetricRow.
+// MetricOf returns the inverse of MetricRow.
 func MetricOf(row []any) (m Metric) { sampleColumns[1:].set(&m, row); return m }
 
-// OpOf is the inverse of OpRow.
+// OpOf returns the inverse of OpRow.
 func OpOf(row []any) (o Op) { opColumns[1:].set(&o, row); return o }
 
 func (all columns[T]) values(t *T) iter.Seq[any] {

@@ -97,7 +97,7 @@ func (s *Stages) Of(stage Stage) **int64 {
 	return nil
 }
 
-// Launch is the duration of all stages together, in ns, without the build, which several runs may share.
+// Launch returns the duration of all stages together, in ns, without the build, which several runs may share.
 func (s Stages) Launch() int64 {
 	var sum int64
 	for _, stage := range []*int64{s.Setup, s.Warmup, s.Measure, s.Validate, s.Teardown, s.Profile} {

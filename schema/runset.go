@@ -167,7 +167,7 @@ type RunSet struct {
 	blocks [][]ULID // those that were read
 }
 
-// NewRunSet is a set of ids, which it sorts.
+// NewRunSet returns a set of ids, which it sorts.
 func NewRunSet(ids []ULID) *RunSet {
 	ids = distinctIDs(ids)
 	s := &RunSet{count: len(ids)}
@@ -177,7 +177,7 @@ func NewRunSet(ids []ULID) *RunSet {
 	return s
 }
 
-// Len is the number of runs.
+// Len returns the number of runs.
 func (s *RunSet) Len() int { return s.count }
 
 // Between gives the ids of the set from first to last, both included, ascending.
@@ -237,7 +237,7 @@ func (s *RunSet) Among(ids []ULID) ([]ULID, error) {
 	return found, nil
 }
 
-// CountFrom is the number of ids that are not before first.
+// CountFrom returns the number of ids that are not before first.
 func (s *RunSet) CountFrom(first ULID) (int, error) {
 	i := s.blockAfter(first) - 1
 	if i < 0 {
@@ -250,12 +250,12 @@ func (s *RunSet) CountFrom(first ULID) (int, error) {
 	return s.count - i*runSetBlock - at, nil
 }
 
-// blockAfter is the index of the first block that begins after an id.
+// blockAfter returns the index of the first block that begins after an id.
 func (s *RunSet) blockAfter(id ULID) int {
 	return sort.Search(len(s.firsts), func(i int) bool { return s.firsts[i].Compare(id) > 0 })
 }
 
-// places are the numbers from one to before another.
+// places returns the numbers from one to before another.
 func places(from, to int) []int {
 	all := make([]int, max(to-from, 0))
 	for i := range all {

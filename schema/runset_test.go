@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// eventOfMany is an event of so many runs, in no order.
+// eventOfMany returns an event of so many runs, in no order.
 func eventOfMany(runs int) Event {
 	random := rand.New(rand.NewPCG(1, 2))
 	e := event(1, EventTag, "k", `a "runs":["x"] value`)

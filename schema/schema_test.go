@@ -154,7 +154,7 @@ func kindMatches(k Kind, value any) bool {
 	}
 }
 
-// fullRun is a run that has a value, different from its neighbours', in every field.
+// fullRun returns a run that has a value, different from its neighbours', in every field.
 func fullRun() Run {
 	at := time.Date(2026, 11, 21, 6, 45, 12, 345_678_000, time.UTC)
 	n := func(v int64) *int64 { return &v }

@@ -151,12 +151,12 @@ func newOpColumns() columns[Op] {
 	}
 }
 
-// idOfRun is the column of the run of a sample or an op, which has no field for it.
+// idOfRun returns the column of the run of a sample or an op, which has no field for it.
 func idOfRun[T any]() boundColumn[T] {
 	return boundColumn[T]{Column: &Column{Name: "run_id", Kind: KindString, Required: true, Doc: "id of the run"}}
 }
 
-// summaryColumns are the fields of a Summary, in order.
+// summaryColumns returns the fields of a Summary, in order.
 func summaryColumns[T any](of func(*T) *Summary) columns[T] {
 	number := func(name string, field func(*Summary) any, doc string) boundColumn[T] {
 		return column(name, func(t *T) any { return field(of(t)) }, doc)

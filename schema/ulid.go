@@ -107,7 +107,7 @@ func ParseULIDs(texts []string) ([]ULID, error) {
 	return ids, nil
 }
 
-// Time is the time in the identifier, in UTC.
+// Time returns the time in the identifier, in UTC.
 func (u ULID) Time() time.Time {
 	return time.UnixMilli(u.millis()).UTC()
 }
@@ -115,5 +115,5 @@ func (u ULID) Time() time.Time {
 // Compare orders ids by their times, and ids of the same time by their random bits. Their texts have the same order.
 func (u ULID) Compare(v ULID) int { return bytes.Compare(u[:], v[:]) }
 
-// millis is the time in the identifier, in Unix milliseconds.
+// millis returns the time in the identifier, in Unix milliseconds.
 func (u ULID) millis() int64 { return int64(binary.BigEndian.Uint64(u[:8]) >> 16) }

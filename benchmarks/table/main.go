@@ -57,7 +57,7 @@ func run(args []string) (rows []row, err error) {
 	return rows, nil
 }
 
-// run is the output of the benchmarks of a suite that match.
+// run returns the output of the benchmarks of a suite that match.
 func (s suite) run(pattern string) ([]byte, error) {
 	if s.bench != "" {
 		if matched, err := matches(pattern, s.bench); err != nil || !matched {

@@ -41,7 +41,7 @@ func (r row) verdict() string {
 	return ""
 }
 
-// rows are those of the results in the output of a suite.
+// rows returns those of the results in the output of a suite.
 func (s suite) rows(out io.Reader) ([]row, error) {
 	var all []row
 	results := benchfmt.NewReader(out, "go test")
@@ -66,12 +66,12 @@ func (s suite) rows(out io.Reader) ([]row, error) {
 // procs is the end of the name of a benchmark: how many processors it may use.
 var procs = regexp.MustCompile(`-\d+$`)
 
-// nameOf is the name of a benchmark in words.
+// nameOf returns the name of a benchmark in words.
 func nameOf(result *benchfmt.Result) string {
 	return strings.ReplaceAll(procs.ReplaceAllString(result.Name.String(), ""), "_", " ")
 }
 
-// of is what a result of a figure measures, with the name of the part of the benchmark.
+// of returns what a result of a figure measures, with the name of the part of the benchmark.
 func (f figure) of(result *benchfmt.Result) string {
 	if _, part, ok := strings.Cut(nameOf(result), "/"); ok {
 		return f.what + ": " + part
@@ -79,7 +79,7 @@ func (f figure) of(result *benchfmt.Result) string {
 	return f.what
 }
 
-// lineOf is the row of a line that a benchmark of this module reports.
+// lineOf returns the row of a line that a benchmark of this module reports.
 func lineOf(result *benchfmt.Result) row {
 	r := row{what: nameOf(result), against: result.GetConfig("against")}
 	for unit, into := range map[string]*float64{
@@ -104,7 +104,7 @@ func with(all []row, r row, ratio float64) []row {
 	return all
 }
 
-// markdown is the table.
+// markdown returns the table.
 func markdown(rows []row) string {
 	cells := [][]string{{"what", "against", "ratio", "from", "to", "CPU", "ms", "MB", "its MB", "goal", ""}}
 	for _, r := range rows {
@@ -136,7 +136,7 @@ func markdown(rows []row) string {
 	return text.String()
 }
 
-// number is a value of three digits, or nothing if it is unknown.
+// number returns a value of three digits, or nothing if it is unknown.
 func number(v float64) string {
 	if v == 0 {
 		return ""
@@ -144,7 +144,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// megabytes are those of a number of bytes, or nothing if it is unknown.
+// megabytes returns those of a number of bytes, or nothing if it is unknown.
 func megabytes(v float64) string {
 	if v == 0 {
 		return ""

@@ -63,7 +63,7 @@ func printed(t *testing.T, what, text string) {
 	}
 }
 
-// reproduceLines is the command that show prints for the last run, which may have several lines.
+// reproduceLines returns the command that show prints for the last run, which may have several lines.
 func reproduceLines(t *testing.T, dir string) string {
 	t.Helper()
 	show := programtest.Program(t, dir, "show", "last", "--format", "table")
@@ -81,7 +81,7 @@ func reproduceLines(t *testing.T, dir string) string {
 
 const identity = "SELECT point_id, env['runner.config_sha256'] FROM runs ORDER BY run_id DESC LIMIT 1"
 
-// argumentLists are lists that tools on the way of a command line may change, and random ones.
+// argumentLists returns lists that tools on the way of a command line may change, and random ones.
 func argumentLists(count int) [][]string {
 	pieces := []string{
 		"a", " ", "-", "--", "=", "{", "}", "{n}", "{{n}}", "$", "$HOME", "$(id)", "`id`", `\`, `\n`, `\351`, "'", `"`, "%", "%s", "!", "#", "~", "*", "?", "[", "&", "|", ";", "\t",

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// memory is a repository in which c2 makes a program take more memory than in c0, which no other load of the machine
+// memory returns a repository in which c2 makes a program take more memory than in c0, which no other load of the machine
 // changes, and c1 does not build. It gives the folder, where the working tree has changes that no commit has.
 func memory(t *testing.T) (dir string) {
 	t.Helper()

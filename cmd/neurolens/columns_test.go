@@ -69,7 +69,7 @@ func TestColumns(t *testing.T) {
 	valuetest.Equal(t, string(got), want, path, "is not what the fields say: write it anew with -update. Want")
 }
 
-// columnsSection is a heading, a sentence and a table of columns. Each is described, in a sentence without its end.
+// columnsSection returns a heading, a sentence and a table of columns. Each is described, in a sentence without its end.
 func columnsSection[Row any](t *testing.T, command, text string, fields []answer.Field[Row]) string {
 	t.Helper()
 	var b strings.Builder

@@ -43,7 +43,7 @@ var (
 	fileName = regexp.MustCompile(`^# ([\w./-]+\.(?:yaml|yml|py|json|txt|csv|sh))(?::|$)`)
 )
 
-// blocksOf are the blocks of code of a page. A comment above a block says why it is not run, `<!-- not run: REASON -->`, or what it
+// blocksOf returns the blocks of code of a page. A comment above a block says why it is not run, `<!-- not run: REASON -->`, or what it
 // needs beside the program, `<!-- needs: MODULE -->` of Python, or with which exit statuses commands may end, `<!-- exits 1 or 3: REASON -->`.
 func blocksOf(page string) (blocks []pageBlock, err error) {
 	lines := strings.Split(page, "\n")
@@ -93,7 +93,8 @@ func blocksOf(page string) (blocks []pageBlock, err error) {
 	return blocks, nil
 }
 
-// with is what comments above a block say after one more of them; b is nil before the first. A block that is not run has no other comment.
+// with returns what comments above a block say after one more of them; b is nil before the first. A block that is not run has no other
+// comment.
 func (b *pageBlock) with(comment string) (*pageBlock, error) {
 	found := marked.FindStringSubmatch(comment)
 	if found == nil {

@@ -130,7 +130,7 @@ func shell(t *testing.T, dir, script string) (string, error) {
 	return string(out), err
 }
 
-// pathOfInterpreter is the search path on which python3 is the interpreter of the tests.
+// pathOfInterpreter returns the search path on which python3 is the interpreter of the tests.
 func pathOfInterpreter() string {
 	if python := programtest.Interpreter(); filepath.IsAbs(python) {
 		return filepath.Dir(python) + ":" + os.Getenv("PATH")
@@ -157,7 +157,7 @@ func checkShown(t *testing.T, dir string, s shownCommand) {
 	}
 }
 
-// notPrinted are the lines of an output of a page that a command did not print.
+// notPrinted returns the lines of an output of a page that a command did not print.
 func notPrinted(shown, printed string) (missing []string) {
 	shapes := map[string]bool{}
 	for line := range strings.Lines(printed) {
@@ -213,7 +213,7 @@ store ./runs_store is whole: 96 runs in 102 files
 	}
 }
 
-// folderOf is a new folder in which the program can be called by its name, and which has the fixtures.
+// folderOf returns a new folder in which the program can be called by its name, and which has the fixtures.
 func folderOf(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -224,7 +224,7 @@ func folderOf(t *testing.T) string {
 	return dir
 }
 
-// storeOfReader is a store with two sessions of one sweep.
+// storeOfReader returns a store with two sessions of one sweep.
 func storeOfReader(t *testing.T) string {
 	t.Helper()
 	dir := folderOf(t)
@@ -236,7 +236,7 @@ func storeOfReader(t *testing.T) string {
 	return filepath.Join(dir, "runs_store")
 }
 
-// folderOfReader is a folder as the reader of a page may have one: a repository with a sweep, a Python file and a text. The files that
+// folderOfReader returns a folder as the reader of a page may have one: a repository with a sweep, a Python file and a text. The files that
 // the page itself makes are in the repository as well.
 func folderOfReader(t *testing.T, blocks []pageBlock) string {
 	t.Helper()
@@ -327,7 +327,7 @@ var (
 	chanceAxis = regexp.MustCompile(`\b(?:(?:bs|seq|dim)=# · |(?:BS|SEQ|PREC|dim)\b)`)
 )
 
-// shape is a line with # for its numbers, times and ids, with single spaces, and without what is a matter of luck: in which axes a
+// shape returns a line with # for its numbers, times and ids, with single spaces, and without what is a matter of luck: in which axes a
 // listing of the newest or slowest runs varies, the warnings, whether the medians contradict a change that is paired, and why points are inconclusive, as they are on a busy machine, where the
 // first of the next commands is to measure more.
 func shape(line string) string {

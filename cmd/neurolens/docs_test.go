@@ -49,7 +49,7 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// documentDir is a new directory in which the program is called neurolens and the fixtures of the repository are at hand.
+// documentDir returns a new directory in which the program is called neurolens and the fixtures of the repository are at hand.
 func documentDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestDocsPictures(t *testing.T) {
 	}
 }
 
-// rowsOfCSV are the rows of a table in fixtures, by the names of its columns.
+// rowsOfCSV returns the rows of a table in fixtures, by the names of its columns.
 func rowsOfCSV(t *testing.T, path ...string) (rows []map[string]string) {
 	t.Helper()
 	f := valuetest.Must(os.Open(filepath.Join(append([]string{programtest.Fixtures(t)}, path...)...)))
@@ -117,13 +117,13 @@ func rowsOfCSV(t *testing.T, path ...string) (rows []map[string]string) {
 	return rows
 }
 
-// drawnRun is a line of JSON of a run.
+// drawnRun returns a line of JSON of a run.
 func drawnRun(at time.Time, session, point string, samples ...string) string {
 	return fmt.Sprintf(`{%s, "session_id": %q, "started_at": %q, "samples": [{"metric": "latency", "unit": "ns", "better": "lower", "values": [%s]}]}`,
 		point, session, at.Format(time.RFC3339), strings.Join(samples, ", "))
 }
 
-// stableRuns are the runs of fixtures/aa/aa.csv, as one session.
+// stableRuns returns the runs of fixtures/aa/aa.csv, as one session.
 func stableRuns(t *testing.T) (lines []string) {
 	began := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for i, row := range rowsOfCSV(t, "aa", "aa.csv") {
@@ -133,7 +133,7 @@ func stableRuns(t *testing.T) (lines []string) {
 	return lines
 }
 
-// changedRuns are the runs of the quietest session of fixtures/aa/blocks.csv: programs before and after a change of known size.
+// changedRuns returns the runs of the quietest session of fixtures/aa/blocks.csv: programs before and after a change of known size.
 func changedRuns(t *testing.T) (lines []string) {
 	const quietest = "15"
 	began := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -150,7 +150,7 @@ func changedRuns(t *testing.T) (lines []string) {
 	return lines
 }
 
-// sessionsOfRuns are those of fixtures/pictures/sessions.csv: one program over sessions, which was changed once.
+// sessionsOfRuns returns those of fixtures/pictures/sessions.csv: one program over sessions, which was changed once.
 func sessionsOfRuns(t *testing.T) (lines []string) {
 	for _, row := range rowsOfCSV(t, "pictures", "sessions.csv") {
 		at := valuetest.Must(time.Parse(time.RFC3339, row["started_at"]))

@@ -82,13 +82,13 @@ var (
 	ownEnding  = regexp.MustCompile(`\.(go|md|mod)$`)
 )
 
-// blocks are the paragraphs of a document, and the rows and items of its tables and lists.
+// blocks returns the paragraphs of a document, and the rows and items of its tables and lists.
 func blocks(text string) []string {
 	text = fenced.ReplaceAllString(text, "")
 	return strings.Split(regexp.MustCompile(`\n\n|\n(\||\* |[0-9]+\. )`).ReplaceAllString(text, "\x00"), "\x00")
 }
 
-// wordsIn are what stands in backquotes.
+// wordsIn returns what stands in backquotes.
 func wordsIn(block string) (words []string) {
 	for _, m := range backquoted.FindAllStringSubmatch(fenced.ReplaceAllString(block, ""), -1) {
 		words = append(words, m[1])
@@ -125,7 +125,7 @@ func readCode(t *testing.T) sources {
 	return all
 }
 
-// packages are the packages of the module that are no tests alone.
+// packages returns the packages of the module that are no tests alone.
 func (s sources) packages() (all []string) {
 	for file := range s {
 		dir := path.Dir(file)

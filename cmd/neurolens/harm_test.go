@@ -22,8 +22,8 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// modular is a repository whose work is in the submodule lib, which has a submodule of its own; they are three commits, of which c2 takes
-// more memory. Its build does to its repository what builds do.
+// modular returns a repository whose work is in the submodule lib, which has a submodule of its own; they are three commits, of which c2
+// takes more memory. Its build does to its repository what builds do.
 func modular(t *testing.T) (dir string) {
 	t.Helper()
 	home := t.TempDir()
@@ -73,7 +73,7 @@ git worktree remove "$PWD-tree"
 	return dir
 }
 
-// everything is each file of a folder with the hash of its content, but for the store, and what git says of the repository there.
+// everything returns each file of a folder with the hash of its content, but for the store, and what git says of the repository there.
 func everything(t *testing.T, dir string) []string {
 	t.Helper()
 	all := []string{programtest.Git(t, dir, "--no-optional-locks", "status", "--porcelain=2"), programtest.Git(t, dir, "fsck", "--no-progress"), programtest.Git(t, dir, "worktree", "list")}

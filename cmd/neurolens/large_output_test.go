@@ -17,7 +17,7 @@ import (
 // for took, in KiB. A process counts the memory of the one that starts it as its own, and that of a test has no bound.
 const peakRole = "NEUROLENS_TEST_PEAK"
 
-// printPeak is the test binary in that role: it passes an interrupt on, and gives the exit code of the program.
+// printPeak returns the test binary in that role: it passes an interrupt on, and gives the exit code of the program.
 func printPeak(args []string) int {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), peakRole+"=", programtest.RoleVariable+"=1")

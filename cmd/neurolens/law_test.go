@@ -83,7 +83,7 @@ func atHome(name, pkg string) bool {
 	return true
 }
 
-// importsOf are the packages that a file of code imports.
+// importsOf returns the packages that a file of code imports.
 func importsOf(t *testing.T, path string) []string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)

@@ -111,7 +111,7 @@ cmp before during && cmp before after && echo same
 	valuetest.Equal(t, rows(t, dir, "SELECT status AS a, n_samples AS b FROM runs"), "[ok 8] [ok 8]", "the runs")
 }
 
-// onTerminal is what a terminal is sent by a sweep of two runs, the second of which is ended, and then the shell.
+// onTerminal returns what a terminal is sent by a sweep of two runs, the second of which is ended, and then the shell.
 func onTerminal(t *testing.T, end string) string {
 	t.Helper()
 	return typescript(t, t.TempDir(), map[string]string{
@@ -127,7 +127,7 @@ cmp before after && echo "code $code"
 	})
 }
 
-// typescript is what a terminal is sent while it runs the file "shell" in a directory with these files.
+// typescript returns what a terminal is sent while it runs the file "shell" in a directory with these files.
 func typescript(t *testing.T, dir string, files map[string]string) string {
 	t.Helper()
 	self := programtest.Binary(t)

@@ -86,7 +86,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// referenceSweeps is where the sweeps of five other harnesses lie, which are not in the repository: beside the samples.
+// referenceSweeps returns where the sweeps of five other harnesses lie, which are not in the repository: beside the samples.
 func referenceSweeps() string {
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {

@@ -179,8 +179,8 @@ func (p movingPage) runAll(t *testing.T, dir string, commands []string) {
 	}
 }
 
-// commandsIn are the commands of a page, in its order: those in code, but not in the first column of a table, where the other system's are,
-// and the lines of blocks of shell.
+// commandsIn returns the commands of a page, in its order: those in code, but not in the first column of a table, where the other system's
+// are, and the lines of blocks of shell.
 func commandsIn(text string) (commands []string) {
 	fence := ""
 	for line := range strings.Lines(text) {
@@ -207,7 +207,7 @@ func commandsIn(text string) (commands []string) {
 	return commands
 }
 
-// filesListed are the files of the table below the heading Files.
+// filesListed returns the files of the table below the heading Files.
 func filesListed(text string) (names []string) {
 	_, text, _ = strings.Cut(text, "\n## Files\n")
 	text, _, _ = strings.Cut(text, "\n## ")
@@ -272,7 +272,7 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// otherPages are the pages that are not below docs.
+// otherPages returns the pages that are not below docs.
 func otherPages(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "query/*.md", "query/judge/*.md", "runner/*.md", "schema/*.md", "fixtures/*/README.md"} {
@@ -317,7 +317,7 @@ func takes(t *testing.T, args []string) error {
 
 var shellWord = regexp.MustCompile(`(?:'[^']*'|"[^"]*"|[^\s'"])+`)
 
-// shellWords are the words of a line before a comment or a redirection, without their quotes.
+// shellWords returns the words of a line before a comment or a redirection, without their quotes.
 func shellWords(line string) (words []string) {
 	for _, word := range shellWord.FindAllString(line, -1) {
 		if strings.ContainsAny(word[:1], "#<>&;|") {
@@ -328,7 +328,7 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-// docsPages are the pages below docs, by their paths from the top level.
+// docsPages returns the pages below docs, by their paths from the top level.
 func docsPages(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {

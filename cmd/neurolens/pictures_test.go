@@ -24,7 +24,7 @@ type drawnMark struct {
 	series                 string
 }
 
-// drawnIn are the marks of an SVG, or of the pictures of a page.
+// drawnIn returns the marks of an SVG, or of the pictures of a page.
 func drawnIn(t *testing.T, text string) (all []drawnMark) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -89,7 +89,7 @@ func picturesStore(t *testing.T) string {
 	return dir
 }
 
-// printedRows are the rows of a query, or of another command with --format json.
+// printedRows returns the rows of a query, or of another command with --format json.
 func printedRows(t *testing.T, dir string, args ...string) (rows []map[string]any) {
 	t.Helper()
 	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, args...)), &rows))

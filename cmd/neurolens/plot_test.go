@@ -53,7 +53,7 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// hostileRuns are runs of two sessions, in every place of which the texts stand. Some fail, some have a warning.
+// hostileRuns returns runs of two sessions, in every place of which the texts stand. Some fail, some have a warning.
 func hostileRuns() (runs []schema.Run) {
 	began := time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 	for session := range 2 {
@@ -86,7 +86,7 @@ func hostileRuns() (runs []schema.Run) {
 	return runs
 }
 
-// hostileFigures are figures of every kind of these runs.
+// hostileFigures returns figures of every kind of these runs.
 func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	t.Helper()
 	ctx, dir := context.Background(), filepath.Join(t.TempDir(), "runs_store")
@@ -128,7 +128,7 @@ func hostileFigures(t *testing.T) map[string]*chart.Figure {
 	return all
 }
 
-// writtenAs is what plot writes of a figure.
+// writtenAs returns what plot writes of a figure.
 func writtenAs(t *testing.T, f *chart.Figure, way string) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// reading are the commands that read a store of made-up runs; dir is where they may write.
+// reading returns the commands that read a store of made-up runs; dir is where they may write.
 func reading(dir string) [][]string {
 	return [][]string{
 		{"ls"},

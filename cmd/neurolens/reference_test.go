@@ -24,7 +24,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// reference is the page of all commands and flags.
+// reference returns the page of all commands and flags.
 func reference(root *cobra.Command) string {
 	var b strings.Builder
 	b.WriteString("# Command reference\n\nEvery command and flag. `neurolens help COMMAND` has the same with examples. This page is written by a test from the commands themselves.\n\n" +

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// reproduceCommandOf is the command that show prints for a run.
+// reproduceCommandOf returns the command that show prints for a run.
 func reproduceCommandOf(t *testing.T, dir, id string) string {
 	t.Helper()
 	show := programtest.Program(t, dir, "show", id, "--format", "table", "--store", "runs_store")

@@ -79,7 +79,7 @@ func checkReceived(t *testing.T, file string, want map[string]string) {
 	}
 }
 
-// numbersUpTo is a list of as many numbers, from 0.
+// numbersUpTo returns a list of as many numbers, from 0.
 func numbersUpTo(n int) string {
 	words := make([]string, n)
 	for i := range words {

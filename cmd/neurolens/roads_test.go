@@ -77,7 +77,7 @@ func checkImports(t *testing.T, value string, point *sweep.Point) {
 	}
 }
 
-// imported is the only run of a text.
+// imported returns the only run of a text.
 func imported(t *testing.T, format foreign.Format, text string) schema.Run {
 	t.Helper()
 	in := valuetest.Must(foreign.FromReader(strings.NewReader(text), "roads", time.UTC))
@@ -87,7 +87,7 @@ func imported(t *testing.T, format foreign.Format, text string) schema.Run {
 	return runs[0]
 }
 
-// jsonValue is a JSON text: a number, a text, a truth value, or a list or map of them.
+// jsonValue returns a JSON text: a number, a text, a truth value, or a list or map of them.
 func jsonValue(random *rand.Rand, depth int) string {
 	switch kind := random.IntN(8); {
 	case kind < 2:
@@ -119,7 +119,7 @@ func jsonValue(random *rand.Rand, depth int) string {
 	}
 }
 
-// sweptPoint is the only point of a sweep of a value.
+// sweptPoint returns the only point of a sweep of a value.
 func sweptPoint(t *testing.T, value string, o sweep.Overrides) *sweep.Point {
 	t.Helper()
 	text := "suite: roads\nbenchmark: b\ncommand: [echo, \"{x}\"]\ngrid:\n  x: [" + value + "]\n"

@@ -80,7 +80,7 @@ func TestGoldenScreens(t *testing.T) {
 	}
 }
 
-// shownOn is what a command of the program shows on a terminal of so many columns, without its colours.
+// shownOn returns what a command of the program shows on a terminal of so many columns, without its colours.
 func shownOn(t *testing.T, dir string, columns int, command string) string {
 	t.Helper()
 	return ansi.Strip(recordedOn(t, dir, columns, command))
@@ -89,7 +89,7 @@ func shownOn(t *testing.T, dir string, columns int, command string) string {
 // recordedMachine is the name of the machine on recorded screens, whichever it is.
 const recordedMachine = "lab3"
 
-// recordedOn is what a command of the program writes to a terminal of so many columns, colours and all.
+// recordedOn returns what a command of the program writes to a terminal of so many columns, colours and all.
 func recordedOn(t *testing.T, dir string, columns int, command string) string {
 	t.Helper()
 	_, err := exec.LookPath("script")

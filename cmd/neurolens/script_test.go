@@ -83,7 +83,7 @@ func cmdSame(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// directoryState is a line for every file: mode, modification time, hash of the content.
+// directoryState returns a line for every file: mode, modification time, hash of the content.
 func directoryState(ts *testscript.TestScript, dir string) string {
 	var b strings.Builder
 	ts.Check(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

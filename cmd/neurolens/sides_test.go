@@ -369,7 +369,7 @@ func (c sidesCase) try(t *testing.T) {
 	valuetest.Equal(t, got, "[base 5] [head 15]", "exit", bench.Printed.String(), said)
 }
 
-// goCache is the folder in which go keeps compiled packages and programs.
+// goCache returns the folder in which go keeps compiled packages and programs.
 func goCache(t *testing.T) string {
 	t.Helper()
 	out := valuetest.Must(exec.Command("go", "env", "GOCACHE").Output())

@@ -86,7 +86,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 }
 
-// specialCommands are the commands that are run: all, or those that open most.
+// specialCommands returns the commands that are run: all, or those that open most.
 func specialCommands(t *testing.T, all bool) [][]string {
 	some := [][]string{{"ls"}, {"query", "SELECT count(*) FROM samples"}, {"store", "verify"}}
 	if !all {

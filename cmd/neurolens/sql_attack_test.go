@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// attacks are the lines of a file of testdata/sql, without comments; a part ends at an empty line.
+// attacks returns the lines of a file of testdata/sql, without comments; a part ends at an empty line.
 func attacks(t *testing.T, name string) (parts [][]string) {
 	t.Helper()
 	text := valuetest.Must(os.ReadFile(filepath.Join("testdata", "sql", name)))
@@ -61,7 +61,7 @@ func newPrison(t *testing.T) *prison {
 	return p
 }
 
-// state is a line for every file, TMPDIR's among them.
+// state returns a line for every file, TMPDIR's among them.
 func (p *prison) state(t *testing.T) string {
 	t.Helper()
 	var lines strings.Builder
@@ -198,7 +198,7 @@ func worked(pid int, ended <-chan struct{}) bool {
 	}
 }
 
-// descendants are the processes that one has started, and those that they have.
+// descendants returns the processes that one has started, and those that they have.
 func descendants(pid int) (all []int) {
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range files {

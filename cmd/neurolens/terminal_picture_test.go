@@ -102,7 +102,7 @@ func terminalSVG(lines []string) string {
 
 var colouring = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// spansOf is a line whose sequences of colour are elements.
+// spansOf returns a line whose sequences of colour are elements.
 func spansOf(line string) string {
 	var b strings.Builder
 	var class []string
@@ -137,7 +137,7 @@ func spansOf(line string) string {
 	return b.String()
 }
 
-// textOfSVG are the lines of text of a picture.
+// textOfSVG returns the lines of text of a picture.
 func textOfSVG(svg string) (lines []string) {
 	for _, m := range regexp.MustCompile(`<text [^>]*>(.*)</text>`).FindAllStringSubmatch(svg, -1) {
 		lines = append(lines, html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], "")))

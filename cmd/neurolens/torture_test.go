@@ -158,7 +158,7 @@ func (s *tortured) wait() {
 
 var reportedRun = regexp.MustCompile(`^ *\d+/\d+  ([0-9A-Z]{8})  .*  repeat \d+  (.*)$`)
 
-// acknowledged are the ids of the runs that the runner reported as kept.
+// acknowledged returns the ids of the runs that the runner reported as kept.
 func (s *tortured) acknowledged() []string {
 	var ids []string
 	lines := bufio.NewScanner(bytes.NewReader(s.stderr.Bytes()))

@@ -47,7 +47,7 @@ func TestTroubleshooting(t *testing.T) {
 	}
 }
 
-// troubledDir is a directory in which commands go wrong.
+// troubledDir returns a directory in which commands go wrong.
 func troubledDir(t *testing.T) string {
 	t.Helper()
 	dir := documentDir(t)
@@ -79,7 +79,7 @@ func troubledDir(t *testing.T) string {
 // names of sealed files and sessions, which differ every time.
 var changing = regexp.MustCompile(`[0-9A-Z]{26}-[0-9A-Z]{10}-[0-9A-Z]{10}-[0-9]+|\b20[0-9]{2}-[0-9]{2}\b`)
 
-// troubleOf is the error of a command on standard error, without the progress before it. Names that differ every time are an ellipsis.
+// troubleOf returns the error of a command on standard error, without the progress before it. Names that differ every time are an ellipsis.
 func troubleOf(t *testing.T, dir, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", strings.TrimSpace(command))

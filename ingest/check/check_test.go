@@ -37,7 +37,7 @@ func sealedStore(t *testing.T) (dir string, sealed schema.SealedFile) {
 	return dir, files[0]
 }
 
-// damagesOf are the files of a store in which Verify finds damage.
+// damagesOf returns the files of a store in which Verify finds damage.
 func damagesOf(t *testing.T, dir string) (paths []string, done Verified) {
 	t.Helper()
 	done = valuetest.Must(Verify(t.Context(), dir, func(f Finding) {

@@ -132,7 +132,7 @@ func sealedFrom(t testing.TB, dir string, store *ingest.Store, runs ...schema.Ru
 	return must(schema.List(schema.Dir(dir), schema.Scope{})).Sealed[0]
 }
 
-// liveFile is the only live file of a store that is in no claim.
+// liveFile returns the only live file of a store that is in no claim.
 func liveFile(dir string) schema.LiveFile {
 	return must(schema.List(schema.Dir(dir), schema.Scope{})).Live[0]
 }
@@ -233,7 +233,7 @@ func tableOf(zone string) *schema.Table {
 	return nil
 }
 
-// rowGroupsOf are the row groups of a file of a table, as its footer says.
+// rowGroupsOf returns the row groups of a file of a table, as its footer says.
 func rowGroupsOf(t testing.TB, content []byte, of *schema.Table) (groups []rowGroup) {
 	t.Helper()
 	rows := must(table.Open(bytes.NewReader(content), int64(len(content)), of)).Reader()
@@ -249,7 +249,7 @@ func rowGroupsOf(t testing.TB, content []byte, of *schema.Table) (groups []rowGr
 	return groups
 }
 
-// calledAlways is a name of a file that is the same whenever the test runs.
+// calledAlways returns a name of a file that is the same whenever the test runs.
 func calledAlways(s disk.StoreFile) string {
 	switch s.Kind {
 	case disk.KindOwner, disk.KindPlan:
@@ -305,7 +305,7 @@ type hit struct {
 	zone string // in which their rows may be gone; that of runs where they may be gone themselves
 }
 
-// hitAt is a file that is damaged from a byte on, or there alone.
+// hitAt returns a file that is damaged from a byte on, or there alone.
 func (d *damaging) hitAt(name string, at int, cut bool) hit {
 	s := disk.Classify(name)
 	h := hit{name: name, zone: s.Zone}
@@ -411,7 +411,7 @@ func fewer(rows, of string) bool {
 	return true
 }
 
-// answers are those of a store: of one that has the same files as another they are the same, but for when events were
+// answers returns those of a store: of one that has the same files as another they are the same, but for when events were
 // written that say what is lost. What was set aside nobody reads.
 func (d *damaging) answers(t testing.TB, f storetest.Memory) *answers {
 	t.Helper()

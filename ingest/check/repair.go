@@ -198,7 +198,7 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	return nil
 }
 
-// asideName is an unused name in quarantine/ for a file.
+// asideName returns an unused name in quarantine/ for a file.
 func (r *repairer) asideName(name string) (string, error) {
 	to := path.Join(disk.QuarantineDir, name)
 	for n := 1; ; n++ {
@@ -413,7 +413,7 @@ func (r *repairer) restoreEvent(pack string, line []byte) error {
 	return nil
 }
 
-// headerError is what is wrong with the header of a store. If a single changed byte makes it look like another format,
+// headerError returns what is wrong with the header of a store. If a single changed byte makes it look like another format,
 // that is damage too.
 func headerError(f fs.FS) error {
 	_, err := schema.ReadHeader(f)

@@ -22,7 +22,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// everyByte is the content of every file of a store, however it is called.
+// everyByte returns the content of every file of a store, however it is called.
 func everyByte(t testing.TB, dir string) []string {
 	t.Helper()
 	var all []string
@@ -407,7 +407,7 @@ func TestRepairHeader(t *testing.T) {
 	}
 }
 
-// repairedHeader is the header after a repair of a copy of a store that has another one, of which all else is as before.
+// repairedHeader returns the header after a repair of a copy of a store that has another one, of which all else is as before.
 func repairedHeader(t *testing.T, whole string, header []byte) []byte {
 	t.Helper()
 	dir := copied(t, whole)

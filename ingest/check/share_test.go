@@ -37,7 +37,7 @@ var (
 
 func must[T any](value T, err error) T { return valuetest.Must(value, err) }
 
-// open is how storetest opens a store, and makes one where there is none.
+// open returns how storetest opens a store, and makes one where there is none.
 func open(dir string) (storetest.Store, error) {
 	if err := ingest.Init(dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -67,7 +67,7 @@ func mustAppend(t testing.TB, s *ingest.Store, runs ...schema.Run) {
 	}
 }
 
-// findingsIn are what verify says of a store of these files.
+// findingsIn returns what verify says of a store of these files.
 func findingsIn(t testing.TB, f fs.FS) []check.Finding {
 	t.Helper()
 	var all []check.Finding

@@ -86,7 +86,7 @@ func asideText(files int) string {
 		counted(files, "file"))
 }
 
-// counted is a number with its noun.
+// counted returns a number with its noun.
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -242,7 +242,7 @@ func (v *verifier) checkClaims() error {
 	return nil
 }
 
-// orphanText is the problem of a file of samples or ops without runs.
+// orphanText returns the problem of a file of samples or ops without runs.
 func orphanText(f schema.SealedFile) string {
 	runs := fmt.Sprintf("%d runs", f.Rows)
 	if f.Rows == 1 {
@@ -777,7 +777,7 @@ func (v *verifier) earlier(before []foundRun, r foundRun) foundRun {
 	return before[max(at, 0)]
 }
 
-// sortOf is what matters to readers that find a run twice: whether the file is sealed, in a claim, or in a segment.
+// sortOf returns what matters to readers that find a run twice: whether the file is sealed, in a claim, or in a segment.
 func sortOf(s disk.StoreFile) string {
 	switch {
 	case s.Kind == disk.KindSealed:
@@ -788,7 +788,7 @@ func sortOf(s disk.StoreFile) string {
 	return schema.LiveDir
 }
 
-// duplicateFinding is the finding about runs that are in two files, a and b.
+// duplicateFinding returns the finding about runs that are in two files, a and b.
 func duplicateFinding(a, b string, equal bool, what string) Finding {
 	one, other := sortOf(disk.Classify(a)), sortOf(disk.Classify(b))
 	switch {

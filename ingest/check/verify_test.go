@@ -145,7 +145,7 @@ func TestVerifyForeign(t *testing.T) {
 	}
 }
 
-// liveAndSealed is a store with a live run and a sealed file.
+// liveAndSealed returns a store with a live run and a sealed file.
 func liveAndSealed(t *testing.T) (dir, live string, f schema.SealedFile) {
 	t.Helper()
 	store, dir := newStore(t)
@@ -206,7 +206,7 @@ func TestVerifyUnreadable(t *testing.T) {
 	}
 }
 
-// ofFormat is a file that says that it is of another format, with a hash that matches.
+// ofFormat returns a file that says that it is of another format, with a hash that matches.
 func ofFormat(t *testing.T, content []byte, digit byte) []byte {
 	t.Helper()
 	content = bytes.Clone(content)
@@ -437,7 +437,7 @@ func TestVerifyTwice(t *testing.T) {
 	}
 }
 
-// duplicateStore is a store with the sealed file of another under another id.
+// duplicateStore returns a store with the sealed file of another under another id.
 func duplicateStore(t *testing.T, of string) string {
 	t.Helper()
 	dir := copied(t, of)

@@ -43,7 +43,7 @@ func Recognize(formats []Format, head *Head) []*Format {
 	return found
 }
 
-// oneOf is the only one of the formats that recognise a file. The error says that there is none, or more than one.
+// oneOf returns the only one of the formats that recognise a file. The error says that there is none, or more than one.
 func oneOf(found []*Format, formats []Format, head *Head) (*Format, error) {
 	switch len(found) {
 	case 0:
@@ -174,7 +174,7 @@ func newHead(name string, start []byte, whole bool) *Head {
 // text".
 var jsonOpening = regexp.MustCompile(`(?m)^[ \t\r]*(?:(\{)[ \t\r]*(?:["}]|$)|(\[)[ \t\r]*(?:[\[{"\]]|$|(?:-?[0-9][-+.0-9eE]*|NaN|-?Infinity|true|false|null)[ \t\r]*(?:[,\]]|$)))`)
 
-// jsonStart is the offset of the first line that looks like the beginning of JSON; -1 if there is none.
+// jsonStart returns the offset of the first line that looks like the beginning of JSON; -1 if there is none.
 func jsonStart(text []byte) int {
 	at := jsonOpening.FindSubmatchIndex(text)
 	if at == nil {
@@ -245,7 +245,7 @@ func (h *Head) isLines() bool {
 // Matches reports whether the text matches a regular expression. ^ and $ match at line ends if it begins with (?m).
 func (h *Head) Matches(expression *regexp.Regexp) bool { return expression.Match(h.Bytes) }
 
-// FirstLine is the first line that is not empty, without its end.
+// FirstLine returns the first line that is not empty, without its end.
 func (h *Head) FirstLine() string {
 	for line := range bytes.Lines(h.Bytes) {
 		if text := strings.TrimSpace(string(line)); text != "" {

@@ -64,7 +64,7 @@ const (
 	wordedDate = `(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +)?(?:\d\d? ` + monthText + `|` + monthText + ` +\d\d?),?(?: +` + secondText + zoneText + `)? +\d{4}(?: +` + clockText + zoneText + `)?`
 )
 
-// headingText is the part of a heading that tells points apart.
+// headingText returns the part of a heading that tells points apart.
 func headingText(text string) string {
 	for _, repeat := range []*regexp.Regexp{headingTime, headingCount} {
 		text = repeat.ReplaceAllString(text, "$1 $2")
@@ -133,7 +133,7 @@ func headingsOf(in *Input, own *regexp.Regexp) (*headings, error) {
 	return h, nil
 }
 
-// at is the title that applies to a record, given as in Output.Run; empty if the record is not a line.
+// at returns the title that applies to a record, given as in Output.Run; empty if the record is not a line.
 func (t *titles) at(where string) string {
 	line, err := strconv.Atoi(strings.TrimPrefix(where, "line "))
 	if err != nil {
@@ -142,7 +142,7 @@ func (t *titles) at(where string) string {
 	return t.atLine(line)
 }
 
-// atLine is the title that applies to a line.
+// atLine returns the title that applies to a line.
 func (t *titles) atLine(line int) string {
 	i, found := slices.BinarySearch(t.lines, line)
 	if !found {
@@ -161,8 +161,8 @@ func (h *headings) set(where string, r *schema.Run) {
 	}
 }
 
-// Heading is the heading of a line of a text, if headings tell points apart or this is being found out; otherwise it is empty. A reader that makes a
-// run of several lines ends the run where the heading changes.
+// Heading returns the heading of a line of a text, if headings tell points apart or this is being found out; otherwise it is empty. A
+// reader that makes a run of several lines ends the run where the heading changes.
 func (o *Output) Heading(line int) string {
 	if h := o.headings; h != nil && (h.apart || h.under != nil) {
 		return h.real.atLine(line)

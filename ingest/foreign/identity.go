@@ -36,17 +36,17 @@ func (c *chain) next(digest [16]byte, first bool) {
 	c.before, c.with, c.first = c.with, sha256.Sum256(both[:]), first
 }
 
-// id is the id of the record, which began at a time.
+// id returns the id of the record, which began at a time.
 func (c *chain) id(began time.Time) schema.ULID { return schema.ULIDFrom(began, c.bits()) }
 
-// bits are the bytes after the time in the record's id.
+// bits returns the bytes after the time in the record's id.
 func (c *chain) bits() (bits [2 * halfBits]byte) {
 	copy(bits[:halfBits], c.before[:])
 	copy(bits[halfBits:], c.with[:])
 	return bits
 }
 
-// other is the seed of a file that differs here, for the first time, from a known one.
+// other returns the seed of a file that differs here, for the first time, from a known one.
 func (c *chain) other(seed string) string { return seed + hex.EncodeToString(c.with[:8]) }
 
 // standing is how a file relates to the known files, as far as it was read.
@@ -282,7 +282,7 @@ func (o *oldIDs) id(r *schema.Run, digest string, began time.Time) schema.ULID {
 	return schema.ULIDFrom(began, bits(record))
 }
 
-// oldSession is the session that earlier versions gave the first run of a file that does not name one.
+// oldSession returns the session that earlier versions gave the first run of a file that does not name one.
 func oldSession(began time.Time, digest string) string {
 	return schema.ULIDFrom(began, bits("session", digest)).String()
 }

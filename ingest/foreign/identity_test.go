@@ -147,7 +147,7 @@ func TestFilesInAnyOrder(t *testing.T) {
 	}
 }
 
-// whole are the files of which none is the beginning of another, each once, their letters in order.
+// whole returns the files of which none is the beginning of another, each once, their letters in order.
 func whole(files []string) []string {
 	var all []string
 	files = slices.Compact(slices.Sorted(slices.Values(files)))
@@ -255,7 +255,7 @@ func TestPartIsNamed(t *testing.T) {
 	}
 }
 
-// orders are all orders of some files.
+// orders returns all orders of some files.
 func orders(files []string) (all [][]string) {
 	if len(files) < 2 {
 		return [][]string{files}

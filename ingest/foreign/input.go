@@ -51,7 +51,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Consumed is the number of bytes of the file that were read, as stored on disk. It may be called during the reading.
+// Consumed returns the number of bytes of the file that were read, as stored on disk. It may be called during the reading.
 func (in *Input) Consumed() int64 { return in.raw.n.Load() }
 
 // Open opens a file of a folder. Reading ends with the context. location is the zone of times without one; nil means UTC,
@@ -99,7 +99,7 @@ func (in *Input) Close() error {
 	return all
 }
 
-// Text is the content, decoded from gzip and UTF-16 and without byte order mark. An input can be read only once, in one
+// Text returns the content, decoded from gzip and UTF-16 and without byte order mark. An input can be read only once, in one
 // way.
 func (in *Input) Text() io.Reader { return in.text }
 
@@ -224,13 +224,13 @@ func (c *CSV) Records() iter.Seq2[[]string, error] {
 // Comment sets the sign that begins lines to skip. There is none by default.
 func (c *CSV) Comment(sign rune) { c.reader.Comment = sign }
 
-// Line is the number of the line at which the last record begins, from 1.
+// Line returns the number of the line at which the last record begins, from 1.
 func (c *CSV) Line() int {
 	line, _ := c.reader.FieldPos(0)
 	return line
 }
 
-// Ahead is the same content once more, to read something after the records that need it. This input can still be read.
+// Ahead returns the same content once more, to read something after the records that need it. This input can still be read.
 // The caller has to close the new one. If the content can be read only once, up to 128 MiB are kept in memory, and more
 // is an error, after which this input cannot be read, either.
 func (in *Input) Ahead() (*Input, error) {

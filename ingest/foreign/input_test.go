@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// opened is a text as an input.
+// opened returns a text as an input.
 func opened(t *testing.T, text string) *Input {
 	t.Helper()
 	in, err := FromReader(strings.NewReader(text), "x", nil)

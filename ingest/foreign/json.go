@@ -38,10 +38,10 @@ func (j *JSON) begin(r io.Reader) {
 // Strict makes text between and after values an error.
 func (j *JSON) Strict() { j.in = nil }
 
-// Where is the JSON pointer of the last value.
+// Where returns the JSON pointer of the last value.
 func (j *JSON) Where() string { return string(j.decoder.StackPointer()) }
 
-// Kind is the kind of the next value: '{', '[', '"', '0', 't', 'f', 'n', or 0 if there is none.
+// Kind returns the kind of the next value: '{', '[', '"', '0', 't', 'f', 'n', or 0 if there is none.
 func (j *JSON) Kind() jsontext.Kind { return j.decoder.PeekKind() }
 
 // More reports whether another top-level value follows. Lines of text in between, as programs print them, are skipped.
@@ -86,7 +86,7 @@ func (j *JSON) peek() (jsontext.Kind, error) {
 	return kind, err
 }
 
-// Value is the text of the next value. It is valid until the next one is read.
+// Value returns the text of the next value. It is valid until the next one is read.
 func (j *JSON) Value() (jsontext.Value, error) {
 	j.bounded.renew()
 	return j.decoder.ReadValue()
@@ -365,7 +365,7 @@ func (q *quoted) fill() {
 	q.in = q.in[i:]
 }
 
-// string is the end of a string that continues at i; at least end if the string continues after end.
+// string returns the end of a string that continues at i; at least end if the string continues after end.
 func (q *quoted) string(i, end int) int {
 	for ; i < end; i++ {
 		switch q.in[i] {
@@ -402,7 +402,7 @@ func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
 // begins are the bytes that a word may begin with.
 var begins = [256]bool{'N': true, 'I': true, '-': true, 'n': true, 'i': true}
 
-// wordAt is the length of the word at the beginning of a text, and its replacement; 0 if there is none.
+// wordAt returns the length of the word at the beginning of a text, and its replacement; 0 if there is none.
 func wordAt(text []byte) (length int, quoted []byte) {
 	if text[0] == '-' && len(text) > 1 && text[1] <= '9' { // a number, as nearly always
 		return 0, nil

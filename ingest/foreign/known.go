@@ -63,7 +63,7 @@ func followerOf(c *chain, r *schema.Run) follower {
 	return f
 }
 
-// id is the id of the record after that one.
+// id returns the id of the record after that one.
 func (f *follower) id(before [halfBits]byte) schema.ULID {
 	return schema.ULID(slices.Concat(f.began[:], before[:], f.with[:]))
 }

@@ -40,7 +40,7 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("%s is not a number", Brief(string(text)))
 }
 
-// Int64 is the number if it is a 64-bit integer, otherwise nil.
+// Int64 returns the number if it is a 64-bit integer, otherwise nil.
 func (n Number) Int64() *int64 {
 	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return &i
@@ -52,7 +52,7 @@ func (n Number) Int64() *int64 {
 	return new(int64(f))
 }
 
-// Float64 is the number, including NaN and infinity, or nil if it is NULL.
+// Float64 returns the number, including NaN and infinity, or nil if it is NULL.
 func (n Number) Float64() *float64 { return n.In("") }
 
 // In converts the number from a unit to the stored unit (s: ns), or gives nil if it is NULL. Decimal digits stay exact:
@@ -102,7 +102,7 @@ type Scale struct {
 	factor float64
 }
 
-// ScaleOf is the scale of a unit.
+// ScaleOf returns the scale of a unit.
 func ScaleOf(unit string) Scale {
 	_, factor, _ := schema.StoredUnit(unit)
 	if point := math.Round(math.Log10(factor)); math.Pow(10, point) == factor {
@@ -172,7 +172,7 @@ type Series struct {
 	room int // expected number of samples
 }
 
-// Len is the number of samples.
+// Len returns the number of samples.
 func (s Series) Len() int { return max(len(s.Ticks), len(s.Reals)) }
 
 // exactIntegers is the limit up to which a float64 represents every integer.
@@ -224,7 +224,7 @@ func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 	return s, nil
 }
 
-// endOf is the end of the value that begins at i. A string with a quote inside is not a number anyway.
+// endOf returns the end of the value that begins at i. A string with a quote inside is not a number anyway.
 func endOf(text jsontext.Value, i int) int {
 	if text[i] == '"' {
 		if n := bytes.IndexByte(text[i+1:], '"'); n >= 0 {
@@ -280,7 +280,7 @@ func integer(number []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// Metric is a metric with these samples. The direction is set for metrics that NeuroLens knows; for others, the reader
+// Metric returns a metric with these samples. The direction is set for metrics that NeuroLens knows; for others, the reader
 // has to set it.
 func (s Series) Metric(name string, level schema.Level) schema.Metric {
 	kind, _ := schema.KindOfMetric(name)
@@ -291,7 +291,7 @@ func (s Series) Metric(name string, level schema.Level) schema.Metric {
 	return m
 }
 
-// Aggregate is a metric without samples: the file has only aggregates. They are in the stored unit of unit.
+// Aggregate returns a metric without samples: the file has only aggregates. They are in the stored unit of unit.
 func Aggregate(name, unit string, summary schema.Summary) schema.Metric {
 	stored, _, _ := schema.StoredUnit(unit)
 	kind, _ := schema.KindOfMetric(name)

@@ -320,13 +320,13 @@ func (o *Output) name(r *schema.Run, more func(r *schema.Run)) (there bool, err 
 	return there, nil
 }
 
-// invalid is the reason why a store does not take a run, independent of its ids.
+// invalid returns the reason why a store does not take a run, independent of its ids.
 func invalid(r schema.Run) error {
 	r.RunID, r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{}).String(), ""
 	return errors.Unwrap(r.Validate())
 }
 
-// bits are the first 80 bits of SHA-256 over words.
+// bits returns the first 80 bits of SHA-256 over words.
 func bits(words ...string) [10]byte {
 	sum := sha256.Sum256([]byte(strings.Join(words, " ")))
 	return [10]byte(sum[:10])
@@ -353,7 +353,7 @@ func newPathFact(in *Input) pathFact {
 	return pathFact{path: strings.ToValidUTF8(in.Given, "\ufffd"), changed: in.changed()}
 }
 
-// changed is when the file was changed last; empty for a pipe.
+// changed returns when the file was changed last; empty for a pipe.
 func (in *Input) changed() string {
 	if in.Folder == nil {
 		return ""

@@ -66,8 +66,8 @@ func (r *Reader) former(in *Input, format *Format) (map[int][]string, error) {
 	return former, nil
 }
 
-// startsGiven are the starts that the user gave a file in earlier imports. stored are the starts of its runs, by their commits. A start that runs
-// of all commits have was given for the whole file. The others are the times of the commits, of which each commit has one.
+// startsGiven returns the starts that the user gave a file in earlier imports. stored are the starts of its runs, by their commits. A start
+// that runs of all commits have was given for the whole file. The others are the times of the commits, of which each commit has one.
 func startsGiven(stored map[string][]time.Time) (starts []Start) {
 	commits := map[time.Time]int{} // number of commits with a start
 	for _, all := range stored {

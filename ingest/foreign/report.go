@@ -67,7 +67,7 @@ func (r Refusal) String() string {
 	return where + ": " + r.Why
 }
 
-// Unnamed is the number of refused records whose reasons are not in Refusals.
+// Unnamed returns the number of refused records whose reasons are not in Refusals.
 func (r *Report) Unnamed() int {
 	unnamed := r.Refused - len(r.Refusals)
 	for _, refusal := range r.Refusals {

@@ -41,7 +41,7 @@ func SetAxis(r *schema.Run, name, text string) {
 // axisParams are the parameters with the values that the columns of axes cannot have.
 var axisParams = map[string]string{"batch_size": "batch", "seq_len": "seq", "precision": "dtype", "backend": "backend_param", "model": "model_param"}
 
-// axisOf is the column of an axis: **int64 or *string; nil if the axis is a parameter.
+// axisOf returns the column of an axis: **int64 or *string; nil if the axis is a parameter.
 func axisOf(r *schema.Run, name string) any {
 	switch schema.CanonicalAlias(name) {
 	case "batch_size":
@@ -85,7 +85,7 @@ func Canonical(text string) string {
 	return text
 }
 
-// TextOf is the canonical text of a JSON value: strings unchanged, numbers and containers as schema.CanonicalJSON prints
+// TextOf returns the canonical text of a JSON value: strings unchanged, numbers and containers as schema.CanonicalJSON prints
 // them, and an empty text for null.
 func TextOf(value jsontext.Value) string {
 	switch value.Kind() {

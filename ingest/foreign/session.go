@@ -28,7 +28,7 @@ func newFileSessions(log bool) fileSessions {
 	return fileSessions{log: log, named: map[string]string{}, days: map[machineDay]string{}}
 }
 
-// of is the session of a run, or empty if it is unknown. A session gets its id from its first run, of which seed is
+// of returns the session of a run, or empty if it is unknown. A session gets its id from its first run, of which seed is
 // unique, so the id stays the same when the file grows.
 func (s *fileSessions) of(r *schema.Run, seed string) string {
 	first := func(at time.Time) string { return schema.ULIDFrom(at, bits("session", seed)).String() }
@@ -62,7 +62,7 @@ func (s *fileSessions) of(r *schema.Run, seed string) string {
 	return s.days[day]
 }
 
-// sessionULID is the session id of a file if it is a ULID. Its time must be close to that of the run, because a number of
+// sessionULID returns the session id of a file if it is a ULID. Its time must be close to that of the run, because a number of
 // 26 digits is not a ULID.
 func sessionULID(r *schema.Run) (string, bool) {
 	const about = 366 * 24 * time.Hour

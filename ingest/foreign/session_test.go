@@ -31,7 +31,7 @@ func (s inSession) run(t *testing.T, i int) schema.Run {
 	return r
 }
 
-// sessionsOf are the sessions of what a file says, a letter each in the order in which they come, a dash where it is not
+// sessionsOf returns the sessions of what a file says, a letter each in the order in which they come, a dash where it is not
 // known; and their ids.
 func sessionsOf(t *testing.T, log bool, said []inSession) (letters string, ids []string) {
 	t.Helper()

@@ -70,7 +70,7 @@ func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	return all, nil
 }
 
-// cause is an error of the file system without the path, which the message already has.
+// cause returns an error of the file system without the path, which the message already has.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
@@ -78,7 +78,7 @@ func cause(err error) error {
 	return err
 }
 
-// named is a file that the user named. Its side files may be in its folder or in the parent folder, if that can be
+// named returns a file that the user named. Its side files may be in its folder or in the parent folder, if that can be
 // opened.
 func named(name string) (Source, error) {
 	real, err := filepath.EvalSymlinks(name)
@@ -172,7 +172,7 @@ func linkRefused(dir, name string) error {
 	return nil
 }
 
-// absolute is an absolute path, or the path itself if the working directory is unknown.
+// absolute returns an absolute path, or the path itself if the working directory is unknown.
 func absolute(name string) string {
 	if whole, err := filepath.Abs(name); err == nil {
 		return whole
@@ -214,7 +214,7 @@ func (s Source) Open(ctx context.Context, location *time.Location) (*Input, erro
 	return in, nil
 }
 
-// Beside is the file at a path in the folder for side files, as if the user had named it in the same way.
+// Beside returns the file at a path in the folder for side files, as if the user had named it in the same way.
 func (s Source) Beside(name string) Source {
 	rel, err := filepath.Rel(filepath.FromSlash(path.Dir(s.path)), filepath.FromSlash(name))
 	if err != nil {
@@ -227,7 +227,7 @@ func (s Source) Beside(name string) Source {
 	return b
 }
 
-// Real is the absolute path of the file, without links. For standard input and pipes it is the name.
+// Real returns the absolute path of the file, without links. For standard input and pipes it is the name.
 func (s Source) Real() string {
 	if s.stream != nil {
 		return s.Name

@@ -21,15 +21,15 @@ type Start func(in *Input) RunStart
 // RunStart gives a run of a file its start. Its error says why there is none; the run is then refused.
 type RunStart func(r *schema.Run) (time.Time, error)
 
-// same is the same start for all runs of a file.
+// same returns the same start for all runs of a file.
 func same(at time.Time, err error) RunStart {
 	return func(*schema.Run) (time.Time, error) { return at, err }
 }
 
-// StartAt is a start that the user names.
+// StartAt returns a start that the user names.
 func StartAt(at time.Time) Start { return func(*Input) RunStart { return same(at, nil) } }
 
-// StartOfName is the date in the name of the file, with its time of day if it has one: 2026-10-01, 20261001 or
+// StartOfName returns the date in the name of the file, with its time of day if it has one: 2026-10-01, 20261001 or
 // 2026-10-01T12:00:00Z. A time without a zone is in the zone of the input, or UTC.
 func StartOfName(in *Input) RunStart {
 	name := path.Base(filepath.ToSlash(in.Name))
@@ -40,8 +40,8 @@ func StartOfName(in *Input) RunStart {
 	return same(at, err)
 }
 
-// StartOfPath is the date in the path of the file as the user named it: in its name, or else in the closest folder that has one. Folders of
-// years, months and days (2026/10/01) are a date too.
+// StartOfPath returns the date in the path of the file as the user named it: in its name, or else in the closest folder that has one.
+// Folders of years, months and days (2026/10/01) are a date too.
 func StartOfPath(in *Input) RunStart {
 	whole := filepath.ToSlash(in.Name)
 	parts := strings.Split(whole, "/")
@@ -58,7 +58,7 @@ func StartOfPath(in *Input) RunStart {
 	return same(time.Time{}, fmt.Errorf("no date in the path %q, such as 2026-10-01 or 2026/10/01", Brief(whole)))
 }
 
-// StartOfChange is the time at which the file was changed last (mtime), in milliseconds.
+// StartOfChange returns the time at which the file was changed last (mtime), in milliseconds.
 func StartOfChange(in *Input) RunStart {
 	if in.Folder == nil {
 		return same(time.Time{}, errors.New("standard input and pipes have no time of change"))
@@ -94,7 +94,7 @@ type date struct {
 
 var errNoDate = errors.New("no date")
 
-// dateIn is the date in a name. If it has several, they must be equal.
+// dateIn returns the date in a name. If it has several, they must be equal.
 func dateIn(name string, location *time.Location) (time.Time, error) {
 	all := datesIn(name)
 	if len(all) == 0 {
@@ -229,7 +229,7 @@ func isHash(name string, at int) bool {
 // turned matches the numbers, dates and words that the rotation of logs adds at the end of a name.
 var turned = regexp.MustCompile(`(?i)(\.(gz|xz|bz2|zst|old|bak|prev)|[._-][0-9]+)+$`)
 
-// stem is the part of a file's name that a log keeps when it is rotated, compressed or copied with its date: log, log.1, log.2.gz and
+// stem returns the part of a file's name that a log keeps when it is rotated, compressed or copied with its date: log, log.1, log.2.gz and
 // log-20261001 have the same one, and so have log-2026-10-01.txt and log-2026-10-02.txt.
 func stem(name string) string {
 	base := path.Base(name)

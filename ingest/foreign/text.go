@@ -43,7 +43,7 @@ var (
 	utf16BE   = []byte{0xfe, 0xff}
 )
 
-// plain is the content of a file, decoded from gzip, UTF-16 and CI logs, without byte order mark.
+// plain returns the content of a file, decoded from gzip, UTF-16 and CI logs, without byte order mark.
 func plain(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headBytes)
 	start, _ := b.Peek(len(utf8BOM)) // fewer bytes in a short file, which is none of these
@@ -140,7 +140,7 @@ func hasCIPrefix(start []byte) bool {
 	return prefixed > 0 && 2*prefixed >= lines
 }
 
-// drawnAway is a line without control sequences of terminals.
+// drawnAway returns a line without control sequences of terminals.
 func drawnAway(line []byte) []byte {
 	if bytes.IndexByte(line, escape) < 0 && !bytes.Contains(line, []byte("section_")) {
 		return line
@@ -176,7 +176,7 @@ func (f *lineFilter) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// without is a line without its prefix and without control sequences.
+// without returns a line without its prefix and without control sequences.
 func (f *lineFilter) without(line []byte) []byte {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	before := len(text)
@@ -209,7 +209,7 @@ var (
 	launcherTagInside = regexp.MustCompile(`\[\d+,\d+\]<std(?:out|err)>:`)
 )
 
-// Unlaunched is a line without the tags of the program that launched the one which printed it.
+// Unlaunched returns a line without the tags of the program that launched the one which printed it.
 func Unlaunched(line string) string {
 	line = launcherTags.ReplaceAllString(line, "")
 	if strings.Contains(line, "]<std") {

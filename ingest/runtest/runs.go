@@ -30,7 +30,7 @@ func identified(r schema.Run) schema.Run {
 	return r
 }
 
-// Small is a valid run with few values.
+// Small returns a valid run with few values.
 func Small() schema.Run {
 	return identified(schema.Run{
 		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Status: schema.StatusOK,
@@ -103,7 +103,7 @@ func fullSummary() schema.Summary {
 	}
 }
 
-// Realistic is a run with 1,000 samples of a clock and an environment of 120 facts.
+// Realistic returns a run with 1,000 samples of a clock and an environment of 120 facts.
 func Realistic() schema.Run {
 	r := Small()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -2,7 +2,7 @@ package answer
 
 import "math"
 
-// Text is a cell; NULL for an empty text.
+// Text returns a cell; NULL for an empty text.
 func Text(s string) any {
 	if s == "" {
 		return nil
@@ -10,7 +10,7 @@ func Text(s string) any {
 	return s
 }
 
-// Positive is a cell; NULL for a number that is not positive.
+// Positive returns a cell; NULL for a number that is not positive.
 func Positive(n int) any {
 	if n <= 0 {
 		return nil
@@ -18,7 +18,7 @@ func Positive(n int) any {
 	return int64(n)
 }
 
-// Integer is a cell; NULL for nil.
+// Integer returns a cell; NULL for nil.
 func Integer(n *int64) any {
 	if n == nil {
 		return nil
@@ -26,7 +26,7 @@ func Integer(n *int64) any {
 	return *n
 }
 
-// Real is a cell; NULL for a number that is not finite.
+// Real returns a cell; NULL for a number that is not finite.
 func Real(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -34,7 +34,7 @@ func Real(v float64) any {
 	return v
 }
 
-// Reals are a cell, which shares the memory of values; NULL for nil.
+// Reals returns a cell, which shares the memory of values; NULL for nil.
 func Reals(values []float64) any {
 	if values == nil {
 		return nil
@@ -42,7 +42,7 @@ func Reals(values []float64) any {
 	return values
 }
 
-// Map is a cell; NULL for nil.
+// Map returns a cell; NULL for nil.
 func Map(m map[string]any) any {
 	if m == nil {
 		return nil
@@ -50,7 +50,7 @@ func Map(m map[string]any) any {
 	return m
 }
 
-// Texts are a cell; NULL for nil.
+// Texts returns a cell; NULL for nil.
 func Texts(m map[string]string) any {
 	if m == nil {
 		return nil
@@ -62,7 +62,7 @@ func Texts(m map[string]string) any {
 	return cell
 }
 
-// List is a cell; NULL for nil.
+// List returns a cell; NULL for nil.
 func List(texts []string) any {
 	if texts == nil {
 		return nil

@@ -43,7 +43,7 @@ func Brief(text string) string {
 	return Printable(text)
 }
 
-// InvalidAt is the byte offset at which a text is not valid UTF-8; its length if it is valid.
+// InvalidAt returns the byte offset at which a text is not valid UTF-8; its length if it is valid.
 func InvalidAt(text string) int {
 	for i, r := range text {
 		if r == utf8.RuneError {

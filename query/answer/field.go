@@ -16,12 +16,12 @@ type Field[Row any] struct {
 	Of      func(row *Row) any // a value of the column's type; nil is NULL
 }
 
-// NewField is a field without a unit.
+// NewField returns a field without a unit.
 func NewField[Row any](name string, kind Type, meaning string, of func(row *Row) any) Field[Row] {
 	return Field[Row]{Column: Column{Name: name, Type: kind}, Meaning: meaning, Of: of}
 }
 
-// TextField is a field with texts. An empty text is NULL.
+// TextField returns a field with texts. An empty text is NULL.
 func TextField[Row any](name, meaning string, of func(row *Row) string) Field[Row] {
 	return NewField(name, TypeText, meaning, func(row *Row) any { return Text(of(row)) })
 }
@@ -78,7 +78,7 @@ func refill[Row any](t *Table, fields []Field[Row], rows []Row) {
 // are rounded differently.
 const computedDigits = 12
 
-// Computed is a cell with a number that was computed from measurements, rounded to 12 significant digits; NULL if it is not finite.
+// Computed returns a cell with a number that was computed from measurements, rounded to 12 significant digits; NULL if it is not finite.
 func Computed(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -86,7 +86,7 @@ func Computed(v float64) any {
 	return schema.RoundedTo(computedDigits, v)
 }
 
-// Statistic is a cell with a summary statistic, rounded to the certain digits; whole numbers are not rounded. NULL for nil.
+// Statistic returns a cell with a summary statistic, rounded to the certain digits; whole numbers are not rounded. NULL for nil.
 func Statistic(v *float64) any {
 	if v == nil {
 		return nil
@@ -100,7 +100,7 @@ func Statistic(v *float64) any {
 // statistics are the columns of runs that are summary statistics. min, max and first_sample are not among them: they are samples.
 var statistics = []string{"mean", "stddev", "p25", "p50", "p75", "p90", "p95", "p99", "mad", "log_median"}
 
-// OfRun is the value of a column of runs for a listing: the stored value, with statistics rounded as by Statistic.
+// OfRun returns the value of a column of runs for a listing: the stored value, with statistics rounded as by Statistic.
 func OfRun(c Column, value any) any {
 	if v, ok := value.(float64); ok && slices.Contains(statistics, c.Name) {
 		return Statistic(&v)
@@ -108,7 +108,7 @@ func OfRun(c Column, value any) any {
 	return value
 }
 
-// Value is a cell with the value of a pointer; NULL for nil.
+// Value returns a cell with the value of a pointer; NULL for nil.
 func Value[T any](v *T) any {
 	if v == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// RunColumns are the columns of RunRow: all columns of runs. The registry in package schema describes them.
+// RunColumns returns the columns of RunRow: all columns of runs. The registry in package schema describes them.
 func RunColumns() []Column {
 	names := make([]string, len(schema.Runs.Columns))
 	for i, c := range schema.Runs.Columns {

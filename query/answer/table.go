@@ -32,7 +32,7 @@ type Table struct {
 	Rows    [][]any
 }
 
-// Index is the position of a column, or -1.
+// Index returns the position of a column, or -1.
 func (t *Table) Index(name string) int {
 	for i, c := range t.Columns {
 		if c.Name == name {
@@ -42,7 +42,7 @@ func (t *Table) Index(name string) int {
 	return -1
 }
 
-// ColumnsNamed are columns of a result with the types of the columns of runs with these names.
+// ColumnsNamed returns columns of a result with the types of the columns of runs with these names.
 func ColumnsNamed(names ...string) []Column {
 	types := map[schema.Kind]Type{
 		schema.KindString: TypeText, schema.KindInt: TypeInteger, schema.KindReal: TypeReal, schema.KindBool: TypeBoolean, schema.KindTime: TypeTime,

@@ -138,7 +138,7 @@ func (c *baselineRuns) check() error {
 // hasSessionless reports whether runs have no session.
 func (c *baselineRuns) hasSessionless() bool { _, some := c.sessions[""]; return some }
 
-// newest is the id of the newest session.
+// newest returns the id of the newest session.
 func (c *baselineRuns) newest() string { return slices.Max(slices.Collect(maps.Keys(c.sessions))) }
 
 // continued reports whether the newest session has continued all others, directly or not.
@@ -180,7 +180,7 @@ func (c *baselineRuns) session() baseline.Session {
 	return s
 }
 
-// toFile is the point in the form of a file.
+// toFile returns the point in the form of a file.
 func (p *baselinePoint) toFile(asked []string) (baseline.Point, error) {
 	slices.SortStableFunc(p.runs, func(a, b schema.Run) int { return cmp.Compare(a.RunID, b.RunID) })
 	first := &p.runs[0]
@@ -211,7 +211,7 @@ func (p *baselinePoint) toFile(asked []string) (baseline.Point, error) {
 	return out, nil
 }
 
-// metric is a metric over all runs of the point; has is false if no run has it.
+// metric returns a metric over all runs of the point; has is false if no run has it.
 func (p *baselinePoint) metric(name string) (m baseline.Metric, has bool, err error) {
 	for i := range p.runs {
 		r := &p.runs[i]
@@ -266,7 +266,7 @@ func CheckRequests(ctx context.Context, db *query.DB, filter string) error {
 	return requestsFailed(requests, all, warning)
 }
 
-// requestsFailed is the error of a baseline with runs in which requests failed. warning is the warning of one of these runs.
+// requestsFailed returns the error of a baseline with runs in which requests failed. warning is the warning of one of these runs.
 func requestsFailed(requests, all int, warning string) error {
 	return answer.InputError("bless: in %d of %d runs requests failed (%s): measure them again, or leave the point out", requests, all, answer.Brief(warning))
 }
@@ -325,7 +325,7 @@ func (b *Baseline) Write(path string) (BaselineWritten, error) {
 	return w, err
 }
 
-// BaselineFields are the columns of BaselineWritten.
+// BaselineFields returns the columns of BaselineWritten.
 func BaselineFields() []answer.Field[BaselineWritten] {
 	column := answer.NewField[BaselineWritten]
 	return []answer.Field[BaselineWritten]{

@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// blessWobble are locations around a level.
+// blessWobble returns locations around a level.
 func blessWobble(level float64) (all []float64) {
 	for _, w := range []float64{0, .004, -.003, .002, -.004, .001} {
 		all = append(all, level*(1+w))
@@ -26,7 +26,7 @@ func blessWobble(level float64) (all []float64) {
 	return all
 }
 
-// sessions are the runs of ten sessions a day apart, of three points: the last one takes longer at the first two by 20 %, and not
+// sessions returns the runs of ten sessions a day apart, of three points: the last one takes longer at the first two by 20 %, and not
 // at the third.
 func sessions() (runs []schema.Run) {
 	n := 0
@@ -51,7 +51,7 @@ func read(t *testing.T, db *query.DB, filter string, metrics ...string) *compare
 	return b
 }
 
-// fileStore is a store of the runs of a file of a baseline, as its reader makes them.
+// fileStore returns a store of the runs of a file of a baseline, as its reader makes them.
 func fileStore(t *testing.T, path string) *query.DB {
 	t.Helper()
 	text := valuetest.Must(os.ReadFile(path))

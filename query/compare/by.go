@@ -26,7 +26,7 @@ type Group struct {
 // countedVerdicts are the verdicts that have a column in groups.
 var countedVerdicts = []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Unchanged, judge.Inconclusive}
 
-// GroupFields are the columns of groups by keys.
+// GroupFields returns the columns of groups by keys.
 func GroupFields(keys []string) []answer.Field[Group] {
 	column := answer.NewField[Group]
 	var fields []answer.Field[Group]
@@ -46,7 +46,7 @@ func GroupFields(keys []string) []answer.Field[Group] {
 		column("geometric_mean", answer.TypeReal, "geometric mean of the ratios head / base, minus 1, of the points that are compared by ratio; NULL if there are none", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
 }
 
-// others is the number of points whose verdict has no column.
+// others returns the number of points whose verdict has no column.
 func (g *Group) others() int {
 	n := g.Points
 	for _, v := range countedVerdicts {
@@ -96,8 +96,9 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 	return groups, nil
 }
 
-// GeometricMean is the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not controls.
-// points is the number of points with a ratio, and others the number of points that are compared by difference. The mean is NaN if points is 0.
+// GeometricMean returns the geometric mean of head / base of a metric, minus 1, over the points that both sides have and that are not
+// controls. points is the number of points with a ratio, and others the number of points that are compared by difference. The mean is NaN
+// if points is 0.
 func (c *Comparison) GeometricMean(metric string) (mean float64, points, others int) {
 	var changes []float64
 	for _, p := range c.Points {
@@ -150,7 +151,7 @@ func (c *Comparison) CommonShift() (change float64, moved, of int) {
 	return math.Expm1(middle), moved, len(changes)
 }
 
-// geometricMean is the geometric mean of ratios minus 1, from their logarithms.
+// geometricMean returns the geometric mean of ratios minus 1, from their logarithms.
 func geometricMean(logs []float64) float64 {
 	sum := 0.0
 	for _, v := range logs {
@@ -159,7 +160,7 @@ func geometricMean(logs []float64) float64 {
 	return math.Expm1(sum / float64(len(logs)))
 }
 
-// keyColumn is the column of a key of a group.
+// keyColumn returns the column of a key of a group.
 func keyColumn(key string) answer.Column {
 	if f := filter.FieldOf(key); f.Entry == "" {
 		return answer.ColumnsNamed(f.Column.Name)[0]

@@ -82,7 +82,7 @@ func (p *pairing) warnings() []string {
 	return slices.Compact(words)
 }
 
-// change is the estimate, on the scale on which the point is compared; NaN if a side has no values.
+// change returns the estimate, on the scale on which the point is compared; NaN if a side has no values.
 func (p *pairing) change() float64 {
 	if !p.hasBothSides() {
 		return math.NaN()
@@ -104,7 +104,7 @@ func (p *pairing) size() float64 {
 // NeitherSupports reports whether neither side could run the point.
 func (p *Point) NeitherSupports() bool { return p.Verdict == Unsupported && !p.BaseOK }
 
-// rankOfUnsupported is 1 if the point has no metric because neither side supports it, otherwise 0.
+// rankOfUnsupported returns 1 if the point has no metric because neither side supports it, otherwise 0.
 func (p *pairing) rankOfUnsupported() int {
 	if p.name == "" && p.verdict == Unsupported {
 		return 1
@@ -124,7 +124,7 @@ func (m *comparison) choose(points []*pairing) []*pairing {
 	return firstN(points, limit, inOrder)
 }
 
-// firstN are the first limit values in an order. Equal values keep their order.
+// firstN returns the first limit values in an order. Equal values keep their order.
 func firstN[T any](all []T, limit int, order func(a, b T) int) []T {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, order)
@@ -153,7 +153,7 @@ func (m *comparison) common(ctx context.Context, families []family) ([]string, e
 	return commonFields(named), nil
 }
 
-// commonFields are the fields that are equal in all points.
+// commonFields returns the fields that are equal in all points.
 func commonFields(points []*pairing) []string {
 	if len(points) == 0 {
 		return nil
@@ -170,7 +170,7 @@ func commonFields(points []*pairing) []string {
 	})
 }
 
-// commonStrata are the fields that are equal in all runs of both sides according to the strata.
+// commonStrata returns the fields that are equal in all runs of both sides according to the strata.
 func (m *comparison) commonStrata() []string {
 	var fields []string
 	all := slices.Concat(m.base.strata, m.head.strata)
@@ -243,7 +243,7 @@ var Verdicts = []judge.Verdict{
 	judge.Estimate, judge.Inconclusive, judge.Unchanged,
 }
 
-// rankIn is the rank of a verdict in an order: 0 is the worst. A verdict that is not in it comes after all others.
+// rankIn returns the rank of a verdict in an order: 0 is the worst. A verdict that is not in it comes after all others.
 func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 	if rank := slices.Index(verdicts, v); rank >= 0 {
 		return rank
@@ -273,7 +273,7 @@ func (w weight) compare(other weight) int {
 	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size), cmp.Compare(other.change, w.change))
 }
 
-// WorstOf is the row with the worst verdict in an order of verdicts and, among equal verdicts, the largest change; nil if there are no
+// WorstOf returns the row with the worst verdict in an order of verdicts and, among equal verdicts, the largest change; nil if there are no
 // rows.
 func WorstOf(rows []Row, verdicts []judge.Verdict) *Row {
 	var worst *Row
@@ -285,7 +285,7 @@ func WorstOf(rows []Row, verdicts []judge.Verdict) *Row {
 	return worst
 }
 
-// worstFirst are the first limit points, sorted by verdict and then by descending size of the change.
+// worstFirst returns the first limit points, sorted by verdict and then by descending size of the change.
 func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing {
 	type weighed struct {
 		*pairing

@@ -261,7 +261,7 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	return c, nil
 }
 
-// metrics are the metrics that are compared, without repetition. The primary metric of all runs is given as "", because it can be read
+// metrics returns the metrics that are compared, without repetition. The primary metric of all runs is given as "", because it can be read
 // from the table runs.
 func (m *comparison) metrics() []string {
 	if len(m.req.Metrics) == 0 {

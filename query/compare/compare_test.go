@@ -28,7 +28,7 @@ func mustCompare(t testing.TB, db *query.DB, req compare.Request) compare.Compar
 	return c
 }
 
-// fieldOf is a value of a row of a comparison.
+// fieldOf returns a value of a row of a comparison.
 func fieldOf(c compare.Comparison, row int, name string) any {
 	fields := compare.Fields(true)
 	i := slices.IndexFunc(fields, func(f answer.Field[compare.Row]) bool { return f.Name == name })
@@ -63,7 +63,7 @@ func wobble(location float64) []float64 {
 	return all
 }
 
-// twoSides is a session with both sides of three points, in blocks: the first is slower, the second faster, the third
+// twoSides returns a session with both sides of three points, in blocks: the first is slower, the second faster, the third
 // unchanged.
 func twoSides() []schema.Run {
 	var n int
@@ -138,7 +138,7 @@ func TestCompareAgain(t *testing.T) {
 	}
 }
 
-// flipped is the share of all signs of the differences for which their sum is at least as far from 0.
+// flipped returns the share of all signs of the differences for which their sum is at least as far from 0.
 func flipped(differences []float64) float64 {
 	var sums []float64
 	for signs := range 1 << len(differences) {
@@ -470,7 +470,7 @@ func TestCompareAxis(t *testing.T) {
 	querytest.WantInput(t, err, "")
 }
 
-// offRuns are a point that neither side supports, and one that is as fast on both.
+// offRuns returns a point that neither side supports, and one that is as fast on both.
 func offRuns() (runs []schema.Run) {
 	n := 0
 	for _, side := range []string{"base", "head"} {

@@ -76,7 +76,7 @@ func (x *explanation) contrasts(ctx context.Context, filters ...string) error {
 	return nil
 }
 
-// contrastNames are the facts to test, most important first.
+// contrastNames returns the facts to test, most important first.
 func (x *explanation) contrastNames(runs []judge.ContrastRun) []string {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -193,7 +193,7 @@ func (x *explanation) contrast(c judge.Contrast) {
 // bareWord matches a value that needs no quotes in a filter.
 var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@+-]+$`)
 
-// conditionText is a condition in the form of a filter.
+// conditionText returns a condition in the form of a filter.
 func conditionText(c judge.Condition) string {
 	switch {
 	case c.Operator == "":

@@ -20,7 +20,7 @@ import (
 // contrastBlocks is how many runs a side has of the point.
 const contrastBlocks = 14
 
-// contrastedRuns are the runs of a session of two sides. Half of the head's have another kernel and huge pages, and take
+// contrastedRuns returns the runs of a session of two sides. Half of the head's have another kernel and huge pages, and take
 // 1.2 times as long; every third of both sides is on another core, and takes 1.1 times as long if cores differ.
 func contrastedRuns(cores bool) []schema.Run {
 	random := rand.New(rand.NewPCG(9, 9))

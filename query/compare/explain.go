@@ -193,10 +193,10 @@ func (x *explanation) collect(ctx context.Context) error {
 	return nil
 }
 
-// row is the row of the point.
+// row returns the row of the point.
 func (x *explanation) row() *Row { return &x.Comparison.Rows[0] }
 
-// filterOf is the filter of the runs of the point on a side; empty if the side does not have the point.
+// filterOf returns the filter of the runs of the point on a side; empty if the side does not have the point.
 func (x *explanation) filterOf(s Side, point string) string {
 	if point == "" {
 		return ""
@@ -269,7 +269,7 @@ type ContrastCounts struct {
 	Sessions, OtherSessions int // 0: the fact varies within sessions
 }
 
-// ExplainFields are the columns of the rows of an explanation.
+// ExplainFields returns the columns of the rows of an explanation.
 func ExplainFields() []answer.Field[ExplainRow] {
 	field := answer.NewField[ExplainRow]
 	text := func(name, meaning string, of func(*ExplainRow) string) answer.Field[ExplainRow] {
@@ -414,7 +414,7 @@ func (s *sideOfPoint) add(row []driver.Value) {
 	}
 }
 
-// metricsOf are the names of the metrics of runs, ascending.
+// metricsOf returns the names of the metrics of runs, ascending.
 func metricsOf(ctx context.Context, r *scan.Reader, ids []schema.ULID) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -459,7 +459,7 @@ func (x *explanation) point() {
 	x.Rows = append(x.Rows, row)
 }
 
-// compared is a row of a comparison as one of an explanation.
+// compared returns a row of a comparison as one of an explanation.
 func compared(kind Evidence, name string, r *Row) ExplainRow {
 	row := ExplainRow{Kind: string(kind), Name: name, Base: sideValue(r.Base), Head: sideValue(r.Head), Unit: r.Unit, Scale: r.Scale, Verdict: string(r.Verdict)}
 	if e := r.Estimates; e != nil {
@@ -468,7 +468,7 @@ func compared(kind Evidence, name string, r *Row) ExplainRow {
 	return row
 }
 
-// sideValue is the value of a side; the zero value if there is none.
+// sideValue returns the value of a side; the zero value if there is none.
 func sideValue(m *Measured) EvidenceValue {
 	if m == nil || m.Value == nil {
 		return EvidenceValue{}
@@ -521,7 +521,8 @@ func (x *explanation) metrics(c Comparison) {
 	}
 }
 
-// sizeOf is the size of the change of a metric: the absolute logarithm of the ratio, or the difference as a share of the base; 1 from 0.
+// sizeOf returns the size of the change of a metric: the absolute logarithm of the ratio, or the difference as a share of the base; 1 from
+// 0.
 func sizeOf(r *Row) float64 {
 	if r.Estimates == nil {
 		return 0
@@ -668,7 +669,7 @@ type RunCount struct{ Runs, Of int }
 
 func (c RunCount) String() string { return fmt.Sprintf("%d of %d", c.Runs, c.Of) }
 
-// number is the value of a finite number.
+// number returns the value of a finite number.
 func number(v float64) EvidenceValue {
 	if answer.Real(v) == nil {
 		return EvidenceValue{}
@@ -676,10 +677,10 @@ func number(v float64) EvidenceValue {
 	return EvidenceValue{Number: &v}
 }
 
-// counted is the value of a number of runs, of so many.
+// counted returns the value of a number of runs, of so many.
 func counted(runs, of int) EvidenceValue { return EvidenceValue{Runs: &RunCount{runs, of}} }
 
-// cell is the value as text. A number is in the stored unit, rounded like answer.Computed.
+// cell returns the value as text. A number is in the stored unit, rounded like answer.Computed.
 func (v EvidenceValue) cell() any {
 	switch {
 	case v.Runs != nil:

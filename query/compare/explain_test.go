@@ -24,7 +24,7 @@ const explainBlocks = 8
 // explainLatencies is the head's latency relative to the base, by batch size.
 type explainLatencies map[int64]float64
 
-// explainedRuns are the runs of a session with two sides. The head of each point is as much slower as is said; at batch
+// explainedRuns returns the runs of a session with two sides. The head of each point is as much slower as is said; at batch
 // size 2 its clock is 15 % lower, its runs warn, its setup takes twice as long, and of the operators MatMul grew.
 func explainedRuns(ratios explainLatencies) []schema.Run {
 	random := rand.New(rand.NewPCG(7, 7))
@@ -96,13 +96,13 @@ func mustExplain(t *testing.T, db *query.DB, req compare.ExplainRequest) compare
 	return x
 }
 
-// explainFieldOf is a value of a row.
+// explainFieldOf returns a value of a row.
 func explainFieldOf(row compare.ExplainRow, name string) any {
 	fields := compare.ExplainFields()
 	return fields[slices.IndexFunc(fields, func(f answer.Field[compare.ExplainRow]) bool { return f.Name == name })].Of(&row)
 }
 
-// explained is the verdict and the batch size of the point that is explained.
+// explained returns the verdict and the batch size of the point that is explained.
 func explained(x compare.Explanation) string {
 	if len(x.Comparison.Rows) == 0 {
 		return "none"
@@ -111,7 +111,7 @@ func explained(x compare.Explanation) string {
 	return fmt.Sprintf("%v %v", row.Verdict, *row.Identity.BatchSize)
 }
 
-// lines are the rows of an explanation, in short, but those of contrasts that are not ranked.
+// lines returns the rows of an explanation, in short, but those of contrasts that are not ranked.
 func lines(x compare.Explanation) string {
 	var all strings.Builder
 	for _, row := range x.Rows {
@@ -388,7 +388,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// noisyRuns are runs of one point on two sides that differ only in latency: 20 other metrics and all stages
+// noisyRuns returns runs of one point on two sides that differ only in latency: 20 other metrics and all stages
 // are noise of 10 %, and each run has some value of 8 facts.
 func noisyRuns(seed uint64) []schema.Run {
 	random := rand.New(rand.NewPCG(3, seed))

@@ -36,7 +36,7 @@ func (f sideFacts) add(run map[string]string) {
 	}
 }
 
-// differences are the facts in which two sides differ. A fact that is unknown on a side with only imported runs is not a difference.
+// differences returns the facts in which two sides differ. A fact that is unknown on a side with only imported runs is not a difference.
 func (f sideFacts) differences(head sideFacts, of, as *selectedSide) []query.FactDifference {
 	var all []query.FactDifference
 	names := slices.AppendSeq(slices.Collect(maps.Keys(f)), maps.Keys(head))
@@ -174,7 +174,7 @@ func setSessionThresholds(points []*pairing, runs []schema.Run) {
 	}
 }
 
-// shared is the threshold of the metric if all points have the same one.
+// shared returns the threshold of the metric if all points have the same one.
 func (f *family) shared() (all judge.Threshold, ok bool) {
 	for i, p := range f.points {
 		if t := p.thresholds.For(f.metric); i == 0 {

@@ -63,7 +63,7 @@ type runPlace struct {
 // pointKey is a point on a machine.
 type pointKey struct{ Point, Machine string }
 
-// key is the point and machine of the group.
+// key returns the point and machine of the group.
 func (g *runGroup) key() pointKey { return pointKey{g.PointID, g.Machine} }
 
 // compareGroups orders groups by point and machine.
@@ -91,7 +91,7 @@ func (gs runGroups) ascendingLookup() func(g *runGroup) *runGroup {
 	}
 }
 
-// of is the group of a point on a machine, or nil.
+// of returns the group of a point on a machine, or nil.
 func (gs runGroups) of(point, machine string) *runGroup {
 	i, ok := slices.BinarySearchFunc(gs, &runGroup{PointID: point, Machine: machine}, compareGroups)
 	if !ok {
@@ -100,7 +100,7 @@ func (gs runGroups) of(point, machine string) *runGroup {
 	return gs[i]
 }
 
-// with are the groups that have a requested metric, or have no ok run; all if metric is empty.
+// with returns the groups that have a requested metric, or have no ok run; all if metric is empty.
 func (gs runGroups) with(metric string) runGroups {
 	if metric == "" {
 		return gs
@@ -217,7 +217,7 @@ func (g *gathered) make() error {
 	})
 }
 
-// location is the SQL of the location of an ok run. If possible it reads one column instead of three, which takes a fifth less CPU.
+// location returns the SQL of the location of an ok run. If possible it reads one column instead of three, which takes a fifth less CPU.
 func (s *selectedSide) location(a groupColumns) string {
 	if a.kinds {
 		return scan.LocationSQL()
@@ -256,7 +256,7 @@ func (a groupColumns) aggregates() string {
 	return text
 }
 
-// rows is the SQL of one row per run of a side, with the columns of the metric.
+// rows returns the SQL of one row per run of a side, with the columns of the metric.
 func (s *selectedSide) rows(a groupColumns) (rows string, args []any, err error) {
 	names := groupRun
 	if a.Metric == "" {
@@ -312,7 +312,7 @@ func (g *runGroup) read(row []driver.Value, a groupColumns) {
 	}
 }
 
-// relocated is the group with other locations of its ok runs, in the order of the other arguments, which are columns of these runs.
+// relocated returns the group with other locations of its ok runs, in the order of the other arguments, which are columns of these runs.
 // Repeats are left out if the group has none. The group itself may be the base of other points.
 func (g *runGroup) relocated(locations []float64, started, sessions, blocks, repeats []any) *runGroup {
 	of := *g
@@ -502,7 +502,7 @@ func newInterner() *interner {
 	return &interner{texts: map[string]string{}, params: map[string]map[string]string{}}
 }
 
-// text is a text of the driver; empty for NULL.
+// text returns a text of the driver; empty for NULL.
 func (s *interner) text(v driver.Value) string {
 	text := duck.Text(v)
 	if same, ok := s.texts[text]; ok {
@@ -512,7 +512,7 @@ func (s *interner) text(v driver.Value) string {
 	return text
 }
 
-// parameters are the parameters of a point with these names and values; nil if there are no names.
+// parameters returns the parameters of a point with these names and values; nil if there are no names.
 func (s *interner) parameters(names, values []any) map[string]string {
 	if names == nil {
 		return nil

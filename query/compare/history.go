@@ -58,7 +58,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 // because sessions are never equally spaced.
 const spacingShare = .75
 
-// gap is the distance that earlier sessions must have from each other, in microseconds.
+// gap returns the distance that earlier sessions must have from each other, in microseconds.
 func (p *pairing) gap() int64 { return int64(spacingShare * float64(p.distance)) }
 
 // useHistory uses the earlier sessions of the head and of the base, which may be the same, that show how much the two sides would differ
@@ -75,13 +75,13 @@ func (p *pairing) useHistory(ofHead, ofBase []earlierSession) {
 	}
 }
 
-// spaced are the sessions, oldest first, of which each is about as far from the next as the sides are. Sessions of one afternoon
+// spaced returns the sessions, oldest first, of which each is about as far from the next as the sides are. Sessions of one afternoon
 // do not show how days differ, and consecutive sessions of a drifting machine do not show how months differ.
 func (p *pairing) spaced(all []earlierSession) []earlierSession {
 	return spaced(all, p.gap())
 }
 
-// moreVariable is the history with the larger differences between sessions.
+// moreVariable returns the history with the larger differences between sessions.
 func moreVariable(a, b []float64) []float64 {
 	of, ok := stat.SessionNoise(a)
 	if as, also := stat.SessionNoise(b); also && (!ok || as.SD > of.SD) {
@@ -101,7 +101,8 @@ type earlierSession struct {
 	Location float64 // the median of its runs in the unit of the metric; if all are positive, the power of e of the median of their logarithms
 }
 
-// spaced are the newest of a point's sessions that are at least gap microseconds apart from the next, at most MaxHistory. Both are oldest first.
+// spaced returns the newest of a point's sessions that are at least gap microseconds apart from the next, at most MaxHistory. Both are
+// oldest first.
 func spaced(all []earlierSession, gap int64) []earlierSession {
 	var chosen []earlierSession
 	for _, s := range slices.Backward(all) {
@@ -132,10 +133,10 @@ type historyQuery struct {
 	step int // about how many runs are read first
 }
 
-// bounds are those of the runs that may count: a run starts at the time of its id.
+// bounds returns those of the runs that may count: a run starts at the time of its id.
 func (q *historyQuery) bounds() scan.Period { return scan.Period{Until: max(q.before/1000+1, 1)} }
 
-// within are the runs of the question within bounds.
+// within returns the runs of the question within bounds.
 func (q *historyQuery) within(b scan.Period) scan.Selection {
 	sel := scan.Selection{Src: q.src.Within(b)}
 	sel.Restrict(b)

@@ -30,8 +30,9 @@ func ask(t testing.TB, store string, step int, do func(ctx context.Context, q *h
 	})
 }
 
-// manySessions are sessions of two points on two machines, some of which overlap or last for long. Each has runs of one or both points. The
-// ids of this share of them are later than most of their runs, which are of days: as where a file has the newest run first, or a clock was set back.
+// manySessions returns sessions of two points on two machines, some of which overlap or last for long. Each has runs of one or both points.
+// The ids of this share of them are later than most of their runs, which are of days: as where a file has the newest run first, or a clock
+// was set back.
 func manySessions(random *rand.Rand, sessions int, late float64) []schema.Run {
 	var runs []schema.Run
 	n := 0

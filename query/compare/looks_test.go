@@ -127,7 +127,7 @@ func stored(runs []schema.Run) []schema.Run {
 // takenBack returns the first session in which verdicts would be taken back if all points were judged as they are at the end.
 const takenBack = 337
 
-// mixed is a session of points that differ in noise and change, so that they are settled at different looks.
+// mixed returns a session of points that differ in noise and change, so that they are settled at different looks.
 func mixed(seed int) (runs []schema.Run, decided map[string]compare.Decided, blocks map[string]int) {
 	s := settling{points: 16, looks: fiveLooks, fact: fiveLooksFact}
 	s.of = func(point int) (sd, change float64) { return .005 + .005*float64(point), .03 * float64(point%3) }

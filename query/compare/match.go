@@ -45,7 +45,7 @@ type pairing struct {
 	reason   judge.Reason
 }
 
-// either is the head's group if the head has the point, otherwise the base's.
+// either returns the head's group if the head has the point, otherwise the base's.
 func (p *pairing) either() *runGroup {
 	if p.head != nil {
 		return p.head
@@ -104,7 +104,7 @@ func (m *matcher) match(base, head runGroups, paired bool) ([]*pairing, error) {
 	return all, nil
 }
 
-// absent are the points of the base that are missing for some value of the axis. That the axis is not set is a value of it only for a
+// absent returns the points of the base that are missing for some value of the axis. That the axis is not set is a value of it only for a
 // benchmark that has points without it: another one may not take the axis.
 func (m *matcher) absent(base, head runGroups) (all []*pairing) {
 	there := map[string]bool{}
@@ -131,7 +131,7 @@ func (m *matcher) absent(base, head runGroups) (all []*pairing) {
 	return all
 }
 
-// standIn is a group without runs: the point of g with the axis value of another group.
+// standIn returns a group without runs: the point of g with the axis value of another group.
 func (m *matcher) standIn(g, having *runGroup) *runGroup {
 	point := g.Point.With(m.axis, having.Point)
 	absent := &runGroup{Machine: g.Machine, Metric: &metricKind{}, Absent: true, Point: &point}
@@ -163,7 +163,7 @@ type matcher struct {
 	differs []query.FactDifference // the fields that are constant on each side and differ, except the axis
 }
 
-// axisOf is the field of the key of an axis. It is an ErrInput if the key is neither an identity field nor a parameter.
+// axisOf returns the field of the key of an axis. It is an ErrInput if the key is neither an identity field nor a parameter.
 func axisOf(key string) (string, error) {
 	if key == "" {
 		return "", nil
@@ -234,7 +234,7 @@ func (m *matcher) skipInStep(base, head runGroups) {
 	}
 }
 
-// texts are the different values of a field on a side, without NULL.
+// texts returns the different values of a field on a side, without NULL.
 func (m *matcher) texts(side runGroups, field string) (texts []string) {
 	for _, value := range m.values(side, field) {
 		texts = append(texts, valuesIn(value)...)
@@ -263,7 +263,7 @@ func valuesIn(value string) []string {
 	return nil
 }
 
-// value is the text of a field of a group after "=", or "" for NULL.
+// value returns the text of a field of a group after "=", or "" for NULL.
 func (m *matcher) value(g *runGroup, field string) string {
 	v := m.fieldOf(g, field)
 	if v == nil {
@@ -280,7 +280,7 @@ func (m *matcher) same(a, b *runGroup, field string) bool {
 	return m.fieldOf(a, field) == m.fieldOf(b, field)
 }
 
-// fieldOf is the value of a field of a group: a text, an integer or nil.
+// fieldOf returns the value of a field of a group: a text, an integer or nil.
 func (m *matcher) fieldOf(g *runGroup, field string) any {
 	if field == "machine" {
 		return answer.Text(g.Machine)
@@ -317,7 +317,7 @@ func (m *matcher) whyDisjoint(base, head runGroups) string {
 	return "no combination of axis values is on both sides"
 }
 
-// values are the different values of a field, as value returns them, ascending.
+// values returns the different values of a field, as value returns them, ascending.
 func (m *matcher) values(side runGroups, field string) []string {
 	seen := map[string]bool{}
 	for _, g := range side {

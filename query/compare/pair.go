@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// kind is the kind of the values of a point: that of the head, if it has ok runs.
+// kind returns the kind of the values of a point: that of the head, if it has ok runs.
 func (p *pairing) kind() metricKind {
 	for _, g := range []*runGroup{p.head, p.base} {
 		if g != nil && g.Metric.Name != "" {
@@ -101,7 +101,7 @@ func (p *pairing) leaveOut(least int) {
 // unknown stands for a distance or number that is not known.
 const unknown = -1
 
-// sidesApart is the time between the sides as a whole, in microseconds.
+// sidesApart returns the time between the sides as a whole, in microseconds.
 func (m *comparison) sidesApart() int64 {
 	if m.base.Since == 0 || m.head.Since == 0 {
 		return unknown
@@ -109,7 +109,7 @@ func (m *comparison) sidesApart() int64 {
 	return max(distance(m.base.Since, m.head.Since), distance(m.base.Until, m.head.Until))
 }
 
-// sidesApart is the time between the median starts of the runs of the two sides of the point, in microseconds. It is unknown if a
+// sidesApart returns the time between the median starts of the runs of the two sides of the point, in microseconds. It is unknown if a
 // side has no start times, or runs without a session.
 func (p *pairing) sidesApart() int64 {
 	base, head := p.base.knownStarts(), p.head.knownStarts()
@@ -192,7 +192,7 @@ func nearby(base, head map[string][]int64) bool {
 	return true
 }
 
-// startsOf are the starts of the sessions that have runs of both sides, in the order of the sessions.
+// startsOf returns the starts of the sessions that have runs of both sides, in the order of the sessions.
 func startsOf(base, head map[string][]int64) []judge.Starts {
 	var both []judge.Starts
 	for session, b := range base {
@@ -213,7 +213,7 @@ func (p *pairing) sequenceOfRuns() []bool {
 	return judge.Sequence(p.base.Started, p.head.Started)
 }
 
-// differences are head - base for the runs of the same block of the same session, in the order of the head's runs.
+// differences returns head - base for the runs of the same block of the same session, in the order of the head's runs.
 func (p *pairing) differences() []float64 {
 	base := make(map[runPlace]float64, len(p.base.Places))
 	for i, l := range p.base.Places {
@@ -230,7 +230,7 @@ func (p *pairing) differences() []float64 {
 	return differences
 }
 
-// barred is the reason why the sides cannot be compared; empty: they can.
+// barred returns the reason why the sides cannot be compared; empty: they can.
 func (p *pairing) barred() judge.Reason {
 	base, head := p.base, p.head
 	differ := func(what, a, b string) bool {
@@ -281,14 +281,14 @@ func (p *pairing) failedRequests() string {
 	return ""
 }
 
-// margin is the threshold of the point on the scale on which it is compared. By difference, a share is a share of the smaller side: then a
-// change counts if it would count by ratio, whichever side is the base, and every change from or to 0 counts. A metric that is always compared
-// by difference has no threshold unless it is given.
+// margin returns the threshold of the point on the scale on which it is compared. By difference, a share is a share of the smaller side:
+// then a change counts if it would count by ratio, whichever side is the base, and every change from or to 0 counts. A metric that is
+// always compared by difference has no threshold unless it is given.
 func (p *pairing) margin() float64 {
 	return p.thresholds.For(p.name).In(p.scale, min(math.Abs(p.base.level()), math.Abs(p.head.level())))
 }
 
-// resolution is the step of the measured values, on the scale on which they are compared: that of the clock if the runs have the
+// resolution returns the step of the measured values, on the scale on which they are compared: that of the clock if the runs have the
 // warning of a coarse clock, or that which the values show; 0 if there is none.
 func (p *pairing) resolution() float64 {
 	tick := max(p.base.Tick, p.head.Tick)
@@ -308,7 +308,7 @@ const coarse = judge.DefaultThreshold / 4
 // multiples of a coarse step less than once in 10,000 points.
 const minShown = 4
 
-// stepShown is the step of times in ns, if the values themselves show it and it is coarse; otherwise 0. For example, an undeclared
+// stepShown returns the step of times in ns, if the values themselves show it and it is coarse; otherwise 0. For example, an undeclared
 // clock of 1 ms reads 10 ms again and again, and then 11 ms. By difference, where values may be 0, the step is compared with the largest value.
 func (p *pairing) stepShown() float64 {
 	if p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < minShown {
@@ -334,7 +334,7 @@ func (p *pairing) stepShown() float64 {
 	return 0
 }
 
-// state is the verdict on a point that has no values on a side.
+// state returns the verdict on a point that has no values on a side.
 func (p *pairing) state() (verdict judge.Verdict, reason judge.Reason) {
 	switch {
 	case p.head == nil, p.head.Absent:

@@ -52,8 +52,8 @@ func Predict(ctx context.Context, db *query.DB, suites []string) (Prediction, er
 	return f, nil
 }
 
-// MinDetectableEffect is the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to find: the median
-// over the points of judge.MinDetectableEffect, if blocks differ as much as before. ok is false if nothing is known.
+// MinDetectableEffect returns the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to
+// find: the median over the points of judge.MinDetectableEffect, if blocks differ as much as before. ok is false if nothing is known.
 func (f Prediction) MinDetectableEffect(blocks, looks int) (change float64, ok bool) {
 	var all []float64
 	for _, n := range f.noises {

@@ -40,7 +40,7 @@ func (m *comparison) relative(families []family) map[string]Shared {
 	return all
 }
 
-// relatable are the points from which a common change can be estimated: the same point on both sides, from different sessions.
+// relatable returns the points from which a common change can be estimated: the same point on both sides, from different sessions.
 func relatable(points []*pairing) (some []*pairing) {
 	for _, p := range points {
 		barred := p.reason != "" && p.reason != judge.Machines && p.verdict == judge.Estimate
@@ -99,7 +99,7 @@ func (r *relating) factors() (shared Shared, ok bool) {
 	return shared, !math.IsNaN(r.head)
 }
 
-// logOf is the logarithm of a value; NaN if it has none.
+// logOf returns the logarithm of a value; NaN if it has none.
 func logOf(value float64) float64 {
 	if value <= 0 {
 		return math.NaN()
@@ -117,12 +117,12 @@ func countKnown(factors []float64) (n int) {
 	return n
 }
 
-// judged are the points that are not controls.
+// judged returns the points that are not controls.
 func (r *relating) judged() []*pairing {
 	return slices.DeleteFunc(slices.Clone(r.points), func(p *pairing) bool { return p.control })
 }
 
-// pairs are the judged points without the common change.
+// pairs returns the judged points without the common change.
 func (r *relating) pairs() []judge.Pair {
 	judged := r.judged()
 	pairs := make([]judge.Pair, len(judged))

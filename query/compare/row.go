@@ -101,7 +101,7 @@ func (p *pairing) medianFlag() []string {
 	return []string{FlagPairwise}
 }
 
-// relativeResult is the result relative to the common change of all points.
+// relativeResult returns the result relative to the common change of all points.
 func (p *pairing) relativeResult() *Relative {
 	o := p.relative
 	if o == nil {
@@ -114,7 +114,7 @@ func (p *pairing) relativeResult() *Relative {
 	}
 }
 
-// inputs are the numbers from which the results of a row are computed.
+// inputs returns the numbers from which the results of a row are computed.
 func (p *pairing) inputs(pair *judge.Pair) *Inputs {
 	o := p.outcome
 	return &Inputs{
@@ -141,7 +141,7 @@ func (m *comparison) measured(p *pairing, g *runGroup) *Measured {
 	return side
 }
 
-// statuses are the numbers of runs of a side per status. Most points have the same, which are made once.
+// statuses returns the numbers of runs of a side per status. Most points have the same, which are made once.
 func (m *comparison) statuses(g *runGroup) map[string]any {
 	if len(g.Failed) > 0 {
 		return g.statuses()
@@ -152,7 +152,7 @@ func (m *comparison) statuses(g *runGroup) map[string]any {
 	return m.okStatuses[g.OK]
 }
 
-// failure is the error of a failed run of the head, or how many requests failed.
+// failure returns the error of a failed run of the head, or how many requests failed.
 func (p *pairing) failure() string {
 	if p.head == nil {
 		return ""
@@ -163,7 +163,7 @@ func (p *pairing) failure() string {
 	return p.head.Failure
 }
 
-// looks is the number of times that the growing data may have been judged, which p accounts for: the planned number, or once per
+// looks returns the number of times that the growing data may have been judged, which p accounts for: the planned number, or once per
 // session. If the sides are from different sessions, more runs hardly change the result, so it is 1.
 func (p *pairing) looks() int {
 	switch {
@@ -175,7 +175,7 @@ func (p *pairing) looks() int {
 	return p.sessions()
 }
 
-// spend is the share of the significance level that the point may use.
+// spend returns the share of the significance level that the point may use.
 func (p *pairing) spend() float64 {
 	if p.planned > 0 {
 		return judge.Spend(1, p.planned)
@@ -183,7 +183,7 @@ func (p *pairing) spend() float64 {
 	return judge.Spend(p.looks(), 0)
 }
 
-// sessions is the number of sessions of the head's runs.
+// sessions returns the number of sessions of the head's runs.
 func (p *pairing) sessions() int {
 	if p.head == nil || len(p.head.Locations) == 0 {
 		return 0
@@ -211,7 +211,7 @@ const (
 	FlagPairwise = "pairwise"
 )
 
-// flags are remarks on the quality of the numbers of a point.
+// flags returns remarks on the quality of the numbers of a point.
 func (p *pairing) flags(pair *judge.Pair) []string {
 	o := p.outcome
 	flags := []string{} // not nil: the cell is an empty list, not NULL
@@ -255,7 +255,7 @@ func (p *pairing) moreFailures() bool {
 	return share(p.head) > share(p.base)
 }
 
-// failureChance is the p-value of Fisher's exact test that the head fails more often.
+// failureChance returns the p-value of Fisher's exact test that the head fails more often.
 func (p *pairing) failureChance() float64 {
 	return stat.FisherExact(int(p.head.failures()), int(p.head.OK), int(p.base.failures()), int(p.base.OK))
 }
@@ -267,7 +267,7 @@ func idOf(g *runGroup) string {
 	return g.PointID
 }
 
-// Fields are the columns of the rows of a comparison; inputs adds the columns of Row.Inputs.
+// Fields returns the columns of the rows of a comparison; inputs adds the columns of Row.Inputs.
 func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
 		query.PointFields(func(r *Row) *query.Point { return &r.Identity }, query.Identity...),
@@ -297,7 +297,7 @@ func partColumns[R, P any](prefix string, part func(*R) *P) func(name string, t 
 	}
 }
 
-// params are the parameters as a cell. A parameter that the row lacks is NULL.
+// params returns the parameters as a cell. A parameter that the row lacks is NULL.
 func (r *Row) params() any {
 	cell := r.Identity.Value("params")
 	if r.Lacks == "" {
@@ -311,7 +311,7 @@ func (r *Row) params() any {
 	return all
 }
 
-// subjectFields are the columns that identify what is compared.
+// subjectFields returns the columns that identify what is compared.
 func subjectFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		field("base_point_id", answer.TypeText, "id of the point on the base", func(r *Row) any { return answer.Text(r.BaseID) }),
@@ -323,7 +323,7 @@ func subjectFields() []answer.Field[Row] {
 	}
 }
 
-// sideFields are the columns of a side.
+// sideFields returns the columns of a side.
 func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 	column := partColumns(name, of)
 	location := column("", answer.TypeReal, "value of the "+name+": the median of its runs' locations (see base_locations), in the unit. Of an even number of logarithms it is the geometric mean of the two in the middle, which lies below the plain median that bench and ls show", func(m *Measured) any {
@@ -342,7 +342,7 @@ func sideFields(name string, of func(*Row) *Measured) []answer.Field[Row] {
 	}
 }
 
-// estimateFields are the columns of the effect size.
+// estimateFields returns the columns of the effect size.
 func estimateFields() []answer.Field[Row] {
 	part := partColumns("", func(r *Row) *Estimates { return r.Estimates })
 	column := func(name, meaning string, value func(*Estimates) float64) answer.Field[Row] {
@@ -359,7 +359,7 @@ func estimateFields() []answer.Field[Row] {
 	}
 }
 
-// verdictFields are the columns of the verdict and of how it was reached.
+// verdictFields returns the columns of the verdict and of how it was reached.
 func verdictFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		field("verdict", answer.TypeText, "regressed, improved, changed, unchanged or inconclusive; estimate: no verdict is possible; failed, fixed, unsupported, missing (not on the head) or added (not on the base)", func(r *Row) any { return string(r.Verdict) }),
@@ -375,7 +375,7 @@ func verdictFields() []answer.Field[Row] {
 	}
 }
 
-// relativeFields are the columns relative to the common change of all points.
+// relativeFields returns the columns relative to the common change of all points.
 func relativeFields() []answer.Field[Row] {
 	column := partColumns("relative_", func(r *Row) *Relative { return r.Relative })
 	return []answer.Field[Row]{
@@ -389,7 +389,7 @@ func relativeFields() []answer.Field[Row] {
 	}
 }
 
-// inputFields are the columns of Row.Inputs, without rounding.
+// inputFields returns the columns of Row.Inputs, without rounding.
 func inputFields() []answer.Field[Row] {
 	column := partColumns("", func(r *Row) *Inputs { return r.Inputs })
 	prior := func(in *Inputs, v float64) any {

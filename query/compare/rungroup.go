@@ -14,13 +14,13 @@ func (g *runGroup) inOrder() bool {
 	return g.OneBlock == 0 && g.Started != nil && len(slices.Compact(slices.Clone(g.Started))) == len(g.Locations)
 }
 
-// knownStarts are the starts of the runs that have one, ascending.
+// knownStarts returns the starts of the runs that have one, ascending.
 func (g *runGroup) knownStarts() []int64 {
 	first, _ := slices.BinarySearch(g.Started, 1)
 	return g.Started[first:]
 }
 
-// startsBySession are the starts of the runs of each session, in Unix microseconds, ascending. Runs without a start are left out.
+// startsBySession returns the starts of the runs of each session, in Unix microseconds, ascending. Runs without a start are left out.
 func (g *runGroup) startsBySession() map[string][]int64 {
 	all, known := map[string][]int64{}, g.knownStarts()
 	if len(g.Sessions) == 1 {
@@ -42,7 +42,7 @@ func (g *runGroup) sharesSession(other *runGroup) bool {
 	})
 }
 
-// sessionOf is the session of the run with location i; empty: unknown.
+// sessionOf returns the session of the run with location i; empty: unknown.
 func (g *runGroup) sessionOf(i int) string {
 	if len(g.Sessions) == 1 {
 		return g.Sessions[0]
@@ -50,10 +50,10 @@ func (g *runGroup) sessionOf(i int) string {
 	return g.Places[i].session
 }
 
-// placeOf is the session and block of the run with location i.
+// placeOf returns the session and block of the run with location i.
 func (g *runGroup) placeOf(i int) runPlace { return runPlace{g.sessionOf(i), g.Places[i].Block} }
 
-// countRepeats is the number of repeats up to the last ok run.
+// countRepeats returns the number of repeats up to the last ok run.
 func (g *runGroup) countRepeats() int {
 	last := int64(-1)
 	for _, n := range g.Repeats {
@@ -62,7 +62,7 @@ func (g *runGroup) countRepeats() int {
 	return int(last) + 1
 }
 
-// upToRepeat is the group as it was after a number of repeats.
+// upToRepeat returns the group as it was after a number of repeats.
 func (g *runGroup) upToRepeat(repeats int) *runGroup {
 	of := g.Repeats
 	if len(of) != len(g.Locations) {
@@ -81,7 +81,7 @@ func (g *runGroup) ofSessions(sessions []string) *runGroup {
 	return some
 }
 
-// only is the group with only some of its locations.
+// only returns the group with only some of its locations.
 func (g *runGroup) only(kept func(i int) bool) *runGroup {
 	some := *g
 	some.Locations, some.Started, some.Places, some.Repeats = nil, nil, nil, nil
@@ -100,7 +100,7 @@ func (g *runGroup) only(kept func(i int) bool) *runGroup {
 	return &some
 }
 
-// differing is the first of metric, unit, clock and level in which two kinds differ; empty: none.
+// differing returns the first of metric, unit, clock and level in which two kinds differ; empty: none.
 func (k metricKind) differing(other metricKind) string {
 	switch {
 	case k.Name != other.Name:
@@ -135,7 +135,7 @@ func (g *runGroup) skipped() bool {
 	return g.OK == 0 && skipped && len(failed) == 1
 }
 
-// failures is the number of failed runs, without cancelled and lost ones.
+// failures returns the number of failed runs, without cancelled and lost ones.
 func (g *runGroup) failures() (n int64) {
 	for status, count := range g.Failed {
 		s := schema.Status(status)
@@ -147,7 +147,7 @@ func (g *runGroup) failures() (n int64) {
 	return n
 }
 
-// statuses are the numbers of runs per status.
+// statuses returns the numbers of runs per status.
 func (g *runGroup) statuses() map[string]any {
 	all := maps.Clone(g.Failed)
 	if all == nil {
@@ -159,7 +159,7 @@ func (g *runGroup) statuses() map[string]any {
 	return all
 }
 
-// level is the location of the point: the median of those of its runs.
+// level returns the location of the point: the median of those of its runs.
 func (g *runGroup) level() float64 {
 	if slices.IsSorted(g.Locations) {
 		return stat.Quantile(g.Locations, .5)
@@ -179,10 +179,10 @@ func (g *runGroup) values() *runGroup {
 	return &values
 }
 
-// median is the median; it does not change the order of the values.
+// median returns the median; it does not change the order of the values.
 func median(values []float64) float64 { return stat.Median(slices.Clone(values)) }
 
-// ofSamples is the group with the samples of all runs as the replicates, instead of the runs. The group itself may be the base of
+// ofSamples returns the group with the samples of all runs as the replicates, instead of the runs. The group itself may be the base of
 // other points, whose runs are compared. For a ratio all samples must be positive.
 func (g *runGroup) ofSamples(values []any, scale schema.Scale) *runGroup {
 	of := *g

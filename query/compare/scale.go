@@ -143,7 +143,7 @@ func (m *comparison) reread(ctx context.Context, matched []*pairing, metric stri
 	return nil
 }
 
-// numberIn is a number of the driver; NaN for NULL.
+// numberIn returns a number of the driver; NaN for NULL.
 func numberIn(v driver.Value) float64 {
 	if number, ok := v.(float64); ok {
 		return number
@@ -171,7 +171,8 @@ func (p *pairing) located(all []earlierSession) []float64 {
 // faster no more often than it should (TestMeansBesideIterations). So there is a verdict only if the side of means is the faster one. That is the usual case,
 // because the number of calls per sample grows with the speed.
 
-// meansSide is the side whose samples are means of iterations, if the other side's are single iterations and the metric is a time; else nil.
+// meansSide returns the side whose samples are means of iterations, if the other side's are single iterations and the metric is a time;
+// else nil.
 func (p *pairing) meansSide() *runGroup {
 	if !p.hasBothSides() || p.kind().Unit != "ns" || p.base.Differing != "" || p.head.Differing != "" {
 		return nil
@@ -276,7 +277,7 @@ func (s *selectedSide) samplesOf(ctx context.Context, points []string, metric st
 	return found, s.eachPoint(ctx, text, args, func(key pointKey, row []driver.Value) { found[key] = append(found[key], duck.List(row[0])...) })
 }
 
-// withSamples is the SQL of the ok runs of a side with the samples of a metric; "" is the primary one.
+// withSamples returns the SQL of the ok runs of a side with the samples of a metric; "" is the primary one.
 func (s *selectedSide) withSamples(metric string) (from string, args []any, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// valued are the runs of both sides of a point in one session, in blocks, with a sample each.
+// valued returns the runs of both sides of a point in one session, in blocks, with a sample each.
 func valued(n *int, batch int64, metric, unit string, base, head []float64) (runs []schema.Run) {
 	for i, values := range [][]float64{base, head} {
 		side := []string{"base", "head"}[i]
@@ -175,7 +175,7 @@ func TestCompareZeroNights(t *testing.T) {
 	}
 }
 
-// around are values of a side around 0, of several kinds.
+// around returns values of a side around 0, of several kinds.
 func around(random *rand.Rand, kind, runs int, shift float64) []float64 {
 	values := make([]float64, runs)
 	for i := range values {

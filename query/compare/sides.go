@@ -133,7 +133,7 @@ func (m *comparison) side(ctx context.Context, r *scan.Reader, file, name, filte
 	return s, nil
 }
 
-// nameOf is the name of a selection in an error: the filter that the user typed, if any.
+// nameOf returns the name of a selection in an error: the filter that the user typed, if any.
 func nameOf(name, filter string) string {
 	if strings.TrimSpace(filter) == "" {
 		return name
@@ -185,7 +185,7 @@ func (s *selectedSide) hasSessionless() bool {
 	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.session == "" })
 }
 
-// onlyMachine is the machine of all runs, if there is only one.
+// onlyMachine returns the machine of all runs, if there is only one.
 func (s *selectedSide) onlyMachine() (machine string, ok bool) {
 	other := func(t stratum) bool { return t.machine != s.strata[0].machine }
 	return s.strata[0].machine, !slices.ContainsFunc(s.strata, other)
@@ -223,7 +223,7 @@ func selectSide(ctx context.Context, r *scan.Reader, filter string) (*selectedSi
 	return s, s.stratify(ctx)
 }
 
-// bothFilters is the filter of the runs that match two filters.
+// bothFilters returns the filter of the runs that match two filters.
 func bothFilters(a, b string) string {
 	a = strings.TrimSpace(a)
 	switch {
@@ -235,7 +235,7 @@ func bothFilters(a, b string) string {
 	return a + " " + b
 }
 
-// orAllRuns is the filter or, if it is empty, one that matches all runs.
+// orAllRuns returns the filter or, if it is empty, one that matches all runs.
 func orAllRuns(filter string) string {
 	if strings.TrimSpace(filter) == "" {
 		return "not run_id=null"

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// pointsWithThresholds are the runs of both sides of a session of four points, each of whose heads is 10 % slower; of the third
+// pointsWithThresholds returns the runs of both sides of a session of four points, each of whose heads is 10 % slower; of the third
 // the runs of the head have two thresholds, of the fourth none.
 func pointsWithThresholds() (runs []schema.Run) {
 	n := 0

@@ -50,7 +50,7 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 	return out.Rows, buffer.Flush()
 }
 
-// nextRuns is the number of runs to read next, after n runs with this many bytes.
+// nextRuns returns the number of runs to read next, after n runs with this many bytes.
 func nextRuns(n int, bytes int64) int {
 	if bytes > duck.ArrowBatchBytes {
 		return max(int(int64(n)*duck.ArrowBatchBytes/bytes), 1)
@@ -58,7 +58,7 @@ func nextRuns(n int, bytes int64) int {
 	return min(2*n, scan.PageRows)
 }
 
-// of is an exporter of some of the runs.
+// of returns an exporter of some of the runs.
 func (x *exporter) of(ids []schema.ULID) *exporter {
 	some := *x
 	some.src, some.among = x.src.Of(ids), " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"

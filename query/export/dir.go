@@ -94,7 +94,7 @@ func NotTheName(err error) bool {
 	return slices.ContainsFunc(refusals, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// destError is the error of the file system about a destination. It is an ErrInput if another name would help.
+// destError returns the error of the file system about a destination. It is an ErrInput if another name would help.
 func destError(path string, err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

@@ -103,7 +103,7 @@ func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 // exportable are the tables by name.
 var exportable = []string{"runs", "samples", "samples_long", "ops", wholeTable}
 
-// tablesAs are the tables that can be written in a format.
+// tablesAs returns the tables that can be written in a format.
 func tablesAs(format Format) []string {
 	if format == JSONL {
 		return exportable
@@ -154,7 +154,7 @@ var formats = map[string]Format{
 	".parquet": Parquet, ".pq": Parquet, ".arrow": Arrow, ".arrows": Arrow, ".csv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".json": JSONL,
 }
 
-// formatOfFile is the format of a destination by its extension; empty if it exists already or has no such extension.
+// formatOfFile returns the format of a destination by its extension; empty if it exists already or has no such extension.
 func formatOfFile(dest string) Format {
 	if _, err := os.Stat(dest); err == nil {
 		return ""
@@ -162,7 +162,7 @@ func formatOfFile(dest string) Format {
 	return formats[strings.ToLower(filepath.Ext(dest))]
 }
 
-// Resolved is an absolute path without symbolic links. Its last parts need not exist.
+// Resolved returns an absolute path without symbolic links. Its last parts need not exist.
 func Resolved(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

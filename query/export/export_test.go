@@ -56,7 +56,7 @@ func TestExportDirectory(t *testing.T) {
 	}
 }
 
-// startSum is the sum of the start times of the test's runs in microseconds.
+// startSum returns the sum of the start times of the test's runs in microseconds.
 func startSum() string {
 	sum := int64(0)
 	for _, n := range []int64{0, 1, 2, 3, 300} {
@@ -81,7 +81,7 @@ func TestExportParquet(t *testing.T) {
 	}
 }
 
-// tablesOf is the request for one table; "" is the default.
+// tablesOf returns the request for one table; "" is the default.
 func tablesOf(table string) []string {
 	if table == "" {
 		return nil
@@ -275,7 +275,7 @@ func TestExportAllOrNothing(t *testing.T) {
 	}
 }
 
-// entries are the names in a directory.
+// entries returns the names in a directory.
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	all := valuetest.Must(os.ReadDir(dir))
@@ -321,7 +321,7 @@ func TestExportWholeManyFiles(t *testing.T) {
 	}
 }
 
-// bytesRead is the number of bytes that this process has read since its start.
+// bytesRead returns the number of bytes that this process has read since its start.
 func bytesRead(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")

@@ -37,7 +37,7 @@ type FolderWritten struct {
 	NotNumbers map[string]int
 }
 
-// Where is a short description of where the files are.
+// Where returns a short description of where the files are.
 func (w *FolderWritten) Where() string {
 	if len(w.Files) <= 2 {
 		return strings.Join(w.Files, ", ")
@@ -151,7 +151,7 @@ func (w *writing) add(r schema.Run) error {
 	return err
 }
 
-// placeOf is the folder of a kind of artifacts, as in BenchmarkHarness.
+// placeOf returns the folder of a kind of artifacts, as in BenchmarkHarness.
 func placeOf(kind string) string {
 	switch kind {
 	case schema.ArtifactStdout, schema.ArtifactStderr:
@@ -196,7 +196,7 @@ func (w *writing) artifacts(r *schema.Run) ([]string, error) {
 	return below(w.dir, whole)
 }
 
-// below are the files of a folder, as paths relative to an outer folder.
+// below returns the files of a folder, as paths relative to an outer folder.
 func below(around, dir string) (paths []string, err error) {
 	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {

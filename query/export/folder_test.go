@@ -22,7 +22,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// pairStore is a store with a baseline and an optimization, which left files.
+// pairStore returns a store with a baseline and an optimization, which left files.
 func pairStore(t *testing.T) (dir string, runs []schema.Run) {
 	t.Helper()
 	dir = querytest.NewStore(t)

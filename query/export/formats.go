@@ -62,7 +62,7 @@ func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) 
 // atOnce is the number of runs that are sorted and written in one statement.
 const atOnce = 1000
 
-// copySQL is the statement that writes a table to a path.
+// copySQL returns the statement that writes a table to a path.
 func (x *exporter) copySQL(table, path, options string) string {
 	if table == wholeTable {
 		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + duck.Literal(path) + " (" + options + ")"
@@ -81,7 +81,7 @@ var copyOptions = map[Format]string{
 	JSONL:   "FORMAT json",
 }
 
-// tableSQL is the SQL of a table of the chosen runs.
+// tableSQL returns the SQL of a table of the chosen runs.
 func (x *exporter) tableSQL(table string) string {
 	switch table {
 	case "runs":
@@ -116,13 +116,13 @@ func written(table, text string, req Request) string {
 	return "SELECT * REPLACE (" + strings.Join(replaced, ", ") + ") FROM (" + text + ")"
 }
 
-// noFormula is the SQL of a text with an apostrophe in front if a spreadsheet would treat it as a formula.
+// noFormula returns the SQL of a text with an apostrophe in front if a spreadsheet would treat it as a formula.
 func noFormula(x string) string {
 	return "CASE WHEN regexp_matches(" + x + `, '^[-=+@\t\r]') AND NOT regexp_full_match(` + x +
 		`, '[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?') THEN chr(39) || ` + x + " ELSE " + x + " END"
 }
 
-// viewColumns are the columns of a view that may have to be converted for a text format.
+// viewColumns returns the columns of a view that may have to be converted for a text format.
 func viewColumns(table string) []*schema.Column {
 	real := &schema.Column{Name: "element", Kind: schema.KindReal}
 	switch table {
@@ -142,7 +142,7 @@ func viewColumns(table string) []*schema.Column {
 	}
 }
 
-// dressed is the SQL of a column's value in a text format; empty if no conversion is needed.
+// dressed returns the SQL of a column's value in a text format; empty if no conversion is needed.
 func dressed(c *schema.Column, format Format) string {
 	x := duck.Identifier(c.Name)
 	switch {

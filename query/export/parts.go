@@ -22,7 +22,7 @@ type partSize struct {
 	runs  int   // at most
 }
 
-// sizeOf is the size of the parts of a table.
+// sizeOf returns the size of the parts of a table.
 func (x *exporter) sizeOf(table string) partSize {
 	if x.req.Format == Parquet || table == wholeTable {
 		return partSize{bytes: 1 << 20, runs: scan.PageRows} // compressed on disk; whole runs are held as nested lists

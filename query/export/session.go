@@ -105,7 +105,7 @@ func (s *FolderSession) Close(ctx context.Context, open func(context.Context) (*
 	return nil, errors.Join(err, db.Close())
 }
 
-// FolderOutputs are the paths that a session writes to, so that they do not count as changed code; none without a folder.
+// FolderOutputs returns the paths that a session writes to, so that they do not count as changed code; none without a folder.
 func FolderOutputs(l layout.Layout, dir string) []string {
 	if dir == "" {
 		return nil

@@ -31,7 +31,7 @@ func (x *exporter) gather(ctx context.Context) error {
 const wholeSQL = "SELECT r.*, coalesce(s.nested, []) AS samples, coalesce(o.nested, []) AS ops FROM whole_runs AS r " +
 	"LEFT JOIN whole_samples AS s USING (run_id) LEFT JOIN whole_ops AS o USING (run_id)"
 
-// nestedSQL is the SQL of the rows of a table as one list per run.
+// nestedSQL returns the SQL of the rows of a table as one list per run.
 func nestedSQL(t *schema.Table, rows, order string) string {
 	return "SELECT run_id, list(one ORDER BY place) AS nested FROM (SELECT run_id, place, struct_pack(" + packed(t.Columns[1:]) +
 		") AS one FROM (SELECT run_id, " + order + " AS place, " + exact(t.Columns[1:]) + " FROM (" + rows + "))) GROUP BY run_id"
@@ -61,13 +61,13 @@ func exactValue(c *schema.Column, x string) string {
 	return x
 }
 
-// exactReal is a number, or a text for NaN and infinities.
+// exactReal returns a number, or a text for NaN and infinities.
 func exactReal(x string) string {
 	return "CASE WHEN isfinite(" + x + ") THEN to_json(" + x + ") WHEN isnan(" + x + `) THEN '"NaN"'::JSON WHEN ` + x +
 		` > 0 THEN '"Infinity"'::JSON WHEN ` + x + ` < 0 THEN '"-Infinity"'::JSON END`
 }
 
-// packed is the SQL of columns as the fields of a struct.
+// packed returns the SQL of columns as the fields of a struct.
 func packed(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {

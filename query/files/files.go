@@ -33,8 +33,8 @@ type placeError struct{ error }
 
 func (e placeError) Unwrap() []error { return []error{e.error, ErrPlace} }
 
-// OfPlace is an error of Replace or Write about a path that a user has named. It is an ErrPlace if the folder does not exist or is none, or the
-// path is a folder or too long.
+// OfPlace returns an error of Replace or Write about a path that a user has named. It is an ErrPlace if the folder does not exist or is
+// none, or the path is a folder or too long.
 func OfPlace(err error) error {
 	for _, cause := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG} {
 		if errors.Is(err, cause) {

@@ -156,7 +156,7 @@ func joined(conditions []string, operator string) string {
 	return "(" + strings.Join(conditions, operator) + ")"
 }
 
-// not is the exact complement, NULL included.
+// not returns the exact complement, NULL included.
 func not(condition string) string { return "NOT coalesce(" + condition + ", false)" }
 
 func (c *compiler) word(w *Word) (text, reach string, err error) {
@@ -241,7 +241,7 @@ func (c *compiler) read(column *schema.Column) string {
 	return duck.Identifier(column.Name)
 }
 
-// expression is the SQL of a field.
+// expression returns the SQL of a field.
 func (c *compiler) expression(f Field) string {
 	if f.Column.Name == tags && !slices.Contains(c.Tags, f.Entry) {
 		c.Tags = append(c.Tags, f.Entry)
@@ -330,7 +330,7 @@ func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
 	return is, nil
 }
 
-// PrefixOf is the prefix of the keys of a map column: param for params. A column that is not a map is returned unchanged.
+// PrefixOf returns the prefix of the keys of a map column: param for params. A column that is not a map is returned unchanged.
 func PrefixOf(column string) string {
 	for prefix, name := range mapPrefixes {
 		if name == column {
@@ -340,7 +340,7 @@ func PrefixOf(column string) string {
 	return column
 }
 
-// texts are the texts that a value matches: ids, a canonical form, or the value itself.
+// texts returns the texts that a value matches: ids, a canonical form, or the value itself.
 func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 	switch {
 	case StandsForIDs(w.Key):

@@ -36,7 +36,7 @@ func exclusive(a, b string) bool {
 	return false
 }
 
-// wanted are the values that every matching run has, by key. Only keys with a single value per run are included.
+// wanted returns the values that every matching run has, by key. Only keys with a single value per run are included.
 func wanted(text string) map[string]string {
 	n, err := parseFilter(text)
 	if err != nil || n == nil {
@@ -80,7 +80,7 @@ func differ(key, a, b string) bool {
 	return len(a) == len(b) && !strings.EqualFold(a, b)
 }
 
-// canonical is the canonical form of a value: 1 for 1.0, fp32 for float32.
+// canonical returns the canonical form of a value: 1 for 1.0, fp32 for float32.
 func canonical(key, value string) string {
 	if key == "precision" {
 		if text, err := schema.CanonicalPrecision(value); err == nil {

@@ -59,7 +59,7 @@ var columnAliases = map[string]*schema.Column{
 // spreadSQL is the robust spread of a run: 1.4826 MAD / median, of which the sign does not count. It is NULL for a single sample.
 const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(abs(p50), 0))"
 
-// Names are the keys that refer to a column by another name.
+// Names returns the keys that refer to a column by another name.
 func Names() []string {
 	return append(slices.Sorted(maps.Keys(columnAliases)), KeyRun, KeySession, KeyBaseline, KeyCommit)
 }
@@ -112,7 +112,7 @@ func FieldOf(key string) Field {
 	return Field{Column: schema.RunColumn("params"), Entry: key, Bare: true}
 }
 
-// ParameterKey is the key of a parameter: its name, or param.NAME if the name alone means something else.
+// ParameterKey returns the key of a parameter: its name, or param.NAME if the name alone means something else.
 func ParameterKey(name string) string {
 	if FieldOf(name).Bare {
 		return name
@@ -125,7 +125,7 @@ func (f Field) Measured() bool {
 	return f.Metric != "" || f.Column.Unit == schema.UnitOfRow || f.Column == columnAliases["spread"]
 }
 
-// valueSQL is the SQL of a metric's field over a row of samples.
+// valueSQL returns the SQL of a metric's field over a row of samples.
 func (f Field) valueSQL() string {
 	switch {
 	case f.middle:
@@ -136,7 +136,7 @@ func (f Field) valueSQL() string {
 	return duck.Identifier(f.Column.Name)
 }
 
-// Kind is the kind of the field's value.
+// Kind returns the kind of the field's value.
 func (f Field) Kind() schema.Kind {
 	if f.Entry != "" {
 		return schema.KindString

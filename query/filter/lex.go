@@ -59,7 +59,7 @@ type Value struct {
 // Null reports whether a value is null.
 func (v Value) Null() bool { return v.Text == "null" && !v.quoted }
 
-// Having is the filter of the runs that have one of a word's values, even if the word excludes them.
+// Having returns the filter of the runs that have one of a word's values, even if the word excludes them.
 func (w *Word) Having(v Value) string {
 	text := v.Text
 	if v.quoted {
@@ -79,7 +79,7 @@ type lexer struct {
 	at   int
 }
 
-// ErrorAt is an ErrInput about a position in a filter. offset is in bytes.
+// ErrorAt returns an ErrInput about a position in a filter. offset is in bytes.
 func ErrorAt(where string, offset int, format string, args ...any) error {
 	return answer.InputError("filter: %s  (offset %d): %s", answer.Brief(where), offset, fmt.Sprintf(format, args...))
 }
@@ -308,7 +308,7 @@ func (n *nesting) see(c byte, regex bool) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// Quote is a text as a quoted value of a filter.
+// Quote returns a text as a quoted value of a filter.
 func Quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
@@ -322,7 +322,7 @@ func QuoteAll(texts []string) string {
 	return strings.Join(quoted, ",")
 }
 
-// QuoteFor is a text as the value of a condition on a key. A column of numbers takes no quoted value.
+// QuoteFor returns a text as the value of a condition on a key. A column of numbers takes no quoted value.
 func QuoteFor(key, text string) string {
 	if f := FieldOf(key); f.Kind() != schema.KindString && QuoteWord(text) == text {
 		return text

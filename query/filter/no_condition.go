@@ -30,7 +30,7 @@ func (e *NoConditionError) Is(target error) bool { return target == answer.ErrIn
 // Names reports whether the word is a known key whose value is missing.
 func (e *NoConditionError) Names() bool { return !FieldOf(e.Word).Bare }
 
-// example is a hint that shows how to write a condition.
+// example returns a hint that shows how to write a condition.
 func (e *NoConditionError) example() string {
 	word := answer.Brief(e.Word)
 	f := FieldOf(e.Word)

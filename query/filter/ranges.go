@@ -12,7 +12,7 @@ import (
 // dots separate the ends of a range. The range includes both ends; one of them may be missing.
 const dots = ".."
 
-// ends are the ends of a range; an empty text is an open end.
+// ends returns the ends of a range; an empty text is an open end.
 func (v Value) ends() (from, to Value, isRange bool) {
 	first, last, found := strings.Cut(v.Text, dots)
 	if !found || v.quoted || first == "" && last == "" || strings.Contains(last, dots) {

@@ -49,7 +49,7 @@ func Sort(cond *Condition, keys []string, lookups Lookups) ([]SortKey, error) {
 	return order, nil
 }
 
-// ordered is the SQL of the value that a field sorts runs by.
+// ordered returns the SQL of the value that a field sorts runs by.
 func (c *compiler) ordered(f Field) (string, error) {
 	if f.Metric == "" {
 		return c.expression(f), nil

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// QuoteWord is a text as a value of a filter, quoted unless it is a plain word.
+// QuoteWord returns a text as a value of a filter, quoted unless it is a plain word.
 func QuoteWord(text string) string {
 	plain := text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)

@@ -44,7 +44,7 @@ func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error)
 	return text, nil
 }
 
-// ofMetric is the SQL of the runs for which a statistic of a metric meets a condition.
+// ofMetric returns the SQL of the runs for which a statistic of a metric meets a condition.
 func (c *compiler) ofMetric(f Field, condition string) (string, error) {
 	table, err := c.lookups.Metric(f.Metric, f.valueSQL())
 	if err != nil {
@@ -116,7 +116,7 @@ func storedUnit(name string) (stored string, factor float64, known bool) {
 	return schema.StoredUnit(name)
 }
 
-// UnitOf is the stored unit of a number with a unit; empty if the text has no unit or is not a number.
+// UnitOf returns the stored unit of a number with a unit; empty if the text has no unit or is not a number.
 func UnitOf(text string) string {
 	n, err := schema.ParseQuantity(text)
 	if err != nil || n.Unit == "" {
@@ -126,7 +126,7 @@ func UnitOf(text string) string {
 	return stored
 }
 
-// exampleUnit is a suitable unit for a number of the field.
+// exampleUnit returns a suitable unit for a number of the field.
 func (f Field) exampleUnit() string {
 	k, known := schema.KindOfMetric(f.Metric)
 	if !known {

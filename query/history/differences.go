@@ -40,7 +40,7 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 	return nil
 }
 
-// lastingFacts are the facts, except the commit, that differ between base and head and still differ between base and last; the
+// lastingFacts returns the facts, except the commit, that differ between base and head and still differ between base and last; the
 // most important first.
 func lastingFacts(base, head, last map[string]string) []query.FactDifference {
 	names := slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(head)))

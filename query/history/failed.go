@@ -51,7 +51,7 @@ func (h *historian) dropWrong() {
 	}
 }
 
-// okSessions are the sessions with at least one ok run, for each point that has failed runs. The run need not have a value.
+// okSessions returns the sessions with at least one ok run, for each point that has failed runs. The run need not have a value.
 func (h *historian) okSessions() map[pointOn]map[int32]bool {
 	ok := make(map[pointOn]map[int32]bool, len(h.failed))
 	for of := range h.failed {

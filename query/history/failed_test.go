@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// failedRun is a run of a session with some status. It has no metric unless one is given.
+// failedRun returns a run of a session with some status. It has no metric unless one is given.
 func failedRun(k, n int, status schema.Status, metric bool) schema.Run {
 	r := historyRun(k, n, 100_000)
 	r.Status = status

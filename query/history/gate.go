@@ -49,7 +49,7 @@ func (h *historian) decide() {
 	}
 }
 
-// newestSince is the start of the oldest of the newest n sessions over all series, in Unix microseconds.
+// newestSince returns the start of the oldest of the newest n sessions over all series, in Unix microseconds.
 func (h *historian) newestSince(newest int) int64 {
 	began := map[int32]int64{} // by session
 	for _, l := range h.lines {

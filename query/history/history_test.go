@@ -25,7 +25,7 @@ const (
 	historyShift    = 25 // the session from which on batch size 1 is 12 % slower
 )
 
-// historyRuns are sessions a day apart, of two points with two runs each. The first session is the newest commit of a
+// historyRuns returns sessions a day apart, of two points with two runs each. The first session is the newest commit of a
 // session with two sides.
 func historyRuns() []schema.Run {
 	random := rand.New(rand.NewPCG(5, 5))

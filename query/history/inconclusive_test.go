@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// levelled are sessions of one point with these levels, in hundreds of nanoseconds and with a little noise.
+// levelled returns sessions of one point with these levels, in hundreds of nanoseconds and with a little noise.
 func levelled(levels ...float64) []schema.Run {
 	var runs []schema.Run
 	for k, level := range levels {

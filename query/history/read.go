@@ -179,7 +179,7 @@ func hasOtherPrimary(ctx context.Context, r *scan.Reader, runs duck.Statement, m
 	return duck.Integer(row[0]) > 0, nil
 }
 
-// lastText is the SQL of the last argument, a text.
+// lastText returns the SQL of the last argument, a text.
 func lastText(args []any) string { return "$" + strconv.Itoa(len(args)) + "::VARCHAR" }
 
 // add adds an ok run.
@@ -217,7 +217,8 @@ func (h *historian) add(row []driver.Value) error {
 // noStart is the start of a run that has none, and whose session has none: it has no place in an order.
 const noStart = math.MinInt64
 
-// startOf is when a run started, in Unix microseconds, or noStart. dated is false if the run has no start; then it is that of its session.
+// startOf returns when a run started, in Unix microseconds, or noStart. dated is false if the run has no start; then it is that of its
+// session.
 func startOf(value driver.Value, session string) (began int64, dated bool) {
 	if began, dated = value.(int64); dated {
 		return began, true

@@ -83,7 +83,7 @@ func (h *historian) pages(size int) iter.Seq[[]Row] {
 	}
 }
 
-// row is the row of entry i of a series.
+// row returns the row of entry i of a series.
 func (h *historian) row(l *line, i int, m *mark) Row {
 	e := l.entries[i]
 	row := Row{
@@ -107,7 +107,7 @@ func (h *historian) row(l *line, i int, m *mark) Row {
 	return row
 }
 
-// time is when the session of an entry started, in UTC; nil if unknown.
+// time returns when the session of an entry started, in UTC; nil if unknown.
 func (e *entry) time() *time.Time {
 	if !e.dated {
 		return nil
@@ -123,7 +123,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// verdictOf is the direction of a change: regressed, improved, or changed if the better direction is unknown.
+// verdictOf returns the direction of a change: regressed, improved, or changed if the better direction is unknown.
 func (l *line) verdictOf(change stat.ChangePoint) judge.Verdict {
 	better := schema.Better(l.better)
 	switch {
@@ -135,7 +135,7 @@ func (l *line) verdictOf(change stat.ChangePoint) judge.Verdict {
 	return judge.Improved
 }
 
-// Fields are the columns of a history, in their order.
+// Fields returns the columns of a history, in their order.
 func Fields() []answer.Field[Row] {
 	return slices.Concat(seriesFields(), sessionFields(), changeFields())
 }
@@ -151,7 +151,7 @@ func seriesFields() []answer.Field[Row] {
 	})
 }
 
-// sessionFields are the measurements of a session.
+// sessionFields returns the measurements of a session.
 func sessionFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		text("session_id", "id of the session", func(r *Row) string { return r.SessionID }),
@@ -187,7 +187,7 @@ func text(name, meaning string, of func(*Row) string) answer.Field[Row] {
 	return answer.NewField(name, answer.TypeText, meaning, func(r *Row) any { return answer.Text(of(r)) })
 }
 
-// real is a column of computed numbers.
+// real returns a column of computed numbers.
 func real(name, meaning string, of func(*Row) *float64) answer.Field[Row] {
 	return answer.NewField(name, answer.TypeReal, meaning, func(r *Row) any { return answer.ComputedValue(of(r)) })
 }

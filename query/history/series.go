@@ -48,13 +48,13 @@ type mark struct {
 	verdict          judge.Verdict
 }
 
-// last is the index of the session until which a change takes place: a step is in one session.
+// last returns the index of the session until which a change takes place: a step is in one session.
 func last(p stat.ChangePoint) int { return max(p.Index, p.Until-1) }
 
-// at is the index of the entry that is marked.
+// at returns the index of the entry that is marked.
 func (m *mark) at() int { return last(m.ChangePoint) }
 
-// rampSessions is the number of sessions over which the level rises or falls; 0: it is a step.
+// rampSessions returns the number of sessions over which the level rises or falls; 0: it is a step.
 func (m *mark) rampSessions() int {
 	if m.Until == 0 {
 		return 0
@@ -110,7 +110,7 @@ func (h *historian) order() {
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }
 
-// locations are the values of a series on the scale on which it is compared: logarithms, or plain values for a difference.
+// locations returns the values of a series on the scale on which it is compared: logarithms, or plain values for a difference.
 func (l *line) locations() []float64 {
 	all := make([]float64, len(l.entries))
 	for i, e := range l.entries {
@@ -181,7 +181,7 @@ func (h *historian) eachLine(do func(i int, l *line)) {
 	workers.Wait()
 }
 
-// alpha is the chance of a false change point in one series.
+// alpha returns the chance of a false change point in one series.
 func (h *historian) alpha() float64 {
 	if h.req.Newest > 0 {
 		return historyLookAlpha
@@ -258,7 +258,7 @@ func (l *line) margin(level float64) float64 {
 	return 0
 }
 
-// otavaPoints are the change points that Otava's method finds in the values (in the unit, not logarithms), with their shifts.
+// otavaPoints returns the change points that Otava's method finds in the values (in the unit, not logarithms), with their shifts.
 func otavaPoints(l *line) []stat.ChangePoint {
 	locations := l.locations()
 	values := make([]float64, len(locations))
@@ -275,7 +275,7 @@ func otavaPoints(l *line) []stat.ChangePoint {
 	return points
 }
 
-// requested are the entries of a series that the request selects, each with its mark or nil.
+// requested returns the entries of a series that the request selects, each with its mark or nil.
 func (h *historian) requested(l *line) iter.Seq2[int, *mark] {
 	return func(yield func(int, *mark) bool) {
 		marks := l.series.marks
@@ -294,7 +294,7 @@ func (h *historian) requested(l *line) iter.Seq2[int, *mark] {
 	}
 }
 
-// rowsOf are the requested entries that become rows: with Request.Outline only the first, the last and the marked ones.
+// rowsOf returns the requested entries that become rows: with Request.Outline only the first, the last and the marked ones.
 func (h *historian) rowsOf(l *line) iter.Seq2[int, *mark] {
 	return func(yield func(int, *mark) bool) {
 		first := true
@@ -348,7 +348,7 @@ func (h *historian) outline() {
 	}
 }
 
-// inconclusive is the visible step or slow change of a series that may be chance, or nil. There is at most one.
+// inconclusive returns the visible step or slow change of a series that may be chance, or nil. There is at most one.
 func (l *line) inconclusive() *mark {
 	for i := range l.series.marks {
 		if m := &l.series.marks[i]; m.verdict == judge.Inconclusive {
@@ -367,7 +367,7 @@ func (h *historian) change(l *line, m *mark, row int) Change {
 	}
 }
 
-// levelEnd is the end (exclusive) of the level that begins with entry i: the next change point, or the end of the series.
+// levelEnd returns the end (exclusive) of the level that begins with entry i: the next change point, or the end of the series.
 func (l *line) levelEnd(i int) int {
 	for _, p := range l.series.points {
 		if p.Index > i {

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// rising are levels that are flat, rise by 1 % a session and are flat again, with noise of about 1 %.
+// rising returns levels that are flat, rise by 1 % a session and are flat again, with noise of about 1 %.
 func rising(before, sessions, after int) []float64 {
 	var levels []float64
 	for k := range before + sessions + after {

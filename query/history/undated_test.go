@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// undated are runs without a start, in sessions whose ids are in no order.
+// undated returns runs without a start, in sessions whose ids are in no order.
 func undated(runs []schema.Run) []schema.Run {
 	for i := range runs {
 		r := &runs[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// countedIn are sessions of one point with these values of a metric that is unknown to NeuroLens and of which less is better.
+// countedIn returns sessions of one point with these values of a metric that is unknown to NeuroLens and of which less is better.
 func countedIn(values ...float64) []schema.Run {
 	var runs []schema.Run
 	for k, v := range values {

@@ -18,7 +18,7 @@ const anticorrelated = 1.5
 // inBlocks reports whether there are enough blocks for an interval of their differences.
 func (p *Pair) inBlocks() bool { return len(p.Blocks) >= minBlocks }
 
-// shared is the share of the variance that comparing within blocks removes: 2 cov / (var base + var head). If the runs of a block
+// shared returns the share of the variance that comparing within blocks removes: 2 cov / (var base + var head). If the runs of a block
 // are independent, it is below 0 as often as above. ok is false if the runs do not vary.
 func (d *draft) shared() (share float64, ok bool) {
 	if d.blocks.df == 0 || !d.judgeable || !(d.runs.value > 0) {
@@ -61,7 +61,7 @@ const (
 	maxRho        = .5
 )
 
-// varianceInflation is the factor by which the variance of a mean of blocks grows because consecutive blocks are correlated as in the
+// varianceInflation returns the factor by which the variance of a mean of blocks grows because consecutive blocks are correlated as in the
 // family: (1+ρ)/(1-ρ), as for a long AR(1) series. Alternating sides removes slow variation, but not all of it: if runs are
 // correlated by a half, blocks are correlated by an eighth.
 func varianceInflation(drafts []draft) float64 {
@@ -70,7 +70,7 @@ func varianceInflation(drafts []draft) float64 {
 	return (1 + rho) / (1 - rho)
 }
 
-// neighbours is the sum of the correlations of consecutive blocks, weighted by the number of blocks, and that number.
+// neighbours returns the sum of the correlations of consecutive blocks, weighted by the number of blocks, and that number.
 func neighbours(drafts []draft) (sum, of float64) {
 	for i := range drafts {
 		sum, of = sum+drafts[i].rho*drafts[i].rhoOf, of+drafts[i].rhoOf

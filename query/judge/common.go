@@ -77,7 +77,7 @@ func known(values []float64, v float64) []float64 {
 	return append(values, v)
 }
 
-// middleOf is the median of values, NaN if there are fewer than least. It changes their order.
+// middleOf returns the median of values, NaN if there are fewer than least. It changes their order.
 func middleOf(values []float64, least int) float64 {
 	if len(values) < least {
 		return math.NaN()
@@ -85,7 +85,7 @@ func middleOf(values []float64, least int) float64 {
 	return stat.Median(values)
 }
 
-// medianOf is the median, NaN for no values. It sorts the values in place.
+// medianOf returns the median, NaN for no values. It sorts the values in place.
 func medianOf(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -26,7 +26,7 @@ const (
 
 func (m *together) changed(point int) bool { return (m.points-1-point)%oneIn == 0 }
 
-// draw is a comparison of the last two sessions, of the points themselves and relative to what they share.
+// draw returns a comparison of the last two sessions, of the points themselves and relative to what they share.
 func (m *together) draw(random *rand.Rand, effect float64) (absolute, relative []judge.Pair) {
 	head := m.known
 	shared := m.shared.draw(random, m.known+1)

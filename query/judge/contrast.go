@@ -76,7 +76,7 @@ type groupKey struct {
 	head    bool
 }
 
-// group is the group within which a cell is compared: runs within their session and side, sessions within their side.
+// group returns the group within which a cell is compared: runs within their session and side, sessions within their side.
 func (d *design) group(i int) groupKey {
 	if d.sessions {
 		return groupKey{head: d.cells[i].head}
@@ -171,7 +171,7 @@ func (d *design) score() {
 	}
 }
 
-// within are the cells of a side, or of both.
+// within returns the cells of a side, or of both.
 func (d *design) within(w Within) []int {
 	var cells []int
 	for i, c := range d.cells {
@@ -193,7 +193,7 @@ func (d *design) shuffle(random *rand.Rand) {
 	}
 }
 
-// untestable is the contrast of a fact that cannot be tested.
+// untestable returns the contrast of a fact that cannot be tested.
 func (s *splits) untestable(f *factor) Contrast {
 	nan := math.NaN()
 	return Contrast{
@@ -227,7 +227,7 @@ func (s *splits) contrast(f *factor, l *look) Contrast {
 	return c
 }
 
-// confoundedWith are the other facts of a factor, with the values that they have in the runs that meet a condition.
+// confoundedWith returns the other facts of a factor, with the values that they have in the runs that meet a condition.
 func (s *splits) confoundedWith(f *factor, c Condition) []Condition {
 	var all []Condition
 	for _, name := range f.names[1:] {
@@ -280,7 +280,7 @@ func (s *splits) verdict(f *factor, part float64) ContrastVerdict {
 	return Noisy
 }
 
-// condition is the condition that the worse runs meet. For a number it splits the runs into halves; for two values it is the worse
+// condition returns the condition that the worse runs meet. For a number it splits the runs into halves; for two values it is the worse
 // value; for more values it is the one for which ranks differ most.
 func (s *splits) condition(f *factor, l *look) Condition {
 	c := Condition{Fact: f.names[0], Operator: "="}
@@ -319,7 +319,7 @@ func (s *splits) better(difference float64) bool {
 // maxSplits is the largest number of bounds that are tried to split the runs.
 const maxSplits = 64
 
-// half is the number that splits the cells most evenly within their groups, as text and as a number.
+// half returns the number that splits the cells most evenly within their groups, as text and as a number.
 func (f *factor) half(l *look) (text string, bound float64) {
 	var runs []int
 	for _, i := range l.cells {
@@ -335,7 +335,7 @@ func (f *factor) half(l *look) (text string, bound float64) {
 	return f.value(best), f.numbers[best]
 }
 
-// outward are up to maxSplits evenly spaced indexes of 1..n-1, from the middle outward.
+// outward returns up to maxSplits evenly spaced indexes of 1..n-1, from the middle outward.
 func outward(n int) []int {
 	step := (n-1)/maxSplits + 1
 	var places []int
@@ -346,7 +346,7 @@ func outward(n int) []int {
 	return places
 }
 
-// evenness is the number of cells in the smaller part when each group is split at a number, summed over the groups.
+// evenness returns the number of cells in the smaller part when each group is split at a number, summed over the groups.
 func (f *factor) evenness(l *look, bound float64) int {
 	parts := map[groupKey]*[2]int{}
 	for _, i := range l.cells {
@@ -363,7 +363,7 @@ func (f *factor) evenness(l *look, bound float64) int {
 	return total
 }
 
-// difference is the difference between the mean ranks of the cells that meet a condition and of the others, in standard deviations up
+// difference returns the difference between the mean ranks of the cells that meet a condition and of the others, in standard deviations up
 // to a constant factor.
 func (l *look) difference(f *factor, c Condition) float64 {
 	var sums, sizes [2]float64
@@ -375,7 +375,7 @@ func (l *look) difference(f *factor, c Condition) float64 {
 	return (sums[1]/sizes[1] - sums[0]/sizes[0]) / math.Sqrt(1/sizes[0]+1/sizes[1])
 }
 
-// effect is the Hodges-Lehmann estimate of the difference between the cells that meet a condition and the others of their group, with
+// effect returns the Hodges-Lehmann estimate of the difference between the cells that meet a condition and the others of their group, with
 // Moses' interval. First the levels of the groups are removed: the median of their cells without the effect, which is estimated from
 // the groups one by one. This costs one degree of freedom per group except the first, and some precision if the groups are
 // unbalanced, so the interval is widened accordingly.
@@ -411,7 +411,7 @@ func (s *splits) effect(f *factor, d *design, w Within, c Condition) stat.Estima
 	return e
 }
 
-// effectGroups are the locations of the cells that do not and that do meet a condition, for each group that has both.
+// effectGroups returns the locations of the cells that do not and that do meet a condition, for each group that has both.
 func (s *splits) effectGroups(f *factor, d *design, w Within, c Condition) [][2][]float64 {
 	at := map[groupKey]int{}
 	var groups [][2][]float64
@@ -435,7 +435,7 @@ type effectCell struct {
 	location float64
 }
 
-// effectCells are the values of the cells. If cells are sessions, both sides of a session are averaged into one value.
+// effectCells returns the values of the cells. If cells are sessions, both sides of a session are averaged into one value.
 func (s *splits) effectCells(f *factor, d *design, w Within, c Condition) []effectCell {
 	type sessionPart struct {
 		session string
@@ -460,7 +460,7 @@ func (s *splits) effectCells(f *factor, d *design, w Within, c Condition) []effe
 	return cells
 }
 
-// part is the share of the difference between the sides that a contrast explains.
+// part returns the share of the difference between the sides that a contrast explains.
 func (s *splits) part(f *factor, l *look, c *Contrast) float64 {
 	if c.Base[1] == 0 || c.Head[1] == 0 || s.change == 0 {
 		return math.NaN()
@@ -510,7 +510,7 @@ type factor struct {
 // fewOfValue is the number of runs that each value of a number must have for the values to be treated as categories.
 const fewOfValue = 3
 
-// factorsOf are the facts that vary between the runs. Facts that split the runs in the same way are one factor.
+// factorsOf returns the facts that vary between the runs. Facts that split the runs in the same way are one factor.
 func factorsOf(runs []ContrastRun, names []string) []*factor {
 	var all []*factor
 	byKey := map[string]*factor{}
@@ -548,7 +548,7 @@ func factorOf(runs []ContrastRun, name string) *factor {
 	return f
 }
 
-// numbersOf are the values of a fact as numbers, NaN for runs without it; nil if a value is not a number.
+// numbersOf returns the values of a fact as numbers, NaN for runs without it; nil if a value is not a number.
 func numbersOf(runs []ContrastRun, name string) []float64 {
 	numbers := make([]float64, len(runs))
 	for i, r := range runs {
@@ -594,7 +594,7 @@ func (f *factor) key() string {
 	return b.String()
 }
 
-// value is the value of a run, as text.
+// value returns the value of a run, as text.
 func (f *factor) value(run int) string { return f.levels[f.codes[run]] }
 
 // known reports whether a run counts: for numbers, whether it has one.
@@ -664,7 +664,7 @@ func (s *splits) look(factor int) {
 	s.looks = append(s.looks, own...)
 }
 
-// changeOf is the difference between the means of the sides, head minus base.
+// changeOf returns the difference between the means of the sides, head minus base.
 func changeOf(runs []ContrastRun) float64 {
 	var sums, sizes [2]float64
 	for _, r := range runs {
@@ -732,7 +732,7 @@ func (s *splits) delta(f *factor) float64 {
 	return 2*u/float64(len(sides[0])*len(sides[1])) - 1
 }
 
-// newLook is the test of a fact within a side or both; nil if it does not vary there.
+// newLook returns the test of a fact within a side or both; nil if it does not vary there.
 func newLook(f *factor, d *design, w Within) *look {
 	l := &look{design: d, within: w, scores: d.scores[w]}
 	last := -1 // the cell before
@@ -771,7 +771,7 @@ func (l *look) centered(ranks []float64) []float64 {
 	return ranks
 }
 
-// statistic is the share of the variance of the ranks that the fact explains, in the current permutation.
+// statistic returns the share of the variance of the ranks that the fact explains, in the current permutation.
 func (l *look) statistic(sums, sizes []float64) float64 {
 	n := float64(len(l.cells))
 	var total, squares, products, numbers float64
@@ -808,7 +808,7 @@ func (l *look) statistic(sums, sizes []float64) float64 {
 	return between / variance
 }
 
-// autocorrelation is the product of the autocorrelations of the fact and of the ranks, each at least 0.
+// autocorrelation returns the product of the autocorrelations of the fact and of the ranks, each at least 0.
 func (l *look) autocorrelation() float64 {
 	scores := make([]float64, len(l.cells))
 	for k, i := range l.cells {
@@ -824,7 +824,7 @@ func (l *look) autocorrelation() float64 {
 	return max(0, of) * max(0, as)
 }
 
-// neighbours is the autocorrelation of consecutive values, corrected for their number (see stat.Neighbours).
+// neighbours returns the autocorrelation of consecutive values, corrected for their number (see stat.Neighbours).
 func (l *look) neighbours(values []float64) float64 {
 	var mean float64
 	for _, v := range values {
@@ -910,7 +910,7 @@ func (s *splits) permute() {
 	}
 }
 
-// best is the most informative test of a fact, nil if there is none. If the test within both sides is significant, and the effects
+// best returns the most informative test of a fact, nil if there is none. If the test within both sides is significant, and the effects
 // on the sides do not differ, it is that one. Otherwise it is the significant test with the smallest p, or else the one with the
 // smallest adjusted p.
 func (s *splits) best(factor int) *look {

@@ -85,7 +85,7 @@ func (m contrastModel) draw(seed uint64) judge.Contrasting {
 	return c
 }
 
-// settled are the contrasts that are said to be some.
+// settled returns the contrasts that are said to be some.
 func settled(found judge.Contrasted) []judge.Contrast {
 	return slices.DeleteFunc(slices.Clone(found.All), func(c judge.Contrast) bool { return c.Verdict == judge.ContrastInconclusive })
 }
@@ -130,7 +130,7 @@ func TestContrastsNoCause(t *testing.T) {
 	}
 }
 
-// chanceOf is 5 % of so many cases and 3 standard errors.
+// chanceOf returns 5 % of so many cases and 3 standard errors.
 func chanceOf(cases int) int {
 	n := float64(cases)
 	return int(judge.Level*n + 3*math.Sqrt(judge.Level*(1-judge.Level)*n))
@@ -169,13 +169,13 @@ func slowIf(slow bool) (value string, slower float64) {
 	return "never", 0
 }
 
-// caused are runs of a model with a cause.
+// caused returns runs of a model with a cause.
 func caused(m contrastModel, seed uint64) judge.Contrasting {
 	m.facts, m.noise, m.change = 1, .01, .1
 	return m.draw(seed)
 }
 
-// partOf is the part of the difference between the sides that a cause of such an effect makes.
+// partOf returns the part of the difference between the sides that a cause of such an effect makes.
 func partOf(c judge.Contrasting, effect float64) float64 {
 	var locations, slow, runs [2]float64
 	for _, r := range c.Runs {

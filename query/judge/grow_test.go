@@ -70,7 +70,7 @@ func (s *side) each(runs, processes int) (all []float64) {
 	return all
 }
 
-// blockEffects are the shared effects of the runs of each block.
+// blockEffects returns the shared effects of the runs of each block.
 func (p programs) blockEffects(random *rand.Rand) []float64 {
 	blocks := make([]float64, maxTestRuns)
 	for i := range blocks {
@@ -135,7 +135,7 @@ func (d *drawn) pair(runs, processes int) judge.Pair {
 	return pair
 }
 
-// verdicts are those of all points of many comparisons.
+// verdicts returns those of all points of many comparisons.
 func (p programs) verdicts(all [][]drawn, rules judge.Rules, runs, processes int) []judge.Verdict {
 	var verdicts []judge.Verdict
 	for _, sweep := range all {

@@ -32,7 +32,7 @@ type Halfway struct {
 	Min   float64 // smaller changes count as none: see Negligible
 }
 
-// change is the estimate from the differences of blocks, head minus base, with its interval. Confidence is 0 for fewer than 2
+// change returns the estimate from the differences of blocks, head minus base, with its interval. Confidence is 0 for fewer than 2
 // blocks.
 func (h *Halfway) change(blocks []float64) stat.Estimate {
 	confidence := 1 - 2*h.Error/float64(h.Looks)

@@ -194,7 +194,7 @@ func (d *draft) sessions(p *Pair) {
 	d.session = sessionTest(p, noise.SD, 0).Interval(p.confidence()).High
 }
 
-// sessionTest is the t test of a difference against the differences between the point's sessions.
+// sessionTest returns the t test of a difference against the differences between the point's sessions.
 func sessionTest(p *Pair, sd, difference float64) stat.TTest {
 	return stat.TTest{Difference: difference, StdErr: math.Sqrt2 * sd, DF: float64(len(p.History) - 1)}
 }
@@ -284,7 +284,7 @@ func (d *draft) unequalVariances() bool {
 	return max(d.base.Variance, d.head.Variance) > unequalRatio*min(d.base.Variance, d.head.Variance)
 }
 
-// tTest is the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it
+// tTest returns the t test of a pair with the moderated variance. If the sides have different numbers of runs, or one varies much more, it
 // uses one variance for both or one for each, whichever gives the larger p: the runs of a calm side do not show how the runs of the
 // other side vary.
 func (d *draft) tTest(p *Pair, family *pooled, inflation float64) (stat.TTest, Rule) {

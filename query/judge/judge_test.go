@@ -231,7 +231,7 @@ func evenly(n int, level, width float64) []float64 {
 
 func level(n int, value float64) []float64 { return evenly(n, value, 0) }
 
-// twoPercent is a pair of a metric where lower is better, with the default threshold.
+// twoPercent returns a pair of a metric where lower is better, with the default threshold.
 func twoPercent(base, head []float64) judge.Pair {
 	return judge.Pair{Base: base, Head: head, Lower: true, Margin: math.Log(1.02)}
 }

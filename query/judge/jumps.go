@@ -100,7 +100,7 @@ func parted(sorted []float64) (low, high []float64) {
 	return sorted[:at], sorted[at:]
 }
 
-// medianIn is the median of a side, without changing its order.
+// medianIn returns the median of a side, without changing its order.
 func medianIn(side []float64) float64 {
 	var space [stackSize]float64
 	return medianOf(append(space[:0], side...))
@@ -120,7 +120,7 @@ type sizes struct {
 	max []float64 // the largest of each point that has any
 }
 
-// runJumps are the jumps of the runs of a family. If most runs of a side jumped, it looks as if the others had jumped in the opposite
+// runJumps returns the jumps of the runs of a family. If most runs of a side jumped, it looks as if the others had jumped in the opposite
 // direction. So jumps of both directions count for the more frequent direction.
 func runJumps(drafts []draft) jumps {
 	all := collect(drafts, func(d *draft) *pointOutliers { return &d.outliers })
@@ -134,7 +134,7 @@ func runJumps(drafts []draft) jumps {
 	return all
 }
 
-// blockJumps are the jumps of the differences of the blocks of a family.
+// blockJumps returns the jumps of the differences of the blocks of a family.
 func blockJumps(drafts []draft) jumps {
 	return collect(drafts, func(d *draft) *pointOutliers { return &d.blockOutliers })
 }
@@ -166,18 +166,18 @@ func (s *sizes) add(point []float64) {
 	}
 }
 
-// sides is the probability that outliers alone cause the change: that as many runs of the head jumped as are closer to the changed
+// sides returns the probability that outliers alone cause the change: that as many runs of the head jumped as are closer to the changed
 // value than to the median of the base, or likewise the runs of the base in the opposite direction. It assumes independent runs.
 func (j *jumps) sides(base, head []float64, change float64) float64 {
 	return min(1, 2*(j.tail(head, medianIn(base), change)+j.tail(base, medianIn(head), -change)))
 }
 
-// blocks is the same for blocks: that as many blocks jumped as are closer to the change than to 0.
+// blocks returns the same for blocks: that as many blocks jumped as are closer to the change than to 0.
 func (j *jumps) blocks(differences []float64, change float64) float64 {
 	return min(1, 2*j.tail(differences, 0, change))
 }
 
-// tail is the probability that as many values jumped by at least the size of a change. Either every point jumps as often as the
+// tail returns the probability that as many values jumped by at least the size of a change. Either every point jumps as often as the
 // family on average, or only some points jump, and then more often; the larger probability counts. One more jump and one more value
 // than were seen are added, so that a size which was never seen is not impossible. With few points, jumps cannot be distinguished from
 // noise; then it is the probability that all values jumped.
@@ -216,7 +216,7 @@ func crowded(points, seen, all int) bool {
 	return float64(points)+.5 < m*(1-none)-math.Sqrt(max(variance, 0))
 }
 
-// clustered is the frequency of jumps in those points that have jumps at all. share is the share of all runs that jumped, part the
+// clustered returns the frequency of jumps in those points that have jumps at all. share is the share of all runs that jumped, part the
 // share of points with a jump, and runs the number of runs per point. If a share f of the points jumps with probability s, then
 // f s = share and f (1 - (1-s)^runs) = part; the result is s.
 func clustered(share, part, runs float64) float64 {

@@ -13,7 +13,8 @@ const (
 	maxMoreRuns  = 500
 )
 
-// moreRuns is the number of further runs per side that would probably decide the pair; 0 if that is more than 500, or runs do not help.
+// moreRuns returns the number of further runs per side that would probably decide the pair; 0 if that is more than 500, or runs do not
+// help.
 //
 // The number is chosen so that the pair is decided with a probability of 85 %, over all true changes that the data so far allow
 // (assurance: O'Hagan, Stevens and Campbell, Pharmaceutical Statistics 4, 2005). The power at the estimated change would promise too
@@ -60,8 +61,8 @@ type forecast struct {
 	family, alone  float64 // normal quantiles for significance in the family, and for the interval
 }
 
-// decided is the probability that this many more runs decide the pair: that the estimate is then significant and beyond the equivalence
-// margin, or so far within the equivalence margin that the interval is too.
+// decided returns the probability that this many more runs decide the pair: that the estimate is then significant and beyond the
+// equivalence margin, or so far within the equivalence margin that the interval is too.
 func (f *forecast) decided(more int) float64 {
 	have, all := float64(f.have), float64(f.have+more)
 	stdErr := math.Sqrt(f.variance / all)
@@ -77,7 +78,7 @@ func (f *forecast) decided(more int) float64 {
 	return above(beyond) + 1 - above(-beyond) + above(-within) - above(within)
 }
 
-// upperVariance is the upper 80 % confidence limit of a variance that was estimated with df degrees of freedom, by the approximation
+// upperVariance returns the upper 80 % confidence limit of a variance that was estimated with df degrees of freedom, by the approximation
 // of chi-squared of Wilson and Hilferty (Proceedings of the National Academy of Sciences 17, 1931).
 func upperVariance(variance, df float64) float64 {
 	if math.IsInf(df, 1) {
@@ -88,7 +89,7 @@ func upperVariance(variance, df float64) float64 {
 	return variance / (root * root * root)
 }
 
-// normalQuantile is the two-sided quantile of the normal distribution: a share of its values is further from 0.
+// normalQuantile returns the two-sided quantile of the normal distribution: a share of its values is further from 0.
 func normalQuantile(share float64) float64 { return math.Sqrt2 * math.Erfcinv(share) }
 
 // studentOf converts a quantile of the normal distribution to one of Student's t, with the first terms of Abramowitz and Stegun,
@@ -98,7 +99,7 @@ func studentOf(normal, df float64) float64 {
 	return normal * (1 + (square+1)/(4*df) + ((5*square+16)*square+3)/(96*df*df))
 }
 
-// countEventual is the number of pairs that can be judged once they have enough runs.
+// countEventual returns the number of pairs that can be judged once they have enough runs.
 func countEventual(pairs []Pair) (family int) {
 	for i := range pairs {
 		if p := &pairs[i]; p.Barred == "" && p.Runs() > 0 && !(p.Confounded && len(p.History) < MinHistory) {

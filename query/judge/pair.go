@@ -55,13 +55,13 @@ type Pair struct {
 	Margin, Resolution float64
 }
 
-// Runs is the number of replicates on the side with fewer.
+// Runs returns the number of replicates on the side with fewer.
 func (p *Pair) Runs() int { return min(len(p.Base), len(p.Head)) }
 
 // spend is Spend of the pair.
 func (p *Pair) spend() float64 { return Spend(p.Looks, p.Planned) }
 
-// Spend is the share of Level that one look at growing data may use (alpha spending). Planned looks have equal shares, which holds
+// Spend returns the share of Level that one look at growing data may use (alpha spending). Planned looks have equal shares, which holds
 // however the looks depend on each other (Bonferroni). If the number of looks is not planned, the first look, which is usually the
 // only one, may use all of Level, and look k may use 1/(k(k+1)). These shares add up to 1.5, but most changes that a later look would
 // report were reported before: if data without a change grow until a change is reported, or until 20 looks, at most 5 % report one;
@@ -76,13 +76,13 @@ func Spend(look, planned int) float64 {
 	return 1
 }
 
-// confidence is the confidence level of the interval of the pair.
+// confidence returns the confidence level of the interval of the pair.
 func (p *Pair) confidence() float64 { return 1 - (1-Confidence)*p.spend() }
 
 // minRankedBlocks is minRankedBlocksAt for the pair's confidence.
 func (p *Pair) minRankedBlocks() int { return minRankedBlocksAt(p.confidence()) }
 
-// minRankedBlocksAt is the number of blocks from which on the rank interval is narrower than the range of all differences: 7 at
+// minRankedBlocksAt returns the number of blocks from which on the rank interval is narrower than the range of all differences: 7 at
 // 95 %. With fewer blocks the interval is that range, and one odd block would make it wider than with fewer blocks.
 func minRankedBlocksAt(confidence float64) int { return int(math.Ceil(2 - math.Log2(1-confidence))) }
 

@@ -21,8 +21,8 @@ type pooled struct {
 	varianceInflation float64               // factor of the variance of a mean of blocks, because consecutive blocks are correlated
 }
 
-// exceedance is the share of consecutive sessions in the family that differed by at least a size; 0: none. A normal model of noise would
-// miss a machine that is slow on some days.
+// exceedance returns the share of consecutive sessions in the family that differed by at least a size; 0: none. A normal model of noise
+// would miss a machine that is slow on some days.
 func (l *pooled) exceedance(size float64) float64 {
 	const nearly = .9 // of the size
 	at, _ := slices.BinarySearch(l.sessionDeltas, nearly*size)
@@ -35,8 +35,8 @@ func (l *pooled) mayBePeriodic(p *Pair) bool {
 	return is && p.flippable() && math.Abs(mean(p.Blocks)) <= most
 }
 
-// pOutlier is the probability that all runs of a side, which are identical, are outliers of this size although no run of the family is.
-// It is needed because rank tests of few runs are never significant. It is 1 if there are too few pairs, if some run of the family is
+// pOutlier returns the probability that all runs of a side, which are identical, are outliers of this size although no run of the family
+// is. It is needed because rank tests of few runs are never significant. It is 1 if there are too few pairs, if some run of the family is
 // an outlier of this size, and if the sides are from different sessions, whose runs may be off together.
 func (l *pooled) pOutlier(p *Pair, change float64) float64 {
 	if !l.large || p.Confounded || !l.runJumps.never(math.Abs(change)) {

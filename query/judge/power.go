@@ -9,7 +9,7 @@ import (
 // power is the probability with which a change as large as MinDetectableEffect is found.
 const power = .8
 
-// MinDetectableEffect is the smallest change of one point, as a logarithm, that a gate finds with a probability of
+// MinDetectableEffect returns the smallest change of one point, as a logarithm, that a gate finds with a probability of
 // power. differences are the differences of blocks that were measured before; blocks, points and looks are the planned numbers of
 // blocks, points and looks (1: once). The change has to be significant and at least the equivalence margin (Julious, Statistics in Medicine 23,
 // 2004, for the normal distribution). ok is false for fewer than 2 blocks.

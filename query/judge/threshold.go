@@ -38,7 +38,7 @@ func ParseThreshold(text string) (Threshold, error) {
 	return t, nil
 }
 
-// In is the threshold on the scale on which a metric is compared; for a ratio it is a logarithm, and the threshold must be a share. By
+// In returns the threshold on the scale on which a metric is compared; for a ratio it is a logarithm, and the threshold must be a share. By
 // difference, a share is one of level.
 func (t Threshold) In(scale schema.Scale, level float64) float64 {
 	switch {
@@ -53,7 +53,7 @@ func (t Threshold) In(scale schema.Scale, level float64) float64 {
 // Thresholds has thresholds per metric. The empty name stands for all other metrics.
 type Thresholds map[string]Threshold
 
-// For is the threshold of a metric: its own, or the one of the empty name if it has the same kind, or the default.
+// For returns the threshold of a metric: its own, or the one of the empty name if it has the same kind, or the default.
 func (s Thresholds) For(metric string) Threshold {
 	byDifference := schema.ScaleOf(metric) == schema.ScaleDifference
 	if t, ok := s[metric]; ok {
@@ -124,7 +124,7 @@ type ThresholdCombiner struct {
 	made         map[string]Thresholds
 }
 
-// Of is the set of thresholds of a point whose runs have these facts, by their names. A fact that ParseThreshold refuses is left out.
+// Of returns the set of thresholds of a point whose runs have these facts, by their names. A fact that ParseThreshold refuses is left out.
 func (c *ThresholdCombiner) Of(facts map[string]string) Thresholds {
 	key := ""
 	if len(facts) > 0 { // most points have none

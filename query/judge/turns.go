@@ -52,7 +52,7 @@ func SeparatedInTime(sessions []Starts) bool {
 	return most-least > limit+rounding || math.Abs(first/pairs-.5) > maxFirstShare-.5+rounding
 }
 
-// startedAt is the number of runs, the first of which may have started at a time.
+// startedAt returns the number of runs, the first of which may have started at a time.
 func startedAt(starts []int64, at int64) int {
 	n := 0
 	for n < len(starts) && starts[n] == at {
@@ -134,7 +134,7 @@ func (p *Pair) periodKey() periodKey { return periodKey{len(p.Sequence), p.Diffe
 // disturbance to matter.
 func (p *Pair) flippable() bool { return len(p.Blocks) >= FirmRuns && len(p.Blocks) <= maxFlipBlocks }
 
-// residuals are the locations of the runs of both sides, less the mean of their side, in the order in which they ran.
+// residuals returns the locations of the runs of both sides, less the mean of their side, in the order in which they ran.
 func (p *Pair) residuals() []float64 {
 	base, head := p.Base, p.Head
 	ofBase, ofHead := mean(base), mean(head)
@@ -157,9 +157,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// signFlipP is the p-value of the sign-flip randomization test of the differences of blocks (Fisher, The Design of Experiments, 1935): the share of the
-// possible orders within the blocks for which the mean difference would be at least as large. Because the order was drawn, it holds whatever
-// the machine did. The orders are counted in two halves (Horowitz and Sahni, Journal of the ACM 21, 1974).
+// signFlipP returns the p-value of the sign-flip randomization test of the differences of blocks (Fisher, The Design of Experiments, 1935):
+// the share of the possible orders within the blocks for which the mean difference would be at least as large. Because the order was drawn,
+// it holds whatever the machine did. The orders are counted in two halves (Horowitz and Sahni, Journal of the ACM 21, 1974).
 func signFlipP(differences []float64) float64 {
 	const rounding = 1e-9
 	some, others := signedSums(differences[:len(differences)/2]), signedSums(differences[len(differences)/2:])
@@ -176,7 +176,7 @@ func signFlipP(differences []float64) float64 {
 	return min(2*float64(larger)/float64(len(some)*len(others)), 1) // the opposite orders give the opposite sums
 }
 
-// signedSums are the sums of values with all combinations of their signs.
+// signedSums returns the sums of values with all combinations of their signs.
 func signedSums(values []float64) []float64 {
 	sums := []float64{0}
 	for _, v := range values {

@@ -40,7 +40,7 @@ type point struct {
 	history    []float64
 }
 
-// pair is what a comparison judges of the point.
+// pair returns what a comparison judges of the point.
 func (p *point) pair() judge.Pair {
 	pair := judge.Pair{Lower: true, Margin: math.Log(1.02), Ordered: p.ordered, Confounded: p.confounded, History: p.history}
 	for _, r := range p.base {
@@ -105,7 +105,7 @@ func neighbours(pool [][]run) func(random *rand.Rand) []point {
 	}
 }
 
-// jmhPool are 331 benchmarks of Java projects that reached a steady state, 10 processes each, 50 iterations a process
+// jmhPool returns 331 benchmarks of Java projects that reached a steady state, 10 processes each, 50 iterations a process
 // (Traini, Cortellessa, Di Pompeo and Tucci, "Towards effective assessment of steady state performance in Java software",
 // Empirical Software Engineering 28, 2023).
 func jmhPool(t *testing.T) [][]run {
@@ -128,7 +128,7 @@ func jmhPool(t *testing.T) [][]run {
 	return pool(values)
 }
 
-// ownPool are the 30 points of fixtures/aa, 20 runs each, 30 iterations a run, in the order in which they ran.
+// ownPool returns the 30 points of fixtures/aa, 20 runs each, 30 iterations a run, in the order in which they ran.
 func ownPool(t *testing.T) [][]run {
 	t.Helper()
 	file := valuetest.Must(os.Open(filepath.Join("..", "..", "fixtures", "aa", "aa.csv")))
@@ -157,7 +157,7 @@ func pool(values [][][]float64) [][]run {
 	return points
 }
 
-// rowsOf are the rows of a table without its header.
+// rowsOf returns the rows of a table without its header.
 func rowsOf(t *testing.T, text io.Reader) [][]string {
 	t.Helper()
 	rows := valuetest.Must(csv.NewReader(text).ReadAll())

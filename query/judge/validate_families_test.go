@@ -15,7 +15,7 @@ import (
 // series draws the locations of so many runs of one point, in the order in which they ran, where nothing changed.
 type series func(random *rand.Rand, runs int) []float64
 
-// independent are runs that know nothing of one another.
+// independent returns runs that know nothing of one another.
 func independent(draw func(random *rand.Rand) float64) series {
 	return func(random *rand.Rand, runs int) []float64 {
 		all := make([]float64, runs)
@@ -30,7 +30,7 @@ func gaussian(deviation float64) series {
 	return independent(func(random *rand.Rand) float64 { return deviation * random.NormFloat64() })
 }
 
-// twoModes are runs of which a share takes a fifth longer.
+// twoModes returns runs of which a share takes a fifth longer.
 func twoModes(share float64) series {
 	return independent(func(random *rand.Rand) float64 {
 		v := .01 * random.NormFloat64()
@@ -41,14 +41,14 @@ func twoModes(share float64) series {
 	})
 }
 
-// student are runs with the tails of Student's distribution with 2 degrees of freedom.
+// student returns runs with the tails of Student's distribution with 2 degrees of freedom.
 func student(scale float64) series {
 	return independent(func(random *rand.Rand) float64 {
 		return scale * random.NormFloat64() / math.Sqrt(random.ExpFloat64()) // half of chi squared with 2 degrees
 	})
 }
 
-// correlated are runs of a stationary AR(1) process: consecutive runs have the correlation rho.
+// correlated returns runs of a stationary AR(1) process: consecutive runs have the correlation rho.
 func correlated(deviation, rho float64) series {
 	return func(random *rand.Rand, runs int) []float64 {
 		all := make([]float64, runs)
@@ -61,7 +61,7 @@ func correlated(deviation, rho float64) series {
 	}
 }
 
-// bursts are runs of which several in a row take a fifth longer: one in ten begins a burst, of four on average.
+// bursts returns runs of which several in a row take a fifth longer: one in ten begins a burst, of four on average.
 func bursts(random *rand.Rand, runs int) []float64 {
 	all := make([]float64, runs)
 	slow := random.Float64() < .3
@@ -83,7 +83,7 @@ func drifting(random *rand.Rand, runs int) []float64 {
 	return all
 }
 
-// coarse are runs of 9 samples, read with a clock of which a step is a tenth of the value.
+// coarse returns runs of 9 samples, read with a clock of which a step is a tenth of the value.
 func coarse(random *rand.Rand, runs int) []float64 {
 	level := 9.5 + random.Float64()
 	return independent(func(random *rand.Rand) float64 {
@@ -109,7 +109,7 @@ type kind struct {
 
 func alike(s series) func(int) series { return func(int) series { return s } }
 
-// unequal are 20 runs of the base and 5 of the head, that vary more.
+// unequal returns 20 runs of the base and 5 of the head, that vary more.
 func unequal(name string, deviation, spread float64) kind {
 	return kind{name: name, of: alike(gaussian(deviation)), head: 5, spread: spread}
 }
@@ -264,7 +264,7 @@ func (n *counted) add(e, slower int, outcomes []judge.Outcome, changes []float64
 	n.covered[e] += covered / max(bounded, 1)
 }
 
-// coveredOfCalled is how many of 100 intervals of points that are called different contain the change that was made, for
+// coveredOfCalled returns how many of 100 intervals of points that are called different contain the change that was made, for
 // the effect where that is least, of those for which enough were called to tell.
 func (n *counted) coveredOfCalled() string {
 	const enough = 100
@@ -286,7 +286,7 @@ var (
 	askedPoints = []int{1, 12, 200}
 )
 
-// cells are all of a kind with so many points.
+// cells returns all of a kind with so many points.
 func (k kind) cells(points int) (cells []cell) {
 	for _, runs := range askedRuns {
 		if k.head == 0 || runs == 20 {
@@ -296,7 +296,7 @@ func (k kind) cells(points int) (cells []cell) {
 	return cells
 }
 
-// sweepsOf is how many sweeps of so many points are drawn.
+// sweepsOf returns how many sweeps of so many points are drawn.
 func sweepsOf(points int) int { return map[int]int{1: 2000, 12: 400, 200: 100}[points] }
 
 // TestKinds measures what the default rule does with data of many kinds, taken by turns: how often it calls what did not
@@ -327,7 +327,7 @@ func TestKinds(t *testing.T) {
 	publish(t, table)
 }
 
-// row is the line of a kind with so many points: a number for each number of runs.
+// row returns the line of a kind with so many points: a number for each number of runs.
 func (k kind) row(t *testing.T, points int) string {
 	cells, sweeps := k.cells(points), sweepsOf(points)
 	all := make([]counted, len(cells))

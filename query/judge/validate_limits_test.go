@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// ownModes are runs of which a share is slower, in each point by a distance of its own, which is so far in the middle.
+// ownModes returns runs of which a share is slower, in each point by a distance of its own, which is so far in the middle.
 func ownModes(share, middle, spread float64) series {
 	return func(random *rand.Rand, runs int) []float64 {
 		slower := middle * math.Exp(spread*random.NormFloat64())
@@ -25,7 +25,7 @@ func ownModes(share, middle, spread float64) series {
 	}
 }
 
-// anticorrelated are runs of blocks of which one is as much slower as the other is faster.
+// anticorrelated returns runs of blocks of which one is as much slower as the other is faster.
 func anticorrelated(random *rand.Rand, runs int) []float64 {
 	all := gaussian(.02)(random, runs)
 	for i := 0; i+1 < runs; i += 2 {
@@ -35,7 +35,7 @@ func anticorrelated(random *rand.Rand, runs int) []float64 {
 	return all
 }
 
-// ownNoise are runs of points whose noise differs.
+// ownNoise returns runs of points whose noise differs.
 func ownNoise(random *rand.Rand, runs int) []float64 {
 	return gaussian(.01*math.Exp(random.NormFloat64()))(random, runs)
 }

@@ -29,12 +29,12 @@ const (
 	modelIterations = 50
 )
 
-// oneSuite is a sweep of the kernels of one suite: 1.2 % from run to run in the middle of the points.
+// oneSuite returns a sweep of the kernels of one suite: 1.2 % from run to run in the middle of the points.
 func oneSuite(runs int) model {
 	return model{runs: runs, common: .005, between: .012, spread: .4, within: .03}
 }
 
-// steady is a sweep whose points all vary by 1 % from run to run.
+// steady returns a sweep whose points all vary by 1 % from run to run.
 func steady(runs int) model { return model{runs: runs, between: .01, within: .03} }
 
 func (m model) draw(random *rand.Rand) []point {
@@ -78,7 +78,7 @@ func (m model) run(random *rand.Rand, level float64) run {
 	return newRun(samples)
 }
 
-// sessions are the levels of the past ones, of which the last is the base's, and of the head's.
+// sessions returns the levels of the past ones, of which the last is the base's, and of the head's.
 func (m model) sessions(random *rand.Rand) []float64 {
 	levels := make([]float64, m.past+1)
 	for i := range levels {
@@ -116,12 +116,12 @@ func (m model) point(random *rand.Rand, sessions, repeats []float64, headFirst [
 	return p
 }
 
-// drifted is how far the machine has drifted when a run is taken.
+// drifted returns how far the machine has drifted when a run is taken.
 func (m model) drifted(place int) float64 {
 	return m.drift * float64(place) / float64(2*m.runs-1)
 }
 
-// middle is the location of a session: the median of those of its runs.
+// middle returns the location of a session: the median of those of its runs.
 func middle(runs []run) float64 {
 	locations := make([]float64, len(runs))
 	for i, r := range runs {

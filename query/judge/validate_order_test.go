@@ -74,7 +74,7 @@ func (s session) headFirst(seed uint64) [][]bool {
 	return of
 }
 
-// interleaved is the order of bench without settings.
+// interleaved returns the order of bench without settings.
 func interleaved(points, runs int) session {
 	return session{order: sweep.OrderInterleaved, points: points, repeats: runs}
 }
@@ -146,7 +146,7 @@ func (m measured) check(t *testing.T, name string, sessions int) {
 	}
 }
 
-// sine is a machine that becomes 5 % slower and faster once in so many runs, and runs that vary by 1 % besides.
+// sine returns a machine that becomes 5 % slower and faster once in so many runs, and runs that vary by 1 % besides.
 func sine(period float64) func(random *rand.Rand) func(place) float64 {
 	return func(random *rand.Rand) func(place) float64 {
 		phase := 2 * math.Pi * random.Float64()

@@ -90,7 +90,7 @@ func (r *real) line(name string) string {
 	return fmt.Sprintf("| %s | %d of %d | %s | %s |", name, r.wrong, r.comparisons, share(r.ten), share(r.thirty))
 }
 
-// byTurnsOf are the first blocks of a session.
+// byTurnsOf returns the first blocks of a session.
 func byTurnsOf(s realSession, blocks int) (pairs []judge.Pair) {
 	for _, p := range s {
 		pair := twoPercent(p.base[:blocks:blocks], p.head[:blocks:blocks])
@@ -102,7 +102,7 @@ func byTurnsOf(s realSession, blocks int) (pairs []judge.Pair) {
 	return pairs
 }
 
-// mannWhitneyOf is what the test that other tools use says of each point, as if the sides had not taken turns.
+// mannWhitneyOf returns what the test that other tools use says of each point, as if the sides had not taken turns.
 func mannWhitneyOf(s realSession) (outcomes []judge.Outcome) {
 	for _, p := range s {
 		o := judge.Outcome{Verdict: judge.Inconclusive}

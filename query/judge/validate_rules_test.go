@@ -28,7 +28,7 @@ var rules = []rule{
 	{name: "mean ±5 %", peer: true, call: each(meanBeyond)},
 }
 
-// judged is a comparison of all points.
+// judged returns a comparison of all points.
 func judged(r judge.Rules) func(sweep []point) []int {
 	return func(sweep []point) []int {
 		pairs := make([]judge.Pair, len(sweep))
@@ -95,7 +95,7 @@ func benchstatOf(base, head []float64) int {
 	return sign(median(head) - median(base))
 }
 
-// welchPooled is the t test of Welch at 5 %, of all iterations of a side.
+// welchPooled returns the t test of Welch at 5 %, of all iterations of a side.
 func welchPooled(p *point) int {
 	test, ok := stat.Welch(pooled(p.base, 1), pooled(p.head, p.factor))
 	if !ok || !(test.P() < .05) {
@@ -123,7 +123,7 @@ func sign(v float64) int {
 	return 0
 }
 
-// pooled are the samples of all runs.
+// pooled returns the samples of all runs.
 func pooled(runs []run, factor float64) []float64 {
 	values := make([]float64, 0, len(runs)*len(runs[0].samples))
 	for _, r := range runs {
@@ -134,7 +134,7 @@ func pooled(runs []run, factor float64) []float64 {
 	return values
 }
 
-// batches are the means of a tenth of the samples of a run each, one after the other.
+// batches returns the means of a tenth of the samples of a run each, one after the other.
 func batches(r run, factor float64) []float64 {
 	const count = 10
 	values := make([]float64, count)

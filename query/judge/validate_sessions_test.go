@@ -66,7 +66,7 @@ var unsteady = []nights{
 	{"two levels, another on 20 % of nights", levels(.2)},
 }
 
-// levels is a machine that has two levels, and changes between them with a probability each night.
+// levels returns a machine that has two levels, and changes between them with a probability each night.
 func levels(change float64) series {
 	return func(random *rand.Rand, sessions int) []float64 {
 		all, slow := gaussian(.002)(random, sessions), false
@@ -149,7 +149,7 @@ func (b *between) draw(random *rand.Rand, effect float64) (sweep []judge.Pair) {
 	return sweep
 }
 
-// shares are those of the sweeps in which a point is called different where nothing changed, and of the points that are
+// shares returns those of the sweeps in which a point is called different where nothing changed, and of the points that are
 // found where all are slower by 10 and by 50 %.
 func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 	for sweep := range sweeps {
@@ -178,8 +178,8 @@ func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 	return anyFalse / n, tenth / n, half / n
 }
 
-// cells are the shares in percent, each for all of these numbers of known nights. If promised is set, more false changes than 5 % and three
-// standard errors are an error.
+// cells returns the shares in percent, each for all of these numbers of known nights. If promised is set, more false changes than 5 % and
+// three standard errors are an error.
 func (b between) cells(t *testing.T, sweeps int, known []int, promised bool) (cells [3]string) {
 	t.Helper()
 	var columns [3][]string

@@ -140,7 +140,7 @@ var measures = []struct {
 	{"found", (*tally).power},
 }
 
-// tableHead are the first two lines of the table.
+// tableHead returns the first two lines of the table.
 func tableHead() []string {
 	var names, rulers strings.Builder
 	for _, r := range rules {
@@ -150,7 +150,7 @@ func tableHead() []string {
 	return []string{"| data | % of |" + names.String(), "|---|---|" + rulers.String()}
 }
 
-// tableRows are the lines of a data set.
+// tableRows returns the lines of a data set.
 func (d *dataSet) tableRows(tallies []tally) []string {
 	var lines []string
 	for k, m := range measures {

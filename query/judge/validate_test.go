@@ -55,7 +55,7 @@ func atMost(limit float64, measures ...string) (promises []promise) {
 	return promises
 }
 
-// validations are the data sets that this project has or generates.
+// validations returns the data sets that this project has or generates.
 func validations(t *testing.T) []validation {
 	own := ownPool(t)
 	with := func(m model, change func(m *model)) func(random *rand.Rand) []point {
@@ -85,7 +85,7 @@ func validations(t *testing.T) []validation {
 	}
 }
 
-// javaValidation is the pool of Java benchmarks.
+// javaValidation returns the pool of Java benchmarks.
 func javaValidation(t *testing.T) validation {
 	promises := append(atMost(5, "points", "comparisons", "FDR"), promise{"compare", "found", 55, true}, promise{"one point", "points", 2.2, false},
 		promise{"one point, strict", "points", .3, false})

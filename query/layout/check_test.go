@@ -32,7 +32,7 @@ func golden(t *testing.T, name string) string {
 	return string(text)
 }
 
-// lines are the problems of a report as lines, less the folder.
+// lines returns the problems of a report as lines, less the folder.
 func lines(r CheckReport, dir string) (all []string) {
 	for _, p := range r.Problems {
 		all = append(all, strings.TrimPrefix(p.File, dir+"/")+" "+p.Pointer+": "+p.Why)
@@ -184,7 +184,7 @@ func TestSampleMembers(t *testing.T) {
 	}
 }
 
-// members are the paths of all members in a file of JSON.
+// members returns the paths of all members in a file of JSON.
 func members(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	text := valuetest.Must(os.ReadFile(path))

@@ -429,7 +429,7 @@ func profiledIterations(run *schema.Run) float64 {
 	return n
 }
 
-// profiled is an op per iteration.
+// profiled returns an op per iteration.
 func profiled(op *schema.Op, iterations float64) operation {
 	start := 0.0
 	if op.StartNS != nil {

@@ -25,7 +25,7 @@ func limitFiles(t *testing.T, size uint64) (lift func()) {
 	return lift
 }
 
-// filesIn are the paths of all files below dir.
+// filesIn returns the paths of all files below dir.
 func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// originals is the folder of files that the harness itself made.
+// originals returns the folder of files that the harness itself made.
 func originals(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("NEUROLENS_SAMPLES")

@@ -97,7 +97,7 @@ func (all compiled) link(part, whole any) (err error) {
 	return nil
 }
 
-// target is what a reference names: another file, or a definition of the same one.
+// target returns what a reference names: another file, or a definition of the same one.
 func (all compiled) target(ref string, whole any) any {
 	for _, of := range []string{"$defs", "definitions"} {
 		if name, ok := strings.CutPrefix(ref, "#/"+of+"/"); ok {
@@ -166,7 +166,7 @@ func (r *result) validate(rule any, at string, value any) {
 	}
 }
 
-// texts are those of a list, or a single one.
+// texts returns those of a list, or a single one.
 func texts(v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -316,7 +316,7 @@ func (r *result) format(want any, at, text string) {
 	}
 }
 
-// jsonTypeOf is the type of a value in the words of JSON Schema. A number without a fraction, as 1.0, is an integer.
+// jsonTypeOf returns the type of a value in the words of JSON Schema. A number without a fraction, as 1.0, is an integer.
 func jsonTypeOf(value any) string {
 	switch value := value.(type) {
 	case nil:

@@ -19,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// reference are the schemas of this package as a library for all of JSON Schema compiles them, by file name.
+// reference returns the schemas of this package as a library for all of JSON Schema compiles them, by file name.
 func reference(t *testing.T) map[string]*jsonschema.Schema {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
@@ -41,7 +41,7 @@ func reference(t *testing.T) map[string]*jsonschema.Schema {
 	return all
 }
 
-// referenceProblems are what the library finds, in the words of this package.
+// referenceProblems returns what the library finds, in the words of this package.
 func referenceProblems(s *jsonschema.Schema, value any) (found []Problem) {
 	invalid, ok := s.Validate(value).(*jsonschema.ValidationError)
 	if !ok {

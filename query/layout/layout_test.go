@@ -23,7 +23,7 @@ var began = time.Date(2026, 3, 2, 14, 30, 22, 123456000, time.UTC)
 // maker makes runs, each with ids of its own.
 type maker struct{ n byte }
 
-// run is an ok run with these times in ns, changed by edit.
+// run returns an ok run with these times in ns, changed by edit.
 func (m *maker) run(times []int64, edit func(*schema.Run)) schema.Run {
 	m.n++
 	at := began.Add(time.Duration(m.n) * time.Second)
@@ -49,7 +49,7 @@ func (m *maker) run(times []int64, edit func(*schema.Run)) schema.Run {
 	return r
 }
 
-// single is a metric of one sample.
+// single returns a metric of one sample.
 func single(name, unit string, v float64) schema.Metric {
 	return schema.Metric{Name: name, Unit: unit, Level: schema.LevelProcess, Reals: []float64{v}}
 }
@@ -62,7 +62,7 @@ func failed(r *schema.Run, status schema.Status, kind, text string) {
 	}
 }
 
-// selections are runs for each layout: with every member that it has, and with runs of every status.
+// selections returns runs for each layout: with every member that it has, and with runs of every status.
 func selections() map[layout.Layout][]schema.Run {
 	var m maker
 	kernel := func(name, backend, precision string, size int) func(*schema.Run) {
@@ -177,7 +177,7 @@ func folderOf(l layout.Layout, runs ...schema.Run) *layout.Folder {
 	return f
 }
 
-// texts are the files of a folder, by their paths in it.
+// texts returns the files of a folder, by their paths in it.
 func texts(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

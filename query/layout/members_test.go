@@ -19,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// members are the names of the members of an object, in order.
+// members returns the names of the members of an object, in order.
 func members(t *testing.T, text []byte) (names []string) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -35,7 +35,7 @@ func members(t *testing.T, text []byte) (names []string) {
 	return names
 }
 
-// at is a part of a file: members and indices, separated by slashes.
+// at returns a part of a file: members and indices, separated by slashes.
 func at(t *testing.T, text []byte, path string) []byte {
 	t.Helper()
 	for word := range strings.SplitSeq(path, "/") {

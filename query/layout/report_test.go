@@ -27,7 +27,7 @@ var Update = flag.Bool("update", false, "write the golden files anew; look at th
 
 var started = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
 
-// measured is a run as onnxrt reports it on a machine without a GPU. n distinguishes runs.
+// measured returns a run as onnxrt reports it on a machine without a GPU. n distinguishes runs.
 func measured(n byte) schema.Run {
 	run := schema.Run{
 		RunID:       schema.ULIDFrom(started, [10]byte{9: n}).String(),
@@ -48,7 +48,7 @@ func measured(n byte) schema.Run {
 	return run
 }
 
-// onGPU is a profiling run on a GPU.
+// onGPU returns a profiling run on a GPU.
 func onGPU(n byte) schema.Run {
 	run := measured(n)
 	run.Purpose, run.Applied, run.Metrics, run.Primary = schema.PurposeProfile, nil, nil, ""
@@ -103,7 +103,7 @@ func add(t *testing.T, b *BenchRuns, runs ...schema.Run) {
 	}
 }
 
-// rows are those of summary.csv, by column.
+// rows returns those of summary.csv, by column.
 func rows(t *testing.T, dir string) []map[string]string {
 	t.Helper()
 	text := read(t, dir, "summary.csv")
@@ -261,7 +261,7 @@ func checkPair(t *testing.T, row map[string]string, text, printText []byte) {
 	}
 }
 
-// randomRun is a run that a sweep could produce, sometimes without facts that documents need.
+// randomRun returns a run that a sweep could produce, sometimes without facts that documents need.
 func randomRun(random *rand.Rand, n byte) schema.Run {
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
 	run := measured(n)

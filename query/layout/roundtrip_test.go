@@ -65,7 +65,7 @@ func one(t *testing.T, folder fs.FS, name string) (format *foreign.Format, repor
 	return format, report, runs, err
 }
 
-// store are runs of every kind, with the values, names and texts that are hardest to keep.
+// store returns runs of every kind, with the values, names and texts that are hardest to keep.
 func store() (all []schema.Run) {
 	var m maker
 	add := func(times []int64, edits ...func(*schema.Run)) {
@@ -155,7 +155,7 @@ func store() (all []schema.Run) {
 	return all
 }
 
-// kept is a run as its file in a layout keeps it: without what the layout cannot hold, which has to be NULL when it is read.
+// kept returns a run as its file in a layout keeps it: without what the layout cannot hold, which has to be NULL when it is read.
 func kept(l layout.Layout, r schema.Run) schema.Run {
 	k := schema.Run{
 		RunID: r.RunID, Purpose: r.Purpose, Suite: r.Suite, Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// program is a run that has no document, so that only its row in the table knows it.
+// program returns a run that has no document, so that only its row in the table knows it.
 func program(n byte) schema.Run {
 	r := measured(n)
 	r.Backend, r.Model, r.Params = "", "", map[string]string{"n": string('a' + rune(n))}

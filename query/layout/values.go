@@ -189,8 +189,8 @@ func scaled(v *float64, unit string) *float64 {
 	return new(*v / factor)
 }
 
-// wrongPoints are the points that have a run with a wrong result, or in which more requests failed than are allowed, by id and side. They are
-// excluded from all rankings and means, however fast their other runs were.
+// wrongPoints returns the points that have a run with a wrong result, or in which more requests failed than are allowed, by id and side.
+// They are excluded from all rankings and means, however fast their other runs were.
 func wrongPoints(runs []*schema.Run) map[string]bool {
 	wrong := map[string]bool{}
 	for _, r := range runs {

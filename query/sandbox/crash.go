@@ -15,7 +15,7 @@ var (
 	faults = regexp.MustCompile(`\bSIG(SEGV|ABRT|BUS|ILL|FPE|TRAP|SYS)\b`)
 )
 
-// crashOf is the error for a process that ended without an answer.
+// crashOf returns the error for a process that ended without an answer.
 func crashOf(state *os.ProcessState, stderr []byte) error {
 	if noMemory.Match(stderr) {
 		return ErrMemory

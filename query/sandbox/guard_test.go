@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is what the child does.
+// play returns what the child does.
 func play(ctx context.Context, argument []byte) any {
 	var what string
 	if err := json.Unmarshal(argument, &what); err != nil {
@@ -109,7 +109,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// begins is a context that ends as soon as a child prints something.
+// begins returns a context that ends as soon as a child prints something.
 func begins(t *testing.T) (context.Context, io.Writer) {
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)

@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// selfPath is the path of the running program. It works even if the file was replaced or removed.
+// selfPath returns the path of the running program. It works even if the file was replaced or removed.
 func selfPath() (string, error) { return "/proc/self/exe", nil }
 
-// resident is the resident memory of a process in bytes; 0 if it is gone.
+// resident returns the resident memory of a process in bytes; 0 if it is gone.
 func resident(process string) int64 {
 	sizes, _ := statm(process)
 	return sizes[1]
 }
 
-// statm are the sizes of a process in bytes: all, resident, shared, text, (nothing), data.
+// statm returns the sizes of a process in bytes: all, resident, shared, text, (nothing), data.
 func statm(process string) (sizes [6]int64, err error) {
 	text, err := os.ReadFile("/proc/" + process + "/statm")
 	if err != nil {
@@ -40,7 +40,7 @@ func statm(process string) (sizes [6]int64, err error) {
 // rlimitData is RLIMIT_DATA of <sys/resource.h>.
 const rlimitData = 2
 
-// reserve is how much more memory this process may allocate than use: the Go runtime and the C library allocate large pieces and fill
+// reserve returns how much more memory this process may allocate than use: the Go runtime and the C library allocate large pieces and fill
 // them slowly, and each thread has a stack that it hardly uses. It is generous, because DuckDB does not handle every failed allocation.
 func reserve() int64 { return 192<<20 + int64(runtime.GOMAXPROCS(0))*16<<20 }
 

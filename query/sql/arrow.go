@@ -111,7 +111,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, sel checked) error
 	return err
 }
 
-// rowGroupOf is the number of rows per row group of the temporary file: small if a row may have many values, but large enough that the
+// rowGroupOf returns the number of rows per row group of the temporary file: small if a row may have many values, but large enough that the
 // file does not mainly consist of metadata.
 func rowGroupOf(fields []arrow.Field) int {
 	rows := 122_880
@@ -153,7 +153,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	return out.Close()
 }
 
-// rowGroups are the numbers of rows of the row groups of the file, in order.
+// rowGroups returns the numbers of rows of the row groups of the file, in order.
 func (a *arrowAnswer) rowGroups(ctx context.Context) ([]int64, error) {
 	var groups []int64
 	text := "SELECT any_value(row_group_num_rows) FROM parquet_metadata(" + duck.Literal(a.path) + ") GROUP BY row_group_id ORDER BY row_group_id"

@@ -38,7 +38,7 @@ func entryMeant(ctx context.Context, c *duck.Conn, err error) error {
 	return err
 }
 
-// keysOf are the keys of a map column of runs.
+// keysOf returns the keys of a map column of runs.
 func keysOf(ctx context.Context, c *duck.Conn, column string) (keys []string, err error) {
 	text := fmt.Sprintf("SELECT DISTINCT unnest(map_keys(%s)) FROM runs", column)
 	err = c.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {

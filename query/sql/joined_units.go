@@ -70,7 +70,8 @@ func joinedUnits(selected []any, names map[string]bool) {
 // everyColumn is the column of a star.
 const everyColumn = "*"
 
-// referred is the table and the column that an expression refers to, in lower case; empty: it is another expression, or the table is not named.
+// referred returns the table and the column that an expression refers to, in lower case; empty: it is another expression, or the table is
+// not named.
 func referred(expression any) (table, column string) {
 	n, _ := expression.(map[string]any)
 	if n["class"] == "STAR" {

@@ -149,7 +149,7 @@ func offsetOf(position string) string {
 	return " (offset " + position + ")"
 }
 
-// statementWord is the first word of a text, such as COPY or SET, after any comments.
+// statementWord returns the first word of a text, such as COPY or SET, after any comments.
 func statementWord(text string) string {
 	for {
 		text = strings.TrimLeft(text, " \t\r\n;(")
@@ -209,7 +209,7 @@ func collectNames(node any, names map[string]bool) {
 	}
 }
 
-// lastName is the name of a column reference; empty for other expressions.
+// lastName returns the name of a column reference; empty for other expressions.
 func lastName(node map[string]any) string {
 	names, _ := node["column_names"].([]any)
 	if node["class"] != "COLUMN_REF" || len(names) == 0 {

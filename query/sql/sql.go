@@ -145,8 +145,8 @@ func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, sel checked, oth
 	return nil
 }
 
-// sandbox are the statements that make the views and then lock the engine. A table that the text does not mention gets no rows, because it
-// may have many files. allowed_paths lists files, not directories, so that COPY, glob and read_text cannot reach anything else in a
+// sandbox returns the statements that make the views and then lock the engine. A table that the text does not mention gets no rows, because
+// it may have many files. allowed_paths lists files, not directories, so that COPY, glob and read_text cannot reach anything else in a
 // store.
 func sandbox(s *scan.Sources, sel checked, others ...string) []string {
 	samples, ops, runs := &scan.Sources{Stores: s.Stores}, &scan.Sources{Stores: s.Stores}, s
@@ -175,7 +175,7 @@ func sandbox(s *scan.Sources, sel checked, others ...string) []string {
 	return append(statements, "SET lock_configuration = true")
 }
 
-// allowed are the paths that must be allowed to read files: DuckDB checks both the pattern and the file.
+// allowed returns the paths that must be allowed to read files: DuckDB checks both the pattern and the file.
 func allowed(paths []string) []string {
 	all := duck.Patterns(paths)
 	for i, path := range paths {

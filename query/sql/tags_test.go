@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// taggedStore is a store whose events name some runs, and as many others that it does not have.
+// taggedStore returns a store whose events name some runs, and as many others that it does not have.
 func taggedStore(t *testing.T, others int) *query.DB {
 	t.Helper()
 	runs := querytest.VariousRuns()

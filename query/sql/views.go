@@ -15,9 +15,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Views is SQL for any DuckDB (shell, Python) that makes the views runs, samples, samples_long and ops of a store, and num(x), as Select has
-// them. The views read the files that exist when the SQL is loaded; tags and removed runs are as they were when it was made. The views are
-// temporary and belong to one connection. Errors are those of query.Open.
+// Views returns SQL for any DuckDB (shell, Python) that makes the views runs, samples, samples_long and ops of a store, and num(x), as
+// Select has them. The views read the files that exist when the SQL is loaded; tags and removed runs are as they were when it was made. The
+// views are temporary and belong to one connection. Errors are those of query.Open.
 func Views(dir string) (string, error) {
 	path, err := scan.RealPath(dir)
 	if err == nil && strings.Contains(path, `\`) {
@@ -46,7 +46,7 @@ func Views(dir string) (string, error) {
 	return w.text.String(), nil
 }
 
-// wholeEvents are the events of a store, with all of their runs.
+// wholeEvents returns the events of a store, with all of their runs.
 func wholeEvents(path string, listing *schema.Listing) ([]schema.Event, error) {
 	events, err := scan.ReadEvents(schema.Dir(path), listing.Events)
 	if err != nil {
@@ -67,10 +67,10 @@ type viewText struct{ text strings.Builder }
 
 func (w *viewText) line(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
 
-// oneLine is a text for a comment.
+// oneLine returns a text for a comment.
 func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
 
-// globOf is the SQL of the paths in the store that match a pattern.
+// globOf returns the SQL of the paths in the store that match a pattern.
 func (w *viewWriter) globOf(pattern string) string {
 	return "glob(" + duck.Literal(duck.AsPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
 }
@@ -164,7 +164,7 @@ func (w *viewWriter) views() {
 	w.line("CREATE OR REPLACE TEMP MACRO num(x) AS %s;", duck.Number("x"))
 }
 
-// Location is the URL of a store's directory on this machine, for SparkViews and TrinoViews. Errors are those of Open.
+// Location returns the URL of a store's directory on this machine, for SparkViews and TrinoViews. Errors are those of Open.
 func Location(dir string) (string, error) {
 	path, err := scan.RealPath(dir)
 	if err == nil && (!utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl)) {
@@ -179,7 +179,7 @@ func Location(dir string) (string, error) {
 	return "file://" + path, nil
 }
 
-// SparkViews is SQL for Spark 4 that makes the temporary views runs, samples, samples_long and ops of a store, and num(x),
+// SparkViews returns SQL for Spark 4 that makes the temporary views runs, samples, samples_long and ops of a store, and num(x),
 // as SQL has them here. The location is one of a Location, or an absolute path or URL under which Spark finds the store. The
 // views show the files that are there when the text is loaded. They read events/, so removed runs and tags are those of
 // that moment, too. Every statement ends in a semicolon and a line break, and has no such pair before its end.
@@ -201,7 +201,7 @@ func SparkViews(location string) string {
 // sparkPattern makes of a path the pattern that it alone matches: Hadoop escapes with a backslash.
 var sparkPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`)
 
-// sparkLiteral is the SQL of a text. Spark replaces ${...} even in literals.
+// sparkLiteral returns the SQL of a text. Spark replaces ${...} even in literals.
 func sparkLiteral(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "$", `\u0024`).Replace(text) + "'"
 }
@@ -330,7 +330,7 @@ func (w *sparkWriter) view(name, query string) {
 	w.line("CREATE OR REPLACE TEMPORARY VIEW %s AS %s;", name, query)
 }
 
-// TrinoViews is SQL for the Hive connector of Trino that makes tables over the folders of a store, and over them the views
+// TrinoViews returns SQL for the Hive connector of Trino that makes tables over the folders of a store, and over them the views
 // runs, samples, samples_long and ops, as SQL has them here. The location is one of a Location, or a URL under which Trino
 // finds the store. The views have sealed runs only: beside the live ones lie files that are no Parquet, and a table of Trino is
 // a whole folder. They read events/ at each query. Every statement ends in a semicolon and a line break, and has no such pair

@@ -31,7 +31,7 @@ var viewQueries = []string{
 	"SELECT num(params['dim'])::VARCHAR FROM runs ORDER BY run_id",
 }
 
-// rowsOfSQL are the values of the only column.
+// rowsOfSQL returns the values of the only column.
 func rowsOfSQL(t testing.TB, db *query.DB, text string) []string {
 	t.Helper()
 	table := valuetest.Must(sql.Select(context.Background(), db, text))

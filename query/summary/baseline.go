@@ -70,7 +70,7 @@ func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 	})
 }
 
-// chosen are the baselines to compare with: the requested one, or else those that are known from the runs.
+// chosen returns the baselines to compare with: the requested one, or else those that are known from the runs.
 func (r *reading) chosen() []baseline {
 	switch {
 	case r.req.Base != "":
@@ -104,7 +104,7 @@ func (r *reading) among(axis, value string) bool {
 	return has && others
 }
 
-// axisValue is the value of an axis as text; ok is false if the point has none.
+// axisValue returns the value of an axis as text; ok is false if the point has none.
 func (s *Subject) axisValue(axis string) (text string, ok bool) {
 	if axis == axisSide {
 		return string(s.Side), s.Side != ""

@@ -38,7 +38,7 @@ func (r *reading) count() {
 	r.report.Counts = c
 }
 
-// failed is the number of failed runs of a point.
+// failed returns the number of failed runs of a point.
 func (p *Point) failed() (n int) {
 	for status, runs := range p.ByStatus {
 		if schema.Status(status).Failed() {
@@ -54,7 +54,7 @@ func addCounts(to, counts map[string]int) {
 	}
 }
 
-// groupsOf are the groups of sorted points.
+// groupsOf returns the groups of sorted points.
 func groupsOf(points []Point) []Group {
 	var groups []Group
 	for i := range points {
@@ -74,7 +74,7 @@ func groupsOf(points []Point) []Group {
 	return groups
 }
 
-// metricsOf are the metrics of points, primary metrics first.
+// metricsOf returns the metrics of points, primary metrics first.
 func metricsOf(points []Point) []string {
 	primary, others := map[string]bool{}, map[string]bool{}
 	for i := range points {

@@ -73,7 +73,7 @@ func (m mix) add(row []driver.Value) {
 	m[strings.Clone(duck.Text(row[0]))] = p
 }
 
-// differences are the operators in which two mixes differ, sorted by the difference of their shares, then of their sizes.
+// differences returns the operators in which two mixes differ, sorted by the difference of their shares, then of their sizes.
 func differences(to, of mix) []OperatorDifference {
 	var all []OperatorDifference
 	for operator, a := range to {
@@ -100,7 +100,7 @@ func differences(to, of mix) []OperatorDifference {
 	return all[:min(len(all), maxDifferences)]
 }
 
-// change is the share in the row minus the share in the requested run. An operator that a run lacks has a share of 0.
+// change returns the share in the row minus the share in the requested run. An operator that a run lacks has a share of 0.
 func (d *OperatorDifference) change() float64 {
 	change := 0.0
 	if d.Share != nil {
@@ -112,7 +112,7 @@ func (d *OperatorDifference) change() float64 {
 	return change
 }
 
-// ratio is the size in the row / the size in the requested run; 1 if sizes are not compared.
+// ratio returns the size in the row / the size in the requested run; 1 if sizes are not compared.
 func (d *OperatorDifference) ratio() float64 {
 	if d.Size == nil || d.ToSize == nil {
 		return 1

@@ -5,7 +5,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// SimilarFields are the columns of rows.
+// SimilarFields returns the columns of rows.
 func SimilarFields() []answer.Field[SimilarRun] {
 	number := func(name, meaning string, of func(*SimilarRun) float64) answer.Field[SimilarRun] {
 		return answer.NewField(name, answer.TypeReal, meaning, func(r *SimilarRun) any { return answer.Computed(of(r)) }).In("ratio")
@@ -36,7 +36,7 @@ func differenceCells(all []OperatorDifference) []any {
 	return cells
 }
 
-// started is the start of a run, as a cell.
+// started returns the start of a run, as a cell.
 func started(r *SimilarRun) any {
 	if r.StartedAt.IsZero() {
 		return nil

@@ -100,7 +100,7 @@ func (r *reading) pick(rule string, runs func(p *Point) int, weight func(p *Poin
 	return []Finding{f}
 }
 
-// badRuns are the findings about wrong results and failed runs.
+// badRuns returns the findings about wrong results and failed runs.
 func (r *reading) badRuns() []Finding {
 	wrong := r.pick(RuleWrongResult, func(p *Point) int { return p.Wrong }, nil)
 	failed := r.pick(RuleFailed, func(p *Point) int { return p.failed() - p.Wrong }, nil)
@@ -110,7 +110,7 @@ func (r *reading) badRuns() []Finding {
 	return append(wrong, failed...)
 }
 
-// ofPoints are the findings about the measurements of points.
+// ofPoints returns the findings about the measurements of points.
 func (r *reading) ofPoints() []Finding {
 	few := r.pick(RuleFewRuns, func(p *Point) int {
 		if p.OKRuns >= minRuns {
@@ -149,7 +149,7 @@ func (r *reading) ofPoints() []Finding {
 	return slices.Concat(few, noisy, mixed)
 }
 
-// missingMetrics are the findings about metrics that most points of a group have, but some points with ok runs lack. Metrics that the
+// missingMetrics returns the findings about metrics that most points of a group have, but some points with ok runs lack. Metrics that the
 // same points lack are one finding.
 func (r *reading) missingMetrics() (all []Finding) {
 	at := 0
@@ -195,7 +195,7 @@ func lacking(points []Point, metric string) (f Finding, ok bool) {
 	return f, f.Points > 0 && has >= f.Points
 }
 
-// value is the value of a metric of a point; nil if it has none.
+// value returns the value of a metric of a point; nil if it has none.
 func (p *Point) value(metric string) *Value {
 	for i := range p.Metrics {
 		if v := &p.Metrics[i]; v.Metric == metric && v.Median != nil {
@@ -208,7 +208,7 @@ func (p *Point) value(metric string) *Value {
 // settings are the facts, in addition to the machine, that should be equal in all runs of a report.
 var settings = []string{"os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "gpu_count", "driver_version", "cuda_version", "python_version", "git_commit"}
 
-// ofEnvironment are the findings about the environment of the runs.
+// ofEnvironment returns the findings about the environment of the runs.
 func (r *reading) ofEnvironment() (all []Finding) {
 	for _, fact := range r.report.Environment {
 		f := Finding{Points: r.report.Counts.Rows, Runs: r.report.Counts.Runs, Values: valuesOf(fact), Numbers: []Number{count("values", len(fact.Values))}}
@@ -239,7 +239,7 @@ func (r *reading) ofEnvironment() (all []Finding) {
 	return all
 }
 
-// valuesOf are the values of a fact.
+// valuesOf returns the values of a fact.
 func valuesOf(f Fact) (values []string) {
 	for _, v := range f.Values {
 		values = append(values, v.Value)
@@ -247,7 +247,7 @@ func valuesOf(f Fact) (values []string) {
 	return values
 }
 
-// warnings are the findings about warnings of runs, the most frequent first.
+// warnings returns the findings about warnings of runs, the most frequent first.
 func (r *reading) warnings() (all []Finding) {
 	words := map[string]bool{}
 	for i := range r.report.Points {
@@ -263,7 +263,7 @@ func (r *reading) warnings() (all []Finding) {
 	return all
 }
 
-// baselineMissing is the finding about variants or backends without a known baseline.
+// baselineMissing returns the finding about variants or backends without a known baseline.
 func (r *reading) baselineMissing() []Finding {
 	if slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides && c.From != FromSelections }) {
 		return nil
@@ -280,7 +280,7 @@ func (r *reading) baselineMissing() []Finding {
 	return nil
 }
 
-// rivals are the values of an axis among points that differ in nothing else.
+// rivals returns the values of an axis among points that differ in nothing else.
 func (r *reading) rivals(axis string) []string {
 	known := map[string]map[string]bool{}
 	for i := range r.report.Points {
@@ -308,7 +308,7 @@ func (r *reading) rivals(axis string) []string {
 	return slices.SortedFunc(maps.Keys(all), naturally)
 }
 
-// ofComparison are the findings about the pairs of a comparison.
+// ofComparison returns the findings about the pairs of a comparison.
 func ofComparison(c *Comparison) (all []Finding) {
 	pick := func(rule string, numbers []Number, holds func(p *Pair) bool) {
 		f := Finding{Rule: rule, Values: []string{c.Name()}, Numbers: numbers}
@@ -344,7 +344,7 @@ func ofComparison(c *Comparison) (all []Finding) {
 	return all
 }
 
-// sizeOf is how far a speed-up is from 1, in either direction.
+// sizeOf returns how far a speed-up is from 1, in either direction.
 func sizeOf(speedup *float64) float64 {
 	if speedup == nil {
 		return 0

@@ -141,7 +141,7 @@ func (n *nearest) chooseTo(ctx context.Context) error {
 	return answer.InputError("like: run %s has no operators with durations: %s", run.RunID, remedy(run))
 }
 
-// sideWord is a side as a value of a filter.
+// sideWord returns a side as a value of a filter.
 func sideWord(side string) string {
 	if side == "" {
 		return "null"
@@ -149,7 +149,7 @@ func sideWord(side string) string {
 	return filter.Quote(side)
 }
 
-// remedy is the command that makes a profile.
+// remedy returns the command that makes a profile.
 func remedy(run *schema.Run) string {
 	sweep := run.Env.Facts["sweep.file"]
 	if sweep == "" {

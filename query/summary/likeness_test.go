@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// op is an operator of a type that took so many ns.
+// op returns an operator of a type that took so many ns.
 func op(kind, name string, took int64) schema.Op {
 	return schema.Op{Name: name, Type: kind, DurationNS: &took, Count: new(int64(1))}
 }
@@ -24,7 +24,7 @@ func sized(o schema.Op, calls int64, counters map[string]float64) schema.Op {
 	return o
 }
 
-// profile is the n-th run, with operators.
+// profile returns the n-th run, with operators.
 func profile(n int, ops ...schema.Op) schema.Run {
 	for i := range ops {
 		ops[i].Index = int64(i)
@@ -39,7 +39,7 @@ func ask(t *testing.T, db *query.DB, run schema.Run, filter string, limit int) s
 	return found
 }
 
-// rows are the ids and distances of rows, by the place of the run in runs.
+// rows returns the ids and distances of rows, by the place of the run in runs.
 func rows(found summary.Similar, runs []schema.Run) string {
 	var words []string
 	for _, row := range found.Rows {

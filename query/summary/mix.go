@@ -38,7 +38,7 @@ const (
 	unitFlops   = "flop"
 )
 
-// opsSQL is the SQL of the operators of ops with a duration: run, duration_ns, level, operator, calls, and the columns of more. run is
+// opsSQL returns the SQL of the operators of ops with a duration: run, duration_ns, level, operator, calls, and the columns of more. run is
 // the SQL of the run, and joined follows ops.
 func opsSQL(run, ops, joined, more string) string {
 	named := "coalesce(nullif(name, ''), nullif(type, ''), 'unknown')"
@@ -47,7 +47,7 @@ func opsSQL(run, ops, joined, more string) string {
 		ops + joined + " WHERE duration_ns > 0) WHERE level IS NOT NULL)"
 }
 
-// mixSQL is the SQL of the mixes of the runs in parameter $1, a list of ids: run_id, operator, share, size, unit.
+// mixSQL returns the SQL of the mixes of the runs in parameter $1, a list of ids: run_id, operator, share, size, unit.
 func mixSQL(ops string) string {
 	has := func(name string) string { return counter(name) + " IS NOT NULL" }
 	unit := "CASE WHEN " + has("output_size") + " THEN '" + unitTensors + "' WHEN " + has("bytes") + " THEN '" + unitMoved + "' WHEN " + has("flops") + " THEN '" + unitFlops + "' END"
@@ -64,7 +64,7 @@ const (
 	shareSQL = "o.took::DOUBLE / t.total::DOUBLE"
 )
 
-// levelSQL is the level of an operator by its type; NULL for a span. The mix of a run has the operators of its lowest level.
+// levelSQL returns the level of an operator by its type; NULL for a span. The mix of a run has the operators of its lowest level.
 func levelSQL(kind string) string {
 	in := func(words []string) string {
 		list := make([]string, len(words))
@@ -76,10 +76,10 @@ func levelSQL(kind string) string {
 	return "CASE WHEN " + in(spans) + " THEN NULL WHEN " + in(device) + " THEN 2 WHEN " + in(host) + " THEN 3 ELSE 1 END"
 }
 
-// counter is the SQL of a counter of an operator.
+// counter returns the SQL of a counter of an operator.
 func counter(name string) string { return "counters[" + duck.Literal(name) + "]" }
 
-// sizedSQL is the total size of the calls of an operator in a unit, if its profile has that unit; otherwise NULL.
+// sizedSQL returns the total size of the calls of an operator in a unit, if its profile has that unit; otherwise NULL.
 func sizedSQL(unit string) string {
 	tensors := counter("output_size") + " + coalesce(" + counter("activation_size") + ", 0) + coalesce(" + counter("parameter_size") + ", 0)"
 	// A size of 0 means unknown. Each counter is looked up once, because the lookups take most of the time.
@@ -89,12 +89,12 @@ func sizedSQL(unit string) string {
 		" WHEN '" + unitFlops + "' THEN CASE WHEN " + counter("output_size") + " IS NULL AND " + counter("bytes") + " IS NULL THEN " + whole(counter("flops")) + " END END"
 }
 
-// sizeSQL is the mean size of a call. It is only known if it is known for all operators with the same name.
+// sizeSQL returns the mean size of a call. It is only known if it is known for all operators with the same name.
 func sizeSQL(all, known, sized, calls, alike string) string {
 	return "CASE WHEN " + known + " = " + all + " AND " + alike + " THEN " + sized + "::DOUBLE / " + calls + "::DOUBLE END"
 }
 
-// alikeSQL is the SQL of the similarity of the runs of like_part to like_to: run_id, alike, shared, sized. Without sizes, counters are
+// alikeSQL returns the SQL of the similarity of the runs of like_part to like_to: run_id, alike, shared, sized. Without sizes, counters are
 // not read. Operators that like_to lacks only count for the total time of a run. Runs and operators are identified by numbers, because
 // grouping by numbers is much faster.
 func alikeSQL(ops string, sizes bool) string {

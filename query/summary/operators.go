@@ -71,7 +71,7 @@ var sortKeys = map[string]func(a, b *Operator) int{
 	"duration": func(a, b *Operator) int { return cmp.Compare(*a.DurationNS, *b.DurationNS) },
 }
 
-// OperatorSortKeys are the sort keys. Each can be prefixed with - for descending order.
+// OperatorSortKeys returns the sort keys. Each can be prefixed with - for descending order.
 func OperatorSortKeys() []string {
 	return []string{"op", "name", "type", "device", "count", "duration"}
 }
@@ -105,7 +105,7 @@ func order(word string) (func(a, b Operator) int, error) {
 	}, nil
 }
 
-// OperatorFields are the columns of operators.
+// OperatorFields returns the columns of operators.
 func OperatorFields() []answer.Field[Operator] {
 	number := func(name, unit, meaning string, of func(*Operator) *int64) answer.Field[Operator] {
 		return answer.NewField(name, answer.TypeInteger, meaning, func(o *Operator) any { return answer.Value(of(o)) }).In(unit)

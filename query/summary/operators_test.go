@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// profiled is a store with one run that has operators, one of which has no duration, and another run.
+// profiled returns a store with one run that has operators, one of which has no duration, and another run.
 func profiled(t *testing.T) (dir string, run schema.Run) {
 	t.Helper()
 	n := 0

@@ -48,7 +48,7 @@ func sorted[Row any](rows []Row, order func(a, b *Row) int) []Row {
 	return all
 }
 
-// byMetric is the order of metrics: known metrics in the order of the registry, then others by name.
+// byMetric returns the order of metrics: known metrics in the order of the registry, then others by name.
 func byMetric(a, b string) int {
 	return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), strings.Compare(a, b))
 }
@@ -139,7 +139,7 @@ func compareInts(a, b *int64) int {
 	return cmp.Compare(*a, *b)
 }
 
-// byName is the order of groups. An empty name comes last.
+// byName returns the order of groups. An empty name comes last.
 func byName(a, b string) int {
 	if a == "" || b == "" {
 		return boolOrder(a != "", b != "")
@@ -167,7 +167,7 @@ func naturally(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// digits is the number of digits at the beginning of a text.
+// digits returns the number of digits at the beginning of a text.
 func digits(text string) int {
 	n := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	if n < 0 {

@@ -44,7 +44,7 @@ func OperatorMixes(ctx context.Context, db *query.DB, runs []string) (map[string
 	return all, err
 }
 
-// partsSQL is the SQL of the mixes of the runs in parameter $1, a list of ids: run_id, operator, duration, share, count.
+// partsSQL returns the SQL of the mixes of the runs in parameter $1, a list of ids: run_id, operator, duration, share, count.
 func partsSQL(ops string) string {
 	sums := "SELECT run, level, operator, sum(duration_ns)::BIGINT AS took, CASE WHEN count(count) = count(*) THEN sum(count)::BIGINT END AS n FROM " +
 		opsSQL("run_id", ops, scan.OfRuns, ", count") + " GROUP BY run, level, operator"

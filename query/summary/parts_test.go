@@ -29,7 +29,7 @@ func (m *made) add(edit func(*schema.Run), locations ...float64) {
 	m.runs = append(m.runs, querytest.RunsOf(&m.n, 1, edit, locations...)...)
 }
 
-// groupNames are the names of the groups, and of how many rows each is.
+// groupNames returns the names of the groups, and of how many rows each is.
 func groupNames(r *summary.Report) string {
 	var names []string
 	for _, g := range r.Groups {
@@ -208,7 +208,7 @@ func TestSomeWithoutMetric(t *testing.T) {
 	}
 }
 
-// rules are the findings: rule, points and runs.
+// rules returns the findings: rule, points and runs.
 func rules(r *summary.Report) string {
 	var all []string
 	for _, f := range r.Findings {

@@ -158,8 +158,8 @@ GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 // manyRuns is the number of runs from which on the files of their samples are not selected one by one.
 const manyRuns = 50_000
 
-// samplesOf is the SQL of the samples of some runs, which only reads the files that have them; empty if there are no runs. It fails if one of
-// these files is missing.
+// samplesOf returns the SQL of the samples of some runs, which only reads the files that have them; empty if there are no runs. It fails if
+// one of these files is missing.
 func (r *reading) samplesOf(ctx context.Context, s *scan.Reader, runs string) (string, error) {
 	row, err := s.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*), min(run_id), max(run_id) FROM " + runs, Args: r.sel.Args})
 	if err != nil || duck.Integer(row[0]) == 0 {
@@ -199,7 +199,7 @@ func (c *cells) integer() *int64 {
 	return nil
 }
 
-// real is a computed number; nil if it is NULL or not finite.
+// real returns a computed number; nil if it is NULL or not finite.
 func (c *cells) real() *float64 {
 	if v, ok := c.next().(float64); ok {
 		return known(v)

@@ -154,7 +154,7 @@ func (r *reading) knowMetrics() {
 	}
 }
 
-// nothing is the error for a filter that no run matches.
+// nothing returns the error for a filter that no run matches.
 func (r *reading) nothing(ctx context.Context, s *scan.Reader, selection string) error {
 	words := r.sel
 	words.PossibleTypos = slices.DeleteFunc(slices.Clone(words.PossibleTypos), func(u filter.PossibleTypo) bool { return u.Word.Op == "" }) // keys are not part of the filter
@@ -184,7 +184,7 @@ func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
 	return nil
 }
 
-// runsSQL is a subquery of the runs of the selection, with columns of runs and one column per key.
+// runsSQL returns a subquery of the runs of the selection, with columns of runs and one column per key.
 func (r *reading) runsSQL(columns ...string) (string, error) {
 	found, err := scan.RunColumns(columns)
 	if err != nil {
@@ -197,10 +197,10 @@ func (r *reading) runsSQL(columns ...string) (string, error) {
 	return "(SELECT *" + keys + " FROM " + r.sel.Src.Scan(scan.WithColumns(found, r.sel.Columns), r.sel.Matches()) + ")", nil
 }
 
-// keyColumn is the column of a key in runsSQL.
+// keyColumn returns the column of a key in runsSQL.
 func keyColumn(i int) string { return fmt.Sprintf("group_key_%d", i) }
 
-// keyColumns are the columns of all keys, each followed by a comma.
+// keyColumns returns the columns of all keys, each followed by a comma.
 func (r *reading) keyColumns() string {
 	text := ""
 	for i := range r.req.By {
@@ -209,7 +209,7 @@ func (r *reading) keyColumns() string {
 	return text
 }
 
-// filterOf is a filter narrowed to a part of the selection.
+// filterOf returns a filter narrowed to a part of the selection.
 func (r *reading) filterOf(selection string, p *part) string {
 	var words []string
 	if selection != "" {

@@ -141,7 +141,7 @@ type Point struct {
 	mixed bool // ok runs have different primary metrics, or units of it
 }
 
-// primary is the value of the primary metric; nil if there is none.
+// primary returns the value of the primary metric; nil if there is none.
 func (p *Point) primary() *Value {
 	if p.Metric == "" || len(p.Metrics) == 0 || p.Metrics[0].Metric != string(p.Metric) {
 		return nil

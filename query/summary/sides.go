@@ -18,7 +18,7 @@ const (
 // side is one of two selections; a single selection has no name.
 type side struct{ name, filter string }
 
-// sides are the selections of the report.
+// sides returns the selections of the report.
 func (r *reading) sides() []side {
 	if r.req.Base == "" {
 		return []side{{"", r.req.Filter}}
@@ -26,7 +26,7 @@ func (r *reading) sides() []side {
 	return []side{{baseSide, r.req.Base}, {headSide, r.req.Filter}}
 }
 
-// whole is the filter of all runs of the report.
+// whole returns the filter of all runs of the report.
 func (r *reading) whole() string {
 	if r.req.Base == "" {
 		return r.req.Filter
@@ -34,7 +34,7 @@ func (r *reading) whole() string {
 	return "(" + r.req.Base + ") or (" + r.req.Filter + ")"
 }
 
-// head is the filter of the head if there are two selections.
+// head returns the filter of the head if there are two selections.
 func (r *reading) head() Text {
 	if r.req.Base == "" {
 		return ""
@@ -94,7 +94,7 @@ func (c *Comparison) addDifferences(found []query.FactDifference) {
 	}
 }
 
-// merged is the sorted union of two lists. It is never nil, so that it is a list in JSON.
+// merged returns the sorted union of two lists. It is never nil, so that it is a list in JSON.
 func merged(a, b []string) []string {
 	all := slices.Concat([]string{}, a, b)
 	slices.Sort(all)

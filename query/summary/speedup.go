@@ -38,7 +38,7 @@ type Comparison struct {
 	first int // index of the first pair in the pairs of the report
 }
 
-// Name is the name of the baseline.
+// Name returns the name of the baseline.
 func (c *Comparison) Name() string {
 	if c.From == FromSelections {
 		return "the base"
@@ -150,7 +150,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	return c, nil
 }
 
-// comparable are the parts that are compared one by one. If no point is in several parts, it is the whole selection, which is faster.
+// comparable returns the parts that are compared one by one. If no point is in several parts, it is the whole selection, which is faster.
 func (r *reading) comparable() []part {
 	if r.overlap {
 		return r.parts
@@ -329,7 +329,7 @@ func pairOf(row *compare.Row) Pair {
 	return p
 }
 
-// inverse is the speed-up of a change of a metric for which lower is better; nil if it is unknown.
+// inverse returns the speed-up of a change of a metric for which lower is better; nil if it is unknown.
 func inverse(change float64) *float64 {
 	if math.IsInf(change, 0) {
 		return nil
@@ -337,7 +337,7 @@ func inverse(change float64) *float64 {
 	return known(1 / (1 + change))
 }
 
-// sideValue is what a side has.
+// sideValue returns what a side has.
 func sideValue(m *compare.Measured) (value *float64, runs int) {
 	if m == nil {
 		return nil, 0

@@ -18,7 +18,7 @@ type commits struct {
 	skipped []bool
 }
 
-// newCommits are the commits between the two ends of a history.
+// newCommits returns the commits between the two ends of a history.
 func newCommits(h worktree.History) *commits {
 	n := len(h.Commits)
 	s := &commits{history: h, parents: make([][]int, n), index: make(map[string]int, n), good: make([]bool, n), skipped: make([]bool, n)}
@@ -57,7 +57,7 @@ func (s *commits) markSkipped(id string) {
 	}
 }
 
-// next is the commit to test: the one that halves the candidates best. After skipped commits it is another one, further away the more
+// next returns the commit to test: the one that halves the candidates best. After skipped commits it is another one, further away the more
 // were skipped, because neighbours often cannot be tested either. ok is false when the search is over.
 func (s *commits) next() (c worktree.Commit, ok bool) {
 	left := s.left()
@@ -82,7 +82,7 @@ func (s *commits) next() (c worktree.Commit, ok bool) {
 	return s.history.Commits[testable[min(away, len(testable)/2)]], true
 }
 
-// candidates are the commits one of which is the first changed one, children first. A single one was found. There is none if a commit
+// candidates returns the commits one of which is the first changed one, children first. A single one was found. There is none if a commit
 // was marked good and one of its ancestors bad.
 func (s *commits) candidates() []worktree.Commit {
 	var all []worktree.Commit
@@ -95,7 +95,7 @@ func (s *commits) candidates() []worktree.Commit {
 // steps is about how many more tests are needed: how often the commits must be halved until one is left.
 func (s *commits) steps() int { return bits.Len(uint(max(len(s.left()), 1) - 1)) }
 
-// left are the commits that may be the first changed one, children first: the bad one and its ancestors, without the good ones.
+// left returns the commits that may be the first changed one, children first: the bad one and its ancestors, without the good ones.
 func (s *commits) left() []int {
 	if s.good[s.bad] {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// line is a history of n commits after the good one, each the only parent of the next: 1 to n.
+// line returns a history of n commits after the good one, each the only parent of the next: 1 to n.
 func line(n int) worktree.History {
 	var h worktree.History
 	for i := range n + 1 {

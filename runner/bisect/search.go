@@ -111,7 +111,7 @@ func (s *Search) Run(ctx context.Context) (End, error) {
 // Total is about how many steps the search takes, including those that are done.
 func (s *Search) Total() int { return max(len(s.Steps), 1) + s.commits.steps() }
 
-// stepOf is the step of a commit; the zero step if it was not tested.
+// stepOf returns the step of a commit; the zero step if it was not tested.
 func (s *Search) stepOf(c worktree.Commit) Step {
 	for _, step := range slices.Backward(s.Steps) {
 		if step.Commit == c.ID {
@@ -273,7 +273,7 @@ func (s *Series) compare() {
 	}
 }
 
-// value is the location of a run, in the unit. If there is none, the reason is kept.
+// value returns the location of a run, in the unit. If there is none, the reason is kept.
 func (s *Series) value(r *schema.Run) float64 {
 	s.Metric = cmp.Or(s.Metric, r.Primary)
 	m := r.Metric(s.Metric)
@@ -308,10 +308,10 @@ func (s *Series) value(r *schema.Run) float64 {
 	return math.NaN()
 }
 
-// Blocks is the number of blocks with values on both sides.
+// Blocks returns the number of blocks with values on both sides.
 func (s *Series) Blocks() int { return len(s.blocks) }
 
-// Level is the median of the runs of a side, 0 for the good commit and 1 for the other, in the unit; NaN if there is none.
+// Level returns the median of the runs of a side, 0 for the good commit and 1 for the other, in the unit; NaN if there is none.
 func (s *Series) Level(side int) float64 {
 	var values []float64
 	for _, v := range s.values {
@@ -321,13 +321,13 @@ func (s *Series) Level(side int) float64 {
 	return stat.Quantile(values, .5)
 }
 
-// seen are the blocks of the last look.
+// seen returns the blocks of the last look.
 func (s *Series) seen() []float64 { return s.blocks[:s.looked] }
 
 // failing reports that fewer than half of the blocks of a point have values, so that it is not useful.
 func (s *Series) failing() bool { return 2*len(s.blocks) < s.pairs.ran }
 
-// why is the reason why a point has too few blocks.
+// why returns the reason why a point has too few blocks.
 func (s *Series) why() string {
 	if s.failure[1] == "" && s.failure[0] != "" {
 		return "the good commit failed: " + s.failure[0]
@@ -335,7 +335,7 @@ func (s *Series) why() string {
 	return cmp.Or(s.failure[1], "nothing was measured")
 }
 
-// step is the result of a commit by its series.
+// step returns the result of a commit by its series.
 func (s *Series) step(commit, result, session string, change stat.Estimate) Step {
 	step := Step{
 		Commit: commit, Result: result, Session: session, PointID: s.Point.ID, Point: s.Point.Name, Metric: s.Metric, Unit: s.unit, Scale: string(s.Scale),
@@ -348,7 +348,7 @@ func (s *Series) step(commit, result, session string, change stat.Estimate) Step
 	return step
 }
 
-// forPeople is a change as it is printed: for a ratio, the ratio minus 1.
+// forPeople returns a change as it is printed: for a ratio, the ratio minus 1.
 func (s *Series) forPeople(change float64) float64 {
 	if s.Scale == schema.ScaleDifference {
 		return change
@@ -384,7 +384,7 @@ type Step struct {
 	Blocks     int     `json:"blocks"`
 }
 
-// inBlocks is the change in the scale of blocks.
+// inBlocks returns the change in the scale of blocks.
 func (s *Step) inBlocks() float64 {
 	if s.Scale == string(schema.ScaleDifference) {
 		return s.Change
@@ -428,7 +428,7 @@ func (s *Search) decideEnds(series *Series, points int) Decision {
 	return s.Decide(Question{Error: share, Looks: s.Looks, MinChange: s.MinChange(series)}, series.seen())
 }
 
-// undecidedEnds are the points for which it is not known whether they differ; none, once one does.
+// undecidedEnds returns the points for which it is not known whether they differ; none, once one does.
 func (s *Search) undecidedEnds(session *Session) (open []string) {
 	session.advance()
 	for _, series := range session.Points {
@@ -443,7 +443,7 @@ func (s *Search) undecidedEnds(session *Session) (open []string) {
 	return open
 }
 
-// alike is the result if no point differs.
+// alike returns the result if no point differs.
 func (s *Search) alike(session *Session) End {
 	var end End
 	for _, series := range session.Points {
@@ -472,7 +472,7 @@ type budget struct {
 	spent    int // how many have been, and had their share
 }
 
-// next is the share of the next step.
+// next returns the share of the next step.
 func (b budget) next() float64 {
 	const usual = .8
 	if b.spent < b.expected {

@@ -46,7 +46,7 @@ func (m *machine) measure(_ context.Context, t Trial) (*Session, error) {
 	return session, nil
 }
 
-// searched is a search of a line of commits on a machine.
+// searched returns a search of a line of commits on a machine.
 func searched(t *testing.T, m *machine, commits int, known []Step) (*Search, End) {
 	t.Helper()
 	if m.looks == nil {

@@ -65,7 +65,7 @@ func (s *Session) Excuse(why string) {
 	}
 }
 
-// Blocks is the number of blocks of the point with the largest number.
+// Blocks returns the number of blocks of the point with the largest number.
 func (s *Session) Blocks() (n int) {
 	for _, series := range s.Points {
 		n = max(n, series.Blocks())
@@ -99,7 +99,7 @@ const (
 	Failed       Result = "failed"       // one of them cannot be measured
 )
 
-// Findings are the findings for an end of the search: one for each candidate or, if there is none, one for each point.
+// Findings returns the findings for an end of the search: one for each candidate or, if there is none, one for each point.
 func (s *Search) Findings(end End) []Finding {
 	var all []Finding
 	for _, c := range end.Candidates {
@@ -115,7 +115,7 @@ func (s *Search) Findings(end End) []Finding {
 	return all
 }
 
-// ofEnds is the result for a point in which no difference between the ends was found.
+// ofEnds returns the result for a point in which no difference between the ends was found.
 func (s *Step) ofEnds() Result {
 	switch {
 	case s.Reason != "":
@@ -132,7 +132,7 @@ func (e End) Unmeasured() bool {
 	return len(e.Unchanged) > 0 && !slices.ContainsFunc(e.Unchanged, works)
 }
 
-// Measured is the total number of measured blocks: of the points that distinguish commits, or of those in which the ends do not
+// Measured returns the total number of measured blocks: of the points that distinguish commits, or of those in which the ends do not
 // differ.
 func (s *Search) Measured(end End) (blocks int) {
 	for _, step := range slices.Concat(s.Steps, end.Unchanged) {
@@ -154,7 +154,7 @@ type Log struct {
 // logHeading is the beginning of the file. The key of the search follows.
 const logHeading = "# neurolens bisect 1 "
 
-// DefaultLog is the path of the log for the search with that key, in the user's cache. It creates the folder.
+// DefaultLog returns the path of the log for the search with that key, in the user's cache. It creates the folder.
 func DefaultLog(key string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -211,7 +211,7 @@ func (l *Log) write(text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// line is the result of a commit, in the format of git bisect log.
+// line returns the result of a commit, in the format of git bisect log.
 func (l *Log) line(result, commit string) string {
 	return fmt.Sprintf("# %s: [%s] %s\ngit bisect %s %s\n", result, commit, oneLine(l.subject[commit]), result, commit)
 }
@@ -273,7 +273,7 @@ func (l *Log) Add(step Step) error {
 	return errors.Join(err, file.Close())
 }
 
-// oneLine is a subject without characters that would end its line or move a cursor.
+// oneLine returns a subject without characters that would end its line or move a cursor.
 func oneLine(subject string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -45,7 +45,7 @@ func simulate(random *rand.Rand, commits int, sd float64, tails bool) *simulated
 	return s
 }
 
-// straight is a history of commits c1 to cn after c0.
+// straight returns a history of commits c1 to cn after c0.
 func straight(n int) worktree.History {
 	h := worktree.History{Good: worktree.Commit{ID: "c0"}}
 	for i := n; i > 0; i-- {
@@ -57,7 +57,7 @@ func straight(n int) worktree.History {
 
 func commitNumber(c worktree.Commit) (n int) { _, _ = fmt.Sscanf(c.ID, "c%d", &n); return n }
 
-// run is the logarithm of a run.
+// run returns the logarithm of a run.
 func (s *simulated) run(change float64) float64 {
 	s.runs++
 	value := change + s.sd*s.random.NormFloat64()
@@ -67,7 +67,7 @@ func (s *simulated) run(change float64) float64 {
 	return value
 }
 
-// measure is a session: blocks until nothing is open at a look.
+// measure returns a session: blocks until nothing is open at a look.
 func (s *simulated) measure(_ context.Context, t Trial) (*Session, error) {
 	series := &Series{Point: Point{ID: "p", Name: "p"}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio}
 	session := &Session{ID: "s", Points: []*Series{series}}
@@ -104,7 +104,7 @@ func halfway(q Question, blocks []float64) Decision {
 	return Decision{Change: change, Like: string(like), Nothing: h.Negligible(change), More: h.BlocksFor(change, len(blocks))}
 }
 
-// search is the search, as the command does it.
+// search returns the search, as the command does it.
 func (s *simulated) search(t *testing.T) (*Search, End) {
 	t.Helper()
 	b := New(Options{

@@ -263,7 +263,7 @@ var operations = []operation{
 	{name: "CrossEntropy", loss: "cross_entropy", wide: true, perElement: 4, tensors: 1, labels: true},
 }
 
-// flops are the arithmetic operations of one iteration.
+// flops returns the arithmetic operations of one iteration.
 func (o operation) flops(s shape) float64 {
 	if o.matrix {
 		return s.elements() * float64(2*s.dim+1)
@@ -271,7 +271,7 @@ func (o operation) flops(s shape) float64 {
 	return s.elements() * o.perElement
 }
 
-// traffic is the memory in bytes that one iteration cannot avoid to touch, at size bytes a number. It is also
+// traffic returns the memory in bytes that one iteration cannot avoid to touch, at size bytes a number. It is also
 // all the memory that the tensors take.
 func (o operation) traffic(s shape, size int64) float64 {
 	numbers := o.tensors*s.elements() + o.vectors*float64(s.dim)
@@ -346,7 +346,7 @@ func build[T number](op operation, s shape) kernel {
 	return k
 }
 
-// scalar is a kernel with a single number as its result.
+// scalar returns a kernel with a single number as its result.
 func scalar(f func() float64) kernel {
 	out := new(float64)
 	return kernel{iterate: func() { *out = f() }, result: func() []float64 { return []float64{*out} }}
@@ -431,7 +431,7 @@ func swish[T number](y, x []T) {
 	}
 }
 
-// mse is the mean of (x - target)^2.
+// mse returns the mean of (x - target)^2.
 func mse[T number](x, target []T) float64 {
 	var sum float64
 	for i, v := range x {
@@ -441,7 +441,7 @@ func mse[T number](x, target []T) float64 {
 	return sum / float64(len(x))
 }
 
-// crossEntropy is the mean over tokens of log(sum exp x) - x[label], with the largest x taken out first, as in
+// crossEntropy returns the mean over tokens of log(sum exp x) - x[label], with the largest x taken out first, as in
 // torch.nn.CrossEntropyLoss.
 func crossEntropy[T number](x []T, labels []int32, dim int) float64 {
 	var total float64

@@ -118,7 +118,7 @@ func (c calibration) operation() *Operation {
 	}
 }
 
-// work is what one iteration processes.
+// work returns what one iteration processes.
 func (c calibration) work() schema.Work {
 	work := schema.Work{Items: &c.items}
 	if c.bytes > 0 {
@@ -127,7 +127,7 @@ func (c calibration) work() schema.Work {
 	return work
 }
 
-// integerChain is a chain of integer operations, each of which needs the result of the one before: a linear
+// integerChain returns a chain of integer operations, each of which needs the result of the one before: a linear
 // congruential generator with the constants of MMIX (Knuth, The Art of Computer Programming 2, 3.3.4), and an
 // exclusive or with a shift, so that no step can be combined with the next.
 //

@@ -97,7 +97,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// settings are the points of a sweep and how they run.
+// settings returns the points of a sweep and how they run.
 func settings(t *testing.T, src []byte, o sweep.Overrides) string {
 	t.Helper()
 	s, err := sweep.Read("line", bytes.NewReader(src), o)

@@ -182,7 +182,7 @@ func (l line) refuseSet(text string) error {
 	return nil
 }
 
-// word is a text where a sweep file has a value of an axis in a text: in quotes where YAML would read something else.
+// word returns a text where a sweep file has a value of an axis in a text: in quotes where YAML would read something else.
 func word(text string) string {
 	var n yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &n); err == nil && len(n.Content) == 1 {
@@ -272,7 +272,7 @@ func (l line) read(text string) (w what, err error) {
 	return w, err
 }
 
-// encoded is a value of the file.
+// encoded returns a value of the file.
 func encoded(v any) (n yaml.Node, err error) {
 	if err = n.Encode(v); err != nil {
 		err = fmt.Errorf("writing %q: %w", v, err)
@@ -301,7 +301,7 @@ func (l line) template(text string, used *[]string) string {
 // bracing are programs whose own language has names in braces.
 var bracing = []string{"awk", "gawk", "mawk", "nawk", "busybox", "jq", "perl", "docker", "podman"}
 
-// unfilled is a note about a {name} that no axis gives values but that looks like an axis; empty: there is none.
+// unfilled returns a note about a {name} that no axis gives values but that looks like an axis; empty: there is none.
 func (l line) unfilled() string {
 	for _, text := range l.texts {
 		if program, _, _ := strings.Cut(text, " "); slices.Contains(bracing, path.Base(program)) {
@@ -319,7 +319,7 @@ func (l line) unfilled() string {
 	return ""
 }
 
-// nameOf is what the runs of a file or a model are labelled with.
+// nameOf returns what the runs of a file or a model are labelled with.
 func nameOf(w what) string {
 	if w.Model != "" {
 		return path.Base(w.Model)

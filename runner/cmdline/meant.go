@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// axisMeant is the hint at how an axis is set that stands beside a sweep file.
+// axisMeant returns the hint at how an axis is set that stands beside a sweep file.
 func axisMeant(argument string) string {
 	if strings.Contains(argument, "=") {
 		return "; -P " + argument + " sets an axis"
@@ -170,7 +170,7 @@ func refuseScript(name string) error {
 // hashBang begins a script.
 const hashBang = "#!"
 
-// firstBytes are the first bytes of a file.
+// firstBytes returns the first bytes of a file.
 func firstBytes(name string, count int) (string, error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -96,7 +96,7 @@ func (a *Args) files() (all []*Source, err error) {
 	return all, nil
 }
 
-// line is a sweep made of the arguments: each is a text, or, behind --, a word of one.
+// line returns a sweep made of the arguments: each is a text, or, behind --, a word of one.
 func (a *Args) line(o *sweep.Overrides) (*Source, error) {
 	shell, asked := o.Given["shell"]
 	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}
@@ -156,7 +156,7 @@ func lineDescriptions(src []byte, texts []string) func(int) string {
 	}
 }
 
-// Name is the beginning of errors about the sweep.
+// Name returns the beginning of errors about the sweep.
 func (s *Source) Name() string {
 	switch {
 	case s.Path != "":
@@ -170,7 +170,7 @@ func (s *Source) Name() string {
 // notKept are options of bench that affect the runs and have no key in a sweep file.
 var notKept = []string{"against", "until-conclusive", "rerun", "max-time", "no-skip-after-oom", "out-dir", "layout"}
 
-// Keep is the sweep file of a command line, with the other options written into it. given reports whether an option of bench is set.
+// Keep returns the sweep file of a command line, with the other options written into it. given reports whether an option of bench is set.
 func (s *Source) Keep(o sweep.Overrides, given func(option string) bool) ([]byte, error) {
 	if s.Texts == nil {
 		return nil, fmt.Errorf("--print-sweep: %s is already a sweep file", s.Name())

@@ -27,7 +27,7 @@ import (
 // pause is how long a process that waits for a device leaves it alone: a flock that blocks cannot be interrupted.
 const pause = 200 * time.Millisecond
 
-// DefaultDir is where the locks are: NEUROLENS_LOCKS, else one directory for all users, whatever their TMPDIR.
+// DefaultDir returns where the locks are: NEUROLENS_LOCKS, else one directory for all users, whatever their TMPDIR.
 func DefaultDir(getenv func(string) string) string {
 	if dir := getenv("NEUROLENS_LOCKS"); dir != "" {
 		return dir
@@ -242,7 +242,7 @@ func parseOwner(text []byte) owner {
 	return o
 }
 
-// String is the owner for people: pid 123 (neurolens bench x.yaml) since 11:02.
+// String returns the owner for people: pid 123 (neurolens bench x.yaml) since 11:02.
 func (o owner) String() string {
 	if o.PID <= 0 {
 		return "another process"
@@ -261,7 +261,7 @@ func (o owner) String() string {
 	return text + " since " + since.Format(layout)
 }
 
-// shortened is a command in one short line that cannot steer a terminal.
+// shortened returns a command in one short line that cannot steer a terminal.
 func shortened(command string) string {
 	const maxLetters = 100
 	letters := []rune(strings.Map(func(r rune) rune {

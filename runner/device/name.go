@@ -12,8 +12,8 @@ import (
 // cpu is the device of a sweep that measures no GPU.
 const cpu = "cpu"
 
-// GPU is the name of the device with a UUID as reported by the driver: GPU-8932f937-... is gpu-8932f937-..., and an instance of a shared
-// GPU, MIG-41d3..., is mig-41d3...
+// GPU returns the name of the device with a UUID as reported by the driver: GPU-8932f937-... is gpu-8932f937-..., and an instance of a
+// shared GPU, MIG-41d3..., is mig-41d3...
 func GPU(uuid string) string {
 	kind, rest, ok := strings.Cut(uuid, "-")
 	if !ok || kind != "MIG" {
@@ -72,7 +72,7 @@ func ofAMD(all []gpu, environ []string) []string {
 	return names(all)
 }
 
-// named are the GPUs of these names, in their order.
+// named returns the GPUs of these names, in their order.
 func named(all []gpu, names []string) (chosen []gpu) {
 	for _, name := range names {
 		if i := slices.IndexFunc(all, func(g gpu) bool { return g.name == name }); i >= 0 {

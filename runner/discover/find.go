@@ -162,7 +162,7 @@ func (s *search) walk(dir string) error {
 	return nil
 }
 
-// kind is the type of an entry, or of the target of a link.
+// kind returns the type of an entry, or of the target of a link.
 func (s *search) kind(name string, entry fs.DirEntry) (fs.FileMode, error) {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return entry.Type(), nil
@@ -179,10 +179,10 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "__pycache__" || name == "node_modules"
 }
 
-// unreadable is the reason for leaving out something that cannot be read.
+// unreadable returns the reason for leaving out something that cannot be read.
 func unreadable(err error) string { return "cannot be read: " + withoutPath(err).Error() }
 
-// withoutPath is an error of a file system without the path, which the message contains already.
+// withoutPath returns an error of a file system without the path, which the message contains already.
 func withoutPath(err error) error {
 	for {
 		inner, is := err.(*fs.PathError)
@@ -319,7 +319,7 @@ func (m *merging) add(f *Found) {
 	}
 }
 
-// joined are the files of two lists, both in order, each file once.
+// joined returns the files of two lists, both in order, each file once.
 func joined(a, b []Left) []Left {
 	if len(a) == 0 || len(b) == 0 {
 		return append(a, b...)
@@ -403,7 +403,7 @@ func compareWalked(a, b string) int {
 	return cmp.Compare(a[same], b[same])
 }
 
-// commonLength is how many bytes two texts have in common at their beginning.
+// commonLength returns how many bytes two texts have in common at their beginning.
 func commonLength(a, b string) int {
 	same := 0
 	for same < len(a) && same < len(b) && a[same] == b[same] {
@@ -412,7 +412,7 @@ func commonLength(a, b string) int {
 	return same
 }
 
-// digits is how many digits a text begins with.
+// digits returns how many digits a text begins with.
 func digits(text string) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {

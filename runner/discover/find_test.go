@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// tree is a file system of these files. A file is PATH or PATH=TEXT.
+// tree returns a file system of these files. A file is PATH or PATH=TEXT.
 func tree(files ...string) fstest.MapFS {
 	t := fstest.MapFS{}
 	for _, file := range files {
@@ -21,7 +21,7 @@ func tree(files ...string) fstest.MapFS {
 	return t
 }
 
-// text is what was found, a line each.
+// text returns what was found, a line each.
 func text(f *Found) string {
 	var lines []string
 	for _, b := range f.Benchmarks {

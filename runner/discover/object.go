@@ -60,7 +60,7 @@ func (s *search) inspectAll(files []string) map[string]inspected {
 	return byFile
 }
 
-// namedObjects are the functions and classes that files of settings name, by the folder.
+// namedObjects returns the functions and classes that files of settings name, by the folder.
 func (s *search) namedObjects() map[string]string {
 	named := map[string]string{}
 	for dir := range s.configs {
@@ -122,7 +122,7 @@ func readText(tree fs.FS, name string, buffer *bytes.Buffer) (string, error) {
 	return buffer.String(), nil
 }
 
-// object is the function or class to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is
+// object returns the function or class to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is
 // empty if that is known only when the file is loaded: with imports by *, or several or derived classes.
 func (m *module) object(names []string, stem string) (string, error) {
 	var looked []string
@@ -174,7 +174,7 @@ func (m *module) measures(name string) (has, known bool) {
 	return has, known
 }
 
-// backendOf is the backend of a benchmark, by the imports of its Python files.
+// backendOf returns the backend of a benchmark, by the imports of its Python files.
 func (r *compiled) backendOf(variants []Variant) string {
 	words := r.Backends
 	if words == nil {
@@ -214,7 +214,7 @@ func ParametersOf(tree fs.FS, file, name string) *Parameters {
 	return m.parameters(name)
 }
 
-// measured is the object that a run of a file measures which names none; empty: only Python knows.
+// measured returns the object that a run of a file measures which names none; empty: only Python knows.
 func (m *module) measured(stem string) string {
 	if m.names["run_benchmark"] {
 		return "run_benchmark"
@@ -251,7 +251,7 @@ func (m *module) measured(stem string) string {
 	return ""
 }
 
-// parameters are those of a function or class of the module; nil: they are not certain.
+// parameters returns those of a function or class of the module; nil: they are not certain.
 func (m *module) parameters(name string) *Parameters {
 	if m.again[name] {
 		return nil
@@ -270,7 +270,7 @@ func (m *module) parameters(name string) *Parameters {
 	return &Parameters{name, m.functions[at].named()}
 }
 
-// named are the parameters that a caller can name.
+// named returns the parameters that a caller can name.
 func (f *function) named() []string {
 	return slices.DeleteFunc(slices.Clone(f.parameters), func(name string) bool { return slices.Contains(f.unnamed, name) })
 }
@@ -278,7 +278,7 @@ func (f *function) named() []string {
 // constructor is the method whose parameters those of a class are.
 const constructor = "__init__"
 
-// initParameters are the parameters of a class: those of its __init__, or of the first class above it that has one.
+// initParameters returns the parameters of a class: those of its __init__, or of the first class above it that has one.
 func (m *module) initParameters(c *class) (names []string, certain bool) {
 	for range m.classes { // more would be a circle
 		if c.special || c.members["__new__"] || m.again[c.name] || len(c.bases) > 1 && !c.members[constructor] {
@@ -299,7 +299,7 @@ func (m *module) initParameters(c *class) (names []string, certain bool) {
 	return nil, false
 }
 
-// ownParameters are those of the __init__ of a class.
+// ownParameters returns those of the __init__ of a class.
 func (m *module) ownParameters(c *class) (names []string, certain bool) {
 	var own []function
 	for _, f := range m.functions {
@@ -341,8 +341,8 @@ func (all imports) add(file string, modules []string) {
 	}
 }
 
-// importer is a file that imports another one; empty: none does. Where Python looks for modules is not known, so the end of a path counts
-// as a module: common and lib.common are src/lib/common.py.
+// importer returns a file that imports another one; empty: none does. Where Python looks for modules is not known, so the end of a path
+// counts as a module: common and lib.common are src/lib/common.py.
 func (all imports) importer(file string) string {
 	module := strings.TrimSuffix(file, pythonSuffix)
 	for _, i := range all[path.Base(module)] {

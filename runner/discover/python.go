@@ -172,7 +172,7 @@ func (r *reader) cases(tokens []token, colon int, in scope) {
 
 func (t token) is(text string) bool { return t.kind != stringToken && t.text == text }
 
-// colonOf is the end of the head of a compound statement: the first colon outside of brackets and lambdas.
+// colonOf returns the end of the head of a compound statement: the first colon outside of brackets and lambdas.
 func colonOf(tokens []token) int {
 	depth, lambdas := 0, 0
 	for i, t := range tokens {
@@ -251,7 +251,7 @@ func functionOf(head []token) function {
 	return f
 }
 
-// closing is the position at which the bracket closes that tokens begin with.
+// closing returns the position at which the bracket closes that tokens begin with.
 func closing(tokens []token) int {
 	depth := 0
 	return slices.IndexFunc(tokens, func(t token) bool {
@@ -322,7 +322,7 @@ func (r *reader) small(tokens []token, in scope) {
 	adjacent(tokens)
 }
 
-// depthOf is the number of brackets that a token opens, minus those that it closes.
+// depthOf returns the number of brackets that a token opens, minus those that it closes.
 func depthOf(t token) int {
 	switch {
 	case t.is("(") || t.is("[") || t.is("{"):
@@ -347,7 +347,7 @@ func (t token) operand() bool {
 	return t.kind == numberToken || t.kind == stringToken || t.kind == nameToken && !keywords[t.text]
 }
 
-// shown is a token in a message.
+// shown returns a token in a message.
 func (t token) shown() string {
 	switch t.kind {
 	case numberToken:
@@ -447,7 +447,7 @@ func (r *reader) importedFrom(tokens []token, in scope) {
 	}
 }
 
-// relative is the dotted name that tokens begin with, after any number of dots.
+// relative returns the dotted name that tokens begin with, after any number of dots.
 func relative(tokens []token) string {
 	dots := slices.IndexFunc(tokens, func(t token) bool { return !t.is(".") })
 	return strings.Repeat(".", max(0, dots)) + dotted(tokens[max(0, dots):])
@@ -469,7 +469,7 @@ func split(tokens []token) [][]token {
 	return parts
 }
 
-// dotted is the dotted name that tokens begin with.
+// dotted returns the dotted name that tokens begin with.
 func dotted(tokens []token) string {
 	var name strings.Builder
 	for i, t := range tokens {
@@ -548,7 +548,7 @@ func (s *scanner) fail(line int, format string, args ...any) {
 	panic(fmt.Errorf("line %d: %s", line, fmt.Sprintf(format, args...)))
 }
 
-// peek is the byte that many places ahead; 0 after the end.
+// peek returns the byte that many places ahead; 0 after the end.
 func (s *scanner) peek(ahead int) byte {
 	if s.at+ahead >= len(s.source) {
 		return 0
@@ -820,7 +820,7 @@ func (s *scanner) field(quote string, depth int) {
 	s.fail(first, "a field of a string is not closed: want a }")
 }
 
-// prefixBefore are the letters before a quote in a field that define the type of the string.
+// prefixBefore returns the letters before a quote in a field that define the type of the string.
 func (s *scanner) prefixBefore() string {
 	start := s.at
 	for start > 0 && (isLetter(s.source[start-1]) || isDigit(s.source[start-1])) {

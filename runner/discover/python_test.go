@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// summary is what was read of a module, in a line.
+// summary returns what was read of a module, in a line.
 func summary(source string) string {
 	m, err := readModule(source)
 	if err != nil {

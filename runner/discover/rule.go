@@ -131,7 +131,7 @@ func (r Rule) compile() (*compiled, error) {
 	return c, nil
 }
 
-// nameOf is the name that an expression finds in a path.
+// nameOf returns the name that an expression finds in a path.
 func nameOf(expression *regexp.Regexp, below string) (string, bool) {
 	groups := expression.FindStringSubmatch(below)
 	if len(groups) < 2 {
@@ -203,7 +203,7 @@ func anywhere(patterns []string, below string) bool {
 	}
 }
 
-// met is the first glob that a path matches; empty: none. Most paths match none, as their names show.
+// met returns the first glob that a path matches; empty: none. Most paths match none, as their names show.
 func met(globs []glob, below, name string) string {
 	for i := range globs {
 		g := &globs[i]
@@ -326,7 +326,7 @@ func (s *search) byName() map[owner][]candidate {
 	return files
 }
 
-// withFolder is a name with the folder of a file before it.
+// withFolder returns a name with the folder of a file before it.
 func withFolder(file, name string) string {
 	dir := path.Dir(file)
 	if above := path.Dir(name); dir == above || strings.HasSuffix(dir, "/"+above) {
@@ -421,7 +421,7 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	return b, true
 }
 
-// printable is a name with \xNN for each byte that is not part of UTF-8.
+// printable returns a name with \xNN for each byte that is not part of UTF-8.
 func printable(name string) string {
 	if utf8.ValidString(name) {
 		return name
@@ -491,7 +491,7 @@ func (f *Found) addFolders() {
 	f.Benchmarks = told
 }
 
-// alike are the benchmarks, by index, with a variant that has the same name as one of another benchmark, and the file of that.
+// alike returns the benchmarks, by index, with a variant that has the same name as one of another benchmark, and the file of that.
 func (f *Found) alike() map[int]string {
 	type identity struct{ name, variant, backend string }
 	taken, alike := map[identity]int{}, map[int]string{}

@@ -110,7 +110,7 @@ func ofPytestBenchmark(f function) bool {
 	return strings.HasPrefix(f.name, "test") && slices.Contains(f.parameters, "benchmark") || strings.HasPrefix(f.name, "pytest_benchmark_")
 }
 
-// above is the nearest of some folders that a file stands in; the folder that is looked into where it stands in none.
+// above returns the nearest of some folders that a file stands in; the folder that is looked into where it stands in none.
 func (s *search) above(file string, folders map[string]bool) string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if folders[dir] || dir == s.in || dir == "." {
@@ -128,7 +128,7 @@ var (
 	gbenchMacro  = regexp.MustCompile(`(?m)^[ \t]*BENCHMARK(?:_[A-Z_]+)?[ \t]*\(`)
 )
 
-// gbench is a program of Google Benchmark, run in a folder.
+// gbench returns a program of Google Benchmark, run in a folder.
 func gbench(dir, program string, build ...[]string) Tool {
 	t := Tool{Name: "google-benchmark", Dir: dir, Build: build, Results: results, Read: "google-benchmark"}
 	if program != "" {
@@ -179,7 +179,7 @@ func (s *search) googleBenchmark() {
 	}
 }
 
-// topOf is the topmost folder of a project: each folder between it and dir has a CMakeLists.txt, or a parent with one.
+// topOf returns the topmost folder of a project: each folder between it and dir has a CMakeLists.txt, or a parent with one.
 func topOf(dir string, built map[string]bool) string {
 	top := dir
 	for at := dir; ; at = path.Dir(at) {
@@ -203,7 +203,7 @@ func cmakePrograms(text string) []string {
 	return programs
 }
 
-// ofSource is the program of one source.
+// ofSource returns the program of one source.
 func ofSource(file, text string) Tool {
 	name := path.Base(file)
 	stem := strings.TrimSuffix(name, path.Ext(name))

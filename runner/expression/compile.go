@@ -107,7 +107,7 @@ type compilation struct {
 	names     []string
 }
 
-// called is the name that a program has for a function: no value has it, whatever people call their axes.
+// called returns the name that a program has for a function: no value has it, whatever people call their axes.
 func called(function string) string { return function + "()" }
 
 // configure sets the library up: our names, our functions, nothing else.
@@ -147,7 +147,7 @@ func (c *compilation) program(tree *parser.Tree) (*vm.Program, error) {
 	return compiler.Compile(tree, c.config)
 }
 
-// errorf is an error at a node.
+// errorf returns an error at a node.
 func (c *compilation) errorf(at ast.Node, format string, args ...any) error {
 	e := &file.Error{Location: at.Location()}
 	e.Bind(file.NewSource(c.text))
@@ -171,7 +171,7 @@ func (c *compilation) translate(err error) error {
 	return &positionError{Message: line}
 }
 
-// inOurWords is a message of the library as people need it.
+// inOurWords returns a message of the library as people need it.
 func inOurWords(message string) string {
 	switch {
 	case strings.HasPrefix(message, `unexpected token Operator("=")`):
@@ -277,7 +277,7 @@ func at[N ast.Node](place ast.Node, n N) N {
 	return n
 }
 
-// children are the parts of a node of the language; a function called is none.
+// children returns the parts of a node of the language; a function called is none.
 func children(n ast.Node) (all []*ast.Node) {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -343,7 +343,7 @@ func (c *compilation) checkSpelling(compared, with ast.Node) error {
 	return nil
 }
 
-// compiled is the function in the form that the library needs. A NULL result becomes a NullError.
+// compiled returns the function in the form that the library needs. A NULL result becomes a NullError.
 func (f Function) compiled() *builtin.Function {
 	return &builtin.Function{
 		Name: called(f.Name),
@@ -374,7 +374,7 @@ func (f Function) compiled() *builtin.Function {
 	}
 }
 
-// kindAt is the kind of an argument.
+// kindAt returns the kind of an argument.
 func (f Function) kindAt(i int) Kind { return f.Takes[min(i, len(f.Takes)-1)] }
 
 // wants describes the arguments of the function.
@@ -392,7 +392,7 @@ func (f Function) wants() string {
 	return text
 }
 
-// describe is a call with its arguments, for people.
+// describe returns a call with its arguments, for people.
 func (f Function) describe(args []any) string {
 	word := func(arg any) string {
 		if text, ok := arg.(string); ok {
@@ -424,7 +424,7 @@ var operators = map[string]*builtin.Function{
 	">=": ordering(">=", func(order int) bool { return order >= 0 }),
 }
 
-// operator is the function of two numbers or, where texts is not nil, of two texts.
+// operator returns the function of two numbers or, where texts is not nil, of two texts.
 func operator(word string, numbers func(x, y float64) any, texts func(a, b string) any) *builtin.Function {
 	return &builtin.Function{
 		Name: called(word),
@@ -599,7 +599,7 @@ func (k Kind) String() string {
 	return "a value"
 }
 
-// KindOf is the kind of a value; Any for nil and for types that expressions do not have.
+// KindOf returns the kind of a value; Any for nil and for types that expressions do not have.
 func KindOf(value any) Kind {
 	switch value.(type) {
 	case float64:
@@ -612,7 +612,7 @@ func KindOf(value any) Kind {
 	return Any
 }
 
-// checked is the kind as the library's type checker knows it.
+// checked returns the kind as the library's type checker knows it.
 func (k Kind) checked() types.Type {
 	switch k {
 	case Number:
@@ -625,7 +625,7 @@ func (k Kind) checked() types.Type {
 	return types.Any
 }
 
-// kindOf is the kind of a node whose type is checked.
+// kindOf returns the kind of a node whose type is checked.
 func kindOf(n ast.Node) Kind {
 	switch n.Type().Kind() {
 	case reflect.Float64:

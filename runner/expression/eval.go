@@ -111,7 +111,7 @@ func ofText(name, meaning string, f func(string) string) Function {
 	}}
 }
 
-// finite is a number, NULL where it is infinite or none.
+// finite returns a number, NULL where it is infinite or none.
 func finite(x float64) any {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil

@@ -33,7 +33,7 @@ func find(name string) (Fact, bool) {
 	return facts[i], true
 }
 
-// names are the names of the facts.
+// names returns the names of the facts.
 func names() []string {
 	all := make([]string, len(facts))
 	for i, f := range facts {

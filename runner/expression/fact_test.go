@@ -39,7 +39,7 @@ func twoGPUs() schema.Env {
 	}, Missing: map[string]string{}}
 }
 
-// amd is a machine with one GPU of AMD's, whose memory has a bus of that width and that clock.
+// amd returns a machine with one GPU of AMD's, whose memory has a bus of that width and that clock.
 func amd(width, clock string) schema.Env {
 	return schema.Env{OS: "linux", GPUCount: new(int64(1)), Facts: map[string]string{
 		"gpu.0.name": "AMD INSTINCT MI210", "gpu.0.gfx": "gfx90a", "gpu.0.uuid": "GPU-a", "gpu.0.memory": "68702699520",

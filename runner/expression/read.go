@@ -25,7 +25,7 @@ type reading struct {
 	environ []string // key=value
 }
 
-// why is the reason why a fact of the environment is not known.
+// why returns the reason why a fact of the environment is not known.
 func (r *reading) why(names ...string) string {
 	for _, name := range names {
 		if why := r.env.Missing[name]; why != "" {
@@ -35,7 +35,7 @@ func (r *reading) why(names ...string) string {
 	return absent
 }
 
-// number is a fact of the environment; NaN and the reason if it is not known.
+// number returns a fact of the environment; NaN and the reason if it is not known.
 func (r *reading) number(name string) (float64, string) {
 	value, err := strconv.ParseFloat(r.env.Facts[name], 64)
 	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
@@ -48,7 +48,7 @@ func number(name string) func(*reading) (any, string) {
 	return func(r *reading) (any, string) { return known(r.number(name)) }
 }
 
-// known is a number, or NULL if there is a reason.
+// known returns a number, or NULL if there is a reason.
 func known(value float64, why string) (any, string) {
 	if why != "" {
 		return nil, why
@@ -70,7 +70,7 @@ func system(*reading) (any, string) { return nil, absent }
 
 var systems = map[string]string{"arch": runtime.GOARCH, "os": runtime.GOOS}
 
-// memory is the memory of the system, or the limit of the control group if that is less.
+// memory returns the memory of the system, or the limit of the control group if that is less.
 func memory(r *reading) (any, string) {
 	total, why := r.number("memory.total")
 	limit, unlimited := r.number("cgroup.memory_max")
@@ -80,7 +80,7 @@ func memory(r *reading) (any, string) {
 	return known(total, why)
 }
 
-// gpus are the prefixes of the facts of the visible GPUs: gpu.0, gpu.1. why is the reason if that is not known. An instance of a
+// gpus returns the prefixes of the facts of the visible GPUs: gpu.0, gpu.1. why is the reason if that is not known. An instance of a
 // shared GPU counts, and has no facts.
 func (r *reading) gpus() (prefixes []string, why string) {
 	if r.env.GPUCount == nil {
@@ -114,7 +114,7 @@ func gpuCount(r *reading) (any, string) {
 	return known(float64(len(gpus)), why)
 }
 
-// textOfGPUs is a fact of the GPUs, each value once; NULL if it is unknown for one of them.
+// textOfGPUs returns a fact of the GPUs, each value once; NULL if it is unknown for one of them.
 func textOfGPUs(fact string) func(*reading) (any, string) {
 	return func(r *reading) (any, string) {
 		gpus, why := r.gpus()
@@ -134,7 +134,7 @@ func textOfGPUs(fact string) func(*reading) (any, string) {
 	}
 }
 
-// minOfGPUs is the smallest value of the GPUs; NULL if it is unknown for one of them.
+// minOfGPUs returns the smallest value of the GPUs; NULL if it is unknown for one of them.
 func minOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading) (any, string) {
 	return func(r *reading) (any, string) {
 		gpus, why := r.gpus()
@@ -191,7 +191,7 @@ func (c *compilation) resolveName(n ast.Node) (ast.Node, error) {
 	return at(first, &ast.IdentifierNode{Value: name}), nil
 }
 
-// words are those of a name, and the node that it begins with; nil of what is no name.
+// words returns those of a name, and the node that it begins with; nil of what is no name.
 func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -207,7 +207,7 @@ func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 	return n, nil
 }
 
-// noName is the error for an unknown name, with a suggestion.
+// noName returns the error for an unknown name, with a suggestion.
 func (c *compilation) noName(at ast.Node, name string) error {
 	if instead, unclear := c.scope.Unclear[name]; unclear {
 		return c.errorf(at, "%s", instead)

@@ -80,7 +80,7 @@ func (m message) integer(number uint64) uint64 {
 	return m[number][0].integer
 }
 
-// packed are the integers of a packed field.
+// packed returns the integers of a packed field.
 func (m message) packed(t *testing.T, number uint64) []uint64 {
 	t.Helper()
 	var all []uint64

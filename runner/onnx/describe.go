@@ -31,7 +31,7 @@ type Description struct {
 	AccuracyLevels map[int64]int
 }
 
-// Parameters is the number of weights in all formats.
+// Parameters returns the number of weights in all formats.
 func (d Description) Parameters() (n uint64) {
 	for _, count := range d.Weights {
 		n = plus(n, count)
@@ -114,7 +114,7 @@ type input struct {
 	kind uint64
 }
 
-// description is the answer of Describe.
+// description returns the answer of Describe.
 func (d *describer) description() Description {
 	weights, order := map[string]uint64{}, []string{}
 	for _, w := range d.weights {
@@ -142,7 +142,7 @@ func (d *describer) description() Description {
 	}
 }
 
-// inputFormat is the format of the first input that has one.
+// inputFormat returns the format of the first input that has one.
 func (d *describer) inputFormat() string {
 	for _, in := range d.inputs {
 		if format := formats[in.kind]; format != "" && !d.constants[in.name] {

@@ -228,7 +228,7 @@ func (d *wire) varint() uint64 {
 	return v
 }
 
-// noEnd is an error within a message, where a file may not end.
+// noEnd returns an error within a message, where a file may not end.
 func noEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -320,7 +320,7 @@ var formats = map[uint64]string{
 	17: "fp8", 18: "fp8", 19: "fp8", 20: "fp8", 21: "int4", 22: "int4", 23: "fp4", 25: "int2", 26: "int2",
 }
 
-// canonical is a format that is a precision of schema, else empty.
+// canonical returns a format that is a precision of schema, else empty.
 func canonical(format string) string {
 	if slices.Contains(schema.Precisions, format) {
 		return format
@@ -371,7 +371,7 @@ type use struct {
 	count  uint64 // of them all; 0: as many as there is room for
 }
 
-// use is what a node makes of its packed input.
+// use returns what a node makes of its packed input.
 func (q operands) use(n *operation) use {
 	width, known := n.integers[q.bits]
 	if !known {

@@ -95,7 +95,7 @@ func Generate(name, precision string) ([]byte, error) {
 	return nil, unknown("model", name, Names())
 }
 
-// unknown is the error about a word that is none of known.
+// unknown returns the error about a word that is none of known.
 func unknown(what, word string, known []string) error {
 	if near := schema.Nearest(word, known); near != "" {
 		return fmt.Errorf("%s %q: did you mean %s?", what, word, near)
@@ -168,7 +168,7 @@ func tinyLinearInt8() graph {
 	}
 }
 
-// weights are those of tiny_linear, row by row, times weightDivisor, over divisor.
+// weights returns those of tiny_linear, row by row, times weightDivisor, over divisor.
 func weights(divisor float64) []float64 {
 	w := make([]float64, 0, dim*dim)
 	for i := range dim {

@@ -87,7 +87,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// values are inputs or outputs as name, element type and dimensions.
+// values returns inputs or outputs as name, element type and dimensions.
 func values(t *testing.T, infos []message) []string {
 	t.Helper()
 	var all []string
@@ -201,7 +201,7 @@ func decodeNumbers(t *testing.T, kind elementType, raw []byte) (numbers []float6
 	return numbers
 }
 
-// binaryFloat is the value of a number of 16 bits with so many bits of exponent and of fraction.
+// binaryFloat returns the value of a number of 16 bits with so many bits of exponent and of fraction.
 func binaryFloat(bits uint16, exponentBits, fractionBits int) float64 {
 	sign := 1 - 2*float64(bits>>15)
 	exponent := int(bits>>fractionBits) & (1<<exponentBits - 1)

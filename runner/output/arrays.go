@@ -282,7 +282,7 @@ func npyHeader(r io.Reader) (string, error) {
 	return string(header), nil
 }
 
-// npySize is an array of a shape without its values, and how many those are.
+// npySize returns an array of a shape without its values, and how many those are.
 func npySize(shape string) (Array, int, error) {
 	array, size := Array{}, 1
 	for word := range strings.SplitSeq(shape, ",") {
@@ -418,7 +418,7 @@ func npyDecoder(kind string) (func(binary.ByteOrder, []byte) float64, int) {
 	return nil, 0
 }
 
-// half is a number of IEEE 754 binary16.
+// half returns a number of IEEE 754 binary16.
 func half(bits uint16) float64 {
 	sign := 1 - 2*float64(bits>>15)
 	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
@@ -478,7 +478,7 @@ func (r *ExtractRule) number(text string) (float64, error) {
 	return value, nil
 }
 
-// factor is how many of the stored unit one of the number's is. given is the unit behind the number, or empty.
+// factor returns how many of the stored unit one of the number's is. given is the unit behind the number, or empty.
 func (r *ExtractRule) factor(given string) (float64, error) {
 	unit := r.unit()
 	stored, factor, _ := schema.StoredUnit(unit)
@@ -497,7 +497,7 @@ func (r *ExtractRule) factor(given string) (float64, error) {
 	return factor, nil
 }
 
-// product is digits times ten to an exponent times a factor, rounded once. The factor counts as the decimal number that
+// product returns digits times ten to an exponent times a factor, rounded once. The factor counts as the decimal number that
 // it prints as: 0.01 is one hundredth.
 func product(digits string, exponent int, factor float64) (float64, error) {
 	x, ok := new(big.Rat).SetString(fmt.Sprintf("%se%d", digits, exponent))
@@ -515,7 +515,7 @@ func product(digits string, exponent int, factor float64) (float64, error) {
 	return value, nil
 }
 
-// shown is a text as an error shows it.
+// shown returns a text as an error shows it.
 func shown(text string) string {
 	if len(text) > maxShown {
 		return strconv.Quote(text[:maxShown]) + "…"

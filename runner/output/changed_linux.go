@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ChangedAt is when a file was changed last: no program can set that, as it can the time of modification.
+// ChangedAt returns when a file was changed last: no program can set that, as it can the time of modification.
 func ChangedAt(info fs.FileInfo) time.Time {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(stat.Ctim.Unix())

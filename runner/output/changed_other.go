@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// ChangedAt is when a file was changed last.
+// ChangedAt returns when a file was changed last.
 func ChangedAt(info fs.FileInfo) time.Time { return info.ModTime() }

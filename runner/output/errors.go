@@ -106,7 +106,7 @@ func (s *sum) total() float64 {
 	return s.of + s.lost
 }
 
-// positions are the positions of the compared values of an output, in ascending order: all or, of more than maxCompared, one in each of
+// positions returns the positions of the compared values of an output, in ascending order: all or, of more than maxCompared, one in each of
 // maxCompared equal sections, so that none is left out as a whole. The seed selects them. The Python worker selects the same ones
 // (output.py).
 func positions(size int, seed uint64) []int {
@@ -119,7 +119,7 @@ func positions(size int, seed uint64) []int {
 	return places
 }
 
-// splitmix is the i-th number of the generator SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195).
+// splitmix returns the i-th number of the generator SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195).
 func splitmix(i uint64) uint64 {
 	z := (i + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// outputs are what processes wrote on standard output, one after the other.
+// outputs returns what processes wrote on standard output, one after the other.
 func outputs(texts ...string) (ExtractJob, io.ReaderAt) {
 	job := ExtractJob{Processes: len(texts)}
 	var all bytes.Buffer

@@ -117,7 +117,7 @@ func (f *ArtifactFinder) isOlder(file string, info fs.FileInfo) bool {
 	return err == nil && real != folder && ChangedAt(info).Before(began)
 }
 
-// refusal is the reason why a file is not kept, given the number of other files and the room left; empty: it is kept.
+// refusal returns the reason why a file is not kept, given the number of other files and the room left; empty: it is kept.
 func (f *ArtifactFinder) refusal(size int64, others int, room int64) string {
 	limit := schema.ForPeople(float64(f.rules.Limit), "B")
 	switch {
@@ -136,7 +136,7 @@ func (f *ArtifactFinder) isOfRun(pattern string) bool {
 	return f.rules.RunDir != "" && strings.HasPrefix(pattern, f.rules.RunDir)
 }
 
-// resolved is a pattern with the directory that it is relative to.
+// resolved returns a pattern with the directory that it is relative to.
 func (f *ArtifactFinder) resolved(pattern, runDir string) string {
 	switch rest, ofRun := strings.CutPrefix(pattern, f.rules.RunDir); {
 	case ofRun && f.rules.RunDir != "":
@@ -147,7 +147,7 @@ func (f *ArtifactFinder) resolved(pattern, runDir string) string {
 	return filepath.Join(literal(f.rules.Dir), pattern)
 }
 
-// name is the unique name of an artifact within the run.
+// name returns the unique name of an artifact within the run.
 func (f *ArtifactFinder) name(file, runDir string, taken map[string]bool) string {
 	name := filepath.ToSlash(f.relative(file, runDir))
 	for n := 2; taken[name]; n++ {
@@ -157,7 +157,7 @@ func (f *ArtifactFinder) name(file, runDir string, taken map[string]bool) string
 	return name
 }
 
-// relative is the path of a file in the directory of the run or of the benchmark; for other files the whole path.
+// relative returns the path of a file in the directory of the run or of the benchmark; for other files the whole path.
 func (f *ArtifactFinder) relative(file, runDir string) string {
 	if in, err := filepath.Rel(runDir, file); err == nil && filepath.IsLocal(in) {
 		return filepath.Join(runDirName, in)
@@ -171,7 +171,7 @@ func (f *ArtifactFinder) relative(file, runDir string) string {
 	return file
 }
 
-// literal is a path as a pattern that matches only this path.
+// literal returns a path as a pattern that matches only this path.
 func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }

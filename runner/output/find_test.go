@@ -21,7 +21,7 @@ func write(t *testing.T, text string, path ...string) string {
 	return name
 }
 
-// left are the files that a run leaves, as "path size why".
+// left returns the files that a run leaves, as "path size why".
 func left(t *testing.T, r ArtifactRules, run func(runDir string)) (names []string) {
 	t.Helper()
 	runDir := t.TempDir()

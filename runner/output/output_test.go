@@ -200,7 +200,7 @@ func TestReadNPYRefuses(t *testing.T) {
 	}
 }
 
-// npy is a file with a header and no values.
+// npy returns a file with a header and no values.
 func npy(header string) []byte {
 	return append([]byte("\x93NUMPY\x01\x00"), append([]byte{byte(len(header)), byte(len(header) >> 8)}, header...)...)
 }

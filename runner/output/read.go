@@ -94,7 +94,7 @@ func Extract(ctx context.Context, job ExtractJob, kept io.ReaderAt, began func(r
 // maxError is the maximum size of an error in bytes, because a jq program may produce any text.
 const maxError = 400
 
-// oneLine is a text that stands in a line.
+// oneLine returns a text that stands in a line.
 func oneLine(text string) string {
 	if len(text) > maxError {
 		text = text[:maxError] + "…"
@@ -155,7 +155,7 @@ func (r *ExtractRule) compile(ctx context.Context) (finder, error) {
 	}, err
 }
 
-// valuesOf are the values in the output of one process, or why there are none.
+// valuesOf returns the values in the output of one process, or why there are none.
 func (r *ExtractRule) valuesOf(s Section, kept io.ReaderAt, each finder) ([]float64, *Extracted) {
 	switch s.Missing {
 	case "":
@@ -305,7 +305,7 @@ func (r *ExtractRule) CheckBetter() error {
 	return nil
 }
 
-// unit is the unit of the numbers in the output.
+// unit returns the unit of the numbers in the output.
 func (r *ExtractRule) unit() string {
 	kind, _ := schema.KindOfMetric(r.Name)
 	return cmp.Or(r.Unit, kind.Unit)
@@ -418,7 +418,7 @@ func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []by
 	return lines.Err()
 }
 
-// groupOf is the number of the group that has the value: the first named one, else the first, else the whole match.
+// groupOf returns the number of the group that has the value: the first named one, else the first, else the whole match.
 func groupOf(expression *regexp.Regexp) int {
 	for i, name := range expression.SubexpNames() {
 		if name != "" {

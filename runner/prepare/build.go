@@ -152,7 +152,7 @@ func (t *Targets) NotBuilt(sub Subject) bool {
 	return len(sub.Point.Build) > 0 && !ran
 }
 
-// absentBuilder is the result of a build command whose program is not there; otherwise it is empty.
+// absentBuilder returns the result of a build command whose program is not there; otherwise it is empty.
 func absentBuilder(command, env []string) built {
 	if _, err := task.LookPath(command[0], slices.Concat(os.Environ(), env)); !errors.Is(err, exec.ErrNotFound) {
 		return built{}
@@ -198,7 +198,7 @@ type fileState struct {
 	sum      string // of what it held before a build; empty where it was not read
 }
 
-// treeBefore is the state of the files around a folder before a build: of its repository, where it is in one.
+// treeBefore returns the state of the files around a folder before a build: of its repository, where it is in one.
 func treeBefore(dir string, exclude []string) tree {
 	t := tree{root: rootOf(dir), files: map[string]fileState{}, outputs: worktree.OpenOutputs()}
 	left := int64(maxBeforeTree)
@@ -262,7 +262,7 @@ func (t tree) walk(exclude []string, visit func(path string, state fileState)) {
 	})
 }
 
-// rootOf is the folder around dir that is a working tree of git, or dir.
+// rootOf returns the folder around dir that is a working tree of git, or dir.
 func rootOf(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -278,7 +278,7 @@ func rootOf(dir string) string {
 	}
 }
 
-// treesBefore are the trees in which the builds of a side run.
+// treesBefore returns the trees in which the builds of a side run.
 func (t *Targets) treesBefore(on int) []tree {
 	var trees []tree
 	for i := range t.Sweep.Points {
@@ -292,7 +292,7 @@ func (t *Targets) treesBefore(on int) []tree {
 	return trees
 }
 
-// builtHash is the hash of the changes that builds have made in trees; empty: none.
+// builtHash returns the hash of the changes that builds have made in trees; empty: none.
 func builtHash(trees []tree, exclude []string) string {
 	digest, empty := sha256.New(), true
 	for _, t := range trees {

@@ -58,7 +58,7 @@ func (b *bench) write(name string, content []byte, mode os.FileMode) {
 
 const everyTool = `{"onnx": "1.2", "onnxruntime": "3.4"}`
 
-// foreign is a model that is none of those that NeuroLens makes, for the name of its producer.
+// foreign returns a model that is none of those that NeuroLens makes, for the name of its producer.
 func foreign(t *testing.T, name, precision string) []byte {
 	t.Helper()
 	content := valuetest.Must(onnx.Generate(name, precision))
@@ -94,14 +94,14 @@ func (b *bench) run(_ context.Context, spec task.Spec) (task.Outcome, error) {
 	return b.convert(spec.Command[n-2], spec.Command[n-1]), nil
 }
 
-// applied is what a run of a target says, with what its worker has said.
+// applied returns what a run of a target says, with what its worker has said.
 func applied(t *Target) map[string]string {
 	o := task.Outcome{Status: schema.StatusOK, Applied: map[string]string{"precision": t.Point.Precision}}
 	t.Check(&o)
 	return o.Applied
 }
 
-// refused is how a target is refused, in one line.
+// refused returns how a target is refused, in one line.
 func refused(t *Target) string {
 	if t.Refused == nil {
 		return ""
@@ -313,7 +313,7 @@ func TestNoCache(t *testing.T) {
 	}
 }
 
-// external is an ONNX file with a tensor of four fp32 numbers in each of these files.
+// external returns an ONNX file with a tensor of four fp32 numbers in each of these files.
 func external(locations ...string) []byte {
 	field := func(number byte, text string) string { return string([]byte{number<<3 | 2, byte(len(text))}) + text }
 	var tensors string

@@ -131,7 +131,7 @@ func (m *missing) check(t *Target, side int) {
 	}
 }
 
-// unsharedAdvice is how to share a path of a target that neither side has.
+// unsharedAdvice returns how to share a path of a target that neither side has.
 func (m *missing) unsharedAdvice(t *Target, path string) string {
 	return m.targets.unsharedAdvice(t.Point.Dir, path)
 }

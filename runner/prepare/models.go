@@ -117,7 +117,7 @@ type conversion struct {
 	tool     python.Converter
 }
 
-// key is the same for conversions with the same result.
+// key returns the same for conversions with the same result.
 func (c conversion) key() string {
 	return hashOf([]byte(jsonList([]string{c.hash, c.tool.String(), c.to})))
 }
@@ -375,7 +375,7 @@ func (h *Targets) addExternal(t *Target, d onnx.Description, at location) {
 	t.Facts[factExternal] = strconv.Itoa(len(d.External))
 }
 
-// external is the hash of a file with external data. Nothing is read that has no end.
+// external returns the hash of a file with external data. Nothing is read that has no end.
 func (h *Targets) external(path, name string) (string, error) {
 	if !filepath.IsLocal(name) {
 		return "", errors.New("is outside the folder of the model")
@@ -400,7 +400,7 @@ func IsModelFile(fact string) bool {
 // extraFile is a file that a model needs besides its own.
 type extraFile struct{ fact, path, key string }
 
-// extraFiles are the files of the inputs and the session of a point.
+// extraFiles returns the files of the inputs and the session of a point.
 func extraFiles(p *sweep.Point) (files []extraFile) {
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		if path := p.Inputs[name].File; path != "" {
@@ -427,7 +427,7 @@ func (h *Targets) prepareInputs(t *Target, at location) {
 	}
 }
 
-// fileHashes are the hashes of the files that a model needs besides its own, by their facts.
+// fileHashes returns the hashes of the files that a model needs besides its own, by their facts.
 func (t *Target) fileHashes() map[string]string {
 	files := maps.Clone(t.Facts)
 	maps.DeleteFunc(files, func(fact, _ string) bool { return !IsModelFile(fact) })

@@ -106,7 +106,7 @@ func (h *Targets) preparePython(ctx context.Context, t *Target, side Side) {
 	t.Spec.Program, t.Spec.Env = made.Program, append(made.Env, t.Spec.Env...)
 }
 
-// program is the worker's part of a Spec, with the generated model among its files.
+// program returns the worker's part of a Spec, with the generated model among its files.
 func (t *Target) program(settings python.Settings) (task.Spec, error) {
 	made, err := t.Python.Spec(settings)
 	if err == nil && t.model != nil {
@@ -166,7 +166,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 	t.ModelSHA256 = hashOf(model)
 }
 
-// settingsOf are the settings of a point for a Python worker.
+// settingsOf returns the settings of a point for a Python worker.
 func settingsOf(p *sweep.Point) python.Settings {
 	settings := python.Settings{
 		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed, Passes: p.Profile,

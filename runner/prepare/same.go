@@ -35,8 +35,8 @@ func stamp() time.Time {
 	return info.ModTime()
 }
 
-// changeable is the time at which a file changed last; ok is false where there is no such file. The kernel's own files have the time of the
-// look at them.
+// changeable returns the time at which a file changed last; ok is false where there is no such file. The kernel's own files have the time
+// of the look at them.
 func changeable(path string) (info fs.FileInfo, ok bool) {
 	info = infoOf(path)
 	return info, info != nil && info.Mode().IsRegular() && !within(path, "/proc") && !within(path, "/sys")
@@ -148,7 +148,7 @@ func isCode(path string) bool {
 // isLibrary reports whether a file is a shared library, by its name.
 func isLibrary(path string) bool { return strings.Contains(filepath.Base(path), ".so") }
 
-// sourceOf is the file from which Python has made a file of its cache, __pycache__/NAME.TAG.pyc, or path if it is none.
+// sourceOf returns the file from which Python has made a file of its cache, __pycache__/NAME.TAG.pyc, or path if it is none.
 func sourceOf(path string) string {
 	dir, name := filepath.Split(path)
 	module, _, ok := strings.Cut(name, ".")
@@ -186,7 +186,7 @@ func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
 	return changedSince(t.builds.began, path)
 }
 
-// overwritten is the error of a file that is the same for both sides although builds write it.
+// overwritten returns the error of a file that is the same for both sides although builds write it.
 func (t *Targets) overwritten(p *sweep.Point, f task.File) error {
 	writer := "a build"
 	if !t.builds.writtenByBuild(0, f.Path) && !t.builds.writtenByBuild(1, f.Path) {

@@ -45,7 +45,7 @@ func (t *Targets) CheckSides() error {
 	return nil
 }
 
-// nothingUsed is the error of a sweep that uses nothing from the repository.
+// nothingUsed returns the error of a sweep that uses nothing from the repository.
 func (t *Targets) nothingUsed() error {
 	return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same: name a file of it, by a relative path", t.Sweep.Name)
 }
@@ -168,7 +168,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// absent is the reason why a point can be launched only on the other side: its files do not exist here. It is nil if they exist, or if
+// absent returns the reason why a point can be launched only on the other side: its files do not exist here. It is nil if they exist, or if
 // they exist on no side.
 func (t *Targets) absent(p *sweep.Point, on int) error {
 	if len(t.Sides) == 1 {
@@ -183,7 +183,7 @@ func (t *Targets) absent(p *sweep.Point, on int) error {
 	return nil
 }
 
-// needed are the texts of a point that are relative paths if there is something of that name, the empty one its
+// needed returns the texts of a point that are relative paths if there is something of that name, the empty one its
 // folder. A program without a slash is none: it is looked up in PATH.
 func needed(p *sweep.Point) []string {
 	paths := []string{p.File, p.ModelPath}
@@ -202,10 +202,10 @@ func needed(p *sweep.Point) []string {
 	return paths
 }
 
-// resolve is a folder of a point, on this side.
+// resolve returns a folder of a point, on this side.
 func (s Side) resolve(dir string) string { return task.InDir(s.Dir, dir) }
 
-// foreign is the folder of other code that a path lies in; empty if it lies in none.
+// foreign returns the folder of other code that a path lies in; empty if it lies in none.
 func (s Side) foreign(path string) string {
 	for _, dir := range s.Others {
 		if worktree.Within(path, dir) && !s.exempt(path) {
@@ -325,7 +325,7 @@ func (t *Targets) onlyUserHas(tree, below string) bool {
 	return !slices.ContainsFunc(t.Sides, onSide) && exists(tree+below)
 }
 
-// below is the rest of an absolute path in the user's working tree, in which it may be through symbolic links.
+// below returns the rest of an absolute path in the user's working tree, in which it may be through symbolic links.
 func (s Side) below(path string) (rest string, ok bool) {
 	if len(s.Trees) == 0 || !worktree.Within(path, s.Trees[0]) {
 		return "", false

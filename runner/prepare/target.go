@@ -119,8 +119,8 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	return target
 }
 
-// BesideOf are the files beside an output of a benchmark tool that are read together with it in a format, if the process writes them. An output
-// of no format has none.
+// BesideOf returns the files beside an output of a benchmark tool that are read together with it in a format, if the process writes them.
+// An output of no format has none.
 func (t *Targets) BesideOf(format, output string) []string {
 	if t.Beside == nil || format == "" {
 		return nil
@@ -174,7 +174,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 	return t
 }
 
-// outputOf is the output of a point, in the form of task.Spec.Keep; empty: it is not checked.
+// outputOf returns the output of a point, in the form of task.Spec.Keep; empty: it is not checked.
 func outputOf(p *sweep.Point) string {
 	switch {
 	case !p.Compared:
@@ -185,7 +185,7 @@ func outputOf(p *sweep.Point) string {
 	return task.Output
 }
 
-// at is a line of the sweep file.
+// at returns a line of the sweep file.
 func (t *Target) at(line int) location { return location{t.file, line} }
 
 // environOf returns variables as KEY=VALUE, sorted.
@@ -197,7 +197,7 @@ func environOf(variables map[string]string) []string {
 	return env
 }
 
-// enough is a function that reports whether latencies determine their location with a relative error.
+// enough returns a function that reports whether latencies determine their location with a relative error.
 func enough(relError float64) func([]int64) bool {
 	return func(latencies []int64) bool {
 		values := make([]float64, len(latencies))
@@ -209,7 +209,7 @@ func enough(relError float64) func([]int64) bool {
 	}
 }
 
-// SpecOf is the specification of one launch. level is what the samples of a Python file must measure; empty: its worker decides.
+// SpecOf returns the specification of one launch. level is what the samples of a Python file must measure; empty: its worker decides.
 func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	spec := t.Spec
 	if t.Point.WarmupOnce && t.launched {
@@ -261,7 +261,7 @@ type location struct {
 	line int
 }
 
-// fileError is an error of reading a file, without the words of the system call.
+// fileError returns an error of reading a file, without the words of the system call.
 func fileError(what string, err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
@@ -272,8 +272,8 @@ func fileError(what string, err error) error {
 // Mask hides the secrets in the settings and output of a launch.
 func (t *Target) Mask() probe.Mask { return probe.NewMask(slices.Concat(os.Environ(), t.Spec.Env)) }
 
-// configOf is a point in the form that a worker gets: axes with a column under their names, the others with the prefix param. Axes that
-// the point does not have are left out, and so are labels that the builtin worker does not use.
+// configOf returns a point in the form that a worker gets: axes with a column under their names, the others with the prefix param. Axes
+// that the point does not have are left out, and so are labels that the builtin worker does not use.
 func configOf(p *sweep.Point) map[string]string {
 	if p.Calibration {
 		return map[string]string{builtin.CalibrationKey: p.Variant}
@@ -299,7 +299,7 @@ func configOf(p *sweep.Point) map[string]string {
 	return config
 }
 
-// requested are the settings of a launch that do not identify what is measured.
+// requested returns the settings of a launch that do not identify what is measured.
 func requested(p *sweep.Point) map[string]string {
 	facts := map[string]string{}
 	for key, text := range p.Settings() {
@@ -311,7 +311,7 @@ func requested(p *sweep.Point) map[string]string {
 	return facts
 }
 
-// jsonList is a list of texts as canonical JSON, those that are not UTF-8 as shellwords.ToUTF8 writes them.
+// jsonList returns a list of texts as canonical JSON, those that are not UTF-8 as shellwords.ToUTF8 writes them.
 func jsonList(list []string) string {
 	all := make([]any, len(list))
 	for i, word := range list {
@@ -324,7 +324,7 @@ func jsonList(list []string) string {
 	return text
 }
 
-// jsonMap is a map of texts as canonical JSON.
+// jsonMap returns a map of texts as canonical JSON.
 func jsonMap(texts map[string]string) string {
 	object := map[string]any{}
 	for key, text := range texts {
@@ -337,8 +337,8 @@ func jsonMap(texts map[string]string) string {
 	return text
 }
 
-// configHash is the hash of all settings of a launch, except deadlines: a run that did not need a longer one counts. Files are included
-// by name; their hashes are separate facts.
+// configHash returns the hash of all settings of a launch, except deadlines: a run that did not need a longer one counts. Files are
+// included by name; their hashes are separate facts.
 func configHash(p *sweep.Point) string {
 	lines := []string{string(p.Executor), p.Python, strconv.Itoa(p.Threads), time.Duration(p.MinRunTime).String()}
 	for key, value := range requested(p) {
@@ -404,7 +404,7 @@ const (
 	factScale = "runner.scale."
 )
 
-// CodeFacts are the facts that are equal in two runs of the same code and configuration.
+// CodeFacts returns the facts that are equal in two runs of the same code and configuration.
 func CodeFacts() []string {
 	return []string{FactTree, factBenchmark, factCommand, factReference, FactBuild, FactConfig}
 }

@@ -82,7 +82,7 @@ func New(o Options) *Targets {
 	}
 }
 
-// Points is the hash by which sessions with the same points are recognised.
+// Points returns the hash by which sessions with the same points are recognised.
 func (t *Targets) Points() string { return t.points }
 
 // run lists all points that run: the points of the sweep, and the references of their outputs.
@@ -93,12 +93,12 @@ func (t *Targets) run() (all []*sweep.Point) {
 	return append(all, t.Sweep.References()...)
 }
 
-// Path is a path of the sweep as the processes of a point see it.
+// Path returns a path of the sweep as the processes of a point see it.
 func (t *Targets) Path(sub Subject, path string) string {
 	return task.InDir(t.Sides[sub.Side].resolve(sub.Point.Dir), path)
 }
 
-// sha256 is the hash of a file in hex.
+// sha256 returns the hash of a file in hex.
 func (t *Targets) sha256(path string) (string, error) {
 	known, ok := t.hashes[path]
 	if !ok {
@@ -109,7 +109,7 @@ func (t *Targets) sha256(path string) (string, error) {
 	return known.text, known.err
 }
 
-// hashFile is the SHA-256 of a regular file, in hex. A pipe would be waited for, and a device may have no end.
+// hashFile returns the SHA-256 of a regular file, in hex. A pipe would be waited for, and a device may have no end.
 func hashFile(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -136,13 +136,13 @@ func (t *Targets) interpreter(ctx context.Context, name string) (python.Interpre
 	return known.Interpreter, known.err
 }
 
-// hashOf is the hash of bytes in hex.
+// hashOf returns the hash of bytes in hex.
 func hashOf(b []byte) string {
 	digest := sha256.Sum256(b)
 	return hex.EncodeToString(digest[:])
 }
 
-// pointsHash is a hash of the points of a sweep, in whatever order they are. Those of calibrate are left out: with them
+// pointsHash returns a hash of the points of a sweep, in whatever order they are. Those of calibrate are left out: with them
 // or without, it is the same sweep.
 func pointsHash(s *sweep.Sweep) string {
 	var ids []string
@@ -155,7 +155,7 @@ func pointsHash(s *sweep.Sweep) string {
 	return hashOf([]byte(strings.Join(ids, "\n")))
 }
 
-// Fresh is the current target of a subject. It is prepared again if a hashed file has changed.
+// Fresh returns the current target of a subject. It is prepared again if a hashed file has changed.
 func (t *Targets) Fresh(ctx context.Context, sub Subject) *Target {
 	if t.forgetChanged() {
 		maps.Copy(t.stale, t.known)

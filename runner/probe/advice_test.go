@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// quiet is a machine that is fine to measure on, but for what nobody can know.
+// quiet returns a machine that is fine to measure on, but for what nobody can know.
 func quiet() schema.Env {
 	return schema.Env{
 		CPUCount: new(int64(8)), MemoryBytes: new(int64(16 << 30)), GPUCount: new(int64(1)),

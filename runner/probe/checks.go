@@ -252,7 +252,7 @@ var deviceChecks = []check{
 	},
 }
 
-// judgeDeviceClocks is always unknown: the driver accepts a locked clock and does not report it.
+// judgeDeviceClocks returns always unknown: the driver accepts a locked clock and does not report it.
 func judgeDeviceClocks(s seen) verdict {
 	now, highest := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
 	v := unclear(now + " MHz")
@@ -311,7 +311,7 @@ type seen struct {
 
 func (s seen) fact(name string) string { return s.env.Facts[name] }
 
-// number is a fact as a number; known is false if it is not one.
+// number returns a fact as a number; known is false if it is not one.
 func (s seen) number(name string) (n float64, known bool) {
 	n, err := strconv.ParseFloat(s.env.Facts[name], 64)
 	return n, err == nil
@@ -324,7 +324,7 @@ type verdict struct {
 	command string // instead of that of the check; the only one if the state is unknown
 }
 
-// fineIf is the verdict for a value that is fine or not.
+// fineIf returns the verdict for a value that is fine or not.
 func fineIf(fine bool, value string) verdict {
 	if fine {
 		return verdict{state: StateOK, value: value}
@@ -379,10 +379,10 @@ func (c check) apply(env schema.Env, prefix string) Advice {
 	return a
 }
 
-// unclear is the verdict if the facts do not answer the question.
+// unclear returns the verdict if the facts do not answer the question.
 func unclear(value string) verdict { return verdict{state: StateUnknown, value: value} }
 
-// onOff is a flag for people.
+// onOff returns a flag for people.
 func onOff(flag string) string {
 	if flag == "true" {
 		return "on"

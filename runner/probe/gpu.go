@@ -27,7 +27,7 @@ const (
 	watchRole = "__gpu-watch"
 )
 
-// Main is the part of the program that queries the driver and prints the answer as JSON. It runs as a separate process, because a
+// Main returns the part of the program that queries the driver and prints the answer as JSON. It runs as a separate process, because a
 // function that an older driver lacks ends the calling process, and because a driver may hang. argv are the arguments without the name
 // of the program: the role, then optionally the path of another library. handled is false if argv requests something else.
 func Main(argv []string) (code int, handled bool) {
@@ -190,7 +190,7 @@ func readAMD(root fs.FS, f *facts) {
 	f.put("gpu.rocm")(readText(root, rocmVersion))
 }
 
-// indexOf is the number at the end of a path that subdirs has found.
+// indexOf returns the number at the end of a path that subdirs has found.
 func indexOf(path string) int {
 	n, _ := strconv.Atoi(path[strings.LastIndexByte(path, '/')+1:])
 	return n
@@ -242,7 +242,7 @@ func (p kfdProperties) read(root fs.FS, node, prefix string, f *facts) {
 	p.readMemory(root, node, device, prefix, f)
 }
 
-// gfx is the instruction set: 90010 is gfx90a, the last two of three numbers in hexadecimal.
+// gfx returns the instruction set: 90010 is gfx90a, the last two of three numbers in hexadecimal.
 func (p kfdProperties) gfx() string {
 	v := p["gfx_target_version"]
 	if v == 0 {

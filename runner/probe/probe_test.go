@@ -114,7 +114,7 @@ func tree(files map[string]string) fstest.MapFS {
 	return root
 }
 
-// noGPU is what a machine without a driver says.
+// noGPU returns what a machine without a driver says.
 func noGPU(context.Context) Devices { return Devices{Missing: map[string]string{"gpu": absent}} }
 
 func readTree(t *testing.T, root fs.FS) schema.Env {

@@ -5,5 +5,5 @@ import (
 	"os"
 )
 
-// systemRoot is the file tree that holds this system's proc, sys and etc.
+// systemRoot returns the file tree that holds this system's proc, sys and etc.
 func systemRoot() fs.FS { return os.DirFS("/") }

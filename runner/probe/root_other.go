@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// systemRoot is a tree without files: only Linux describes itself in files.
+// systemRoot returns a tree without files: only Linux describes itself in files.
 func systemRoot() fs.FS { return noFiles{} }
 
 type noFiles struct{}

@@ -306,7 +306,7 @@ func (c *child) end() {
 	}
 }
 
-// answer is the other side: it prints a state for each line that it reads. It outlives an interrupt at the terminal,
+// answer returns the other side: it prints a state for each line that it reads. It outlives an interrupt at the terminal,
 // which is meant for the process that asks, and ends with it.
 func answer(state func() Devices) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

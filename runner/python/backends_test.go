@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// models is a folder with tiny models: add.onnx and tiny_linear.onnx in fp32, NAME.PRECISION.onnx, and of add two.onnx
+// models returns a folder with tiny models: add.onnx and tiny_linear.onnx in fp32, NAME.PRECISION.onnx, and of add two.onnx
 // (its first dimension is 2), wide.onnx (its second one is 8) and named.onnx (they have other names).
 func models(t testing.TB) string {
 	t.Helper()
@@ -47,7 +47,7 @@ func runModel(t *testing.T, dir string, settings Settings, config map[string]str
 	return runSpec(t, modelSpec(t, dir, settings, config))
 }
 
-// modelSpec is how runModel runs a model.
+// modelSpec returns how runModel runs a model.
 func modelSpec(t *testing.T, dir string, settings Settings, config map[string]string) task.Spec {
 	t.Helper()
 	module := map[string]string{"onnxrt": "onnxruntime", "torch": "torch"}[settings.Backend]
@@ -67,7 +67,7 @@ func modelSpec(t *testing.T, dir string, settings Settings, config map[string]st
 	return spec
 }
 
-// described is what a file says of itself; nil where it is no ONNX file.
+// described returns what a file says of itself; nil where it is no ONNX file.
 func described(dir, path string) *Described {
 	file, err := os.Open(filepath.Join(dir, path))
 	if err != nil {
@@ -81,7 +81,7 @@ func described(dir, path string) *Described {
 	return &Described{Precision: d.Precision, AccuracyLevels: d.AccuracyLevels}
 }
 
-// sized is a configuration of batch_size, seq_len and precision; empty is not asked for.
+// sized returns a configuration of batch_size, seq_len and precision; empty is not asked for.
 func sized(batch, seq, precision string) map[string]string {
 	config := map[string]string{"benchmark": "add", "model": "add", "backend": "onnxrt"}
 	for key, text := range map[string]string{"batch_size": batch, "seq_len": seq, "precision": precision} {

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// misdeed is a benchmark that does something in iteration 16 of the measurement, after a warm-up of 5.
+// misdeed returns a benchmark that does something in iteration 16 of the measurement, after a warm-up of 5.
 func misdeed(statements string) string {
 	return `
 import ctypes, os, sys, time; libc = ctypes.PyDLL(None)

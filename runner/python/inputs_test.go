@@ -86,7 +86,7 @@ np.savez("list.npz", np.array([1, 2], np.float32), np.array([3], np.float32))
 	return dir
 }
 
-// inputs are the settings of a run with these inputs, whose output is written down.
+// inputs returns the settings of a run with these inputs, whose output is written down.
 func inputs(model string, given map[string]sweep.Input) Settings {
 	return Settings{Backend: "onnxrt", Model: model, Output: &Output{}, Worker: sweep.Worker{Inputs: given}}
 }

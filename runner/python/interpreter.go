@@ -126,7 +126,7 @@ func executable(path string) error {
 	return nil
 }
 
-// reason is an error without the path that the caller names anyway.
+// reason returns an error without the path that the caller names anyway.
 func reason(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
@@ -134,7 +134,7 @@ func reason(err error) error {
 	return err
 }
 
-// variable is the value of a variable; the last one counts, as it does for a program that is started.
+// variable returns the value of a variable; the last one counts, as it does for a program that is started.
 func variable(environ []string, key string) (value string) {
 	for _, v := range environ {
 		if k, text, ok := strings.Cut(v, "="); ok && k == key {
@@ -182,7 +182,7 @@ func query(ctx context.Context, path string, environ []string, modules ...string
 	return understand(stdout.Bytes())
 }
 
-// refusal is the reason why a program did not answer: the end of its output, if there is any.
+// refusal returns the reason why a program did not answer: the end of its output, if there is any.
 func refusal(err error, stderr []byte) error {
 	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 		return reason(err)
@@ -270,7 +270,7 @@ func (i Interpreter) Converter(from, to string) (tool Converter, install string,
 // String names the tool with all versions that affect its output.
 func (c Converter) String() string { return c.version }
 
-// Command is the command that converts the file from and writes the file to.
+// Command returns the command that converts the file from and writes the file to.
 func (c Converter) Command(from, to string) ([]string, error) {
 	source, err := sources.ReadFile(converterFile)
 	if err != nil {
@@ -297,7 +297,7 @@ var frameworks = map[string]Need{
 	"tensorrt": {Module: "tensorrt", Package: "tensorrt"},
 }
 
-// Need is what a worker with these settings needs.
+// Need returns what a worker with these settings needs.
 func (s Settings) Need() Need {
 	if s.File != "" {
 		return Need{File: s.File, Object: s.Object}

@@ -73,7 +73,7 @@ func TestModuleVersion(t *testing.T) {
 	valuetest.DeepEqual(t, ModuleVersion(t.Context(), "/nonexistent/python", "some-kernels", environ), "", "without an interpreter")
 }
 
-// environment is a folder laid out as a virtual environment.
+// environment returns a folder laid out as a virtual environment.
 func environment(t *testing.T, python string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -258,7 +258,7 @@ func TestConverterSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// somebodys is a model that NeuroLens has not made, for the name of its producer.
+// somebodys returns a model that NeuroLens has not made, for the name of its producer.
 func somebodys(t *testing.T) string {
 	t.Helper()
 	content := valuetest.Must(onnx.Generate("tiny_linear", "fp32"))

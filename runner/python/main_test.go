@@ -35,7 +35,7 @@ var resolved = sync.OnceValues(func() (Interpreter, error) {
 	return Resolve(context.Background(), os.Getenv(pythonKey), os.Environ())
 })
 
-// interpreter is the Python of the tests, with those modules.
+// interpreter returns the Python of the tests, with those modules.
 func interpreter(t testing.TB, modules ...string) Interpreter {
 	t.Helper()
 	i, err := resolved()
@@ -58,14 +58,14 @@ var patient = task.Deadlines{
 	Teardown: 60 * time.Second, Profile: 120 * time.Second,
 }
 
-// specOf is a Spec of a worker with these settings, whose samples are single iterations.
+// specOf returns a Spec of a worker with these settings, whose samples are single iterations.
 func specOf(t testing.TB, settings Settings, config map[string]string) task.Spec {
 	t.Helper()
 	settings.Level = schema.LevelIteration
 	return specOfAny(t, settings, config)
 }
 
-// specOfAny is a Spec whose samples are what the settings say.
+// specOfAny returns a Spec whose samples are what the settings say.
 func specOfAny(t testing.TB, settings Settings, config map[string]string) task.Spec {
 	t.Helper()
 	spec := valuetest.Must(interpreter(t).Spec(settings))
@@ -73,7 +73,7 @@ func specOfAny(t testing.TB, settings Settings, config map[string]string) task.S
 	return spec
 }
 
-// benchmark is a Spec of a benchmark with this text. Dir is a new one; the file is bench.py in it.
+// benchmark returns a Spec of a benchmark with this text. Dir is a new one; the file is bench.py in it.
 func benchmark(t testing.TB, text string, config map[string]string) task.Spec {
 	t.Helper()
 	spec := specOf(t, Settings{File: "bench.py"}, config)
@@ -81,7 +81,7 @@ func benchmark(t testing.TB, text string, config map[string]string) task.Spec {
 	return spec
 }
 
-// specIn is a Spec of a worker with these settings, in a new folder with these files.
+// specIn returns a Spec of a worker with these settings, in a new folder with these files.
 func specIn(t testing.TB, settings Settings, files map[string]string) task.Spec {
 	t.Helper()
 	spec := specOf(t, settings, nil)
@@ -89,7 +89,7 @@ func specIn(t testing.TB, settings Settings, files map[string]string) task.Spec 
 	return spec
 }
 
-// folder is a new folder with these files.
+// folder returns a new folder with these files.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -128,7 +128,7 @@ func runOK(t testing.TB, spec task.Spec) task.Outcome {
 	return o
 }
 
-// survivors are the processes whose environment has the mark, zombies excepted.
+// survivors returns the processes whose environment has the mark, zombies excepted.
 func survivors(mark string) (pids []string) {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environs {
@@ -151,7 +151,7 @@ func check(t testing.TB, o task.Outcome, status schema.Status, stage schema.Stag
 	}
 }
 
-// metric is the metric of that name; without it there are no samples of it.
+// metric returns the metric of that name; without it there are no samples of it.
 func metric(o task.Outcome, name string) schema.Metric {
 	for _, m := range o.Metrics {
 		if m.Name == name {

@@ -96,7 +96,7 @@ type Output struct {
 	Seed int64 `json:"seed"`
 }
 
-// executor is how a run with these settings is executed.
+// executor returns how a run with these settings is executed.
 func (s Settings) executor() (schema.Executor, error) {
 	executors := map[string]schema.Executor{
 		"onnxrt": schema.ExecutorONNXRT, "torch": schema.ExecutorTorch, "tensorrt": schema.ExecutorTensorRT,
@@ -113,7 +113,7 @@ func (s Settings) executor() (schema.Executor, error) {
 	return executor, nil
 }
 
-// Spec is the specification for package task to measure in this interpreter: the program with its files, settings and environment. The
+// Spec returns the specification for package task to measure in this interpreter: the program with its files, settings and environment. The
 // caller adds Config, Dir, the numbers of iterations, the deadlines and further variables of Env.
 func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	executor, err := settings.executor()
@@ -140,7 +140,7 @@ func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	}, nil
 }
 
-// workerFiles are the files of the worker by name. Their contents are not to be changed.
+// workerFiles returns the files of the worker by name. Their contents are not to be changed.
 func workerFiles() (map[string][]byte, error) {
 	files, err := readWorker()
 	return maps.Clone(files), err

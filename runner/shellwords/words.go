@@ -98,7 +98,7 @@ func needsShell(all []*syntax.Stmt) string {
 	return ""
 }
 
-// pattern is the mark by which a shell would put names of files, or a home, in place of a word; empty: there is none. A bracket
+// pattern returns the mark by which a shell would put names of files, or a home, in place of a word; empty: there is none. A bracket
 // that none closes is a mark of nothing.
 func pattern(parts []syntax.WordPart) string {
 	open := false

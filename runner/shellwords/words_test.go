@@ -89,7 +89,7 @@ func randomWord(random *rand.Rand) string {
 	return word.String()
 }
 
-// randomLists are lists of words, and a few that random ones seldom are.
+// randomLists returns lists of words, and a few that random ones seldom are.
 func randomLists(random *rand.Rand, count int) [][]string {
 	every := make([]byte, 255)
 	for i := range every {
@@ -106,7 +106,7 @@ func randomLists(random *rand.Rand, count int) [][]string {
 	return lists
 }
 
-// shells are those of this machine.
+// shells returns those of this machine.
 func shells(t *testing.T) (found []string) {
 	t.Helper()
 	for _, name := range []string{"dash", "bash", "busybox"} {
@@ -125,7 +125,7 @@ func shells(t *testing.T) (found []string) {
 	return found
 }
 
-// wordsOf are the words of a text as a shell gives them to a program.
+// wordsOf returns the words of a text as a shell gives them to a program.
 func wordsOf(t *testing.T, shell, text string) []string {
 	t.Helper()
 	command := exec.Command(shell)

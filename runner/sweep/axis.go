@@ -59,7 +59,7 @@ type value struct {
 	arguments []string // that replace it where it is a word of a command
 }
 
-// filled is the text that replaces {axis}: the value as it is written or, for a model with a file, its file.
+// filled returns the text that replaces {axis}: the value as it is written or, for a model with a file, its file.
 func (v *value) filled() string {
 	switch {
 	case v.path != "":
@@ -328,7 +328,7 @@ func (o origin) noValue(values string, err error) error {
 	return err
 }
 
-// quotedForShell is an error about values of -P with advice that can be pasted into a shell, which removes one pair of quotes.
+// quotedForShell returns an error about values of -P with advice that can be pasted into a shell, which removes one pair of quotes.
 func quotedForShell(name, values string, err error) error {
 	before, after, found := strings.Cut(err.Error(), "quote it to keep it as text")
 	if !found {
@@ -403,13 +403,13 @@ func (f field) span() []field {
 	return all
 }
 
-// rational is the number of a text that spanText has checked.
+// rational returns the number of a text that spanText has checked.
 func rational(text string) *big.Rat {
 	number, _ := new(big.Rat).SetString(text)
 	return number
 }
 
-// numbered is a field with a number in place of its value. It has as many digits as the number needs: ends and steps are
+// numbered returns a field with a number in place of its value. It has as many digits as the number needs: ends and steps are
 // decimal, and so is what they make.
 func (f field) numbered(number *big.Rat) field {
 	digits, _ := number.FloatPrec()
@@ -439,7 +439,7 @@ func readMapped(name string, f field) axis {
 	return a
 }
 
-// arguments are words of a command: a list of them, one, or none. They are the same at every point.
+// arguments returns words of a command: a list of them, one, or none. They are the same at every point.
 func (f field) arguments() []string {
 	if f.ShortTag() == "!!null" {
 		return nil
@@ -471,7 +471,7 @@ func (a *axis) giveArguments(values []value) {
 // mapped reports whether the values of the axis stand for arguments.
 func (a *axis) mapped() bool { return len(a.values) > 0 && a.values[0].mapped }
 
-// texts are the values of the axis.
+// texts returns the values of the axis.
 func (a *axis) texts() []string {
 	texts := make([]string, len(a.values))
 	for i := range a.values {
@@ -480,7 +480,7 @@ func (a *axis) texts() []string {
 	return texts
 }
 
-// word is the axis that a text is the whole of; -1: it is more or something else.
+// word returns the axis that a text is the whole of; -1: it is more or something else.
 func (t template) word() int {
 	if len(t.parts) == 1 {
 		return t.parts[0].axis
@@ -513,7 +513,7 @@ func (p *program) checkArguments() {
 // spelled are the axes that have several names.
 var spelled = []string{"batch_size", "seq_len", "precision"}
 
-// Spellings are the names by which a Python benchmark may take the axes of the point that have several: first the one that was written,
+// Spellings returns the names by which a Python benchmark may take the axes of the point that have several: first the one that was written,
 // then that of the axis, then the others.
 func (p *Point) Spellings() map[string][]string {
 	all := map[string][]string{}
@@ -526,14 +526,15 @@ func (p *Point) Spellings() map[string][]string {
 	return all
 }
 
-// spellings are the names of an axis, the one that was written first.
+// spellings returns the names of an axis, the one that was written first.
 func spellings(axis, written string) []string {
 	first := cmp.Or(written, axis)
 	names := schema.AxisSpellings(axis)
 	return append([]string{first}, slices.DeleteFunc(names, func(name string) bool { return name == first })...)
 }
 
-// WrittenTexts are the values of axes as they were written, if a Python benchmark cannot know them from the stored ones: float32 for fp32.
+// WrittenTexts returns the values of axes as they were written, if a Python benchmark cannot know them from the stored ones: float32 for
+// fp32.
 func (p *Point) WrittenTexts() map[string]string {
 	if text := p.Written["precision"]; text != "" {
 		return map[string]string{"precision": text}
@@ -710,7 +711,7 @@ func (f field) readSteps(unit string) []step {
 	return steps
 }
 
-// positive is a number above 0, exactly as it is written: 0.1 has no factor of a binary fraction in it.
+// positive returns a number above 0, exactly as it is written: 0.1 has no factor of a binary fraction in it.
 func (f field) positive() *big.Rat {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!int" && f.ShortTag() != "!!float" {
 		panic(f.want("a number above 0"))

@@ -138,7 +138,7 @@ func readRule(entry, f field) (rule discover.Rule) {
 	return rule
 }
 
-// texts are the texts of a list, or of one text; none where the key is not there.
+// texts returns the texts of a list, or of one text; none where the key is not there.
 func (f field) texts() (texts []string) {
 	for _, item := range f.items() {
 		texts = append(texts, item.text())
@@ -319,7 +319,7 @@ func setLine(n *yaml.Node, line int) {
 	}
 }
 
-// foundVariants are the variants that were found, each name once.
+// foundVariants returns the variants that were found, each name once.
 func (l *layered) foundVariants() (all []member) {
 	for _, b := range l.found {
 		for _, v := range b.variants {
@@ -331,7 +331,7 @@ func (l *layered) foundVariants() (all []member) {
 	return all
 }
 
-// foundNames are the names of what was found, of a spread; nil: nothing was.
+// foundNames returns the names of what was found, of a spread; nil: nothing was.
 func (l *layered) foundNames(key string) (names []member) {
 	if key == "variants" {
 		return l.foundVariants()
@@ -353,7 +353,7 @@ func (l *layered) overrideFound(over []member) {
 	}
 }
 
-// aliasesOf is what targets may call a benchmark that was found.
+// aliasesOf returns what targets may call a benchmark that was found.
 func (l *layered) aliasesOf(m member) (names []string) {
 	for _, b := range l.found {
 		if m.key == "benchmark" && b.key == m.value.what {
@@ -444,8 +444,8 @@ func noSettings(src []byte) bool {
 // sizeWord is the word for the size of a problem, and the usual name of the parameter that has it.
 const sizeWord = "problem_size"
 
-// sizeOf are the parameters that a size of a problem is. A kernel that takes the parameter problem_size, and none with the name of a member, gets
-// all of it: the number of {size: N}, or else the value as it is. Each member is a parameter for any other kernel.
+// sizeOf returns the parameters that a size of a problem is. A kernel that takes the parameter problem_size, and none with the name of a
+// member, gets all of it: the number of {size: N}, or else the value as it is. Each member is a parameter for any other kernel.
 func sizeOf(f field, b discover.Benchmark, root fs.FS) *yaml.Node {
 	whole := mapNode(f.line, sizeWord, f.Node)
 	if f.Kind != yaml.MappingNode {
@@ -469,7 +469,7 @@ func sizeOf(f field, b discover.Benchmark, root fs.FS) *yaml.Node {
 	return whole
 }
 
-// timedIterations are the counts of {warmup: 3, timed: 30}.
+// timedIterations returns the counts of {warmup: 3, timed: 30}.
 func timedIterations(f field) *yaml.Node {
 	out := *f.Node
 	out.Content = slices.Clone(f.Content)
@@ -480,7 +480,7 @@ func timedIterations(f field) *yaml.Node {
 	return &out
 }
 
-// tolerances are what metrics of accuracy may be at most.
+// tolerances returns what metrics of accuracy may be at most.
 func tolerances(_ *layered, f field) (string, *yaml.Node) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, m := range f.members("tolerances.") {
@@ -489,8 +489,8 @@ func tolerances(_ *layered, f field) (string, *yaml.Node) {
 	return "check", list
 }
 
-// skipConditions are entries of skip_if: equal axes, and a check in Python. If the meaning of the check is not known, the entry is unclear
-// where the axes are equal.
+// skipConditions returns entries of skip_if: equal axes, and a check in Python. If the meaning of the check is not known, the entry is
+// unclear where the axes are equal.
 func skipConditions(l *layered, f field) (string, *yaml.Node) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, item := range f.items() {
@@ -528,7 +528,7 @@ func textNode(line int, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: line}
 }
 
-// mapNode is a map of one key.
+// mapNode returns a map of one key.
 func mapNode(line int, key string, value *yaml.Node) *yaml.Node {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: line}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: line, Content: []*yaml.Node{name, value}}

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// in is a working directory of files, some with their text behind a =. Files of Python have a benchmark besides.
+// in returns a working directory of files, some with their text behind a =. Files of Python have a benchmark besides.
 func in(files ...string) fs.FS {
 	tree := fstest.MapFS{}
 	for _, file := range files {
@@ -28,7 +28,7 @@ func in(files ...string) fs.FS {
 var chapters = in("ch2/baseline_copy.cu", "ch2/optimized_copy.cu", "ch10/baseline_moe_dense.py=import torch", "ch10/optimized_moe_dense.py=import torch",
 	"ch10/optimized_moe_dense_sparse.py=import torch", "ch1/baseline_sum.py", "ch1/optimized_sum_fast.py", "ch1/alone.py")
 
-// discovered are the points of a sweep that discover finds, as targets call them, with what runs.
+// discovered returns the points of a sweep that discover finds, as targets call them, with what runs.
 func discovered(s *Sweep) (all []string) {
 	for _, p := range s.Points {
 		runs := strings.Join(p.Command, " ")

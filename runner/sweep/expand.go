@@ -155,7 +155,7 @@ func (e *expansion) whole() Sweep {
 	return s
 }
 
-// repeatsOfPoints is the largest number of repeats that a point has, at least 1.
+// repeatsOfPoints returns the largest number of repeats that a point has, at least 1.
 func (e *expansion) repeatsOfPoints() int {
 	most := 1
 	for i := range e.points {
@@ -164,7 +164,7 @@ func (e *expansion) repeatsOfPoints() int {
 	return most
 }
 
-// mostRepeats is the largest number of repeats that a section has.
+// mostRepeats returns the largest number of repeats that a section has.
 func (e *expansion) mostRepeats() int {
 	most := 1
 	for _, p := range e.sections {
@@ -191,7 +191,7 @@ func (e *expansion) evenRepeats() {
 	}
 }
 
-// suite is the label of all sections, or that of the file if the sections differ.
+// suite returns the label of all sections, or that of the file if the sections differ.
 func (e *expansion) suite() string {
 	first := e.sections[0].settings.point.Suite
 	for _, p := range e.sections {
@@ -349,7 +349,7 @@ func note(m *map[string]string, key, text string) {
 	(*m)[key] = text
 }
 
-// integer is the value of an axis that readValue has checked.
+// integer returns the value of an axis that readValue has checked.
 func (v *value) integer() *int64 {
 	n, _ := strconv.ParseInt(v.text, 10, 64)
 	return &n
@@ -464,7 +464,7 @@ func targetError(pattern, format string, args ...any) error {
 	return origin{name: fmt.Sprintf("--targets %q", shorten(pattern))}.errorf(0, format, args...)
 }
 
-// executorsOf are those to which a key means something, or a profiler of the key profile; nil: all.
+// executorsOf returns those to which a key means something, or a profiler of the key profile; nil: all.
 func executorsOf(key string) []schema.Executor {
 	if _, tool, is := strings.Cut(key, " "); is {
 		return profilers[tool]
@@ -538,7 +538,7 @@ func (of *section) takes(r request) bool {
 		slices.ContainsFunc(of.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) })
 }
 
-// tool is the profiler of a request for profile, with a space; empty for other keys.
+// tool returns the profiler of a request for profile, with a space; empty for other keys.
 func (r request) tool() string {
 	if _, tool, found := strings.Cut(r.key, " "); found {
 		return tool + " "
@@ -558,7 +558,7 @@ func takers(key string) string {
 // listed lists executors: file, onnxrt and torch.
 func listed(executors []schema.Executor) string { return enumerated(executorNames(executors)) }
 
-// executorNames are the words of a sweep file for executors: file is the key for Python.
+// executorNames returns the words of a sweep file for executors: file is the key for Python.
 func executorNames(executors []schema.Executor) (words []string) {
 	for _, e := range executors {
 		if e == schema.ExecutorPython {
@@ -609,7 +609,7 @@ type axisUse struct {
 	by      *discover.Parameters
 }
 
-// of are the parameters of the function that a point measures, with those of the function that prepares it; nil: they are not known.
+// of returns the parameters of the function that a point measures, with those of the function that prepares it; nil: they are not known.
 func (k *parameters) of(name functionName) *discover.Parameters {
 	if known, read := k.known[name]; read || k.files == nil {
 		return known
@@ -638,7 +638,7 @@ func (k *parameters) of(name functionName) *discover.Parameters {
 	return found
 }
 
-// untaken are the axes of a point that its function does not take. Labels, and axes that stand in texts, need not be taken.
+// untaken returns the axes of a point that its function does not take. Labels, and axes that stand in texts, need not be taken.
 func (k *parameters) untaken(of *section, p *Point) []int {
 	name := functionName{p.Dir, p.File, p.Object, p.Prepare}
 	key := axesOf{of, name}

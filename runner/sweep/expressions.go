@@ -113,7 +113,7 @@ func (l *exprEnv) interpreter() (name string, is bool) {
 	return l.point.Python, slices.Contains(pythonRun, l.point.Executor)
 }
 
-// kindOf is the common kind of all values of an axis; Any if they differ.
+// kindOf returns the common kind of all values of an axis; Any if they differ.
 func (g *grid) kindOf(axis int) expression.Kind {
 	values := slices.Clone(g.axes[axis].values)
 	for _, e := range g.include {
@@ -148,7 +148,7 @@ func datum(text, typed string) any {
 	return text
 }
 
-// datum is the function datum with a cache.
+// datum returns the function datum with a cache.
 func (l *exprEnv) datum(text, typed string) any {
 	value, known := l.data[[2]string{text, typed}]
 	if !known {
@@ -510,7 +510,7 @@ func (p *program) orderDerived(f field) {
 	p.derived = ordered
 }
 
-// derivedText are the expressions of derived as JSON.
+// derivedText returns the expressions of derived as JSON.
 func derivedText(p *Point) string {
 	var texts map[string]string
 	for _, r := range p.Derived {
@@ -519,7 +519,7 @@ func derivedText(p *Point) string {
 	return asJSON(texts)
 }
 
-// conditionsText are the conditions of check as JSON.
+// conditionsText returns the conditions of check as JSON.
 func conditionsText(p *Point) string {
 	var list []string
 	for _, r := range p.Checks {
@@ -568,7 +568,7 @@ func nearMetric(name string, own []string) string {
 	return schema.Nearest(name, own)
 }
 
-// Metric is the metric that a name of the command line means. metric.NAME means any metric, also one that only the benchmark knows.
+// Metric returns the metric that a name of the command line means. metric.NAME means any metric, also one that only the benchmark knows.
 // It is an error if no run of the sweep can have the metric, or if the name is probably a misspelt metric of the sweep.
 func (s *Sweep) Metric(name string) (string, error) {
 	own, tells := slices.Clone(measured), false
@@ -642,7 +642,7 @@ func (d *document) readSkips(g *grid, seed *int64) []skipRule {
 	return rules
 }
 
-// knownOfExpressions are the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
+// knownOfExpressions returns the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
 // second of which is `b) > 1`.
 func (f field) knownOfExpressions(keys []string) map[string]field {
 	for i, m := range f.members(f.what + ".") {
@@ -718,7 +718,7 @@ func (w *work) at(p *Point) *schema.Work {
 	return amounts
 }
 
-// amount is the value of a formula, which must not be negative; nil: NULL, or no formula.
+// amount returns the value of a formula, which must not be negative; nil: NULL, or no formula.
 func (f *formula) amount(p *Point) *float64 {
 	if f == nil {
 		return nil
@@ -737,7 +737,7 @@ func (f *formula) amount(p *Point) *float64 {
 	return &amount
 }
 
-// workText is the work of a point as canonical JSON; empty where it is not given.
+// workText returns the work of a point as canonical JSON; empty where it is not given.
 func workText(p *Point) string {
 	if p.Work == nil {
 		return ""

@@ -104,7 +104,7 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// here are the facts of a machine without a GPU, with those that a user gives.
+// here returns the facts of a machine without a GPU, with those that a user gives.
 func here(t *testing.T, given map[string]string) *expression.Machine {
 	t.Helper()
 	m := valuetest.Must(expression.NewMachine(given, expression.FactSources{
@@ -118,7 +118,7 @@ func here(t *testing.T, given map[string]string) *expression.Machine {
 	return m
 }
 
-// skipped are the points that a sweep leaves out, and why: "k=1: reason".
+// skipped returns the points that a sweep leaves out, and why: "k=1: reason".
 func skipped(s *Sweep, axis string) (all []string) {
 	for i := range s.Skipped {
 		p := &s.Skipped[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// taking is a working directory as in, in which functions take any parameter.
+// taking returns a working directory as in, in which functions take any parameter.
 func taking(files ...string) fs.FS {
 	tree := in(files...).(fstest.MapFS)
 	for name, file := range tree {
@@ -23,7 +23,7 @@ func taking(files ...string) fs.FS {
 	return tree
 }
 
-// faults are the points of a sweep, skipped ones included, with what is wrong with them.
+// faults returns the points of a sweep, skipped ones included, with what is wrong with them.
 func faults(s *Sweep) (all []string) {
 	for _, p := range s.Planned() {
 		text := fmt.Sprintf("%s %s %s %s", p.Benchmark, p.Variant, p.Backend, p.Precision)

@@ -44,7 +44,7 @@ func (f field) errorf(format string, args ...any) error {
 	return f.origin.errorf(f.line, format, args...)
 }
 
-// want is an error that names the expected and the given value.
+// want returns an error that names the expected and the given value.
 func (f field) want(what string) error { return f.errorf("want %s, got %s", what, f.got()) }
 
 // got describes the value in an error.
@@ -86,7 +86,7 @@ func (f field) boolean() bool {
 	return strings.EqualFold(f.Value, "true")
 }
 
-// fileLine is the line in the sweep file; 0 for values of the command line.
+// fileLine returns the line in the sweep file; 0 for values of the command line.
 func (f field) fileLine() int {
 	if !f.lines || f.describeLine != nil {
 		return 0
@@ -94,7 +94,7 @@ func (f field) fileLine() int {
 	return f.line
 }
 
-// with is a value inside f, or f itself, under another name for its errors.
+// with returns a value inside f, or f itself, under another name for its errors.
 func (f field) with(n *yaml.Node, what string) field {
 	from := f.origin
 	if f.others != nil {
@@ -105,7 +105,7 @@ func (f field) with(n *yaml.Node, what string) field {
 	return field{n, from, what, n.Line}
 }
 
-// items are the values of a list. Any other value counts as a list of one; a field that is not given has none.
+// items returns the values of a list. Any other value counts as a list of one; a field that is not given has none.
 func (f field) items() []field {
 	if !f.given() {
 		return nil
@@ -144,7 +144,7 @@ func (f field) someMembers(prefix string) []member {
 	return members
 }
 
-// entries are the items of a key with a limit on their number.
+// entries returns the items of a key with a limit on their number.
 func (f field) entries() []field {
 	items := f.items()
 	if len(items) > maxEntries {
@@ -153,7 +153,8 @@ func (f field) entries() []field {
 	return items
 }
 
-// members are the keys and values of a map, in the order of the file. A field that is not given has none. Errors put prefix before the key.
+// members returns the keys and values of a map, in the order of the file. A field that is not given has none. Errors put prefix before the
+// key.
 func (f field) members(prefix string) []member {
 	if !f.given() {
 		return nil
@@ -173,7 +174,7 @@ func (f field) members(prefix string) []member {
 	return members
 }
 
-// known are the values of a map that may have only certain keys.
+// known returns the values of a map that may have only certain keys.
 func (f field) known(prefix string, keys []string) map[string]field {
 	members := f.members(prefix)
 	values := map[string]field{}
@@ -201,7 +202,7 @@ func (f field) text() string {
 	return f.Value
 }
 
-// scalar is the canonical text of a value that is neither a list nor a map.
+// scalar returns the canonical text of a value that is neither a list nor a map.
 func (f field) scalar() string {
 	if f.Kind != yaml.ScalarNode {
 		panic(f.want("one value"))
@@ -209,7 +210,7 @@ func (f field) scalar() string {
 	return f.canonical()
 }
 
-// canonical is the canonical text of any value; see schema.CanonicalNumber and schema.CanonicalJSON.
+// canonical returns the canonical text of any value; see schema.CanonicalNumber and schema.CanonicalJSON.
 func (f field) canonical() string {
 	f.checkFraction()
 	value := f.decode()
@@ -278,7 +279,7 @@ func (f field) number() json.Number {
 	return json.Number(text)
 }
 
-// integer is a whole number from minimum to maximum. Errors say expected.
+// integer returns a whole number from minimum to maximum. Errors say expected.
 func (f field) integer(minimum, maximum int64, expected string) int64 {
 	if f.Kind != yaml.ScalarNode {
 		panic(f.want(expected))
@@ -338,7 +339,7 @@ func (f field) checkFraction() {
 	panic(f.errorf("%s ends in a zero: quote it to keep it as text, or write %s for the number", shorten(f.Value), number))
 }
 
-// written is a value as it stands in the file, for the arguments of a program: 1e3 and 1.0 stay what they are. A list is
+// written returns a value as it stands in the file, for the arguments of a program: 1e3 and 1.0 stay what they are. A list is
 // JSON.
 func (f field) written() string {
 	if f.Kind == yaml.ScalarNode {
@@ -347,7 +348,7 @@ func (f field) written() string {
 	return f.typed()
 }
 
-// typed is a value that was read, as JSON that keeps its type: 1.0 is a float, and what is quoted is text.
+// typed returns a value that was read, as JSON that keeps its type: 1.0 is a float, and what is quoted is text.
 func (f field) typed() string {
 	switch f.Kind {
 	case yaml.SequenceNode:
@@ -386,7 +387,7 @@ func (f field) isText() bool {
 	return f.Kind == yaml.ScalarNode && (f.ShortTag() == "!!str" || f.ShortTag() == "!!timestamp")
 }
 
-// describedValue is the value of a parameter, with what its canonical text does not say: that "64" was in quotes, that
+// describedValue returns the value of a parameter, with what its canonical text does not say: that "64" was in quotes, that
 // 1.0 is no integer, that a text of a list is none.
 func describedValue(text string, f field) value {
 	v := value{text: text, written: f.written(), at: f}

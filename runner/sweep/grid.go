@@ -170,7 +170,7 @@ func (g *grid) choose(group []int) {
 	}
 }
 
-// combination is one of the file's combinations; nil if it does not have the values of the command line.
+// combination returns one of the file's combinations; nil if it does not have the values of the command line.
 func (g *grid) combination(group []int, at int) (values []value) {
 	for _, i := range group {
 		v := g.inFile(i)[at]
@@ -186,7 +186,7 @@ func (g *grid) combination(group []int, at int) (values []value) {
 	return values
 }
 
-// inFile are the values of an axis in the file.
+// inFile returns the values of an axis in the file.
 func (g *grid) inFile(axis int) []value {
 	if g.axes[axis].replaced {
 		return g.axes[axis].before
@@ -273,7 +273,7 @@ func (g *grid) compares(name string) bool {
 	return g.compared >= 0 && slices.ContainsFunc(g.dims[g.compared], func(i int) bool { return g.axes[i].name == name })
 }
 
-// assignment is a text of the form axis=value.
+// assignment returns a text of the form axis=value.
 func (f field) assignment() (name, word string) {
 	name, word, found := strings.Cut(f.text(), "=")
 	if !found {
@@ -282,7 +282,7 @@ func (f field) assignment() (name, word string) {
 	return name, word
 }
 
-// read is the canonical text of a word in f that names a value of the axis.
+// read returns the canonical text of a word in f that names a value of the axis.
 func (a *axis) read(f field, name, word string) string {
 	var literal field
 	if err := catch(func() { literal = f.load([]byte(word)) }); err != nil {
@@ -392,7 +392,7 @@ func (g *grid) backendReplaced() bool {
 // maxLaunches bounds the points of a sweep times its repeats.
 const maxLaunches = 100_000
 
-// valuesOf are the values of an axis in the grid, or those that an entry of include gives it.
+// valuesOf returns the values of an axis in the grid, or those that an entry of include gives it.
 func (g *grid) valuesOf(e *entry, axis int) []value {
 	if e != nil {
 		if values, ok := e.values[axis]; ok {
@@ -411,7 +411,7 @@ func (g *grid) count(e *entry) float64 {
 	return points
 }
 
-// rows is how many rows the grids have together: points, but for those that are taken out. runs is how many runs these have.
+// rows returns how many rows the grids have together: points, but for those that are taken out. runs is how many runs these have.
 func (e *expansion) rows() (rows, runs float64) {
 	for _, p := range e.sections {
 		rows, runs = rows+p.rows(), runs+p.runs()

@@ -189,7 +189,7 @@ func (s *inputSpec) short(text string) Input {
 	panic(s.at.errorf("want a number, true, false, a .npy or .npz file, or a map, got %q: a text is {value: TEXT}", shorten(text)))
 }
 
-// plain is a value in canonical text, as far as it is a number, true or false.
+// plain returns a value in canonical text, as far as it is a number, true or false.
 func plain(text string) string {
 	if number, err := schema.CanonicalNumber(text); err == nil {
 		return number
@@ -200,7 +200,7 @@ func plain(text string) string {
 	return text
 }
 
-// number is a finite number of a filled-in text, in canonical text.
+// number returns a finite number of a filled-in text, in canonical text.
 func (t template) number(text string) string {
 	if integer.MatchString(text) {
 		return text
@@ -228,7 +228,7 @@ func isArrayFile(path string) bool {
 	return slices.Contains([]string{".npy", ".npz"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// asJSON is a value of texts, lists and maps as canonical JSON; empty for nil.
+// asJSON returns a value of texts, lists and maps as canonical JSON; empty for nil.
 func asJSON(v any) string {
 	text, _ := json.Marshal(v) // texts always have one
 	var object any

@@ -12,7 +12,7 @@ const (
 	sharePattern    = `^([0-9.]|[^-].*[0-9.])%$`
 )
 
-// JSONSchema is a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Read accepts.
+// JSONSchema returns a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Read accepts.
 // What depends on other keys, on the axes or on the command line is left to Read.
 func JSONSchema() ([]byte, error) {
 	document := objectSchema(Keys())
@@ -26,12 +26,12 @@ func JSONSchema() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// objectSchema is a map of known keys alone.
+// objectSchema returns a map of known keys alone.
 func objectSchema(keys []Key) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties(keys)}
 }
 
-// properties are the schemas of keys by name.
+// properties returns the schemas of keys by name.
 func properties(keys []Key) map[string]any {
 	all := map[string]any{}
 	for _, k := range keys {
@@ -45,7 +45,7 @@ func properties(keys []Key) map[string]any {
 	return all
 }
 
-// defaultJSON is a default as JSON: what a file has without quotes is a number, true, false or a text.
+// defaultJSON returns a default as JSON: what a file has without quotes is a number, true, false or a text.
 func defaultJSON(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -53,7 +53,7 @@ func defaultJSON(text string) any {
 	return text
 }
 
-// about is the description of the key, with the executors that it is limited to.
+// about returns the description of the key, with the executors that it is limited to.
 func (k Key) about() string {
 	if k.Executors == nil {
 		return k.Doc
@@ -61,7 +61,7 @@ func (k Key) about() string {
 	return fmt.Sprintf("%s Only with %s.", k.Doc, takers(k.Name))
 }
 
-// schema is what may stand for a key.
+// schema returns what may stand for a key.
 func (v Value) schema() map[string]any {
 	if v.Expression {
 		v.Expression = false
@@ -131,7 +131,7 @@ func (v Value) integerSchema() map[string]any {
 	return s
 }
 
-// mapSchema is a map under names that people choose; those of Keys have values of their own.
+// mapSchema returns a map under names that people choose; those of Keys have values of their own.
 func (v Value) mapSchema() map[string]any {
 	s := map[string]any{"type": "object", "additionalProperties": v.Items.schema(), "propertyNames": map[string]any{"minLength": 1}}
 	if v.Min > 0 {

@@ -35,7 +35,7 @@ var compiled = sync.OnceValue(func() *jsonschema.Schema {
 	return compiler.MustCompile("sweep.json")
 })
 
-// jsonOf is a YAML value as an editor hands it to a JSON Schema.
+// jsonOf returns a YAML value as an editor hands it to a JSON Schema.
 func jsonOf(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.SequenceNode:

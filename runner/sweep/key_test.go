@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// withDeadlines are the keys of the table with those of timeouts.
+// withDeadlines returns the keys of the table with those of timeouts.
 func withDeadlines() []Key {
 	all := Keys()
 	for _, k := range deadlines {

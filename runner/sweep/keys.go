@@ -100,7 +100,7 @@ var axisValue = eitherOf(scalarValue, listOf(1, anyValue))
 // argumentsValue is a map from values to the arguments of a command that replace them.
 var argumentsValue = mapOf(1, eitherOf(nothingValue, wordsValue.Among[0], listOf(0, scalarValue)))
 
-// gridColumns are the axes of grid whose values are of a kind.
+// gridColumns returns the axes of grid whose values are of a kind.
 func gridColumns() []Key {
 	columns := axisColumns(true)
 	for i, k := range columns {
@@ -111,7 +111,7 @@ func gridColumns() []Key {
 	return columns
 }
 
-// axisColumns are the axes whose values are of a kind, by the names of their columns; many says that there may be several.
+// axisColumns returns the axes whose values are of a kind, by the names of their columns; many says that there may be several.
 func axisColumns(many bool) []Key {
 	some := func(v Value) Value {
 		if many {
@@ -175,7 +175,7 @@ var keysOfPoints = []Key{
 	},
 }
 
-// wordsText is a list of words in canonical JSON; empty where there is none.
+// wordsText returns a list of words in canonical JSON; empty where there is none.
 func wordsText(list []string) string {
 	if list == nil {
 		return ""
@@ -239,7 +239,7 @@ var outputKeys = []Key{
 	{Name: "to", Value: fileOrNull, Doc: "Where standard output goes: null, keep (stored with the run), or a file. {axis} is filled in. Default: it is read and then dropped."},
 }
 
-// outputText is the key output as text.
+// outputText returns the key output as text.
 func outputText(p *Point) string {
 	var words []string
 	if p.Output != nil {
@@ -254,7 +254,7 @@ func outputText(p *Point) string {
 	return strings.Join(words, " ")
 }
 
-// referenceText is the key reference as text.
+// referenceText returns the key reference as text.
 func referenceText(p *Point) string {
 	r := p.Reference
 	if r == nil {
@@ -328,7 +328,7 @@ var keysOfPrograms = []Key{
 	},
 }
 
-// FilledOptions are the keys whose options have texts in which {axis} is filled in, of what is around programs.
+// FilledOptions returns the keys whose options have texts in which {axis} is filled in, of what is around programs.
 func FilledOptions() (names []string) {
 	for _, k := range keysOfPrograms {
 		if k.Verbatim && k.Alone == "" {
@@ -338,7 +338,7 @@ func FilledOptions() (names []string) {
 	return append(names, "output")
 }
 
-// ignoredText are the exit statuses that are no failure, as text.
+// ignoredText returns the exit statuses that are no failure, as text.
 func ignoredText(p *Point) string {
 	if p.AnyExit {
 		return "true"
@@ -595,7 +595,7 @@ var deadlines = []Key{
 	},
 }
 
-// deadline is the key of the deadline of a stage.
+// deadline returns the key of the deadline of a stage.
 func deadline(stage schema.Stage, of, standard string, at func(*Point) any) Key {
 	return Key{Name: string(stage), Value: durationValue, Default: standard, Doc: "The deadline of " + of + ".", point: at}
 }
@@ -647,7 +647,7 @@ type Key struct {
 // Keys lists the keys of a sweep file, in the order of the documentation.
 func Keys() []Key { return slices.Concat(keys, layerKeys()) }
 
-// layerKeys are the keys whose values contain other keys.
+// layerKeys returns the keys whose values contain other keys.
 func layerKeys() []Key {
 	overriding := eitherOf(Value{Kind: Object, Keys: overridingKeys()}, nothingValue)
 	spreads := []Key{
@@ -684,7 +684,7 @@ func keyNames(keys []Key) []string {
 	return names
 }
 
-// OptionName is the option of bench that overrides the key.
+// OptionName returns the option of bench that overrides the key.
 func (k Key) OptionName() string { return strings.ReplaceAll(k.Name, "_", "-") }
 
 // takes reports whether an executor uses the key.
@@ -703,7 +703,7 @@ func (p *Point) Settings() map[string]string {
 	return settings
 }
 
-// textAt is the value of the key at a point, as text; empty: not set.
+// textAt returns the value of the key at a point, as text; empty: not set.
 func (k Key) textAt(p *Point) string {
 	if k.text != nil {
 		return k.text(p)
@@ -810,7 +810,7 @@ func countOf(minimum int64) Value { return Value{Kind: Integer, Min: minimum, Ma
 
 func eitherOf(among ...Value) Value { return Value{Kind: Either, Among: among} }
 
-// oneOrMany is a value, or a list of such values.
+// oneOrMany returns a value, or a list of such values.
 func oneOrMany(minimum int64, v Value) Value { return eitherOf(v, listOf(minimum, v)) }
 
 // read reads a value into the variable that to points to. Other kinds have their own readers.

@@ -11,7 +11,7 @@ type LaunchOptions struct {
 	Seed  uint64 // of the order; the same seed gives the same order
 }
 
-// sides is how many launches a point has in a repeat.
+// sides returns how many launches a point has in a repeat.
 func (o LaunchOptions) sides() int { return max(1, o.Sides) }
 
 // Launch is one launch of one point.
@@ -24,7 +24,7 @@ type Launch struct {
 	Position int    // from 0, within the block
 }
 
-// Timeouts are the deadlines of the launch: a pass of a profiler may have one of its own.
+// Timeouts returns the deadlines of the launch: a pass of a profiler may have one of its own.
 func (l Launch) Timeouts() Timeouts {
 	t := l.Point.Timeouts
 	if own, given := l.Point.ProfileTimeouts[l.Profile]; given {
@@ -98,7 +98,7 @@ func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []L
 	return launches
 }
 
-// FirstRound is the first repeat that may have launches beside those of Launches.
+// FirstRound returns the first repeat that may have launches beside those of Launches.
 func (s *Sweep) FirstRound() int {
 	first := s.Repeats
 	for i := range s.Points {
@@ -136,7 +136,7 @@ func (s *Sweep) ordered(repeat int, o LaunchOptions) [][]Launch {
 	return s.arranged(s.grouped(), repeat, o)
 }
 
-// calibrations are the blocks of the points of calibrate in a repeat. Each of them comes first in turn.
+// calibrations returns the blocks of the points of calibrate in a repeat. Each of them comes first in turn.
 func (s *Sweep) calibrations(repeat int, o LaunchOptions) [][]Launch {
 	var alone [][]int
 	for _, p := range s.calibration {
@@ -150,7 +150,7 @@ func (s *Sweep) calibrations(repeat int, o LaunchOptions) [][]Launch {
 	return slices.Concat(blocks[first:], blocks[:first])
 }
 
-// arranged are the launches of blocks of points in a repeat.
+// arranged returns the launches of blocks of points in a repeat.
 func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch {
 	var blocks [][]Launch
 	for _, points := range groups {
@@ -176,7 +176,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 	return blocks
 }
 
-// grouped are the points of each block, without those of calibrate.
+// grouped returns the points of each block, without those of calibrate.
 func (s *Sweep) grouped() [][]int {
 	if s.Order != orderSequential {
 		return s.blocks
@@ -208,7 +208,7 @@ func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
 	return interleave(blocks, calibrations)
 }
 
-// firstPass is the number of the first block that Round gives to none.
+// firstPass returns the number of the first block that Round gives to none.
 func (s *Sweep) firstPass() int {
 	return (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
 }
@@ -246,8 +246,8 @@ var patterns = [...]string{
 	"010000", "001000", "101000", "000100", "001010", "111010", "000110", "101110",
 }
 
-// drawOrder is the order of the members of a block in a repeat. It depends on the seed, the block and the repeat alone, so a session that is continued
-// goes on with the same order.
+// drawOrder returns the order of the members of a block in a repeat. It depends on the seed, the block and the repeat alone, so a session
+// that is continued goes on with the same order.
 //
 // An order that alternates by a rule, as AB BA BA AB, follows some periodic disturbance of the machine, and then repeats do not help (restricted
 // randomization: Bailey and Nelson, Biometrical Journal 45, 2003). Each member is as likely as any other to run first.

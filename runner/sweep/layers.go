@@ -140,7 +140,7 @@ func (f field) checkOverriding() {
 	f.known(prefix, keyNames(overridingKeys()))
 }
 
-// overridingKeys are the keys that are allowed under a name of benchmarks or variants.
+// overridingKeys returns the keys that are allowed under a name of benchmarks or variants.
 func overridingKeys() []Key {
 	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Whole })
 }
@@ -237,7 +237,7 @@ type combination struct {
 	fault     string // why its file cannot run; empty: nothing is known
 }
 
-// documents are the plain documents of all benchmarks and variants.
+// documents returns the plain documents of all benchmarks and variants.
 func (l *layered) documents(o Overrides, targets []target) []*document {
 	combinations := l.combinations()
 	if len(combinations) > maxSections {
@@ -254,7 +254,7 @@ func (l *layered) documents(o Overrides, targets []target) []*document {
 	return documents
 }
 
-// documentOf is the document of a combination. If the settings beside its file are wrong, they are left out.
+// documentOf returns the document of a combination. If the settings beside its file are wrong, they are left out.
 func (l *layered) documentOf(c combination, o Overrides) *document {
 	plain, config := l.document(c, nil, o), c.benchmark.config
 	if config == nil {
@@ -269,7 +269,7 @@ func (l *layered) documentOf(c combination, o Overrides) *document {
 	return d
 }
 
-// combinations are all pairs of a benchmark and one of its variants. Either may be missing.
+// combinations returns all pairs of a benchmark and one of its variants. Either may be missing.
 func (l *layered) combinations() (all []combination) {
 	shared := l.names["variants"]
 	if len(l.foundVariants()) > 0 { // those belong to their benchmarks
@@ -297,7 +297,7 @@ func (l *layered) combinations() (all []combination) {
 	return all
 }
 
-// benchmarks are those that the command line selects; a single one without a name if the sweep has no names.
+// benchmarks returns those that the command line selects; a single one without a name if the sweep has no names.
 func (l *layered) benchmarks() (all []foundBenchmark) {
 	for _, b := range l.found {
 		if slices.ContainsFunc(l.names["benchmarks"], func(m member) bool { return m.key == b.key }) {
@@ -316,7 +316,7 @@ func (l *layered) benchmarks() (all []foundBenchmark) {
 	return all
 }
 
-// named is the value of a name under benchmarks or variants, with the name.
+// named returns the value of a name under benchmarks or variants, with the name.
 func (f field) named(name string) field {
 	f.what = name
 	return f
@@ -375,7 +375,7 @@ func (l *layered) document(c combination, config *yaml.Node, o Overrides) *docum
 	return d
 }
 
-// expansionKey is the key whose names become the label.
+// expansionKey returns the key whose names become the label.
 func expansionKey(label string) string {
 	for _, s := range expansions {
 		if s.label == label {
@@ -525,7 +525,7 @@ type axisAt struct {
 	path   []string
 }
 
-// axesIn are the axes of a layer.
+// axesIn returns the axes of a layer.
 func axesIn(layer *yaml.Node) (axes []axisAt) {
 	for _, label := range labels {
 		if memberOf(layer, label) != nil {
@@ -694,7 +694,7 @@ func (d *document) dropWarmupDefaults() {
 	}
 }
 
-// Verbatim is a text for Defaults in which braces are literal.
+// Verbatim returns a text for Defaults in which braces are literal.
 func Verbatim(text string, line int) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: literalBraces.Replace(text), Line: line}
 }
@@ -720,7 +720,7 @@ func CheckDefault(file, what, key string, n *yaml.Node) error {
 	})
 }
 
-// Kept is a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
+// Kept returns a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
 // and settings. The result has no presets.
 func Kept(src []byte, o Overrides) (text []byte, err error) {
 	err = catch(func() { text = kept(src, o) })
@@ -787,7 +787,7 @@ func printable(document *yaml.Node) []byte {
 	return out.Bytes()
 }
 
-// withAxis is a file with other values of an axis that some of its variants have; nil: none has it.
+// withAxis returns a file with other values of an axis that some of its variants have; nil: none has it.
 func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
 	variants := memberOf(top, "variants")
 	if variants == nil || variants.Kind != yaml.MappingNode {
@@ -808,7 +808,7 @@ func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
 	return mergeMaps(without(top, "variants"), mapNode(variants.Line, "variants", changed), "")
 }
 
-// node is the value of a key as a file has it, of the text of its option.
+// node returns the value of a key as a file has it, of the text of its option.
 func (k Key) node(text string) *yaml.Node {
 	if k.Verbatim {
 		return k.verbatim(text)

@@ -233,14 +233,14 @@ func TestNamesOfTwoThings(t *testing.T) {
 	parse(t, "command: [x, '{accuracy}']\ngrid: {accuracy: [0.9]}\ncheck: [metric.accuracy > param.accuracy]\n", Overrides{})
 }
 
-// under are defaults of a project, of this text.
+// under returns defaults of a project, of this text.
 func under(t *testing.T, text string) Defaults {
 	t.Helper()
 	keys := valuetest.Must(Load("neurolens.yaml", []byte(text)))
 	return Defaults{Layer: LayerProject, Name: "neurolens.yaml", Lines: true, Keys: keys}
 }
 
-// ofVariable is the default that a variable is.
+// ofVariable returns the default that a variable is.
 func ofVariable(key, text string) Defaults {
 	return Defaults{Layer: LayerEnvironment, Name: "NEUROLENS_PYTHON", Keys: &yaml.Node{
 		Kind: yaml.MappingNode, Tag: "!!map",
@@ -402,7 +402,7 @@ var levelValues = map[string][]string{
 	"flush_l2":              {"true", "false", "true", "false", "true", "backend: torch\nmodel: a.pt"},
 }
 
-// scaleOf is a scale that does not depend on the machine.
+// scaleOf returns a scale that does not depend on the machine.
 func scaleOf(base int) string { return fmt.Sprintf("{k: {base: %d, by: 1, steps: {0: 1}}}", base) }
 
 // TestPrecedence: of a key that stands at every level up to one, the topmost level wins, and is said to be where it comes
@@ -480,7 +480,7 @@ func checkPrecedence(t *testing.T, k Key, at []int, values []string, rest string
 	}
 }
 
-// resultsText is what is made of the metrics of a point.
+// resultsText returns what is made of the metrics of a point.
 func resultsText(p *Point) string {
 	var words []string
 	for _, r := range slices.Concat(p.Derived, p.Checks) {

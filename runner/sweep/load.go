@@ -107,7 +107,7 @@ func (o origin) checkText(src []byte) {
 	}
 }
 
-// syntaxError is the error of YAML, moved to a line of the file: an unclosed value is noticed after the last one.
+// syntaxError returns the error of YAML, moved to a line of the file: an unclosed value is noticed after the last one.
 func (o origin) syntaxError(err error, lines int) error {
 	var detail *yaml.LoadError
 	if errors.As(err, &detail) {

@@ -155,7 +155,7 @@ func (p *program) fillMetrics(point *Point, row []*value) {
 	}
 }
 
-// metricsText are the rules by which metrics are read from outputs, as canonical JSON.
+// metricsText returns the rules by which metrics are read from outputs, as canonical JSON.
 func metricsText(p *Point) string {
 	var rules map[string]output.ExtractRule
 	for _, m := range p.Metrics {
@@ -355,7 +355,7 @@ func (p *program) readPatterns(f field) (patterns []template) {
 	return patterns
 }
 
-// bytes is a size such as 16MiB.
+// bytes returns a size such as 16MiB.
 func (f field) bytes() int64 {
 	text := f.scalar()
 	size, err := expression.ParseAmount(text, "B")

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// kernelFiles is a tree with kernels of several kinds.
+// kernelFiles returns a tree with kernels of several kinds.
 func kernelFiles(more map[string]string) fstest.MapFS {
 	tree := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -30,7 +30,7 @@ func kernelFiles(more map[string]string) fstest.MapFS {
 	return tree
 }
 
-// said are the points of a sweep in one line each: what runs, then what does not.
+// said returns the points of a sweep in one line each: what runs, then what does not.
 func said(s *Sweep) string {
 	var lines []string
 	for _, p := range s.Planned() {

@@ -352,7 +352,7 @@ func (p *program) fillBuild(point *Point, row []*value) {
 	}
 }
 
-// fixedEnv are the variables of env that are the same at every point by what is written: with the others one command
+// fixedEnv returns the variables of env that are the same at every point by what is written: with the others one command
 // of build would be as many as there are points.
 func (p *program) fixedEnv() map[string]string {
 	var env map[string]string
@@ -416,7 +416,7 @@ func (p *program) readShell(_ *document, f field) {
 	p.around.shell = new(f.parse(name, p.scope))
 }
 
-// shellTexts are the words by which a shell runs a text.
+// shellTexts returns the words by which a shell runs a text.
 func (a *around) shellTexts(text template) texts {
 	return texts{templates: []template{*a.shell, {parts: []part{{"-c", -1}}, at: text.at}, text}}
 }
@@ -491,7 +491,7 @@ func (p *program) readHook(f field) texts {
 	return w
 }
 
-// nameOfCommand is the base name of the program: of the text that a shell runs it is that of its first word.
+// nameOfCommand returns the base name of the program: of the text that a shell runs it is that of its first word.
 func (p *program) nameOfCommand(command []string) string {
 	program := command[0]
 	if p.around.shell != nil {

@@ -177,7 +177,7 @@ func (r *references) add(p *Point, of *section, spec *referenceSpec) {
 	groups[at].points = append(groups[at].points, p)
 }
 
-// varyingAxes are the axes that have several values in some section, by the benchmark of the section. An axis that is constant in
+// varyingAxes returns the axes that have several values in some section, by the benchmark of the section. An axis that is constant in
 // each section describes the variant, such as its backend.
 func varyingAxes(sections []*section) map[string]map[string]bool {
 	vary := map[string]map[string]bool{}
@@ -196,7 +196,7 @@ func varyingAxes(sections []*section) map[string]map[string]bool {
 	return vary
 }
 
-// coordinatesBut are the axes that distinguish the points of a section, without the axes in less and those zipped with them, and
+// coordinatesBut returns the axes that distinguish the points of a section, without the axes in less and those zipped with them, and
 // without axes that do not vary. A label such as the backend of a variant is not among them.
 func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) (names []string) {
 	for i, a := range of.grid.axes {
@@ -210,7 +210,7 @@ func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) 
 	return names
 }
 
-// of is the point whose output p must have; nil, with the problem, if there is none or more than one.
+// of returns the point whose output p must have; nil, with the problem, if there is none or more than one.
 func (r *references) of(p *Point, of *section) (*Point, string) {
 	var found []*Point
 	for _, g := range r.groups[of.nameOf("benchmark")] {
@@ -244,7 +244,7 @@ func (g *referenceGroup) find(p *Point) []*Point {
 	return g.index[signature][p.texts(looked)]
 }
 
-// texts are the values of axes at the point, in one text.
+// texts returns the values of axes at the point, in one text.
 func (p *Point) texts(axes []string) string {
 	var all strings.Builder
 	for _, axis := range axes {
@@ -325,7 +325,7 @@ func (p *Point) otherThan(reference *Point) string {
 	return ""
 }
 
-// computedBy is the point with another function of the benchmark's file. It has the same parameters, which the function need not
+// computedBy returns the point with another function of the benchmark's file. It has the same parameters, which the function need not
 // all take, and the same seed.
 func (p *Point) computedBy(function string) *Point {
 	other := *p

@@ -41,7 +41,7 @@ func Repeat(run *schema.Run, against string) (line, program []string) {
 	return line, program
 }
 
-// programWords are the words of a program that the text of a line is, where they give this text behind --. The text is the name of the
+// programWords returns the words of a program that the text of a line is, where they give this text behind --. The text is the name of the
 // point, so another spelling would be another point. One word need not stand there.
 func programWords(run *schema.Run, text string) []string {
 	if run.Params["shell"] != "" {
@@ -81,7 +81,7 @@ func (o Overrides) Repeated() map[string]string {
 	return given
 }
 
-// layerWords are the options that put settings over those of the file.
+// layerWords returns the options that put settings over those of the file.
 func layerWords(given map[string]string) (words []string) {
 	if presets := given["preset"]; presets != "" {
 		words = append(words, "--preset", presets)
@@ -100,7 +100,7 @@ func RepeatedOptions() []string {
 	return slices.Concat(ofAll, ofSome)
 }
 
-// repeatedOptions are those of all runs, and those of some executors. The latter are refused where no point takes them: they
+// repeatedOptions returns those of all runs, and those of some executors. The latter are refused where no point takes them: they
 // go with runs that have the fact.
 func repeatedOptions() (ofAll, ofSome []string) {
 	for _, k := range keys {
@@ -115,7 +115,7 @@ func repeatedOptions() (ofAll, ofSome []string) {
 	return append(ofAll, "no-skip-after-oom"), ofSome
 }
 
-// lineText is what the run measured of a line that stood in place of a sweep file; empty: there was none. Each of several
+// lineText returns what the run measured of a line that stood in place of a sweep file; empty: there was none. Each of several
 // texts is a variant, which identifies it: secrets in the stored texts are hidden.
 func lineText(run *schema.Run) string {
 	var given map[string]string
@@ -139,7 +139,7 @@ func pointWords(run *schema.Run) []string {
 	return append(labelWords(run), axisWords(run)...)
 }
 
-// axisWord is an option that gives an axis the value of a run. text is its canonical text, as the option takes it.
+// axisWord returns an option that gives an axis the value of a run. text is its canonical text, as the option takes it.
 func axisWord(run *schema.Run, name, text string) []string {
 	if written, ok := run.Env.Facts["runner.axis."+name]; ok { // 1.0, whose canonical text is 1
 		text = written
@@ -171,7 +171,7 @@ func labelWords(run *schema.Run) (words []string) {
 	return words
 }
 
-// axisWords are the other axes of a run.
+// axisWords returns the other axes of a run.
 func axisWords(run *schema.Run) (words []string) {
 	add := func(name, text string) { words = append(words, axisWord(run, name, text)...) }
 	if run.BatchSize != nil {
@@ -198,7 +198,7 @@ func isOfKey(run *schema.Run, name string) bool {
 	return (name == "shell" || name == "stdin") && !axis && given && value == run.Params[name]
 }
 
-// namedModel is the model of a run as a sweep names it; empty where it names none, or that is not known.
+// namedModel returns the model of a run as a sweep names it; empty where it names none, or that is not known.
 func namedModel(run *schema.Run) string {
 	path := run.Env.Facts["runner.model"]
 	switch {
@@ -223,7 +223,7 @@ var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 // Literal escapes braces, for a text in a sweep file in which {axis} would be filled in.
 func Literal(text string) string { return literalBraces.Replace(text) }
 
-// optionWords are the interpreter, and the options that the run was made with.
+// optionWords returns the interpreter, and the options that the run was made with.
 func optionWords(run *schema.Run) (line []string) {
 	facts := run.Env.Facts
 	var given map[string]string
@@ -272,7 +272,7 @@ var (
 	reservedWord = regexp.MustCompile(`^(?i:true|false|null|yes|no|on|off|y|n|nan|inf|infinity)$`)
 )
 
-// optionText is a text as -P takes it.
+// optionText returns a text as -P takes it.
 func optionText(s string) string {
 	if plainWord.MatchString(s) && !reservedWord.MatchString(s) {
 		return s
@@ -280,7 +280,7 @@ func optionText(s string) string {
 	return strconv.Quote(s)
 }
 
-// optionValue is the canonical text of a parameter as -P takes it.
+// optionValue returns the canonical text of a parameter as -P takes it.
 func optionValue(s string) string {
 	if canonical, err := schema.CanonicalNumber(s); err == nil && canonical == s {
 		return s

@@ -158,8 +158,8 @@ func (d *document) own(err error) error {
 	return fmt.Errorf("%w (%s)", err, singleBraces.Replace(strings.Join(d.of, ", ")))
 }
 
-// applicable are the axes among params, as in Overrides, that apply to the document. Benchmarks and variants are selected by name, and axes of
-// other documents do not apply.
+// applicable returns the axes among params, as in Overrides, that apply to the document. Benchmarks and variants are selected by name, and
+// axes of other documents do not apply.
 func (d *document) applicable(params map[string]string) map[string]string {
 	params = maps.Clone(params)
 	maps.DeleteFunc(params, func(name, _ string) bool {
@@ -182,7 +182,7 @@ func checkBaseline(sections []*section) error {
 	return missing
 }
 
-// baselineOf is the baseline of the sweep, as axis=value; empty: it has none.
+// baselineOf returns the baseline of the sweep, as axis=value; empty: it has none.
 func baselineOf(sections []*section) string {
 	for _, p := range sections {
 		if text := p.grid.baseline.text; text != "" {
@@ -213,7 +213,7 @@ func shareCoordinates(sections []*section) {
 	}
 }
 
-// nameOf is the benchmark or variant of the document; empty: it has none.
+// nameOf returns the benchmark or variant of the document; empty: it has none.
 func (d *document) nameOf(label string) string {
 	for _, of := range d.of {
 		if name, found := strings.CutPrefix(of, label+" "); found {
@@ -223,7 +223,7 @@ func (d *document) nameOf(label string) string {
 	return ""
 }
 
-// commonAxes are the axes that all sections have, and that have several values in at least one of them.
+// commonAxes returns the axes that all sections have, and that have several values in at least one of them.
 func commonAxes(sections []*section) map[string]bool {
 	have, vary := map[string]int{}, map[string]bool{}
 	for _, p := range sections {

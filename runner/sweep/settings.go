@@ -123,7 +123,7 @@ func (s *settings) readSuite(d *document) {
 // StandardInput is the name of a sweep that is no file, in errors.
 const StandardInput = "standard input"
 
-// suiteOf is the label that a sweep file has where it says none. A sweep from standard input has none.
+// suiteOf returns the label that a sweep file has where it says none. A sweep from standard input has none.
 func suiteOf(file string) string {
 	if file == StandardInput {
 		return ""
@@ -342,7 +342,7 @@ func (p *Point) clearUntaken() {
 	})
 }
 
-// option is the value of the command line for a key; the zero field if there is none. An empty text counts as not set, and a
+// option returns the value of the command line for a key; the zero field if there is none. An empty text counts as not set, and a
 // switch can only be switched on.
 func (d *document) option(key string) field {
 	text, given := d.over.Given[key]
@@ -376,7 +376,7 @@ func (d *document) option(key string) field {
 	return option("--"+k.OptionName(), tag, text)
 }
 
-// choose is the value of the command line for a key, else the value in the file.
+// choose returns the value of the command line for a key, else the value in the file.
 func (d *document) choose(key string) field {
 	if f := d.option(key); f.given() {
 		return f
@@ -482,7 +482,7 @@ func (s *settings) readLooks(f field) {
 	s.point.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
 }
 
-// looks are the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
+// looks returns the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
 // half as many again as the one before it. Few looks leave more of the chance of an error to each, and a point that is
 // settled between two of them has a third of its repeats too many at most.
 func looks(limit int) []int {
@@ -497,7 +497,7 @@ func looks(limit int) []int {
 	return append(all, limit)
 }
 
-// share is a part of a whole: 1% or 0.01.
+// share returns a part of a whole: 1% or 0.01.
 func (f field) share() float64 {
 	const expected = "a share (1% or 0.01)"
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !strings.HasSuffix(f.Value, "%") {
@@ -541,7 +541,7 @@ func (f field) thresholds() map[string]string {
 	return all
 }
 
-// threshold is the text of a threshold of a metric: 5% of its value, or an amount in its stored unit.
+// threshold returns the text of a threshold of a metric: 5% of its value, or an amount in its stored unit.
 func (f field) threshold(metric string) string {
 	if f.Kind != yaml.MappingNode {
 		return shareText(f.share())
@@ -554,7 +554,7 @@ func (f field) threshold(metric string) string {
 	return amount.amount(metric)
 }
 
-// shareText is a share in percent.
+// shareText returns a share in percent.
 func shareText(share float64) string {
 	const digits = 12 // more would show that 7 % is not a binary fraction
 	return strconv.FormatFloat(100*share, 'g', digits, 64) + "%"
@@ -585,7 +585,7 @@ func (p *Point) FailedAllowed(failed, all int64) bool {
 	return err == nil && float64(failed) <= limit
 }
 
-// amount is a quantity of a metric in its stored unit, as text: 0.001, or 2000000 ns.
+// amount returns a quantity of a metric in its stored unit, as text: 0.001, or 2000000 ns.
 func (f field) amount(metric string) string {
 	const expected = "an amount (1e-3, 2 ms)"
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
@@ -611,7 +611,7 @@ func (f field) amount(metric string) string {
 	return text
 }
 
-// commonThresholds are those that all sections have alike: what the sweep says of every point.
+// commonThresholds returns those that all sections have alike: what the sweep says of every point.
 func commonThresholds(sections []*section) map[string]string {
 	common := maps.Clone(sections[0].settings.point.Thresholds)
 	for _, s := range sections[1:] {
@@ -649,7 +649,7 @@ func (s *settings) readTelemetry(_ *document, f field) {
 	}
 }
 
-// telemetryText is the key telemetry as JSON; empty where it is not given.
+// telemetryText returns the key telemetry as JSON; empty where it is not given.
 func telemetryText(p *Point) string {
 	if p.Telemetry == nil {
 		return ""
@@ -686,7 +686,7 @@ const defaultSuiteTimeout = 4 * time.Hour
 // that spends the budget has to end too.
 const measureRoom = 5 * time.Second
 
-// defaultTimeouts are the deadlines where the file says nothing. A process needs more time than an iteration.
+// defaultTimeouts returns the deadlines where the file says nothing. A process needs more time than an iteration.
 func defaultTimeouts(command bool) Timeouts {
 	t := Timeouts{10 * time.Minute, task.Deadlines{
 		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
@@ -725,7 +725,7 @@ func (s *settings) readTimeouts(d *document) {
 	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression says what it is at each point
 }
 
-// calibrationTimeouts are the deadlines of points whose work is fixed: those of a sweep that says nothing.
+// calibrationTimeouts returns the deadlines of points whose work is fixed: those of a sweep that says nothing.
 func calibrationTimeouts(multiplier float64) Timeouts {
 	p := Point{Timeouts: defaultTimeouts(false)}
 	for _, k := range deadlines {
@@ -737,7 +737,7 @@ func calibrationTimeouts(multiplier float64) Timeouts {
 	return p.Timeouts
 }
 
-// givenTimeouts are the deadlines in the file, by name. timeout alone is that of measure.
+// givenTimeouts returns the deadlines in the file, by name. timeout alone is that of measure.
 func givenTimeouts(d *document) map[string]field {
 	given := d.keys["timeouts"].known("timeouts.", deadlineNames())
 	if f := d.keys["timeout"]; f.given() {
@@ -778,7 +778,7 @@ func multiplied(d time.Duration, multiplier float64) time.Duration {
 	return time.Duration(math.Ceil(float64(d) * multiplier))
 }
 
-// deadlineNames are the keys of timeouts as an error lists them.
+// deadlineNames returns the keys of timeouts as an error lists them.
 func deadlineNames() (names []string) {
 	for _, k := range deadlines {
 		names = append(names, k.Name)
@@ -806,7 +806,7 @@ func readMultiplier(d *document) float64 {
 	return multiplier
 }
 
-// multiplier is a factor for deadlines.
+// multiplier returns a factor for deadlines.
 func (f field) multiplier() float64 {
 	number, ok := f.decode().(json.Number)
 	if !ok {

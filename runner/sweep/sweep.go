@@ -257,7 +257,7 @@ type document struct {
 	env           *exprEnv                     // of expressions; nil before the first one
 }
 
-// line is the line of a key in the file; 0 if the key is not in it, or the file was generated.
+// line returns the line of a key in the file; 0 if the key is not in it, or the file was generated.
 func (d *document) line(key string) int {
 	f := d.keys[key]
 	if d.file.describeLine != nil || f.given() && f.name != d.file.name {
@@ -266,7 +266,7 @@ func (d *document) line(key string) int {
 	return f.line
 }
 
-// Only is the sweep with only the wanted points, in the same order and blocks.
+// Only returns the sweep with only the wanted points, in the same order and blocks.
 func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 	only := *s
 	only.Points, only.Skipped = nil, nil
@@ -374,7 +374,7 @@ func (o *Outline) add(name string, values ...string) {
 	}
 }
 
-// pairs are the keys of a map with their values; of anything else none.
+// pairs returns the keys of a map with their values; of anything else none.
 func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n.Kind != yaml.MappingNode {
@@ -395,7 +395,7 @@ func keysOf(n *yaml.Node) (names []string) {
 	return names
 }
 
-// valuesOf are the values of an axis that one word can name: scalars, the keys of a map, and the name or path of a model.
+// valuesOf returns the values of an axis that one word can name: scalars, the keys of a map, and the name or path of a model.
 func valuesOf(n *yaml.Node) []string {
 	switch n.Kind {
 	case yaml.ScalarNode:

@@ -122,7 +122,7 @@ func (t template) hasRunDir() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return strings.Contains(p.text, RunDir) })
 }
 
-// argument is a text for a program, as it is written. It may be empty, and need not be UTF-8.
+// argument returns a text for a program, as it is written. It may be empty, and need not be UTF-8.
 func (f field) argument() string {
 	if f.given() && isBinary(f.Node) {
 		var text string
@@ -239,7 +239,7 @@ func (w *texts) fill(row []*value, size *int) []string {
 // braced is a name in braces, as people write it where they want a value.
 var braced = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_-]*\}`)
 
-// namesIn are the names in single braces in a text: doubled ones stand for themselves.
+// namesIn returns the names in single braces in a text: doubled ones stand for themselves.
 func namesIn(text string) (names []string) {
 	for _, at := range braced.FindAllStringIndex(text, -1) {
 		if (at[0] == 0 || text[at[0]-1] != '{') && !strings.HasPrefix(text[at[1]:], "}") {
@@ -296,7 +296,7 @@ func (g *grid) readFillings(seed *int64) {
 	}
 }
 
-// openLabels are the labels that contain braces themselves.
+// openLabels returns the labels that contain braces themselves.
 func (g *grid) openLabels() map[int]bool {
 	open := map[int]bool{}
 	for i, a := range g.axes {

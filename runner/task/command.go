@@ -242,7 +242,7 @@ func (c *command) time() (it iteration, status syscall.WaitStatus, err error) {
 	return it, status, nil
 }
 
-// failure is the event of a process that failed or wrote too much.
+// failure returns the event of a process that failed or wrote too much.
 func (c *command) failure(p process, status syscall.WaitStatus, err error) *event {
 	failed := event{Event: eventError, Stage: c.stage}
 	failed.ExitCode, failed.Signal = endOf(status)
@@ -432,7 +432,7 @@ const (
 // cleanupFile holds the standard error of the cleanup. The file stderr holds the last process's.
 const cleanupFile = "cleanup"
 
-// hookAttr is how hooks are started: as the command, but for its standard input, its output and its events.
+// hookAttr returns how hooks are started: as the command, but for its standard input, its output and its events.
 func (s *supervisor) hookAttr() *syscall.ProcAttr {
 	attr := s.attr
 	attr.Env = s.environ(s.job.Env)
@@ -545,7 +545,7 @@ func (c *command) openStdin() (done func(), err error) {
 	}, nil
 }
 
-// InDir is a path as a process that runs in dir sees it; dir is empty for the working directory.
+// InDir returns a path as a process that runs in dir sees it; dir is empty for the working directory.
 func InDir(dir, path string) string {
 	if dir == "" || filepath.IsAbs(path) {
 		return path

@@ -472,7 +472,7 @@ func TestCommandSaysItIsSkipped(t *testing.T) {
 	}
 }
 
-// hooked is a command whose hooks and processes each write a word into a file, and the file.
+// hooked returns a command whose hooks and processes each write a word into a file, and the file.
 func hooked(t *testing.T, script string) (spec Spec, log string) {
 	t.Helper()
 	log = filepath.Join(t.TempDir(), "log")

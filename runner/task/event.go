@@ -155,7 +155,7 @@ func (s *sender) flush() {
 	}
 }
 
-// now is the time since the sender began, in ns.
+// now returns the time since the sender began, in ns.
 func (s *sender) now() int64 { return int64(time.Since(s.began)) }
 
 // cut shortens a text for an event, the file's header or a terminal.
@@ -215,7 +215,7 @@ func readEvents(r io.Reader, handle func(event)) error {
 	return nil // a read error is the end of the pipe, and what that means the caller knows
 }
 
-// stageNumber is the number of a stage in the file of samples; 0: no such stage.
+// stageNumber returns the number of a stage in the file of samples; 0: no such stage.
 func stageNumber(stage schema.Stage) int64 {
 	for i, s := range schema.StageNames {
 		if s == stage {

@@ -152,7 +152,7 @@ type moment struct {
 
 func now() moment { return moment{time.Now(), unset} }
 
-// at is when something happened that a sender gives as ns on its own clock. It cannot place it after now, or before
+// at returns when something happened that a sender gives as ns on its own clock. It cannot place it after now, or before
 // the stage that runs.
 func (r *run) at(from int, ns int64) moment {
 	m := moment{r.epoch[from].Add(time.Duration(ns)), ns}
@@ -244,12 +244,12 @@ func (r *run) progress(done int) Progress {
 	return p
 }
 
-// output is the size of the largest of the files of output, in B.
+// output returns the size of the largest of the files of output, in B.
 func (r *run) output() int64 {
 	return max(sizeOf(r.stdout), sizeOf(r.stderr), sizeOf(r.events))
 }
 
-// sizeOf is the size of a file in B; 0 if that is not known.
+// sizeOf returns the size of a file in B; 0 if that is not known.
 func sizeOf(f *os.File) int64 {
 	info, err := f.Stat()
 	if err != nil {
@@ -325,7 +325,8 @@ func (r *run) drained() {
 // arm sets the timer to the deadline.
 func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
 
-// deadline is the deadline of the stage. The supervisor enforces the deadline of a cleanup itself, because the run may have ended by then.
+// deadline returns the deadline of the stage. The supervisor enforces the deadline of a cleanup itself, because the run may have ended by
+// then.
 func (r *run) deadline() time.Time {
 	limit := *r.spec.Deadlines.of(r.stage)
 	if r.stage == schema.StageTeardown && r.hasCleanup() {
@@ -372,7 +373,7 @@ func (r *run) resumedLate() bool {
 	return true
 }
 
-// headerStage is the stage that runs, and when it or its process began, as the header of the samples has it: there
+// headerStage returns the stage that runs, and when it or its process began, as the header of the samples has it: there
 // a stage may have begun without an event, or before its event was read.
 func (r *run) headerStage() (stage schema.Stage, began moment) {
 	number, at := r.samples.progress()
@@ -409,7 +410,7 @@ func (r *run) hasAdvanced() bool {
 	return true
 }
 
-// measurer is the stream whose sender measures.
+// measurer returns the stream whose sender measures.
 func (r *run) measurer() int {
 	if r.spec.perProcess() {
 		return fromSupervisor
@@ -440,7 +441,7 @@ const (
 
 func nanoseconds(d time.Duration) string { return strconv.FormatInt(int64(d), 10) }
 
-// short is a duration without the zeros at its end: 10m, not 10m0s.
+// short returns a duration without the zeros at its end: 10m, not 10m0s.
 func short(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {

@@ -23,7 +23,7 @@ const (
 	stackTailSize = 64 << 10
 )
 
-// outcome is what the end of a run means.
+// outcome returns what the end of a run means.
 func (r *run) outcome() Outcome {
 	o := Outcome{
 		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, Files: r.files, StderrTail: tail(r.stderr, tailSize),
@@ -84,7 +84,7 @@ func withErrorLine(text string, stderr *os.File) string {
 	return text + ": " + line
 }
 
-// stamp is a time as a run stores it.
+// stamp returns a time as a run stores it.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
 // judge sets the status and what belongs to it.
@@ -196,7 +196,7 @@ func describe(code *int64, signal string) string {
 	return "for an unknown reason"
 }
 
-// tail is the end of a file, at most limit B; empty where there is no file.
+// tail returns the end of a file, at most limit B; empty where there is no file.
 func tail(f *os.File, limit int) string {
 	info, err := f.Stat()
 	if err != nil {
@@ -314,8 +314,8 @@ func skipOf(line string) string {
 	return ""
 }
 
-// oomKills is the number of processes of this process's cgroup, or below it, that the kernel killed because memory ran out. The host-wide
-// count in /proc/vmstat would include other containers.
+// oomKills returns the number of processes of this process's cgroup, or below it, that the kernel killed because memory ran out. The
+// host-wide count in /proc/vmstat would include other containers.
 func oomKills(root fs.FS) (int64, bool) {
 	groups, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
@@ -339,7 +339,7 @@ func oomKills(root fs.FS) (int64, bool) {
 	return 0, false
 }
 
-// oomFiles are where a cgroup's count may be; in a container the group is often the root of the mount.
+// oomFiles returns where a cgroup's count may be; in a container the group is often the root of the mount.
 func oomFiles(controllers, group string) []string {
 	mounts, name := []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"}, "memory.events"
 	if controllers != "" {

@@ -174,7 +174,7 @@ type folder struct {
 	events         *os.File // where the processes of a command write events; or nil
 }
 
-// newFolder is a folder that is not made yet.
+// newFolder returns a folder that is not made yet.
 func newFolder() *folder {
 	return &folder{dir: filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())}
 }
@@ -250,7 +250,7 @@ const profileFile = "profile.json"
 // ownDir is the directory for the benchmark in the directory of the run.
 const ownDir = "own"
 
-// in is the job with the private directory of the run inserted for a word in its texts.
+// in returns the job with the private directory of the run inserted for a word in its texts.
 func (j job) in(dir, word string) job {
 	own := filepath.Join(dir, ownDir)
 	if word != "" {
@@ -260,7 +260,7 @@ func (j job) in(dir, word string) job {
 	return j
 }
 
-// mapped is the job with its texts that programs or the system get changed.
+// mapped returns the job with its texts that programs or the system get changed.
 func (j job) mapped(change func(string) string) job {
 	for _, text := range []*string{&j.Stdin, &j.Stdout, &j.Dir} {
 		*text = change(*text)

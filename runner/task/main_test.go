@@ -149,7 +149,7 @@ var patient = Deadlines{
 	Teardown: 10 * time.Second,
 }
 
-// builtin is a Spec of the test worker.
+// builtin returns a Spec of the test worker.
 func builtin(do string) Spec {
 	return Spec{
 		Launch: Launch{Executor: schema.ExecutorBuiltin, Warmup: 5, Iterations: 40}, Config: map[string]string{"do": do}, Deadlines: patient,
@@ -201,7 +201,7 @@ func checkEmpty(t testing.TB, dir string) {
 
 func newMark() string { return fmt.Sprintf("%d-%d", os.Getpid(), time.Now().UnixNano()) }
 
-// survivors are the processes whose environment has the mark, zombies excepted.
+// survivors returns the processes whose environment has the mark, zombies excepted.
 func survivors(mark string) (pids []int) {
 	want := []byte(markKey + "=" + mark)
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
@@ -216,7 +216,7 @@ func survivors(mark string) (pids []int) {
 	return pids
 }
 
-// metric is the metric of that name; the test fails without it.
+// metric returns the metric of that name; the test fails without it.
 func metric(t testing.TB, o Outcome, name string) schema.Metric {
 	t.Helper()
 	for _, m := range o.Metrics {

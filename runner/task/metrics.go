@@ -11,7 +11,7 @@ import (
 // wallTime is the metric with the whole time of a process, of which latency is a part.
 const wallTime = "wall_time"
 
-// registered is a metric without samples, as the registry describes it.
+// registered returns a metric without samples, as the registry describes it.
 func registered(name string) schema.Metric {
 	kind, _ := schema.KindOfMetric(name)
 	return schema.Metric{Name: name, Unit: kind.Unit, Better: kind.Better}

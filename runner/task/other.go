@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// selfPath is the file to start again.
+// selfPath returns the file to start again.
 func selfPath() (string, error) { return os.Executable() }
 
 // becomeSubreaper does nothing: only Linux has subreapers, and elsewhere a process that leaves its group survives.
@@ -39,7 +39,7 @@ func peakMemory(process string) (int64, bool) {
 	return usage.Maxrss, true
 }
 
-// maxRSS is what wait4 says about the peak, in B.
+// maxRSS returns what wait4 says about the peak, in B.
 func maxRSS(usage *syscall.Rusage) int64 { return usage.Maxrss }
 
 // inherited is not to be had here, so no supervisor serves a second run: a process that left its group might survive the first one.

@@ -18,7 +18,7 @@ import (
 // roleProgram makes the test binary a worker that is another program, and the settings say what it does.
 const roleProgram = "__program"
 
-// playProgram is the role: a worker written from PROTOCOL.md, with the codec of this package for the file of samples.
+// playProgram returns the role: a worker written from PROTOCOL.md, with the codec of this package for the file of samples.
 func playProgram(dir string) int {
 	j, err := loadJob(dir)
 	if err != nil {
@@ -108,7 +108,7 @@ func programStages(do string, m *sampleMap) int {
 	return 0
 }
 
-// program is a Spec of that worker.
+// program returns a Spec of that worker.
 func program(t *testing.T, do string) Spec {
 	t.Helper()
 	self := valuetest.Must(os.Executable())

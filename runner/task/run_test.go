@@ -300,7 +300,7 @@ func untilOver(t *testing.T) {
 // loopRows is how many iterations one pass of a loop has.
 const loopRows = 100_000
 
-// mapped is a column of a file of samples, as the worker has it.
+// mapped returns a column of a file of samples, as the worker has it.
 func mapped(t testing.TB) []int64 {
 	dir := t.TempDir()
 	r := valuetest.Must(createSamples(filepath.Join(dir, samplesFile), shape{columns: 1, capacity: loopRows}))
@@ -341,7 +341,7 @@ func median(values []int64) int64 {
 	return sorted[len(sorted)/2]
 }
 
-// programsOfComparison are those that hyperfine measures too: one that does nothing, one that waits, and a start of Python with modules
+// programsOfComparison returns those that hyperfine measures too: one that does nothing, one that waits, and a start of Python with modules
 // that takes up to 20 MB.
 func programsOfComparison(b *testing.B) map[string][]string {
 	return map[string][]string{
@@ -378,7 +378,7 @@ func againstHyperfine(b *testing.B, hyperfine string, program []string, runs int
 	b.ReportMetric(float64(median(ours)), "ns/process")
 }
 
-// hyperfineTimes are the times of processes in ns as hyperfine measures them.
+// hyperfineTimes returns the times of processes in ns as hyperfine measures them.
 func hyperfineTimes(b *testing.B, hyperfine string, program []string, runs int) (times []int64) {
 	b.Helper()
 	file := filepath.Join(b.TempDir(), "times.json")

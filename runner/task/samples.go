@@ -137,7 +137,7 @@ func createSamples(path string, s shape) (*sampleReader, error) {
 	return &sampleReader{f: f, shape: s}, nil
 }
 
-// unsetRows are rows of so many B together.
+// unsetRows returns rows of so many B together.
 func unsetRows(size int64) []byte {
 	rows := make([]byte, size)
 	none := int64(unset)
@@ -183,7 +183,7 @@ func (r *sampleReader) word(offset int64) int64 {
 	return int64(binary.LittleEndian.Uint64(b[:]))
 }
 
-// counts are the whole rows of the warm-up and of the measurement that are there now.
+// counts returns the whole rows of the warm-up and of the measurement that are there now.
 func (r *sampleReader) counts() (warmup, measured int) {
 	count := func(from, n int) int {
 		return sort.Search(n, func(i int) bool {
@@ -223,7 +223,7 @@ func (r *sampleReader) spread(column, from, n int) []int64 {
 	return rows
 }
 
-// progress is the number of the stage that runs, and when it, or its running process, began on the sender's clock.
+// progress returns the number of the stage that runs, and when it, or its running process, began on the sender's clock.
 func (r *sampleReader) progress() (stage, at int64) {
 	word := r.word(offProgress)
 	if word <= 0 {
@@ -232,7 +232,7 @@ func (r *sampleReader) progress() (stage, at int64) {
 	return word >> progressShift, word & (1<<progressShift - 1)
 }
 
-// begun is when a stage began on the sender's clock, by its number; unset if it has not.
+// begun returns when a stage began on the sender's clock, by its number; unset if it has not.
 func (r *sampleReader) begun(stage int64) int64 {
 	at := r.word(offBegins + 8*(stage-1))
 	if at < 0 {
@@ -249,7 +249,7 @@ type ending struct {
 	kind, message string
 }
 
-// end is what the benchmark left in the header.
+// end returns what the benchmark left in the header.
 func (r *sampleReader) end() ending {
 	b := make([]byte, offBegins-offState)
 	if _, err := r.f.ReadAt(b, offState); err != nil {
@@ -309,7 +309,7 @@ func mapSamples(path string) (*sampleMap, error) {
 // close gives the memory back. Nothing may use a column any more.
 func (m *sampleMap) close() { _ = unix.Munmap(m.bytes) }
 
-// column is one column; its first shape.warmup rows are the warm-up's.
+// column returns one column; its first shape.warmup rows are the warm-up's.
 func (m *sampleMap) column(c int) []int64 {
 	from := int(m.shape.offset(c, 0)) / 8
 	return m.words[from : from+m.shape.capacity : from+m.shape.capacity]

@@ -31,7 +31,7 @@ type service struct {
 	run *supervisor // that is served; nil: none
 }
 
-// supervise is the role of the supervisor.
+// supervise returns the role of the supervisor.
 func supervise(dir string) int {
 	for fd := fdOrders; fd <= fdPassedEvents; fd++ {
 		syscall.CloseOnExec(fd)

@@ -68,7 +68,7 @@ func (u *turns) run(ctx context.Context, spec Spec) (o Outcome, printed string) 
 	return o, printed
 }
 
-// parent is the number of the supervisor of a run that ends well.
+// parent returns the number of the supervisor of a run that ends well.
 func (u *turns) parent() string {
 	u.t.Helper()
 	o, pid := u.run(u.t.Context(), shell("echo $PPID"))

@@ -16,7 +16,7 @@ import (
 // forker starts a process.
 type forker func(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error)
 
-// testSpawner is a spawner of the test's thread.
+// testSpawner returns a spawner of the test's thread.
 func testSpawner(t testing.TB) *spawner {
 	t.Helper()
 	runtime.LockOSThread()
@@ -105,7 +105,7 @@ func TestSpawnerErrors(t *testing.T) {
 	}
 }
 
-// plainAttr is what any process needs.
+// plainAttr returns what any process needs.
 func plainAttr() *syscall.ProcAttr {
 	return &syscall.ProcAttr{Env: []string{}, Sys: &syscall.SysProcAttr{Setpgid: true}}
 }

@@ -95,7 +95,7 @@ const (
 	maxRows = 1 << 26
 )
 
-// of is the deadline of a stage. A stage without its own deadline is part of the set-up.
+// of returns the deadline of a stage. A stage without its own deadline is part of the set-up.
 func (d *Deadlines) of(stage schema.Stage) *time.Duration {
 	switch stage {
 	case schema.StageWarmup:
@@ -112,7 +112,7 @@ func (d *Deadlines) of(stage schema.Stage) *time.Duration {
 	return &d.Setup
 }
 
-// stageDeadlines are the deadlines of the stages that a worker has.
+// stageDeadlines returns the deadlines of the stages that a worker has.
 func (s Spec) stageDeadlines() map[schema.Stage]time.Duration {
 	stages := []schema.Stage{schema.StageSetup, schema.StageWarmup, schema.StageMeasure, schema.StageValidate, schema.StageTeardown}
 	if s.Profile {
@@ -128,7 +128,7 @@ func (s Spec) stageDeadlines() map[schema.Stage]time.Duration {
 // perProcess reports whether an iteration is a process.
 func (s Spec) perProcess() bool { return s.Executor == schema.ExecutorCommand }
 
-// filled is the Spec with its defaults, or an error that names an invalid value.
+// filled returns the Spec with its defaults, or an error that names an invalid value.
 func (s Spec) filled() (Spec, error) {
 	switch s.Executor {
 	case schema.ExecutorBuiltin:
@@ -181,7 +181,7 @@ type job struct {
 	given map[string]int // descriptors of those in this process
 }
 
-// path is where the supervisor opens a file of the run, whose directory is dir.
+// path returns where the supervisor opens a file of the run, whose directory is dir.
 func (j *job) path(dir, name string) string {
 	if fd, ok := j.given[name]; ok && slices.Contains(j.Shared, name) {
 		return "/proc/self/fd/" + strconv.Itoa(fd)

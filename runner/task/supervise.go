@@ -241,7 +241,7 @@ func (s *supervisor) fail(err error) {
 	s.sender.send(event{Event: eventError, Kind: kindStart, Message: err.Error()})
 }
 
-// endOf is the exit code, or the name of the signal, of a process that ended.
+// endOf returns the exit code, or the name of the signal, of a process that ended.
 func endOf(status syscall.WaitStatus) (code *int64, name string) {
 	if status.Signaled() {
 		return nil, unix.SignalName(status.Signal())
@@ -315,7 +315,7 @@ func parseJob(text []byte) (*job, error) {
 	return &j, nil
 }
 
-// environ is the environment that base and the additions make. The last value of a key wins; a program would take
+// environ returns the environment that base and the additions make. The last value of a key wins; a program would take
 // the first of two.
 func environ(base, additions []string) []string {
 	at := map[string]int{}
@@ -367,7 +367,7 @@ func (s *supervisor) close() {
 	}
 }
 
-// procAttr is how everything is started. It has only the numbers of the files, which does not keep them open: the
+// procAttr returns how everything is started. It has only the numbers of the files, which does not keep them open: the
 // collector closes a file that nothing refers to, and the next one to be opened gets its number. So s.files holds them
 // for as long as the supervisor starts processes.
 func (s *supervisor) procAttr() syscall.ProcAttr {
@@ -384,8 +384,8 @@ func (s *supervisor) procAttr() syscall.ProcAttr {
 	return attr
 }
 
-// environ is the environment of a process with the additions. PWD names the folder that the process runs in, as a shell would have it. The
-// user's may name another version of the code: make takes $(PWD) from there, and would build into it.
+// environ returns the environment of a process with the additions. PWD names the folder that the process runs in, as a shell would have it.
+// The user's may name another version of the code: make takes $(PWD) from there, and would build into it.
 func (s *supervisor) environ(additions []string) []string {
 	base := os.Environ()
 	if s.job.Dir != "" {
@@ -403,7 +403,7 @@ func (s *supervisor) clearOutput() {
 	}
 }
 
-// output is the size of the largest of the files of output.
+// output returns the size of the largest of the files of output.
 func (s *supervisor) output() (size int64) {
 	for _, f := range s.files[1:] {
 		var st syscall.Stat_t

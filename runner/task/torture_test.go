@@ -133,7 +133,7 @@ func TestRunnerKilledWhilePreparing(t *testing.T) {
 	}
 }
 
-// torture is one round. It returns 1 if the run ended with samples.
+// torture returns one round. It returns 1 if the run ended with samples.
 func torture(t *testing.T, spec Spec, victim string) int {
 	dir, mark := t.TempDir(), newMark()
 	if spec.Executor == schema.ExecutorCommand {
@@ -258,7 +258,7 @@ func kill(runner int, victim string) {
 	}
 }
 
-// childrenOf are the children of all threads of another process.
+// childrenOf returns the children of all threads of another process.
 func childrenOf(pid int) (pids []int) {
 	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
 	for _, list := range lists {

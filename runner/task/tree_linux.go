@@ -24,7 +24,7 @@ func becomeSubreaper() error {
 	return nil
 }
 
-// children are the children of all threads of this process, zombies included. The list of a kernel may miss one
+// children returns the children of all threads of this process, zombies included. The list of a kernel may miss one
 // while others end; whoever needs certainty asks again.
 func children() []int {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -122,7 +122,7 @@ func sweepOrphans(known map[int]bool, wait time.Duration) (left int) {
 	return 0
 }
 
-// peakMemory is the largest resident memory, in B, that a process (self, or a pid) has had since its last exec.
+// peakMemory returns the largest resident memory, in B, that a process (self, or a pid) has had since its last exec.
 // wait4 and getrusage do not tell: their peak includes that of the parent at the time of the fork.
 func peakMemory(process string) (int64, bool) {
 	text, err := os.ReadFile("/proc/" + process + "/status")
@@ -150,7 +150,7 @@ func parsePeak(status []byte) (int64, bool) {
 	return kib << 10, true
 }
 
-// maxRSS is what wait4 says about the peak, in B.
+// maxRSS returns what wait4 says about the peak, in B.
 func maxRSS(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }
 
 // inherited is the state that a child of this process inherits and that another process can change, for comparisons.

@@ -26,7 +26,7 @@ type worker struct {
 	stage   schema.Stage
 }
 
-// work is the role of the worker. Its exit status is 0 exactly if it gave a result or found the point unsupported.
+// work returns the role of the worker. Its exit status is 0 exactly if it gave a result or found the point unsupported.
 func work(dir string, registry WorkerFunc) (code int) {
 	syscall.CloseOnExec(fdWorkerEvents)
 	w := &worker{sender: sender{w: os.NewFile(fdWorkerEvents, "events"), began: time.Now()}}
@@ -111,7 +111,7 @@ func measure(iterate func(), rows []int64, budget time.Duration, stop *int64) {
 // floorReadings is how often the clock is read to find its floor.
 const floorReadings = 1001
 
-// timerFloor is the median time, in ns, between two readings of the clock with nothing between them.
+// timerFloor returns the median time, in ns, between two readings of the clock with nothing between them.
 func timerFloor() int64 {
 	rows := make([]int64, floorReadings)
 	measure(func() {}, rows, math.MaxInt64, new(int64))

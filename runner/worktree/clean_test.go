@@ -30,7 +30,7 @@ func kill(child *exec.Cmd) {
 	_ = child.Wait()
 }
 
-// opened is a process that holds a pair.
+// opened returns a process that holds a pair.
 func opened(t *testing.T, o Options) *exec.Cmd {
 	t.Helper()
 	child, out := start(t, o)

@@ -149,7 +149,7 @@ func (r repo) metadata(ctx context.Context, args ...string) (string, error) {
 // modulesFolder is where git keeps its files of submodules, by their names.
 const modulesFolder = "modules"
 
-// gitlinks are the commits of other repositories in the index that in has, by path.
+// gitlinks returns the commits of other repositories in the index that in has, by path.
 func gitlinks(ctx context.Context, in call) (map[string]string, error) {
 	says, err := in.run(ctx, "ls-files", "-z", "--stage")
 	if err != nil {
@@ -165,7 +165,7 @@ func gitlinks(ctx context.Context, in call) (map[string]string, error) {
 	return links, nil
 }
 
-// nested is the repository that is checked out at path in r's working tree, a submodule or another; ok is false
+// nested returns the repository that is checked out at path in r's working tree, a submodule or another; ok is false
 // where there is none.
 func (r repo) nested(ctx context.Context, path string) (sub repo, ok bool, err error) {
 	at := filepath.Join(r.top, filepath.FromSlash(path))
@@ -179,7 +179,7 @@ func (r repo) nested(ctx context.Context, path string) (sub repo, ok bool, err e
 	return sub, true, nil
 }
 
-// module is what git keeps of the submodule of a name that is not checked out at present, as one that only the base
+// module returns what git keeps of the submodule of a name that is not checked out at present, as one that only the base
 // has; ok is false where there is nothing.
 func (r repo) module(name string) (sub repo, ok bool) {
 	if name == "" {
@@ -194,7 +194,7 @@ func (r repo) module(name string) (sub repo, ok bool) {
 	return repo{}, false
 }
 
-// modules are the names of the submodules of the commit that is checked out, by their paths.
+// modules returns the names of the submodules of the commit that is checked out, by their paths.
 func (r repo) modules(ctx context.Context) map[string]string {
 	says, err := r.git(ctx, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
@@ -257,7 +257,7 @@ type repo struct {
 	held   *os.File
 }
 
-// find is the repository whose working tree dir lies in, and the way from the root of the tree to dir.
+// find returns the repository whose working tree dir lies in, and the way from the root of the tree to dir.
 func find(ctx context.Context, dir string) (repo, string, error) {
 	inside, err := call{dir: dir}.run(ctx, "rev-parse", "--is-inside-work-tree", "--is-bare-repository")
 	switch {
@@ -299,7 +299,7 @@ func (r repo) git(ctx context.Context, args ...string) (string, error) {
 	return call{dir: r.top, held: r.held}.run(ctx, args...)
 }
 
-// commit is what name stands for; empty where there is no such commit.
+// commit returns what name stands for; empty where there is no such commit.
 func (r repo) commit(ctx context.Context, name string) (string, error) {
 	says, err := r.git(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	if refused, ok := errors.AsType[*refusal](err); ok && (refused.code == 1 || refused.code == 128) {
@@ -308,13 +308,13 @@ func (r repo) commit(ctx context.Context, name string) (string, error) {
 	return strings.TrimSpace(says), err
 }
 
-// tree is the content of a commit.
+// tree returns the content of a commit.
 func (r repo) tree(ctx context.Context, commit string) (string, error) {
 	says, err := r.git(ctx, "rev-parse", "--verify", commit+"^{tree}")
 	return strings.TrimSpace(says), err
 }
 
-// branch is the branch that name is or, as HEAD, stands for; empty where it is a tag or a commit.
+// branch returns the branch that name is or, as HEAD, stands for; empty where it is a tag or a commit.
 func (r repo) branch(ctx context.Context, name string) (string, error) {
 	says, err := r.git(ctx, "rev-parse", "--symbolic-full-name", name)
 	if _, ok := errors.AsType[*refusal](err); ok {

@@ -35,7 +35,7 @@ type refusal struct {
 	code    int    // its exit status
 }
 
-// Error is the command and what git says.
+// Error returns the command and what git says.
 func (r *refusal) Error() string { return "git " + r.command + ": " + r.says }
 
 // call is how git is started.
@@ -194,7 +194,7 @@ func copied(section, name string) bool {
 	return true
 }
 
-// quoted is a text in the quotes of git: of its configuration, and of object directories in its environment.
+// quoted returns a text in the quotes of git: of its configuration, and of object directories in its environment.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
@@ -309,7 +309,7 @@ func between(ctx context.Context, dir, good, bad string, firstParent bool) (h Hi
 	return h, nil
 }
 
-// commits are those that git rev-list gives for these arguments, children first. Commits of which only a merge knows
+// commits returns those that git rev-list gives for these arguments, children first. Commits of which only a merge knows
 // are left out with firstParent.
 func (r repo) commits(ctx context.Context, firstParent bool, of ...string) ([]Commit, error) {
 	args := []string{"rev-list", "--topo-order", "--parents", "--format=%s"}
@@ -345,7 +345,7 @@ func isCommitID(text string) bool {
 	return len(text) >= short && len(text) <= long && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// CommitTime is when a commit was made, in the repository of a folder.
+// CommitTime returns when a commit was made, in the repository of a folder.
 func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
 	if !isCommitID(commit) {
 		return time.Time{}, fmt.Errorf("commit %q is no id of a commit", commit)
@@ -357,8 +357,8 @@ func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
 	return unixSeconds(out)
 }
 
-// LastChange is when the last commit was made that changed a file. It fails if the file differs from that commit, and in a shallow clone whose
-// history ends after that commit: there git takes the oldest commit for the one that changed all files.
+// LastChange returns when the last commit was made that changed a file. It fails if the file differs from that commit, and in a shallow
+// clone whose history ends after that commit: there git takes the oldest commit for the one that changed all files.
 func LastChange(ctx context.Context, file string) (time.Time, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {

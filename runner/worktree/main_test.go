@@ -80,7 +80,7 @@ func folders(t testing.TB) (dir, root string) {
 	return dir, filepath.Join(t.TempDir(), "sides")
 }
 
-// sample is a repository with two commits, v1 and HEAD, in which code.txt holds 1 and 2, and a folder for its sides.
+// sample returns a repository with two commits, v1 and HEAD, in which code.txt holds 1 and 2, and a folder for its sides.
 func sample(t testing.TB) (dir, root string) {
 	t.Helper()
 	dir, root = folders(t)
@@ -100,7 +100,7 @@ func save(t testing.TB, dir string) {
 	git(t, dir, "commit", "-q", "-m", "x")
 }
 
-// text is what a file holds; "–" where there is none.
+// text returns what a file holds; "–" where there is none.
 func text(t *testing.T, path ...string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(path...))

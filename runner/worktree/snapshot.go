@@ -261,10 +261,10 @@ func (s *snapshot) changed(ctx context.Context, r repo, in call, commit string) 
 	return strings.Join(lines, "\n"), nil
 }
 
-// pathOf is the path in a line of Code.Changed.
+// pathOf returns the path in a line of Code.Changed.
 func pathOf(line string) string { _, path, _ := strings.Cut(line, " "); return path }
 
-// printable is a path that can be a line of text.
+// printable returns a path that can be a line of text.
 func printable(path string) string {
 	if quoted := strconv.Quote(path); quoted != `"`+path+`"` {
 		return quoted
@@ -272,7 +272,7 @@ func printable(path string) string {
 	return path
 }
 
-// excluded are the excluded paths that lie in r's working tree and in no submodule, as git names them.
+// excluded returns the excluded paths that lie in r's working tree and in no submodule, as git names them.
 func (s *snapshot) excluded(ctx context.Context, r repo, in call) ([]string, error) {
 	var out []string
 	for _, path := range s.exclude {
@@ -318,10 +318,10 @@ func commitTree(ctx context.Context, in call, code Code) (string, error) {
 	return line(in.run(ctx, args...))
 }
 
-// line is what git says, without the line's end.
+// line returns what git says, without the line's end.
 func line(says string, err error) (string, error) { return strings.TrimSpace(says), err }
 
-// fields are the parts of what git writes with -z.
+// fields returns the parts of what git writes with -z.
 func fields(says string) []string {
 	if says == "" {
 		return nil
@@ -343,7 +343,7 @@ type folder struct {
 	owner *os.File
 }
 
-// sidesFolder is the folder with the sides of all sessions: root, else one in the user's cache. It need not exist.
+// sidesFolder returns the folder with the sides of all sessions: root, else one in the user's cache. It need not exist.
 func sidesFolder(root string) (string, error) {
 	if root != "" {
 		return filepath.Abs(root)
@@ -423,10 +423,10 @@ func own(root, path string) (owner *os.File, err error) {
 	return owner, nil
 }
 
-// objects is the folder of the objects of the snapshot of the user's working tree. It exists only where one was taken.
+// objects returns the folder of the objects of the snapshot of the user's working tree. It exists only where one was taken.
 func (f *folder) objects() string { return filepath.Join(f.scratch(), objectsFolder) }
 
-// scratch is the folder of a snapshot, which lasts as long as the sides: the head has its objects from there.
+// scratch returns the folder of a snapshot, which lasts as long as the sides: the head has its objects from there.
 func (f *folder) scratch() string { return filepath.Join(f.path, "scratch") }
 
 // remove removes the sides, and unlocks the folder. After an error the folder remains without an owner, for Clean to try again.

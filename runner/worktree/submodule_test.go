@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// nest is a repository with the submodules lib, whose own is lib/deep, and, in v1 only, gone; their origins are removed.
+// nest returns a repository with the submodules lib, whose own is lib/deep, and, in v1 only, gone; their origins are removed.
 func nest(t *testing.T) (dir, root string) {
 	t.Helper()
 	dir, root = sample(t)

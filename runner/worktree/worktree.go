@@ -129,7 +129,7 @@ func open(ctx context.Context, o Options) (*Pair, error) {
 	return p, p.fill(ctx, prefix, absolute(dir, o.Exclude))
 }
 
-// against is the code of the commit that the user names.
+// against returns the code of the commit that the user names.
 func against(ctx context.Context, r repo, name string) (Code, error) {
 	if name == "" || strings.HasPrefix(name, "-") {
 		return Code{}, errors.New("want a branch, a tag or a commit")
@@ -270,7 +270,7 @@ func state(ctx context.Context, r repo, exclude, unimportant []string) (Code, er
 	return code, err
 }
 
-// absolute are paths seen from dir.
+// absolute returns paths seen from dir.
 func absolute(dir string, paths []string) []string {
 	out := make([]string, len(paths))
 	for i, path := range paths {
@@ -281,7 +281,7 @@ func absolute(dir string, paths []string) []string {
 	return out
 }
 
-// shares are the shared paths, seen from the root of the user's tree. prefix is the way from there to the folder that
+// shares returns the shared paths, seen from the root of the user's tree. prefix is the way from there to the folder that
 // they are written for.
 func shares(ctx context.Context, r repo, prefix string, paths []string) ([]string, error) {
 	var out []string

@@ -18,7 +18,7 @@ const (
 	second = "01KH2DJ20075RXF4JVGDHK7PGE"
 )
 
-// newPoint is a point with one metric of those runs.
+// newPoint returns a point with one metric of those runs.
 func newPoint(benchmark, machine, session string, runs ...float64) Point {
 	p := Point{
 		Machine: machine, Session: session,
@@ -34,7 +34,7 @@ func newPoint(benchmark, machine, session string, runs ...float64) Point {
 	return p
 }
 
-// sample is a document of two points of two sessions.
+// sample returns a document of two points of two sessions.
 func sample() *Document {
 	var d Document
 	d.Replace(first, Session{
@@ -67,7 +67,7 @@ const golden = `{
 }
 `
 
-// encoded is the text of a document.
+// encoded returns the text of a document.
 func encoded(t testing.TB, d *Document) string {
 	t.Helper()
 	text := valuetest.Must(Encode(d))

@@ -98,7 +98,7 @@ func (m *Metric) check(runs int) error {
 	return nil
 }
 
-// run is a run of the point, without its metrics.
+// run returns a run of the point, without its metrics.
 func (p *Point) run() schema.Run {
 	r := schema.Run{PointID: p.ID, Warnings: p.Warnings, Env: schema.Env{Machine: p.Machine}}
 	p.Set(&r)
@@ -124,7 +124,7 @@ func (d *Document) RunsOf(p *Point) []schema.Run {
 	return runs
 }
 
-// of is the metric of a run.
+// of returns the metric of a run.
 func (m *Metric) of(i int) schema.Metric {
 	one := schema.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better, Clock: m.Clock, Level: m.Level}
 	one.Summary.P50 = new(m.Runs[i])
@@ -137,7 +137,7 @@ func (m *Metric) of(i int) schema.Metric {
 	return one
 }
 
-// versions are the columns of runs that a session names the versions of.
+// versions returns the columns of runs that a session names the versions of.
 func versions(r *schema.Run) map[string]*string {
 	return map[string]*string{
 		"backend_version": &r.BackendVersion, "os_kernel": &r.Env.OSKernel, "driver_version": &r.Env.DriverVersion,

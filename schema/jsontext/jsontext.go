@@ -60,7 +60,7 @@ func Unmarshal(text Value, v any) error { return json.Unmarshal(text, v, anyName
 // UnmarshalOnce is Unmarshal, but a name that appears twice in an object is an ErrDuplicateName.
 func UnmarshalOnce(text Value, v any) error { return json.Unmarshal(text, v, anyText) }
 
-// Unquote is the text of a JSON string.
+// Unquote returns the text of a JSON string.
 func Unquote(text Value) (string, error) {
 	b, err := jsontext.AppendUnquote(nil, text)
 	return string(b), err

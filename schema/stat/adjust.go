@@ -35,7 +35,7 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return adjusted
 }
 
-// ascending are the places of the p that are numbers, by ascending p.
+// ascending returns the places of the p that are numbers, by ascending p.
 func ascending(p []float64) []int {
 	order := make([]int, 0, len(p))
 	for i, v := range p {

@@ -2,7 +2,7 @@ package stat
 
 import "slices"
 
-// bounds are the ends of count batches of n samples in order: as many samples in each, give or take one. Batch i holds
+// bounds returns the ends of count batches of n samples in order: as many samples in each, give or take one. Batch i holds
 // the samples from bounds[i] to bounds[i+1].
 func bounds(n, count int) []int {
 	ends := make([]int, count+1)
@@ -12,7 +12,7 @@ func bounds(n, count int) []int {
 	return ends
 }
 
-// batchMedians are the medians of at most limit batches of samples, and where the batches end.
+// batchMedians returns the medians of at most limit batches of samples, and where the batches end.
 func batchMedians(values []float64, limit int) (medians []float64, ends []int) {
 	count := min(len(values), limit)
 	ends = bounds(len(values), count)
@@ -25,7 +25,7 @@ func batchMedians(values []float64, limit int) (medians []float64, ends []int) {
 	return medians, ends
 }
 
-// median is the median of samples, which it sorts.
+// median returns the median of samples, which it sorts.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	return Quantile(values, .5)

@@ -100,7 +100,7 @@ func wantPrinted(t *testing.T, name string, values []float64, printed []string) 
 	}
 }
 
-// benchmarks are the nanoseconds of every benchmark on two sides: two files, or the notes "before" and "after" of one.
+// benchmarks returns the nanoseconds of every benchmark on two sides: two files, or the notes "before" and "after" of one.
 func benchmarks(t *testing.T, files []string) [2]map[string][]float64 {
 	t.Helper()
 	sides := [2]map[string][]float64{{}, {}}

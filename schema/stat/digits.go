@@ -19,7 +19,7 @@ type keys struct {
 	bits  int    // that the keys have
 }
 
-// keysOf are the keys of values. ok is false if one is NaN, or the -0, whose order beside 0 is a matter of how values are sorted.
+// keysOf returns the keys of values. ok is false if one is NaN, or the -0, whose order beside 0 is a matter of how values are sorted.
 func keysOf(values []float64) (k keys, ok bool) {
 	k.least = math.MaxUint64
 	for _, v := range values {

@@ -81,7 +81,7 @@ func plainSummary(values []float64) schema.Summary {
 	return s
 }
 
-// plainDeviation is the median absolute deviation from a median, with all deviations sorted.
+// plainDeviation returns the median absolute deviation from a median, with all deviations sorted.
 func plainDeviation(values []float64, median float64) float64 {
 	deviations := make([]float64, len(values))
 	for i, v := range values {
@@ -91,7 +91,7 @@ func plainDeviation(values []float64, median float64) float64 {
 	return Quantile(deviations, .5)
 }
 
-// bitsOf are the bits of the fields of a summary, as text.
+// bitsOf returns the bits of the fields of a summary, as text.
 func bitsOf(s schema.Summary) string {
 	text := fmt.Sprint(*s.N, *s.Version)
 	if s.SteadyIndex != nil {

@@ -11,7 +11,7 @@ const (
 	driftChance  = .01
 )
 
-// drift is the change of level from the first to the last sample by Theil and Sen's slope, where the samples have a
+// drift returns the change of level from the first to the last sample by Theil and Sen's slope, where the samples have a
 // monotone trend by the test of Mann and Kendall; 0 if they have none.
 func drift(values []float64) float64 {
 	medians, _ := batchMedians(values, driftBatches)
@@ -21,7 +21,7 @@ func drift(values []float64) float64 {
 	return theilSen(medians) * float64(len(medians))
 }
 
-// mannKendall is the two-sided p of the test for a monotone trend (Mann, Econometrica 13, 1945; Kendall 1975), by the
+// mannKendall returns the two-sided p of the test for a monotone trend (Mann, Econometrica 13, 1945; Kendall 1975), by the
 // normal approximation with the corrections for ties and for continuity. It is 1 where all values are equal.
 func mannKendall(values []float64) float64 {
 	n := len(values)
@@ -48,12 +48,12 @@ func mannKendall(values []float64) float64 {
 	return math.Erfc((math.Abs(s) - 1) / math.Sqrt(2*variance))
 }
 
-// pairs is the variance of Kendall's S of n values without ties.
+// pairs returns the variance of Kendall's S of n values without ties.
 func pairs(n int) float64 {
 	return float64(n) * float64(n-1) * float64(2*n+5) / 18
 }
 
-// theilSen is the median of the slopes between all pairs of values, per place (Sen, Journal of the American Statistical
+// theilSen returns the median of the slopes between all pairs of values, per place (Sen, Journal of the American Statistical
 // Association 63, 1968).
 func theilSen(values []float64) float64 {
 	slopes := make([]float64, 0, len(values)*(len(values)-1)/2)
@@ -65,7 +65,7 @@ func theilSen(values []float64) float64 {
 	return median(slopes)
 }
 
-// Neighbours is the lag-1 autocorrelation of values, increased by its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954). ok
+// Neighbours returns the lag-1 autocorrelation of values, increased by its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954). ok
 // is false for fewer than 3 values, if all are equal, and if one is not finite.
 func Neighbours(values []float64) (rho float64, ok bool) {
 	if len(values) < 3 || slices.ContainsFunc(values, notFinite) || slices.Max(values) == slices.Min(values) {
@@ -75,7 +75,7 @@ func Neighbours(values []float64) (rho float64, ok bool) {
 	return rho + (1+4*rho)/float64(len(values)), true
 }
 
-// lag1 is the autocorrelation of neighbouring samples: Σ(x_i - x̄)(x_{i+1} - x̄) / Σ(x_i - x̄)² (Box and Jenkins). It is 0
+// lag1 returns the autocorrelation of neighbouring samples: Σ(x_i - x̄)(x_{i+1} - x̄) / Σ(x_i - x̄)² (Box and Jenkins). It is 0
 // where all are equal.
 func lag1(values []float64) float64 {
 	mean, _ := moments(values)

@@ -7,7 +7,7 @@ import "math"
 // there is no interval. Value is NaN if there are no values or one is not finite.
 type Estimate struct{ Value, Low, High, Confidence float64 }
 
-// unbounded is an estimate without an interval.
+// unbounded returns an estimate without an interval.
 func unbounded(value float64) Estimate {
 	return Estimate{Value: value, Low: math.Inf(-1), High: math.Inf(1)}
 }
@@ -27,7 +27,7 @@ func middle(a, b float64) float64 {
 	return a/2 + b/2
 }
 
-// tailChance is the chance that an interval of a confidence leaves on either side; ok is false for a confidence that is
+// tailChance returns the chance that an interval of a confidence leaves on either side; ok is false for a confidence that is
 // not between 0 and 1. It is a trifle larger, so that 1 - 0.9 is no less than one tenth.
 func tailChance(confidence float64) (chance float64, ok bool) {
 	if !(confidence > 0 && confidence < 1) {

@@ -2,7 +2,7 @@ package stat
 
 import "math"
 
-// FisherExact is the one-sided p of Fisher's exact test (Journal of the Royal Statistical Society 98, 1935): the
+// FisherExact returns the one-sided p of Fisher's exact test (Journal of the Royal Statistical Society 98, 1935): the
 // probability of at least so many hits on one side, given the numbers of hits and misses on both sides together.
 func FisherExact(hits, misses, otherHits, otherMisses int) float64 {
 	own, other, total := hits+misses, otherHits+otherMisses, hits+otherHits

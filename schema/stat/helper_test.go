@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// iid are n independent samples, each made of a standard normal number.
+// iid returns n independent samples, each made of a standard normal number.
 func iid(random *rand.Rand, n int, of func(z float64) float64) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -14,7 +14,7 @@ func iid(random *rand.Rand, n int, of func(z float64) float64) []float64 {
 	return values
 }
 
-// autoregressive are n samples of a process of which neighbours are correlated by phi, with mean 0 and variance 1.
+// autoregressive returns n samples of a process of which neighbours are correlated by phi, with mean 0 and variance 1.
 func autoregressive(random *rand.Rand, n int, phi float64) []float64 {
 	last := random.NormFloat64()
 	return iid(random, n, func(z float64) float64 {

@@ -95,7 +95,7 @@ func (s *shifts) divide(low, n int) levelShift {
 	return levelShift{at: at, low: first.medians[at-1], high: last.medians[n-at-1]}
 }
 
-// distance is how far the levels of n values are apart, in standard errors of values whose standard deviation is 1.
+// distance returns how far the levels of n values are apart, in standard errors of values whose standard deviation is 1.
 func (s levelShift) distance(n int) float64 {
 	return math.Abs(s.high-s.low) * math.Sqrt(float64(s.at)*float64(n-s.at)/float64(n))
 }
@@ -153,7 +153,7 @@ func (s *shifts) setResiduals(values []float64, shift levelShift) {
 	}
 }
 
-// clip is where residuals about the medians of two sides are clipped. A median is a value of its side or between two, so that
+// clip returns where residuals about the medians of two sides are clipped. A median is a value of its side or between two, so that
 // the smallest residual of each side carries no information about the scatter.
 func (s *shifts) clip() float64 {
 	s.sizes = s.sizes[:0]
@@ -163,11 +163,11 @@ func (s *shifts) clip() float64 {
 	return clipAt * madOfNormals * nth(s.sizes, medianResidual(len(s.sizes)))
 }
 
-// medianResidual is the place of the median of n absolute residuals, without the smallest of each side, among all of them.
+// medianResidual returns the place of the median of n absolute residuals, without the smallest of each side, among all of them.
 func medianResidual(n int) int { return (n + 2) / 2 }
 
-// nth is the value that is at place k when values are sorted (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). It changes
-// their order.
+// nth returns the value that is at place k when values are sorted (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). It
+// changes their order.
 func nth(values []float64, k int) float64 {
 	for low, high := 0, len(values)-1; low < high; {
 		i, j, pivot := low, high, values[k]
@@ -193,7 +193,7 @@ func nth(values []float64, k int) float64 {
 	return values[k]
 }
 
-// scatter is the standard deviation of residuals about two levels, clipped.
+// scatter returns the standard deviation of residuals about two levels, clipped.
 func scatter(residuals []float64, clip float64) float64 {
 	return standardDeviation(squaresWithin(residuals, clip), len(residuals))
 }
@@ -201,7 +201,7 @@ func scatter(residuals []float64, clip float64) float64 {
 // standardDeviation is that of n residuals about two levels, whose squares have this sum.
 func standardDeviation(squares float64, n int) float64 { return math.Sqrt(squares / float64(n-2)) }
 
-// inflationOf is how many times the standard deviations of sums of neighbours are those of independent values,
+// inflationOf returns how many times the standard deviations of sums of neighbours are those of independent values,
 // √((1+ρ)/(1-ρ)). ρ is the lag-1 autocorrelation of the residuals plus its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954), and
 // at least 0. As few values tell little of it, the mean with a likely one is taken, which counts as priorWeight values.
 func inflationOf(residuals []float64) float64 {
@@ -212,10 +212,10 @@ func inflationOf(residuals []float64) float64 {
 	return math.Sqrt((1 + rho) / (1 - rho))
 }
 
-// standardError is the standard error of the difference between the levels of two sides, the larger one of two estimates. The residuals are
-// about these levels, and those from at on are of the second side. One estimate takes both sides to scatter alike, with residuals clipped at
-// clip. The other takes each side's own scatter (Welch, Biometrika 34, 1947), clipped by its own scatter, because the level of a side that
-// scatters more is less certain.
+// standardError returns the standard error of the difference between the levels of two sides, the larger one of two estimates. The
+// residuals are about these levels, and those from at on are of the second side. One estimate takes both sides to scatter alike, with
+// residuals clipped at clip. The other takes each side's own scatter (Welch, Biometrika 34, 1947), clipped by its own scatter, because the
+// level of a side that scatters more is less certain.
 func (s *shifts) standardError(at int, clip float64) float64 {
 	n := float64(len(s.residuals))
 	both := scatter(s.residuals, clip)
@@ -227,7 +227,7 @@ func (s *shifts) standardError(at int, clip float64) float64 {
 	return math.Sqrt(max(own, both*both*n/float64(at*(len(s.residuals)-at))))
 }
 
-// sideClip is where residuals of one side are clipped.
+// sideClip returns where residuals of one side are clipped.
 func (s *shifts) sideClip(side []float64, clip float64) float64 {
 	if math.IsInf(clip, 1) {
 		return clip
@@ -239,7 +239,7 @@ func (s *shifts) sideClip(side []float64, clip float64) float64 {
 	return max(clip, clipAt*madOfNormals*nth(s.sizes, (len(side)+1)/2))
 }
 
-// squaresWithin is the sum of the squares of residuals, clipped.
+// squaresWithin returns the sum of the squares of residuals, clipped.
 func squaresWithin(residuals []float64, clip float64) (squares float64) {
 	for _, r := range residuals {
 		r = min(math.Abs(r), clip)
@@ -248,11 +248,11 @@ func squaresWithin(residuals []float64, clip float64) (squares float64) {
 	return squares
 }
 
-// separation is the logarithm of the share of all orders of the values in which some place separates those nearer to one level from those
-// nearer to the other, with no more values on the wrong side than here. Whatever the distribution is, also one of two levels, the order of
-// independent values says nothing more about a change of level. Of the orders of b upper and n-b lower values, as many have a place with at
-// most e on the wrong side as there are ways to choose e of n, by the reflection principle (Gnedenko and Korolyuk, Doklady Akademii Nauk SSSR
-// 80, 1951); the levels may be in either order. overlap tells whether a value is on the wrong side.
+// separation returns the logarithm of the share of all orders of the values in which some place separates those nearer to one level from
+// those nearer to the other, with no more values on the wrong side than here. Whatever the distribution is, also one of two levels, the
+// order of independent values says nothing more about a change of level. Of the orders of b upper and n-b lower values, as many have a
+// place with at most e on the wrong side as there are ways to choose e of n, by the reflection principle (Gnedenko and Korolyuk, Doklady
+// Akademii Nauk SSSR 80, 1951); the levels may be in either order. overlap tells whether a value is on the wrong side.
 func (s levelShift) separation(values []float64) (orders float64, overlap bool) {
 	upper, wrong := 0, 0
 	for i, v := range values {
@@ -274,11 +274,11 @@ func (s levelShift) separation(values []float64) (orders float64, overlap bool) 
 	return min(logChoose(n, wrong)-logChoose(n, upper)+math.Ln2, 0), wrong > 0
 }
 
-// location is the logarithm of the p of a difference in location between the values before and after the place, by the test of Brunner and
-// Munzel: the larger p of two. One is of all values. The other is of the smaller side and the nearest values of the larger side, twice as many,
-// because the place may have been chosen where the last few values are alike. The standard error is multiplied by inflation. A Bonferroni
-// factor allows for the choice of the place: those within 6 values count as one. Orders alone do not tell a change of location from one of
-// spread, or from two levels that follow one. Where no value is on the wrong side it is -Inf: the order says all there is.
+// location returns the logarithm of the p of a difference in location between the values before and after the place, by the test of Brunner
+// and Munzel: the larger p of two. One is of all values. The other is of the smaller side and the nearest values of the larger side, twice
+// as many, because the place may have been chosen where the last few values are alike. The standard error is multiplied by inflation. A
+// Bonferroni factor allows for the choice of the place: those within 6 values count as one. Orders alone do not tell a change of location
+// from one of spread, or from two levels that follow one. Where no value is on the wrong side it is -Inf: the order says all there is.
 func (s levelShift) location(values []float64, inflation float64) float64 {
 	const alike, nearest = 6, 2
 	if !s.overlap {

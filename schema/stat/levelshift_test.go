@@ -88,7 +88,7 @@ func TestNth(t *testing.T) {
 	}
 }
 
-// shiftIn is the change of level in a whole series.
+// shiftIn returns the change of level in a whole series.
 func shiftIn(series []float64) levelShift {
 	shift, _ := newShifts(series).in(0, len(series), 0)
 	return shift
@@ -121,12 +121,12 @@ func TestShiftIn(t *testing.T) {
 	}
 }
 
-// changePoints are the steps of a series.
+// changePoints returns the steps of a series.
 func changePoints(series []float64, alpha, least float64) []ChangePoint {
 	return NewTrend(series).changePoints(alpha, within(least))
 }
 
-// visibleChanges are those of a series.
+// visibleChanges returns those of a series.
 func visibleChanges(series []float64, alpha, least float64) []ChangePoint {
 	return NewTrend(series).VisibleChanges(alpha, within(least))
 }

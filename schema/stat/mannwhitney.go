@@ -71,7 +71,7 @@ func (t ties) tails() (lower, upper float64) {
 	return t.normal()
 }
 
-// conditional are the tails of the distribution given the ties. ways[i][w] counts how i of the values seen so far can
+// conditional returns the tails of the distribution given the ties. ways[i][w] counts how i of the values seen so far can
 // be of the first side with 2U = w; of a group of t, s more can be in as many ways as t values have subsets of s, and
 // each is above the i' of the other side seen before, and level with t - s.
 func (t ties) conditional() (lower, upper float64) {
@@ -113,7 +113,7 @@ func (t ties) conditional() (lower, upper float64) {
 	return lower / total, upper / total
 }
 
-// normal are the tails of the normal approximation.
+// normal returns the tails of the normal approximation.
 func (t ties) normal() (lower, upper float64) {
 	mean, variance := uMoments(t.n, t.m)
 	all := float64(t.n) + float64(t.m)

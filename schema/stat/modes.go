@@ -13,7 +13,7 @@ const (
 	modesValley = 2.58 // standard errors by which the valley is emptier than either mode: one-sided p of .005
 )
 
-// modesGap is the distance between two modes of ascending samples, where they have two; 0 if they do not.
+// modesGap returns the distance between two modes of ascending samples, where they have two; 0 if they do not.
 //
 // Samples are cut in two so that the absolute deviations from the medians of the parts are least, with at least a tenth
 // of the samples in each. These are modes where the medians lie far apart by Ashman's D > 2 (Ashman, Bird and Zepf, The
@@ -41,7 +41,7 @@ func modesGap(sorted []float64) float64 {
 	return gap
 }
 
-// bestCut is the number of samples in the lower part.
+// bestCut returns the number of samples in the lower part.
 func bestCut(sorted []float64) int {
 	n := len(sorted)
 	sums := make([]float64, n+1) // of the samples before each

@@ -12,7 +12,7 @@ const (
 	sessionsStep  = 1.5
 )
 
-// SessionNoise is the standard deviation between sessions of one point on one machine where nothing was changed: from
+// SessionNoise returns the standard deviation between sessions of one point on one machine where nothing was changed: from
 // the location of each session (the median of Summary.LogMedian of its runs, or of values where the metric is compared
 // by difference) in the order of the sessions, in the unit of the locations. Two sessions as far from one another as
 // neighbours are here are expected within t(0.975, H-1)·√2·sd of each other, with H locations.
@@ -78,7 +78,7 @@ func neighbourDifferences(locations []float64) []float64 {
 	return differences
 }
 
-// usualNoise is the deviation that the median of absolute differences tells.
+// usualNoise returns the deviation that the median of absolute differences tells.
 func usualNoise(differences []float64) float64 {
 	n := float64(len(differences))
 	return madScale / math.Sqrt2 * median(slices.Clone(differences)) * n / (n - .8)

@@ -32,7 +32,7 @@ func (o OtavaOptions) withDefaults() OtavaOptions {
 	return o
 }
 
-// relaxed is the p that the first pass accepts.
+// relaxed returns the p that the first pass accepts.
 func (o OtavaOptions) relaxed() float64 {
 	switch {
 	case o.MaxP < .05:
@@ -105,7 +105,7 @@ func divide(window []float64, maxP float64) []int {
 	}
 }
 
-// energySplit is the place at which the values before it differ most from those between it and any later end, by the
+// energySplit returns the place at which the values before it differ most from those between it and any later end, by the
 // divergence of Matteson and James with the exponent 1, weighted as Otava weights it: with n values before and m after,
 //
 //	q = 2/(n+m)·Σ|x_i - y_j| - 2m/((n+m)(n-1))·Σ|x_i - x_k| - 2n/((n+m)(m-1))·Σ|y_j - y_k|
@@ -178,7 +178,7 @@ func studentTest(left, right []float64) difference {
 	return d
 }
 
-// populationMoments are the mean and the variance with the divisor n.
+// populationMoments returns the mean and the variance with the divisor n.
 func populationMoments(values []float64) (mean, variance float64) {
 	mean, _ = moments(values)
 	for _, v := range values {

@@ -48,8 +48,9 @@ func (p *Periodogram) Add(series []float64) {
 // alone reports whether frequency i of n values has no sine, only a cosine: the highest frequency of an even number.
 func (*Periodogram) alone(i, n int) bool { return 2*(i+1) == n }
 
-// P is the p-value of the highest peak at a period of at most 6 values if the series are white noise; 1 without a series. A frequency with
-// less power than the next lower one is no peak: the power of drift, and of runs that resemble their neighbours, falls with the frequency.
+// P returns the p-value of the highest peak at a period of at most 6 values if the series are white noise; 1 without a series. A frequency
+// with less power than the next lower one is no peak: the power of drift, and of runs that resemble their neighbours, falls with the
+// frequency.
 //
 // The test is that of Fisher (Proceedings of the Royal Society A 125, 1929) with Bonferroni's bound. In one series, the share of a
 // frequency has a beta distribution. The mean of several is approximated by the beta distribution of the same mean and variance.

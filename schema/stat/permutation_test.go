@@ -16,7 +16,7 @@ func TestPermutationP(t *testing.T) {
 	valuetest.DeepEqual(t, got, []float64{.5, 1, .75, .5})
 }
 
-// drawnP are p of independent tests under permutation.
+// drawnP returns p of independent tests under permutation.
 func drawnP(seed uint64, tests, draws int) [][]float64 {
 	random := rand.New(rand.NewPCG(5, seed))
 	all := make([][]float64, tests)

@@ -9,9 +9,9 @@ import (
 // splitting and threshold estimation", Econometrica 68, 2000).
 var placeLimit = -2 * math.Log(1-math.Sqrt(trendConfidence))
 
-// enclosing is the interval of the place of a step between two segments, from low up to high: the last value that is certainly of the level
-// before, and the first one that is certainly of the level after. The places between are those at which the misfit of the two levels is not much
-// larger than at the best one, in variances that allow for the correlation of neighbours.
+// enclosing returns the interval of the place of a step between two segments, from low up to high: the last value that is certainly of the
+// level before, and the first one that is certainly of the level after. The places between are those at which the misfit of the two levels
+// is not much larger than at the best one, in variances that allow for the correlation of neighbours.
 func enclosing(series []float64, low, at, high int) (after, by int) {
 	values := series[low:high]
 	s := shifts{}
@@ -42,7 +42,7 @@ func enclosing(series []float64, low, at, high int) (after, by int) {
 	return first - 1, last
 }
 
-// medianOfAll is the median of values, whose order stays.
+// medianOfAll returns the median of values, whose order stays.
 func medianOfAll(values []float64) float64 { return Median(slices.Clone(values)) }
 
 // huber is Huber's loss of a residual, which is quadratic up to a bound and linear beyond (Annals of Mathematical Statistics 35, 1964).

@@ -88,12 +88,12 @@ func halfWidth(values []float64) float64 {
 	return studentQuantile(.025, n-1) * deviation / math.Sqrt(n)
 }
 
-// batchCount is the number of batches for the precision of n samples.
+// batchCount returns the number of batches for the precision of n samples.
 func batchCount(n int) int {
 	return min(max(int(math.Sqrt(float64(n))), batchesLeast), batchesMost)
 }
 
-// effectiveSize is how many independent samples would determine the mean as well as these do: n·s²/(B·s_b²), where s is
+// effectiveSize returns how many independent samples would determine the mean as well as these do: n·s²/(B·s_b²), where s is
 // the standard deviation of the samples and s_b that of the means of batches of B, as many as for BatchMeans. It is at
 // most n. ok is false for fewer than 20 samples, and where they are all equal or one is not finite.
 func effectiveSize(values []float64) (samples float64, ok bool) {

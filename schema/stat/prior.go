@@ -59,10 +59,10 @@ func FitPrior(variances, df []float64) (prior Prior, ok bool) {
 	return prior, true
 }
 
-// logBias is what the logarithm of a sample variance is expected to differ by from that of the variance.
+// logBias returns what the logarithm of a sample variance is expected to differ by from that of the variance.
 func logBias(df float64) float64 { return mathext.Digamma(df/2) - math.Log(df/2) }
 
-// Moderate is the variance of one point, of which the sample variance has df degrees of freedom, and what it is worth
+// Moderate returns the variance of one point, of which the sample variance has df degrees of freedom, and what it is worth
 // itself: (d₀ s₀² + d s²) / (d₀ + d) and d₀ + d (Smyth 2004, section 3), but never less than the sample variance. A
 // point that is noisier than the others is not taken for a calm one.
 func (p Prior) Moderate(variance, df float64) (moderated, moderatedDF float64) {
@@ -87,7 +87,7 @@ func trigamma(x float64) float64 {
 	return sum + 1/x + r/2 + r/x*(1./6-r*(1./30-r*(1./42-r/30)))
 }
 
-// tetragamma is the derivative of trigamma (Abramowitz and Stegun 1964, 6.4.6 and 6.4.13).
+// tetragamma returns the derivative of trigamma (Abramowitz and Stegun 1964, 6.4.6 and 6.4.13).
 func tetragamma(x float64) float64 {
 	var sum float64
 	for ; x < polygammaFrom; x++ {
@@ -97,7 +97,7 @@ func tetragamma(x float64) float64 {
 	return sum - r - r/x - r*r*(1./2-r*(1./6-r*(1./6-r*(3./10-r*5/6))))
 }
 
-// trigammaInverse is the x with ψ'(x) = y, for a positive y: Newton's method on 1/ψ', which is nearly straight and
+// trigammaInverse returns the x with ψ'(x) = y, for a positive y: Newton's method on 1/ψ', which is nearly straight and
 // convex, so that it comes from one side (Smyth 2004, appendix).
 func trigammaInverse(y float64) float64 {
 	switch {

@@ -76,7 +76,7 @@ func fitsBetter(series []float64, r ChangePoint, steps []ChangePoint) bool {
 	return absoluteDeviations(rest) < toLevels
 }
 
-// absoluteDeviations is the sum of the absolute deviations of values from their median.
+// absoluteDeviations returns the sum of the absolute deviations of values from their median.
 func absoluteDeviations(values []float64) (sum float64) {
 	middle := Median(slices.Clone(values))
 	for _, v := range values {
@@ -158,7 +158,7 @@ type slope struct {
 	values      int
 }
 
-// slopeOf is the slope of values, of which there are at least rampLeast.
+// slopeOf returns the slope of values, of which there are at least rampLeast.
 func slopeOf(values []float64) slope {
 	n := len(values)
 	blocks := min(n/rampBlock, rampBlocks)
@@ -177,9 +177,9 @@ func slopeOf(values []float64) slope {
 	return slope{mean: mean, error: walkExcess * deviation / math.Sqrt(float64(blocks-1)), blocks: blocks, values: n}
 }
 
-// p is the chance that a series without a ramp has as large a slope. It is not smaller than 2/blocks!, the chance that the means of the blocks are in
-// ascending or descending order. So a part of few blocks has no small p: with the alpha of a gate that looks each day of a year, it takes about 30
-// values, which have 10 blocks.
+// p returns the chance that a series without a ramp has as large a slope. It is not smaller than 2/blocks!, the chance that the means of
+// the blocks are in ascending or descending order. So a part of few blocks has no small p: with the alpha of a gate that looks each day of
+// a year, it takes about 30 values, which have 10 blocks.
 func (s slope) p() float64 {
 	if s.mean == 0 {
 		return 1
@@ -220,7 +220,8 @@ func rampWithin(values []float64, first, end int) (bestFirst, bestEnd int) {
 	return first, end
 }
 
-// hingeMisfit is the sum of the squared residuals of values about a level up to one place, a line to another place, and a level from there on.
+// hingeMisfit returns the sum of the squared residuals of values about a level up to one place, a line to another place, and a level from
+// there on.
 func hingeMisfit(values []float64, first, last int) float64 {
 	n := float64(len(values))
 	var x, y, xx, xy, yy float64

@@ -6,7 +6,7 @@ import "math/bits"
 // and one for each word of these that is not 0.
 type rankSet struct{ words, filled []uint64 }
 
-// newRankSet is an empty set of ranks below n.
+// newRankSet returns an empty set of ranks below n.
 func newRankSet(n int) rankSet {
 	words := n/64 + 1 // also for n itself, of which previous may be asked
 	return rankSet{make([]uint64, words), make([]uint64, words/64+1)}
@@ -23,7 +23,7 @@ func (s *rankSet) clearAround(rank uint) {
 	s.filled[rank/(64*64)] = 0
 }
 
-// next is the first rank of the set after one. There has to be one.
+// next returns the first rank of the set after one. There has to be one.
 func (s *rankSet) next(rank uint) uint {
 	at := rank / 64
 	word := s.words[at] &^ (2<<(rank%64) - 1)
@@ -34,7 +34,7 @@ func (s *rankSet) next(rank uint) uint {
 	return 64*at + uint(bits.TrailingZeros64(word))
 }
 
-// previous is the last rank of the set before one. There has to be one.
+// previous returns the last rank of the set before one. There has to be one.
 func (s *rankSet) previous(rank uint) uint {
 	at := rank / 64
 	word := s.words[at] & (1<<(rank%64) - 1)
@@ -45,7 +45,7 @@ func (s *rankSet) previous(rank uint) uint {
 	return 64*at + uint(bits.Len64(word)) - 1
 }
 
-// nextBit is the first bit after one that is set. There has to be one.
+// nextBit returns the first bit after one that is set. There has to be one.
 func nextBit(words []uint64, bit uint) uint {
 	at := bit / 64
 	word := words[at] &^ (2<<(bit%64) - 1)
@@ -56,7 +56,7 @@ func nextBit(words []uint64, bit uint) uint {
 	return 64*at + uint(bits.TrailingZeros64(word))
 }
 
-// previousBit is the last bit before one that is set. There has to be one.
+// previousBit returns the last bit before one that is set. There has to be one.
 func previousBit(words []uint64, bit uint) uint {
 	at := bit / 64
 	word := words[at] & (1<<(bit%64) - 1)

@@ -23,7 +23,7 @@ type null struct {
 	last  int
 }
 
-// atMost is the number of cases with a statistic of at most u.
+// atMost returns the number of cases with a statistic of at most u.
 func (d null) atMost(u int) float64 {
 	switch {
 	case u < 0:
@@ -36,7 +36,7 @@ func (d null) atMost(u int) float64 {
 	return d.total - d.atMost(d.last-1-u)
 }
 
-// rank is how many u have P(U <= u) of at most a chance, and the confidence of an interval that leaves out the values
+// rank returns how many u have P(U <= u) of at most a chance, and the confidence of an interval that leaves out the values
 // of lower ranks on either side; both are 0 where there is no such u.
 func (d null) rank(chance float64) (rank int, confidence float64) {
 	rank = sort.Search(len(d.below), func(u int) bool { return d.below[u] > chance*d.total })
@@ -55,7 +55,7 @@ func normalRank(mean, deviation, chance float64) (rank int, confidence float64) 
 	return int(last) + 1, math.Erf((mean - .5 - last) / deviation / math.Sqrt2)
 }
 
-// shiftRank is the rank of the differences of n and m values where an interval ends, by the distribution of U.
+// shiftRank returns the rank of the differences of n and m values where an interval ends, by the distribution of U.
 func shiftRank(n, m int, confidence float64) (rank int, reached float64) {
 	chance, ok := tailChance(confidence)
 	if !ok {
@@ -68,14 +68,14 @@ func shiftRank(n, m int, confidence float64) (rank int, reached float64) {
 	return normalRank(mean, math.Sqrt(variance), chance)
 }
 
-// uMoments are the mean and the variance of U without ties (Mann and Whitney, Annals of Mathematical Statistics 18,
+// uMoments returns the mean and the variance of U without ties (Mann and Whitney, Annals of Mathematical Statistics 18,
 // 1947).
 func uMoments(n, m int) (mean, variance float64) {
 	a, b := float64(n), float64(m)
 	return a * b / 2, a * b * (a + b + 1) / 12
 }
 
-// signedRank is the rank of the Walsh averages of n values where an interval ends, by the distribution of V.
+// signedRank returns the rank of the Walsh averages of n values where an interval ends, by the distribution of V.
 func signedRank(n int, confidence float64) (rank int, reached float64) {
 	chance, ok := tailChance(confidence)
 	if !ok {
@@ -88,7 +88,7 @@ func signedRank(n int, confidence float64) (rank int, reached float64) {
 	return normalRank(count*(count+1)/4, math.Sqrt(count*(count+1)*(2*count+1)/24), chance)
 }
 
-// rankSum is the distribution of U for n and m values, of up to maxExact.
+// rankSum returns the distribution of U for n and m values, of up to maxExact.
 func rankSum(n, m int) null {
 	if max(n, m) <= exactUsual {
 		return usualRankSums()[min(n, m)][max(n, m)]
@@ -101,7 +101,7 @@ var (
 	allRankSums   = sync.OnceValue(func() [][]null { return countRankSums(maxExact) })
 )
 
-// countRankSums are the distributions of U for n <= m values a side at [n][m], up to size: the largest value of all
+// countRankSums returns the distributions of U for n <= m values a side at [n][m], up to size: the largest value of all
 // belongs either to the n, and is then above all m, or to the m (Mann and Whitney 1947). The same holds of cases up to
 // u.
 func countRankSums(size int) [][]null {

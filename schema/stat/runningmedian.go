@@ -54,7 +54,7 @@ func (r *runningMedian) follow(b *beginnings, from, step, n int) {
 	}
 }
 
-// nearest is the rank from lower up to upper that is nearest to one: without branches, unlike min and max.
+// nearest returns the rank from lower up to upper that is nearest to one: without branches, unlike min and max.
 func nearest(rank, lower, upper uint) uint {
 	_, below := bits.Sub(rank, lower, 0)
 	_, above := bits.Sub(upper, rank, 0)

@@ -9,7 +9,7 @@ const (
 	fewDrift = 6
 )
 
-// Modes is the distance between two modes of values, in any order, where they have two, and 0 where they do not, where
+// Modes returns the distance between two modes of values, in any order, where they have two, and 0 where they do not, where
 // there are fewer than 6 and where one is not finite. Values read in steps gather around two neighbouring steps without
 // having modes: nothing is to be made of a gap of one or two.
 //
@@ -36,7 +36,7 @@ func Modes(values []float64) (gap float64) {
 	return 0
 }
 
-// Drift is how much values rise from the first to the last, in their unit, and negative if they fall. It is the slope of
+// Drift returns how much values rise from the first to the last, in their unit, and negative if they fall. It is the slope of
 // Theil and Sen, if the test of Mann and Kendall finds a monotone trend at 1 %. It is 0 if there is no trend, for fewer
 // than 6 values, which cannot be significant at that level, and if one is not finite.
 func Drift(values []float64) float64 {

@@ -13,7 +13,7 @@ type change struct {
 	low, high, at int // from low up to high, at is the first of the new level
 }
 
-// candidates are the strongest changes of the seeded intervals of a series that are above a threshold, the strongest first.
+// candidates returns the strongest changes of the seeded intervals of a series that are above a threshold, the strongest first.
 // Together with above it is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores, so that the
 // order of the values counts and nothing else does.
 func candidates(series []float64, s segmentation, threshold float64) []change {
@@ -75,7 +75,7 @@ func seeded(n, shortest int, yield func(low, size int)) {
 	}
 }
 
-// strongest is the place before which the mean of scores differs most from that after it, in standard deviations of
+// strongest returns the place before which the mean of scores differs most from that after it, in standard deviations of
 // such a difference: the largest |S_k| / √(s² k(n-k)/n), where S_k is the sum of the first k scores. Scores add to 0.
 func (s segmentation) strongest(scores []float64) (at int, strength float64) {
 	var sum, squares, best float64
@@ -105,7 +105,7 @@ func scoresOf(n int) []float64 {
 	return normalScores(n)
 }
 
-// normalScores are the standard normal quantiles of i/(n+1), for i of 1..n.
+// normalScores returns the standard normal quantiles of i/(n+1), for i of 1..n.
 func normalScores(n int) []float64 {
 	scores := make([]float64, n)
 	for i := range n / 2 {
@@ -147,7 +147,7 @@ func newRanks(series []float64) *ranks {
 	return r
 }
 
-// placesByValue are the places of a series by ascending value, those of equal values in any order.
+// placesByValue returns the places of a series by ascending value, those of equal values in any order.
 func placesByValue(series []float64) []int {
 	places := make([]int, len(series))
 	placeBits := bits.Len(uint(len(series)))
@@ -169,7 +169,7 @@ func placesByValue(series []float64) []int {
 	return places
 }
 
-// scores are the normal scores of the interval from low up to low + len(quantiles), in its order, until the next call.
+// scores returns the normal scores of the interval from low up to low + len(quantiles), in its order, until the next call.
 // Equal values have the mean of their scores.
 func (r *ranks) scores(low int, quantiles []float64) []float64 {
 	before, through := r.before[low*r.words:], r.before[(low+len(quantiles))*r.words:]

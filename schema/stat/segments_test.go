@@ -13,7 +13,7 @@ func scan(series []float64, yield func(change)) {
 	segmentation{least: segmentLeast}.scan(series, yield)
 }
 
-// plainScores are the normal scores of values, of which equal ones have the mean of their scores, by the definition.
+// plainScores returns the normal scores of values, of which equal ones have the mean of their scores, by the definition.
 func plainScores(values []float64) []float64 {
 	sorted, quantiles := ordered(values), normalScores(len(values))
 	scores := make([]float64, len(values))

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Median is the quantile .5 of values, none NaN, in a time that grows as their number does. It reorders them. It is NaN for no values.
+// Median returns the quantile .5 of values, none NaN, in a time that grows as their number does. It reorders them. It is NaN for no values.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -60,7 +60,7 @@ func partition(values []float64) (less, rest int) {
 	return less, rest
 }
 
-// before is 1 where a comes before b, and else 0.
+// before returns 1 where a comes before b, and else 0.
 func before(a, b float64) int {
 	_, borrow := bits.Sub64(ordinal(a), ordinal(b), 0)
 	return int(borrow)
@@ -91,7 +91,7 @@ func (s sums) upTo(v float64) int {
 	return (count + twice) / 2
 }
 
-// kth is the k-th smallest sum, k from 1.
+// kth returns the k-th smallest sum, k from 1.
 func (s sums) kth(k int) float64 {
 	low, high := ordinal(s.a[0]+s.b[0]), ordinal(s.a[len(s.a)-1]+s.b[len(s.b)-1])
 	below, under := 0, math.NaN() // so many sums are less than the range: those that are at most under, which none is at first
@@ -117,7 +117,7 @@ func (s sums) kth(k int) float64 {
 	return 0 // not -0
 }
 
-// between are the sums that are at most high and not at most under, of which there should be few.
+// between returns the sums that are at most high and not at most under, of which there should be few.
 func (s sums) between(under, high float64) []float64 {
 	some := make([]float64, 0, len(s.a)+len(s.b))
 	first, end := len(s.b), len(s.b)
@@ -139,7 +139,7 @@ func (s sums) between(under, high float64) []float64 {
 	return some
 }
 
-// count is the number of all sums.
+// count returns the number of all sums.
 func (s sums) count() int {
 	count := len(s.a) * len(s.b)
 	if s.once {

@@ -11,7 +11,7 @@ const (
 	pairsDirect  = 4_000
 )
 
-// Shift is the Hodges-Lehmann estimate of how much larger head is than base: the median of all differences head_j -
+// Shift returns the Hodges-Lehmann estimate of how much larger head is than base: the median of all differences head_j -
 // base_i (Hodges and Lehmann, Annals of Mathematical Statistics 34, 1963), in the unit of the values. The interval is
 // that of Moses (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition 2014, section 4.3): from
 // the k-th smallest to the k-th largest difference, where k counts the u with P(U <= u) at most half of 1 - confidence.
@@ -47,7 +47,7 @@ func Shift(base, head []float64, confidence float64) Estimate {
 	return estimate(differences, rank, reached)
 }
 
-// PairedShift is the location of differences between the sides of pairs, or that of one sample of symmetric values: the
+// PairedShift returns the location of differences between the sides of pairs, or that of one sample of symmetric values: the
 // median of the Walsh averages (d_i + d_j) / 2, i <= j (Hodges and Lehmann 1963), in their unit. The interval is that
 // of Tukey (Hollander, Wolfe and Chicken 2014, section 3.3): from the k-th smallest to the k-th largest average, where
 // k counts the v with P(V <= v) at most half of 1 - confidence, by the exact distribution of Wilcoxon's signed-rank
@@ -80,7 +80,7 @@ func PairedShift(differences []float64, confidence float64) Estimate {
 	return estimate(averages, rank, reached)
 }
 
-// estimate is the median of values with the interval from the rank-th smallest to the rank-th largest, none for rank 0.
+// estimate returns the median of values with the interval from the rank-th smallest to the rank-th largest, none for rank 0.
 // It reorders the values.
 func estimate(values []float64, rank int, reached float64) Estimate {
 	n := len(values)

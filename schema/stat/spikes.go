@@ -19,7 +19,7 @@ type Spike struct {
 	By    float64 // how far it is above the median of the level, in the unit of the series
 }
 
-// Spikes are the values of a level, a series without a change point, that are more than 5 robust standard deviations off
+// Spikes returns the values of a level, a series without a change point, that are more than 5 robust standard deviations off
 // (1.4826 median absolute deviations from the median, or where that is 0, 1.2533 mean ones: Iglewicz and Hoaglin, How to
 // Detect and Handle Outliers, 1993), and not within the margin of the level. There are at most two of them in a
 // row, and others before and after: a change begins with values that look like spikes until there are enough. In fewer

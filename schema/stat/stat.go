@@ -72,7 +72,7 @@ func Summarize(values []float64) schema.Summary {
 	return s
 }
 
-// ordered are values in ascending order, in a slice of their own: to the last bit as slices.Sort gives them, in less time.
+// ordered returns values in ascending order, in a slice of their own: to the last bit as slices.Sort gives them, in less time.
 func ordered(values []float64) []float64 {
 	sorted := slices.Clone(values)
 	if k, ok := keysOf(values); ok && k.fewDigits(len(values)) {
@@ -115,7 +115,7 @@ func (r *summaryReals) finite(v float64) *float64 {
 	return r.add(v)
 }
 
-// moments are the mean and the sample standard deviation, by Welford's recurrence (Technometrics 4, 1962), which does
+// moments returns the mean and the sample standard deviation, by Welford's recurrence (Technometrics 4, 1962), which does
 // not cancel where the samples are large and close together.
 func moments(values []float64) (mean, deviation float64) {
 	var squares float64
@@ -127,7 +127,7 @@ func moments(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / float64(len(values)-1))
 }
 
-// medianDeviation is the median absolute deviation from the median. The deviations below the median and those above it
+// medianDeviation returns the median absolute deviation from the median. The deviations below the median and those above it
 // are ascending already, away from it, so the middle ones of both together are found without sorting or writing them down.
 func medianDeviation(sorted []float64, median float64) float64 {
 	if len(sorted) == 0 {
@@ -166,7 +166,7 @@ func (d deviations) over(i int) float64 {
 	return d.sorted[d.above+i] - d.median
 }
 
-// belowAmong is how many of the n smallest deviations are of values below the median.
+// belowAmong returns how many of the n smallest deviations are of values below the median.
 func (d deviations) belowAmong(n int) int {
 	least := max(0, n-(len(d.sorted)-d.above))
 	return least + sort.Search(min(n, d.above)-least, func(i int) bool {
@@ -175,7 +175,7 @@ func (d deviations) belowAmong(n int) int {
 	})
 }
 
-// smallest is the deviation after the n smallest, of which *i are of values below the median, and counts it.
+// smallest returns the deviation after the n smallest, of which *i are of values below the median, and counts it.
 func (d deviations) smallest(i *int, n int) float64 {
 	low, high := d.below(*i), d.over(n-*i)
 	if low <= high {
@@ -185,7 +185,7 @@ func (d deviations) smallest(i *int, n int) float64 {
 	return high
 }
 
-// logMedian is the median of the natural logarithms: with an even count not the logarithm of the median.
+// logMedian returns the median of the natural logarithms: with an even count not the logarithm of the median.
 func logMedian(sorted []float64) float64 {
 	n := len(sorted)
 	return (math.Log(sorted[(n-1)/2]) + math.Log(sorted[n/2])) / 2

@@ -59,7 +59,7 @@ func steadyStart(values []float64) (index int, ok bool) {
 	return ends[steady], true
 }
 
-// changes are the ascending places where the level of a series changes. Where nearly all values are equal, an exception
+// changes returns the ascending places where the level of a series changes. Where nearly all values are equal, an exception
 // passes for a change: whoever acts on one compares the medians of its sides.
 func changes(series []float64, threshold float64) []int {
 	var places []int
@@ -89,7 +89,7 @@ var steadyThresholds = []struct {
 	{200, 3.6383633787},
 }
 
-// threshold is what the strongest change of n values must exceed, for n of the table's first to its last: between the
+// threshold returns what the strongest change of n values must exceed, for n of the table's first to its last: between the
 // table's rows on the line that joins them.
 func threshold(n int) float64 {
 	for i, right := range steadyThresholds {

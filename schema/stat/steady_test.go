@@ -184,14 +184,14 @@ func readGzip(t *testing.T, name string, into any) {
 	valuetest.OK(t, json.NewDecoder(z).Decode(into))
 }
 
-// strongestOf is the strength of the strongest change in any of the intervals of a series.
+// strongestOf returns the strength of the strongest change in any of the intervals of a series.
 func strongestOf(series []float64) float64 {
 	var most float64
 	scan(series, func(c change) { most = max(most, c.strength) })
 	return most
 }
 
-// shuffledStrengths are the strongest changes of 999 shuffles of n values, ascending.
+// shuffledStrengths returns the strongest changes of 999 shuffles of n values, ascending.
 func shuffledStrengths(n int) []float64 {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	series := make([]float64, n)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// DecimalStep is the largest power of ten, from 1 on, that divides all values: the step in which they were read or
+// DecimalStep returns the largest power of ten, from 1 on, that divides all values: the step in which they were read or
 // printed, if nothing else says it. It is 0 if they are not integers, or all are 0. Values that were read in finer steps
 // are all multiples of 10 by accident in one of 10^n cases.
 func DecimalStep(values []float64) float64 {

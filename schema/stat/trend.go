@@ -70,7 +70,7 @@ func NewTrend(series []float64) *Trend {
 	return t
 }
 
-// logShare is the logarithm of the share of the chance that a part is given: the series itself, or one of so many others.
+// logShare returns the logarithm of the share of the chance that a part is given: the series itself, or one of so many others.
 func logShare(whole bool, others int) float64 {
 	switch {
 	case others == 0:
@@ -81,8 +81,8 @@ func logShare(whole bool, others int) float64 {
 	return math.Log((1 - trendWhole) / float64(others))
 }
 
-// minSize is the smallest size of a shift between n values that can be a change with the largest alpha there is. It is slightly smaller than
-// computed, because logarithms are rounded. Correlated neighbours only make a size smaller.
+// minSize returns the smallest size of a shift between n values that can be a change with the largest alpha there is. It is slightly
+// smaller than computed, because logarithms are rounded. Correlated neighbours only make a size smaller.
 func minSize(n int, share float64) float64 {
 	const rounding = 1e-9
 	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
@@ -121,9 +121,9 @@ func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
 	}, func(levelShift) float64 { return 1 })
 }
 
-// points are the steps whose chance is at most alpha and whose shift is beyond the margin. strength is the negative logarithm of the chance of the shift
-// in a part, seen is how large a shift counts as, and inflation is by how many times its standard error is larger, as neighbours are correlated.
-// The sides of a step differ in location.
+// points returns the steps whose chance is at most alpha and whose shift is beyond the margin. strength is the negative logarithm of the
+// chance of the shift in a part, seen is how large a shift counts as, and inflation is by how many times its standard error is larger, as
+// neighbours are correlated. The sides of a step differ in location.
 func (t *Trend) points(
 	alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64, inflation func(levelShift) float64,
 ) []ChangePoint {
@@ -153,8 +153,8 @@ func (t *Trend) points(
 	return points
 }
 
-// candidates are the strongest changes of the parts of a series, the strongest first. The strength of one is the negative logarithm of its
-// chance.
+// candidates returns the strongest changes of the parts of a series, the strongest first. The strength of one is the negative logarithm of
+// its chance.
 func (t *Trend) candidates(strength func(part) float64) []change {
 	var all []change
 	for _, p := range t.parts {
@@ -164,7 +164,8 @@ func (t *Trend) candidates(strength func(part) float64) []change {
 	return all
 }
 
-// strengthOf is the negative logarithm of the chance of a shift in a part, of a size in standard errors: infinite where nothing scatters.
+// strengthOf returns the negative logarithm of the chance of a shift in a part, of a size in standard errors: infinite where nothing
+// scatters.
 func (p part) strengthOf(size float64) float64 {
 	if math.IsInf(size, 1) {
 		return size
@@ -172,7 +173,7 @@ func (p part) strengthOf(size float64) float64 {
 	return -newNullSize(p.size).logP(size)
 }
 
-// logChoose is the logarithm of the number of ways to choose k of n.
+// logChoose returns the logarithm of the number of ways to choose k of n.
 func logChoose(n, k int) float64 {
 	if k < 0 || k > n {
 		return math.Inf(-1)
@@ -181,7 +182,7 @@ func logChoose(n, k int) float64 {
 	return of(n) - of(k) - of(n-k)
 }
 
-// around are the ends of the segments on either side of a point.
+// around returns the ends of the segments on either side of a point.
 func around(series []float64, points []ChangePoint, i int) (low, high int) {
 	low, high = 0, len(series)
 	if i > 0 {
@@ -245,10 +246,10 @@ func withoutSmallest(series []float64, points []ChangePoint, margin Margin, seen
 	return points
 }
 
-// certain is how large a shift is at least, as its interval says; 0 if it may be none.
+// certain returns how large a shift is at least, as its interval says; 0 if it may be none.
 func certain(shift Estimate) float64 { return max(shift.Low, -shift.High, 0) }
 
-// estimated is how large a shift probably is.
+// estimated returns how large a shift probably is.
 func estimated(shift Estimate) float64 { return math.Abs(shift.Value) }
 
 // nullSize is how large the most likely change of n values is by chance: a value for each of trendLevels. Their coordinate is
@@ -289,7 +290,7 @@ func (null nullSize) slope(column int) float64 {
 
 func (null nullSize) coordinate(size float64) float64 { return math.Log1p(size * size / null.freedom) }
 
-// logP is the logarithm of the chance of a size.
+// logP returns the logarithm of the chance of a size.
 func (null nullSize) logP(size float64) float64 {
 	at := null.coordinate(size)
 	known, last := null.coordinates, len(trendLevels)-1
@@ -308,7 +309,7 @@ func (null nullSize) logP(size float64) float64 {
 	return low + share*(high-low)
 }
 
-// size is the inverse of logP, for the logarithm of a chance that is no larger than that of the first column.
+// size returns the inverse of logP, for the logarithm of a chance that is no larger than that of the first column.
 func (null nullSize) size(logP float64) float64 {
 	i, last := 1, len(trendLevels)-1
 	for i < last && logP <= math.Log(trendLevels[i]) {

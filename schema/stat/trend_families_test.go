@@ -39,7 +39,7 @@ func spreading(name string, deviation func(passed float64) float64) stationary {
 	}}
 }
 
-// from is a deviation from a share of a series on, and another before.
+// from returns a deviation from a share of a series on, and another before.
 func from(share, before, after float64) func(float64) float64 {
 	return func(passed float64) float64 {
 		if passed < share {
@@ -174,7 +174,7 @@ func TestTrendOfStationarySeries(t *testing.T) {
 	}
 }
 
-// smallestP is the p of the strongest change of a series, 1 if there is none.
+// smallestP returns the p of the strongest change of a series, 1 if there is none.
 func smallestP(series []float64) float64 {
 	p := 1.
 	for _, c := range NewTrend(series).Changes(.05, within(math.Log(1.02))) {
@@ -276,7 +276,7 @@ func TestSeparation(t *testing.T) {
 	}
 }
 
-// walk is a random walk with noise.
+// walk returns a random walk with noise.
 func walk(increments, noise float64) func(*rand.Rand, int) []float64 {
 	return func(random *rand.Rand, n int) []float64 {
 		at := 0.

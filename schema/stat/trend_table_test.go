@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// nullShifts are how large the most likely change of level is in n normal values without one, ascending, of which
+// nullShifts returns how large the most likely change of level is in n normal values without one, ascending, of which
 // neighbours are correlated by rho, in standard errors that allow for it.
 func nullShifts(n int, rho float64, draws int) []float64 {
 	random := rand.New(rand.NewPCG(uint64(100*rho), uint64(n)))
@@ -23,14 +23,14 @@ func nullShifts(n int, rho float64, draws int) []float64 {
 	return sizes
 }
 
-// reached is the size that, counted with the series itself, so large a share of draws reaches: in the middle between those
+// reached returns the size that, counted with the series itself, so large a share of draws reaches: in the middle between those
 // that do and those that do not.
 func reached(sizes []float64, share float64) float64 {
 	at := len(sizes) + 1 - int(math.Round(share*float64(len(sizes)+1))) // the first of as many as may reach it
 	return (sizes[at-1] + sizes[at]) / 2
 }
 
-// drawnSizes is a row of the table: of each chance the largest size among correlations.
+// drawnSizes returns a row of the table: of each chance the largest size among correlations.
 func drawnSizes(n, draws int) (sizes [len(trendLevels)]float64) {
 	for _, rho := range []float64{0, .3, .6} {
 		drawn := nullShifts(n, rho, draws)

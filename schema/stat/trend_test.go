@@ -21,7 +21,7 @@ var nile = []float64{
 	1040, 860, 874, 848, 890, 744, 749, 838, 1050, 918, 986, 797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740,
 }
 
-// places are where change points are.
+// places returns where change points are.
 func places(points []ChangePoint) []int {
 	all := make([]int, len(points))
 	for i, p := range points {

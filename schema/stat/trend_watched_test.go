@@ -41,7 +41,7 @@ func (w watch) calledOnce(series []float64) bool {
 	return false
 }
 
-// row is a line of the table, and the share of series that are called changed.
+// row returns a line of the table, and the share of series that are called changed.
 func (w watch) row(noise sessionNoise) (line string, called float64) {
 	random := rand.New(rand.NewPCG(31, uint64(w.last)))
 	for range w.series {

@@ -12,7 +12,7 @@ import (
 // difference is infinitely many standard errors; the caller has to decide whether to believe it.
 type TTest struct{ Difference, StdErr, DF float64 }
 
-// Welch is the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). If both variances are 0, DF
+// Welch returns the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). If both variances are 0, DF
 // is that of the pooled variance. ok is false if a side has fewer than 2 values, or if a value or a variance is not
 // finite.
 func Welch(base, head []float64) (t TTest, ok bool) {
@@ -28,7 +28,7 @@ func Welch(base, head []float64) (t TTest, ok bool) {
 // its degrees of freedom.
 type Spread struct{ Mean, Variance, DF, N float64 }
 
-// SpreadOf is the Spread of values. ok is false for fewer than 2, and if one or the variance is not finite.
+// SpreadOf returns the Spread of values. ok is false for fewer than 2, and if one or the variance is not finite.
 func SpreadOf(values []float64) (s Spread, ok bool) {
 	if len(values) < 2 || slices.ContainsFunc(values, notFinite) {
 		return Spread{}, false
@@ -43,7 +43,7 @@ func spreadOf(values []float64) Spread {
 	return Spread{Mean: mean, Variance: deviation * deviation, DF: n - 1, N: n}
 }
 
-// WelchOf is the test of a difference of means of two sides with variances of their own, however these were come by: its
+// WelchOf returns the test of a difference of means of two sides with variances of their own, however these were come by: its
 // degrees of freedom are those of Satterthwaite (Biometrics Bulletin 2, 1946). With a prior for each side it is the test of
 // Demissie, Mascialino, Calza and Pawitan (Bioinformatics 24, 2008).
 func WelchOf(difference float64, base, head Spread) TTest {
@@ -57,7 +57,7 @@ func WelchOf(difference float64, base, head Spread) TTest {
 	return t
 }
 
-// PooledVariance is the variance within two sides together, in the square of their unit, with its degrees of freedom,
+// PooledVariance returns the variance within two sides together, in the square of their unit, with its degrees of freedom,
 // n + m - 2. ok is false if a side has no value, both have one, or a value or the variance is not finite.
 func PooledVariance(base, head []float64) (variance, df float64, ok bool) {
 	df = float64(len(base) + len(head) - 2)
@@ -68,7 +68,7 @@ func PooledVariance(base, head []float64) (variance, df float64, ok bool) {
 	return variance, df, !notFinite(variance)
 }
 
-// squares is the sum of squared deviations from the mean.
+// squares returns the sum of squared deviations from the mean.
 func squares(values []float64) float64 {
 	mean, _ := moments(values)
 	var sum float64
@@ -78,11 +78,11 @@ func squares(values []float64) float64 {
 	return sum
 }
 
-// P is the two-sided p of no difference. It is NaN if a field is NaN, if StdErr is negative or infinite, and if DF is not
+// P returns the two-sided p of no difference. It is NaN if a field is NaN, if StdErr is negative or infinite, and if DF is not
 // positive.
 func (t TTest) P() float64 { return t.PBeyond(0) }
 
-// PBeyond is the p of a difference of no more than least either way: min(1, 2 P(T >= (|Difference| - least) / StdErr))
+// PBeyond returns the p of a difference of no more than least either way: min(1, 2 P(T >= (|Difference| - least) / StdErr))
 // (McCarthy and Smyth, "Testing significance relative to a fold-change threshold is a TREAT", Bioinformatics 25, 2009,
 // give the exact p, of which this is an upper bound: the larger tail twice). A least below 0 is 0.
 func (t TTest) PBeyond(least float64) float64 {
@@ -100,7 +100,7 @@ func (t TTest) valid() bool {
 	return !math.IsNaN(t.Difference) && t.StdErr >= 0 && t.DF > 0 && !math.IsInf(t.StdErr, 1)
 }
 
-// Interval is the difference with its t interval. There is none for a confidence that is not between 0 and 1, if the test
+// Interval returns the difference with its t interval. There is none for a confidence that is not between 0 and 1, if the test
 // has no p, and if the ends of the interval are not finite.
 func (t TTest) Interval(confidence float64) Estimate {
 	if !(confidence > 0 && confidence < 1) || !t.valid() {
@@ -129,7 +129,7 @@ func studentTail(t, df float64) float64 {
 	return mathext.RegIncBeta(df/2, .5, df/(df+t*t)) / 2
 }
 
-// studentQuantile is the t with P(T >= t) = chance, for a chance below a half: the expansion of Cornish and Fisher
+// studentQuantile returns the t with P(T >= t) = chance, for a chance below a half: the expansion of Cornish and Fisher
 // (Fisher and Cornish, Technometrics 2, 1960), made right by Halley's method.
 func studentQuantile(chance, df float64) float64 {
 	z := -mathext.NormalQuantile(chance)

@@ -93,7 +93,7 @@ func Warnings(values []float64, tick, timerFloor float64) []string {
 	return words
 }
 
-// clockStep is the step of the clock that ascending samples show, at least tick.
+// clockStep returns the step of the clock that ascending samples show, at least tick.
 func clockStep(sorted []float64, tick float64) float64 {
 	distinct, least := 1, math.Inf(1)
 	for i := 1; i < len(sorted); i++ {

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// packedLive is the live file of a run with dictionaries and zstd, which no writer of the format makes.
+// packedLive returns the live file of a run with dictionaries and zstd, which no writer of the format makes.
 func packedLive(tb testing.TB, r schema.Run) []byte {
 	tb.Helper()
 	row := liveRow(&r, schema.DigestOf(&r))

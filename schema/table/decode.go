@@ -71,7 +71,7 @@ func (d *decoder) next(leaf int) parquet.Value {
 	return v
 }
 
-// head is the next value of a leaf, if there is one.
+// head returns the next value of a leaf, if there is one.
 func (d *decoder) head(leaf int) (parquet.Value, bool) {
 	if len(d.leaves[leaf]) == 0 {
 		return parquet.Value{}, false
@@ -116,7 +116,7 @@ func (d *decoder) value(f *field, l level) any {
 	}
 }
 
-// leafValue is the inverse of leafValue in shred.go.
+// leafValue returns the inverse of leafValue in shred.go.
 func (d *decoder) leafValue(kind schema.Kind, v parquet.Value) any {
 	switch kind {
 	case schema.KindInt:

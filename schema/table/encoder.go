@@ -93,7 +93,7 @@ func (e *Encoder) empty(l *liveLayout) livePages {
 	return pages
 }
 
-// metadata are the options of every written file.
+// metadata returns the options of every written file.
 func metadata(version string) []parquet.WriterOption {
 	return []parquet.WriterOption{
 		parquet.DataPageVersion(2),

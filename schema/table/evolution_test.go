@@ -52,7 +52,7 @@ func column(columns []*schema.Column, name string) *schema.Column {
 	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
 }
 
-// extra is a column that this version does not know.
+// extra returns a column that this version does not know.
 func extra() *schema.Column {
 	return &schema.Column{ID: 7777, Name: "mood", Kind: schema.KindMap, Children: []*schema.Column{
 		{ID: 7778, Name: "key", Kind: schema.KindString, Required: true}, {ID: 7779, Name: "value", Kind: schema.KindInt},

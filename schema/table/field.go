@@ -51,7 +51,7 @@ func newField(c *schema.Column, place, leaf int, kept []byte) *field {
 // profile says how the values of a leaf are encoded. element means that the leaf is the element of a list.
 type profile func(c *schema.Column, element bool) parquet.Node
 
-// node is the field's Parquet type. Every node has the column's field id, except the intermediate groups of lists and
+// node returns the field's Parquet type. Every node has the column's field id, except the intermediate groups of lists and
 // maps (`list`, `key_value`).
 func (f *field) node(p profile, element bool) parquet.Node {
 	var n parquet.Node
@@ -71,7 +71,7 @@ func (f *field) node(p profile, element bool) parquet.Node {
 	return parquet.FieldID(n, f.ID)
 }
 
-// leafNode is the type of a leaf without an encoding.
+// leafNode returns the type of a leaf without an encoding.
 func leafNode(c *schema.Column) parquet.Node {
 	switch c.Kind {
 	case schema.KindInt:
@@ -111,7 +111,7 @@ func profileOf(t *schema.Table, few bool) profile {
 // unique reports whether a text is different for each run.
 func unique(c *schema.Column) bool { return c.Name == runIDColumn || c.Name == digestColumn }
 
-// sealedNode is a leaf as sealed files encode it.
+// sealedNode returns a leaf as sealed files encode it.
 func sealedNode(c *schema.Column) parquet.Node {
 	switch {
 	case c.Kind == schema.KindInt || c.Kind == schema.KindTime:

@@ -112,10 +112,10 @@ func recovered(err *error) {
 // can be read anyway, but rewriting the rows would lose the others.
 func (f *File) Newer() error { return f.newer }
 
-// Columns is the number of values of a row.
+// Columns returns the number of values of a row.
 func (f *File) Columns() int { return len(f.table.Columns) }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.file.NumRows() }
 
 // Lookup gives the value of a key in the metadata of the file.

@@ -27,7 +27,7 @@ func leanTail(footer format.FileMetaData, tail []byte, at int64) ([]byte, error)
 	return appendFooter(lean, &footer)
 }
 
-// pagesEnd is the offset at which the pages of a file end.
+// pagesEnd returns the offset at which the pages of a file end.
 func pagesEnd(groups []format.RowGroup) int64 {
 	if len(groups) == 0 {
 		return int64(len(schema.ParquetMagic))
@@ -36,7 +36,7 @@ func pagesEnd(groups []format.RowGroup) int64 {
 	return last.FileOffset + last.TotalCompressedSize
 }
 
-// leanSchema is a schema without the lengths of types that have no length of their own.
+// leanSchema returns a schema without the lengths of types that have no length of their own.
 func leanSchema(elements []format.SchemaElement) []format.SchemaElement {
 	lean := make([]format.SchemaElement, len(elements))
 	for i, e := range elements {
@@ -116,7 +116,7 @@ func bounded(c *schema.Column) bool {
 	return c.Kind != schema.KindList && c.Kind != schema.KindMap && c.Name != digestColumn && c.Name != errorColumn
 }
 
-// boundless are the options for the columns that are not bounded.
+// boundless returns the options for the columns that are not bounded.
 func boundless(fields []*field) []parquet.WriterOption {
 	var options []parquet.WriterOption
 	for _, f := range fields {

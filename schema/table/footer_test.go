@@ -46,7 +46,7 @@ func TestLeanFooter(t *testing.T) {
 	}
 }
 
-// indexOf is what a footer says of the page index of a column.
+// indexOf returns what a footer says of the page index of a column.
 func indexOf(c *format.ColumnChunk) format.ColumnChunk {
 	return format.ColumnChunk{
 		OffsetIndexOffset: c.OffsetIndexOffset, OffsetIndexLength: c.OffsetIndexLength,

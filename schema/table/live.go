@@ -48,7 +48,7 @@ func ReadLive(content []byte) (live *Live, err error) {
 	return live, nil
 }
 
-// LiveOf is what ReadLive gives for the file of a run. It shares no memory with the run that anybody may change.
+// LiveOf returns what ReadLive gives for the file of a run. It shares no memory with the run that anybody may change.
 func LiveOf(r *schema.Run, digest string) *Live {
 	row, _ := copied(liveRow(r, digest)).([]any)
 	return newLive(row)

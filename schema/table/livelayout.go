@@ -106,7 +106,7 @@ func (l *liveLayout) add(f *field, above liveLeaf) {
 	}
 }
 
-// inside is the place of a node below another one.
+// inside returns the place of a node below another one.
 func (at liveLeaf) inside(name string, optional bool) liveLeaf {
 	at.path = append(at.path[:len(at.path):len(at.path)], name)
 	if optional {

@@ -137,7 +137,7 @@ func (p livePages) reals(leaf int, list []float64, l level) {
 	}
 }
 
-// bounds are the least and the greatest value, encoded as PLAIN without a length. There are none without values, nor in a
+// bounds returns the least and the greatest value, encoded as PLAIN without a length. There are none without values, nor in a
 // column that has none in any file.
 func (p *livePage) bounds(low, high []byte) (l, h []byte, ok bool) {
 	switch p.kind {

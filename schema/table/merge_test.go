@@ -18,7 +18,7 @@ type opened struct{ now, most int }
 
 func (o *opened) Close() error { o.now--; return nil }
 
-// source is a file in memory to be merged.
+// source returns a file in memory to be merged.
 func (o *opened) source(from string, table *schema.Table, content []byte) Source {
 	return Source{from, func() (*File, io.Closer, error) {
 		f, err := Open(bytes.NewReader(content), int64(len(content)), table)
@@ -122,7 +122,7 @@ func TestMergeMemory(t *testing.T) {
 	valuetest.OK(t, w.Close())
 }
 
-// liveHeap is how much memory is in use, once what is not used any more is gone.
+// liveHeap returns how much memory is in use, once what is not used any more is gone.
 func liveHeap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

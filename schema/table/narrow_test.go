@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// liveContent is the live file of a run.
+// liveContent returns the live file of a run.
 func liveContent(t *testing.T, r schema.Run) []byte {
 	t.Helper()
 	stat.Complete(&r)

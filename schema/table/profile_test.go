@@ -80,7 +80,7 @@ type encoded struct {
 	encodings []format.Encoding // of its pages
 }
 
-// encodedAs is what FORMAT.md says of a column, in a file of few values or of many.
+// encodedAs returns what FORMAT.md says of a column, in a file of few values or of many.
 func encodedAs(table *schema.Table, m *format.ColumnMetaData, few bool) encoded {
 	name := m.PathInSchema[0]
 	switch {

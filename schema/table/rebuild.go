@@ -63,7 +63,7 @@ var blankFooters = map[*schema.Table]func() (*format.FileMetaData, error){
 	schema.Ops:     sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Ops) }),
 }
 
-// blankFooter is the footer of a file of a table with one row.
+// blankFooter returns the footer of a file of a table with one row.
 func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
 	var out bytes.Buffer
 	w := NewWriter(&out, t, "", nil)
@@ -86,7 +86,7 @@ func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
 	return file.Metadata(), nil
 }
 
-// zeroOf is a value for a column that cannot be NULL.
+// zeroOf returns a value for a column that cannot be NULL.
 func zeroOf(c *schema.Column) any {
 	if c.Kind == schema.KindInt {
 		return int64(0)

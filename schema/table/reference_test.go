@@ -27,7 +27,7 @@ func liveProfile(c *schema.Column, element bool) parquet.Node {
 	return parquet.Encoded(leafNode(c), &parquet.Plain)
 }
 
-// referenceFile is the live file of a row as parquet-go writes it, without its hash.
+// referenceFile returns the live file of a row as parquet-go writes it, without its hash.
 func referenceFile(tb testing.TB, row []any) []byte {
 	tb.Helper()
 	fields := shapeOf(row).fields()

@@ -102,7 +102,7 @@ func newSalvage(file io.ReaderAt, size int64, t *schema.Table, options ...parque
 	return s, nil
 }
 
-// left is the number of remaining rows.
+// left returns the number of remaining rows.
 func (s *Salvage) left() int64 {
 	var n int64
 	for _, r := range s.todo {
@@ -262,7 +262,7 @@ func readValues(page parquet.Page, buffer []parquet.Value) error {
 	}
 }
 
-// pageAfter is the first row of the page after the one with a row, as far as that is known.
+// pageAfter returns the first row of the page after the one with a row, as far as that is known.
 func pageAfter(chunk parquet.ColumnChunk, row int64) (next int64, ok bool) {
 	index, err := chunk.OffsetIndex()
 	if err != nil || index == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// groupsFile is a file of a table with two row groups, and the rows of each.
+// groupsFile returns a file of a table with two row groups, and the rows of each.
 func groupsFile(t *testing.T, table *schema.Table) (content []byte, groups [2][][]any) {
 	t.Helper()
 	out := &memory{}
@@ -34,7 +34,7 @@ func groupsFile(t *testing.T, table *schema.Table) (content []byte, groups [2][]
 	return out.content, groups
 }
 
-// salvaged are the rows that are left of a file; nil where there are none.
+// salvaged returns the rows that are left of a file; nil where there are none.
 func salvaged(t testing.TB, content []byte, table *schema.Table) (rows [][]any) {
 	t.Helper()
 	s, err := OpenSalvage(bytes.NewReader(content), int64(len(content)), table)
@@ -108,7 +108,7 @@ func TestSalvageFlips(t *testing.T) {
 	}
 }
 
-// groupOf is the row group that a byte of a whole file is in; -1 where it is in none.
+// groupOf returns the row group that a byte of a whole file is in; -1 where it is in none.
 func groupOf(t *testing.T, content []byte, table *schema.Table, at int) int {
 	t.Helper()
 	file := valuetest.Must(Open(bytes.NewReader(content), int64(len(content)), table))

@@ -41,7 +41,7 @@ func (s shape) key() string {
 	return string(s.run) + "\xff" + string(s.samples) + "\xff" + string(s.ops)
 }
 
-// fields are the columns of the shape, in the order of the format.
+// fields returns the columns of the shape, in the order of the format.
 func (s shape) fields() []*field {
 	columns := schema.LiveColumns()
 	var fields []*field

@@ -157,7 +157,7 @@ func putText(to leafValues, f *field, value string, l level) { to.text(f.leaf, v
 
 func putReal(to leafValues, f *field, value float64, l level) { to.real(f.leaf, value, f.present(l)) }
 
-// present is the level of a value of the leaf that is not NULL; l is that of the leaf.
+// present returns the level of a value of the leaf that is not NULL; l is that of the leaf.
 func (f *field) present(l level) level {
 	if !f.Required {
 		l.definition++
@@ -218,7 +218,7 @@ func addNumbers[T any](v leaves, leaf int, list []T, l level, convert func(T) pa
 	v[leaf] = values
 }
 
-// count is the number of values in all leaves.
+// count returns the number of values in all leaves.
 func (v leaves) count() int {
 	n := 0
 	for i := range v {

@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// entropyFloor is the entropy of normal distributions on the grid of the clock, one for each run, in bytes a sample: no
+// entropyFloor returns the entropy of normal distributions on the grid of the clock, one for each run, in bytes a sample: no
 // code without loss is shorter. Their spread is taken from the differences of neighbours, so that drift and tail, which
 // cost more, do not raise the floor.
 func entropyFloor(runs []schema.Run) float64 {
@@ -64,7 +64,7 @@ func BenchmarkSampleSize(b *testing.B) {
 	}
 }
 
-// sweepRows are runs of a sweep, their rows, and the number of their samples.
+// sweepRows returns runs of a sweep, their rows, and the number of their samples.
 func sweepRows(sweep *runtest.Sweep, n int) ([]schema.Run, map[*schema.Table][][]any, int) {
 	rows := map[*schema.Table][][]any{}
 	var runs []schema.Run

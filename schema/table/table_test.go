@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// rowsOf are the rows of a run in the tables.
+// rowsOf returns the rows of a run in the tables.
 func rowsOf(r schema.Run) map[*schema.Table][][]any {
 	stat.Complete(&r)
 	r.StartedAt = r.StartedAt.Truncate(time.Microsecond) // what a file keeps of it
@@ -33,14 +33,14 @@ func rowsOf(r schema.Run) map[*schema.Table][][]any {
 	return rows
 }
 
-// bareRun is a run that ended before anything was measured.
+// bareRun returns a run that ended before anything was measured.
 func bareRun() schema.Run {
 	r := runtest.Small()
 	r.Primary, r.Metrics, r.Status = "", nil, schema.StatusLost
 	return r
 }
 
-// variety are runs with everything, with little, and with no samples, by id.
+// variety returns runs with everything, with little, and with no samples, by id.
 func variety(n int) []schema.Run {
 	var runs []schema.Run
 	for range n {

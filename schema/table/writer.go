@@ -59,7 +59,7 @@ func NewWriter(out io.Writer, t *schema.Table, version string, covers []schema.U
 	}
 }
 
-// fileOptions are the options of every file of a table, without its schema.
+// fileOptions returns the options of every file of a table, without its schema.
 func fileOptions(t *schema.Table, version string, fields []*field) []parquet.WriterOption {
 	options := append(metadata(version),
 		parquet.WriteBufferSize(bufferBytes),
@@ -69,7 +69,7 @@ func fileOptions(t *schema.Table, version string, fields []*field) []parquet.Wri
 	return append(options, boundless(fields)...)
 }
 
-// schemaOf is the schema of a file, of few values or of more.
+// schemaOf returns the schema of a file, of few values or of more.
 func schemaOf(t *schema.Table, fields []*field, few bool) *parquet.Schema {
 	return parquet.NewSchema(t.Name, group(fields, profileOf(t, few)))
 }
@@ -81,7 +81,7 @@ func (w *Writer) begin(few bool) {
 	w.group = w.writer.BeginRowGroup()
 }
 
-// pageBytes is the size of a page before it is encoded.
+// pageBytes returns the size of a page before it is encoded.
 func pageBytes(t *schema.Table) int {
 	if t == schema.Samples {
 		return largePage
@@ -142,7 +142,7 @@ func (w *Writer) added() error {
 	return w.err
 }
 
-// batch is the number of values that are passed to the columns at once. The first ones wait until it is known that there
+// batch returns the number of values that are passed to the columns at once. The first ones wait until it is known that there
 // are more than a few.
 func (w *Writer) batch() int {
 	if w.writer == nil {
@@ -185,7 +185,7 @@ func (w *Writer) commit() {
 	w.rows, w.weight = 0, 0
 }
 
-// Rows is the number of rows so far.
+// Rows returns the number of rows so far.
 func (w *Writer) Rows() int64 { return w.total }
 
 // Close writes the rest and the footer, and puts the hash of the file into its place. The caller has to fsync and close

@@ -69,7 +69,7 @@ func differ(t testing.TB, got, want any, context []any) {
 	t.Errorf("%sgot  "+verb+"\nwant "+verb, in(context), got, want)
 }
 
-// in is the context of a message.
+// in returns the context of a message.
 func in(context []any) string {
 	if len(context) == 0 {
 		return ""

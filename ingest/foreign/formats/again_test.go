@@ -69,7 +69,7 @@ func (s stored) add(all []foreign.Format, files []file) {
 	}
 }
 
-// records are the digests of the runs without their ids, in ascending order.
+// records returns the digests of the runs without their ids, in ascending order.
 func (s stored) records() []string {
 	var all []string
 	for _, r := range s {
@@ -79,7 +79,7 @@ func (s stored) records() []string {
 	return all
 }
 
-// contentDigest is the digest of a run without its ids.
+// contentDigest returns the digest of a run without its ids.
 func contentDigest(r schema.Run) string {
 	r.RunID, r.SessionID = "", ""
 	return schema.DigestOf(&r)
@@ -107,7 +107,7 @@ type file struct {
 	folder  fs.FS // nil: nothing is beside it
 }
 
-// corpus are the files of the fixtures, and of real tools where there are some, that are not too large.
+// corpus returns the files of the fixtures, and of real tools where there are some, that are not too large.
 func corpus(t *testing.T, largest int64) (files []file) {
 	t.Helper()
 	roots := []string{fixtures}
@@ -189,7 +189,7 @@ type record struct {
 	samples               int
 }
 
-// recordsOf are the runs of a file that nobody has read before, in order.
+// recordsOf returns the runs of a file that nobody has read before, in order.
 func recordsOf(all []foreign.Format, f file) (records []record) {
 	read(foreign.NewReader(foreign.Added{}, nil), all, f, func(valid schema.Valid) bool {
 		r := valid.Run()
@@ -203,7 +203,7 @@ func recordsOf(all []foreign.Format, f file) (records []record) {
 	return records
 }
 
-// runIDsIn are the ids of the runs of a file.
+// runIDsIn returns the ids of the runs of a file.
 func runIDsIn(all []foreign.Format, f file) (ids []string) {
 	read(foreign.NewReader(foreign.Added{}, nil), all, f, func(valid schema.Valid) bool {
 		ids = append(ids, valid.Run().RunID)
@@ -212,7 +212,7 @@ func runIDsIn(all []foreign.Format, f file) (ids []string) {
 	return ids
 }
 
-// union is what a store has to have of some files, whatever their order: all runs of each file, but of one that is the
+// union returns what a store has to have of some files, whatever their order: all runs of each file, but of one that is the
 // beginning of another only the last, if that had fewer samples then.
 func union(files [][]record) (all []string) {
 	same := func(a, b []record) bool { return slices.Equal(a, b) }
@@ -295,13 +295,13 @@ func inAnyOrder(t *testing.T, all []foreign.Format, whole file, rounds int) (sou
 	return records[0].source, nameCounts
 }
 
-// lines are the first of the lines of a file.
+// lines returns the first of the lines of a file.
 func lines(whole file, part, of int) file {
 	all := bytes.SplitAfter(whole.content, []byte("\n"))
 	return file{name: whole.name, content: bytes.Join(all[:len(all)*part/of], nil)}
 }
 
-// otherDigit is a file that differs in the last digit behind a point.
+// otherDigit returns a file that differs in the last digit behind a point.
 func otherDigit(whole file) file {
 	content := bytes.Clone(whole.content)
 	for i := len(content) - 1; i > 0; i-- {

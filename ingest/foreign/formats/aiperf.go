@@ -236,7 +236,7 @@ func leaveToRequests(in *foreign.Input, out *foreign.Output, files ...string) bo
 	return name != ""
 }
 
-// aiperfTag is the name of a metric by the text that the first versions wrote in its place, the head of its table: "Time to
+// aiperfTag returns the name of a metric by the text that the first versions wrote in its place, the head of its table: "Time to
 // First Token (TTFT)" is time_to_first_token. A name stays as it is.
 func aiperfTag(head string) string {
 	words, _, _ := strings.Cut(head, " (")
@@ -307,8 +307,8 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 	out.LeaveOutNamed("totals and unknown metrics", unknown...)
 }
 
-// failed is the number of requests that failed, and cancelled the number of those that AIPerf cancelled on purpose. failed is nil if the file
-// does not list errors.
+// failed returns the number of requests that failed, and cancelled the number of those that AIPerf cancelled on purpose. failed is nil if
+// the file does not list errors.
 func (s *aiperfSummary) failed() (failed *int64, cancelled int64) {
 	if s.Errors == nil && s.ErrorsOld == nil {
 		return nil, 0
@@ -327,7 +327,7 @@ func (s *aiperfSummary) failed() (failed *int64, cancelled int64) {
 	return failed, cancelled
 }
 
-// value is the one number of a metric, with its unit; empty if there is none.
+// value returns the one number of a metric, with its unit; empty if there is none.
 func (s *aiperfSummary) value(name string) (n foreign.Number, unit string) {
 	var a aggregates
 	if s.metrics[name].Kind() != jsontext.KindBeginObject || foreign.Decode(s.metrics[name], &a) != nil {
@@ -366,7 +366,7 @@ func anyCompleted(r *schema.Run, failed *int64) {
 	}
 }
 
-// aiperfRequestsOf is the name of the file of requests that belongs to a summary, by the summary's name.
+// aiperfRequestsOf returns the name of the file of requests that belongs to a summary, by the summary's name.
 func aiperfRequestsOf(name string) string {
 	for _, end := range []string{"_aiperf.json", "_aiperf.csv", ".json", ".csv"} {
 		if stem, ok := strings.CutSuffix(name, end); ok {
@@ -499,7 +499,7 @@ func (c *aiperfConfig) planned(r *schema.Run) {
 	}
 }
 
-// models are the names of the models.
+// models returns the names of the models.
 func (c *aiperfConfig) models() (names oneOrMany[foreign.Text]) {
 	var of struct {
 		Items []struct {
@@ -691,7 +691,7 @@ type aiperfGPUs struct {
 	} `json:"endpoints"`
 }
 
-// names are the names of the GPUs, and how many there are.
+// names returns the names of the GPUs, and how many there are.
 func (g *aiperfGPUs) names() (string, *int64) {
 	seen, name := map[string]bool{}, ""
 	for _, endpoint := range g.Endpoints {

@@ -164,7 +164,7 @@ func (f *asvFile) benchmark(name string) asvBenchmark {
 
 var versionText = regexp.MustCompile(`^[0-9]+(\.[0-9a-z]+)*$`)
 
-// run is a run with the values that all results of a benchmark share.
+// run returns a run with the values that all results of a benchmark share.
 func (f *asvFile) run(name string) schema.Run {
 	p := f.Params
 	system, _, _ := strings.Cut(string(p["os"]), " ") // Linux 6.1, macOS-14
@@ -275,7 +275,7 @@ func (f *asvFile) readResult(name, where string, text jsontext.Value, out *forei
 	return nil
 }
 
-// paramName is the name of a parameter; asv calls those without names param1, param2.
+// paramName returns the name of a parameter; asv calls those without names param1, param2.
 func (b *asvBenchmark) paramName(i, of int) string {
 	if len(b.ParamNames) == of && b.ParamNames[i] != "" {
 		return b.ParamNames[i]
@@ -339,7 +339,7 @@ func (result *asvResult) decodeObject(where string, text jsontext.Value) error {
 
 var reprs = regexp.MustCompile(`^(?:u?'(.+)'|<class '(.+)'>)$`)
 
-// choices are the values of the parameters as asv shows them: text without quotation marks, unless only the marks distinguish
+// choices returns the values of the parameters as asv shows them: text without quotation marks, unless only the marks distinguish
 // two values.
 func (result *asvResult) choices() [][]string {
 	choices := slices.Clone(result.Params)
@@ -390,7 +390,7 @@ func (b *asvBenchmark) measured(r *schema.Run, result *asvResult, i int) error {
 	return err
 }
 
-// metric is what was measured: samples if they were recorded, the value itself if there is only one, otherwise asv's
+// metric returns what was measured: samples if they were recorded, the value itself if there is only one, otherwise asv's
 // aggregate of the samples: their median or, in early versions, their minimum.
 func (result *asvResult) metric(name, unit string, i int) (schema.Metric, error) {
 	level := schema.LevelProcess

@@ -74,7 +74,7 @@ func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 	return errors.New("it is a Markdown report, which is not read: ingest the benchmark_test_results.json that it was made from")
 }
 
-// chapterName is the name of a benchmark in the harness: chapter and example.
+// chapterName returns the name of a benchmark in the harness: chapter and example.
 func chapterName(chapter, example string) string {
 	if chapter == "" {
 		return example
@@ -85,7 +85,7 @@ func chapterName(chapter, example string) string {
 // baselineVariant is the variant that the others of a pair are compared with.
 const baselineVariant = "baseline"
 
-// variantOf is the variant for a technique. The harness names a file without a technique, optimized_X of the example X,
+// variantOf returns the variant for a technique. The harness names a file without a technique, optimized_X of the example X,
 // after the file. Here it has the name that the rule pairs of discover gives it, so that imported and measured pairs are
 // the same points.
 func variantOf(example, technique string) string {
@@ -95,7 +95,7 @@ func variantOf(example, technique string) string {
 	return technique
 }
 
-// backendOf is the backend: a benchmark is a Python file with torch, or a CUDA program.
+// backendOf returns the backend: a benchmark is a Python file with torch, or a CUDA program.
 func backendOf(kind, file string) string {
 	switch {
 	case kind == "cuda", kind == "" && path.Ext(file) == ".cu":
@@ -539,7 +539,7 @@ type suiteOptimization struct {
 	Runs       []suiteRun     `json:"runs"`
 }
 
-// point is a run of the pair without its variant. The harness gives the same example to several baselines; the file
+// point returns a run of the pair without its variant. The harness gives the same example to several baselines; the file
 // distinguishes them if it is not named after the example.
 func (s *suite) point(chapter string, p *suitePair) schema.Run {
 	r := schema.Run{Benchmark: chapterName(chapter, p.Example), Backend: backendOf(p.Type, p.BaselineFile)}

@@ -68,7 +68,7 @@ var gpusOfKey = regexp.MustCompile(`^([0-9]{1,4})x_`)
 
 var chapterFolder = regexp.MustCompile(`^ch[0-9]+$`)
 
-// chapterOfPath is the chapter whose folder a file is in, if the harness keeps it there: ch1 of
+// chapterOfPath returns the chapter whose folder a file is in, if the harness keeps it there: ch1 of
 // ch1/expectations_b200.json. The file itself does not name its chapter.
 func chapterOfPath(file string) string {
 	if folder := path.Base(path.Dir(filepath.ToSlash(file))); chapterFolder.MatchString(folder) {
@@ -77,7 +77,7 @@ func chapterOfPath(file string) string {
 	return ""
 }
 
-// runs are the expected values of the baseline and of its best optimization.
+// runs returns the expected values of the baseline and of its best optimization.
 func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, best schema.Run) {
 	r := schema.Run{Benchmark: x.Example, Backend: x.Type}
 	if key != x.Example && key != x.Example+"_"+x.Type || x.Example == "" {
@@ -109,7 +109,7 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 	return base, best
 }
 
-// variant is the best technique.
+// variant returns the best technique.
 func (x *expectedExample) variant() string {
 	for _, name := range []string{x.Metadata.Best, x.Metadata.Technique, strings.TrimSuffix(x.Metadata.File, path.Ext(x.Metadata.File))} {
 		if name != "" && name != baselineVariant {

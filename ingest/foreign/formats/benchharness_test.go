@@ -29,7 +29,7 @@ func readHarnessText(t *testing.T, name, content string) (foreign.Report, []sche
 	return readOne(t, name, map[string]string{name: content})
 }
 
-// described is the report and the runs of a file in one text, as in golden files.
+// described returns the report and the runs of a file in one text, as in golden files.
 func described(report foreign.Report, runs []schema.Run, err error) string {
 	text := Report(report, err)
 	for i := range runs {

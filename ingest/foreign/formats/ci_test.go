@@ -29,7 +29,7 @@ var ciLogs = map[string]func(n int) string{
 	"Jenkins":      func(n int) string { return fmt.Sprintf("[2026-11-20T10:11:12.%03dZ] ", n%1000) },
 }
 
-// inLog is a text as a log has it.
+// inLog returns a text as a log has it.
 func inLog(text []byte, prefix func(n int) string) []byte {
 	var b bytes.Buffer
 	n := 0

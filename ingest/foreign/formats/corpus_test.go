@@ -68,7 +68,7 @@ func condensed(t *testing.T, dir string) (text string, files int) {
 	return b.String(), files
 }
 
-// ends are the first and the last of runs.
+// ends returns the first and the last of runs.
 func ends(runs []schema.Run) string {
 	var b strings.Builder
 	for i := range runs {

@@ -140,7 +140,7 @@ func older(in *foreign.Input) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// perIteration is the latency of samples that are the time of several iterations each.
+// perIteration returns the latency of samples that are the time of several iterations each.
 func perIteration(iterations, times []foreign.Number, unit string) (schema.Metric, error) {
 	if len(iterations) != len(times) {
 		return schema.Metric{}, fmt.Errorf("%d iteration counts for %d times", len(iterations), len(times))
@@ -193,7 +193,7 @@ func addWork(r *schema.Run, latency schema.Metric, t criterionThroughput) {
 	}
 }
 
-// rateOf is the work per second, sample by sample.
+// rateOf returns the work per second, sample by sample.
 func rateOf(name, unit string, work float64, latency schema.Metric) schema.Metric {
 	s := foreign.Series{Unit: unit, Given: unit, Reals: make([]float64, len(latency.Reals))}
 	for i, ns := range latency.Reals {

@@ -63,7 +63,7 @@ func setPath(r *schema.Run, path string, value reflect.Value) {
 	}
 }
 
-// tagText is the text of a field; empty if it has no value.
+// tagText returns the text of a field; empty if it has no value.
 func tagText(value reflect.Value) string {
 	if text, ok := value.Interface().(jsontext.Value); ok {
 		return foreign.TextOf(text)

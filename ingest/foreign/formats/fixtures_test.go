@@ -104,7 +104,7 @@ func ReadAll(t *testing.T, formats []foreign.Format, folder fs.FS, except ...str
 	return b.String(), read
 }
 
-// Input is a text as a file without a folder.
+// Input returns a text as a file without a folder.
 func Input(tb testing.TB, name, text string) *foreign.Input {
 	tb.Helper()
 	in, err := foreign.FromReader(strings.NewReader(text), name, nil)

@@ -92,7 +92,7 @@ func All() []foreign.Format {
 	)
 }
 
-// Named is the format of that name, or nil for an empty name.
+// Named returns the format of that name, or nil for an empty name.
 func Named(name string) (*foreign.Format, error) {
 	if name == "" {
 		return nil, nil

@@ -116,7 +116,7 @@ func (c *gbenchContext) version() string {
 	return string(c.Library)
 }
 
-// run is a run with the values that all benchmarks of a file share.
+// run returns a run with the values that all benchmarks of a file share.
 func (c *gbenchContext) run(in *foreign.Input) (r schema.Run) {
 	describe(&r, &c.gbenchSystem)
 	in.SetStart(&r, string(c.Date))
@@ -315,7 +315,7 @@ func (g *gbenchGroup) flush() error {
 	return g.out.Run(b.first.where, r)
 }
 
-// made is the metric of the rows.
+// made returns the metric of the rows.
 func (m *gbenchMetric) made() (schema.Metric, error) {
 	if m.numbers == nil {
 		made := foreign.Aggregate(m.metric, m.unit, m.summary)
@@ -332,7 +332,7 @@ func (m *gbenchMetric) made() (schema.Metric, error) {
 	return made, nil
 }
 
-// iterationsOf are the iterations of samples as a metric has them: one number where all are equal, nothing where one is
+// iterationsOf returns the iterations of samples as a metric has them: one number where all are equal, nothing where one is
 // missing.
 func iterationsOf(iterations []int64, samples int) []int64 {
 	if len(iterations) != samples || samples == 0 {
@@ -420,7 +420,7 @@ func (row *gbenchRow) read(object jsontext.Value) error {
 	return row.setValues(counters)
 }
 
-// gbenchCounter is a counter of a row. One that is called as a metric of Google Benchmark itself is another metric.
+// gbenchCounter returns a counter of a row. One that is called as a metric of Google Benchmark itself is another metric.
 func gbenchCounter(m jsonMember) (gbenchValue, error) {
 	c, ok := gbenchCounters[m.name]
 	if !ok {
@@ -455,7 +455,7 @@ func (row *gbenchRow) setAggregate() {
 	}
 }
 
-// runName is the name of the benchmark, without the suffix of an aggregate.
+// runName returns the name of the benchmark, without the suffix of an aggregate.
 func (row *gbenchRow) runName() string {
 	name := string(row.text["name"])
 	if row.aggregate != "" {

@@ -142,7 +142,7 @@ func (s *genaiSummary) point(r *schema.Run) {
 	describe(r, &s.config)
 }
 
-// genaiStem is the name of a file of genai-perf without the ending of its summaries.
+// genaiStem returns the name of a file of genai-perf without the ending of its summaries.
 func genaiStem(name string) string {
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	return strings.TrimSuffix(stem, "_genai_perf")

@@ -90,7 +90,7 @@ func (l *goLines) each(out *foreign.Output, read func(line []byte) error) error 
 	}
 }
 
-// next is the next line, valid until the one after it; io.EOF at the end. One that is too long is errLongGoLine.
+// next returns the next line, valid until the one after it; io.EOF at the end. One that is too long is errLongGoLine.
 func (l *goLines) next() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	l.n++
@@ -485,7 +485,7 @@ func (p *goParser) readFields(rest []byte) error {
 	return nil
 }
 
-// goWord is the next word of a line; nil at its end.
+// goWord returns the next word of a line; nil at its end.
 func goWord(line []byte) (word, rest []byte) {
 	start := 0
 	for start < len(line) && (line[start] == ' ' || line[start] == '\t') {
@@ -515,7 +515,7 @@ func goInteger(word []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// metric is the metric of a field. Most lines have it at the same index i. It is added if the run does not have it.
+// metric returns the metric of a field. Most lines have it at the same index i. It is added if the run does not have it.
 func (r *goRun) metric(i int, f *goField) *goMetric {
 	if i < r.used && r.metrics[i].unit == f.unit {
 		return &r.metrics[i]
@@ -588,7 +588,7 @@ func (p *goParser) flush() error {
 	return p.out.Run(where, r)
 }
 
-// goMetricOf is the metric of a unit.
+// goMetricOf returns the metric of a unit.
 func goMetricOf(m *goMetric, iterations []int64) schema.Metric {
 	series := m.values
 	series.Unit, _, _ = schema.StoredUnit(m.unit.unit)
@@ -701,7 +701,7 @@ func (p *goPackage) output(n int, e *goTestEvent) error {
 	return nil
 }
 
-// goEventNames are the names of the benchmarks in the events at the beginning of a file.
+// goEventNames returns the names of the benchmarks in the events at the beginning of a file.
 func goEventNames(head []byte) map[string]bool {
 	names := map[string]bool{}
 	for line := range bytes.Lines(head) {

@@ -18,7 +18,7 @@ import (
 
 var goPrefix = []byte("Benchmark")
 
-// goName is the name at the beginning of a line, and the rest of the line. A name is Benchmark, or that and anything but a lower
+// goName returns the name at the beginning of a line, and the rest of the line. A name is Benchmark, or that and anything but a lower
 // case letter: Benchmarking is none.
 func goName(line []byte) (name, rest []byte) {
 	if !bytes.HasPrefix(line, goPrefix) {
@@ -34,7 +34,7 @@ func goName(line []byte) (name, rest []byte) {
 	return line[:end], line[end:]
 }
 
-// goNames are the names of the benchmarks in a text that are followed by something: with -v, a line of the name alone,
+// goNames returns the names of the benchmarks in a text that are followed by something: with -v, a line of the name alone,
 // without the number of processors, stands before.
 func goNames(text []byte) map[string]bool {
 	names := map[string]bool{}
@@ -244,7 +244,7 @@ type goUnit struct {
 // maxGoKnownUnits is how many units are remembered.
 const maxGoKnownUnits = 10_000
 
-// unit is the metric of a unit.
+// unit returns the metric of a unit.
 func (p *goParser) unit(name string) *goUnit {
 	if u := p.units[name]; u != nil {
 		return u
@@ -289,7 +289,7 @@ func goUnitOf(name string) goUnit {
 	return u
 }
 
-// goBaseUnit is the unit that a name has above its line: p99-ns is in ns, B/op in B. Any other name, and any rate, is a
+// goBaseUnit returns the unit that a name has above its line: p99-ns is in ns, B/op in B. Any other name, and any rate, is a
 // unit itself.
 func goBaseUnit(name string) string {
 	above, below, _ := strings.Cut(name, "/")

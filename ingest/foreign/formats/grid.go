@@ -98,7 +98,7 @@ func (row *gridRow) own(where string, out *foreign.Output, r schema.Run) error {
 	return out.Run(where, r)
 }
 
-// gridRun is a run of an operation by an implementation.
+// gridRun returns a run of an operation by an implementation.
 func gridRun(operation, implementation string) schema.Run {
 	backend := strings.ToLower(implementation)
 	if backend == "pytorch" {

@@ -54,7 +54,7 @@ type hyperfineResult struct {
 	Parameters map[string]foreign.Text `json:"parameters"`
 }
 
-// run is the run of a result.
+// run returns the run of a result.
 func (h *hyperfineResult) run() (r schema.Run, err error) {
 	if h.Command == "" {
 		return r, errors.New("a result without a command")
@@ -81,7 +81,7 @@ func (h *hyperfineResult) run() (r schema.Run, err error) {
 	return r, h.setMetrics(&r)
 }
 
-// template is the command as the user gave it to hyperfine, with the names of the parameters instead of their values: make -j
+// template returns the command as the user gave it to hyperfine, with the names of the parameters instead of their values: make -j
 // {threads}. A value that is only a part of a word stays, unless it follows the letter of a flag: make -j{threads}.
 func template(command string, params map[string]string) string {
 	isWord := func(c byte) bool {

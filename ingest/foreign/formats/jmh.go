@@ -25,7 +25,7 @@ var (
 	jmhWords  = regexp.MustCompile(`"primaryMetric"\s*:`)
 )
 
-// jmhStart is where the results begin: at the array, which in JavaScript is assigned to something; -1 for none.
+// jmhStart returns where the results begin: at the array, which in JavaScript is assigned to something; -1 for none.
 func jmhStart(h *foreign.Head) int {
 	if h.Has("[].benchmark", "[].mode", "[].primaryMetric.scoreUnit") {
 		return h.JSONAt
@@ -70,7 +70,7 @@ type jmhMetric struct {
 	Histogram [][][][2]foreign.Number `json:"rawDataHistogram"`
 }
 
-// forks is how many forks have raw values.
+// forks returns how many forks have raw values.
 func (m *jmhMetric) forks() int { return max(len(m.RawData), len(m.Histogram)) }
 
 func readJMH(in *foreign.Input, out *foreign.Output) error {
@@ -111,7 +111,7 @@ func (result *jmhResult) read(where string, out *foreign.Output) error {
 	return nil
 }
 
-// run is a run with the values that all forks of a result share.
+// run returns a run with the values that all forks of a result share.
 func (result *jmhResult) run() (r schema.Run) {
 	describe(&r, result)
 	for _, name := range slices.Sorted(maps.Keys(result.Params)) {
@@ -168,7 +168,7 @@ func (result *jmhResult) yieldFork(fork int, where string, out *foreign.Output) 
 	return out.Run(where, r)
 }
 
-// score is the run of a result without raw values.
+// score returns the run of a result without raw values.
 func (result *jmhResult) score() schema.Run {
 	r := result.run()
 	p, q := &result.Primary, result.Primary.quantity("")
@@ -262,7 +262,7 @@ func (q quantity) series(numbers []foreign.Number) (foreign.Series, error) {
 // maxSamples limits the number of samples of a histogram.
 const maxSamples = 4 << 20
 
-// samples are the scores of a fork. A metric that has none there has no values.
+// samples returns the scores of a fork. A metric that has none there has no values.
 func (m *jmhMetric) samples(name string, fork int) (schema.Metric, error) {
 	var numbers []foreign.Number
 	if fork < len(m.RawData) {

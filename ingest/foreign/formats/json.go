@@ -48,7 +48,7 @@ func side(in *foreign.Input, name string, v any) error {
 	return nil
 }
 
-// aheadOf is the input to read headers from: only the beginning of the file if that has all paths.
+// aheadOf returns the input to read headers from: only the beginning of the file if that has all paths.
 func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
 	if len(paths) > 0 && in.Head.Has(paths...) {
 		return foreign.FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
@@ -72,7 +72,7 @@ func (m *oneOrMany[T]) UnmarshalJSON(text []byte) error {
 	return foreign.Decode(text, (*[]T)(m))
 }
 
-// refusal is the error with which a reader refuses a record, or a part of it at a place. The functions below report it,
+// refusal returns the error with which a reader refuses a record, or a part of it at a place. The functions below report it,
 // and go on with the next record.
 func refusal(where, format string, args ...any) error {
 	return &foreign.Mismatch{Where: where, Err: fmt.Errorf(format, args...)}
@@ -169,7 +169,7 @@ type jsonMember struct {
 	value jsontext.Value
 }
 
-// jsonMembersOf are the members of an object in their order, including duplicate names.
+// jsonMembersOf returns the members of an object in their order, including duplicate names.
 func jsonMembersOf(object jsontext.Value) (members []jsonMember, err error) {
 	d := jsontext.NewDecoder(bytes.NewReader(object))
 	_, err = d.ReadToken()

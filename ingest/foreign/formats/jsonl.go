@@ -498,5 +498,5 @@ func mapValue(value *schema.Column, text jsontext.Value) (any, error) {
 //go:embed run.schema.json
 var runSchema string
 
-// JSONSchema is the JSON Schema (draft 2020-12) of one line of the format jsonl.
+// JSONSchema returns the JSON Schema (draft 2020-12) of one line of the format jsonl.
 func JSONSchema() string { return runSchema }

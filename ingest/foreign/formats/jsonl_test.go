@@ -17,7 +17,7 @@ func readTextOf(t *testing.T, format foreign.Format, text string) ([]schema.Run,
 	return runs, report, err
 }
 
-// mappedFormat is the format of a mapping.
+// mappedFormat returns the format of a mapping.
 func mappedFormat(tb testing.TB, table string, mapping []byte) foreign.Format {
 	tb.Helper()
 	format, err := Mapped(table, mapping)

@@ -83,7 +83,7 @@ func (l *layoutRun) identify(r *schema.Run) {
 	foreign.SetFact(r, "source.run_id", l.RunID)
 }
 
-// metric is the metric in a member of the harness. usual is the one that the harness measures.
+// metric returns the metric in a member of the harness. usual is the one that the harness measures.
 func (l *layoutRun) metric(member, usual string) string {
 	if l != nil && l.Metrics[member] != "" {
 		return l.Metrics[member]
@@ -94,7 +94,7 @@ func (l *layoutRun) metric(member, usual string) string {
 // shown reports whether a member of the harness has a metric that is only there, and not computed from others.
 func (l *layoutRun) shown(member string) bool { return l == nil || l.Metrics[member] == "" }
 
-// times are the samples that no member of the harness has; empty if a harness wrote the file.
+// times returns the samples that no member of the harness has; empty if a harness wrote the file.
 func (l *layoutRun) times() (foreign.Series, error) {
 	if l == nil || l.Raw.Kind() != jsontext.KindBeginArray {
 		return foreign.Series{}, nil

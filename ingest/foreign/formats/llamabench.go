@@ -201,7 +201,7 @@ func (l llamaRow) place(in *foreign.Input, r *schema.Run) {
 	in.SetStart(r, l["test_time"], time.RFC3339)
 }
 
-// test is the name of the test as llama-bench prints it.
+// test returns the name of the test as llama-bench prints it.
 func (l llamaRow) test() string {
 	positive := func(name string) bool { return l[name] != "" && l[name] != "0" }
 	name := ""
@@ -371,7 +371,7 @@ func (t *llamaText) flush(commit, number string) error {
 	return nil
 }
 
-// cells are the cells of a line of a Markdown table.
+// cells returns the cells of a line of a Markdown table.
 func cells(line string) []string {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 	for i := range parts {

@@ -93,7 +93,7 @@ func (t *loadgenTest) setTime(metric, word, percentile string, value foreign.Num
 	}
 }
 
-// scenarioName is a scenario as newer versions write it: SingleStream.
+// scenarioName returns a scenario as newer versions write it: SingleStream.
 func scenarioName(text string) string {
 	return strings.NewReplacer(" ", "", "-", "").Replace(text)
 }

@@ -26,7 +26,7 @@ const (
 	jsonl = "jsonl"
 )
 
-// Mapped is the format of tables with one layout: comma-separated values (a header and rows; also tabs, semicolons or
+// Mapped returns the format of tables with one layout: comma-separated values (a header and rows; also tabs, semicolons or
 // bars), or JSON lines. The columns of JSON lines are their members; those of nested objects are joined by a dot:
 // "config.batch".
 func Mapped(table string, mapping []byte) (foreign.Format, error) {
@@ -100,7 +100,7 @@ func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	return t.flush()
 }
 
-// heading is the first line of a table that is no comment.
+// heading returns the first line of a table that is no comment.
 func (m *mapping) heading(head *foreign.Head) string {
 	for line := range bytes.Lines(head.Bytes) {
 		if text := strings.TrimSpace(string(line)); text != "" && (m.Comment == "" || !strings.HasPrefix(string(line), m.Comment)) {
@@ -313,7 +313,7 @@ var periods = map[string]struct {
 	"min": {"1/s", 60}, "minute": {"1/s", 60}, "h": {"1/s", 3600}, "hour": {"1/s", 3600},
 }
 
-// stored is the unit in which the values of a column are kept, and the number by which they are divided for that: words in the
+// stored returns the unit in which the values of a column are kept, and the number by which they are divided for that: words in the
 // unit of a rate say what is counted.
 func (m mappedMetric) stored() (unit string, divisor float64) {
 	kind, _ := schema.KindOfMetric(m.Metric)

@@ -355,7 +355,7 @@ func TestPageMappings(t *testing.T) {
 	}
 }
 
-// block is a document in a shell block of the page.
+// block returns a document in a shell block of the page.
 func block(t *testing.T, page, file, end string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, "cat > "+file+" <<'"+end+"'\n")
@@ -366,7 +366,7 @@ func block(t *testing.T, page, file, end string) string {
 	return text + "\n"
 }
 
-// firstOf is the first sample of a metric, or its mean.
+// firstOf returns the first sample of a metric, or its mean.
 func firstOf(m *schema.Metric) float64 {
 	if values := m.Values(); len(values) > 0 {
 		return values[0]

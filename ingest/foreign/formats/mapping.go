@@ -242,7 +242,7 @@ func checkShape(text []byte) error {
 	return nil
 }
 
-// member is the value of a key in a map; nil if there is none.
+// member returns the value of a key in a map; nil if there is none.
 func member(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -255,7 +255,7 @@ func member(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// lineOf is an error of YAML with its line, if it has one.
+// lineOf returns an error of YAML with its line, if it has one.
 func lineOf(err error) error {
 	if all, is := errors.AsType[*yaml.LoadErrors](err); is && len(all.Errors) > 0 {
 		err = all.Errors[0]

@@ -74,7 +74,7 @@ const maxHosts = 100_000
 // set keeps a parameter of the launch.
 func (l *ncclLaunch) set(name, text string) { foreign.Put(&l.params, name, text) }
 
-// run is a run of the launch.
+// run returns a run of the launch.
 func (l *ncclLaunch) run() schema.Run {
 	r := schema.Run{Benchmark: "nccl-tests", BackendVersion: l.version, Primary: "latency"}
 	if l.program != "" {
@@ -159,7 +159,7 @@ var ncclCommand = regexp.MustCompile(`_perf["']? +-{1,2}[a-zA-Z]`)
 // ncclPrograms are the tests, less _perf.
 var ncclPrograms = []string{"all_reduce", "all_gather", "reduce_scatter", "alltoallv", "alltoall", "broadcast", "sendrecv", "hypercube", "scatter", "gather", "reduce"}
 
-// programOf is the test in the name of a file: nccl-allreduce.log. Most versions do not print the name of the test.
+// programOf returns the test in the name of a file: nccl-allreduce.log. Most versions do not print the name of the test.
 func programOf(file string) string {
 	name := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(path.Base(file)))
 	for _, p := range ncclPrograms {

@@ -366,7 +366,7 @@ func (v ncuValue) isSetting() bool {
 	return v.section == "Launch Statistics" || strings.HasPrefix(v.name, "launch__")
 }
 
-// setting is how a launch was made, as text: a number, with its unit where that changes with its size.
+// setting returns how a launch was made, as text: a number, with its unit where that changes with its size.
 func (v ncuValue) setting() string {
 	number, ok := ncuNumber(v.text)
 	if !ok {
@@ -409,7 +409,7 @@ func (k *ncuKernel) metric(name, unit, given string) *ncuMetric {
 	return m
 }
 
-// rescaled is a number in a unit of the same kind.
+// rescaled returns a number in a unit of the same kind.
 func rescaled(n foreign.Number, from, to string) (foreign.Number, bool) {
 	a, one, known := schema.StoredUnit(from)
 	b, other, _ := schema.StoredUnit(to)
@@ -468,7 +468,7 @@ var ncuUnits = map[string]string{
 	"cycle/second": "Hz", "cycle/usecond": "MHz", "cycle/nsecond": "GHz", "cycle/s": "Hz", "cycle/us": "MHz", "cycle/ns": "GHz",
 }
 
-// ncuName is the name of a metric, and its unit as NeuroLens writes it.
+// ncuName returns the name of a metric, and its unit as NeuroLens writes it.
 func ncuName(v ncuValue) (name, unit string) {
 	unit = v.unit
 	if u, ok := ncuUnits[strings.ToLower(v.unit)]; ok {
@@ -494,7 +494,7 @@ func ncuName(v ncuValue) (name, unit string) {
 
 var notWord = regexp.MustCompile(`[^a-z0-9]+`)
 
-// snake is a title in small letters with _ between words: "Compute (SM) Throughput" is compute_sm_throughput.
+// snake returns a title in small letters with _ between words: "Compute (SM) Throughput" is compute_sm_throughput.
 func snake(title string) string {
 	return foreign.MetricName(strings.Trim(notWord.ReplaceAllString(strings.ToLower(title), "_"), "_"))
 }
@@ -550,7 +550,7 @@ func newNCUTable(header []string) *ncuTable {
 	return t
 }
 
-// cell is the cell of a column; empty if there is none.
+// cell returns the cell of a column; empty if there is none.
 func (t *ncuTable) cell(cells []string, column string) string {
 	if i := t.index[column]; i > 0 && i <= len(cells) {
 		return strings.TrimSpace(cells[i-1])
@@ -566,7 +566,7 @@ func (t *ncuTable) key(cells []string) ncuKey {
 	}
 }
 
-// value is the metric of a row.
+// value returns the metric of a row.
 func (t *ncuTable) value(cells []string) ncuValue {
 	return ncuValue{
 		section: t.cell(cells, "Section Name"), name: t.cell(cells, "Metric Name"), unit: t.cell(cells, "Metric Unit"),

@@ -73,7 +73,7 @@ func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
 	return errors.New("an index in Parquet is not read: ingest the run documents that it lists, or " + ledgerFile)
 }
 
-// knownText is a text of the tool, or empty for "unknown".
+// knownText returns a text of the tool, or empty for "unknown".
 func knownText(text string) string {
 	switch text {
 	case "unknown", "Unknown GPU", "n/a":
@@ -327,7 +327,7 @@ type neurolensKernel struct {
 	WriteBytes  foreign.Number `json:"bytes_write"`
 }
 
-// op is the operator at index i of the timeline.
+// op returns the operator at index i of the timeline.
 func (o *neurolensOp) op(i int) schema.Op {
 	op := schema.Op{
 		Index: int64(i), Name: o.Name, Type: o.Type,
@@ -522,7 +522,7 @@ func (d *runDocument) measured(own *ownTags, r *schema.Run) {
 	}
 }
 
-// operators are those of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
+// operators returns those of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
 func (d *runDocument) operators(own *ownTags) []schema.Op {
 	if len(d.ops) == 1 && d.ops[0].Type == "iteration" {
 		return nil

@@ -276,7 +276,7 @@ func (f *fingerprint) count(o *fingerprintOp, op *schema.Op) {
 	}
 }
 
-// runBeside is the path of the run document of a fingerprint, if it is where the tool puts it: in the same folder of a
+// runBeside returns the path of the run document of a fingerprint, if it is where the tool puts it: in the same folder of a
 // run store, or in runs/ of a sweep or a bundle.
 func runBeside(in *foreign.Input, runID string) string {
 	stem, ok := strings.CutSuffix(path.Base(in.Path), fingerprintEnding)

@@ -143,7 +143,7 @@ func (n *nsysReport) runs(env *nsysTarget) error {
 	return nil
 }
 
-// devices are the devices on which the operators of a process ran.
+// devices returns the devices on which the operators of a process ran.
 func (p *nsysProcess) devices() []int64 {
 	var list []int64
 	for _, t := range p.ops.all {
@@ -167,7 +167,7 @@ type nsysSource struct {
 	label func(name string) string
 }
 
-// sources are the tables of events that a report has. A table is there only if there were such events, and columns
+// sources returns the tables of events that a report has. A table is there only if there were such events, and columns
 // come and go with versions.
 func (n *nsysReport) sources() []nsysSource {
 	const kernel, graph, copies, sets, calls, ranges = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
@@ -199,7 +199,7 @@ func copyName(kind string) string {
 
 var callVersion = regexp.MustCompile(`_v[0-9]{4,5}$`)
 
-// callName is the name of a function without the version of its interface: cudaLaunchKernel_v7000.
+// callName returns the name of a function without the version of its interface: cudaLaunchKernel_v7000.
 func callName(name string) string { return callVersion.ReplaceAllString(name, "") }
 
 // nsysEvent is a row of a table of events.
@@ -268,7 +268,7 @@ func eventOf(values []any) (nsysEvent, error) {
 	return e, nil
 }
 
-// shown is a value for an error.
+// shown returns a value for an error.
 func shown(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -520,7 +520,7 @@ func (d *database) open(in *foreign.Input) error {
 	return d.describe()
 }
 
-// copied is a file with the content, which is removed with the database.
+// copied returns a file with the content, which is removed with the database.
 func (d *database) copied(content io.Reader) (one, error) {
 	dir, err := os.MkdirTemp("", "neurolens-ingest-")
 	if err != nil {
@@ -559,7 +559,7 @@ func (d *database) has(table string, columns ...string) bool {
 	return ok && containsAll(known, columns)
 }
 
-// first is the first of the columns that a table has, quoted for SQL; NULL if it has none of them.
+// first returns the first of the columns that a table has, quoted for SQL; NULL if it has none of them.
 func (d *database) first(table string, columns ...string) string {
 	for _, c := range columns {
 		if slices.Contains(d.tables[table], c) {
@@ -598,7 +598,7 @@ func (d *database) each(query string, f func(row []any) error) error {
 	return rows.Err()
 }
 
-// text is the text of a value that was cast to BLOB. Invalid UTF-8 is replaced.
+// text returns the text of a value that was cast to BLOB. Invalid UTF-8 is replaced.
 func text(value any) string {
 	switch v := value.(type) {
 	case []byte:

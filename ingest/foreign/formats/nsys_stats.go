@@ -344,7 +344,7 @@ func (t *statsTable) isTrace() bool {
 	return t.csv && t.column("Duration") >= 0 && t.column("Strm") >= 0 && t.column("Name") >= 0
 }
 
-// column is the first of the columns that the table has; -1 for none.
+// column returns the first of the columns that the table has; -1 for none.
 func (t *statsTable) column(names ...string) int {
 	return slices.IndexFunc(t.columns, func(c string) bool { return slices.Contains(names, c) })
 }
@@ -454,7 +454,7 @@ func (t *statsTable) row(line, report string) (o statsOp, err error) {
 	return o, nil
 }
 
-// kindOf is the kind of the rows of a report: by its name, which changed with versions, otherwise by its columns.
+// kindOf returns the kind of the rows of a report: by its name, which changed with versions, otherwise by its columns.
 func (t *statsTable) kindOf(report, category, name string) string {
 	switch {
 	case t.isTrace() && strings.HasPrefix(name, "[CUDA mem"):

@@ -271,7 +271,7 @@ type nvbenchSummary struct {
 	Data []nvbenchValue `json:"data"`
 }
 
-// value is a value of a summary by its name, or empty if it has none.
+// value returns a value of a summary by its name, or empty if it has none.
 func (s *nvbenchSummary) value(name string) string {
 	for _, v := range s.Data {
 		if v.Name == name {
@@ -429,7 +429,7 @@ func (s *nvbenchSummary) addWork(r *schema.Run, value foreign.Number) bool {
 	return true
 }
 
-// zero is a number, or 0 if there is none.
+// zero returns a number, or 0 if there is none.
 func zero[T int64 | float64](n *T) T {
 	if n == nil {
 		return 0

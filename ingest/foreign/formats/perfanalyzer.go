@@ -281,7 +281,7 @@ func analyzerRow(out *foreign.Output, where string, names, record []string) erro
 	return out.Run(where, r)
 }
 
-// analyzerName is a title as a name: "Server Queue Time" is server_queue_time.
+// analyzerName returns a title as a name: "Server Queue Time" is server_queue_time.
 func analyzerName(title string) string {
 	return foreign.MetricName(strings.ToLower(title))
 }

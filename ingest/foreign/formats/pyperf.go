@@ -106,7 +106,7 @@ var pyperfUnits = map[foreign.Text]struct{ metric, unit string }{
 	"integer": {"value", ""},
 }
 
-// metric is the metric of a process's values, with the unit of the file.
+// metric returns the metric of a process's values, with the unit of the file.
 func (run *pyperfRun) metric() (m schema.Metric, unit string, err error) {
 	u, ok := pyperfUnits[run.Metadata["unit"]]
 	if !ok {
@@ -134,7 +134,7 @@ func (run *pyperfRun) metric() (m schema.Metric, unit string, err error) {
 	return m, u.unit, err
 }
 
-// warmups are the values of the warm-up, in ns.
+// warmups returns the values of the warm-up, in ns.
 func (run *pyperfRun) warmups(inner float64) ([]float64, error) {
 	var values []float64
 	for i, w := range run.Warmups {
@@ -167,7 +167,7 @@ func setPyperfStatement(r *schema.Run, meta pyperfMetadata) {
 	}
 }
 
-// statement is a statement without the quotation marks around it; several statements keep theirs.
+// statement returns a statement without the quotation marks around it; several statements keep theirs.
 func statement(text string) string {
 	if len(text) < 2 || text[0] != text[len(text)-1] || strings.Count(text, text[:1]) != 2 {
 		return text
@@ -195,7 +195,7 @@ func setPyperfEnv(r *schema.Run, meta pyperfMetadata) {
 	}
 }
 
-// osOf is the operating system that Python's name of a platform begins with, as NeuroLens calls it.
+// osOf returns the operating system that Python's name of a platform begins with, as NeuroLens calls it.
 func osOf(platform string) string {
 	word, _, _ := strings.Cut(strings.ToLower(platform), "-")
 	if word == "macos" {

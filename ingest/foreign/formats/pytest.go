@@ -56,7 +56,7 @@ type pytestHeader struct {
 	Version  foreign.Text `json:"version" fact:"source.version"`
 }
 
-// run is a run with the values that all benchmarks of a file share.
+// run returns a run with the values that all benchmarks of a file share.
 func (h *pytestHeader) run(in *foreign.Input) (r schema.Run) {
 	describe(&r, h)
 	r.Env.OS = strings.ToLower(string(h.Machine.System))
@@ -132,7 +132,7 @@ func (b *pytestResult) yield(r schema.Run, where string, out *foreign.Output) er
 	return out.Run(where, r)
 }
 
-// latency is the metric of the rounds, or of their aggregates if the file does not have all rounds.
+// latency returns the metric of the rounds, or of their aggregates if the file does not have all rounds.
 func (b *pytestResult) latency(r *schema.Run, out *foreign.Output) schema.Metric {
 	s := &b.Stats
 	if s.Data.Kind() == jsontext.KindBeginArray {
@@ -202,7 +202,7 @@ func (b *pytestResult) setParams(r *schema.Run) (err error) {
 	return nil
 }
 
-// pytestText is a parameter as a test writes it.
+// pytestText returns a parameter as a test writes it.
 func pytestText(value jsontext.Value) string {
 	if value.Kind() == jsontext.KindNull {
 		return "None"
@@ -210,7 +210,7 @@ func pytestText(value jsontext.Value) string {
 	return foreign.TextOf(value)
 }
 
-// pytestWord is the word for a parameter in the id of a test; empty for a value that pytest only numbers.
+// pytestWord returns the word for a parameter in the id of a test; empty for a value that pytest only numbers.
 func pytestWord(value jsontext.Value) string {
 	switch value.Kind() {
 	case jsontext.KindTrue:
@@ -225,7 +225,7 @@ func pytestWord(value jsontext.Value) string {
 	return ""
 }
 
-// pytestEscaped is a word as Python's codec unicode_escape writes it, which pytest makes ids with unless it is told not to.
+// pytestEscaped returns a word as Python's codec unicode_escape writes it, which pytest makes ids with unless it is told not to.
 func pytestEscaped(word string) string {
 	var b strings.Builder
 	for _, r := range strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(word) {

@@ -139,7 +139,7 @@ func reframeName(r *schema.Run, name string) {
 // reframeAxes are the parameters of the job of a test case.
 var reframeAxes = []string{"num_tasks", "num_tasks_per_node", "num_cpus_per_task", "num_gpus_per_node"}
 
-// run is the run of a test case, without its outcome and its values.
+// run returns the run of a test case, without its outcome and its values.
 func (c *reframeCase) run(session *reframeSession) schema.Run {
 	var r schema.Run
 	reframeName(&r, cmp.Or(c.Display, c.Name, c.Unique))
@@ -288,7 +288,7 @@ var reframeUnits = map[string]string{
 	"percent": "%", "us": "us", "ms": "ms", "ns": "ns", "b/s": "B/s",
 }
 
-// better is the direction: away from the bound if only one is set, otherwise the usual one of the unit.
+// better returns the direction: away from the bound if only one is set, otherwise the usual one of the unit.
 func (v *reframeVariable) better(unit string) schema.Better {
 	lower, upper := bound(v.Lower), bound(v.Upper)
 	switch {

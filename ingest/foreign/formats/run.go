@@ -41,7 +41,8 @@ func setText(r *schema.Run, name, text string) {
 	foreign.SetParam(r, name, text)
 }
 
-// statistic is the field of a summary for a statistic by one of the names that tools give it; nil if a summary does not have the statistic.
+// statistic returns the field of a summary for a statistic by one of the names that tools give it; nil if a summary does not have the
+// statistic.
 func statistic(s *schema.Summary, name string) **float64 {
 	switch name {
 	case "mean", "avg":
@@ -78,7 +79,7 @@ func setStatistic(s *schema.Summary, name string, n foreign.Number, unit string)
 	return field != nil
 }
 
-// numberOf is the number in a JSON value, or empty for anything else.
+// numberOf returns the number in a JSON value, or empty for anything else.
 func numberOf(value jsontext.Value) (n foreign.Number) {
 	if value.Kind() == jsontext.KindString && strings.Trim(string(value), `"`) == "" || foreign.Decode(value, &n) != nil {
 		return ""
@@ -86,7 +87,7 @@ func numberOf(value jsontext.Value) (n foreign.Number) {
 	return n
 }
 
-// positive is a number, or empty if it is not positive: these tools write such numbers for unknown values.
+// positive returns a number, or empty if it is not positive: these tools write such numbers for unknown values.
 func positive(n foreign.Number) foreign.Number {
 	if v := n.Float64(); v != nil && *v <= 0 {
 		return ""
@@ -94,7 +95,7 @@ func positive(n foreign.Number) foreign.Number {
 	return n
 }
 
-// lone is the summary of one value.
+// lone returns the summary of one value.
 func lone(n foreign.Number, unit string) schema.Summary {
 	v := n.Finite(unit)
 	if v == nil {
@@ -103,7 +104,7 @@ func lone(n foreign.Number, unit string) schema.Summary {
 	return schema.Summary{N: new(int64(1)), Min: v, Max: v, Mean: v, P50: v}
 }
 
-// baseName is the name of a file without its folders, of any system; empty for a path without one.
+// baseName returns the name of a file without its folders, of any system; empty for a path without one.
 func baseName(file string) string {
 	name := path.Base(strings.ReplaceAll(file, `\`, "/"))
 	if name == "." || name == "/" {
@@ -112,10 +113,11 @@ func baseName(file string) string {
 	return name
 }
 
-// programName is the name of an executable, by its path.
+// programName returns the name of an executable, by its path.
 func programName(file string) string { return strings.TrimSuffix(baseName(file), ".exe") }
 
-// dottedVersion is the version of a library of NVIDIA by its number: 22703 is 2.27.3, 100300 is 10.3.0, and 8601, in fewer digits, is 8.6.1.
+// dottedVersion returns the version of a library of NVIDIA by its number: 22703 is 2.27.3, 100300 is 10.3.0, and 8601, in fewer digits, is
+// 8.6.1.
 func dottedVersion(number foreign.Number) string {
 	n, step := number.Int64(), int64(100)
 	if n == nil || *n <= 0 {
@@ -127,7 +129,7 @@ func dottedVersion(number foreign.Number) string {
 	return fmt.Sprintf("%d.%d.%d", *n/(100*step), *n/100%step, *n%100)
 }
 
-// cudaVersion is the version of CUDA by its number: 12040 is 12.4.
+// cudaVersion returns the version of CUDA by its number: 12040 is 12.4.
 func cudaVersion(n foreign.Number) string {
 	v := n.Int64()
 	if v == nil || *v < 1000 {
@@ -136,7 +138,7 @@ func cudaVersion(n foreign.Number) string {
 	return fmt.Sprintf("%d.%d", *v/1000, *v%1000/10)
 }
 
-// nonZero is a number, or empty if it is zero, which some tools write for an unknown value.
+// nonZero returns a number, or empty if it is zero, which some tools write for an unknown value.
 func nonZero(n foreign.Number) foreign.Number {
 	if v := n.Float64(); v != nil && *v == 0 {
 		return ""
@@ -199,7 +201,7 @@ func setWhole(r *schema.Run, name string, s foreign.Series) {
 	foreign.Add(r, s.Metric(name, schema.LevelProcess), s.Given)
 }
 
-// missed is how many of some requests were not completed; nil if either number is not known, or more were completed.
+// missed returns how many of some requests were not completed; nil if either number is not known, or more were completed.
 func missed(all, completed *int64) *int64 {
 	if all == nil || completed == nil || *completed < 0 || *completed > *all {
 		return nil

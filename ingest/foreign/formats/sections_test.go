@@ -33,7 +33,7 @@ var holdsOn = []string{
 	"compared.txt", "units.txt", "two-nodes.md", "milliseconds.csv", "old_gpukernsum.csv", "profile_2019.txt", "table.txt", "trace_cuda_gpu_trace.csv", "gpu_telemetry_0_11.jsonl",
 }
 
-// textSections are the fixtures of a format, and more sections of text, by the format. Binary files, and those that are in other
+// textSections returns the fixtures of a format, and more sections of text, by the format. Binary files, and those that are in other
 // layouts than the rest, are left out.
 func textSections(t *testing.T) map[string][]file {
 	t.Helper()

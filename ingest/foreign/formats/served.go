@@ -39,10 +39,10 @@ func (s *served) find(name string, kind ...jsontext.Kind) string {
 	return string(s.scalars[i].value)
 }
 
-// get is the text of a single value; empty if there is none.
+// get returns the text of a single value; empty if there is none.
 func (s *served) get(name string) string { return s.find(name) }
 
-// number is a single value as a number; empty if it is none.
+// number returns a single value as a number; empty if it is none.
 func (s *served) number(name string) foreign.Number {
 	return foreign.Number(s.find(name, jsontext.KindNumber))
 }
@@ -234,7 +234,7 @@ func (s *served) whole() requests {
 	return q
 }
 
-// failures is how many requests have an error.
+// failures returns how many requests have an error.
 func (s *served) failures() (n int) {
 	for _, failed := range s.errors {
 		if failed {
@@ -264,7 +264,7 @@ func (s *served) addSamples(r *schema.Run, out *foreign.Output) {
 	}
 }
 
-// gapsOfCompleted are the gaps of the requests that did not fail.
+// gapsOfCompleted returns the gaps of the requests that did not fail.
 func (s *served) gapsOfCompleted() foreign.Series {
 	kept := foreign.Series{Unit: s.gaps.Unit, Given: s.gaps.Given}
 	from := 0
@@ -369,7 +369,7 @@ func readServedText(in *foreign.Input, out *foreign.Output) error {
 	}, r.emit)
 }
 
-// argumentsOf are the arguments of the program as Python prints them.
+// argumentsOf returns the arguments of the program as Python prints them.
 func argumentsOf(text string) (list []scalar) {
 	for _, m := range servedArg.FindAllStringSubmatch(text, -1) {
 		if value := strings.Trim(m[2], `'"`); value != "None" && slices.Contains(servedArguments, m[1]) {

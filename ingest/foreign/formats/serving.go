@@ -176,7 +176,7 @@ func refuse(out *foreign.Output, file string, err error) {
 	out.Refuse(file, err)
 }
 
-// modelName is the name of a model: only the last part if it is a folder on somebody's machine, but all of
+// modelName returns the name of a model: only the last part if it is a folder on somebody's machine, but all of
 // facebook/opt-125m.
 func modelName(text string) string {
 	slashed := strings.ReplaceAll(text, `\`, "/")
@@ -186,7 +186,7 @@ func modelName(text string) string {
 	return text
 }
 
-// modelNames are the names of several models in one.
+// modelNames returns the names of several models in one.
 func modelNames[T ~string](names []T) string {
 	short := make([]string, len(names))
 	for i, name := range names {
@@ -213,7 +213,7 @@ func sideOf(in *foreign.Input, name string) []byte {
 	return content
 }
 
-// beside is the first of some files that exists next to this one, or empty.
+// beside returns the first of some files that exists next to this one, or empty.
 func beside(in *foreign.Input, names ...string) string {
 	for _, name := range names {
 		if name != in.Head.Name && in.Beside(name) {

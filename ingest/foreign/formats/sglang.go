@@ -146,7 +146,7 @@ func readSGLangOffline(in *foreign.Input, out *foreign.Output) error {
 	})
 }
 
-// offlineRun is the run of a line. The name that the user gave it is a tag, not a parameter.
+// offlineRun returns the run of a line. The name that the user gave it is a tag, not a parameter.
 func (s *served) offlineRun() schema.Run {
 	r := schema.Run{Benchmark: "sglang/bench_one_batch"}
 	switch {

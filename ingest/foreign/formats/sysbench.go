@@ -77,7 +77,7 @@ func (s *sysbenchReader) line(where, text string) error {
 	return nil
 }
 
-// sysbenchName is the test of the arguments of a command: oltp_read_only.
+// sysbenchName returns the test of the arguments of a command: oltp_read_only.
 func sysbenchName(arguments string) string {
 	name := ""
 	if m := sysbenchTest.FindStringSubmatch(arguments); m != nil {

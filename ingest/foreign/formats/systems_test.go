@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// systems are the formats whose edges are tried here.
+// systems returns the formats whose edges are tried here.
 func systems() []foreign.Format { return append(quasim, swiftMNIST, operationGrid) }
 
 // TestQuasimKernelIsItsSummary: a kernel file gives the run that the summary gives, whichever of them is there.

@@ -149,7 +149,7 @@ const (
 	placeNotes  // on a device, which do no work
 )
 
-// placeOf is the place of the events of a category. Older versions use other words.
+// placeOf returns the place of the events of a category. Older versions use other words.
 func placeOf(category []byte) place {
 	switch string(category) {
 	case `"kernel"`, `"Kernel"`:
@@ -223,7 +223,7 @@ func (f *kinetoFacts) set(r *schema.Run) {
 	foreign.SetFact(r, "cuda.runtime_version", cudaVersion(f.Runtime))
 }
 
-// start is when the trace began, in ns since 1970. Older traces have such times in their events.
+// start returns when the trace began, in ns since 1970. Older traces have such times in their events.
 func (f *kinetoFacts) start(first int64) (int64, bool) {
 	const year2000 = 946684800e9
 	base := f.Base.Int64()

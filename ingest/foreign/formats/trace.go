@@ -66,7 +66,7 @@ func (e *event) arguments() *eventArguments {
 	return a
 }
 
-// unquoted is the text of a JSON string; empty for any other value.
+// unquoted returns the text of a JSON string; empty for any other value.
 func unquoted(text jsontext.Value) (s string) {
 	if text.Kind() != jsontext.KindString || foreign.Decode(text, &s) != nil {
 		return ""
@@ -126,7 +126,7 @@ func decimal(text []byte) (n int64, ok bool) {
 	return n, n < longest
 }
 
-// span is when the activity of an event began, and how long it took.
+// span returns when the activity of an event began, and how long it took.
 func (e *event) span() (start, took int64, err error) {
 	if start, err = traceNanoseconds(e.TS); err != nil {
 		return 0, 0, err

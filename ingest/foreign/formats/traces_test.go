@@ -208,7 +208,7 @@ func TestTorchTraceMemory(t *testing.T) {
 	}
 }
 
-// made is a database that SQL makes.
+// made returns a database that SQL makes.
 func made(t *testing.T, statements ...string) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "made.sqlite")

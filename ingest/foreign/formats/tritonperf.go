@@ -169,7 +169,7 @@ func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 	}.read(in, out)
 }
 
-// run is the run of a provider in a row.
+// run returns the run of a provider in a row.
 func (t *tritonTable) run(record []string, p *tritonProvider) (schema.Run, error) {
 	r := schema.Run{Benchmark: t.plot}
 	for i, name := range t.axes {

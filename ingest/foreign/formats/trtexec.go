@@ -47,7 +47,7 @@ const (
 	trtEndToEnd = "end_to_end_latency"
 )
 
-// values are the metrics of a query. Starts and ends are left out, because late in a run they have too few digits.
+// values returns the metrics of a query. Starts and ends are left out, because late in a run they have too few digits.
 func (q *trtQuery) values() []foreign.Number {
 	return []foreign.Number{q.Latency, q.Compute, cmp.Or(q.H2D, q.In), cmp.Or(q.D2H, q.Out), q.EndToEnd}
 }
@@ -426,7 +426,7 @@ var trtPrecisions = []string{"fp16", "bf16", "int8", "fp8", "int4"}
 // trtModels are the flags that name a model, or an engine made from one.
 var trtModels = []string{"onnx", "uff", "deploy", "model", "loadEngine"}
 
-// flag is the value of a flag of the command: "true" if it has no value, and empty if it was not given.
+// flag returns the value of a flag of the command: "true" if it has no value, and empty if it was not given.
 func (l *trtLog) flag(name string) string {
 	if l == nil {
 		return ""
@@ -481,7 +481,7 @@ func (l *trtLog) run() schema.Run {
 	return r
 }
 
-// trtGiven is the unit of a metric in trtexec.
+// trtGiven returns the unit of a metric in trtexec.
 func trtGiven(metric string) string {
 	if metric == "throughput" {
 		return "1/s"
@@ -508,7 +508,7 @@ func (l *trtLog) point() schema.Run {
 	return r
 }
 
-// status is how the launch ended.
+// status returns how the launch ended.
 func (l *trtLog) status() (schema.Status, string) {
 	switch {
 	case l.outcome == "FAILED" && strings.Contains(strings.ToLower(l.problem), "out of memory"):
@@ -626,7 +626,7 @@ const (
 	trexTimes   = ".timing.json"
 )
 
-// trexLog is the log that TREx kept of the launch that wrote a file, or nil if there is none next to it.
+// trexLog returns the log that TREx kept of the launch that wrote a file, or nil if there is none next to it.
 func trexLog(in *foreign.Input) *trtLog {
 	for _, end := range []string{trexTimes, ".profile.json"} {
 		stem, ok := strings.CutSuffix(in.Head.Name, end)

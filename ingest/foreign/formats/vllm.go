@@ -296,12 +296,12 @@ func (v *vllmRecord) point(r *schema.Run) {
 	}
 }
 
-// vllmRecordsOf is the name of the file with the records of a result.
+// vllmRecordsOf returns the name of the file with the records of a result.
 func vllmRecordsOf(name string) []string {
 	return []string{strings.TrimSuffix(name, path.Ext(name)) + ".pytorch.json"}
 }
 
-// vllmRun is a run of a benchmark with the values of the .pytorch.json next to the file.
+// vllmRun returns a run of a benchmark with the values of the .pytorch.json next to the file.
 func vllmRun(in *foreign.Input, out *foreign.Output, benchmark string) schema.Run {
 	r := schema.Run{Benchmark: benchmark}
 	name := vllmRecordsOf(in.Head.Name)[0]

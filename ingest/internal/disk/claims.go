@@ -66,7 +66,7 @@ func ListClaims(f fs.FS) ([]schema.Claim, error) {
 	return all, nil
 }
 
-// PlannedFile is the sealed file that a plan names.
+// PlannedFile returns the sealed file that a plan names.
 func PlannedFile(c schema.Claim, plan schema.Plan) (schema.SealedFile, error) {
 	f, err := schema.ParseSealedFile(plan.File)
 	if err != nil || f.ID != c.ID || f.Rows != len(plan.Runs) {

@@ -162,7 +162,7 @@ func (s *StoreFile) classifySealed() {
 	}
 }
 
-// ArtifactHash is the SHA-256, in hex, in the name of an artifact. It is empty if the name is not one of an artifact.
+// ArtifactHash returns the SHA-256, in hex, in the name of an artifact. It is empty if the name is not one of an artifact.
 func ArtifactHash(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 || parts[0] != schema.ArtifactsDir {

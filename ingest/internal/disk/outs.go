@@ -10,7 +10,7 @@ import (
 // outNames are the names of the files that a claim writes, in its first attempt, until they are linked.
 var outNames = map[*schema.Table]string{schema.Runs: "runs.out", schema.Samples: "samples.out", schema.Ops: "ops.out"}
 
-// OutName is the name of the file for a table in an attempt of a claim. Each attempt has its own names: a late operation
+// OutName returns the name of the file for a table in an attempt of a claim. Each attempt has its own names: a late operation
 // of an earlier attempt may still happen, and must not hit the new files.
 func OutName(t *schema.Table, attempt int) string {
 	if attempt == 0 {

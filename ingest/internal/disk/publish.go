@@ -142,7 +142,7 @@ func PlaceDurably(f Files, temp, name string) error {
 	return SyncDir(f, path.Dir(name))
 }
 
-// TempName is a new name for a file that is being written.
+// TempName returns a new name for a file that is being written.
 func TempName() string {
 	return path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
 }

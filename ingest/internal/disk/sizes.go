@@ -54,7 +54,7 @@ func measure(dir *os.File, entries []fs.DirEntry) {
 	}
 }
 
-// Size is the size of an entry of a directory, in bytes. The error is fs.ErrNotExist if it is gone.
+// Size returns the size of an entry of a directory, in bytes. The error is fs.ErrNotExist if it is gone.
 func Size(e fs.DirEntry) (int64, error) {
 	if s, known := e.(*sized); known {
 		return s.bytes, s.err

@@ -150,7 +150,7 @@ func look(name string, e fs.DirEntry) StoreFile {
 	return s
 }
 
-// as is the same entry, with another kind.
+// as returns the same entry, with another kind.
 func (s *StoreFile) as(k Kind) StoreFile {
 	return StoreFile{Path: s.Path, Zone: s.Zone, Kind: k, Entry: s.Entry, Linked: s.Linked}
 }

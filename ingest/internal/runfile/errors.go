@@ -30,7 +30,7 @@ func InFile(path string, err error) error {
 	return &FileError{path, err}
 }
 
-// Damagedf is an error about damaged content of a file.
+// Damagedf returns an error about damaged content of a file.
 func Damagedf(path, format string, args ...any) error {
 	return &FileError{path, fmt.Errorf("%w: "+format, append([]any{schema.ErrDamaged}, args...)...)}
 }
@@ -40,7 +40,7 @@ func AboutContent(err error) bool {
 	return errors.Is(err, schema.ErrDamaged) || errors.Is(err, table.ErrNewer)
 }
 
-// ProblemText is the text of an error without the words that say that there is damage.
+// ProblemText returns the text of an error without the words that say that there is damage.
 func ProblemText(err error) string {
 	if named, ok := errors.AsType[*fs.PathError](err); ok {
 		err = named.Err // the finding has its path

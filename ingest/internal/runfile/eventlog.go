@@ -65,7 +65,7 @@ func WriteRunSet(f disk.Files, e schema.Event) error {
 	return err
 }
 
-// lastEvent is the time of the latest event id, or the zero time if there are no events.
+// lastEvent returns the time of the latest event id, or the zero time if there are no events.
 func lastEvent(f disk.Files) (time.Time, error) {
 	entries, err := fs.ReadDir(f, schema.EventsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

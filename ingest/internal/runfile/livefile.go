@@ -14,7 +14,7 @@ type LiveRuns struct {
 	Files []schema.LiveFile
 }
 
-// From is the id of the next run.
+// From returns the id of the next run.
 func (l *LiveRuns) From() string {
 	if len(l.Files) == 0 {
 		return ""

@@ -16,7 +16,7 @@ const (
 
 func memoryOf(f schema.SealedFile) int { return fileMemory + min(f.Rows*rowMemory, pagesMemory) }
 
-// Overlapping is the largest memory that files, which are in the order of their first runs, take at the same time while
+// Overlapping returns the largest memory that files, which are in the order of their first runs, take at the same time while
 // their runs are merged. Only the time range and the number of rows of a file matter.
 func Overlapping(files []schema.SealedFile) int {
 	peak, now := 0, 0

@@ -34,7 +34,7 @@ func ReadSealed(f fs.FS, sealed schema.SealedFile) *SealedRuns {
 	return &SealedRuns{fsys: f, sealed: sealed, name: zoneName(sealed)}
 }
 
-// From is the smallest possible id with the time of the first run.
+// From returns the smallest possible id with the time of the first run.
 func (s *SealedRuns) From() string { return IDBound(s.sealed.First) }
 
 // begin opens the files after it has checked all their hashes.

@@ -20,7 +20,7 @@ var (
 	sharedPlaces = shared()
 )
 
-// shared are the indices, in runs and in samples, of the columns that runs copies from the row of its primary metric.
+// shared returns the indices, in runs and in samples, of the columns that runs copies from the row of its primary metric.
 func shared() [][2]int {
 	var pairs [][2]int
 	for i := primaryPlace; i < len(schema.Runs.Columns); i++ {
@@ -53,7 +53,7 @@ func sameInstant(id schema.ULID, started any) bool {
 	return id.Time().UnixMilli() == max(at.UnixMilli(), 0) // an id has no time before 1970
 }
 
-// lengthOf is the number of raw samples in a row, or -1 if it has none.
+// lengthOf returns the number of raw samples in a row, or -1 if it has none.
 func lengthOf(row []any) int {
 	if ticks, ok := row[ticksPlace].([]int64); ok {
 		return len(ticks)

@@ -27,7 +27,7 @@ func Merge(readers []Reader) *MergedRuns {
 	return m
 }
 
-// From is a lower bound of the id of the next run.
+// From returns a lower bound of the id of the next run.
 func (m *MergedRuns) From() string {
 	if len(m.inputs) == 0 {
 		return ""

@@ -15,7 +15,7 @@ type Input struct {
 	Name   func(t *schema.Table) string // path of the file of a table
 }
 
-// InputOf is a sealed file of a store.
+// InputOf returns a sealed file of a store.
 func InputOf(f fs.FS, sealed schema.SealedFile) Input {
 	return Input{f, sealed, zoneName(sealed)}
 }
@@ -44,7 +44,7 @@ func NewRunSet(f disk.Files, version string) (*RunSet, error) {
 	return &RunSet{Set: NewSet(f, version, func(t *schema.Table) string { return names[t] })}, nil
 }
 
-// Names are the names of the temporary files, whether or not they exist.
+// Names returns the names of the temporary files, whether or not they exist.
 func (s *RunSet) Names() []string {
 	var all []string
 	for _, t := range Tables {
@@ -67,7 +67,7 @@ func (s *RunSet) Write(live *table.Live) error {
 	return s.WriteRun(live)
 }
 
-// SealedFile is the name of the sealed file that the set becomes.
+// SealedFile returns the name of the sealed file that the set becomes.
 func (s *RunSet) SealedFile(id schema.ULID) schema.SealedFile {
 	return schema.SealedFile{ID: id, First: s.first.Time().UnixMilli(), Last: s.Last.Time().UnixMilli(), Rows: s.Rows}
 }

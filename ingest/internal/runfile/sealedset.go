@@ -172,7 +172,7 @@ func (s *Set) Exchange(f schema.SealedFile) error {
 	return nil
 }
 
-// ContentID is the id of a sealed file that comes from no claim. It has the time of the file's last run. The same runs
+// ContentID returns the id of a sealed file that comes from no claim. It has the time of the file's last run. The same runs
 // give the same id, so an interrupted import that is repeated does not add them twice. sum is the hash over the ids and
 // digests of the runs, in order.
 func ContentID(last time.Time, sum hash.Hash) schema.ULID {

@@ -52,7 +52,7 @@ func (p *Packer) events() error {
 	return p.removeOldEvents(packs)
 }
 
-// covering is a later pack that has all events of another one, or nil if there is none.
+// covering returns a later pack that has all events of another one, or nil if there is none.
 func covering(packs []eventPack, pack eventPack) *eventPack {
 	for i := range packs {
 		if packs[i].id.Compare(pack.id) > 0 && holdsAll(packs[i].lines, pack.lines) {

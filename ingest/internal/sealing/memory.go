@@ -50,7 +50,7 @@ func (m *memory) remember(id schema.ULID, run remembered) {
 	m.size += run.size
 }
 
-// sizeOf is the size, in B, of the parts of a run that may be far smaller in its file.
+// sizeOf returns the size, in B, of the parts of a run that may be far smaller in its file.
 func sizeOf(run *schema.Run) int {
 	const value, op = 8, 1 << 10
 	size := op * len(run.Ops)

@@ -26,7 +26,7 @@ type Owner struct {
 	Started      time.Time `json:"started"`
 }
 
-// Self is this process. hostID is the id of this machine, if it is known.
+// Self returns this process. hostID is the id of this machine, if it is known.
 func Self(hostID string, now time.Time) Owner {
 	o := Owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
 	namespace, _ := os.Readlink("/proc/self/ns/pid")
@@ -80,7 +80,7 @@ func ReadOwner(f fs.FS, dir string) (Owner, error) {
 	return o, nil
 }
 
-// lastChange is when a directory last changed: names in it, or the content of one of its files.
+// lastChange returns when a directory last changed: names in it, or the content of one of its files.
 func lastChange(f fs.FS, dir string) (time.Time, error) {
 	info, err := fs.Stat(f, dir)
 	if err != nil {

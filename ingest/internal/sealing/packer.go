@@ -21,7 +21,7 @@ type PackRules struct {
 	Memory   int // of the files that are merged at a time, about, in bytes
 }
 
-// StandardPackRules are the rules of every program. Tests use others.
+// StandardPackRules returns the rules of every program. Tests use others.
 func StandardPackRules() PackRules {
 	const rowGroup = 122_880
 	return PackRules{MinFiles: 100, MaxRows: 2 * rowGroup, MinSizes: 1000, Memory: 96 << 20}

@@ -24,7 +24,7 @@ type Rules struct {
 	Dead     func(Owner) bool
 }
 
-// StandardRules are the rules of every program. Tests use others.
+// StandardRules returns the rules of every program. Tests use others.
 func StandardRules() Rules {
 	return Rules{
 		Runs:     256,

@@ -49,7 +49,7 @@ func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[stri
 	}
 }
 
-// Root is the directory of the store.
+// Root returns the directory of the store.
 func (f *Faulty) Root() string { return string(f.Dir) }
 
 // ErrCrashed is the error of every operation of a process after its crash, so that it ends without doing anything more.

@@ -36,7 +36,7 @@ func CopyTree(t testing.TB, from, into string, zones ...string) {
 	}
 }
 
-// Copied is a copy of a store.
+// Copied returns a copy of a store.
 func Copied(t testing.TB, dir string) string {
 	t.Helper()
 	into := filepath.Join(t.TempDir(), "copy")
@@ -67,7 +67,7 @@ func Snapshot(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// ArtifactName is the name of an artifact with that content.
+// ArtifactName returns the name of an artifact with that content.
 func ArtifactName(content []byte) string {
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
 	return path.Join(schema.ArtifactsDir, sum[:2], sum)

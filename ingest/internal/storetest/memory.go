@@ -16,7 +16,7 @@ import (
 // Memory is a file system in memory, for tests that create a store very often. Every directory is in it by its name.
 type Memory struct{ fstest.MapFS }
 
-// Copied is a copy of the store, made now.
+// Copied returns a copy of the store, made now.
 func (f Memory) Copied() Memory {
 	all := maps.Clone(f.MapFS)
 	for name, file := range all {
@@ -46,7 +46,7 @@ func (f Memory) add(op, name string, file *fstest.MapFile) error {
 	return nil
 }
 
-// inside are the names in a directory, however deep.
+// inside returns the names in a directory, however deep.
 func (f Memory) inside(dir string) (names []string) {
 	for name := range f.MapFS {
 		if strings.HasPrefix(name, dir+"/") {

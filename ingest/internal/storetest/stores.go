@@ -93,7 +93,7 @@ func Sealed(t testing.TB, open Opener, runs ...schema.Run) (string, schema.Seale
 	return dir, valuetest.Must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
 }
 
-// Damaged is a store with two sealed files and a live run, in which one damaged file loses data, with a copy from before.
+// Damaged returns a store with two sealed files and a live run, in which one damaged file loses data, with a copy from before.
 func Damaged(t testing.TB, open Opener, zone string) (dir, good string, f schema.SealedFile) {
 	t.Helper()
 	dir, f = Sealed(t, open, runtest.Full(), runtest.Small(), runtest.Small())

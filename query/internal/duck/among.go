@@ -78,7 +78,7 @@ func (l *lists) Config() duckdb.ScalarFuncConfig {
 	return duckdb.ScalarFuncConfig{InputTypeInfos: []duckdb.TypeInfo{number, text}, ResultTypeInfo: truth}
 }
 
-// Executor is what the function does with some rows, one after the other. It takes no context, like that of a Trap.
+// Executor returns what the function does with some rows, one after the other. It takes no context, like that of a Trap.
 func (l *lists) Executor() duckdb.ScalarFuncExecutor {
 	var in ascending
 	return duckdb.ScalarFuncExecutor{RowExecutor: func(row []driver.Value) (any, error) {

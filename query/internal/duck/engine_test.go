@@ -47,7 +47,7 @@ func TestTrim(t *testing.T) {
 	}
 }
 
-// limitOf is the memory limit of the engine.
+// limitOf returns the memory limit of the engine.
 func limitOf(t *testing.T, c *Conn) string {
 	t.Helper()
 	row, err := c.One(t.Context(), Statement{SQL: "SELECT current_setting('memory_limit')"})

@@ -32,7 +32,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.Cause }
 
-// KindOf is the class of an error of DuckDB; ErrorTypeInvalid for other errors.
+// KindOf returns the class of an error of DuckDB; ErrorTypeInvalid for other errors.
 func KindOf(err error) duckdb.ErrorType {
 	var duck *duckdb.Error
 	if errors.As(err, &duck) {

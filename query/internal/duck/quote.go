@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Literal is the SQL of a text.
+// Literal returns the SQL of a text.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Identifier is the SQL of a name.
+// Identifier returns the SQL of a name.
 func Identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // NumberPattern is the regular expression of a number in decimal digits with an optional exponent.
 const NumberPattern = `[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?`
 
-// Number is the SQL that converts a value to a number, if it is written in decimal digits with an optional exponent; NULL for other texts
-// and for values that are not finite.
+// Number returns the SQL that converts a value to a number, if it is written in decimal digits with an optional exponent; NULL for other
+// texts and for values that are not finite.
 func Number(x string) string {
 	return "CASE WHEN regexp_full_match(CAST(" + x + ` AS VARCHAR), '` + NumberPattern + `')` +
 		" AND isfinite(TRY_CAST(" + x + " AS DOUBLE)) THEN TRY_CAST(" + x + " AS DOUBLE) END"
@@ -41,7 +41,7 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Patterns are the patterns of paths for read_parquet.
+// Patterns returns the patterns of paths for read_parquet.
 func Patterns(paths []string) []string {
 	all := make([]string, len(paths))
 	for i, path := range paths {
@@ -50,10 +50,10 @@ func Patterns(paths []string) []string {
 	return all
 }
 
-// TextList is an SQL list of texts.
+// TextList returns an SQL list of texts.
 func TextList(texts []string) string { return "[" + Texts(texts) + "]" }
 
-// Texts is the SQL of texts, separated by commas.
+// Texts returns the SQL of texts, separated by commas.
 func Texts(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {

@@ -11,9 +11,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// shapeOf is the Arrow type for a type of DuckDB, and the type of DuckDB that values are cast to before. Integers have 64 bits, reals are
-// DOUBLE, and times are microseconds in UTC, like the columns of a store. Types without a simple Arrow type become text, as in the other
-// formats.
+// shapeOf returns the Arrow type for a type of DuckDB, and the type of DuckDB that values are cast to before. Integers have 64 bits, reals
+// are DOUBLE, and times are microseconds in UTC, like the columns of a store. Types without a simple Arrow type become text, as in the
+// other formats.
 func shapeOf(info duckdb.TypeInfo) (cast string, t arrow.DataType) {
 	switch details := info.Details().(type) {
 	case *duckdb.ListDetails:

@@ -34,7 +34,8 @@ func (t *Trap) Config() duckdb.ScalarFuncConfig {
 	return duckdb.ScalarFuncConfig{InputTypeInfos: []duckdb.TypeInfo{text}, ResultTypeInfo: entries, SpecialNullHandling: true}
 }
 
-// Executor is what the function does. It takes no context: that of the engine's library is a race where several threads call the function.
+// Executor returns what the function does. It takes no context: that of the engine's library is a race where several threads call the
+// function.
 func (t *Trap) Executor() duckdb.ScalarFuncExecutor {
 	return duckdb.ScalarFuncExecutor{RowExecutor: func([]driver.Value) (any, error) {
 		t.sprung.Store(true)

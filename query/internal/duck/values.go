@@ -210,7 +210,7 @@ func plainNumber(v any) any {
 	}
 }
 
-// decimal is the number with these digits and a decimal point.
+// decimal returns the number with these digits and a decimal point.
 func decimal(digits string) any {
 	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil || strconv.FormatFloat(f, 'f', -1, 64) != digits {
@@ -222,7 +222,7 @@ func decimal(digits string) any {
 // lastDay is the day, counted from 1970, that represents an infinite date.
 const lastDay = math.MaxInt32
 
-// infinities are the times that the driver returns for infinity, for each of DuckDB's time types. For -infinity it returns those of the
+// infinities returns the times that the driver returns for infinity, for each of DuckDB's time types. For -infinity it returns those of the
 // negative numbers.
 func infinities(sign int64) []time.Time {
 	last := sign * math.MaxInt64
@@ -301,11 +301,11 @@ func intervalText(i duckdb.Interval) string {
 	return strings.Join(parts, " ")
 }
 
-// Text is a value as a text; empty for NULL.
+// Text returns a value as a text; empty for NULL.
 func Text(v driver.Value) string { s, _ := v.(string); return s }
 
-// Integer is a value as an integer; 0 for NULL.
+// Integer returns a value as an integer; 0 for NULL.
 func Integer(v driver.Value) int64 { n, _ := v.(int64); return n }
 
-// List is a value as a list; nil for NULL.
+// List returns a value as a list; nil for NULL.
 func List(v driver.Value) []any { list, _ := v.([]any); return list }

@@ -37,7 +37,7 @@ func ReadArrow(t testing.TB, r io.Reader) (ArrowTable, error) {
 	return all, reader.Err()
 }
 
-// arrowValue is a value of an array, of the Go type that answer.Type names; text for a date.
+// arrowValue returns a value of an array, of the Go type that answer.Type names; text for a date.
 func arrowValue(t testing.TB, values arrow.Array, i int) any {
 	t.Helper()
 	if values.IsNull(i) {
@@ -83,7 +83,7 @@ func arrowValue(t testing.TB, values arrow.Array, i int) any {
 	return nil
 }
 
-// MixedStore is a store of runs with every value, some of them sealed.
+// MixedStore returns a store of runs with every value, some of them sealed.
 func MixedStore(t testing.TB) string {
 	t.Helper()
 	sweep := runtest.NewSweep(1, 20)

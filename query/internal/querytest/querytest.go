@@ -49,7 +49,7 @@ func NewRun(n int, base int64, edit func(*schema.Run)) schema.Run {
 	return r
 }
 
-// SessionID is the id of a session, by its number.
+// SessionID returns the id of a session, by its number.
 func SessionID(n int) string {
 	return schema.ULIDFrom(Start.Add(time.Duration(n)*time.Hour), [10]byte{9: byte(n)}).String()
 }
@@ -73,7 +73,7 @@ func Append(t testing.TB, dir string, runs ...schema.Run) {
 	valuetest.OK(t, s.Close())
 }
 
-// ManyRuns are n runs, no two of the same second.
+// ManyRuns returns n runs, no two of the same second.
 func ManyRuns(n int) []schema.Run {
 	runs := make([]schema.Run, n)
 	for i := range runs {
@@ -92,7 +92,7 @@ func Open(t testing.TB, stores ...string) *query.DB {
 	return db
 }
 
-// IDs are the repeat_index values of a listing: the n of NewRun.
+// IDs returns the repeat_index values of a listing: the n of NewRun.
 func IDs(t testing.TB, db *query.DB, req query.ListRequest) []int {
 	t.Helper()
 	runs, err := db.Runs(context.Background(), req, "repeat_index")
@@ -104,7 +104,7 @@ func IDs(t testing.TB, db *query.DB, req query.ListRequest) []int {
 	return all
 }
 
-// Pages are all pages of a listing in one.
+// Pages returns all pages of a listing in one.
 func Pages(t testing.TB, db *query.DB, req query.ListRequest, columns ...string) query.Page {
 	t.Helper()
 	var all query.Page

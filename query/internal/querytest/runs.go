@@ -63,7 +63,7 @@ func MetricOf(name, unit string, better schema.Better, level float64) schema.Met
 	return m
 }
 
-// FullRun is a run with most columns set and 1,000 samples, as a real one has.
+// FullRun returns a run with most columns set and 1,000 samples, as a real one has.
 func FullRun(n int) schema.Run {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	return NewRun(n, 0, func(r *schema.Run) {
@@ -91,7 +91,7 @@ func FullRun(n int) schema.Run {
 	})
 }
 
-// Everything is a run with every column.
+// Everything returns a run with every column.
 func Everything() schema.Run {
 	r := FullRun(300)
 	r.Side, r.Resumes, r.ModelSHA256 = "head", SessionID(9), strings.Repeat("ab", 32)
@@ -109,7 +109,7 @@ func Everything() schema.Run {
 	return r
 }
 
-// VariousRuns are 60 runs of 4 sessions, some without samples, some with two metrics and ops.
+// VariousRuns returns 60 runs of 4 sessions, some without samples, some with two metrics and ops.
 func VariousRuns() []schema.Run {
 	runs := make([]schema.Run, 60)
 	for i := range runs {

@@ -57,7 +57,7 @@ func WriteEvent(t testing.TB, dir string, id schema.ULID, e schema.Event) []byte
 	return content
 }
 
-// IDsWhere are the ids of runs.
+// IDsWhere returns the ids of runs.
 func IDsWhere(runs []schema.Run, holds func(r *schema.Run) bool) (all []string) {
 	for i := range runs {
 		if holds(&runs[i]) {

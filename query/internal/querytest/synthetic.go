@@ -27,7 +27,7 @@ type Synthetic struct {
 	Events  int // files of events; most of them are packed too if there are packs
 }
 
-// SyntheticRun is the run n of a synthetic store: points of 5 batch sizes, 3 dims and 2 precisions.
+// SyntheticRun returns the run n of a synthetic store: points of 5 batch sizes, 3 dims and 2 precisions.
 func SyntheticRun(s Synthetic, n int) schema.Run {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
 	at := Start.Add(-365 * 24 * time.Hour).Add(time.Duration(n) * 30 * time.Second)
@@ -53,7 +53,7 @@ func SyntheticRun(s Synthetic, n int) schema.Run {
 	return r
 }
 
-// SyntheticTicks are latencies in ns as they are measured: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
+// SyntheticTicks returns latencies in ns as they are measured: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
 // spikes in 0.5 % of them.
 func SyntheticTicks(random *rand.Rand, n int) []int64 {
 	median := 130_000 * math.Pow(415, random.Float64())

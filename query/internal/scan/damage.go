@@ -32,7 +32,8 @@ func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
 	return nil, nil, false
 }
 
-// opened are the files of runs that the question may have opened: those of the sources, and sealed ones that were read in place of packs.
+// opened returns the files of runs that the question may have opened: those of the sources, and sealed ones that were read in place of
+// packs.
 func (s *Sources) opened() []file {
 	files := slices.Concat(s.Live, s.Read)
 	if s.footers == nil {
@@ -52,7 +53,7 @@ func (s *Sources) opened() []file {
 	return files
 }
 
-// damaged is the error of the footers of the files that were read.
+// damaged returns the error of the footers of the files that were read.
 func (s *Sources) damaged() error {
 	err := s.footers.wait()
 	if err == nil && s.other != nil {

@@ -225,7 +225,7 @@ type damagedError struct {
 
 func (e *damagedError) Error() string { return e.Err.Error() }
 
-// Unwrap is the error of the hash, which wraps schema.ErrDamaged.
+// Unwrap returns the error of the hash, which wraps schema.ErrDamaged.
 func (e *damagedError) Unwrap() error { return e.Err }
 
 // directRows reads columns, including run_id, of the runs with these ids that are not removed, with what events say about them; ids nil: of all runs
@@ -314,7 +314,7 @@ func (f *directFile) rows(left *atomic.Int64, wanted func(run string) bool, colu
 	return rows, nil
 }
 
-// runs are the ids of the runs of a file, in its order.
+// runs returns the ids of the runs of a file, in its order.
 func (f *directFile) runs(opened *table.File) (ids []string, err error) {
 	r := opened.Reader("run_id")
 	defer func() { err = errors.Join(err, r.Close()) }()

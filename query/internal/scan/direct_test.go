@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// directStore is a store with live and sealed runs, some with every column, and events of all kinds.
+// directStore returns a store with live and sealed runs, some with every column, and events of all kinds.
 func directStore(t *testing.T) string {
 	runs := append(querytest.VariousRuns(), querytest.Everything())
 	runs[1].Tags, runs[2].Tags = nil, map[string]string{"kept": "no", "who": "me"}

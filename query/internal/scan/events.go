@@ -73,7 +73,7 @@ func MayLackRemoved(events []Event, created time.Time) bool {
 	})
 }
 
-// WholeEvents are events with all of their runs.
+// WholeEvents returns events with all of their runs.
 func WholeEvents(events []Event) ([]schema.Event, error) {
 	all := make([]schema.Event, len(events))
 	for i, e := range events {
@@ -120,7 +120,7 @@ func IndexEvents(events []Event) *EventIndex {
 	return &s
 }
 
-// neverWide is what the events of kinds say that are never wide.
+// neverWide returns what the events of kinds say that are never wide.
 func neverWide(ordered []Event, kinds ...schema.EventKind) schema.Annotations {
 	f := facetOf(ordered, kinds...)
 	events := make([]schema.Event, len(f.events))
@@ -139,20 +139,20 @@ type ChangedRuns struct {
 // about is the run of which the Annotations of a Group are.
 const about = ""
 
-// Tags are the tags that were set; never nil.
+// Tags returns the tags that were set; never nil.
 func (g *ChangedRuns) Tags() map[string]string {
 	tags := map[string]string{}
 	maps.Copy(tags, g.said.Tags[about])
 	return tags
 }
 
-// Untagged are the keys of tags that were taken away; never nil.
+// Untagged returns the keys of tags that were taken away; never nil.
 func (g *ChangedRuns) Untagged() []string { return append([]string{}, g.said.Untagged[about]...) }
 
-// Notes are the notes, in order.
+// Notes returns the notes, in order.
 func (g *ChangedRuns) Notes() []schema.Note { return g.said.Notes[about] }
 
-// NotesOf are the notes of a run, in order.
+// NotesOf returns the notes of a run, in order.
 func (s *EventIndex) NotesOf(run schema.ULID) ([]schema.Note, error) {
 	groups, err := s.notes.groups(IDRange{run, run})
 	if err != nil || len(groups) == 0 {
@@ -182,7 +182,7 @@ func (s *EventIndex) NotesIn(within IDRange) ([]ChangedRuns, error) { return s.n
 // IDRange is the runs from the first to the last id, both included.
 type IDRange struct{ First, Last schema.ULID }
 
-// AllIDs is the reach of all runs.
+// AllIDs returns the reach of all runs.
 func AllIDs() IDRange {
 	var r IDRange
 	for i := range r.Last {
@@ -203,7 +203,7 @@ func facetOf(ordered []Event, kinds ...schema.EventKind) facet {
 	return facetWhere(ordered, func(e *Event) bool { return slices.Contains(kinds, e.Kind) })
 }
 
-// facetWhere is the facet of those of some events that are about a thing.
+// facetWhere returns the facet of those of some events that are about a thing.
 func facetWhere(ordered []Event, about func(e *Event) bool) (f facet) {
 	for _, e := range ordered {
 		if !about(&e) {
@@ -390,10 +390,10 @@ func (f *facet) removedByWide() (*schema.RunSet, error) {
 	return schema.NewRunSet(ids), nil
 }
 
-// Count is the number of removed runs.
+// Count returns the number of removed runs.
 func (r *RemovedRuns) Count() (int, error) { return r.CountSince(schema.ULID{}) }
 
-// CountSince is the number of removed runs whose ids are not before one.
+// CountSince returns the number of removed runs whose ids are not before one.
 func (r *RemovedRuns) CountSince(first schema.ULID) (int, error) {
 	if err := r.read(); err != nil {
 		return 0, err
@@ -402,13 +402,13 @@ func (r *RemovedRuns) CountSince(first schema.ULID) (int, error) {
 	return n - from(r.inBase, first) + from(r.gone, first), err
 }
 
-// from is the number of ascending ids that are not before one.
+// from returns the number of ascending ids that are not before one.
 func from(ids []schema.ULID, first schema.ULID) int {
 	at, _ := slices.BinarySearchFunc(ids, first, schema.ULID.Compare)
 	return len(ids) - at
 }
 
-// In are the removed runs within a reach, ascending.
+// In returns the removed runs within a reach, ascending.
 func (r *RemovedRuns) In(within IDRange) ([]schema.ULID, error) {
 	if err := r.read(); err != nil {
 		return nil, err
@@ -440,14 +440,14 @@ type stop struct {
 	gone bool
 }
 
-// stops are the runs of both lists, each once, ascending: those that stay and those that are gone.
+// stops returns the runs of both lists, each once, ascending: those that stay and those that are gone.
 func stops(inBase, gone []schema.ULID) []stop {
 	var all []stop
 	merge([][]schema.ULID{inBase, gone}, func(id schema.ULID, in []bool) { all = append(all, stop{id, in[1]}) })
 	return all
 }
 
-// Among are those of some runs that are removed.
+// Among returns those of some runs that are removed.
 func (r *RemovedRuns) Among(ids []schema.ULID) (map[schema.ULID]bool, error) {
 	if err := r.read(); err != nil {
 		return nil, err

@@ -23,12 +23,12 @@ var WrongSQL = "(status = '" + string(schema.StatusError) + "' AND stage = '" + 
 var FailedRequestsSQL = "(metric IS DISTINCT FROM " + duck.Literal(schema.MetricFailedRequests) +
 	" AND coalesce(len(list_filter(warnings, lambda w: regexp_matches(w, " + duck.Literal(schema.FailedRequestsWarning) + "))), 0) > 0)"
 
-// LocationSQL is the SQL of the location of an ok run, by the scale of its metric: see LocationOf.
+// LocationSQL returns the SQL of the location of an ok run, by the scale of its metric: see LocationOf.
 func LocationSQL() string {
 	return "CASE WHEN " + byDifference() + " THEN " + LocationSQLOf(schema.ScaleDifference) + " ELSE " + LocationSQLOf(schema.ScaleRatio) + " END"
 }
 
-// byDifference is the SQL condition of metrics that are always compared by difference.
+// byDifference returns the SQL condition of metrics that are always compared by difference.
 func byDifference() string {
 	var names []string
 	for _, k := range schema.MetricKinds {
@@ -39,9 +39,10 @@ func byDifference() string {
 	return "metric IN (" + strings.Join(names, ", ") + ")"
 }
 
-// ValueSQL is the SQL of the location of an ok run in the unit of its metric, also if the location has no logarithm. For a metric that is always
-// compared by difference it is the location. For all others it is exp(log_median), unless the median differs by no more than rounding or there
-// is no log_median: then it is the median or, without one, the mean. A baseline file has the same number. It is NULL if the run has no value.
+// ValueSQL returns the SQL of the location of an ok run in the unit of its metric, also if the location has no logarithm. For a metric that
+// is always compared by difference it is the location. For all others it is exp(log_median), unless the median differs by no more than
+// rounding or there is no log_median: then it is the median or, without one, the mean. A baseline file has the same number. It is NULL if
+// the run has no value.
 func ValueSQL() string {
 	return "CASE WHEN " + byDifference() + " THEN " + LocationSQLOf(schema.ScaleDifference) +
 		" WHEN abs(exp(log_median) - p50) > 1e-12 * p50 THEN exp(log_median) ELSE coalesce(p50, exp(log_median), mean) END"
@@ -60,9 +61,9 @@ func ValueOfMetric(m *schema.Metric) float64 {
 	}
 }
 
-// LocationSQLOf is the SQL of the location of an ok run. For a ratio it is the median of the logarithms or, if a sample is not positive but
-// the median is, the logarithm of the median. For a difference it is the median. If an imported file only has a mean, that is used
-// instead of the median, and the run has a warning. It is NULL if there is no finite value, and minus infinity if the median has no
+// LocationSQLOf returns the SQL of the location of an ok run. For a ratio it is the median of the logarithms or, if a sample is not
+// positive but the median is, the logarithm of the median. For a difference it is the median. If an imported file only has a mean, that is
+// used instead of the median, and the run has a warning. It is NULL if there is no finite value, and minus infinity if the median has no
 // logarithm.
 func LocationSQLOf(scale schema.Scale) string {
 	const middle = "coalesce(p50, mean)"
@@ -72,8 +73,8 @@ func LocationSQLOf(scale schema.Scale) string {
 	return "coalesce(log_median, CASE WHEN " + middle + " <= 0 THEN '-Infinity'::DOUBLE ELSE ln(" + middle + ") END)"
 }
 
-// PointRows is a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns are
-// described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
+// PointRows returns a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns
+// are described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
 // runs that have a metric have the same one, in the same unit; valued_runs are those that have a value of it. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
 //
 // The values of other runs are NULL, which aggregates skip. A FILTER would do the same, but DuckDB copies what all aggregates read for
@@ -104,8 +105,8 @@ SELECT * REPLACE (
 ) FROM points)`
 }
 
-// SameSQL is the SQL aggregate of whether the rows in which a column is not NULL have the same value in another, which may be NULL. That is
-// NULL in all other rows.
+// SameSQL returns the SQL aggregate of whether the rows in which a column is not NULL have the same value in another, which may be NULL.
+// That is NULL in all other rows.
 func SameSQL(column, among string) string {
 	return fmt.Sprintf("min(%[1]s) IS NOT DISTINCT FROM max(%[1]s) AND count(%[1]s) IN (0, count(%[2]s))", column, among)
 }
@@ -129,7 +130,7 @@ func (r *Reader) OnlyProfiles(ctx context.Context, sel Selection) (bool, error) 
 	return err == nil && len(row) > 0 && row[0] == true, err
 }
 
-// SessionRuns is the SQL condition of the runs of a session and of the counted runs of other sessions.
+// SessionRuns returns the SQL condition of the runs of a session and of the counted runs of other sessions.
 func SessionRuns(session string, counted []string) string {
 	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {

@@ -44,7 +44,7 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 	return ""
 }
 
-// sessionFromLast is the id of the session that has back newer ones.
+// sessionFromLast returns the id of the session that has back newer ones.
 func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
 	if len(r.Src.lastSessions) <= back { // both sides of a comparison may ask
 		var err error
@@ -101,8 +101,8 @@ func (r *Reader) onlySession(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// newestSessions are the ids of the newest n sessions, and of those that began at the same time as the last of them, newest first; all if there
-// are fewer. Sessions without a start are left out, because their ids are in no order. About step runs are read first.
+// newestSessions returns the ids of the newest n sessions, and of those that began at the same time as the last of them, newest first; all
+// if there are fewer. Sessions without a start are left out, because their ids are in no order. About step runs are read first.
 func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
 	if all, ok, err := r.directTexts("session_id", func(id string) bool { return id >= firstID(schema.FirstDated) }); ok || err != nil {
 		for n < len(all) && timeOf(all[n]) == timeOf(all[n-1]) {
@@ -177,7 +177,7 @@ func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	return ids, nil
 }
 
-// alike are the ids in a column that equal, begin with or end with a text, or enough of them for an error.
+// alike returns the ids in a column that equal, begin with or end with a text, or enough of them for an error.
 func (r *Reader) alike(ctx context.Context, column, text string) ([]string, error) {
 	x := duck.Identifier(column)
 	is := fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)
@@ -188,7 +188,7 @@ func (r *Reader) alike(ctx context.Context, column, text string) ([]string, erro
 		r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, is)), Args: []any{text}})
 }
 
-// texts are the texts that a statement selects, without NULL.
+// texts returns the texts that a statement selects, without NULL.
 func (r *Reader) texts(ctx context.Context, q duck.Statement) (texts []string, err error) {
 	err = r.Conn.Query(ctx, q, func(row []driver.Value) error {
 		if text, some := row[0].(string); some {
@@ -227,7 +227,7 @@ func ambiguous(what, text string, ids []string) error {
 	return answer.InputError("%s is ambiguous, %d %s have an id that begins or ends with it: %s", answer.Brief(text), len(ids), what, someOf(ids))
 }
 
-// someOf are the first of some ids.
+// someOf returns the first of some ids.
 func someOf(ids []string) string {
 	const shown = 3
 	more := ""
@@ -309,7 +309,7 @@ func (r *Reader) missing(ctx context.Context, session string, counted []schema.U
 	return err
 }
 
-// shortened is the end of an id, which is shown.
+// shortened returns the end of an id, which is shown.
 func shortened(id string) string { return id[max(len(id)-shortID, 0):] }
 
 // resuming finds the runs of a session that continues another one, and that other session; nothing if it continues none.

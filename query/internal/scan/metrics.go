@@ -75,8 +75,8 @@ func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	return r.NoMetric(ctx, "filter", key)
 }
 
-// NoMetric is the ErrInput for a metric that no run has. It suggests a metric of the newest runs with a similar name, or lists their metrics
-// if there are few. asked is the command or option that the error names.
+// NoMetric returns the ErrInput for a metric that no run has. It suggests a metric of the newest runs with a similar name, or lists their
+// metrics if there are few. asked is the command or option that the error names.
 func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	newest := r.newest(suggestRuns)
 	names, err := newest.Metrics(ctx)
@@ -121,12 +121,12 @@ func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []
 	return hint, nil
 }
 
-// RecentMetrics are the metrics of the newest runs, ascending, for a text that suggests one of them.
+// RecentMetrics returns the metrics of the newest runs, ascending, for a text that suggests one of them.
 func (r *Reader) RecentMetrics(ctx context.Context) ([]string, error) {
 	return r.newest(suggestRuns).Metrics(ctx)
 }
 
-// Metrics are the metrics of all runs, ascending.
+// Metrics returns the metrics of all runs, ascending.
 func (r *Reader) Metrics(ctx context.Context) ([]string, error) {
 	return r.ofSamples(ctx, "metric", "true")
 }
@@ -143,7 +143,7 @@ func (r *Reader) newest(n int) *Reader {
 // metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.
 const metricUnit, ofMetric = "coalesce(unit, '')", "metric = $1::VARCHAR"
 
-// ofSamples are the different texts of an expression over the samples that meet a condition, ascending.
+// ofSamples returns the different texts of an expression over the samples that meet a condition, ascending.
 func (r *Reader) ofSamples(ctx context.Context, expression, condition string, args ...any) (texts []string, err error) {
 	text := "SELECT DISTINCT " + expression + " AS text FROM " + r.Src.Nested(schema.Samples, "") + " WHERE " + condition + " ORDER BY text"
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {

@@ -95,12 +95,12 @@ func listScoped(dir fs.FS, n int) (*schema.Listing, []Event, error) {
 	}
 }
 
-// oldest is the time of the first run of the sealed files of a listing, of which there must be one, in Unix milliseconds.
+// oldest returns the time of the first run of the sealed files of a listing, of which there must be one, in Unix milliseconds.
 func oldest(l *schema.Listing) int64 {
 	return slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
 }
 
-// timeOf is the time in a run's id, in Unix milliseconds.
+// timeOf returns the time in a run's id, in Unix milliseconds.
 func timeOf(id string) int64 {
 	run, err := schema.ParseULID(id)
 	if err != nil {
@@ -136,7 +136,8 @@ func (r *Reader) newestIDs(ctx context.Context, n int) (Chosen, error) {
 	return found, err
 }
 
-// Count is the number of runs where events may remove runs that are in no file: that by names, less the removed runs that the files have.
+// Count returns the number of runs where events may remove runs that are in no file: that by names, less the removed runs that the files
+// have.
 func (r *Reader) Count(ctx context.Context) (int, error) {
 	s := r.Src
 	all := s.RunsByName - s.removedLive
@@ -216,7 +217,7 @@ func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column
 // fewFiles is the number of files up to which packs do not help.
 const fewFiles = 64
 
-// sinceNewest is a time since which there are at least n runs that are not removed; 0: there are fewer.
+// sinceNewest returns a time since which there are at least n runs that are not removed; 0: there are fewer.
 func (s *Sources) sinceNewest(n int) (int64, error) {
 	var all []*file
 	for _, files := range [][]file{s.Live, s.sealed} {
@@ -334,7 +335,7 @@ func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([
 	}
 }
 
-// Runs is the number of runs by file names, including removed ones.
+// Runs returns the number of runs by file names, including removed ones.
 func (s *Sources) Runs() int {
 	n := len(s.Live)
 	for i := range s.sealed {
@@ -393,7 +394,7 @@ func (r *Reader) Sorted(ctx context.Context, sel Selection, limit int) (Chosen, 
 	return found, err
 }
 
-// foundOrder are the terms of ORDER BY for the table found.
+// foundOrder returns the terms of ORDER BY for the table found.
 func (s *Selection) foundOrder() string {
 	var by []string
 	for i, k := range s.Order {

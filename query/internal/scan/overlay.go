@@ -447,7 +447,7 @@ func applyOverlay(t *answer.Table, events *EventIndex) error {
 	return err
 }
 
-// idOf is the id of the run of a row.
+// idOf returns the id of the run of a row.
 func idOf(t *answer.Table, row []any) (schema.ULID, error) {
 	text, _ := row[t.Index("run_id")].(string)
 	id, err := schema.ParseULID(text)

@@ -11,10 +11,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// FirstID is the smallest possible id of a run at a time.
+// FirstID returns the smallest possible id of a run at a time.
 func FirstID(ms int64) schema.ULID { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}) }
 
-// LastID is the largest possible id of a run at a time.
+// LastID returns the largest possible id of a run at a time.
 func LastID(ms int64) schema.ULID {
 	id := FirstID(ms)
 	for i := range id[6:] {

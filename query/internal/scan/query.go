@@ -222,7 +222,7 @@ func (s *Stores) sourcesSince(since time.Time) func() (*Sources, error) {
 	}
 }
 
-// own is a copy of sources for one question, which removes files from it.
+// own returns a copy of sources for one question, which removes files from it.
 func (s *Sources) own() *Sources {
 	same := *s
 	same.Live = slices.Clone(s.Live)

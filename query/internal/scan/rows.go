@@ -35,7 +35,7 @@ func (r *Reader) rowsOf(ctx context.Context, ids []schema.ULID, columns []*schem
 	return r.Conn.Table(ctx, r.Src.scanSome(ids, columns))
 }
 
-// Some is the statement that reads columns of runs, in any order.
+// Some returns the statement that reads columns of runs, in any order.
 func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (duck.Statement, error) {
 	some := &Reader{r.Conn, r.Src.Of(ids)}
 	if err := some.applyEvents(ctx, columns); err != nil {
@@ -44,7 +44,7 @@ func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.
 	return some.Src.scanSome(ids, columns), nil
 }
 
-// scanSome is the statement that reads columns of runs, of which these are the sources.
+// scanSome returns the statement that reads columns of runs, of which these are the sources.
 func (s *Sources) scanSome(ids []schema.ULID, columns []*schema.Column) duck.Statement {
 	if len(ids) == 0 || len(s.Read) == 0 {
 		return duck.Statement{SQL: "SELECT * FROM " + s.Scan(columns, "")}
@@ -158,7 +158,7 @@ func listOf[T any](elements []any) []T {
 	return list
 }
 
-// structsOf are structs as rows, with a value for each field.
+// structsOf returns structs as rows, with a value for each field.
 func structsOf(c *schema.Column, elements []any) [][]any {
 	rows := make([][]any, len(elements))
 	for i, element := range elements {

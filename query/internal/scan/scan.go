@@ -20,7 +20,7 @@ import (
 // damageMark begins the message of the error that a scan raises for a file that does not match its name.
 const damageMark = "not the run of its name: "
 
-// Scan is the SQL of a subquery over the runs of the sources, with the given columns, where a condition on these columns holds (empty:
+// Scan returns the SQL of a subquery over the runs of the sources, with the given columns, where a condition on these columns holds (empty:
 // all). Columns are read by field id, so a column that a file lacks is NULL.
 func (s *Sources) Scan(columns []*schema.Column, where string) string {
 	read, early := WithRunID(columns), where
@@ -50,7 +50,7 @@ func whereText(where string) string {
 	return " WHERE " + where
 }
 
-// scanLive is the SQL over live files. It raises an error for a row that is not the only one of its file, is not the run of the file's
+// scanLive returns the SQL over live files. It raises an error for a row that is not the only one of its file, is not the run of the file's
 // name, or is from a file outside of the stores. The check and the condition are one expression: DuckDB evaluates the parts of an AND in
 // any order, and would skip files whose statistics do not match.
 func (s *Sources) scanLive(columns []*schema.Column, where string) string {
@@ -66,7 +66,7 @@ func (s *Sources) scanLive(columns []*schema.Column, where string) string {
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
 
-// scanSealed are the SQL texts over sealed files of a table. They are simple, so that DuckDB can apply a condition to the statistics of
+// scanSealed returns the SQL texts over sealed files of a table. They are simple, so that DuckDB can apply a condition to the statistics of
 // the files. A path that is not a regular file raises an error.
 func (s *Sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
 	s.footers.begin(s, files)
@@ -90,12 +90,12 @@ func (s *Sources) scanSealed(columns []*schema.Column, files []file, where strin
 	return texts
 }
 
-// readParquet is the SQL of a table function over files, by their paths.
+// readParquet returns the SQL of a table function over files, by their paths.
 func readParquet(paths []string, columns []*schema.Column) string {
 	return "read_parquet(" + duck.TextList(duck.Patterns(paths)) + ", schema = " + ParquetSchema(columns) + ")"
 }
 
-// Paths are the absolute paths of files.
+// Paths returns the absolute paths of files.
 func (s *Sources) Paths(files []file) []string {
 	all := make([]string, len(files))
 	for i := range files {
@@ -104,7 +104,7 @@ func (s *Sources) Paths(files []file) []string {
 	return all
 }
 
-// ofStores is the SQL condition that a file is in one of the stores.
+// ofStores returns the SQL condition that a file is in one of the stores.
 func (s *Sources) ofStores() string {
 	conditions := make([]string, len(s.Stores))
 	for i, st := range s.Stores {
@@ -113,13 +113,13 @@ func (s *Sources) ofStores() string {
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// liveColumn is a nested column of a live file: samples or ops.
+// liveColumn returns a nested column of a live file: samples or ops.
 func liveColumn(name string) *schema.Column {
 	columns := schema.LiveColumns()
 	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
 }
 
-// RunsSQL is a SELECT with one row per run.
+// RunsSQL returns a SELECT with one row per run.
 func (s *Sources) RunsSQL() string {
 	return "SELECT * FROM " + s.Scan(schema.Runs.Columns, "")
 }
@@ -127,24 +127,24 @@ func (s *Sources) RunsSQL() string {
 // SampleValues is the SQL of the list of samples in a row of samples, in its unit.
 const SampleValues = "CASE WHEN ticks IS NOT NULL THEN list_transform(ticks, lambda t: t * tick) ELSE reals END"
 
-// SamplesSQL is a SELECT with one row per run and metric, with the samples in `values`.
+// SamplesSQL returns a SELECT with one row per run and metric, with the samples in `values`.
 func (s *Sources) SamplesSQL(where string) string {
 	return "SELECT *, " + SampleValues + ` AS "values" FROM ` +
 		s.Nested(schema.Samples, where)
 }
 
-// SamplesLongSQL is a SELECT with one row per sample; i counts from 0 in the order in which they were taken.
+// SamplesLongSQL returns a SELECT with one row per sample; i counts from 0 in the order in which they were taken.
 func SamplesLongSQL(samples string) string {
 	return `SELECT run_id, metric, unit, unnest(range(len("values"))) AS i, unnest("values") AS "value" FROM ` + samples
 }
 
-// OpsSQL is a SELECT with one row per operator of a profiled run, where a condition on run_id holds.
+// OpsSQL returns a SELECT with one row per operator of a profiled run, where a condition on run_id holds.
 func (s *Sources) OpsSQL(where string) string {
 	return "SELECT * FROM " + s.Nested(schema.Ops, where)
 }
 
-// Nested is a subquery over the rows of the table samples or ops, where a condition on run_id holds. Live files have these rows nested in
-// the row of their run; sealed runs have them in a file of the same name.
+// Nested returns a subquery over the rows of the table samples or ops, where a condition on run_id holds. Live files have these rows nested
+// in the row of their run; sealed runs have them in a file of the same name.
 func (s *Sources) Nested(t *schema.Table, where string) string {
 	var parts []string
 	if len(s.Live) > 0 {
@@ -158,7 +158,7 @@ func (s *Sources) Nested(t *schema.Table, where string) string {
 	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.removed + ")"
 }
 
-// Beside are the files of a table that belong to the sealed files of runs. A missing file has no rows.
+// Beside returns the files of a table that belong to the sealed files of runs. A missing file has no rows.
 func (s *Sources) Beside(t *schema.Table) []file {
 	files, _ := s.besideOrNot(t)
 	return files
@@ -224,10 +224,10 @@ func WithRunID(columns []*schema.Column) []*schema.Column {
 	return append([]*schema.Column{schema.RunColumn("run_id")}, columns...)
 }
 
-// EmptyRows is a subquery with these columns and no rows.
+// EmptyRows returns a subquery with these columns and no rows.
 func EmptyRows(columns []*schema.Column) string { return NullRow(columns, " WHERE false") }
 
-// NullRow is a subquery with one row of NULLs, if a condition holds.
+// NullRow returns a subquery with one row of NULLs, if a condition holds.
 func NullRow(columns []*schema.Column, where string) string {
 	nulls := make([]string, len(columns))
 	for i, c := range columns {
@@ -236,7 +236,7 @@ func NullRow(columns []*schema.Column, where string) string {
 	return "(SELECT " + strings.Join(nulls, ", ") + where + ")"
 }
 
-// ColumnNames is the SQL list of the names of columns.
+// ColumnNames returns the SQL list of the names of columns.
 func ColumnNames(columns []*schema.Column) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -245,7 +245,7 @@ func ColumnNames(columns []*schema.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// ParquetSchema is the schema for read_parquet: columns by field id, NULL if a file lacks one.
+// ParquetSchema returns the schema for read_parquet: columns by field id, NULL if a file lacks one.
 func ParquetSchema(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {

@@ -99,7 +99,7 @@ func (s *Selection) Restrict(b Period) {
 // firstID returns FirstID as text.
 func firstID(ms int64) string { return FirstID(ms).String() }
 
-// Matches is the SQL of whether a row matches. It is never NULL.
+// Matches returns the SQL of whether a row matches. It is never NULL.
 func (s *Selection) Matches() string {
 	if s.SQL == "" {
 		return "true"
@@ -107,7 +107,7 @@ func (s *Selection) Matches() string {
 	return "coalesce(" + s.SQL + ", false)"
 }
 
-// where is the SQL of the rows that match or have a value to be counted in NotNumbers.
+// where returns the SQL of the rows that match or have a value to be counted in NotNumbers.
 func (s *Selection) where() string {
 	if len(s.NotNumbers) == 0 {
 		return s.SQL
@@ -172,7 +172,7 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error 
 	return nil
 }
 
-// Texts are the different values of an expression over a column of all runs, ascending.
+// Texts returns the different values of an expression over a column of all runs, ascending.
 func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string, error) {
 	if column == tags && r.Src.tagKeys != nil { // a question has made the table of some keys alone
 		if err := r.changeTags(ctx, nil); err != nil {
@@ -183,7 +183,7 @@ func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string
 	return r.texts(ctx, duck.Statement{SQL: text})
 }
 
-// RestrictedTo is the SQL of a condition and of whether a row matches, for a WHERE clause. DuckDB can skip files by the statistics for
+// RestrictedTo returns the SQL of a condition and of whether a row matches, for a WHERE clause. DuckDB can skip files by the statistics for
 // either part.
 func (s *Selection) RestrictedTo(condition string) string {
 	if s.SQL == "" {
@@ -314,7 +314,7 @@ func (r *Reader) remarkValues(ctx context.Context, w filter.CompiledWord) error 
 	return nil
 }
 
-// absent is the remark that no run has a value; empty: a run has it, or no remark is needed.
+// absent returns the remark that no run has a value; empty: a run has it, or no remark is needed.
 func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Value) (string, error) {
 	if v.Null() {
 		return "", nil
@@ -335,7 +335,7 @@ func (r *Reader) absent(ctx context.Context, w filter.CompiledWord, v filter.Val
 	return r.whyNot(ctx, one.Words[0])
 }
 
-// valuesOf are the different texts of a field in all runs.
+// valuesOf returns the different texts of a field in all runs.
 func (r *Reader) valuesOf(ctx context.Context, f filter.Field) ([]string, error) {
 	if f.Kind() != schema.KindString {
 		return nil, nil
@@ -383,7 +383,7 @@ func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	return text + NoValue(w, values), err
 }
 
-// unitsOf are the units in which runs have the metric of a condition.
+// unitsOf returns the units in which runs have the metric of a condition.
 func (r *Reader) unitsOf(ctx context.Context, w filter.CompiledWord) ([]string, error) {
 	if w.Field.Metric != "" {
 		return r.ofSamples(ctx, metricUnit, ofMetric, w.Field.Metric)
@@ -410,7 +410,7 @@ func (r *Reader) meant(ctx context.Context, err error) error {
 // wordColumns are the columns in which a word without a key is searched, in this order.
 var wordColumns = []string{"status", "precision", "suite", "benchmark", "variant", "backend", "model", "machine", "gpu_name", "metric", "side", "purpose", "source"}
 
-// conditionOf is the condition that a word probably means: a value of a column, parameter or tag, an id, or a value with a similar
+// conditionOf returns the condition that a word probably means: a value of a column, parameter or tag, an id, or a value with a similar
 // spelling.
 func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 	if _, ok := filter.LastButN(word); ok {
@@ -462,7 +462,7 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 	return r.metricMeant(ctx, word, near)
 }
 
-// metricMeant is the condition for the name of a metric, otherwise near.
+// metricMeant returns the condition for the name of a metric, otherwise near.
 func (r *Reader) metricMeant(ctx context.Context, word, near string) (string, error) {
 	_, known := schema.KindOfMetric(word)
 	names, err := r.newest(suggestRuns).Metrics(ctx)

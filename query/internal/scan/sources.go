@@ -18,7 +18,7 @@ type file struct {
 	broken bool              // not a regular file, or reached through a link: DuckDB must not open it
 }
 
-// span is the time of the first and of the last run that the file may have, in Unix milliseconds.
+// span returns the time of the first and of the last run that the file may have, in Unix milliseconds.
 func (f *file) span() (first, last int64) {
 	if f.folder == "" {
 		ms := f.live.Run.Time().UnixMilli()
@@ -139,10 +139,10 @@ func filesOf(store int, zone string, sealed []schema.SealedFile) []file {
 	return files
 }
 
-// path is the absolute path of a file.
+// path returns the absolute path of a file.
 func (s *Sources) path(f *file) string { return s.Stores[f.store].path + "/" + s.name(f) }
 
-// name is the path of a file in its store.
+// name returns the path of a file in its store.
 func (s *Sources) name(f *file) string {
 	if f.folder == "" {
 		return f.live.Path()
@@ -150,7 +150,7 @@ func (s *Sources) name(f *file) string {
 	return f.sealed.Path(f.folder)
 }
 
-// Within are the sources that may have runs within bounds. Their files may have other runs too.
+// Within returns the sources that may have runs within bounds. Their files may have other runs too.
 func (s *Sources) Within(b Period) *Sources {
 	if b == (Period{}) {
 		return s
@@ -158,7 +158,7 @@ func (s *Sources) Within(b Period) *Sources {
 	return s.only(func(f *file) bool { return b.Overlap(f.span()) })
 }
 
-// Of are the sources that may have some runs. The runs must not be removed ones.
+// Of returns the sources that may have some runs. The runs must not be removed ones.
 func (s *Sources) Of(ids []schema.ULID) *Sources {
 	times := make([]int64, len(ids))
 	wanted := make(map[schema.ULID]bool, len(ids))
@@ -178,8 +178,8 @@ func (s *Sources) Of(ids []schema.ULID) *Sources {
 	return narrow
 }
 
-// only are the sources with the wanted files. Few sealed files are read in place of packs: reading a row group of a pack takes as long as
-// reading some tens of small files.
+// only returns the sources with the wanted files. Few sealed files are read in place of packs: reading a row group of a pack takes as long
+// as reading some tens of small files.
 func (s *Sources) only(wanted func(*file) bool) *Sources {
 	narrow := *s
 	for _, files := range []*[]file{&narrow.Live, &narrow.sealed, &narrow.Read} {
@@ -192,7 +192,8 @@ func (s *Sources) only(wanted func(*file) bool) *Sources {
 	return &narrow
 }
 
-// wantedOf are the wanted files; if all are, in the same memory. There may be 100,000 of them, so they are counted before they are copied.
+// wantedOf returns the wanted files; if all are, in the same memory. There may be 100,000 of them, so they are counted before they are
+// copied.
 func wantedOf(all []file, wanted func(*file) bool) []file {
 	n := 0
 	for i := range all {

@@ -88,14 +88,14 @@ func (s *Stores) WithoutWarnings() *Stores {
 	return &quiet
 }
 
-// WithRemoved are the same stores including removed runs.
+// WithRemoved returns the same stores including removed runs.
 func (s *Stores) WithRemoved() *Stores {
 	all := *s
 	all.withRemoved, all.snapshot = true, nil // a snapshot lacks removed runs
 	return &all
 }
 
-// Removed are the runs that are removed.
+// Removed returns the runs that are removed.
 func (s *Stores) Removed() (*RemovedRuns, error) {
 	src, err := s.list(time.Time{})
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Stores) Close() error { return s.closed() }
 // Single reports whether there is only one store.
 func (s *Stores) Single() bool { return len(s.dirs) == 1 }
 
-// Paths are the directories of the stores, absolute and without symbolic links.
+// Paths returns the directories of the stores, absolute and without symbolic links.
 func (s *Stores) Paths() []string {
 	paths := make([]string, len(s.dirs))
 	for i, st := range s.dirs {
@@ -119,7 +119,7 @@ func (s *Stores) Paths() []string {
 	return paths
 }
 
-// Holds is the store, as it was given to Open, that contains a path without symbolic links; empty: none.
+// Holds returns the store, as it was given to Open, that contains a path without symbolic links; empty: none.
 func (s *Stores) Holds(path string) string {
 	for _, st := range s.dirs {
 		if path == st.path || strings.HasPrefix(path, strings.TrimSuffix(st.path, "/")+"/") {
@@ -161,7 +161,7 @@ func (c *closing) wait() error {
 	return c.err
 }
 
-// RealPath is an absolute path without symbolic links.
+// RealPath returns an absolute path without symbolic links.
 func RealPath(dir string) (string, error) {
 	path, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -66,7 +66,7 @@ func SuggestWord(w *filter.Word, parameters []string) string {
 	return SuggestKey(w.Key, parameters)
 }
 
-// NoEntry is the remark that no run has an entry of a map, with the entry or column that was probably meant.
+// NoEntry returns the remark that no run has an entry of a map, with the entry or column that was probably meant.
 func NoEntry(w filter.CompiledWord, names []string) string {
 	prefix := filter.PrefixOf(w.Field.Column.Name) + "."
 	text := "no run has " + prefix + answer.Brief(w.Field.Entry)
@@ -99,7 +99,7 @@ func nearValue(value string, values []string) string {
 	return ListFew(values)
 }
 
-// patternOf is a text with wildcards as a regular expression; empty: it has no wildcards.
+// patternOf returns a text with wildcards as a regular expression; empty: it has no wildcards.
 func patternOf(text string) string {
 	if !strings.Contains(text, "*") {
 		return ""
@@ -123,7 +123,7 @@ func ListFewOf(runs string, values []string) string {
 	return "; " + runs + " have " + strings.Join(shown, ", ")
 }
 
-// Nearest is the candidate that a text probably means: one with a similar spelling, or the shortest one that contains it as a whole
+// Nearest returns the candidate that a text probably means: one with a similar spelling, or the shortest one that contains it as a whole
 // word; empty: none.
 func Nearest(text string, candidates []string) string {
 	if near := schema.Nearest(text, candidates); near != "" {
@@ -157,7 +157,7 @@ func asWord(in, text string) bool {
 	}
 }
 
-// NoID is the remark that no run or session has an id.
+// NoID returns the remark that no run or session has an id.
 func NoID(w filter.CompiledWord) string {
 	shown := answer.Brief(w.Text)
 	last := strings.HasPrefix(strings.ToLower(w.Values[0].Text), "la")
@@ -178,7 +178,7 @@ func countsFromLast(v filter.Value) bool { _, ok := filter.LastButN(v.Text); ret
 // shortCommit is the number of characters of a commit that are shown.
 const shortCommit = 7
 
-// NoCommit is the remark that no run has a commit, with the commits of the runs if there are few.
+// NoCommit returns the remark that no run has a commit, with the commits of the runs if there are few.
 func NoCommit(w filter.CompiledWord, commits []string) string {
 	shown := answer.Brief(w.Text)
 	if len(commits) == 0 {

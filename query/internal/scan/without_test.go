@@ -102,7 +102,7 @@ func TestTests(t *testing.T) {
 	}
 }
 
-// plainFilters are filters for some values of each column.
+// plainFilters returns filters for some values of each column.
 func plainFilters(rows *answer.Table) []string {
 	var all []string
 	for at, c := range schema.Runs.Columns {

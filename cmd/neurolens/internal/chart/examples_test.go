@@ -14,7 +14,7 @@ func mark(x, y float64) Mark {
 	return Mark{X: x, Y: y, Low: none, High: none, Value: none}
 }
 
-// examples are figures of every kind.
+// examples returns figures of every kind.
 func examples() map[string]*Figure {
 	return map[string]*Figure{
 		"ecdf": ecdfExample(), "runs": runsExample(), "history": historyExample(), "forest": forestExample(), "scatter": scatterExample(),

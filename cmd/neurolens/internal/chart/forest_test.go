@@ -8,7 +8,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
-// ratiosExample is a forest of ratios on a log axis, whose intervals lie on the line of no change, end there or have their estimate there.
+// ratiosExample returns a forest of ratios on a log axis, whose intervals lie on the line of no change, end there or have their estimate
+// there.
 func ratiosExample() *Figure {
 	f := &Figure{
 		Kind: Forest, Title: "change of latency", X: Axis{Label: "latency, head / base", Scale: Log}, Y: Axis{Scale: Categories},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// contrast is how much lighter one of two colours is, as accessibility guidelines count it.
+// contrast returns how much lighter one of two colours is, as accessibility guidelines count it.
 func contrast(a, b color.NRGBA) float64 {
 	light := func(c color.NRGBA) float64 {
 		linear := func(v uint8) float64 {

@@ -52,7 +52,7 @@ func TestFailedTogether(t *testing.T) {
 	}
 }
 
-// ofNames are figures that say names in every place where a figure has some.
+// ofNames returns figures that say names in every place where a figure has some.
 func ofNames(names []string) map[string]*Figure {
 	category := Axis{Scale: Categories, Categories: names}
 	all := map[string]*Figure{

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/recorder"
 )
 
-// written are the texts that a picture in pixels has.
+// written returns the texts that a picture in pixels has.
 func written(t *testing.T, f *Figure) (texts []string) {
 	t.Helper()
 	s, err := newSheet(f, ImageOptions{}, drawnHere)

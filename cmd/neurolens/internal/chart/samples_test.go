@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// samples are figures with numbers as they come of benchmarks, one of each kind at least.
+// samples returns figures with numbers as they come of benchmarks, one of each kind at least.
 func samples() map[string]*Figure {
 	return map[string]*Figure{
 		"forest": forest(12), "forest-30": forest(30), "ecdf": ecdf(50), "runs": runs(70), "ecdf-200": ecdf(200), "runs-200": runs(200), "history": history(), "scatter": scatter(),

@@ -455,7 +455,7 @@ func TestLineThatEndsEarly(t *testing.T) {
 	}
 }
 
-// alike are names that look the same where their middles are cut, where they end, and where a terminal has ASCII alone.
+// alike returns names that look the same where their middles are cut, where they end, and where a terminal has ASCII alone.
 func alike() map[string][]string {
 	long := strings.Repeat("and_a_long_name_", 8)
 	all := map[string][]string{"scripts": {"模型一", "模型二", "模型三", "模型四", "模型五"}}
@@ -487,7 +487,7 @@ func TestTextLabelsDiffer(t *testing.T) {
 	}
 }
 
-// labelsIn are the names that lines show in one of the places of ofNames.
+// labelsIn returns the names that lines show in one of the places of ofNames.
 func labelsIn(place string, lines []string) (labels []string) {
 	for i, line := range lines {
 		words := strings.Fields(line)
@@ -518,7 +518,7 @@ func labelsIn(place string, lines []string) (labels []string) {
 	return labels
 }
 
-// besideOneAnotherIn are the names of a line.
+// besideOneAnotherIn returns the names of a line.
 func besideOneAnotherIn(line string) (names []string) {
 	for name := range strings.SplitSeq(line, "   ") {
 		if name = strings.TrimSpace(name); name != "" {

@@ -15,7 +15,7 @@ import (
 
 var vegaNone = math.NaN()
 
-// vegaExamples are figures of every kind, with each style, tone and guide.
+// vegaExamples returns figures of every kind, with each style, tone and guide.
 func vegaExamples() map[string]*Figure {
 	mark := func(x, y float64) Mark {
 		return Mark{X: x, Y: y, Low: y - 1, High: y + 2, Value: x*y + 1, Run: "01RUN", Text: fmt.Sprintf("%g and %g", x, y)}

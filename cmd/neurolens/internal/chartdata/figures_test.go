@@ -33,12 +33,12 @@ var (
 	ctx   = context.Background()
 )
 
-// sessionID is the id of a session, a day after the one before.
+// sessionID returns the id of a session, a day after the one before.
 func sessionID(n int) string {
 	return schema.ULIDFrom(began.AddDate(0, 0, n), [10]byte{9: byte(n)}).String()
 }
 
-// runOf is a run of a point in a session, with samples around a level.
+// runOf returns a run of a point in a session, with samples around a level.
 func runOf(n, session int, batch, dim int64, level float64) schema.Run {
 	started := began.AddDate(0, 0, session).Add(time.Duration(n) * time.Second)
 	r := schema.Run{
@@ -63,10 +63,11 @@ func fail(r schema.Run) schema.Run {
 	return r
 }
 
-// stored are runs in a store.
+// stored returns runs in a store.
 func stored(t *testing.T, runs ...schema.Run) *query.DB { return annotated(t, runs) }
 
-// twelve are twelve sessions of two points, of which one gets slower with the eighth and fails in the eleventh; of the fifth one run fails.
+// twelve returns twelve sessions of two points, of which one gets slower with the eighth and fails in the eleventh; of the fifth one run
+// fails.
 func twelve() (runs []schema.Run) {
 	for session := range 12 {
 		for n := range 3 {
@@ -85,7 +86,7 @@ func twelve() (runs []schema.Run) {
 	return runs
 }
 
-// grid is a session of a sweep over two axes, of which one point fails.
+// grid returns a session of a sweep over two axes, of which one point fails.
 func grid() (runs []schema.Run) {
 	n := 0
 	for _, batch := range []int64{1, 2, 4, 8} {
@@ -132,7 +133,7 @@ func sound(t *testing.T, f *chart.Figure, err error) {
 	}
 }
 
-// marks are those of a series of a part.
+// marks returns those of a series of a part.
 func marks(p chart.Panel, name string) (all []chart.Mark) {
 	for _, s := range p.Series {
 		if s.Name == name {
@@ -442,7 +443,7 @@ func TestForestOfManyTimes(t *testing.T) {
 	}
 }
 
-// all are the samples of runs, by their ids.
+// all returns the samples of runs, by their ids.
 func all(t *testing.T, db *query.DB, filter string) (ids []string, values map[string][]float64) {
 	t.Helper()
 	values = map[string][]float64{}

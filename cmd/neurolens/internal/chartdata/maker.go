@@ -109,7 +109,7 @@ func quantity(v float64, unit, metric string) string {
 	return views.QuantityOf(v, unit, metric, "")
 }
 
-// when is when something was, in local time.
+// when returns when something was, in local time.
 func (m Maker) when(t time.Time) string {
 	if t.IsZero() {
 		return "without a date"

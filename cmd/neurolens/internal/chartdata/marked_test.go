@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// annotated is a store of runs about which something was said.
+// annotated returns a store of runs about which something was said.
 func annotated(t *testing.T, runs []schema.Run, said ...ingest.Annotation) *query.DB {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "runs_store")

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// profiledRun is a pass of a profiler over a point, with operators that took so many ns.
+// profiledRun returns a pass of a profiler over a point, with operators that took so many ns.
 func profiledRun(n, session int, batch int64, took map[string]int64) schema.Run {
 	r := runOf(n, session, batch, 64, 1000)
 	r.Purpose, r.Metrics, r.Primary = schema.PurposeProfile, nil, ""
@@ -54,7 +54,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// operatorsOf is the figure of the operators of runs.
+// operatorsOf returns the figure of the operators of runs.
 func operatorsOf(t *testing.T, runs ...schema.Run) *chart.Figure {
 	t.Helper()
 	profiles, err := maker.Profiles(ctx, stored(t, runs...), "")

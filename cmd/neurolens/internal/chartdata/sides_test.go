@@ -14,7 +14,7 @@ import (
 // ofSides asks for the samples of two sessions.
 var ofSides = chartdata.Sampled{Base: "session=" + sessionID(1), SamplesRequest: query.SamplesRequest{Filter: "session=" + sessionID(2)}}
 
-// twoSided are runs of two points in two sessions, of a third one in the second alone.
+// twoSided returns runs of two points in two sessions, of a third one in the second alone.
 func twoSided() (runs []schema.Run) {
 	for session := 1; session <= 2; session++ {
 		for n := range 3 {

@@ -73,7 +73,7 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// help is what the command prints, and its error.
+// help returns what the command prints, and its error.
 func help(t *testing.T, args ...string) string {
 	t.Helper()
 	root := &cobra.Command{Use: "neurolens"}

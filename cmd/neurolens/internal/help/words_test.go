@@ -50,7 +50,7 @@ func TestVerdictsPage(t *testing.T) {
 	}
 }
 
-// constants are the texts that a package of query names, by their types; those without one by the word that their names begin with.
+// constants returns the texts that a package of query names, by their types; those without one by the word that their names begin with.
 func constants(t *testing.T, pkg string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "query", pkg, "*.go"))

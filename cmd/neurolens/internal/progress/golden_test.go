@@ -56,7 +56,7 @@ func TestGoldenSummary(t *testing.T) {
 	}
 }
 
-// goldenSummary is a session of three programs whose names differ at their ends, and of which one fails.
+// goldenSummary returns a session of three programs whose names differ at their ends, and of which one fails.
 func goldenSummary(page term.Page) term.View {
 	number := func(v float64) *float64 { return &v }
 	one, ten := int64(1), int64(10)

@@ -70,7 +70,7 @@ func (p *played) play(s *sweep.Sweep, observe func(runner.Event)) runner.Result 
 	return result
 }
 
-// reported is what a session writes on standard error.
+// reported returns what a session writes on standard error.
 func reported(t *testing.T, json bool) string {
 	t.Helper()
 	var stderr bytes.Buffer

@@ -33,7 +33,7 @@ func in(t *testing.T, work string, files map[string]string) string {
 	return home
 }
 
-// commands is a program with the flags that may have defaults.
+// commands returns a program with the flags that may have defaults.
 func commands() *cobra.Command {
 	root := &cobra.Command{Use: "neurolens"}
 	for name, flags := range defaultFlags() {
@@ -55,7 +55,7 @@ func commands() *cobra.Command {
 	return root
 }
 
-// around is where a project is looked for in a home, with an environment of its own.
+// around returns where a project is looked for in a home, with an environment of its own.
 func around(home string, environ map[string]string) Environment {
 	return Environment{Home: home, Environ: func(name string) string { return environ[name] }, Formats: []string{"table", "csv"}, Command: commands()}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// state is what is in a folder: paths, modes and contents.
+// state returns what is in a folder: paths, modes and contents.
 func state(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -29,7 +29,7 @@ func state(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// two are two files to write.
+// two returns two files to write.
 func two(text string) []WorkflowFile {
 	return []WorkflowFile{{"ci/a.sh", []byte(text), 0o755}, {"deep/er/b.yml", []byte(text), 0o644}}
 }

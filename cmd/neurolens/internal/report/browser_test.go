@@ -32,7 +32,7 @@ var (
 	shown = flag.String("page", "", "the `file` of that page; without it a small one")
 )
 
-// tried is the page that is looked at.
+// tried returns the page that is looked at.
 func tried(t testing.TB, points int) string {
 	t.Helper()
 	if *shown == "" {
@@ -163,7 +163,7 @@ func (v *visit) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// text is what an expression gives.
+// text returns what an expression gives.
 func (v *visit) text(expression string) string {
 	v.Helper()
 	got, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](expression))
@@ -249,7 +249,7 @@ func TestInBrowser(t *testing.T) {
 	v.quiet()
 }
 
-// numbered are values of a column.
+// numbered returns values of a column.
 func numbered(all ...int) string {
 	texts := make([]string, len(all))
 	for i, n := range all {
@@ -430,7 +430,7 @@ func TestNarrowTiles(t *testing.T) {
 	}
 }
 
-// axe is the script of axe-core, which npm gives.
+// axe returns the script of axe-core, which npm gives.
 func axe(t *testing.T) string {
 	t.Helper()
 	npm, err := exec.LookPath("npm")
@@ -469,7 +469,7 @@ func TestAccessible(t *testing.T) {
 	}
 }
 
-// rows is a page with a table of so many rows, as a report of so many points has it.
+// rows returns a page with a table of so many rows, as a report of so many points has it.
 func rows(n int) *Page {
 	p := small("matmul", "softmax")
 	p.Sections[1].Title = "All points" // as that of the table

@@ -40,7 +40,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// membersText are the tables of the members of all objects.
+// membersText returns the tables of the members of all objects.
 func membersText() string {
 	var b strings.Builder
 	b.WriteString("Made of the types in the code: `go test ./cmd/neurolens/internal/report -update` writes this part.\n" +

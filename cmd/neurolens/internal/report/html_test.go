@@ -15,7 +15,7 @@ import (
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// many is a report of so many points, every second one of which is compared with the one before it.
+// many returns a report of so many points, every second one of which is compared with the one before it.
 func many(points int) *summary.Report {
 	r := &summary.Report{Selection: summary.Selection{Filter: "session=last", By: []string{"suite"}, Sessions: 1}}
 	precisions, models := []string{"fp32", "fp16", "bf16", "int8"}, []string{"resnet50", "bert-base", "llama-8b", "vit-l"}
@@ -59,7 +59,7 @@ func many(points int) *summary.Report {
 	return r
 }
 
-// pageOf is a report as HTML.
+// pageOf returns a report as HTML.
 func pageOf(t testing.TB, r *summary.Report) string {
 	t.Helper()
 	var b bytes.Buffer

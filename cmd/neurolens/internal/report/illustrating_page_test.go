@@ -25,7 +25,7 @@ var morning = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 
 const hostileTexts = `<script>alert(1)</script>`
 
-// measuredRun is a run of a variant, with samples of latency and its peak of memory.
+// measuredRun returns a run of a variant, with samples of latency and its peak of memory.
 func measuredRun(n int, variant string, latency, memory int64) schema.Run {
 	r := schema.Run{
 		RunID: schema.ULIDFrom(morning.Add(time.Duration(n)*time.Second), [10]byte{9: byte(n)}).String(), SessionID: schema.ULIDFrom(morning, [10]byte{}).String(),
@@ -40,7 +40,7 @@ func measuredRun(n int, variant string, latency, memory int64) schema.Run {
 	return r
 }
 
-// profiledRun is a pass of a profiler over a variant, with operators in their order.
+// profiledRun returns a pass of a profiler over a variant, with operators in their order.
 func profiledRun(n int, variant string, ops ...schema.Op) schema.Run {
 	r := measuredRun(n, variant, 1000, 0)
 	r.Purpose, r.Metrics, r.Primary = schema.PurposeProfile, nil, ""
@@ -55,7 +55,7 @@ func op(kind string, took int64) schema.Op {
 	return schema.Op{Name: kind + "_0", Type: kind, DurationNS: &took, Count: new(int64(2))}
 }
 
-// failedRun is a run that failed with some error, and left facts.
+// failedRun returns a run that failed with some error, and left facts.
 func failedRun(n int, variant, text string, facts map[string]string) schema.Run {
 	r := measuredRun(n, variant, 1000, 0)
 	r.Status, r.Stage, r.Error, r.Metrics, r.Primary = schema.StatusError, schema.StageMeasure, text, nil, ""
@@ -63,7 +63,7 @@ func failedRun(n int, variant, text string, facts map[string]string) schema.Run 
 	return r
 }
 
-// storedRuns are runs in a store, with what a run has written on its standard error.
+// storedRuns returns runs in a store, with what a run has written on its standard error.
 func storedRuns(t *testing.T, runs []schema.Run, wrote map[int]string, said ...ingest.Annotation) *query.DB {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
@@ -90,7 +90,7 @@ func storedRuns(t *testing.T, runs []schema.Run, wrote map[int]string, said ...i
 	return db
 }
 
-// writtenPage is the page of a report of all runs.
+// writtenPage returns the page of a report of all runs.
 func writtenPage(t *testing.T, db *query.DB) string {
 	t.Helper()
 	return writtenOf(t, db, summary.Request{})
@@ -112,7 +112,7 @@ func writtenOf(t *testing.T, db *query.DB, req summary.Request) string {
 	return string(text)
 }
 
-// tableRows are the rows of a table of a page: the key and the stored values, and then the texts of the cells.
+// tableRows returns the rows of a table of a page: the key and the stored values, and then the texts of the cells.
 func tableRows(page, name string) (all [][]string) {
 	_, rest, found := strings.Cut(page, ` data-name="`+name+`"`)
 	if !found {
@@ -132,7 +132,7 @@ func tableRows(page, name string) (all [][]string) {
 	return all
 }
 
-// marksOf are the values of an attribute of the marks behind a text in its section, by their runs.
+// marksOf returns the values of an attribute of the marks behind a text in its section, by their runs.
 func marksOf(page, section, attribute string) map[string]float64 {
 	_, rest, _ := strings.Cut(page, section)
 	body, _, _ := strings.Cut(rest, "</section>")

@@ -34,7 +34,7 @@ func standIn(w io.Writer, f *chart.Figure, name string) error {
 	return err
 }
 
-// small is a page that has everything once, about points of these names.
+// small returns a page that has everything once, about points of these names.
 func small(names ...string) *Page {
 	t := &Table{ID: "points", Title: "All points", Text: []string{"lab3 · torch"}, Command: "neurolens ls point_id=KEY", Below: []string{"Two points."}, Columns: []Column{
 		{Header: "benchmark"}, {Header: "latency", Unit: "ns", Right: true, Stored: true}, {Header: "vs base", Unit: "ratio", Right: true, Stored: true}, {Header: "notes"},
@@ -63,7 +63,7 @@ func small(names ...string) *Page {
 	}
 }
 
-// written is a page as HTML.
+// written returns a page as HTML.
 func written(t testing.TB, p *Page) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -82,14 +82,14 @@ func TestPageGolden(t *testing.T) {
 	golden(t, filepath.Join("testdata", "small.html"), before+"HASHES"+after)
 }
 
-// hostile are names that would do something if they were not escaped.
+// hostile returns names that would do something if they were not escaped.
 func hostile() []string {
 	return append(programtest.Nasty(),
 		`"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, "</script><script>alert(1)</script>", "</style><style>*{display:none}</style>", "</title><b>", "<!--", "]]>", "--><svg onload=alert(1)>",
 		"javascript:alert(1)", "{{.Policy}}", "${alert(1)}", "\x00", "\xff\xfe", strings.Repeat("x", 10_000), strings.Repeat("<b>", 3_000), "a;b;c", "x onclick=alert(1) y", "`onclick=alert(1)`", "=1 autofocus")
 }
 
-// shape is a document without its texts: elements and the names of their attributes.
+// shape returns a document without its texts: elements and the names of their attributes.
 func shape(t *testing.T, page string) string {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(page))

@@ -29,7 +29,7 @@ func point(i int, spread float64) summary.Point {
 	}
 }
 
-// pair is a point that is so many times as fast as its base.
+// pair returns a point that is so many times as fast as its base.
 func pair(i, base int, speedup float64, verdict string) summary.Pair {
 	return summary.Pair{Subject: summary.Subject{PointID: id(i)}, BaseID: id(base), Speedup: &speedup, Verdict: verdict}
 }

@@ -38,7 +38,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// forms are the sample in both forms.
+// forms returns the sample in both forms.
 func forms(t *testing.T) (md, js string) {
 	t.Helper()
 	var m, j bytes.Buffer
@@ -70,7 +70,7 @@ func TestNamesOfPage(t *testing.T) {
 	}
 }
 
-// compiled is the schema of documents.
+// compiled returns the schema of documents.
 func compiled(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	text, err := JSONSchema()

@@ -19,12 +19,12 @@ func subject(benchmark, variant, machine string) summary.Subject {
 	}
 }
 
-// latency is a value of the primary metric.
+// latency returns a value of the primary metric.
 func latency(median float64, runs int) summary.Value {
 	return summary.Value{Metric: "latency", Unit: "ns", Better: "lower", Runs: runs, Median: &median, P99: new(median * 1.25), Spread: new(.015), RunsSpread: new(.125)}
 }
 
-// sample is a report in which every part has something to say.
+// sample returns a report in which every part has something to say.
 func sample() *summary.Report {
 	memory := summary.Value{Metric: "peak_memory", Unit: "B", Better: "lower", Runs: 5, Median: new(float64(64 << 20))}
 	cpu := summary.Value{Metric: "cpu_user", Unit: "ns", Better: "lower", Runs: 5, Median: new(2.5e6)}
@@ -124,7 +124,7 @@ func maker() Maker {
 	return Maker{Reader: views.Display{Now: time.Date(2026, 11, 24, 2, 36, 11, 5, time.UTC), Stores: []string{"my store"}}, By: "neurolens 0.1.0"}
 }
 
-// document is the sample with its words.
+// document returns the sample with its words.
 func document() *Document { return maker().Document(sample()) }
 
 // ok ends a test at an error.

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shown is what a screen of 20 columns and 5 rows has after a command wrote these texts, with that as NEUROLENS_PAGER; those that
+// shown returns what a screen of 20 columns and 5 rows has after a command wrote these texts, with that as NEUROLENS_PAGER; those that
 // begin with ! go to standard error.
 func shown(t *testing.T, program string, texts ...string) (screen string, p *Pager, last error) {
 	t.Helper()
@@ -36,7 +36,7 @@ func shown(t *testing.T, program string, texts ...string) (screen string, p *Pag
 	return string(text), p, last
 }
 
-// listing is a command with an answer, as it was typed with these flags.
+// listing returns a command with an answer, as it was typed with these flags.
 func listing(t *testing.T, flags ...string) *cobra.Command {
 	t.Helper()
 	root, ls := &cobra.Command{Use: "neurolens"}, &cobra.Command{Use: "ls"}

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// slower is a row whose head takes 1.2 ms in place of 1.
+// slower returns a row whose head takes 1.2 ms in place of 1.
 func slower(metric string, verdict judge.Verdict) compare.Row {
 	unknown := math.NaN()
 	return compare.Row{
@@ -26,7 +26,7 @@ func slower(metric string, verdict judge.Verdict) compare.Row {
 	}
 }
 
-// comparedText is the screen of two points, of three.
+// comparedText returns the screen of two points, of three.
 func comparedText(better string, least judge.Threshold, common ...string) string {
 	c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Failed}}} // that has no metric
 	for i := range 2 {

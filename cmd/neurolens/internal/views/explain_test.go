@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// line is a row of rank, kind, name, base, head, change, low, high, unit, scale, share and verdict.
+// line returns a row of rank, kind, name, base, head, change, low, high, unit, scale, share and verdict.
 func line(cells ...any) compare.ExplainRow {
 	text := func(i int) string { s, _ := cells[i].(string); return s }
 	number := func(i int) float64 {
@@ -40,7 +40,7 @@ func line(cells ...any) compare.ExplainRow {
 	return row
 }
 
-// sideOf is what a side has, as it is printed: a number where there is a scale.
+// sideOf returns what a side has, as it is printed: a number where there is a scale.
 func sideOf(text, scale string) compare.EvidenceValue {
 	var c compare.RunCount
 	if _, err := fmt.Sscanf(text, "%d of %d", &c.Runs, &c.Of); err == nil {
@@ -55,7 +55,7 @@ func sideOf(text, scale string) compare.EvidenceValue {
 	return compare.EvidenceValue{Texts: strings.Split(text, ", ")}
 }
 
-// madeExplanation is an explanation of the second of three points, with more rows.
+// madeExplanation returns an explanation of the second of three points, with more rows.
 func madeExplanation(verdict judge.Verdict, rows ...compare.ExplainRow) compare.Explanation {
 	var x compare.Explanation
 	c := &x.Comparison
@@ -152,7 +152,7 @@ func TestEvidenceCells(t *testing.T) {
 	}
 }
 
-// madeContrast is a row of a contrast; sessions are those of its name, and others.
+// madeContrast returns a row of a contrast; sessions are those of its name, and others.
 func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...int) compare.ExplainRow {
 	row := line(rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict))
 	row.P, row.Adjusted, row.Tested, row.ConfoundedWith = new(.0003), new(.0104), 23, []string{}

@@ -13,7 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// mixedGroups are five groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
+// mixedGroups returns five groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
 func mixedGroups(best bool) query.Grouping {
 	g := query.Grouping{
 		Keys: []answer.Column{{Name: "variant", Type: answer.TypeText}}, Best: best,

@@ -20,7 +20,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
+// madeHistory returns a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
 func madeHistory(shifts ...float64) history.History {
 	h := history.History{Known: len(shifts), Sessions: 12}
 	day := time.Date(2026, 9, 1, 12, 0, 0, 0, time.Local)
@@ -58,7 +58,7 @@ func madeHistory(shifts ...float64) history.History {
 	return h
 }
 
-// failing is a history of which each series failed in 12 sessions after its last value.
+// failing returns a history of which each series failed in 12 sessions after its last value.
 func failing(h history.History) history.History {
 	for i := range h.Series {
 		h.Series[i].Failed = 12

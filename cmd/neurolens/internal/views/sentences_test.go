@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// compared is a row of the variant b, or one named after it, with a change and its interval.
+// compared returns a row of the variant b, or one named after it, with a change and its interval.
 func compared(verdict judge.Verdict, change, low, high float64) compare.Row {
 	r := compare.Row{
 		Identity: query.Point{Benchmark: "commands", Variant: "b"}, Unit: "ns", Scale: schema.ScaleRatio,

@@ -107,7 +107,7 @@ func TestEveryWarningHasAMeaning(t *testing.T) {
 	}
 }
 
-// warningsIn are the values of the constants Warn... of a file.
+// warningsIn returns the values of the constants Warn... of a file.
 func warningsIn(t *testing.T, file string) (values []string) {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
