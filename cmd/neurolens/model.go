@@ -20,9 +20,9 @@ import (
 
 // modelOptions are the flags of gen.
 type modelOptions struct {
-	name, precision string
-	out             string
-	force           bool
+	precision string
+	out       string
+	force     bool
 }
 
 // newModelCommand is model.

@@ -571,10 +571,10 @@ func TestStdin(t *testing.T) {
 	}
 	spec := commandSpec("cat")
 	spec.Dir, spec.Stdin, spec.Stdout, spec.Warmup, spec.Iterations = dir, "in", "out", 2, 3
-	o := runOK(t, spec)
+	runOK(t, spec)
 	valuetest.DeepEqual(t, wordsIn(t, filepath.Join(dir, "out")), "some text", "the file")
 	spec.Stdin = "absent"
-	o = runSpec(t, t.Context(), spec, nil)
+	o := runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusError, schema.StageWarmup, "start")
 }
 
