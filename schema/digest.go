@@ -35,24 +35,23 @@ type Digester struct{ hash valueHash }
 func (d *Digester) Of(r *Run) string {
 	d.hash.begin()
 	d.row(digestRuns, Runs.Columns, RunValues(r, ""))
-	for _, m := range slices.SortedStableFunc(pointers(r.Metrics), func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) }) {
+	for _, m := range sorted(r.Metrics, func(a, b *Metric) int { return strings.Compare(a.Name, b.Name) }) {
 		d.row(digestSamples, Samples.Columns[1:], MetricValues(m))
 	}
-	for _, o := range slices.SortedStableFunc(pointers(r.Ops), func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) }) {
+	for _, o := range sorted(r.Ops, func(a, b *Op) int { return cmp.Compare(a.Index, b.Index) }) {
 		d.row(digestOps, Ops.Columns[1:], OpValues(o))
 	}
 	return d.sum()
 }
 
-// pointers returns pointers to the elements of a list.
-func pointers[T any](list []T) iter.Seq[*T] {
-	return func(yield func(*T) bool) {
-		for i := range list {
-			if !yield(&list[i]) {
-				return
-			}
-		}
+// sorted returns pointers to the elements of a list, in order. Equal ones stay in the order of the list.
+func sorted[T any](list []T, compare func(a, b *T) int) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
 	}
+	slices.SortStableFunc(all, compare)
+	return all
 }
 
 // DigestOfRows returns the digest of a run, given as its rows of the tables with the values of all columns in order. The rows
@@ -181,8 +180,20 @@ func (h *valueHash) add(value any) {
 		addMap(h, v, h.text)
 	case map[string]float64:
 		addMap(h, v, h.real)
-	case *bool, *[]string, *[]int64, *[]float64, *[][]any, *map[string]string, *map[string]float64:
-		h.add(plain(v))
+	case *bool:
+		h.add(*v)
+	case *[]string:
+		addList(h, *v, h.text)
+	case *[]int64:
+		addList(h, *v, h.integer)
+	case *[]float64:
+		addList(h, *v, h.real)
+	case *[][]any:
+		h.add(*v)
+	case *map[string]string:
+		addMap(h, *v, h.text)
+	case *map[string]float64:
+		addMap(h, *v, h.real)
 	default:
 		// Only RunRow, MetricRow and OpRow make rows, so another type is a mistake in this package.
 		panic(fmt.Sprintf("digest of %T", value))
@@ -220,7 +231,9 @@ func addList[T any](h *valueHash, list []T, add func(T)) {
 // addMap adds the entries in the order of their keys.
 func addMap[V any](h *valueHash, m map[string]V, add func(V)) {
 	h.number('m', uint64(len(m)))
-	for _, key := range slices.Sorted(maps.Keys(m)) {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	for _, key := range keys {
 		h.text(key)
 		add(m[key])
 	}
