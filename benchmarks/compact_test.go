@@ -114,12 +114,12 @@ func monthOf(f schema.SealedFile) string { return schema.MonthOf(time.UnixMilli(
 
 // schemaOf gives the schema of a table, with the encodings of the first sealed file of a store.
 func schemaOf(store string, t *schema.Table) (*parquet.Schema, error) {
-	sealed, err := schema.ListZone(os.DirFS(store), schema.TableZones[t])
+	sealed, err := schema.ListZone(os.DirFS(store), schema.TableFolders[t])
 	if err != nil {
 		return nil, err
 	}
 	first := slices.MinFunc(sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) })
-	content, err := os.ReadFile(filepath.Join(store, first.Path(schema.TableZones[t])))
+	content, err := os.ReadFile(filepath.Join(store, first.Path(schema.TableFolders[t])))
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ type rewriting struct {
 
 // write writes that file.
 func (r rewriting) write(store, out string, columns *parquet.Schema) error {
-	zone := schema.TableZones[r.table]
+	zone := schema.TableFolders[r.table]
 	f, err := create(filepath.Join(out, r.files[len(r.files)-1].Path(zone)))
 	if err != nil {
 		return err
