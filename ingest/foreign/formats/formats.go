@@ -20,7 +20,7 @@
 //					describe(&r, result)
 //					s, err := foreign.SeriesOf(result.Seconds, "s")
 //					addSeries(&r, measure{name: "latency"}, s, schema.LevelIteration)
-//					return out.RunOr(where, r, err)
+//					return out.RunOr(where, r, err) // refuses the result if there is an error
 //				})})
 //			}, "machine")
 //		},
@@ -42,7 +42,8 @@
 //
 // Walking through the file:
 //
-//   - documents reads JSON objects with a header, which may follow the results. fields reads the members of an object, as
+//   - documents reads JSON objects with a header, which may follow the results. Its last arguments are the members of the
+//     header: where the beginning of the file has them all, the file is read once, otherwise twice. fields reads the members of an object, as
 //     a stream where a member is an array. eachElement, eachDocument, eachJSONLine and eachMember read arrays, documents
 //     that follow one another, lines, and objects whose names are data.
 //   - tables reads comma-separated values: one table, or several below one another.
@@ -57,6 +58,9 @@
 // aggregates from a struct by its tags, setStatistic by their names. Units are converted, and the unit of the file is kept.
 //
 // Refusing: a reader that returns refusal, or an error of decoding, loses that record only. Any other error ends the file.
+//
+// Recognize gets the beginning of the file: h.Has("machine.host", "results[].seconds") reports whether all of these paths
+// exist, and [] stands for any element.
 //
 // The package comment of foreign has the rules for what becomes a run, and CONTRIBUTING.md the tests of a reader.
 package formats

@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
 // mapping describes the columns of a table. Users write it for --map. Every column of the table must be listed once: a
@@ -261,7 +262,28 @@ func lineOf(err error) error {
 		err = all.Errors[0]
 	}
 	if detail, is := errors.AsType[*yaml.LoadError](err); is && detail.Mark.Line > 0 {
-		return &LineError{detail.Mark.Line, errors.New(detail.Message)}
+		message := unknownField.ReplaceAllString(detail.Message, "unknown key $1")
+		if m := wrongShape.FindStringSubmatch(message); m != nil {
+			message = "want " + shapeOf(m[2]) + ", got " + shapeOf(m[1])
+		}
+		return &LineError{detail.Mark.Line, errors.New(message)}
 	}
 	return err
+}
+
+// The YAML library names types of Go in its messages.
+var (
+	unknownField = regexp.MustCompile(`^field (.*) not found in type \S+$`)
+	wrongShape   = regexp.MustCompile(`^cannot construct !!(\w+) .*into (\S+)$`)
+)
+
+// shapeOf returns what a type of Go or a tag of YAML is in a file.
+func shapeOf(name string) string {
+	switch {
+	case name == "seq", strings.HasPrefix(name, "[]"):
+		return "a list"
+	case name == "map", strings.HasPrefix(name, "map["), strings.HasPrefix(strings.TrimPrefix(name, "*"), "formats."):
+		return "a map"
+	}
+	return "a value"
 }
