@@ -8,17 +8,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// loadedLive is the table of live files that LoadLive makes: a row for each run, with its samples and ops nested.
+// loadedLive is the table that LoadLive makes, with the columns of runs.
 const loadedLive = "loaded_live"
 
-// LoadLive reads small live files into a temporary table, which Scan and Nested read from then on. DuckDB opens each file at least twice for each
-// statement, and the many statements of a comparison or a report take two to three times as long over 1,000 live files. Sealed files have many
-// runs each, so a table of theirs saves nothing.
+// LoadLive reads the runs of small live files into a temporary table, which Scan reads from then on. DuckDB opens each file at least twice for
+// each statement, and the many statements of a comparison or a report take three to four times as long over 1,000 live files. Few statements read
+// samples or ops, and these of few files. Sealed files have many runs each, so a table of them saves nothing.
 func (r *Reader) LoadLive(ctx context.Context) error {
 	if len(r.Src.Live) == 0 || !r.Src.smallLive() {
 		return nil
 	}
-	err := r.table(ctx, loadedLive, "AS "+r.Src.scanLive(schema.LiveColumns(), ""))
+	err := r.table(ctx, loadedLive, "AS "+r.Src.scanLive(schema.Runs.Columns, ""))
 	if err != nil && !duck.OutOfMemory(err) {
 		return err
 	}

@@ -59,9 +59,9 @@ func TestLoadLive(t *testing.T) {
 				}
 			}()
 		}
-		all, err := rowsOfTables(t.Context(), r)
-		if err == nil && len(all[0].Rows) != len(runs) {
-			t.Errorf("%d rows, want %d", len(all[0].Rows), len(runs))
+		all, err := r.Conn.Table(t.Context(), duck.Statement{SQL: r.Src.RunsSQL()})
+		if err == nil && len(all.Rows) != len(runs) {
+			t.Errorf("%d rows, want %d", len(all.Rows), len(runs))
 		}
 		return err
 	})

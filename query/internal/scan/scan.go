@@ -54,7 +54,8 @@ func whereText(where string) string {
 // name, or is from a file outside of the stores. The check and the condition are one expression: DuckDB evaluates the parts of an AND in
 // any order, and would skip files whose statistics do not match.
 func (s *Sources) scanLive(columns []*schema.Column, where string) string {
-	if s.loaded {
+	nested := slices.ContainsFunc(columns, func(c *schema.Column) bool { return !slices.Contains(schema.Runs.Columns, c) })
+	if s.loaded && !nested {
 		return "SELECT " + ColumnNames(columns) + " FROM " + s.Tables + loadedLive + whereText(where)
 	}
 	if where == "" {
