@@ -251,7 +251,7 @@ func (m *module) measured(stem string) string {
 	return ""
 }
 
-// parameters returns those of a function or class of the module; nil: they are not certain.
+// parameters returns the parameters of a function or class of the module; nil: they are not certain.
 func (m *module) parameters(name string) *Parameters {
 	if m.again[name] {
 		return nil
@@ -299,7 +299,7 @@ func (m *module) initParameters(c *class) (names []string, certain bool) {
 	return nil, false
 }
 
-// ownParameters returns those of the __init__ of a class.
+// ownParameters returns the parameters of the __init__ of a class.
 func (m *module) ownParameters(c *class) (names []string, certain bool) {
 	var own []function
 	for _, f := range m.functions {

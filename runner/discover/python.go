@@ -3,11 +3,11 @@ package discover
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/schema"
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
@@ -42,7 +42,7 @@ type class struct {
 // before it.
 func readModule(source string) (*module, error) {
 	r := &reader{module: &module{names: map[string]bool{}, again: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
-	err := catch(func() {
+	err := schema.Catch(func() {
 		scan(source, r.line)
 		if r.opens != nil {
 			panic(fmt.Errorf("line %d: want an indented block after this line", r.opened))
@@ -96,7 +96,7 @@ var compound = []string{"if", "elif", "else", "for", "while", "try", "except", "
 // line reads a logical line.
 func (r *reader) line(l logical) {
 	r.indent(l)
-	if err := catch(func() { r.statement(l.tokens, r.blocks[len(r.blocks)-1].scope) }); err != nil {
+	if err := schema.Catch(func() { r.statement(l.tokens, r.blocks[len(r.blocks)-1].scope) }); err != nil {
 		panic(fmt.Errorf("line %d: %w", l.line, err))
 	}
 	if r.opens != nil {
@@ -860,22 +860,4 @@ func (s *scanner) format(quote string, depth int) {
 		}
 	}
 	s.fail(first, "a field of a string is not closed: want a }")
-}
-
-// catch calls parse and returns the error with which it panicked; nil: it did not. The functions that read a text stop at the first error by a
-// panic, as the parser of text/template does. Errors of the runtime, and values that are no errors, are mistakes of the program and panic on.
-func catch(parse func()) (err error) {
-	defer func() {
-		switch stopped := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(stopped)
-		case error:
-			err = stopped
-		default:
-			panic(stopped)
-		}
-	}()
-	parse()
-	return nil
 }

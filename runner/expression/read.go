@@ -191,7 +191,7 @@ func (c *compilation) resolveName(n ast.Node) (ast.Node, error) {
 	return at(first, &ast.IdentifierNode{Value: name}), nil
 }
 
-// words returns those of a name, and the node that it begins with; nil of what is no name.
+// words returns the words of a name, and the node that it begins with; nil of what is no name.
 func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:

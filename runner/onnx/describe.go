@@ -9,8 +9,9 @@ import (
 	"math"
 	"math/bits"
 	"path"
-	"runtime"
 	"slices"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Description is what the file of a model says about the model.
@@ -49,7 +50,7 @@ func Describe(r io.Reader) (Description, error) {
 		wire: wire{from: bufio.NewReaderSize(r, 64<<10)}, uses: map[name]use{}, constants: map[string]bool{},
 		external: map[string]bool{}, levels: map[int64]int{},
 	}
-	err := catch(func() {
+	err := schema.Catch(func() {
 		d.message(math.MaxInt64, func(number, _ uint64, size int64) {
 			switch number {
 			case 7:
@@ -394,22 +395,4 @@ func times(a, b uint64) uint64 {
 		return low
 	}
 	return math.MaxUint64
-}
-
-// catch calls parse and returns the error with which it panicked; nil: it did not. The functions that read a text stop at the first error by a
-// panic, as the parser of text/template does. Errors of the runtime, and values that are no errors, are mistakes of the program and panic on.
-func catch(parse func()) (err error) {
-	defer func() {
-		switch stopped := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(stopped)
-		case error:
-			err = stopped
-		default:
-			panic(stopped)
-		}
-	}()
-	parse()
-	return nil
 }

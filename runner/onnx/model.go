@@ -168,7 +168,7 @@ func tinyLinearInt8() graph {
 	}
 }
 
-// weights returns those of tiny_linear, row by row, times weightDivisor, over divisor.
+// weights returns the weights of tiny_linear, row by row, times weightDivisor, over divisor.
 func weights(divisor float64) []float64 {
 	w := make([]float64, 0, dim*dim)
 	for i := range dim {

@@ -106,7 +106,7 @@ func randomLists(random *rand.Rand, count int) [][]string {
 	return lists
 }
 
-// shells returns those of this machine.
+// shells returns the shells of this machine.
 func shells(t *testing.T) (found []string) {
 	t.Helper()
 	for _, name := range []string{"dash", "bash", "busybox"} {

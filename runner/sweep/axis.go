@@ -250,7 +250,7 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 			panic(option.errorf(0, "is not an axis: use %s", flag))
 		}
 		var f field
-		if err := catch(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
+		if err := schema.Catch(func() { f = option.load([]byte("[" + params[name] + "]")) }); err != nil {
 			panic(option.noValue(params[name], err))
 		}
 		column := schema.CanonicalAlias(name)
@@ -269,7 +269,7 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 			}
 		}
 		var a axis
-		err := catch(func() {
+		err := schema.Catch(func() {
 			if at < 0 && !slices.Contains(labels, name) {
 				a = newAxis(name, f, axes, readAxis)
 				return

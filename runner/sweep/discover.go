@@ -209,7 +209,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 	own := d.layer(foundLayer{Suite: b.Suite})
 	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}, faults: map[string]string{}}
 	if b.Config != "" {
-		if err := catch(func() { found.config = l.readConfig(b, root) }); err != nil {
+		if err := schema.Catch(func() { found.config = l.readConfig(b, root) }); err != nil {
 			found.fault = err.Error()
 		} else if found.config != nil {
 			l.noteLayer(found.config, layerBenchmark)

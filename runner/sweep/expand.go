@@ -76,7 +76,7 @@ func (e *expansion) addAll() {
 	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
 	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)
 	for i, p := range e.sections {
-		if err := catch(func() { e.addSection(i) }); err != nil {
+		if err := schema.Catch(func() { e.addSection(i) }); err != nil {
 			panic(p.own(err))
 		}
 	}
@@ -87,7 +87,7 @@ func (e *expansion) addAll() {
 func (e *expansion) addSection(i int) {
 	p := e.sections[i]
 	before := e.mark(*p.program.size)
-	err := catch(func() { e.addPoints(p) })
+	err := schema.Catch(func() { e.addPoints(p) })
 	switch {
 	case err == nil:
 		return
@@ -164,7 +164,7 @@ func (e *expansion) repeatsOfPoints() int {
 	return most
 }
 
-// mostRepeats returns the largest number of repeats that a section has.
+// mostRepeats returns the largest number of repeats of a section.
 func (e *expansion) mostRepeats() int {
 	most := 1
 	for _, p := range e.sections {
@@ -464,7 +464,7 @@ func targetError(pattern, format string, args ...any) error {
 	return origin{name: fmt.Sprintf("--targets %q", shorten(pattern))}.errorf(0, format, args...)
 }
 
-// executorsOf returns those to which a key means something, or a profiler of the key profile; nil: all.
+// executorsOf returns the executors to which a key means something, or a profiler of the key profile; nil: all.
 func executorsOf(key string) []schema.Executor {
 	if _, tool, is := strings.Cut(key, " "); is {
 		return profilers[tool]

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // maxEntries bounds include and exclude.
@@ -252,7 +253,7 @@ func (g *grid) readBaseline(d *document, f field) {
 	g.baseline.given = true
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool { return slices.Contains(dim, i) })
 	a, text := &g.axes[i], ""
-	err := catch(func() { text = a.read(f, name, word) })
+	err := schema.Catch(func() { text = a.read(f, name, word) })
 	if err == nil {
 		g.baseline.text = a.name + "=" + text
 		if slices.Contains(labels, a.name) { // {{ and }} are braces there
@@ -285,7 +286,7 @@ func (f field) assignment() (name, word string) {
 // read returns the canonical text of a word in f that names a value of the axis.
 func (a *axis) read(f field, name, word string) string {
 	var literal field
-	if err := catch(func() { literal = f.load([]byte(word)) }); err != nil {
+	if err := schema.Catch(func() { literal = f.load([]byte(word)) }); err != nil {
 		panic(f.errorf("%q is not a value of axis %s", word, name))
 	}
 	literal.line, literal.what = f.line, f.what

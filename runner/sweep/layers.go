@@ -261,7 +261,7 @@ func (l *layered) documentOf(c combination, o Overrides) *document {
 		return plain
 	}
 	var d *document
-	if err := catch(func() { d = l.document(c, config, o) }); err != nil {
+	if err := schema.Catch(func() { d = l.document(c, config, o) }); err != nil {
 		plain.fault = err.Error()
 		return plain
 	}
@@ -297,7 +297,7 @@ func (l *layered) combinations() (all []combination) {
 	return all
 }
 
-// benchmarks returns those that the command line selects; a single one without a name if the sweep has no names.
+// benchmarks returns the benchmarks that the command line selects; a single one without a name if the sweep has no names.
 func (l *layered) benchmarks() (all []foundBenchmark) {
 	for _, b := range l.found {
 		if slices.ContainsFunc(l.names["benchmarks"], func(m member) bool { return m.key == b.key }) {
@@ -660,13 +660,13 @@ type Defaults struct {
 
 // Load reads a YAML text by the rules of sweep files. Errors begin with name and line.
 func Load(name string, text []byte) (n *yaml.Node, err error) {
-	err = catch(func() { n = origin{name: name, lines: true}.load(text).Node })
+	err = schema.Catch(func() { n = origin{name: name, lines: true}.load(text).Node })
 	return n, err
 }
 
 // Thresholds reads thresholds in the format of sweep files: by metric, the text under which a threshold is stored.
 func Thresholds(name string, n *yaml.Node) (texts map[string]string, err error) {
-	err = catch(func() { texts = field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds() })
+	err = schema.Catch(func() { texts = field{n, origin{name: name, lines: true}, "thresholds", n.Line}.thresholds() })
 	return texts, err
 }
 
@@ -708,7 +708,7 @@ func DefaultKeys() []string {
 // CheckDefault refuses an invalid value of one of DefaultKeys. what is the name in its error.
 func CheckDefault(file, what, key string, n *yaml.Node) error {
 	f := field{n, origin{name: file, lines: true}, what, n.Line}
-	return catch(func() {
+	return schema.Catch(func() {
 		switch v := keyOf(key).Value; v.Kind {
 		case Integer:
 			f.integer(v.Min, v.Max, "a number")
@@ -723,7 +723,7 @@ func CheckDefault(file, what, key string, n *yaml.Node) error {
 // Kept returns a sweep file with the settings of the command line written into it. Read without a command line, it gives the same points
 // and settings. The result has no presets.
 func Kept(src []byte, o Overrides) (text []byte, err error) {
-	err = catch(func() { text = kept(src, o) })
+	err = schema.Catch(func() { text = kept(src, o) })
 	return text, err
 }
 

@@ -143,7 +143,7 @@ func (e *expansion) newReferences(spec *referenceSpec, o Overrides) *references 
 		}
 	}
 	again := expansion{origin: e.origin, selected: e.selected}
-	err := catch(func() {
+	err := schema.Catch(func() {
 		_, again.sections = readAll(e.file, o)
 		again.addAll()
 	})
@@ -285,7 +285,7 @@ func (e *expansion) setReferences(o Overrides) {
 		spec := e.of[i].program.reference
 		node := spec.at.Node
 		if referees[node] == nil && wrong[node] == nil {
-			wrong[node] = catch(func() { referees[node] = e.newReferences(spec, o) })
+			wrong[node] = schema.Catch(func() { referees[node] = e.newReferences(spec, o) })
 		}
 		point, err := (*Point)(nil), wrong[node]
 		if err == nil {

@@ -100,7 +100,7 @@ func RepeatedOptions() []string {
 	return slices.Concat(ofAll, ofSome)
 }
 
-// repeatedOptions returns those of all runs, and those of some executors. The latter are refused where no point takes them: they
+// repeatedOptions returns the options of all runs, and those of some executors. The latter are refused where no point takes them: they
 // go with runs that have the fact.
 func repeatedOptions() (ofAll, ofSome []string) {
 	for _, k := range keys {

@@ -119,7 +119,7 @@ func noteUnused(sections []*section, targets []target) {
 // readSection reads a document. It adds the bytes that its points will take to size.
 func readSection(d *document, size *int) (p *section, err error) {
 	p = &section{document: d, models: map[string]*value{}}
-	err = catch(func() { p.read(size) })
+	err = schema.Catch(func() { p.read(size) })
 	return p, err
 }
 
@@ -133,7 +133,7 @@ func (p *section) read(size *int) {
 		note(&p.called, a.name, a.typed)
 	}
 	p.program = readProgram(d, p.grid.axes, seed, size)
-	p.unused = catch(p.program.checkUse)
+	p.unused = schema.Catch(p.program.checkUse)
 	p.program.readResults(d, p.grid)
 	p.program.checkPrimary(d)
 	p.skips = d.readSkips(p.grid, seed)

@@ -569,7 +569,7 @@ func (s *settings) readAllowFailed(_ *document, f field) {
 		}
 		return
 	}
-	if catch(func() { s.point.AllowFailed = shareText(f.share()) }) != nil {
+	if schema.Catch(func() { s.point.AllowFailed = shareText(f.share()) }) != nil {
 		panic(f.want("a number of requests, or a share above 0 and below 100%"))
 	}
 }
@@ -611,7 +611,7 @@ func (f field) amount(metric string) string {
 	return text
 }
 
-// commonThresholds returns those that all sections have alike: what the sweep says of every point.
+// commonThresholds returns the thresholds that all sections have alike: what the sweep says of every point.
 func commonThresholds(sections []*section) map[string]string {
 	common := maps.Clone(sections[0].settings.point.Thresholds)
 	for _, s := range sections[1:] {
@@ -640,7 +640,7 @@ func (s *settings) readTelemetry(_ *document, f field) {
 	values := f.known("telemetry.", keyNames(keysOfTelemetry))
 	s.point.Telemetry = &Telemetry{}
 	if hz := values["hz"]; hz.given() {
-		if catch(func() { s.point.Telemetry.Hz = toFloat(hz.positive()) }) != nil || s.point.Telemetry.Hz > maxHz {
+		if schema.Catch(func() { s.point.Telemetry.Hz = toFloat(hz.positive()) }) != nil || s.point.Telemetry.Hz > maxHz {
 			panic(hz.errorf("want a number above 0 and at most %d, got %s", maxHz, hz.got()))
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -205,7 +204,7 @@ func (p *Point) Fill(run *schema.Run) {
 
 // readText is Read for a text.
 func readText(name string, src []byte, o Overrides) (s *Sweep, err error) {
-	err = catch(func() { s = readSweep(name, src, o) })
+	err = schema.Catch(func() { s = readSweep(name, src, o) })
 	return s, err
 }
 
@@ -326,7 +325,7 @@ type OutlinedAxis struct {
 // OutlineOf reads the outline of a sweep file. For an incomplete file, it returns what can be read.
 func OutlineOf(name string, src []byte) (o Outline, err error) {
 	var file field
-	if err := catch(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
+	if err := schema.Catch(func() { file = origin{name: name, lines: true}.load(src) }); err != nil {
 		return Outline{}, err
 	}
 	for key, value := range pairs(file.Node) {
@@ -413,23 +412,5 @@ func valuesOf(n *yaml.Node) []string {
 	case yaml.MappingNode:
 		return keysOf(n)
 	}
-	return nil
-}
-
-// catch calls parse and returns the error with which it panicked; nil: it did not. The functions that read a text stop at the first error by a
-// panic, as the parser of text/template does. Errors of the runtime, and values that are no errors, are mistakes of the program and panic on.
-func catch(parse func()) (err error) {
-	defer func() {
-		switch stopped := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(stopped)
-		case error:
-			err = stopped
-		default:
-			panic(stopped)
-		}
-	}()
-	parse()
 	return nil
 }

@@ -341,7 +341,7 @@ func median(values []int64) int64 {
 	return sorted[len(sorted)/2]
 }
 
-// programsOfComparison returns those that hyperfine measures too: one that does nothing, one that waits, and a start of Python with modules
+// programsOfComparison returns the programs that hyperfine measures too: one that does nothing, one that waits, and a start of Python with modules
 // that takes up to 20 MB.
 func programsOfComparison(b *testing.B) map[string][]string {
 	return map[string][]string{

@@ -309,7 +309,7 @@ func between(ctx context.Context, dir, good, bad string, firstParent bool) (h Hi
 	return h, nil
 }
 
-// commits returns those that git rev-list gives for these arguments, children first. Commits of which only a merge knows
+// commits returns the commits that git rev-list gives for these arguments, children first. Commits of which only a merge knows
 // are left out with firstParent.
 func (r repo) commits(ctx context.Context, firstParent bool, of ...string) ([]Commit, error) {
 	args := []string{"rev-list", "--topo-order", "--parents", "--format=%s"}

@@ -126,7 +126,7 @@ func changePoints(series []float64, alpha, least float64) []ChangePoint {
 	return NewTrend(series).changePoints(alpha, within(least))
 }
 
-// visibleChanges returns those of a series.
+// visibleChanges returns the visible changes of a series.
 func visibleChanges(series []float64, alpha, least float64) []ChangePoint {
 	return NewTrend(series).VisibleChanges(alpha, within(least))
 }

@@ -33,7 +33,7 @@ var trendRules = []trendRule{
 	}},
 }
 
-// changePointPlaces returns those of the logarithms.
+// changePointPlaces returns the places of the change points of the logarithms.
 func changePointPlaces(values []float64, alpha, least float64) []int {
 	logs := make([]float64, len(values))
 	for i, v := range values {
