@@ -76,7 +76,7 @@ func BenchmarkGrowth(b *testing.B) {
 	report(b, "the same in a store of "+grown[0].name+" runs", lines...)
 }
 
-// of returns the name of what is done in a store of this size, with the size as a parameter, so that a plot can have it as its axis.
+// of returns the name of an operation in a store of this size. The size is a parameter of the name, so that a plot can have it as its axis.
 func (r recipe) of(name string) string { return fmt.Sprintf("%s/runs=%d", name, r.runs) }
 
 // rareOf gives the directory of a copy of a store, of which it links the files, with sessions of a rare benchmark among the others.

@@ -72,7 +72,7 @@ func moduleProxy(t *testing.T) string {
 	return proxy
 }
 
-// ownFiles returns those of files that are not of a module below this one.
+// ownFiles returns the files that belong to no module below this one.
 func ownFiles(all []string) []string {
 	var others []string
 	for _, name := range all {

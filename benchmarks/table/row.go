@@ -41,7 +41,7 @@ func (r row) verdict() string {
 	return ""
 }
 
-// rows returns those of the results in the output of a suite.
+// rows returns the rows of the results in the output of a suite.
 func (s suite) rows(out io.Reader) ([]row, error) {
 	var all []row
 	results := benchfmt.NewReader(out, "go test")
@@ -144,7 +144,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// megabytes returns those of a number of bytes, or nothing if it is unknown.
+// megabytes returns a number of bytes in megabytes, or nothing if the number is unknown.
 func megabytes(v float64) string {
 	if v == 0 {
 		return ""

@@ -411,13 +411,13 @@ func (a *app) screen() *term.Screen {
 	return s
 }
 
-// console returns where the progress of a session is said whose summary is printed in a format.
+// console returns the console on which bench reports progress. It depends on the format of the summary.
 func (a *app) console(format string) progress.Console {
 	return progress.Console{W: a.stderr, Screen: a.screen(), Color: term.Colored(a.color, a.errTerminal, a.getenv), JSON: format == term.FormatJSONL, Now: a.now}
 }
 
-// reader is who reads screens.
-func (a *app) reader() views.Display {
+// display returns the width, the clock and the stores for answers to people.
+func (a *app) display() views.Display {
 	return views.Display{Width: a.width, Whole: !a.terminal, Now: a.now(), Stores: a.stores}
 }
 

@@ -199,7 +199,7 @@ func (b *bench) readSweep() (err error) {
 	return nil
 }
 
-// options returns those of a session that is told to observe.
+// options returns the options of a session that is told to observe.
 func (b *bench) options(observe func(runner.Event)) runner.Options {
 	exclude := []string{b.dir}
 	exclude = append(exclude, export.FolderOutputs(b.layout, b.outDir)...)
@@ -307,7 +307,7 @@ func (b *bench) measure() error {
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
 		fmt.Fprintf(b.stderr, "interrupted: finished runs are stored; %s\n", goesOn)
 	}
-	s := progress.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: shown.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
+	s := progress.Summary{Reader: b.display(), Dir: b.dir, Sweep: b.sweep, Elapsed: shown.Elapsed(), Result: result, Metrics: b.metrics, Against: b.flags.against != ""}
 	if err != nil && result.Runs() == 0 {
 		return err // there is nothing to sum up, and no stream that looks like an answer
 	}
@@ -598,7 +598,7 @@ func (b *bench) all(args []string) error {
 	return worst
 }
 
-// sessions finds out what is measured, and with which settings of the command line.
+// sessions returns the sessions that a command line asks for, each with its settings.
 func (b *bench) sessions(args []string) ([]*bench, error) {
 	overrides, err := b.flags.overrides(b.app, b.cmd)
 	if err != nil {

@@ -217,7 +217,7 @@ func (b *bisector) run() error {
 func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 	t := answer.TableOf(progress.BisectFields(), progress.BisectRows(search, end))
 	if err := b.print(b.format, t, func() term.View {
-		return progress.BisectAnswer{Search: search, End: end, Suite: b.sweep.Suite, Metric: b.flags.metric, Dir: b.dir, Reader: b.reader()}.View()
+		return progress.BisectAnswer{Search: search, End: end, Suite: b.sweep.Suite, Metric: b.flags.metric, Dir: b.dir, Reader: b.display()}.View()
 	}); err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Reques
 	}
 	axis, _, _ := strings.Cut(f.matrix, "=")
 	w := views.Comparison{
-		Second: second, Reader: a.reader(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
+		Second: second, Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
 		Selection: views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all},
 	}
 	if len(f.by) > 0 {

@@ -150,7 +150,7 @@ func changedRuns(t *testing.T) (lines []string) {
 	return lines
 }
 
-// sessionsOfRuns returns those of fixtures/pictures/sessions.csv: one program over sessions, which was changed once.
+// sessionsOfRuns returns the sessions of fixtures/pictures/sessions.csv: one program over sessions, which was changed once.
 func sessionsOfRuns(t *testing.T) (lines []string) {
 	for _, row := range rowsOfCSV(t, "pictures", "sessions.csv") {
 		at := valuetest.Must(time.Parse(time.RFC3339, row["started_at"]))

@@ -88,7 +88,7 @@ func blocks(text string) []string {
 	return strings.Split(regexp.MustCompile(`\n\n|\n(\||\* |[0-9]+\. )`).ReplaceAllString(text, "\x00"), "\x00")
 }
 
-// wordsIn returns what stands in backquotes.
+// wordsIn returns the words in backquotes.
 func wordsIn(block string) (words []string) {
 	for _, m := range backquoted.FindAllStringSubmatch(fenced.ReplaceAllString(block, ""), -1) {
 		words = append(words, m[1])

@@ -70,7 +70,7 @@ changed.`,
 				if err != nil {
 					return err
 				}
-				w := views.NewExplanation(a.reader(), &x, f.all)
+				w := views.NewExplanation(a.display(), &x, f.all)
 				return a.print(format, answer.TableOf(compare.ExplainFields(), x.Rows), w.View)
 			})
 		},
@@ -84,7 +84,7 @@ changed.`,
 	return cmd
 }
 
-// factWriter returns what is known of the facts that the runner writes.
+// factWriter returns the rules for the facts that the runner writes.
 func factWriter() query.FactWriter {
 	return query.FactWriter{Volatile: probe.IsVolatile, Setting: prepare.IsSetting}
 }

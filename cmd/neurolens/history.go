@@ -88,7 +88,7 @@ has neither values nor failures in the newest sessions is ignored.`,
 					return err
 				}
 				a.reportNotNumbers(h.NotNumbers)
-				w := views.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(h.Gate, req.Newest)}
+				w := views.History{Reader: a.display(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.historyLine(h.Gate, req.Newest)}
 				if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
 					return err
 				}

@@ -299,7 +299,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	return errors.Join(in.outcome(), printed)
 }
 
-// report returns what is said of what was read, and of what became of it.
+// report returns the lines about what was read and what became of it.
 func (in *ingesting) report(done ingest.Appended) views.IngestReport {
 	return views.IngestReport{
 		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,

@@ -170,7 +170,7 @@ func (a *app) reportNotNumbers(keys map[string]int) {
 
 // listing returns what shows runs that were asked for.
 func (a *app) listing(o lsOptions) views.Listing {
-	return views.Listing{Reader: a.reader(), By: o.by, Sort: o.sort, Metrics: o.metrics, Whole: o.filter == "" && o.since.IsZero()}
+	return views.Listing{Reader: a.display(), By: o.by, Sort: o.sort, Metrics: o.metrics, Whole: o.filter == "" && o.since.IsZero()}
 }
 
 // lsFlags are the flags of ls.

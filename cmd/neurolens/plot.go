@@ -80,7 +80,7 @@ func (a *app) chartCommand(kind chart.Kind, cmd *cobra.Command, draw func(d *dra
 	return cmd
 }
 
-func (d *drawing) maker() chartdata.Maker { return chartdata.Maker{Reader: d.reader()} }
+func (d *drawing) maker() chartdata.Maker { return chartdata.Maker{Reader: d.display()} }
 
 // forest is plot forest.
 func forest(a *app) *cobra.Command {
@@ -158,7 +158,7 @@ sessions with a note, a tag that was set later, or a release (the tag release).`
 		req := history.Request{Filter: filter.JoinArguments(args...), Metric: metric, Method: history.Method(method)}
 		if since != "" {
 			var err error
-			if req.Since, err = filter.Time("--since", since, d.reader().Now); err != nil {
+			if req.Since, err = filter.Time("--since", since, d.display().Now); err != nil {
 				return err
 			}
 		}
@@ -363,7 +363,7 @@ func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, selections func(
 		}
 		req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: head, Metric: metric, MaxRuns: chartdata.MaxRuns}, Base: base, By: by}
 		if since != "" {
-			if req.Since, err = filter.Time("--since", since, d.reader().Now); err != nil {
+			if req.Since, err = filter.Time("--since", since, d.display().Now); err != nil {
 				return err
 			}
 		}

@@ -109,7 +109,7 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 			return err
 		}
 		screen := views.Detail{
-			Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Files: files,
+			Reader: a.display(), Facts: factWriter(), Settings: settingNames(), Files: files,
 			Reproduce: views.ReproduceCommand(&detail.Run, related.Against, a.stores),
 		}
 		return a.printer().View(format, screen.View(detail, related))

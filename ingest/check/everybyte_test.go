@@ -411,7 +411,7 @@ func fewer(rows, of string) bool {
 	return true
 }
 
-// answers returns those of a store: of one that has the same files as another they are the same, but for when events were
+// answers returns the answers of a store: of one that has the same files as another they are the same, but for when events were
 // written that say what is lost. What was set aside nobody reads.
 func (d *damaging) answers(t testing.TB, f storetest.Memory) *answers {
 	t.Helper()

@@ -24,7 +24,7 @@ const explainBlocks = 8
 // explainLatencies is the head's latency relative to the base, by batch size.
 type explainLatencies map[int64]float64
 
-// explainedRuns returns the runs of a session with two sides. The head of each point is as much slower as is said; at batch
+// explainedRuns returns the runs of a session with two sides. ratios say by how much the head of each point is slower; at batch
 // size 2 its clock is 15 % lower, its runs warn, its setup takes twice as long, and of the operators MatMul grew.
 func explainedRuns(ratios explainLatencies) []schema.Run {
 	random := rand.New(rand.NewPCG(7, 7))

@@ -133,7 +133,7 @@ type historyQuery struct {
 	step int // about how many runs are read first
 }
 
-// bounds returns those of the runs that may count: a run starts at the time of its id.
+// bounds returns the bounds of the runs that may count: a run starts at the time of its id.
 func (q *historyQuery) bounds() scan.Period { return scan.Period{Until: max(q.before/1000+1, 1)} }
 
 // within returns the runs of the question within bounds.

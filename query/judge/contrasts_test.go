@@ -85,7 +85,7 @@ func (m contrastModel) draw(seed uint64) judge.Contrasting {
 	return c
 }
 
-// settled returns the contrasts that are said to be some.
+// settled returns the contrasts with a verdict.
 func settled(found judge.Contrasted) []judge.Contrast {
 	return slices.DeleteFunc(slices.Clone(found.All), func(c judge.Contrast) bool { return c.Verdict == judge.ContrastInconclusive })
 }

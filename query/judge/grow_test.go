@@ -45,7 +45,7 @@ type side struct {
 	medians   map[int][]float64
 }
 
-// locations returns those of the first runs, with the same number of processes each.
+// locations returns the locations of the first runs, with the same number of processes each.
 func (s *side) locations(runs, processes int) []float64 {
 	if s.medians[processes] == nil {
 		all := make([]float64, maxTestRuns)
@@ -135,7 +135,7 @@ func (d *drawn) pair(runs, processes int) judge.Pair {
 	return pair
 }
 
-// verdicts returns those of all points of many comparisons.
+// verdicts returns the verdicts of all points of many comparisons.
 func (p programs) verdicts(all [][]drawn, rules judge.Rules, runs, processes int) []judge.Verdict {
 	var verdicts []judge.Verdict
 	for _, sweep := range all {

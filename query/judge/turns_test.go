@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// starts returns those of a session in which the runs began in this order: b of the base, h of the head, = one of each at once.
+// starts returns the starts of a session in which the runs began in this order: b of the base, h of the head, = one of each at once.
 func starts(order string) (s judge.Starts) {
 	for i, side := range order {
 		if side != 'h' {

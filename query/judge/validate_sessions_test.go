@@ -149,7 +149,7 @@ func (b *between) draw(random *rand.Rand, effect float64) (sweep []judge.Pair) {
 	return sweep
 }
 
-// shares returns those of the sweeps in which a point is called different where nothing changed, and of the points that are
+// shares returns the shares of the sweeps in which a point is called different where nothing changed, and of the points that are
 // found where all are slower by 10 and by 50 %.
 func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 	for sweep := range sweeps {

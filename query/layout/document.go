@@ -420,7 +420,7 @@ func expressible(op *schema.Op) bool {
 // factProfiledIterations is the fact with the number of iterations that the durations of ops are summed over.
 const factProfiledIterations = "profile.iterations"
 
-// profiledIterations returns that number, or 1 if it is unknown, so that the sums stay unchanged.
+// profiledIterations returns the number of profiled iterations, or 1 if the number is unknown, so that the sums stay unchanged.
 func profiledIterations(run *schema.Run) float64 {
 	n, err := strconv.ParseFloat(run.Env.Facts[factProfiledIterations], 64)
 	if err != nil || n < 1 {

@@ -166,7 +166,7 @@ func (r *result) validate(rule any, at string, value any) {
 	}
 }
 
-// texts returns those of a list, or a single one.
+// texts returns the texts of a list, or a single one.
 func texts(v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {

@@ -103,7 +103,7 @@ func add(t *testing.T, b *BenchRuns, runs ...schema.Run) {
 	}
 }
 
-// rows returns those of summary.csv, by column.
+// rows returns the rows of summary.csv, by column.
 func rows(t *testing.T, dir string) []map[string]string {
 	t.Helper()
 	text := read(t, dir, "summary.csv")

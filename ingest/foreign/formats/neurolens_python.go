@@ -522,7 +522,7 @@ func (d *runDocument) measured(own *ownTags, r *schema.Run) {
 	}
 }
 
-// operators returns those of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
+// operators returns the operators of the timeline, for one iteration. Without a profile the timeline is the whole iteration, which is none.
 func (d *runDocument) operators(own *ownTags) []schema.Op {
 	if len(d.ops) == 1 && d.ops[0].Type == "iteration" {
 		return nil

@@ -447,7 +447,7 @@ func stops(inBase, gone []schema.ULID) []stop {
 	return all
 }
 
-// Among returns those of some runs that are removed.
+// Among returns which of some runs are removed.
 func (r *RemovedRuns) Among(ids []schema.ULID) (map[schema.ULID]bool, error) {
 	if err := r.read(); err != nil {
 		return nil, err

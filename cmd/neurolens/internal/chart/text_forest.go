@@ -139,7 +139,7 @@ func (p textPen) forestWidths(rows []estimateRow) forestWidths {
 	return w
 }
 
-// names returns those of rows, cut so that they can be told apart.
+// names returns the names of rows, cut so that they can be told apart.
 func (d textForest) names(rows []estimateRow) []string {
 	width := d.widths.name
 	switch {

@@ -322,7 +322,7 @@ func (p textPen) plots(f *Figure) []string {
 	return lines
 }
 
-// titles returns those of the panels, as wide as the page at most.
+// titles returns the titles of the panels, as wide as the page at most.
 func (p textPen) titles(f *Figure) []string {
 	return p.labels(term.Texts(f.Parts(), Panel.title), p.width)
 }
@@ -363,7 +363,7 @@ func (p textPen) panel(f *Figure, part Panel, k *key) []string {
 	return append(lines, d.framed(ticks, left)...)
 }
 
-// sideTicks returns those of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where they
+// sideTicks returns the ticks of a y axis, and how many columns they and the axis have. Names have more of the page than numbers. Where they
 // could not be told apart there, each has a line of its own above its row.
 func (p textPen) sideTicks(f *Figure, y AxisScale, rows int) (ticks []Tick, left int, apart bool) {
 	ticks = y.Ticks(rows/3 + 1)

@@ -231,7 +231,7 @@ func (d *compared) byVerdict(style chart.Style, mark func(i int, r *compare.Row)
 	return all
 }
 
-// verdicts returns those of the rows, the worst first.
+// verdicts returns the verdicts of the rows, the worst first.
 func (d *compared) verdicts() []judge.Verdict {
 	var own, all []judge.Verdict
 	for _, r := range d.rows {

@@ -133,7 +133,7 @@ func sound(t *testing.T, f *chart.Figure, err error) {
 	}
 }
 
-// marks returns those of a series of a part.
+// marks returns the marks of a series of a part.
 func marks(p chart.Panel, name string) (all []chart.Mark) {
 	for _, s := range p.Series {
 		if s.Name == name {

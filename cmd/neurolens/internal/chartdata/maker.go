@@ -36,7 +36,7 @@ const maxPanels = 12
 // placesAlong is how many marks a figure has over all panels where values are put together: about as many as are seen beside one another.
 const placesAlong = 320
 
-// placesIn returns those of one of some panels.
+// placesIn returns the places on one of the panels.
 func placesIn(panels int) int { return max(placesAlong/panels, 40) }
 
 // nameWidth is how long a name may be: marks repeat it.
@@ -117,7 +117,7 @@ func (m Maker) when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// seconds returns those since 1970.
+// seconds returns the seconds since 1970.
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
 // sentence joins parts of what a mark says.

@@ -30,7 +30,7 @@ type marked struct {
 	failed []schema.Run // the newest first
 }
 
-// markedSessions returns those between the first and the last session of trends, failed ones too.
+// markedSessions returns the marked sessions between the first and the last session of trends, failed ones too.
 func (m Maker) markedSessions(trends []*trend, failed []schema.Run, said []query.Annotation) marked {
 	drawn := map[string]bool{}
 	var first, last time.Time

@@ -87,7 +87,7 @@ func axes(r request) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return all, open
 }
 
-// presets returns those of the sweep file on the line.
+// presets returns the presets of the sweep file on the line.
 func presets(r request) (all []cobra.Completion) {
 	for _, o := range r.outlines() {
 		all = append(all, o.Presets...)

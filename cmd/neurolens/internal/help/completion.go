@@ -514,7 +514,7 @@ func when(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// metrics returns those with a fixed meaning, and those of the newest runs.
+// metrics returns the metrics with a fixed meaning, and the metrics of the newest runs.
 func metrics(r request) []cobra.Completion {
 	var all []cobra.Completion
 	for _, k := range schema.MetricKinds {

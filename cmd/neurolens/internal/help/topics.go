@@ -320,7 +320,7 @@ func inline(text string) string {
 	return strings.NewReplacer("`", "", "**", "", `\|`, "|").Replace(text)
 }
 
-// cells returns those of a row of a table.
+// cells returns the cells of a row of a table.
 func cells(row string) []string {
 	parts := strings.Split(strings.ReplaceAll(strings.Trim(row, "|"), `\|`, "\x00"), "|")
 	return term.Texts(parts, func(cell string) string { return strings.ReplaceAll(strings.TrimSpace(inline(cell)), "\x00", "|") })

@@ -84,7 +84,7 @@ func (b BisectAnswer) headline() string {
 	}
 }
 
-// cells returns those of a row: of a commit, or of a point in which the ends do not differ.
+// cells returns the cells of a row: of a commit, or of a point in which the ends do not differ.
 func (b BisectAnswer) cells(f bisect.Finding, commits bool) []term.Cell {
 	change, interval, blocks := term.Unknown, term.Unknown, term.Unknown
 	if f.Step.Confidence > 0 {

@@ -155,7 +155,7 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 	return own, calibration
 }
 
-// nextCommands returns those to type next. They name the session, for the last one need not be this: another may have begun,
+// nextCommands returns the commands to type next. They name the session, for the last one need not be this: another may have begun,
 // or one have been imported that says a later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
 	commands := []string{"ls " + s.Filter()}

@@ -126,7 +126,7 @@ func (p *Project) errorf(line int, format string, args ...any) error {
 // member is a key of a map and its value.
 type member struct{ key, value *yaml.Node }
 
-// members returns those of a map, which has at least one.
+// members returns the members of a map, which has at least one.
 func (p *Project) members(name string, n *yaml.Node, of string) ([]member, error) {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
 		return nil, p.errorf(n.Line, "%swant %s, got %s", name, of, got(n))

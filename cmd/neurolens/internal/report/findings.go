@@ -291,7 +291,7 @@ var importedHints = map[schema.Status]string{
 	schema.StatusTimeout: "it took longer than its benchmark tool allows; raise the deadline there",
 }
 
-// hint returns what to do about a failure, in one sentence. imported tells that another tool measured all runs.
+// hint returns what to do about a failure, in one sentence. imported is set if another tool measured all runs.
 func hint(f *summary.Failure, imported bool) string {
 	switch {
 	case imported && !f.Wrong && importedHints[schema.Status(f.Status)] != "":

@@ -331,7 +331,7 @@ func (t *Table) row(b *strings.Builder, key string, r *Row) {
 	}
 }
 
-// widths returns those of the columns of a long table, of which the last one takes the rest.
+// widths returns the widths of the columns of a long table, of which the last one takes the rest.
 func (t *Table) widths() string {
 	parts := make([]string, len(t.Columns))
 	for i, c := range t.Columns {

@@ -256,7 +256,7 @@ func (a *pictureMaker) selections() (base, head string) {
 	return string(s.Base), string(s.Head)
 }
 
-// points returns those that are drawn over axes, of two selections those of the head, and which these are, in words.
+// points returns the points that are drawn over axes, and names them in words. Of two selections they are the points of the head.
 func (a *pictureMaker) points() (req chartdata.Points, which string) {
 	base, head := a.selections()
 	req = chartdata.Points{All: a.report.Points, Filter: head, Sessions: a.report.Selection.Sessions}

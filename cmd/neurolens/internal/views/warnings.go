@@ -67,7 +67,7 @@ func WarningMeaning(word string) string {
 	return warningMeanings[word]
 }
 
-// ProfileWarnings returns those among the warnings of a run that are about its profile, with their meanings.
+// ProfileWarnings returns the warnings of a run that are about its profile, with their meanings.
 func ProfileWarnings(warnings []string) (texts []string) {
 	for _, word := range warnings {
 		if word == python.WarnProfilerOverhead || word == python.WarnProfileCut {
