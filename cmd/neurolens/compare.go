@@ -103,6 +103,7 @@ if no run has one of the metrics.`,
 					}
 					return a.endGate(f.gate, c, format)
 				}
+				req.SecondLook = views.CPUUser
 				c, err := compare.Compare(cmd.Context(), db, req)
 				if err != nil {
 					return err
@@ -153,13 +154,9 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Request, f compareFlags, args []string, c *compare.Comparison, format string) error {
-	second, err := views.ByProcessor(ctx, db, req, f.matrix, c)
-	if err != nil {
-		return err
-	}
 	axis, _, _ := strings.Cut(f.matrix, "=")
 	w := views.Comparison{
-		Second: second, Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
+		Second: views.ByProcessor(c, f.matrix), Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
 		Selection: views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all},
 	}
 	if len(f.by) > 0 {

@@ -68,6 +68,9 @@ type Request struct {
 
 	// Metrics are compared one by one; empty: the primary metric of each point.
 	Metrics []string
+	// SecondLook is a metric that is compared too where the first look does not decide: if Metrics is empty, the verdict on a latency is
+	// inconclusive, and there are at most maxSecondLook points. It is no error if it cannot be compared. Empty: none.
+	SecondLook string
 	// Thresholds are the thresholds per metric. The empty name stands for all other metrics that are compared by ratio. A metric
 	// without a threshold has the one that the sweep of the head gives it at a point.
 	Thresholds judge.Thresholds
@@ -98,6 +101,7 @@ type Request struct {
 // last run.
 type Comparison struct {
 	Rows       []Row
+	SecondLook []Row // see Request.SecondLook; the error rates hold for it by itself
 	Base, Head Side
 	Differs    []query.FactDifference
 	Common     []string          // identity columns and parameters (as param.NAME) that are known to be equal in all points
@@ -150,7 +154,7 @@ func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparis
 		return Comparison{}, err
 	}
 	if req.Pages == nil {
-		c.Rows = m.rows(m.chosen)
+		c.Rows, c.SecondLook = m.rows(m.chosen), m.rows(m.second)
 		return c, nil
 	}
 	const rowsAtOnce = 1000
@@ -185,8 +189,8 @@ type comparison struct {
 	plans      plannedLooks             // of the sessions that both sides have
 	facts      map[string]pointFacts    // of the points of the head, by id
 	thresholds judge.ThresholdCombiner  // combines the thresholds of the request and of points
-	absent     query.Absent             // see Comparison.Absent
 	chosen     []*pairing               // points that become rows
+	second     []*pairing               // points of the second look that become rows
 	okStatuses map[int64]map[string]any // Measured.Statuses by number of runs, if all are ok
 }
 
@@ -218,7 +222,9 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	if err != nil {
 		return Comparison{}, err
 	}
-	c.Absent = m.absent
+	if c.Absent, err = m.absentMetrics(ctx, families); err != nil {
+		return Comparison{}, err
+	}
 	if err := m.head.Conn.Trim(ctx); err != nil {
 		return Comparison{}, err
 	}
@@ -258,7 +264,8 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	}
 	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d query.FactDifference) bool { return d.Name == "machine" })...)
 	slices.SortStableFunc(c.Differs, func(a, b query.FactDifference) int { return query.FactRank(a) - query.FactRank(b) })
-	return c, nil
+	m.second, err = m.secondLook(ctx, families)
+	return c, err
 }
 
 // metrics returns the metrics that are compared, without repetition. The primary metric of all runs is given as "", because it can be read
@@ -280,7 +287,7 @@ func (m *comparison) metrics() []string {
 	return all
 }
 
-// metric reads one metric of all points; "" is the primary metric of each.
+// metric reads one metric of all points; "" is the primary metric of each. It returns nil if no run has the metric.
 func (m *comparison) metric(ctx context.Context, metric string) ([]*pairing, error) {
 	matched, err := m.matched(ctx, metric)
 	if err != nil {
@@ -330,9 +337,6 @@ func (m *comparison) matched(ctx context.Context, metric string) ([]*pairing, er
 		common := m.axis == "" && inCommon(base, head)
 		if a.Names || common {
 			if base, head = base.with(metric), head.with(metric); !base.have(metric) && !head.have(metric) {
-				if m.absent.Metrics = append(m.absent.Metrics, metric); len(m.absent.Metrics) == len(m.metrics()) {
-					return nil, m.head.NoMetric(ctx, "compare", m.absent.Metrics[0])
-				}
 				return nil, nil
 			}
 			if err := m.checkBaseFile(ctx, metric); err != nil {

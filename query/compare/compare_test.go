@@ -456,6 +456,47 @@ func TestCompareMixedMetrics(t *testing.T) {
 	valuetest.Equal(t, len(got.Points), 6)
 }
 
+// TestSecondLook: the second metric is compared only if the latency is undecided, and its absence is no error.
+func TestSecondLook(t *testing.T) {
+	t.Parallel()
+	noisy := []float64{1000, 1900, 600, 1500, 700, 1300, 800}
+	for name, c := range map[string]struct {
+		base  []float64 // latencies; the head's are all about 1100
+		sides string    // those that have a processor time, of which the head takes a third more
+		want  []judge.Verdict
+	}{
+		"latency decides": {wobble(1000), "base head", nil},
+		"undecided":       {noisy, "base head", []judge.Verdict{judge.Regressed}},
+		"no run has it":   {noisy, "", nil},
+		"one side has it": {noisy, "head", []judge.Verdict{"added"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := 0
+			var runs []schema.Run
+			for side, values := range map[string][]float64{"base": c.base, "head": wobble(1100)} {
+				runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) {
+					r.Side = side
+					user := wobble(600)[*r.RepeatIndex]
+					if side == "head" {
+						user *= 4. / 3
+					}
+					if strings.Contains(c.sides, side) {
+						r.Metrics = append(r.Metrics, querytest.RealMetric("cpu_user", "ns", user, 1.001*user, .999*user))
+					}
+				}), values...)...)
+			}
+			got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last", SecondLook: "cpu_user"})
+			var verdicts []judge.Verdict
+			for _, r := range got.SecondLook {
+				verdicts = append(verdicts, r.Verdict)
+			}
+			valuetest.DeepEqual(t, verdicts, c.want)
+			valuetest.Equal(t, len(got.Rows)+len(got.Absent.Metrics), 1)
+		})
+	}
+}
+
 // TestCompareAxis: only what points differ in is an axis.
 func TestCompareAxis(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -22,8 +23,7 @@ type family struct {
 	points []*pairing
 }
 
-// families reads all points, grouped by metric: in the requested order, otherwise ascending. It is an error if no run has any of the
-// requested metrics.
+// families reads all points, grouped by metric: in the requested order, otherwise ascending. The family of a metric that no run has is empty.
 func (m *comparison) families(ctx context.Context) ([]family, error) {
 	var all []family
 	for _, metric := range m.metrics() {
@@ -31,19 +31,65 @@ func (m *comparison) families(ctx context.Context) ([]family, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(m.absent.Metrics, metric) {
+		if matched == nil {
 			all = append(all, family{metric: metric})
 			continue
 		}
 		all = append(all, byMetric(matched)...)
 	}
-	if len(m.absent.Metrics) > 0 {
-		var err error
-		if m.absent.Others, err = m.head.RecentMetrics(ctx); err != nil {
-			return nil, err
+	return all, nil
+}
+
+// absentMetrics returns the metrics that no run has. It is an error if no run has any of the requested ones.
+func (m *comparison) absentMetrics(ctx context.Context, families []family) (absent query.Absent, err error) {
+	for _, f := range families {
+		if len(f.points) == 0 {
+			absent.Metrics = append(absent.Metrics, f.metric)
 		}
 	}
-	return all, nil
+	if len(absent.Metrics) == 0 {
+		return absent, nil
+	}
+	if len(absent.Metrics) == len(m.metrics()) {
+		return absent, m.head.NoMetric(ctx, "compare", absent.Metrics[0])
+	}
+	absent.Others, err = m.head.RecentMetrics(ctx)
+	return absent, err
+}
+
+// maxSecondLook is the number of points up to which there is a second look. It takes about as long as the first.
+const maxSecondLook = 1000
+
+// secondLook compares the points of Request.SecondLook and returns those that become rows; none if the first look decided all.
+func (m *comparison) secondLook(ctx context.Context, families []family) ([]*pairing, error) {
+	points, open := 0, false
+	for _, f := range families {
+		points += len(f.points)
+		open = open || f.metric == schema.PrimaryMetric && slices.ContainsFunc(f.points, func(p *pairing) bool { return p.verdict == judge.Inconclusive })
+	}
+	if m.req.SecondLook == "" || len(m.req.Metrics) > 0 || !open || points > maxSecondLook {
+		return nil, nil
+	}
+	matched, err := m.metric(ctx, m.req.SecondLook)
+	second := byMetric(matched)
+	for _, f := range second {
+		err = errors.Join(err, f.checkUnits())
+	}
+	if errors.Is(err, query.ErrInput) { // the metric cannot be compared
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	judgeLooks(second, m.req.Rules)
+	if !m.req.Absolute {
+		m.relative(second)
+	}
+	var chosen []*pairing
+	for _, f := range second {
+		chosen = append(chosen, m.choose(f.points)...)
+	}
+	return chosen, m.name(ctx, chosen)
 }
 
 // byMetric groups points by metric, ascending.
@@ -74,11 +120,8 @@ func (m *comparison) checkThresholds(families []family) error {
 	var names []string
 	for _, f := range families {
 		names = append(names, f.metric)
-		for _, p := range f.points {
-			t := p.thresholds[f.metric]
-			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
-				return answer.InputError("compare: the threshold for %s is in %s, but the metric is measured in %s", answer.Brief(f.metric), t.Unit, unit)
-			}
+		if err := f.checkUnits(); err != nil {
+			return err
 		}
 	}
 	for _, metric := range slices.Sorted(maps.Keys(m.req.Thresholds)) {
@@ -90,6 +133,17 @@ func (m *comparison) checkThresholds(families []family) error {
 			hint = "; did you mean " + near + "?"
 		}
 		return answer.InputError("compare: threshold for %s: no point has this metric%s", answer.Brief(metric), hint)
+	}
+	return nil
+}
+
+// checkUnits rejects thresholds in another unit than the metric.
+func (f family) checkUnits() error {
+	for _, p := range f.points {
+		t := p.thresholds[f.metric]
+		if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
+			return answer.InputError("compare: the threshold for %s is in %s, but the metric is measured in %s", answer.Brief(f.metric), t.Unit, unit)
+		}
 	}
 	return nil
 }

@@ -54,6 +54,9 @@ func Axes(rows []Subject, columns []string) (constants []string, varying []Axis)
 
 // AxesBut leaves some out, by their names.
 func AxesBut(rows []Subject, columns []string, but func(name string) bool) (constants []string, varying []Axis) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
 	var all []Axis
 	for _, name := range columns {
 		all = append(all, AxisOf(rows, name, func(s *Subject) string { return s.Text(name) }))

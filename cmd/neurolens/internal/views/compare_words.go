@@ -219,7 +219,7 @@ func moreRunsText(open []compare.Point) string {
 		}
 	}
 	text := ""
-	byProcessor := slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == cpuUser })
+	byProcessor := slices.ContainsFunc(open, func(p compare.Point) bool { return p.Metric == CPUUser })
 	if few > 0 {
 		text = fmt.Sprintf("; at least %s per side", term.Count(few, "more run"))
 	}
@@ -227,7 +227,7 @@ func moreRunsText(open []compare.Point) string {
 	case len(more) == 0:
 	case 2*busy >= len(open) && few == 0:
 		if text = "; other work ran on the machine (" + warnLoad + "): measure when it is quiet"; !byProcessor {
-			text += ", or compare by --metric " + cpuUser + " if the programs compute"
+			text += ", or compare by --metric " + CPUUser + " if the programs compute"
 		}
 	default:
 		slices.Sort(more)
@@ -239,7 +239,7 @@ func moreRunsText(open []compare.Point) string {
 		case byProcessor:
 			text += " (fewer with less other work on the machine, or a larger --threshold)"
 		default:
-			text += " (fewer with less other work on the machine, a larger --threshold, or --metric " + cpuUser + " for a program that computes)"
+			text += " (fewer with less other work on the machine, a larger --threshold, or --metric " + CPUUser + " for a program that computes)"
 		}
 	}
 	return text
@@ -248,8 +248,8 @@ func moreRunsText(open []compare.Point) string {
 // loaded reports whether other work ran on the machine when a run of a point began.
 func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad) }
 
-// cpuUser is the metric that varies less with other load than others.
-const cpuUser = "cpu_user"
+// CPUUser is the metric that varies less with other load than others.
+const CPUUser = "cpu_user"
 
 // next returns the command to type next, where something changed that is no control.
 func (w Comparison) next() string {

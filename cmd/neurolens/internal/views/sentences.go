@@ -46,7 +46,7 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 		return ContestResult{}, nil
 	}
 	metrics := s.Metrics[:min(len(s.Metrics), 1)]
-	req := compare.Request{Base: s.Runs, Metrics: metrics, Usual: s.Usual}
+	req := compare.Request{Base: s.Runs, Metrics: metrics, SecondLook: CPUUser, Usual: s.Usual}
 	names := ofSides()
 	if s.Against {
 		req.Worst = compare.Verdicts
@@ -63,11 +63,7 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 		return ContestResult{}, err
 	}
 	won := names.sentences(c.Rows, s).by(metrics)
-	second, err := names.byProcessor(ctx, db, req, &c)
-	if err != nil {
-		return ContestResult{}, err
-	}
-	more := append(second, Comparison{C: &c}.leftOut()...)
+	more := append(names.byProcessor(&c), Comparison{C: &c}.leftOut()...)
 	won.Lines, won.Notes = append(won.Lines, more...), append(won.Notes, more...)
 	won.Rows = standing(&c, metrics)
 	return won, nil
@@ -194,7 +190,7 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 	case open == 0:
 		return "", 0
 	case 2*busy >= open && !few:
-		return "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric " + cpuUser + " if the programs compute", 0
+		return "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric " + CPUUser + " if the programs compute", 0
 	case len(needed) == 0:
 		return "inconclusive: more repeats will probably not decide it", 0
 	}
