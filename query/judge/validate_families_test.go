@@ -308,7 +308,7 @@ func TestKinds(t *testing.T) {
 		for _, k := range kinds {
 			for _, c := range k.cells(200) {
 				if c.runs != 5 && c.runs != 10 {
-					const few = 3
+					const few = 2
 					c.check(t, c.count(few), few)
 				}
 			}
