@@ -90,6 +90,18 @@ func TestWheelOfProgram(t *testing.T) {
 	}
 }
 
+// TestWheelOfClone: the folder python of a clone, which has no program, says how a wheel is made.
+func TestWheelOfClone(t *testing.T) {
+	programtest.NeedsLong(t)
+	t.Parallel()
+	cmd := exec.Command(programtest.PythonWith(t, "wheel", wheelModules), "-m", "hatchling", "version")
+	cmd.Dir, cmd.Env = filepath.Join("..", "python"), append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "this folder has no program to install; in a clone, `go build -o neurolens ./cmd/neurolens && python3 python/build_wheel.py neurolens`") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestWheelTools: the tools that build the wheel have the same versions wherever they are named.
 func TestWheelTools(t *testing.T) {
 	requires := regexp.MustCompile(`(?m)^requires = \[(.*)\]$`).FindStringSubmatch(programtest.RepositoryFile(t, "python/pyproject.toml"))
