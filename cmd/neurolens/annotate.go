@@ -26,8 +26,8 @@ type annotation struct {
 }
 
 const selectionHelp = `
-SELECTION is the id of a run, its beginning or end, or a filter as for
-ls. Quote a filter of several words.`
+SELECTION is the id of a run, its beginning or end, last (the run that started
+last), or a filter as for ls. Quote a filter of several words.`
 
 func newTagCommand(a *app) *cobra.Command {
 	var untag []string
@@ -35,7 +35,7 @@ func newTagCommand(a *app) *cobra.Command {
 		Use:   "tag SELECTION [KEY=VALUE...]",
 		Short: "Set or remove tags of stored runs",
 		Long:  "Set or remove tags of stored runs. Filters and queries see the change at once.\nThe stored runs themselves are not modified.\n" + selectionHelp,
-		Example: `  neurolens tag session=last cooling=water
+		Example: `  neurolens tag last cooling=water
   neurolens tag 7QX4M2ZK --remove cooling`,
 		Args: arguments(1, 100, "a selection and tags"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +75,7 @@ func tagEvents(set, untag []string) ([]ingest.Annotation, error) {
 		events = append(events, ingest.Annotation{Kind: schema.EventUntag, Key: key})
 	}
 	if len(events) == 0 {
-		return nil, usageErrorf("tag: want runs and KEY=VALUE, as in neurolens tag session=last note=x, or --remove KEY")
+		return nil, usageErrorf("tag: want runs and KEY=VALUE, as in neurolens tag last note=x, or --remove KEY")
 	}
 	return events, nil
 }
@@ -85,7 +85,7 @@ func newNoteCommand(a *app) *cobra.Command {
 		Use:     "note SELECTION TEXT",
 		Short:   "Add a note to runs; show prints it",
 		Long:    "Add a note to stored runs, such as a reason for odd values. show prints it.\n" + selectionHelp,
-		Example: `  neurolens note session=last 'the fan was broken'`,
+		Example: `  neurolens note last 'the fan was broken'`,
 		Args:    arguments(2, 2, "a selection and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(args[1]) == "" {
@@ -182,8 +182,13 @@ func selected(cmd *cobra.Command, dir string, o annotation) error {
 	}
 	defer db.Close()
 	find := db.RunIDs
-	if o.removed {
+	switch {
+	case o.removed:
 		find = db.RemovedIDs
+	case o.selection == lastRun:
+		if o.selection, err = runNamed(cmd.Context(), db, lastRun); err != nil {
+			return err
+		}
 	}
 	runs, err := find(cmd.Context(), selectionFilter(o.selection))
 	if err != nil {
@@ -195,7 +200,7 @@ func selected(cmd *cobra.Command, dir string, o annotation) error {
 			what = "removed run"
 		}
 		hint := ""
-		if strings.HasPrefix(o.selection, "last") {
+		if strings.HasPrefix(o.selection, lastRun) {
 			hint = "; session=" + o.selection + " names a session"
 		}
 		return usageErrorf("%s: no %s matches %q%s", cmd.Name(), what, o.selection, hint)

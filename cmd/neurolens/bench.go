@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -368,6 +370,9 @@ func openForWriting(dir string) (*ingest.Store, error) {
 		if err = ingest.Init(dir); err == nil {
 			store, err = ingest.Open(dir, version)
 		}
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		err = fmt.Errorf("%w; --store DIR names another store", err)
 	}
 	if err != nil {
 		return nil, storeError{err}

@@ -55,7 +55,7 @@ func TestReadOnlyMount(t *testing.T) {
 		cmd.Env = programtest.Environ(t)
 		out, _ := cmd.CombinedOutput()
 		valuetest.Equal(t, cmd.ProcessState.ExitCode(), want, command, "exit", out)
-		if want == exitStore && (strings.Count("\n"+string(out), "\nneurolens: ") != 1 || !strings.Contains(string(out), "read-only")) {
+		if want == exitStore && (strings.Count("\n"+string(out), "\nneurolens: ") != 1 || !strings.Contains(string(out), "read-only file system; --store DIR names another store\n")) {
 			t.Errorf("%v says\n%s", command, out)
 		}
 	}
