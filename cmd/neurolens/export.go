@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +22,7 @@ type exportOptions struct {
 	format    export.Format
 	tables    []string
 	overwrite bool
+	flat, si  bool
 }
 
 func newExportCommand(a *app) *cobra.Command {
@@ -35,8 +39,12 @@ ops if any run has operators. --table chooses among runs, samples, samples_long
 and ops; repeat it to write several into a folder. As jsonl on standard output,
 each line is a whole run with its samples and operators (--table whole), which
 ingest can read again. In csv, a text that begins like a formula gets a leading
-apostrophe, unless you add --csv-raw.`,
-		Example: `  neurolens export notebook/ suite=quickstart
+apostrophe, unless you add --csv-raw.
+
+--flat is for notebooks: each axis and each tag is a column of its own, also in
+the tables of samples and ops. --si writes seconds, joules, watts and hertz in
+place of ns, mJ, mW and MHz.`,
+		Example: `  neurolens export notebook/ --flat --si suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
   neurolens export - --format arrow --table samples > samples.arrows
   neurolens export - --format jsonl session=last | neurolens ingest - --store b`,
@@ -56,6 +64,8 @@ apostrophe, unless you add --csv-raw.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.tables, "table", nil, "write the `TABLE`: runs, samples, samples_long, ops or whole; repeatable for a folder (default with -: runs; jsonl: whole)")
+	cmd.Flags().BoolVar(&o.flat, "flat", false, "write a column for each parameter and tag; env, applied and artifacts are left out")
+	cmd.Flags().BoolVar(&o.si, "si", false, "with --flat, write SI units: s, J, W and Hz")
 	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace existing files of the same names; others stay, except an old table of ops if the runs have none")
 	// It hides the flag of all commands, whose formats are those of answers.
 	cmd.Flags().StringVar(&a.format, "format", "", "write files as `FORMAT`: parquet arrow csv jsonl (default: parquet)")
@@ -78,6 +88,9 @@ func exportFormat(a *app) (export.Format, error) {
 }
 
 func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
+	if o.si && !o.flat {
+		return usageErrorf("export: --si: needs --flat")
+	}
 	if o.dest == "-" && (o.format == export.Parquet || o.format == export.Arrow) && a.terminal {
 		return usageErrorf("export: %s cannot be shown on a terminal: name a folder, or redirect the output", o.format)
 	}
@@ -89,11 +102,15 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	defer db.Close()
 	done, err := export.Write(cmd.Context(), db, export.Request{
 		Dest: o.dest, Format: o.format, Tables: o.tables, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.exportStream(o.format), CSVRaw: a.csvRaw,
+		Flat: o.flat, SI: o.si,
 	})
 	if err != nil {
 		return err
 	}
 	a.reportNotNumbers(done.NotNumbers)
+	for _, name := range slices.Sorted(maps.Keys(done.Renamed)) {
+		fmt.Fprintf(a.stderr, "neurolens: export: the parameter %s is the column %s\n", term.OneLine(name), term.OneLine(done.Renamed[name]))
+	}
 	if o.dest == "-" {
 		return nil
 	}

@@ -79,7 +79,14 @@ func (x *exporter) arrowWriter(ctx context.Context, table string, w io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	fields = duck.WithArrowUnits(fields, nil)
+	own := map[string]bool{} // names that users gave
+	if x.req.Flat {
+		_, entries := x.flatColumns(table)
+		for name := range entries {
+			own[name] = true
+		}
+	}
+	fields = duck.WithArrowUnits(fields, own)
 	if x.req.Dest == "-" {
 		return duck.NewArrowStream(w, fields), nil
 	}

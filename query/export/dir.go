@@ -16,10 +16,7 @@ import (
 // toDirectory writes all tables into a temporary directory inside the destination, and renames them when all are complete and no file
 // is in the way.
 func (x *exporter) toDirectory(ctx context.Context) (done []File, err error) {
-	tables := x.req.Tables
-	if len(tables) == 0 {
-		tables = []string{"runs", "samples", "ops"}
-	}
+	tables := x.tables()
 	if err := os.MkdirAll(x.req.Dest, 0o777); err != nil {
 		return nil, destError(x.req.Dest, err)
 	}

@@ -51,13 +51,16 @@ type Request struct {
 	Counted   []string  // with Session: ids of more runs
 	Overwrite bool      // replace existing files; otherwise they are an ErrInput
 	Stdout    io.Writer // used if Dest is "-"
+	Flat      bool      // a column for each parameter and tag, and no other maps; see flat.go
+	SI        bool      // with Flat: seconds, joules, watts and hertz in place of ns, mJ, mW and MHz
 	CSVRaw    bool      // do not put an apostrophe in front of texts that a spreadsheet would treat as formulas
 }
 
 // Result describes what Write did.
 type Result struct {
 	Files      []File
-	NotNumbers map[string]int // as in query.Found
+	NotNumbers map[string]int    // as in query.Found
+	Renamed    map[string]string // with Flat: the columns of parameters whose names are those of other columns
 }
 
 // File is a file that was written, or the output to Stdout (Path is "-").
@@ -91,6 +94,12 @@ func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 		if err != nil {
 			return err
 		}
+		if req.Flat {
+			if err := x.findEntries(ctx); err != nil {
+				return err
+			}
+			done.Renamed = x.renamed()
+		}
 		done.Files, err = x.export(ctx)
 		return err
 	})
@@ -123,6 +132,8 @@ func check(db *query.DB, req Request) error {
 			return answer.InputError("export: table %q: want one of %s", table, strings.Join(tablesAs(req.Format), " "))
 		case table == wholeTable && req.Format != JSONL:
 			return answer.InputError("export: table %s is written as jsonl only", wholeTable)
+		case table == wholeTable && req.Flat:
+			return answer.InputError("export: whole runs are not flat: want one of %s", strings.Join(tablesAs(CSV), " "))
 		case slices.Contains(req.Tables[:i], table):
 			return answer.InputError("export: table %s appears twice", table)
 		}
@@ -186,6 +197,8 @@ type exporter struct {
 	runs  int           // number of chosen runs; -1: all, and ids is not set
 	req   Request
 	temp  string // directory for temporary files
+
+	entries []mapEntry // with Flat: those of all chosen runs
 }
 
 // choose finds the runs of the filter, and the files that may have them.
@@ -238,15 +251,22 @@ func (x *exporter) export(ctx context.Context) ([]File, error) {
 	return x.toDirectory(ctx)
 }
 
-// toStdout writes a table to a temporary file first, so that a failure does not leave half of it on Stdout.
-func (x *exporter) toStdout(ctx context.Context) (f File, err error) {
-	table := "runs"
+// tables returns the tables that are written.
+func (x *exporter) tables() []string {
 	switch {
 	case len(x.req.Tables) > 0:
-		table = x.req.Tables[0]
-	case x.req.Format == JSONL:
-		table = wholeTable
+		return x.req.Tables
+	case x.req.Dest != "-":
+		return []string{"runs", "samples", "ops"}
+	case x.req.Format == JSONL && !x.req.Flat:
+		return []string{wholeTable}
 	}
+	return []string{"runs"}
+}
+
+// toStdout writes a table to a temporary file first, so that a failure does not leave half of it on Stdout.
+func (x *exporter) toStdout(ctx context.Context) (f File, err error) {
+	table := x.tables()[0]
 	dir, err := os.MkdirTemp(x.temp, "neurolens-export-")
 	if err != nil {
 		return f, fmt.Errorf("export: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -19,15 +20,11 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 		return 0, fmt.Errorf("export: %w", err)
 	}
 	r := &scan.Reader{Conn: x.Conn, Src: x.src}
-	switch table {
-	case "runs":
+	if table == "runs" || table == wholeTable || x.req.Flat {
 		err = r.ApplyEvents(ctx)
-	case "samples", "samples_long":
+	}
+	if err == nil && slices.Contains([]string{"samples", "samples_long", wholeTable}, table) {
 		err = r.CheckSamples(ctx)
-	case wholeTable:
-		if err = r.ApplyEvents(ctx); err == nil {
-			err = r.CheckSamples(ctx)
-		}
 	}
 	if err != nil {
 		return 0, err
@@ -68,7 +65,7 @@ func (x *exporter) copySQL(table, path, options string) string {
 		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + duck.Literal(path) + " (" + options + ")"
 	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
-	return "COPY (" + written(table, text, x.req) + ") TO " + duck.Literal(path) + " (" + options + ")"
+	return "COPY (" + x.written(table, text) + ") TO " + duck.Literal(path) + " (" + options + ")"
 }
 
 var tableOrder = map[string]string{
@@ -83,6 +80,14 @@ var copyOptions = map[Format]string{
 
 // tableSQL returns the SQL of a table of the chosen runs.
 func (x *exporter) tableSQL(table string) string {
+	if x.req.Flat {
+		return x.flatSQL(table)
+	}
+	return x.storedSQL(table)
+}
+
+// storedSQL returns the SQL of a table of the chosen runs, with the columns of the store.
+func (x *exporter) storedSQL(table string) string {
 	switch table {
 	case "runs":
 		return "SELECT * FROM " + x.src.Scan(schema.Runs.Columns, x.where) + x.among
@@ -96,14 +101,14 @@ func (x *exporter) tableSQL(table string) string {
 }
 
 // written converts the values of a table for a text format.
-func written(table, text string, req Request) string {
-	if req.Format == Parquet {
+func (x *exporter) written(table, text string) string {
+	if x.req.Format == Parquet {
 		return text
 	}
 	var replaced []string
-	for _, c := range viewColumns(table) {
-		expression := dressed(c, req.Format)
-		if c.Kind == schema.KindString && req.Format == CSV && !req.CSVRaw {
+	for _, c := range x.columns(table) {
+		expression := dressed(c, x.req.Format)
+		if c.Kind == schema.KindString && x.req.Format == CSV && !x.req.CSVRaw {
 			expression = noFormula(duck.Identifier(c.Name))
 		}
 		if expression != "" {
@@ -122,6 +127,18 @@ func noFormula(x string) string {
 		`, '[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?') THEN chr(39) || ` + x + " ELSE " + x + " END"
 }
 
+// columns returns the columns of a table that may have to be converted for a text format.
+func (x *exporter) columns(table string) (columns []*schema.Column) {
+	if !x.req.Flat {
+		return viewColumns(table)
+	}
+	flat, _ := x.flatColumns(table)
+	for _, f := range flat {
+		columns = append(columns, f.Column)
+	}
+	return columns
+}
+
 // viewColumns returns the columns of a view that may have to be converted for a text format.
 func viewColumns(table string) []*schema.Column {
 	real := &schema.Column{Name: "element", Kind: schema.KindReal}
@@ -132,11 +149,12 @@ func viewColumns(table string) []*schema.Column {
 		values := &schema.Column{Name: "values", Kind: schema.KindList, Children: []*schema.Column{real}}
 		return append(append([]*schema.Column{}, schema.Samples.Columns...), values)
 	case "samples_long":
-		columns := []*schema.Column{{Name: "value", Kind: schema.KindReal}}
-		for _, name := range []string{"metric", "unit"} {
-			columns = append(columns, &schema.Column{Name: name, Kind: schema.KindString})
+		return []*schema.Column{
+			{Name: "metric", Kind: schema.KindString},
+			{Name: "unit", Kind: schema.KindString},
+			{Name: "i", Kind: schema.KindInt},
+			{Name: "value", Kind: schema.KindReal, Unit: schema.UnitOfRow},
 		}
-		return columns
 	default:
 		return schema.Ops.Columns
 	}
