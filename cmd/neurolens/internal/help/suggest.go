@@ -89,6 +89,9 @@ func FlagError(cmd *cobra.Command, err error) error {
 	if short != "" {
 		name, spelt = short, "-"+short
 	}
+	if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // the command that would know the flag does not exist
+		return ArgumentsError(cmd, words)
+	}
 	lead := ""
 	if cmd.HasParent() {
 		lead = pathOf(cmd) + ": "
