@@ -173,6 +173,7 @@ NEUROLENS_STORE overrides the file, and a flag overrides both.`,
 	}
 	a.addPlotFlags(cmd)
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
+	help.ListFirstFlags(cmd)
 	cmd.SetHelpCommand(help.Command(cmd, version, max(a.width, 40)))
 	cmd.InitDefaultCompletionCmd("completion")
 	if c, _, err := cmd.Find([]string{"completion"}); err == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -22,6 +23,43 @@ func TestReference(t *testing.T) {
 	if got, err := os.ReadFile(page); err != nil || string(got) != want {
 		t.Errorf("docs/reference.md is not that of the commands (-update writes it anew): %v", err)
 	}
+}
+
+// TestFirstFlags: help of a command with more than twelve flags lists ten of them first, and each flag once.
+func TestFirstFlags(t *testing.T) {
+	t.Parallel()
+	const many, first = 12, 10
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		var own []string
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" {
+				own = append(own, f.Name)
+			}
+		})
+		usage := cmd.UsageString()
+		before, after, split := strings.Cut(usage, "\nMore flags:\n")
+		if want := len(own) > many && cmd.HasParent(); split != want {
+			t.Errorf("%s has %d flags, and a second list: %v, want %v", cmd.Name(), len(own), split, want)
+		}
+		for _, name := range own {
+			if n := len(regexp.MustCompile(`(?m)^ {2,6}(-., )?--`+name+`[ \[]`).FindAllString(usage, -1)); n != 1 {
+				t.Errorf("%s: help lists --%s %d times", cmd.Name(), name, n)
+			}
+		}
+		_, flags, _ := strings.Cut(before, "\nFlags:\n")
+		flags, _, _ = strings.Cut(flags, "\nGlobal Flags:\n")
+		if n := len(regexp.MustCompile(`(?m)^ {2,6}(-., )?--`).FindAllString(strings.ReplaceAll(flags, "-h, --help", ""), -1)); split && n != first {
+			t.Errorf("%s: the first list has %d flags:\n%s", cmd.Name(), n, flags)
+		}
+		if split && !strings.Contains(after, "--") {
+			t.Errorf("%s: nothing is below the heading", cmd.Name())
+		}
+		for _, below := range cmd.Commands() {
+			visit(below)
+		}
+	}
+	visit(newRootCommand(&app{}))
 }
 
 // reference returns the page of all commands and flags.
