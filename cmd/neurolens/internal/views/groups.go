@@ -72,6 +72,29 @@ func (l Listing) groupRows(v term.View, g query.Grouping, varying []Axis, notes 
 	for i := range g.Groups {
 		v.Rows = append(v.Rows, append(append(AxisCells(leading, i), values(&g.Groups[i])...), groupWords(notes, &g.Groups[i])))
 	}
+	if !g.Best && !slices.ContainsFunc(g.Groups, hasRange) {
+		return withoutColumns(v, "LOWEST", "HIGHEST")
+	}
+	return v
+}
+
+// hasRange reports whether the points of a group differ in their medians.
+func hasRange(g query.Group) bool {
+	return g.Lowest != nil && g.Highest != nil && *g.Lowest != *g.Highest
+}
+
+// withoutColumns returns a view without the columns with some headers.
+func withoutColumns(v term.View, headers ...string) term.View {
+	var kept []int
+	for i, c := range v.Columns {
+		if !slices.Contains(headers, c.Header) {
+			kept = append(kept, i)
+		}
+	}
+	v.Columns = Picked(v.Columns, kept)
+	for i, row := range v.Rows {
+		v.Rows[i] = Picked(row, kept)
+	}
 	return v
 }
 
@@ -98,8 +121,12 @@ func groupQuantity(g *query.Group, v *float64) string {
 }
 
 func groupCells(g *query.Group) []term.Cell {
+	lowest, highest := groupQuantity(g, g.Lowest), groupQuantity(g, g.Highest)
+	if g.Median != nil && !hasRange(*g) { // both are the median
+		lowest, highest = "", ""
+	}
 	return term.Cells(term.Thousands(g.Points), term.Thousands(g.Runs), term.Thousands(g.OKRuns),
-		groupQuantity(g, g.Median), groupQuantity(g, g.Lowest), groupQuantity(g, g.Highest), Percent(answer.Value(g.Spread)))
+		groupQuantity(g, g.Median), lowest, highest, Percent(answer.Value(g.Spread)))
 }
 
 // bestColumns are the columns of a group's best point after the keys and the axes.
@@ -120,7 +147,8 @@ func bestCells(g *query.Group) []term.Cell {
 	return term.Cells(groupQuantity(g, g.Median), p99, Percent(answer.Value(g.Spread)), runs, term.Thousands(g.Points))
 }
 
-// groupWords returns the words of a group's row: how runs that are not ok ended, and why there is no number.
+// groupWords returns the words of a group's row: how runs that are not ok ended, and why there is no number. Beside a best point these runs
+// are left out: the point itself is right.
 func groupWords(n Notes, g *query.Group) term.Cell {
 	others := maps.Clone(g.Statuses)
 	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
@@ -145,6 +173,9 @@ func groupWords(n Notes, g *query.Group) term.Cell {
 	if g.Reason != "" && !said {
 		n.Add(g.Reason, groupMeanings[g.Reason])
 		words = append(words, g.Reason)
+	}
+	if text := strings.Join(words, ", "); g.Best != nil && text != "" {
+		return term.Cell{Text: "left out: " + text}
 	}
 	return term.Cell{Text: strings.Join(words, ", "), Failed: g.FailedRuns > 0}
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,18 +48,18 @@ func TestGroupsView(t *testing.T) {
 	var b bytes.Buffer
 	l := Listing{By: []string{"variant"}, Reader: Display{Now: time.Now()}}
 	v := l.groups(mixedGroups(true))
-	v.Render(&b, term.Page{Width: 100})
+	v.Render(&b, term.Page{Width: 110})
 	want := `bs=16 · lab3 · dim=8
 
 VARIANT  METRIC     BENCHMARK  tile     MEDIAN        P99  SPREAD    RUNS × N  POINTS
-tiled    latency    matmul       32    4.02 ms    5.00 ms   2.1 %  5 × 90…100   1,000  2 timeout
+tiled    latency    matmul       32    4.02 ms    5.00 ms   2.1 %  5 × 90…100   1,000  left out: 2 timeout
 naive    bandwidth  copy         64  4.02 GB/s  5.00 GB/s       –     3 × 100     200
 both     –          –             –          –          –       –           –       2  mixed
 odd      score      –             –          –          –       –           –       1  no_direction
 traced   –          –             –          –          –       –           –       1  profile
 
-mixed         runs of the group differ in metric or unit, so there is no common number; group by
-              metric and unit too
+mixed         runs of the group differ in metric or unit, so there is no common number; group by metric and
+              unit too
 no_direction  it is unknown whether lower or higher values of the metric are better
 profile       profiler passes are counted, but their times are left out
 
@@ -67,8 +68,17 @@ profile       profiler passes are counted, but their times are left out
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	for _, best := range []bool{true, false} {
-		v := l.groups(mixedGroups(best))
+	for best, reds := range map[bool]int{true: 0, false: 1} { // what failed is not the best point
+		g := mixedGroups(best)
+		for i := range g.Groups {
+			if !best {
+				g.Groups[i].Best, g.Groups[i].Lowest, g.Groups[i].Highest = nil, g.Groups[i].Median, g.Groups[i].Median
+			}
+		}
+		v := l.groups(g)
+		if slices.ContainsFunc(v.Columns, func(c term.Column) bool { return c.Header == "LOWEST" }) {
+			t.Error("a table whose groups are of one median each has columns for the lowest and the highest")
+		}
 		for width := 40; width <= 100; width += 5 {
 			b.Reset()
 			v.Render(&b, term.Page{Width: width, Color: true})
@@ -77,7 +87,7 @@ profile       profiler passes are counted, but their times are left out
 					t.Errorf("at %d columns: %q", width, line)
 				}
 			}
-			if n := strings.Count(b.String(), term.Red); n != 1 {
+			if n := strings.Count(b.String(), term.Red); n != reds {
 				t.Errorf("at %d columns: one group has failures, %d are red:\n%s", width, n, b.String())
 			}
 			if width >= 70 && (!strings.Contains(b.String(), "tiled") || !strings.Contains(b.String(), "4.02 ms")) {
