@@ -571,7 +571,7 @@ func (w History) counts() []string {
 	}
 	if counts[""]+counts[judge.Inconclusive]+few < len(w.H.Series) && w.Req.Method != history.Otava {
 		if w.Req.Newest > 0 {
-			return append(lines, "false alarms: if you look every day for a year, at most 5 % of the series without a change are called changed")
+			return append(lines, "false alarms: at most 5 % of the series without a change, in a year of daily runs")
 		}
 		lines = append(lines, "changed series: false discovery rate 5 %")
 	}
