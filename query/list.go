@@ -50,15 +50,26 @@ type Page struct {
 // bounds. Without filter, bounds and order, Total is computed from the names of the files.
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	var all Listing
-	err := db.pages(ctx, runLister{req: req, counts: true}, listedColumns, func(p part) error {
-		runs, err := p.listed(ctx, req.Metrics)
-		all = Listing{p.Found, append(all.Runs, runs...)}
-		return err
+	err := db.ListPages(ctx, req, func(page Listing) error {
+		all = Listing{page.Found, append(all.Runs, page.Runs...)}
+		return nil
 	})
 	if err != nil {
 		return Listing{}, err
 	}
 	return all, nil
+}
+
+// ListPages is List for listings of any length: it calls page with one part after another, at least once. An error of page ends it and is
+// returned.
+func (db *DB) ListPages(ctx context.Context, req ListRequest, page func(Listing) error) error {
+	return db.pages(ctx, runLister{req: req, counts: true}, listedColumns, func(p part) error {
+		runs, err := p.listed(ctx, req.Metrics)
+		if err != nil {
+			return err
+		}
+		return page(Listing{p.Found, runs})
+	})
 }
 
 // Runs returns the matching runs with only the given columns filled in. If `metric` is among them, a run has its primary metric, with
@@ -91,6 +102,14 @@ func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page
 
 // Absent has the requested metrics that none of some runs has, and the metrics that these runs have instead.
 type Absent struct{ Metrics, Others []string }
+
+// And returns the metrics that neither these runs nor others have.
+func (a Absent) And(other Absent) Absent {
+	lacks := func(name string) bool { return !slices.Contains(other.Metrics, name) }
+	others := append(slices.Clone(a.Others), other.Others...)
+	slices.Sort(others)
+	return Absent{slices.DeleteFunc(slices.Clone(a.Metrics), lacks), slices.Compact(others)}
+}
 
 // metricsOf adds the requested metrics to the runs of a page: a single metric replaces the primary one, several are added.
 func metricsOf(ctx context.Context, metrics []string, p *part) error {

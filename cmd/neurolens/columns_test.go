@@ -31,7 +31,8 @@ const columnsHead = "# Columns of answers\n\n" +
 	"* The unit \"of the row\" means that the column `unit` of the same row has the unit.\n" +
 	"* Unknown values are NULL: `null` in JSON, an empty field in `csv` and `plain`.\n\n" +
 	"`ls` and `show` print the columns of runs as they are stored; [FORMAT.md](../schema/FORMAT.md) lists them. With `--metric a,b`, `bench` and `ls`\n" +
-	"add two columns per metric at the end, [metric.NAME and metric.NAME.unit](../docs/metrics.md#what-tables-show).\n\n" +
+	"add two columns per metric at the end, [metric.NAME and metric.NAME.unit](../docs/metrics.md#what-tables-show). `ls --pivot` has\n" +
+	"[four columns for each value of its axis](../docs/filters.md#a-grid).\n\n" +
 	"The tables are generated from the code: `go test ./cmd/neurolens -run TestColumns -update` writes this page.\n"
 
 // TestColumns: COLUMNS.md says what each column of an answer means, and is what the fields of the answers say.

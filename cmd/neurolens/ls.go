@@ -50,6 +50,11 @@ or in it. Several metrics are columns, or rows if the terminal is too narrow.
 Formats for programs have metric.NAME (the median, or the mean if a file has no
 median) and metric.NAME.unit.
 
+--pivot AXIS prints a grid: a row for each combination of the other axes, a
+column for each value of AXIS. A cell has the median and, as ×0.67, its factor
+relative to the baseline of the sweep, or else to the first value. Factors are
+no verdicts: the last line has the command that judges them.
+
 --like RUN lists the 20 profiled runs that spend their time in the most similar
 operators and sizes, with what differs (docs/likeness.md).`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
@@ -57,14 +62,18 @@ operators and sizes, with what differs (docs/likeness.md).`,
   neurolens ls session=last --metric latency,peak_memory
   neurolens ls --by backend,machine
   neurolens ls --by precision --best
+  neurolens ls --pivot precision session=last
   neurolens ls --like last model!=bert`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.options(a, cmd, args)
 			if err != nil {
 				return err
 			}
-			if o.like != "" {
+			switch {
+			case o.like != "":
 				return runLike(a, cmd, o)
+			case cmd.Flags().Changed("pivot"):
+				return runPivot(a, cmd, o)
 			}
 			if len(o.by) > 0 || o.best {
 				return runGroups(a, cmd, o)
@@ -88,6 +97,7 @@ operators and sizes, with what differs (docs/likeness.md).`,
 	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary metric of each run)")
 	flags.StringSliceVar(&f.by, "by", nil, "print one line per group of runs with equal `KEYS`")
 	flags.BoolVar(&f.best, "best", false, "show the best point of each group (--by), or of all runs")
+	flags.StringVar(&f.pivot, "pivot", "", "print a grid: the values of `AXIS` are columns, all other axes are rows")
 	flags.StringVar(&f.like, "like", "", "list the profiled runs whose operators are most similar to those of `RUN`")
 	return cmd
 }
@@ -106,21 +116,58 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 		if len(o.names) > 0 {
 			return a.printChosen(cmd.Context(), db, req, o, format)
 		}
-		list, err := db.List(cmd.Context(), req)
-		if err != nil {
-			return err
+		if format != term.FormatTable {
+			list, err := db.List(cmd.Context(), req)
+			if err != nil {
+				return err
+			}
+			a.reportFound(list.Found)
+			return a.printer().View(format, a.listing(o).Runs(list))
 		}
-		a.reportFound(list.Found)
-		return a.printer().View(format, a.listing(o).Runs(list))
+		return a.printRuns(cmd.Context(), db, req, o)
 	})
+}
+
+// printRuns writes a table of runs, the first of them before the last are read.
+func (a *app) printRuns(ctx context.Context, db *query.DB, req query.ListRequest, o lsOptions) error {
+	w, listing := a.printer().Tables(), views.RunPages{Listing: a.listing(o)}
+	var found absentMetrics
+	err := db.ListPages(ctx, req, func(page query.Listing) error {
+		if found.add(page.Found) {
+			a.reportNotNumbers(page.NotNumbers)
+		}
+		return w.Page(listing.Page(page))
+	})
+	if err != nil {
+		return err
+	}
+	a.reportAbsent("ls", found.absent)
+	return w.End()
+}
+
+// absentMetrics are the metrics that no page of a listing has.
+type absentMetrics struct {
+	absent query.Absent
+	began  bool
+}
+
+// add adds a page, and reports whether it is the first one.
+func (m *absentMetrics) add(page query.Found) (first bool) {
+	if m.began {
+		m.absent = m.absent.And(page.Absent)
+		return false
+	}
+	m.began, m.absent = true, page.Absent
+	return true
 }
 
 // printPages writes columns of a listing page after page.
 func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, columns views.Columns, format string) error {
 	w, stored := a.printer().Pages(format), columns.Stored(false)
+	var found absentMetrics
 	err := db.Pages(ctx, req, stored, func(page query.Page) error {
-		if !w.Began() {
-			a.reportFound(page.Found)
+		if found.add(page.Found) {
+			a.reportNotNumbers(page.NotNumbers)
 		}
 		t, err := columns.Of(page.Table, len(stored))
 		if err != nil {
@@ -131,6 +178,7 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 	if err != nil {
 		return err
 	}
+	a.reportAbsent("ls", found.absent)
 	return w.End()
 }
 
@@ -193,6 +241,7 @@ type lsOptions struct {
 	by           []string // groups, in place of runs
 	best         bool
 	metrics      []string // in place of the primary one of each run
+	pivot        string   // axis whose values are columns
 	like         string   // the run that runs are to be like; empty: none
 }
 
@@ -209,6 +258,9 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 	}
 	if len(o.metrics) > 1 && (len(f.by) > 0 || f.best) {
 		return o, usageErrorf("--metric %s: groups are of one metric, and the best point is by one: name one", strings.Join(o.metrics, ","))
+	}
+	if len(o.metrics) > 1 && f.pivot != "" {
+		return o, usageErrorf("--metric %s: --pivot shows one metric: name one", strings.Join(o.metrics, ","))
 	}
 	if f.limit < 0 {
 		return o, usageErrorf("--limit %d: want 0 or more", f.limit)
@@ -282,6 +334,33 @@ func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 			return usageError{err}
 		}
 		return a.print(format, t, v)
+	})
+}
+
+// runPivot prints the points that match as a grid.
+func runPivot(a *app, cmd *cobra.Command, o lsOptions) error {
+	for _, flag := range []string{"by", "best", "sort", "columns", "like"} {
+		if cmd.Flags().Changed(flag) {
+			return usageErrorf("--pivot: the rows are all axes but one, in their order; leave out --%s", flag)
+		}
+	}
+	return a.queryStores(cmd, func(db *query.DB, format string) error {
+		p, err := summary.ReadPivot(cmd.Context(), db.Snapshot(), summary.PivotRequest{
+			Filter: o.filter, Since: o.since, Until: o.until, Axis: o.pivot, Metric: strings.Join(o.metrics, ""), // one or none
+		})
+		if err != nil {
+			return err
+		}
+		a.reportNotNumbers(p.NotNumbers)
+		if format == term.FormatTable && !cmd.Flags().Changed("limit") {
+			o.limit = lsTableLimit
+		}
+		p.Limit(o.limit)
+		selection := o.filter
+		if !o.since.IsZero() { // no filter has the bound
+			selection = ""
+		}
+		return a.print(format, p.Table(), func() term.View { return a.listing(o).Pivot(&p, selection) })
 	})
 }
 

@@ -91,6 +91,7 @@ const suite = "suite"
 type reading struct {
 	req        Request
 	asker      string // prefix of errors; empty: report
+	bounds     scan.Period
 	report     Report
 	sel        scan.Selection
 	notNumbers map[string]int
@@ -120,7 +121,7 @@ func (r *reading) gather(ctx context.Context, s *scan.Reader) error {
 
 // selects selects the runs of a filter.
 func (r *reading) selects(ctx context.Context, s *scan.Reader, filter string) (err error) {
-	r.sel, err = s.Selected(ctx, scan.Question{Filter: filter, Sort: r.req.By})
+	r.sel, err = s.Selected(ctx, scan.Question{Filter: filter, Bounds: r.bounds, Sort: r.req.By})
 	return err
 }
 

@@ -296,7 +296,7 @@ var values = map[string]offer{
 	"--since": completionWords("24h", "7d", "2w"), "--day": nothing, "--like": one(runs), "report --against": filters,
 
 	// what is shown
-	"--columns": list(allColumns), "--sort": list(orders), "--by": list(groups), "--metric": list(metrics), "explain --metric": one(metrics),
+	"--columns": list(allColumns), "--sort": list(orders), "--by": list(groups), "--pivot": one(groups), "--metric": list(metrics), "explain --metric": one(metrics),
 	"history --metric": one(metrics), "bisect --metric": one(metrics), "--matrix": assignments, "--baseline": assignments,
 	"--threshold": nothing, "show --sort": one(operatorOrders), "--method": completionWords("sbs", "otava"), "--memory-limit": completionWords("512MiB", "1GiB", "4GiB"),
 

@@ -242,6 +242,9 @@ func (v View) distinct(page Page) laid {
 // behind returns the view with its columns behind another one.
 func (v View) behind(first Column, texts []string) View {
 	v.Columns = append([]Column{first}, v.Columns...)
+	if v.least != nil {
+		v.least = append([]int{0}, v.least...)
+	}
 	rows := make([][]Cell, len(v.Rows))
 	for i, row := range v.Rows {
 		rows[i] = append([]Cell{{Text: texts[i]}}, row...)

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestWideTable: a table of far more columns than there is room for shows the first, whole enough to be read, and counts the
@@ -92,4 +94,47 @@ func TestCSVCells(t *testing.T) {
 			t.Errorf("%+v, %v:\n%s\nwant\n%s", p, err, got.String(), want.String())
 		}
 	}
+}
+
+// TestTables: the rows of a page are written before the next one is known. The header stands again only where its columns, their widths, or
+// the lines above it are other ones.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	w := Printer{Out: &b, Page: Page{Width: 40}}.Tables()
+	view := func(above, below string, texts ...string) View {
+		v := View{Above: []string{above}, Columns: []Column{{Header: "N", Right: true}, {Header: "NAME"}}, Below: []string{below}}
+		for i, text := range texts {
+			v.Rows = append(v.Rows, Cells(strconv.Itoa(i), text))
+		}
+		return v
+	}
+	var got []string
+	for _, v := range []View{view("of all", "2 rows", "long name", "b"), view("of all", "3 rows", "short"), view("of some", "4 rows", "x"), view("of some", "5 rows", "a much longer name")} {
+		b.Reset()
+		valuetest.OK(t, w.Page(v))
+		got = append(got, b.String())
+	}
+	b.Reset()
+	valuetest.OK(t, w.End())
+	got = append(got, b.String())
+	want := []string{
+		"of all\n\nN  NAME\n0  long name\n1  b\n", "0  short\n", "\nof some\n\nN  NAME\n0  x\n", "0  a much longer name\n", "\n5 rows\n",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+	b.Reset()
+	v := view("of all", "2 rows", "1", "2")
+	v.Columns[1].Right = true
+	w = Printer{Out: &b, Page: Page{Width: 40}}.Tables()
+	valuetest.OK(t, w.Page(v))
+	v.Rows[0][1].Text = "12,345"
+	valuetest.OK(t, w.Page(v))
+	valuetest.Equal(t, b.String(), "of all\n\nN  NAME\n0     1\n1     2\n\nof all\n\nN    NAME\n0  12,345\n1       2\n", "a wider value")
+	b.Reset()
+	w = Printer{Out: &b, Page: Page{Width: 40}}.Tables()
+	valuetest.OK(t, w.Page(View{Below: []string{"no runs"}}))
+	valuetest.OK(t, w.End())
+	valuetest.Equal(t, b.String(), "no runs\n", "nothing")
 }

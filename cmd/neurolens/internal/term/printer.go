@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -68,6 +69,58 @@ func (p Printer) Write(b []byte) error {
 	return nil
 }
 
+// tables writes a table, a page of its rows at a time.
+type tables struct {
+	printer Printer
+	above   []string
+	header  string
+	texts   []int // the width of the texts of each column so far
+	last    View
+	began   bool
+}
+
+// Tables writes a table a page of its rows at a time: its beginning can be read before its end is known.
+func (p Printer) Tables() *tables { return &tables{printer: p} }
+
+// Page writes the rows of a view below those of the page before. If its columns, their widths, or the lines above are other ones, these
+// lines and the header stand above the rows again.
+func (w *tables) Page(v View) error {
+	page := w.printer.Page
+	chosen := v.atLeast(w.texts)
+	if v.Compact != nil && !chosen.Fits(page) {
+		chosen = v.Compact().atLeast(w.texts)
+	}
+	w.last = chosen
+	if len(chosen.Rows) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	header, rows := chosen.table(page)
+	if !w.began || header != w.header || !slices.Equal(chosen.Above, w.above) {
+		if w.began {
+			b.WriteString("\n")
+		}
+		chosen.renderAbove(&b, page)
+		fmt.Fprintln(&b, header)
+	}
+	for _, row := range rows {
+		fmt.Fprintln(&b, row)
+	}
+	_, w.texts, _ = chosen.measure()
+	w.above, w.header, w.began = chosen.Above, header, true
+	return w.printer.Write(b.Bytes())
+}
+
+// End writes the lines below the last page.
+func (w *tables) End() error {
+	var b bytes.Buffer
+	if !w.began {
+		w.last.renderAbove(&b, w.printer.Page)
+	}
+	w.last.renderBelow(&b, w.printer.Page, w.began)
+	return w.printer.Write(b.Bytes())
+}
+
 // pages writes a result in a format for programs, a part of its rows at a time: it may be longer than what fits in memory.
 type pages struct {
 	printer Printer
@@ -80,9 +133,6 @@ type pages struct {
 
 // Pages writes a result in a format for programs.
 func (p Printer) Pages(format string) *pages { return &pages{printer: p, format: format} }
-
-// Began reports whether a page was written.
-func (w *pages) Began() bool { return w.started }
 
 // Page writes some rows; the tables of all calls have the same columns.
 func (w *pages) Page(t answer.Table) error {

@@ -22,6 +22,8 @@ type View struct {
 	Next     []string    // commands to type next, never broken either; Markdown, which others read, leaves them out
 	Compact  func() View // the same in fewer columns, for where this is too wide; may be nil
 	Points   []string    // the id of what each row is of, for rows that would look the same; may be nil
+
+	least []int // the widths that the texts of columns have on earlier pages
 }
 
 // Column is a column of a view. Where the table is too wide, the column with the largest drop goes first; 0 stays.
@@ -70,32 +72,53 @@ type Page struct {
 // Render writes the view on a page. No row is broken: columns go in their order, then the longest texts are cut, unless
 // the page has them whole.
 func (v View) Render(w io.Writer, page Page) {
-	width := page.Width
 	if v.Compact != nil && !v.Fits(page) {
 		v = v.Compact()
 	}
+	v.renderAbove(w, page)
+	if len(v.Rows) > 0 {
+		header, rows := v.table(page)
+		fmt.Fprintln(w, header)
+		for _, row := range rows {
+			fmt.Fprintln(w, row)
+		}
+	}
+	v.renderBelow(w, page, len(v.Rows) > 0)
+}
+
+// renderAbove writes the lines above, and an empty one if a table follows.
+func (v View) renderAbove(w io.Writer, page Page) {
 	for _, line := range v.Above {
-		for _, part := range Wrapped(line, width) {
+		for _, part := range Wrapped(line, page.Width) {
 			fmt.Fprintln(w, part)
 		}
 	}
-	if len(v.Rows) > 0 {
-		if len(v.Above) > 0 {
-			fmt.Fprintln(w)
-		}
-		v.renderTable(w, page)
-		if len(v.Below) > 0 {
-			fmt.Fprintln(w)
-		}
+	if len(v.Rows) > 0 && len(v.Above) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// renderBelow writes the lines below, after an empty one if a table was written, and the commands.
+func (v View) renderBelow(w io.Writer, page Page, table bool) {
+	if table && len(v.Below) > 0 {
+		fmt.Fprintln(w)
 	}
 	for _, line := range v.Below {
-		for _, part := range Wrapped(line, width) {
+		for _, part := range Wrapped(line, page.Width) {
 			fmt.Fprintln(w, part)
 		}
 	}
 	for _, line := range slices.Concat(v.Commands, v.Next) {
 		fmt.Fprintln(w, OneLine(line))
 	}
+}
+
+// atLeast returns the view with columns whose texts have at least these widths, if it has so many columns.
+func (v View) atLeast(texts []int) View {
+	if len(texts) == len(v.Columns) {
+		v.least = texts
+	}
+	return v
 }
 
 // withShortNames returns the view with the texts of its table as ShortNames returns them.
@@ -116,12 +139,13 @@ func (v View) withShortNames() View {
 	return v
 }
 
-func (v View) renderTable(w io.Writer, page Page) {
+// table returns the header and the rows of the table.
+func (v View) table(page Page) (header string, rows []string) {
 	if page.Whole {
 		v = v.withShortNames()
 	}
 	t := v.distinct(page)
-	fmt.Fprintln(w, strings.TrimRight(strings.Join(t.header, Gap), " "))
+	header = strings.TrimRight(strings.Join(t.header, Gap), " ")
 	for n, line := range t.rows {
 		for i, c := range t.shown {
 			switch cell := t.view.Rows[n][c]; {
@@ -131,8 +155,9 @@ func (v View) renderTable(w io.Writer, page Page) {
 				line[i] = Green + line[i] + Plain
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, Gap), " "))
+		rows = append(rows, strings.TrimRight(strings.Join(line, Gap), " "))
 	}
+	return header, rows
 }
 
 // Leading returns a view with the first columns alone, where not all can be read in a terminal of so many columns, and how many
@@ -271,6 +296,9 @@ func (v View) texts(c int) []string {
 func (v View) measure() (columns, texts, widths []int) {
 	for i, c := range v.Columns {
 		text := widest(v.texts(i))
+		if v.least != nil {
+			text = max(text, v.least[i])
+		}
 		columns = append(columns, i)
 		texts = append(texts, text)
 		widths = append(widths, max(text, ansi.StringWidth(OneLine(c.Header))))

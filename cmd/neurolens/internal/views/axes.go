@@ -17,6 +17,14 @@ type Axis struct {
 	Values []string // one a row; empty where it is NULL
 }
 
+// after returns the axis without its first values.
+func (x Axis) after(n int) Axis {
+	if n > 0 {
+		x.Values = x.Values[n:]
+	}
+	return x
+}
+
 // IdentityColumns are the columns in which listings look for axes, besides the parameters.
 var IdentityColumns = []string{"suite", "benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
 

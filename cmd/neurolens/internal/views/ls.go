@@ -15,41 +15,84 @@ import (
 )
 
 // Runs returns a table of runs: what all share above it, a column for each axis in which they differ.
-func (l Listing) Runs(list query.Listing) term.View {
-	v := term.View{Below: []string{l.count(len(list.Runs), undatedOf(list.Runs), list.Total)}}
+func (l Listing) Runs(list query.Listing) term.View { return (&RunPages{Listing: l}).Page(list) }
+
+// RunPages makes the tables of a listing of any length, a page at a time.
+type RunPages struct {
+	Listing
+	seen           []Subject // the first run, and one that differs from it for each axis in which any page differs
+	medians, means bool      // some run has a median; some run has only a mean, as files of other tools do
+	ofMeans        bool      // samples of some run are means
+	shown, undated int
+}
+
+// Page returns the table of the next runs: what these and all before share above it, a column for each axis in which any of them differ,
+// and below it the count of all so far.
+func (p *RunPages) Page(list query.Listing) term.View {
+	p.shown, p.undated = p.shown+len(list.Runs), p.undated+undatedOf(list.Runs)
+	v := term.View{Below: []string{p.count(p.shown, p.undated, list.Total)}}
 	if len(list.Runs) == 0 {
 		return v
 	}
-	subjects := make([]Subject, len(list.Runs))
 	for i := range list.Runs {
-		subjects[i] = subjectOf(list.Runs[i])
+		r := &list.Runs[i]
+		p.medians, p.means = p.medians || r.Median != nil, p.means || r.Median == nil && r.Mean != nil
+		p.ofMeans = p.ofMeans || r.Level == schema.LevelMean
 	}
-	constants, varying := Axes(subjects, RunColumns)
-	if len(l.Metrics) > 1 {
+	constants, varying, metrics := p.axes(list.Runs)
+	if len(p.Metrics) > 1 {
 		v.Above = term.Heading(constants)
-		return metricRows{l.Reader, list.Runs, l.Metrics, varying}.view(v)
+		return metricRows{p.Reader, list.Runs, p.Metrics, varying}.view(v)
 	}
-	metrics := AxisOf(subjects, "metric", func(s *Subject) string { return s.Metric })
-	if named := slices.DeleteFunc(slices.Clone(metrics.Values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
-		constants, metrics.Values = append(constants, named[0]), nil
-	} else if len(named) == 0 {
+	named := slices.DeleteFunc(slices.Clone(metrics.Values), func(name string) bool { return name == "" })
+	slices.Sort(named)
+	if named = slices.Compact(named); len(named) == 1 {
+		constants = append(constants, named[0])
+	}
+	if len(named) < 2 {
 		metrics.Values = nil
 	}
+	metrics = metrics.after(len(metrics.Values) - len(list.Runs))
 	v.Above = term.Heading(constants)
-	if slices.ContainsFunc(list.Runs, func(r query.ListedRun) bool { return r.Level == schema.LevelMean }) {
+	if p.ofMeans {
 		v.Below = append(v.Below, WarningText(Means))
 	}
-	rows := lsRows{l.Reader, list.Runs, metrics}
+	rows := lsRows{p.Reader, list.Runs, metrics, p.medians || !p.means, p.means}
 	v = rows.add(v, varying)
 	v.Compact = func() term.View {
-		return rows.add(term.View{Above: v.Above, Below: v.Below}, l.Reader.MergedAxes(varying))
+		return rows.add(term.View{Above: v.Above, Below: v.Below}, p.Reader.MergedAxes(varying))
 	}
 	return v
 }
 
+// axes returns the values that some runs and all before share, the axes in which any differ, with the values of these runs alone, and the
+// metrics of the runs before that differ and of these.
+func (p *RunPages) axes(runs []query.ListedRun) (constants []string, varying []Axis, metrics Axis) {
+	subjects := slices.Clone(p.seen)
+	for i := range runs {
+		subjects = append(subjects, subjectOf(runs[i]))
+	}
+	before := len(p.seen)
+	constants, varying = Axes(subjects, RunColumns)
+	metrics = AxisOf(subjects, "metric", func(s *Subject) string { return s.Metric })
+	if before == 0 {
+		p.seen = subjects[:1:1]
+	}
+	for _, x := range append(slices.Clone(varying), metrics) {
+		differs := func(value string) bool { return value != x.Values[0] }
+		if at := slices.IndexFunc(x.Values, differs); at >= max(before, 1) {
+			p.seen = append(p.seen, subjects[at])
+		}
+	}
+	for i := range varying {
+		varying[i] = varying[i].after(before)
+	}
+	return constants, varying, metrics
+}
+
 // runColumns returns the first columns of a listing: which run it is, and in what runs differ.
 func (r Display) runColumns(varying []Axis) []term.Column {
-	return append([]term.Column{{Header: "RUN"}, {Header: "WHEN " + r.Offset()}}, AxisColumns(varying)...)
+	return append([]term.Column{{Header: "RUN"}, {Header: "WHEN " + r.Offset(), Drop: 1}}, AxisColumns(varying)...)
 }
 
 // runCells returns the cells of a run, by its place in a listing, in the first columns.
@@ -62,6 +105,8 @@ type lsRows struct {
 	reader  Display
 	runs    []query.ListedRun
 	metrics Axis // empty where all are the same
+
+	medians, means bool // there is such a column
 }
 
 // add adds the table to a view.
@@ -70,18 +115,16 @@ func (l lsRows) add(v term.View, varying []Axis) term.View {
 		varying = append(slices.Clone(varying), l.metrics)
 	}
 	v.Columns = l.reader.runColumns(varying)
-	means := slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }) // of other tools' files
-	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
-	if medians {
+	if l.medians {
 		v.Columns = append(v.Columns, term.Column{Header: "MEDIAN", Right: true})
 	}
-	if means {
+	if l.means {
 		v.Columns = append(v.Columns, term.Column{Header: "MEAN", Right: true})
 	}
 	v.Columns = append(v.Columns,
-		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
+		term.Column{Header: "P99", Right: true, Drop: 3}, term.Column{Header: "N", Right: true, Drop: 2}, term.Column{Header: "STATUS"})
 	for i := range l.runs {
-		v.Rows = append(v.Rows, append(l.reader.runCells(&l.runs[i], varying, i), measuredCells(&l.runs[i], medians, means)...))
+		v.Rows = append(v.Rows, append(l.reader.runCells(&l.runs[i], varying, i), measuredCells(&l.runs[i], l.medians, l.means)...))
 	}
 	return v
 }
@@ -266,7 +309,6 @@ func (l Listing) Like(found summary.Similar) term.View {
 	v, names := term.View{Above: term.Heading(constants), Below: []string{below}}, operatorNames(found.Rows)
 	table := func(v term.View, varying []Axis, most int) term.View {
 		v.Columns = l.Reader.runColumns(varying)
-		v.Columns[1].Drop = 1
 		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES", Fixed: most > 1})
 		for i := range found.Rows {
 			row := &found.Rows[i]
