@@ -25,8 +25,8 @@ func ArtifactPath(sha256 string) string {
 	return path.Join(ArtifactsDir, sha256[:2], sha256+artifactSuffix)
 }
 
-// FindArtifact gives the path of an artifact in a store. The file is a zstd frame (see IsFrame) or, with any other
-// ending, the artifact itself. The error wraps fs.ErrNotExist if there is none.
+// FindArtifact returns the path of an artifact in a store. The file is a zstd frame (see IsFrame) or, with any other ending, the
+// artifact itself. The error wraps fs.ErrNotExist if the store does not have it.
 func FindArtifact(store fs.FS, sha256 string) (string, error) {
 	name := ArtifactPath(sha256)
 	if name == "" {
@@ -51,8 +51,8 @@ func FindArtifact(store fs.FS, sha256 string) (string, error) {
 // IsFrame reports whether an artifact is stored as a zstd frame.
 func IsFrame(name string) bool { return path.Ext(name) == artifactSuffix }
 
-// IsArtifactKind reports whether a text can be the kind of an artifact: a word of up to 64 letters, digits and _ . -, which begins with a
-// letter or a digit. Programs make names of files and folders of kinds.
+// IsArtifactKind reports whether a text can be the kind of an artifact: a word of up to 64 letters, digits and _ . -, which begins with
+// a letter or a digit. Programs use kinds in the names of files and folders.
 func IsArtifactKind(text string) bool {
 	for i, c := range []byte(text) {
 		switch {
@@ -87,8 +87,8 @@ func areHashes(text string) bool {
 	return true
 }
 
-// PrunedArtifacts gives, by hash, the time at which each artifact was last removed from a store to save room. Such an
-// artifact may be stored again: by a later run that produced the same bytes, or by a merge.
+// PrunedArtifacts returns, by hash, the time at which each artifact was last removed from a store to save room. Such an artifact may be
+// stored again: by a later run that produced the same bytes, or by a merge.
 func PrunedArtifacts(events []Event) map[string]time.Time {
 	pruned := map[string]time.Time{}
 	for i := range events {

@@ -53,8 +53,8 @@ func CanonicalNumber(literal string) (string, error) {
 	return "", fmt.Errorf("%q is not a number", literal)
 }
 
-// isPlainInteger reports whether a literal is its own canonical text, as most numbers of axes are: digits alone, of which
-// the first is not 0, and so few that they fit in 64 bits.
+// isPlainInteger reports whether a literal is its own canonical text, as most numbers of axes are: only digits, without a leading 0, and
+// few enough to fit in 64 bits.
 func isPlainInteger(literal string) bool {
 	const sure = 18
 	if literal == "" || len(literal) > sure || literal[0] == '0' {
@@ -86,7 +86,7 @@ func CanonicalFloat(f float64) string {
 // come from rounding in the arithmetic of percentiles, means and unit factors.
 const CertainDigits = 15
 
-// RoundedTo rounds a number to so many significant digits. A value that is not finite is returned unchanged.
+// RoundedTo rounds a number to the given number of significant digits. A value that is not finite is returned unchanged.
 func RoundedTo(digits int, v float64) float64 {
 	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
@@ -95,8 +95,8 @@ func RoundedTo(digits int, v float64) float64 {
 	return short
 }
 
-// CanonicalJSON prints lists, maps and scalars as RFC 8785: keys sorted by UTF-16 code unit, no white space, no HTML
-// escaping. Numbers must be json.Number; they print as CanonicalNumber prints them.
+// CanonicalJSON prints lists, maps and scalars as RFC 8785 does: keys sorted by UTF-16 code unit, no white space, no HTML escaping.
+// Numbers must be json.Number; they print as CanonicalNumber prints them.
 func CanonicalJSON(value any) (string, error) {
 	var b bytes.Buffer
 	if err := appendJSON(&b, value); err != nil {

@@ -43,14 +43,14 @@ func (c *Column) SQLType() string { return duckTypes.Of(c) }
 // SQLTypes are the names of the types of columns in a dialect of SQL.
 type SQLTypes struct {
 	Text, Integer, Real, Boolean, Time string
-	List, Map, Struct, Field           string // formats of the types of parts; Field is of the name and the type of a field of a struct
+	List, Map, Struct, Field           string // formats of the types of parts; Field formats the name and the type of a field of a struct
 }
 
 var duckTypes = SQLTypes{
 	"VARCHAR", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP WITH TIME ZONE", "%s[]", "MAP(%s, %s)", "STRUCT(%s)", `"%s" %s`,
 }
 
-// Of returns the type of a column.
+// Of returns the SQL type of a column.
 func (s *SQLTypes) Of(c *Column) string {
 	switch c.Kind {
 	case KindInt:
@@ -97,8 +97,7 @@ func (t *Table) Place(name string) int {
 	return slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
-// RunColumn gives a column of runs by a name that is fixed in the program. It panics if there is none, so any test finds
-// a wrong name.
+// RunColumn returns a column of runs by a name that is fixed in the program. It panics if there is none, so any test finds a wrong name.
 func RunColumn(name string) *Column {
 	c, ok := Runs.Column(name)
 	if !ok {

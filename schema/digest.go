@@ -23,15 +23,15 @@ const (
 	digestOps     = 3
 )
 
-// DigestOf returns the hex of the first 16 bytes of SHA-256 over what was measured, as FORMAT.md defines it. Derived values
-// are left out, so a better summary in a later version does not change the digest of an old run. The order of metrics and
-// ops in the run does not matter.
+// DigestOf returns the hex of the first 16 bytes of SHA-256 over the measured values, as FORMAT.md defines it. Derived values are left
+// out, so a better summary in a later version does not change the digest of an old run. The order of metrics and ops in the run does not
+// matter.
 func DigestOf(r *Run) string { return new(Digester).Of(r) }
 
 // Digester computes digests of many runs, one after the other, in the same memory. The zero value is ready.
 type Digester struct{ hash valueHash }
 
-// Of is DigestOf.
+// Of returns the digest of a run, as DigestOf does.
 func (d *Digester) Of(r *Run) string {
 	d.hash.begin()
 	d.row(digestRuns, Runs.Columns, RunValues(r, ""))
@@ -84,7 +84,7 @@ func compareKeys(a, b any) int {
 }
 
 // row hashes the values of a row, or pointers to them, except NULL, derived values, and warnings, which are not measured. The derived
-// values of a metric count if it has neither ticks nor reals, because it has no others.
+// values of a metric count if it has neither ticks nor reals, because no other values describe it.
 func (d *Digester) row(table byte, columns []*Column, values iter.Seq[any]) {
 	derived := table == digestSamples
 	for value := range values {
@@ -118,8 +118,8 @@ func RowHash(row []any) [sha256.Size]byte {
 	return h.sum()
 }
 
-// valueHash computes SHA-256 over values, each with a byte for its kind. It hashes values piece by piece, so that a million samples are not
-// written down once more. Writing to a hash never fails.
+// valueHash computes SHA-256 over values, each with a byte for its kind. It hashes values piece by piece, so that a million samples are
+// not copied. Writing to a hash never fails.
 type valueHash struct {
 	hash hash.Hash
 	out  *bufio.Writer // to hash

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// Dir is the directory of a store, as a file system in which only regular files and directories can be opened. The path
-// of the store itself may be a link. Inside the store no link is followed, so a store that comes from somebody else
-// cannot lead a reader out of it. If a name is a link, a pipe or a device, the error wraps ErrDamaged, and comes at once.
+// Dir is the directory of a store, as a file system in which only regular files and directories can be opened. The path of the store
+// itself may be a link. Inside the store no link is followed, so a store from an untrusted source cannot lead a reader out of it. If a
+// name is a link, a pipe or a device, the error wraps ErrDamaged and is returned without blocking.
 type Dir string
 
 // Open opens a file or a directory for reading.
@@ -89,8 +89,7 @@ func (d Dir) OpenDir(name string) (*os.File, error) {
 	return d.open(where, name, os.O_RDONLY|syscall.O_DIRECTORY)
 }
 
-// OpenToLock opens a file in order to lock it: for writing if that is allowed, because some network file systems require
-// it.
+// OpenToLock opens a file in order to lock it: for writing if that is allowed, because some network file systems require it.
 func (d Dir) OpenToLock(name string) (*os.File, error) {
 	where, err := d.path("open", name)
 	if err != nil {
@@ -124,7 +123,7 @@ func (d Dir) path(op, name string) (string, error) {
 	return where, nil
 }
 
-// open opens a name without blocking: opening a pipe that nobody writes to would otherwise never return.
+// open opens a name without blocking: opening a pipe without a writer would otherwise never return.
 func (d Dir) open(where, name string, flags int) (*os.File, error) {
 	flags |= syscall.O_NONBLOCK | syscall.O_NOCTTY
 	if name != "." {
@@ -153,7 +152,7 @@ func (d Dir) open(where, name string, flags int) (*os.File, error) {
 	return opened, nil
 }
 
-// checkPlain returns an error unless mode is that of a regular file or, if dir is set, of a directory.
+// checkPlain returns an error unless mode is the mode of a regular file or, if dir is set, of a directory.
 func checkPlain(name string, mode fs.FileMode, dir bool) error {
 	if dir && mode.IsDir() || !dir && mode.IsRegular() {
 		return nil
@@ -161,7 +160,7 @@ func checkPlain(name string, mode fs.FileMode, dir bool) error {
 	return notPlain(name, mode, dir)
 }
 
-// notPlain returns the error for a name that is not what a store has there.
+// notPlain returns the error for a name whose file has the wrong type.
 func notPlain(name string, mode fs.FileMode, dir bool) error {
 	wanted := "a file"
 	if dir {
@@ -205,7 +204,7 @@ func OpenAt(f fs.FS, name string) (file fs.File, at io.ReaderAt, size int64, err
 	return file, at, info.Size(), nil
 }
 
-// Limits for the size of JSON files. This program writes no larger ones, so larger ones are not read.
+// Limits for the size of JSON files. This program writes no larger files, so larger ones are not read.
 const (
 	maxSmall = 64 << 10 // a header, an owner
 	maxNames = 64 << 20 // an event, a plan: they may name a million runs
@@ -244,8 +243,8 @@ func tooLong(name string, limit int64) error {
 	return &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w: it is larger than %d bytes", ErrDamaged, limit)}
 }
 
-// ReadPackedEvents calls do for each line of a file of packed events. A line is only valid during the call. The error is
-// that of do or of the file system, or wraps ErrDamaged if a line is too long.
+// ReadPackedEvents calls do for each line of a file of packed events. A line is only valid during the call. The error comes from do or
+// from the file system, or wraps ErrDamaged if a line is too long.
 func ReadPackedEvents(store fs.FS, name string, do func(line []byte) error) error {
 	file, err := store.Open(name)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	EventNote    EventKind = "note"    // adds the text Value to the notes of the runs
 	EventBless   EventKind = "bless"   // makes these runs, and no others, the baseline with the name Key
 	EventLost    EventKind = "lost"    // damage destroyed rows of the table Key, samples or ops; Value is the reason
-	EventFound   EventKind = "found"   // the lost rows are there again
+	EventFound   EventKind = "found"   // lost rows were found again
 	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed to save room; it has no runs
 	EventAbsent  EventKind = "absent"  // runs that events remove may be in no file; it has no runs
 )
@@ -91,8 +91,8 @@ func (e Event) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeEvent reads a line that Encode printed. Kinds that a later version added are accepted, and readers ignore them.
-// The error wraps ErrDamaged.
+// DecodeEvent reads a line that Encode printed. Kinds that a later version added are accepted, and readers ignore them. The error wraps
+// ErrDamaged.
 func DecodeEvent(line []byte) (Event, error) {
 	var e Event
 	if err := ReadSignedJSON(line, &e); err != nil {
@@ -108,8 +108,8 @@ func DecodeEvent(line []byte) (Event, error) {
 	return e, nil
 }
 
-// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist if there is none, and ErrDamaged if it does not
-// contain that event.
+// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist if the file does not exist, and ErrDamaged if it does not contain
+// that event.
 func ReadEvent(store fs.FS, id ULID) (Event, error) {
 	content, err := ReadNames(store, EventFile(id))
 	if err != nil {
@@ -128,18 +128,17 @@ type Note struct {
 	Text string
 }
 
-// Annotations are what events say in the end.
+// Annotations are the combined result of all events.
 type Annotations struct {
 	Removed   map[string]bool              // by run id; only true
-	Tags      map[string]map[string]string // by run id and key: tags that were set, over those that the run was stored with
+	Tags      map[string]map[string]string // by run id and key: tags that events set; they override the tags stored with a run
 	Untagged  map[string][]string          // by run id: keys of tags that were taken away
 	Notes     map[string][]Note            // by run id, in order
 	Baselines map[string][]string          // by name: run ids
-	Lost      map[string]map[string]string // by run id and table (samples, ops): why some or all of its rows are gone
+	Lost      map[string]map[string]string // by run id and table (samples, ops): why some or all rows of the run are gone
 }
 
-// Annotate applies events, in whatever order they come, in the order of their ids. An event that is there twice counts
-// once.
+// Annotate applies events in the order of their ids, in whatever order they are passed. An event that appears twice counts once.
 func Annotate(events []Event) Annotations {
 	ordered := slices.SortedFunc(slices.Values(events), func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
 	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })

@@ -12,17 +12,16 @@ import (
 
 // Facts of Env that both the code that writes runs and the code that compares them use.
 const (
-	// FactControl is "true" in runs of points that the sweep names as controls, which the change under test cannot
-	// affect. It says what a point is for, not what is measured: it is not a setting, and a run without it counts when a
-	// session is resumed.
+	// FactControl is "true" in runs of points that the sweep names as controls, which the change under test cannot affect. It describes
+	// the purpose of a point, not the measurement: it is not a setting, and a run without it counts when a session is resumed.
 	FactControl = "runner.control"
 
 	// FactBaseline is the baseline of the sweep, as axis=value: the other values of that axis are compared with it. It is
 	// not a setting.
 	FactBaseline = "runner.baseline"
 
-	// FactLooks is in runs of a session that continued until the comparison of its sides was decided. It has the numbers
-	// of repeats after which there was a check, ascending and separated by commas.
+	// FactLooks is in runs of a session that continued until the comparison of its sides was decided. It lists the numbers of repeats
+	// after which there was an interim look (an interim analysis of a group sequential test), ascending and separated by commas.
 	FactLooks = "runner.looks"
 	// FactOrigins is the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
 	FactOrigins = "runner.origins"
@@ -30,12 +29,12 @@ const (
 	// FactConfig is the hash of all settings of a run, including those whose values are not stored.
 	FactConfig = "runner.config_sha256"
 
-	// FactCounted is in some runs of a session that continues others: the ids of those runs of the others that it counts as
-	// its own, separated by spaces. All of them together are in the runs of the session.
+	// FactCounted is in some runs of a session that continues other sessions: the ids of the earlier runs that the session counts as its
+	// own, separated by spaces. The runs of the session together have all of these ids.
 	FactCounted = "runner.counted"
 
-	// FactFoundBackend, FactFoundImports and FactFoundConfig say what discover found of the file of a run: its backend, the packages
-	// that it imports as a JSON list, and the settings beside it as a JSON object.
+	// FactFoundBackend, FactFoundImports and FactFoundConfig hold the findings of discover about the file of a run: its backend, the
+	// packages that it imports as a JSON list, and the settings next to it as a JSON object.
 	FactFoundBackend = "discover.backend"
 	FactFoundImports = "discover.imports"
 	FactFoundConfig  = "discover.config"
@@ -45,7 +44,7 @@ const (
 
 	// FactPath is the path of the foreign file in the folder that the user named, or its own name.
 	FactPath = "source.path"
-	// FactChanged is when the foreign file was changed last, in RFC 3339, of runs whose start the user gave.
+	// FactChanged is the time of the last change of the foreign file, in RFC 3339, for runs whose start the user gave.
 	FactChanged = "source.changed"
 )
 
@@ -65,14 +64,15 @@ const (
 	MetricFailedRequests  = "requests_failed"
 )
 
-// FailedRequestsWarning is the regular expression of the warnings that RequestsFailed returns, in this version and in earlier ones. A run with
-// such a warning never counts as the best: its values are those of the completed requests alone, and a server that fails requests has less to
-// do.
+// FailedRequestsWarning is the regular expression of the warnings that RequestsFailed returns, in this version and in earlier ones. A
+// run with such a warning never counts as the best: its values cover only the completed requests, and a server that fails requests has
+// less to do.
 const FailedRequestsWarning = `^[0-9]+ (of [0-9]+ )?requests? failed$`
 
 var failedRequests = regexp.MustCompile(FailedRequestsWarning)
 
-// RequestsFailed returns the warning for a run in which more requests failed than are allowed. all is 0 if it is not known.
+// RequestsFailed returns the warning for a run in which more requests failed than are allowed. all is 0 if the number of requests is
+// unknown.
 func RequestsFailed(failed, all int64) string {
 	switch {
 	case all > 0:
@@ -116,7 +116,7 @@ func FailedRequests(warning string) (failed int64, is bool) {
 
 // The kinds of error of the stage validate that mean that a result is wrong. Other kinds mean that it could not be read.
 const (
-	KindValidate         = "validate"          // the benchmark's own check failed, or there is nothing to compare
+	KindValidate         = "validate"          // the benchmark's own check failed, or the run has no result to compare
 	KindOutput           = "output"            // the output differs from the reference, is not finite, or is missing
 	KindCheck            = "check"             // the result does not meet a condition of the sweep
 	KindNotDeterministic = "not_deterministic" // the result differs from that of another run

@@ -83,8 +83,7 @@ func compareFileHash(h hash.Hash, said string) error {
 	return nil
 }
 
-// FileHashPlace returns the offset of the hash in a file, or in the end of one that includes the footer. The error wraps
-// ErrDamaged.
+// FileHashPlace returns the offset of the hash in a file, or in the end of a file that includes the footer. The error wraps ErrDamaged.
 func FileHashPlace(file []byte) (int, error) {
 	at := bytes.LastIndex(file, []byte(fileHashSlot)) + len(fileHashSlot)
 	if at < len(fileHashSlot) || at+len(EmptyFileHash) > len(file) {

@@ -22,15 +22,15 @@ type FolderSize struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// folderSizes is the first line of a file of folder sizes. Earlier versions also listed folders there whose names they wrote after
-// the line. This version ignores these names, and earlier versions accept a file without any.
+// folderSizes is the first line of a file of folder sizes. Earlier versions also listed folders there whose names they wrote after the
+// line. This version ignores these names, and earlier versions accept a file without names.
 type folderSizes struct {
 	Folders []struct{}   `json:"folders"`
 	Sizes   []FolderSize `json:"sizes"`
 }
 
-// stableAfter is how long a folder must not have changed before its size is kept. It is much longer than the steps in which a
-// file system counts time, so that a later change gives another time.
+// stableAfter is how long a folder must have been unchanged before its size is kept. It is much longer than the time resolution of file
+// systems, so that a later change gives another time.
 const stableAfter = time.Minute
 
 // maxFolder limits the files and the bytes of a folder, so that their sums do not overflow.
@@ -78,8 +78,8 @@ func (t FolderTimes) stable(month string, now time.Time) bool {
 }
 
 // StableSizes returns the sizes of the folders of sealed files, of every table, whose month is over and that have not changed for a
-// while. It leaves out folders that have anything but sealed files, and all folders on file systems where times do not show changes.
-// fresh is the number of files in folders whose sizes KnownSizes does not have.
+// while. It leaves out folders that contain other files, and all folders on file systems where times do not show changes. fresh is the
+// number of files in folders whose sizes KnownSizes does not have.
 func StableSizes(store fs.FS, now time.Time) (all []FolderSize, fresh int, err error) {
 	of, ok := foldersOf(store)
 	if !ok {
@@ -113,7 +113,7 @@ func StableSizes(store fs.FS, now time.Time) (all []FolderSize, fresh int, err e
 	return all, fresh, nil
 }
 
-// sizeOf measures a folder, if it has sealed files alone.
+// sizeOf measures a folder if it contains only sealed files.
 func sizeOf(store fs.FS, folder string) (FolderSize, bool) {
 	size := FolderSize{Folder: folder}
 	entries, err := unordered(store, folder)

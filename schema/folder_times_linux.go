@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// File systems that change the times of a folder with each of its names, by the clock of this machine. Network file systems may
-// answer from a cache, and those of other programs may not keep such times.
+// File systems that change the times of a folder with each change of a name in it, by the clock of this machine. Network file systems
+// may answer from a cache, and FUSE file systems of other programs may not keep such times.
 const (
 	ext4Magic  = 0xef53 // of ext2 and ext3 too
 	xfsMagic   = 0x58465342

@@ -4,7 +4,7 @@ package schema
 
 import "io/fs"
 
-// timesShowChanges is false, because it is not known of the file systems of this operating system.
+// timesShowChanges returns false: the behaviour of the file systems of this operating system is not known.
 func timesShowChanges(string) bool { return false }
 
 // timesOf returns no times.

@@ -18,7 +18,7 @@ const fileFormatKey = "neurolens.format"
 // KeyValue, type 8).
 const fileFormatSlot = fileFormatKey + "\x18"
 
-// Footer is the part of a Parquet footer that says how many rows, and which columns, a file has.
+// Footer is the part of a Parquet footer that describes how many rows, and which columns, a file has.
 type Footer struct {
 	Format string // empty if there is none
 	Rows   int64
@@ -51,8 +51,8 @@ var errFooter = fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
 // errEnough ends the reading of a footer early.
 var errEnough = errors.New("the rest is not needed")
 
-// ReadFooterRows returns a faster ReadFooter for only the format and the number of rows: it decodes neither columns nor row
-// groups.
+// ReadFooterRows reads only the format and the number of rows of a footer. It is faster than ReadFooter, because it decodes neither
+// columns nor row groups.
 func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, err error) {
 	f, err := readFooterTo(file, size, func(f *Footer, r *compactReader, id int64, _ byte) (err error) {
 		if f.Rows, err = r.integer(); err == nil {
@@ -102,11 +102,11 @@ func readFooterTo(file io.ReaderAt, size int64, read func(f *Footer, r *compactR
 	return f, nil
 }
 
-// Limits of the memory that the row groups of files of runs take when they are read. Writers of runs keep to maxRunText. A footer can say less
-// than the pages take.
+// Limits of the memory that the row groups of files of runs take when they are read. Writers of runs keep to maxRunText. The sizes in a
+// footer can be less than the memory that the pages take.
 const (
 	maxRunText   = 16 << 20 // bytes of the texts of a run, with textBeside and runBeside
-	textBeside   = 8        // bytes beside a text: its length, its index in a dictionary, its levels
+	textBeside   = 8        // bytes per text besides its content: its length, its index in a dictionary, its levels
 	runBeside    = 64 << 10 // bytes of all values of a run that are no texts, and of the headers of pages
 	maxRunsGroup = 1 << 30
 )
@@ -179,8 +179,8 @@ const (
 	physicalNone  = -1
 )
 
-// readableAs reports whether values of a physical type can be read as those of the column. Numbers of any kind can be
-// read as each other, but not as text or a list.
+// readableAs reports whether values of a physical type can be read as values of the column. Numbers of any kind can be read as each
+// other, but not as text or a list.
 func (c *Column) readableAs(physical int8) bool {
 	switch c.Kind {
 	case KindString:
@@ -306,7 +306,7 @@ func (r *compactReader) integer() (int64, error) {
 	return int64(v>>1) ^ -int64(v&1), err
 }
 
-// fields calls each for the fields of a struct; it has to read the value.
+// fields calls each for the fields of a struct; each has to read the value.
 func (r *compactReader) fields(each func(id int64, kind byte) error) error {
 	id := int64(0)
 	for {
@@ -429,8 +429,9 @@ func (r *compactReader) skipList() error {
 	return nil
 }
 
-// NarrowFooter returns the metadata of a Parquet file, without its length, as if the file had no other columns than those with the wanted
-// field ids. Their places in the file are the same. Decoding it takes much less time than decoding all. The error wraps ErrDamaged.
+// NarrowFooter returns the metadata of a Parquet file, without its length, as if the file had no other columns than the ones with the
+// wanted field ids. Their places in the file are the same. Decoding it takes much less time than decoding all. The error wraps
+// ErrDamaged.
 func NarrowFooter(footer []byte, wanted func(field int64) bool) ([]byte, error) {
 	n := narrower{compactReader: compactReader{left: footer}, wanted: wanted}
 	if err := n.file(); err != nil {
@@ -444,7 +445,7 @@ type narrower struct {
 	compactReader
 	wanted func(field int64) bool
 	out    []byte
-	leaves []bool // whether a leaf of the schema is of a wanted column
+	leaves []bool // whether a leaf of the schema belongs to a wanted column
 }
 
 // file copies FileMetaData: 2 is the schema, 4 the row groups, 7 how the values of each leaf are ordered.
@@ -462,7 +463,8 @@ func (n *narrower) file() error {
 	})
 }
 
-// group copies a RowGroup: 1 are its chunks, one for each leaf, and 4 the leaves by which it is sorted, by their numbers: none.
+// group copies a RowGroup. Field 1 has its chunks, one for each leaf. Field 4 has the leaves by which it is sorted, by their numbers; it
+// is written empty.
 func (n *narrower) group() error {
 	return n.structure(func(id int64, kind byte) error {
 		switch id {
@@ -528,12 +530,12 @@ func (n *narrower) list(kind byte, keep func(i int) bool, copied func() error) e
 	return nil
 }
 
-// header begins a list of structs. The long form of its length is always right.
+// header begins a list of structs. The long form of its length is always valid.
 func (n *narrower) header(structs uint64) {
 	n.out = binary.AppendUvarint(append(n.out, 0xf0|compactStruct), structs)
 }
 
-// schema copies the elements of the schema: the root, then each column before what is in it.
+// schema copies the elements of the schema: the root, then each column before its children.
 func (n *narrower) schema(kind byte) error {
 	all, element, err := n.compactReader.list()
 	if err != nil || kind != compactList || element != compactStruct || all == 0 {
@@ -597,7 +599,8 @@ func (n *narrower) element() (e schemaElement, err error) {
 	return e, err
 }
 
-// column reads an element with all that is in it: the field id of the outermost, and the number of elements. Its leaves are not kept yet.
+// column reads an element with all its descendants, and returns the field id of the outermost one and the number of elements. Its leaves
+// are not kept yet.
 func (n *narrower) column(depth int) (field int64, elements uint64, err error) {
 	e, err := n.element()
 	if err != nil || depth > maxDepth {

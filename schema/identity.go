@@ -44,7 +44,7 @@ func AxisName(name string) (string, error) {
 // IsAxisColumn reports whether an axis with this resolved name has a column of its own. Otherwise it is a parameter.
 func IsAxisColumn(name string) bool { return slices.Contains(axisColumns, name) }
 
-// CanonicalAlias gives the column that a short name stands for (bs, seq, dtype), or the name itself.
+// CanonicalAlias returns the column that a short name stands for (bs, seq, dtype), or the name itself.
 func CanonicalAlias(name string) string {
 	if column, ok := axisAliases[name]; ok {
 		return column
@@ -52,7 +52,7 @@ func CanonicalAlias(name string) string {
 	return name
 }
 
-// AxisSpellings returns the names of an axis: its own, then its aliases in alphabetical order.
+// AxisSpellings returns the names of an axis: the column first, then its aliases in alphabetical order.
 func AxisSpellings(column string) []string {
 	names := []string{column}
 	for _, alias := range slices.Sorted(maps.Keys(axisAliases)) {

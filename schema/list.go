@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Listing names the files of a store. No file of runs is opened for it.
+// Listing names the files of a store. List opens no file of runs to make it.
 type Listing struct {
 	Live   []LiveFile   // runs that are not sealed yet, newest first
 	Sealed []SealedFile // the sealed files in the scope, newest id first
@@ -33,7 +33,7 @@ type Events struct {
 
 // Scope limits the sealed files of a listing. The zero Scope has no limit.
 type Scope struct {
-	Newest int       // only files that can contain one of so many newest sealed runs; 0 means no limit
+	Newest int       // only files that can contain one of the Newest newest sealed runs; 0 means no limit
 	Since  time.Time // only files that can contain a run of this time or later; the zero time means no limit
 }
 
@@ -51,7 +51,7 @@ func List(store fs.FS, scope Scope) (*Listing, error) {
 		return nil, err
 	}
 	for range attempts {
-		l, err := look(store, scope)
+		l, err := listOnce(store, scope)
 		if !errors.Is(err, errMoved) {
 			return l, err
 		}
@@ -59,11 +59,10 @@ func List(store fs.FS, scope Scope) (*Listing, error) {
 	return nil, fmt.Errorf("listing: %w during %d attempts; try again", errMoved, attempts)
 }
 
-// look lists the store once. A run moves from live/ through claims/ to runs/, and the directories are listed in this
-// order, so each run is found at least once. A run that moved all the way in the meantime is also found as a live file. A
-// run that a sealer moves back into live/ may not be found: then a segment or a claim is gone at the end, and the listing
-// starts again.
-func look(store fs.FS, scope Scope) (*Listing, error) {
+// listOnce lists the store once. A run moves from live/ through claims/ to runs/, and the directories are listed in this order, so each
+// run is found at least once. A run that moved all the way in the meantime is also found as a live file. A run that a sealer moves back
+// into live/ may not be found: then a segment or a claim is gone at the end, and the listing starts again.
+func listOnce(store fs.FS, scope Scope) (*Listing, error) {
 	before, err := claims(store)
 	if err != nil {
 		return nil, err
@@ -111,8 +110,8 @@ func look(store fs.FS, scope Scope) (*Listing, error) {
 	return l, err
 }
 
-// HasFewFiles reports whether a store has at most n files of runs in LiveDir or RunsDir. It reads few more names than that. If a directory
-// cannot be read, it is false: List gives the error.
+// HasFewFiles reports whether a store has at most n files of runs in LiveDir or RunsDir. It reads few more names than n. If a directory
+// cannot be read, it returns false: List returns the error.
 func HasFewFiles(store fs.FS, zone string, n int) bool {
 	dirs, err := unordered(store, zone)
 	if err != nil {
@@ -138,8 +137,8 @@ func names(store fs.FS, dir string) ([]string, error) {
 	return names, err
 }
 
-// plainFiles lists a directory in ascending order and gives the parsed names, without those that parse does not know. All
-// of them must be regular files, so that callers can open them without another check.
+// plainFiles lists a directory in ascending order and returns the parsed names, except names that parse rejects. All files must be
+// regular, so that callers can open them without another check.
 func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, error)) ([]T, error) {
 	all, err := unordered(store, dir)
 	if err != nil {
@@ -160,8 +159,8 @@ func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, erro
 	return found, nil
 }
 
-// unordered lists a directory in any order. A directory that does not exist, or disappears during the listing, has no
-// entries. The directory gives the types of its entries, so no file is examined.
+// unordered lists a directory in any order. A directory that does not exist, or disappears during the listing, has no entries. The
+// directory contains the types of its entries, so no file is examined.
 func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) { return someOf(store, dir, -1) }
 
 // someOf is unordered for up to n entries; -1: all.
@@ -210,8 +209,7 @@ func lost(before, after []Claim) bool {
 	})
 }
 
-// liveRuns lists the runs of the segments in LiveDir, or in a claim. It fails with errMoved if the claim or a segment is
-// gone.
+// liveRuns lists the runs of the segments in LiveDir, or in a claim. It fails with errMoved if the claim or a segment has disappeared.
 func liveRuns(store fs.FS, claim *Claim) ([]LiveFile, error) {
 	zone := LiveDir
 	if claim != nil {
@@ -253,7 +251,7 @@ func moved(store fs.FS, dir string) error {
 	return nil
 }
 
-// vanished reports whether a segment of files in LiveDir is not among the names that are there now.
+// vanished reports whether a segment of files in LiveDir is missing from the current names.
 func vanished(files []LiveFile, names []string) bool {
 	return slices.ContainsFunc(files, func(f LiveFile) bool {
 		_, found := slices.BinarySearch(names, f.Segment.String())
@@ -277,8 +275,8 @@ func unsealed(store fs.FS, c Claim, files []LiveFile, rows int) ([]LiveFile, err
 	return slices.DeleteFunc(files, func(f LiveFile) bool { return plan.Has(f.Run) }), nil
 }
 
-// distinct gives every run once, newest first. A segment that is moved during the listing is found in two places, with
-// the same files: the one in the claim is kept, which comes first.
+// distinct returns every run once, newest first. A segment that is moved during the listing is found in two places, with the same files:
+// distinct keeps the one in the claim, which comes first.
 func distinct(files []LiveFile) ([]LiveFile, error) {
 	slices.SortStableFunc(files, func(a, b LiveFile) int { return slices.Compare(b.Run[:], a.Run[:]) })
 	for i := 1; i < len(files); i++ {
@@ -302,7 +300,7 @@ func events(store fs.FS) (Events, error) {
 	return e, err
 }
 
-// sealed lists the sealed files in the scope, and always those of the claims.
+// sealed lists the sealed files in the scope, and always the sealed files of the claims.
 func sealed(store fs.FS, scope Scope, claimed []Claim) ([]SealedFile, error) {
 	files, err := months(store, RunsDir, scope)
 	if err != nil || scope == (Scope{}) {
@@ -352,8 +350,8 @@ func monthFolders(store fs.FS, zone string) ([]string, error) {
 	return folders, nil
 }
 
-// allMonths lists the files of folders, which are in order, latest first. Several are listed at the same time, because
-// most of the time is spent in the file system.
+// allMonths lists the files of folders, which are in order, latest first. It lists several at the same time, because most of the time is
+// spent in the file system.
 func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error) {
 	files, errs := make([][]SealedFile, len(folders)), make([]error, len(folders))
 	var next atomic.Int64
@@ -373,7 +371,7 @@ func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error)
 // than its month, so older folders can be skipped at some point.
 func lateMonths(store fs.FS, zone string, folders []string, scope Scope) ([]SealedFile, error) {
 	var all []SealedFile
-	oldest := "" // month of the oldest wanted run, as far as it is known
+	oldest := "" // month of the oldest wanted run, if known
 	if !scope.Since.IsZero() {
 		oldest = MonthOf(scope.Since)
 	}
@@ -393,7 +391,7 @@ func lateMonths(store fs.FS, zone string, folders []string, scope Scope) ([]Seal
 	return slices.DeleteFunc(all, outside(all, scope)), nil
 }
 
-// outside reports which files are not in the scope.
+// outside returns a function that reports whether a file is outside the scope.
 func outside(all []SealedFile, scope Scope) func(SealedFile) bool {
 	since, bounded := newest(all, scope.Newest)
 	return func(f SealedFile) bool {
@@ -401,7 +399,7 @@ func outside(all []SealedFile, scope Scope) func(SealedFile) bool {
 	}
 }
 
-// newest gives a time since which the files have at least n runs, if they have so many.
+// newest returns a time since which the files have at least n runs. ok is false if they have fewer.
 func newest(files []SealedFile, n int) (since int64, ok bool) {
 	if n <= 0 {
 		return 0, false
@@ -419,7 +417,7 @@ func newest(files []SealedFile, n int) (since int64, ok bool) {
 func folder(store fs.FS, dir string) ([]SealedFile, error) {
 	month, err := time.Parse("2006-01", path.Base(dir))
 	if err != nil {
-		return nil, nil // none of its files can be of this month
+		return nil, nil // no file of the folder can be of this month
 	}
 	from, to := month.UnixMilli(), month.AddDate(0, 1, 0).UnixMilli()
 	found, err := plainFiles(store, dir, func(name string) (SealedFile, error) {
@@ -434,8 +432,8 @@ func folder(store fs.FS, dir string) ([]SealedFile, error) {
 	return slices.CompactFunc(found, func(a, b SealedFile) bool { return a.ID == b.ID }), err
 }
 
-// ListZone lists the sealed files of RunsDir, SamplesDir, OpsDir or PacksDir, newest id first. The number of sealed runs
-// is the sum of the Rows of those in RunsDir.
+// ListZone lists the sealed files of RunsDir, SamplesDir, OpsDir or PacksDir, newest id first. The number of sealed runs is the sum of
+// the Rows of the files in RunsDir.
 func ListZone(store fs.FS, zone string) ([]SealedFile, error) {
 	return months(store, zone, Scope{})
 }

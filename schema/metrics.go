@@ -5,7 +5,7 @@ import "math"
 // Scale is how two values of a metric are compared.
 type Scale string
 
-// The scales: by their ratio, or, for metrics that may be 0, by their difference.
+// The scales: metrics are compared by their ratio or, if they may be 0, by their difference.
 const (
 	ScaleRatio      Scale = "ratio"
 	ScaleDifference Scale = "difference"

@@ -109,8 +109,8 @@ func ParseLiveFile(name string) (LiveFile, error) {
 	return LiveFile{claim, segment, run}, nil
 }
 
-// SealedFile names a file with the rows of many runs: a pack, or a sealed file, which has the same name in RunsDir,
-// SamplesDir and OpsDir. The name says which runs it can contain, so readers open only what they need.
+// SealedFile names a file with the rows of many runs: a pack, or a sealed file, which has the same name in RunsDir, SamplesDir and
+// OpsDir. The name determines which runs it can contain, so readers open only the files that they need.
 type SealedFile struct {
 	ID    ULID  // of its claim, or of the pack; its time is not before Last
 	First int64 // time of the smallest run id, in Unix milliseconds
@@ -132,11 +132,11 @@ func (f SealedFile) appendName(b []byte) []byte {
 	return append(strconv.AppendInt(b, int64(f.Rows), 10), parquetSuffix...)
 }
 
-// monthLayout is that of the name of a folder: the UTC month of the ids of its files, such as 2026-11. No run in the
-// folder is later.
+// monthLayout is the layout of the name of a folder: the UTC month of the ids of its files, such as 2026-11. No run in the folder is
+// later.
 const monthLayout = "2006-01"
 
-// MonthOf returns the name of the folder for files whose id has that time.
+// MonthOf returns the name of the folder for files whose id has the given time.
 func MonthOf(t time.Time) string { return t.UTC().Format(monthLayout) }
 
 // Path returns the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
@@ -232,7 +232,7 @@ func ParseFolderSizesFile(name string) (ULID, error) {
 	return parseNamed(name, sizesPrefix, sizesSuffix, "sizes of folders")
 }
 
-// NewSealedFile names the sealed file of a claim with these runs. There must be at least one.
+// NewSealedFile names the sealed file of a claim with these runs. runs must not be empty.
 func NewSealedFile(claim ULID, runs []ULID) SealedFile {
 	f := SealedFile{ID: claim, First: math.MaxInt64, Rows: len(runs)}
 	for _, run := range runs {

@@ -2,12 +2,12 @@ package schema
 
 import "strings"
 
-// Nearest gives the candidate that a misspelt word probably means. It allows insertions, removals, replacements and swaps
-// of at most a third of the candidate's letters, or of one, and ignores case. It is empty if no candidate is near, and
-// for words of more than 40 bytes.
+// Nearest returns the candidate that a misspelt word probably means. It allows insertions, removals, replacements and swaps (the
+// Damerau-Levenshtein distance) of at most a third of the candidate's letters, or of one, and ignores case. It returns an empty string
+// if no candidate is near, and for words of more than 40 bytes.
 func Nearest(word string, candidates []string) string {
 	best, least := "", len(word)
-	if len(word) > 40 { // no name is so long, and computing the distance takes time
+	if len(word) > 40 { // no name is that long, and computing the distance takes time
 		return ""
 	}
 	word = strings.ToLower(word)

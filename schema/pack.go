@@ -37,9 +37,8 @@ func EncodeCovers(ids []ULID) string {
 	return base64.StdEncoding.EncodeToString(b)
 }
 
-// PackCovers reads the ids, ascending, of the sealed files whose rows a pack contains. It reads only the footer of the
-// file. The error wraps ErrDamaged, or is one of the file system. Packs are derived, so a reader can ignore one that
-// cannot be read.
+// PackCovers reads the ids, ascending, of the sealed files whose rows a pack contains. It reads only the footer of the file. The error
+// wraps ErrDamaged, or comes from the file system. Packs are derived, so a reader can ignore one that cannot be read.
 func PackCovers(store fs.FS, pack SealedFile) ([]ULID, error) {
 	name := pack.Path(PacksDir)
 	file, at, size, err := OpenAt(store, name)
@@ -109,11 +108,10 @@ func parseCovers(footer []byte) ([]ULID, error) {
 	return ids, nil
 }
 
-// PlanPacks says which files to read so that every row of the sealed files of a listing is read once: packs, those that
-// cover most first, of which no two cover the same file, and the files that no pack covers, newest id first. The listing
-// must have the zero Scope; covers are the results of PackCovers by the id of the pack. A pack without a result is not
-// used. Neither is a pack that covers a file which is not in the listing: it may have runs that were sealed after the
-// listing, or whose file was removed from the store.
+// PlanPacks chooses which files to read so that every row of the sealed files of a listing is read once: packs, largest coverage first,
+// of which no two cover the same file, and the files that no pack covers, newest id first. The listing must have the zero Scope; covers
+// are the results of PackCovers by the id of the pack. A pack without a result is not used. Neither is a pack that covers a file which
+// is not in the listing: it may have runs that were sealed after the listing, or whose file was removed from the store.
 func PlanPacks(l *Listing, covers map[ULID][]ULID) (packs, files []SealedFile) {
 	bySize := slices.SortedFunc(slices.Values(l.Packs), func(a, b SealedFile) int {
 		return cmp.Or(cmp.Compare(len(covers[b.ID]), len(covers[a.ID])), newestFirst(a, b))
@@ -137,8 +135,8 @@ func PlanPacks(l *Listing, covers map[ULID][]ULID) (packs, files []SealedFile) {
 	return packs, files
 }
 
-// coveredPlaces gives the indices of the ids, which ascend, among the files, whose ids descend. It gives false if there
-// are no ids or one of them is missing.
+// coveredPlaces returns the indices of the ids, which ascend, among the files, whose ids descend. ok is false if there are no ids or one
+// of them is missing.
 func coveredPlaces(sealed []SealedFile, ids []ULID) (places []int, ok bool) {
 	at := len(sealed) - 1
 	for _, id := range ids {

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Plan says where each run of a claim goes. It is written once, before the sealed file is made, and stays the same in a
-// take-over: so two sealers of one claim make the same file with the same name.
+// Plan assigns the runs of a claim. It is written once, before the sealed file is made, and stays the same in a take-over: so two
+// sealers of one claim make the same file with the same name.
 type Plan struct {
 	File    string   `json:"file"`    // name of the sealed file; empty if there is nothing to seal
-	Runs    []string `json:"runs"`    // ids of the runs that go into it, ascending
+	Runs    []string `json:"runs"`    // ids of its runs, ascending
 	Dropped []string `json:"dropped"` // ids of runs that an earlier sealed file has already, ascending
 }
 
@@ -26,7 +26,7 @@ func (p *Plan) Has(run ULID) bool {
 // Encode prints the plan as one JSON object that ends with its SHA-256.
 func (p Plan) Encode() ([]byte, error) { return SignJSON(p) }
 
-// ReadPlan reads the plan of a claim. The error wraps fs.ErrNotExist if there is none, and ErrDamaged if it is damaged.
+// ReadPlan reads the plan of a claim. The error wraps fs.ErrNotExist if there is no plan, and ErrDamaged if it is damaged.
 func ReadPlan(store fs.FS, c Claim) (Plan, error) {
 	name := path.Join(c.Path(), PlanFile)
 	b, err := ReadNames(store, name)

@@ -20,7 +20,7 @@ func PointOf(r *Run) Point {
 	return Point{r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision, r.BatchSize, r.SeqLen, r.Params}
 }
 
-// Set makes it the point of a run. The run gets its own copy of the parameters.
+// Set makes the point the point of a run. The run gets its own copy of the parameters.
 func (p *Point) Set(r *Run) {
 	r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision = p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision
 	r.BatchSize, r.SeqLen, r.Params = p.BatchSize, p.SeqLen, maps.Clone(p.Params)

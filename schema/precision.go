@@ -19,8 +19,7 @@ var precisionAliases = map[string]string{
 	"i4":       "int4",
 }
 
-// CanonicalPrecision gives the canonical name of a precision or of one of its aliases (float32, half). Case does not
-// matter.
+// CanonicalPrecision returns the canonical name of a precision or of one of its aliases (float32, half). Case does not matter.
 func CanonicalPrecision(text string) (string, error) {
 	name := strings.ToLower(text)
 	if alias, ok := precisionAliases[name]; ok {

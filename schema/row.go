@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// RunValues gives the values of a run, in the order of Runs.Columns: pointers to its fields, and nil for NULL. So nothing is copied.
+// RunValues returns the values of a run, in the order of Runs.Columns: pointers to its fields, and nil for NULL. It copies nothing.
 // digest is the result of DigestOf.
 func RunValues(r *Run, digest string) iter.Seq[any] {
 	row := &runRow{Run: r, digest: digest, primary: r.Metric(r.Primary)}
@@ -83,7 +83,8 @@ func rowOf(values iter.Seq[any], n int) []any {
 	return row
 }
 
-// valueIn gives the pointer to the value in a field, or nil if the value is NULL. Empty texts, nil and the zero time are NULL; so is a tick of 0.
+// valueIn returns the pointer to the value in a field, or nil if the value is NULL. Empty texts, nil and the zero time are NULL; so is a
+// tick of 0.
 func valueIn(field any) any {
 	switch f := field.(type) {
 	case *string:
@@ -128,7 +129,7 @@ func orNull[T any](value *T, null bool) any {
 	return value
 }
 
-// plain gives a value in place of the pointer to it.
+// plain returns the value that a pointer points to.
 func plain(value any) any {
 	if t, ok := value.(*time.Time); ok {
 		return t.UTC()
@@ -139,7 +140,7 @@ func plain(value any) any {
 	return value
 }
 
-// setField sets a field to a value of a row, or leaves it as it is if the value is NULL.
+// setField sets a field to a value of a row, or leaves it unchanged if the value is NULL.
 func setField(field, value any) {
 	if value == nil {
 		return

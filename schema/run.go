@@ -20,7 +20,7 @@ type Run struct {
 	Purpose       Purpose
 	Source        string // SourceNeuroLens, or the name of the foreign format
 
-	// What was measured.
+	// The benchmark and its point.
 	Suite          string
 	Benchmark      string
 	Variant        string
@@ -33,7 +33,7 @@ type Run struct {
 	BatchSize      *int64
 	SeqLen         *int64
 	Params         map[string]string // all other axes, as canonical text
-	Applied        map[string]string // configuration that was in effect, read back from what ran
+	Applied        map[string]string // configuration that was in effect, read back from the running program
 	Tags           map[string]string
 	Work           Work
 
@@ -44,7 +44,7 @@ type Run struct {
 
 	// Outcome.
 	Status    Status
-	Stage     Stage // in which the run ended, unless it is ok
+	Stage     Stage // the stage in which the run ended, unless it is ok
 	ErrorKind string
 	Error     string
 	ExitCode  *int64
@@ -52,7 +52,7 @@ type Run struct {
 	Warnings  []string
 	Artifacts []Artifact
 
-	// Where.
+	// The environment.
 	Env Env
 
 	// Results.
@@ -64,7 +64,7 @@ type Run struct {
 // SourceNeuroLens is the Source of a run that NeuroLens itself launched.
 const SourceNeuroLens = "neurolens"
 
-// Work is what one iteration processes, if the benchmark says so.
+// Work is the amount of work in one iteration, if the benchmark declares it.
 type Work struct {
 	Bytes *int64
 	Flops *float64
@@ -76,7 +76,7 @@ type Stages struct {
 	Build, Setup, Warmup, Measure, Validate, Teardown, Profile *int64
 }
 
-// Of returns where the duration of a stage is; nil for an unknown stage.
+// Of returns the field with the duration of a stage, or nil for an unknown stage.
 func (s *Stages) Of(stage Stage) **int64 {
 	switch stage {
 	case StageBuild:
@@ -124,8 +124,8 @@ type Artifact struct {
 	Bytes  *int64 // size of the original file
 }
 
-// Env says where a run happened. Facts has all facts about the environment. An unknown fact is not in Facts, and Missing
-// has the reason (absent, permission, unsupported, timeout, or a sentence).
+// Env describes where a run happened. Facts has all facts about the environment. An unknown fact is not in Facts, and Missing has the
+// reason (absent, permission, unsupported, timeout, or a sentence).
 type Env struct {
 	HostID        string // salted machine-id
 	Machine       string // NEUROLENS_MACHINE, or a fingerprint of the hardware
@@ -147,15 +147,14 @@ type Env struct {
 	Missing       map[string]string
 }
 
-// Metric is one named quantity of a run, with its raw samples in the order in which they were taken. Either Ticks or
-// Reals has them: as integer numbers of ticks, or as values in the unit. An imported metric may have neither, only a
-// Summary.
+// Metric is one named quantity of a run, with its raw samples in the order in which they were taken. The samples are either in Ticks, as
+// integer numbers of ticks, or in Reals, as values in the unit. An imported metric may have neither, only a Summary.
 type Metric struct {
 	Name        string
 	Unit        string  // a stored unit: ns, B, mJ, mW, MHz, Cel, 1/s, B/s, flop/s, ratio, or the benchmark's own
 	Better      Better  // empty if unknown
 	Clock       string  // monotonic, perf_counter, cuda_event; samples of different clocks are not comparable
-	Level       Level   // what one sample measures
+	Level       Level   // what one sample measures: one iteration, or statistics of several
 	Tick        float64 // size of one tick, in the unit; 0 if there are no ticks
 	Ticks       []int64
 	Reals       []float64
@@ -167,7 +166,7 @@ type Metric struct {
 	Summary             Summary
 }
 
-// Values gives the samples in the metric's unit, or nil if the metric has none.
+// Values returns the samples in the metric's unit, or nil if the metric has none.
 func (m *Metric) Values() []float64 {
 	if m.Ticks == nil {
 		return m.Reals

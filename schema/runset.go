@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// minRunSet is the number of runs from which on an event has a run set: a second file has its ids as a sorted set in blocks, so that
+// minRunSet is the minimum number of runs of an event with a run set: a second file that has its ids as a sorted set in blocks, so that
 // a reader reads only the blocks that it needs.
 const minRunSet = 4096
 
@@ -84,8 +84,8 @@ func distinctIDs(ids []ULID) []ULID {
 	return slices.Compact(ids)
 }
 
-// ReadRunSet reads the first line of the run set of an event. The error wraps fs.ErrNotExist if there is no such file, and
-// ErrDamaged if it is not that event. The form is derived, so a reader can ignore one that cannot be read.
+// ReadRunSet reads the first line of the run set of an event. The error wraps fs.ErrNotExist if there is no such file, and ErrDamaged if
+// it belongs to another event. The form is derived, so a reader can ignore one that cannot be read.
 func ReadRunSet(store fs.FS, id ULID) (Event, *RunSet, error) {
 	name := RunSetFile(id)
 	file, at, size, err := OpenAt(store, name)
@@ -119,7 +119,7 @@ func ReadRunSet(store fs.FS, id ULID) (Event, *RunSet, error) {
 	return Event{EventID: head.EventID, Kind: head.Kind, At: head.At, Key: head.Key, Value: head.Value}, set, nil
 }
 
-// ReadWholeRunSet reads an event from its run set alone, with all its runs, ascending. Errors are those of ReadRunSet.
+// ReadWholeRunSet reads an event from its run set alone, with all its runs, ascending. It returns the errors of ReadRunSet.
 func ReadWholeRunSet(store fs.FS, id ULID) (Event, error) {
 	e, set, err := ReadRunSet(store, id)
 	if err != nil {
@@ -164,10 +164,10 @@ type RunSet struct {
 	sums   []byte
 
 	mu     sync.Mutex
-	blocks [][]ULID // those that were read
+	blocks [][]ULID // the blocks that were read
 }
 
-// NewRunSet returns a set of ids, which it sorts.
+// NewRunSet returns a set of ids. It sorts the slice.
 func NewRunSet(ids []ULID) *RunSet {
 	ids = distinctIDs(ids)
 	s := &RunSet{count: len(ids)}
@@ -216,7 +216,7 @@ func (s *RunSet) All() ([]ULID, error) {
 	return ids, nil
 }
 
-// Among gives those of some ids that are in the set, in their order.
+// Among returns the ids that are in the set, in their order.
 func (s *RunSet) Among(ids []ULID) ([]ULID, error) {
 	places := make([]int, len(ids))
 	for i, id := range ids {
@@ -318,8 +318,8 @@ func (s *RunSet) loadFile(places []int) error {
 	return nil
 }
 
-// ReadEventRuns is ReadEvent, with the runs of an event that has a run set as this set in place of texts, which takes a fraction of
-// the time and of the memory. The set is nil for other events.
+// ReadEventRuns reads the file of an event, as ReadEvent does. The runs of an event that has a run set are returned as this set instead
+// of texts, which takes a fraction of the time and of the memory. The set is nil for other events.
 func ReadEventRuns(store fs.FS, id ULID) (Event, *RunSet, error) {
 	content, err := ReadNames(store, EventFile(id))
 	if err != nil {
@@ -384,7 +384,7 @@ func decodeManyRuns(line []byte) (e Event, ids []ULID, ok bool) {
 	if err := json.Unmarshal(short, &e); err != nil || len(e.Runs) > 0 {
 		return e, nil, false
 	}
-	e.Runs = []string{ids[0].String()} // Validate wants one
+	e.Runs = []string{ids[0].String()} // Validate requires one
 	ok = len(ids) >= minRunSet && canHaveRunSet(e.Kind) && e.Validate() == nil
 	e.Runs = nil
 	return e, ids, ok

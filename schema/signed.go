@@ -30,8 +30,8 @@ func SignJSON(v any) ([]byte, error) {
 	return text, nil
 }
 
-// ReadSignedJSON reads a line of SignJSON into v. It hashes the bytes as they are, so members that a later version adds,
-// and v does not have, are no damage. The error wraps ErrDamaged.
+// ReadSignedJSON reads a line of SignJSON into v. It hashes the bytes unchanged, so members that a later version adds, and v does not
+// have, are no damage. The error wraps ErrDamaged.
 func ReadSignedJSON(line []byte, v any) error {
 	members, said, ok := signedParts(line)
 	if !ok {
@@ -47,8 +47,7 @@ func ReadSignedJSON(line []byte, v any) error {
 	return nil
 }
 
-// signedParts splits a line of SignJSON into the object up to its last member, without a closing brace, and the hash that
-// it says.
+// signedParts splits a line of SignJSON into the object up to its last member, without a closing brace, and the recorded hash.
 func signedParts(line []byte) (members, said []byte, ok bool) {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	at := len(text) - signedLength
@@ -58,7 +57,7 @@ func signedParts(line []byte) (members, said []byte, ok bool) {
 	return text[:at:at], text[at+len(signedBefore):][:2*sha256.Size], true
 }
 
-// sumMatches reports whether the hash of an object is the one that it says.
+// sumMatches reports whether the hash of an object equals the recorded hash.
 func sumMatches(members, said []byte) bool {
 	hash := sha256.New()
 	hash.Write(members)

@@ -89,7 +89,7 @@ const (
 	BetterHigher Better = "higher"
 )
 
-// Level is what one sample measures.
+// Level distinguishes what one sample measures.
 type Level string
 
 // The levels of a sample.
@@ -104,7 +104,7 @@ const (
 
 var levels = []Level{LevelIteration, LevelProcess, LevelRequest, LevelToken, LevelInterval, LevelMean}
 
-// TimeSource says where StartedAt comes from.
+// TimeSource is the source of StartedAt.
 type TimeSource string
 
 // The sources of a start time.

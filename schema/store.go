@@ -52,8 +52,8 @@ func DecodeHeader(b []byte) (Header, error) {
 	return h, nil
 }
 
-// ReadHeader reads the header of a store directory. The error wraps ErrNoStore if there is no store, ErrFormat or
-// ErrDamaged, or is one of the file system.
+// ReadHeader reads the header of a store directory. The error wraps ErrNoStore if there is no store, ErrFormat or ErrDamaged, or comes
+// from the file system.
 func ReadHeader(store fs.FS) (Header, error) {
 	b, err := ReadSmall(store, HeaderFile)
 	switch {

@@ -245,7 +245,7 @@ func (all columns[T]) typed(blank *T) []*Column {
 	return typed
 }
 
-// columnKind gives the kind of the column of a field, and the parts of its values.
+// columnKind returns the kind of the column of a field, and the parts of its values.
 func columnKind(field any) (Kind, []*Column) {
 	listOf := func(element Column) (Kind, []*Column) { element.Name = "element"; return KindList, []*Column{&element} }
 	mapOf := func(value Kind) (Kind, []*Column) {

@@ -36,8 +36,8 @@ func ULIDFrom(t time.Time, bits [10]byte) ULID {
 	return u
 }
 
-// Dated reports whether the time in an id is the start of its run or session. The ids of runs and sessions without a start have times on the
-// first day of 1970: 0 for a run, and a number of milliseconds that counts the sessions that a log names. Such ids sort, but not by time.
+// Dated reports whether the time in an id is the start of its run or session. The ids of runs and sessions without a start have times on
+// the first day of 1970: 0 for a run, and a counter in milliseconds for the sessions that a log names. Such ids sort, but not by time.
 func (u ULID) Dated() bool { return u.Time().UnixMilli() >= FirstDated }
 
 // FirstDated is the first time of an id that is Dated, in Unix milliseconds.
@@ -72,10 +72,10 @@ var crockfordDigits = func() (digits [256]byte) {
 	return digits
 }()
 
-// ParseULID parses what String prints, and nothing else: no lower case, no other length.
+// ParseULID parses the output of String, and nothing else: no lower case, no other length.
 func ParseULID(s string) (ULID, error) { return parseULID(s) }
 
-// parseULID is ParseULID for texts and for bytes, of which it makes no copy.
+// parseULID implements ParseULID for texts and for bytes, which it does not copy.
 func parseULID[T string | []byte](s T) (ULID, error) {
 	if len(s) != ulidLength || s[0] > '7' {
 		return ULID{}, fmt.Errorf("%q is not a ULID", s)

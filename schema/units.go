@@ -53,8 +53,8 @@ var unitSpellings = map[string]string{
 	"byte": "B", "bytes": "B", "watt": "W", "watts": "W", "joule": "J", "joules": "J", "celsius": "Cel", "percent": "%", "pct": "%",
 }
 
-// NearestUnit gives the unit that an unknown one probably is: another spelling of it (usec: us), or one that differs only in case (mb:
-// MB). It is empty if there is none, or several.
+// NearestUnit returns the unit that an unknown one probably means: another spelling of it (usec: us), or one that differs only in case
+// (mb: MB). It is empty if no unit matches, or several do.
 func NearestUnit(name string) string {
 	if _, known := units[name]; known {
 		return ""
@@ -76,8 +76,7 @@ func NearestUnit(name string) string {
 
 var quantity = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?: *((?:[^0-9. ]|1/).*))?$`)
 
-// Quantity is a number with its unit, both as they were written. Unit is empty for a bare number. StoredUnit interprets
-// the unit.
+// Quantity is a number with its unit, both as written. Unit is empty for a bare number. StoredUnit interprets the unit.
 type Quantity struct {
 	Value float64
 	Unit  string

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Validate returns what is wrong with a run: an id that is not a ULID or does not have the start time, a point_id that is
-// not the hash of its fields, an unknown status, a metric without samples or summary, an artifact whose kind is no word or
-// whose size is negative, text that is not UTF-8, more text than maxRunText. A store takes only valid runs.
+// Validate returns an error if a run is invalid: an id that is not a ULID or does not have the start time, a point_id that is not the
+// hash of its fields, an unknown status, a metric without samples or summary, an artifact whose kind is no word or whose size is
+// negative, text that is not UTF-8, more text than maxRunText. A store takes only valid runs.
 func (r *Run) Validate() error {
 	for _, check := range []func(*Run) error{validateID, validateWords, validateMetrics, validateOps, validateArtifacts, validateText} {
 		if err := check(r); err != nil {
@@ -18,8 +18,8 @@ func (r *Run) Validate() error {
 	return nil
 }
 
-// Valid is a run that has passed Validate; only Check makes one, so nobody needs to check it again. Do not change the run
-// while a Valid of it is in use.
+// Valid is a run that has passed Validate. Only Check makes one, so a Valid need not be checked again. Do not change the run while a
+// Valid of it is in use.
 type Valid struct{ run *Run } // a pointer, because it goes through many hands
 
 // Check gives the run as a Valid, or the error of Validate.
@@ -116,7 +116,7 @@ func isMetricName(name string) bool {
 	return name != ""
 }
 
-// Validate returns what is wrong with a metric by itself: its name, its direction or level, or inconsistent samples.
+// Validate returns an error if a metric is invalid by itself: its name, its direction or level, or inconsistent samples.
 func (m *Metric) Validate() error {
 	if !isMetricName(m.Name) {
 		return fmt.Errorf("a name must begin with a letter and may contain letters, digits and _ . : / -")

@@ -1,9 +1,8 @@
-// Package baseline reads and writes baseline files: what points took in one session each, in a form that can be reviewed
-// like code.
+// Package baseline reads and writes baseline files: the results of points, in one session each, in a form that can be reviewed like
+// code.
 //
-// bless --to writes such a file, the readers of package ingest import it, and docs/baselines.md describes it. A file can
-// have any number of points on any number of machines. All values of a point on a machine come from one session, and are
-// replaced together.
+// bless --to writes such a file, the readers of package ingest import it, and docs/baselines.md describes it. A file can have any number
+// of points on any number of machines. All values of a point on a machine come from one session, and are replaced together.
 package baseline
 
 import (
@@ -27,8 +26,8 @@ type Document struct {
 	Points   []Point            `json:"points"`   // in the order of compareOf
 }
 
-// Session says where and when points were measured: what all its runs have in common. Values that are unknown or differ
-// are empty.
+// Session describes where and when points were measured: the properties that all its runs share. Values that are unknown or differ are
+// empty.
 type Session struct {
 	Began    time.Time         `json:"began"`            // start of its first run
 	Suite    string            `json:"suite,omitempty"`  // of the sweep
@@ -56,7 +55,7 @@ type Metric struct {
 	Clock    string        `json:"clock,omitempty"`
 	Level    schema.Level  `json:"level,omitempty"`
 	Location float64       `json:"location"`           // see Summarize
-	Interval []float64     `json:"interval,omitempty"` // likewise; none if there are fewer than 3 runs
+	Interval []float64     `json:"interval,omitempty"` // confidence interval of Location; none if there are fewer than 3 runs
 	Runs     []float64     `json:"runs"`               // the location of each run, in the order in which they ran
 	Samples  []int64       `json:"samples"`            // number of samples of each run; 0 if unknown
 }
@@ -67,9 +66,9 @@ const (
 	confidence = .95
 )
 
-// Summarize computes the location and the interval of the runs. The location is their median; for a metric that is
-// compared by ratio, if all runs are positive, that of their logarithms, as in comparisons. The interval is Student's t
-// interval of the mean, on the same scale.
+// Summarize computes the location and the interval of the runs. The location is the median of the runs or, for a metric that is compared
+// by ratio and whose runs are all positive, of their logarithms, as in comparisons. The interval is Student's t interval of the mean, on
+// the same scale.
 func (m *Metric) Summarize() {
 	values := m.scaled()
 	sorted := slices.Sorted(slices.Values(values))
@@ -80,7 +79,7 @@ func (m *Metric) Summarize() {
 	}
 }
 
-// scaled gives the runs on the scale on which the metric is compared.
+// scaled returns the runs on the scale on which the metric is compared.
 func (m *Metric) scaled() []float64 {
 	values := slices.Clone(m.Runs)
 	if m.hasRatio() {
@@ -91,7 +90,7 @@ func (m *Metric) scaled() []float64 {
 	return values
 }
 
-// unscaled converts a value of that scale to the unit.
+// unscaled converts a value from the scale of scaled to the unit.
 func (m *Metric) unscaled(v float64) float64 {
 	if m.hasRatio() {
 		return math.Exp(v)
@@ -129,7 +128,7 @@ func (d *Document) Replace(id string, session Session, points []Point) (replaced
 	return replaced
 }
 
-// compareOf orders points so that people find them, with machines next to each other.
+// compareOf orders points for human readers, with machines next to each other.
 func compareOf(a, b Point) int {
 	number := func(n *int64) int64 {
 		if n == nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// Decode parses a baseline file. It is strict, so that no value can be changed by hand or left behind: an unknown key, a
-// key or a point that appears twice, a point id that does not fit its fields, and a location that does not fit the runs
-// are errors.
+// Decode parses a baseline file. It is strict, so that a value that was changed by hand or left behind is noticed: an unknown key, a key
+// or a point that appears twice, a point id that does not fit its fields, and a location that does not fit the runs are errors.
 func Decode(text []byte) (*Document, error) {
 	var once any
 	if err := jsontext.UnmarshalOnce(text, &once); err != nil {
@@ -48,7 +47,7 @@ func Decode(text []byte) (*Document, error) {
 	return &d, nil
 }
 
-// check returns what is wrong with a point.
+// check returns an error if a point is inconsistent.
 func (p *Point) check(sessions map[string]Session) error {
 	if _, known := sessions[p.Session]; !known {
 		return fmt.Errorf("session %q is not among the sessions", p.Session)
@@ -77,7 +76,7 @@ func (p *Point) check(sessions map[string]Session) error {
 // alike is the relative difference that is allowed between a number and its computed value.
 const alike = 1e-6
 
-// check returns what is wrong with a metric of a point with so many runs.
+// check returns an error if a metric is inconsistent. runs is the number of runs of its point.
 func (m *Metric) check(runs int) error {
 	switch {
 	case len(m.Runs) == 0 || len(m.Runs) != runs:
@@ -105,7 +104,7 @@ func (p *Point) run() schema.Run {
 	return r
 }
 
-// RunsOf gives the runs of a point of the document. They have no samples, only the location of each metric.
+// RunsOf returns the runs of a point of the document. They have no samples, only the location of each metric.
 func (d *Document) RunsOf(p *Point) []schema.Run {
 	session := d.Sessions[p.Session]
 	var runs []schema.Run

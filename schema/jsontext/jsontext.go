@@ -1,9 +1,9 @@
-// Package jsontext reads JSON as a stream, value by value. It says where a text is wrong, and keeps the digits of numbers
-// and the order of members. Only this package imports the JSON module, which will become encoding/json/v2 and
-// encoding/json/jsontext: then only the names and functions below change.
+// Package jsontext reads JSON as a stream, value by value. It reports where a text is wrong, and keeps the digits of numbers and the
+// order of members. Only this package imports the JSON module, which will become encoding/json/v2 and encoding/json/jsontext: then only
+// the names and functions below change.
 //
-// Files of other tools contain text that is not UTF-8, and objects in which a name appears twice. Both are accepted; the
-// last member with a name counts.
+// Files of other tools contain text that is not UTF-8, and objects in which a name appears twice. Both are accepted; the last member
+// with a name counts.
 package jsontext
 
 import (
@@ -19,10 +19,10 @@ type Value = jsontext.Value
 // Decoder reads a stream of JSON.
 type Decoder = jsontext.Decoder
 
-// SyntacticError says where a text is not JSON.
+// SyntacticError reports the position of a syntax error in JSON.
 type SyntacticError = jsontext.SyntacticError
 
-// SemanticError says where a value does not fit the type that it is read into.
+// SemanticError reports the position of a value that does not fit the Go type it is decoded into.
 type SemanticError = json.SemanticError
 
 // ErrDuplicateName is the error for a name that appears twice in an object, if that is not allowed.

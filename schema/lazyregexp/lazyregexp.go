@@ -1,6 +1,6 @@
-// Package lazyregexp has the regular expressions of package regexp, but compiles them at their first use. Package
-// variables have nearly three hundred of them. Compiling a quarter of these at every start took a seventh of the time of a command
-// that needs none.
+// Package lazyregexp wraps the regular expressions of package regexp and compiles each at its first use. The program has nearly three
+// hundred of them in package variables. Compiling a quarter of these at every start took a seventh of the time of a command that needs
+// none.
 package lazyregexp
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Regexp is a regular expression. Its methods are those of regexp.Regexp.
+// Regexp is a regular expression. Its methods call the methods of regexp.Regexp with the same names.
 type Regexp struct {
 	compiled func() *regexp.Regexp
 }
@@ -24,65 +24,65 @@ func MustCompile(text string) *Regexp {
 	return r
 }
 
-// Match is that of regexp.Regexp.
+// Match calls the method of regexp.Regexp.
 func (r *Regexp) Match(b []byte) bool { return r.compiled().Match(b) }
 
-// MatchString is that of regexp.Regexp.
+// MatchString calls the method of regexp.Regexp.
 func (r *Regexp) MatchString(s string) bool { return r.compiled().MatchString(s) }
 
-// Find is that of regexp.Regexp.
+// Find calls the method of regexp.Regexp.
 func (r *Regexp) Find(b []byte) []byte { return r.compiled().Find(b) }
 
-// FindString is that of regexp.Regexp.
+// FindString calls the method of regexp.Regexp.
 func (r *Regexp) FindString(s string) string { return r.compiled().FindString(s) }
 
-// FindIndex is that of regexp.Regexp.
+// FindIndex calls the method of regexp.Regexp.
 func (r *Regexp) FindIndex(b []byte) []int { return r.compiled().FindIndex(b) }
 
-// FindSubmatchIndex is that of regexp.Regexp.
+// FindSubmatchIndex calls the method of regexp.Regexp.
 func (r *Regexp) FindSubmatchIndex(b []byte) []int { return r.compiled().FindSubmatchIndex(b) }
 
-// FindStringSubmatch is that of regexp.Regexp.
+// FindStringSubmatch calls the method of regexp.Regexp.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is that of regexp.Regexp.
+// FindStringSubmatchIndex calls the method of regexp.Regexp.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compiled().FindStringSubmatchIndex(s)
 }
 
-// FindAllString is that of regexp.Regexp.
+// FindAllString calls the method of regexp.Regexp.
 func (r *Regexp) FindAllString(s string, n int) []string { return r.compiled().FindAllString(s, n) }
 
-// FindAllStringSubmatch is that of regexp.Regexp.
+// FindAllStringSubmatch calls the method of regexp.Regexp.
 func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 	return r.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindAllStringSubmatchIndex is that of regexp.Regexp.
+// FindAllStringSubmatchIndex calls the method of regexp.Regexp.
 func (r *Regexp) FindAllStringSubmatchIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringSubmatchIndex(s, n)
 }
 
-// FindAllStringIndex is that of regexp.Regexp.
+// FindAllStringIndex calls the method of regexp.Regexp.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int {
 	return r.compiled().FindAllStringIndex(s, n)
 }
 
-// ReplaceAll is that of regexp.Regexp.
+// ReplaceAll calls the method of regexp.Regexp.
 func (r *Regexp) ReplaceAll(src, repl []byte) []byte { return r.compiled().ReplaceAll(src, repl) }
 
-// ReplaceAllString is that of regexp.Regexp.
+// ReplaceAllString calls the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllString(src, repl string) string {
 	return r.compiled().ReplaceAllString(src, repl)
 }
 
-// ReplaceAllStringFunc is that of regexp.Regexp.
+// ReplaceAllStringFunc calls the method of regexp.Regexp.
 func (r *Regexp) ReplaceAllStringFunc(src string, repl func(string) string) string {
 	return r.compiled().ReplaceAllStringFunc(src, repl)
 }
 
-// Split is that of regexp.Regexp.
+// Split calls the method of regexp.Regexp.
 func (r *Regexp) Split(s string, n int) []string { return r.compiled().Split(s, n) }
 
-// String is that of regexp.Regexp.
+// String calls the method of regexp.Regexp.
 func (r *Regexp) String() string { return r.compiled().String() }

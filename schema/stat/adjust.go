@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Holm adjusts the p values of a family of tests so that a level bounds the probability of even one false rejection among
-// them (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979): the
-// k-th smallest of n is multiplied by n - k + 1, and none is smaller than that of a smaller p. A p that is NaN stays NaN
-// and does not count.
+// Holm adjusts the p values of a family of tests so that a level bounds the probability of even one false rejection among them, the
+// family-wise error rate (Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Journal of Statistics 6, 1979):
+// the k-th smallest of n is multiplied by n - k + 1, and adjusted values never decrease in the order of p. A p that is NaN stays NaN and
+// does not count.
 func Holm(p []float64) []float64 {
 	adjusted := slices.Clone(p)
 	order := ascending(p)
@@ -20,10 +20,9 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// BenjaminiHochberg adjusts the p values of a family of tests so that a level bounds the false discovery rate, the
-// expected share of false rejections among the rejections (Benjamini and Hochberg, Journal of the Royal Statistical
-// Society B 57, 1995): the k-th smallest of n is multiplied by n / k, and none is larger than that of a larger p. A p
-// that is NaN stays NaN and does not count.
+// BenjaminiHochberg adjusts the p values of a family of tests so that a level bounds the false discovery rate, the expected share of
+// false rejections among the rejections (Benjamini and Hochberg, Journal of the Royal Statistical Society B 57, 1995): the k-th smallest
+// of n is multiplied by n / k, and adjusted values never decrease in the order of p. A p that is NaN stays NaN and does not count.
 func BenjaminiHochberg(p []float64) []float64 {
 	adjusted := slices.Clone(p)
 	order := ascending(p)

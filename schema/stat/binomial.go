@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// BinomialTail is P(B >= k) of a binomial number of n with a chance of p each: I(p; k, n-k+1) (Abramowitz and Stegun,
+// BinomialTail returns P(B >= k) of a binomial distribution with n trials of probability p: I(p; k, n-k+1) (Abramowitz and Stegun,
 // Handbook of Mathematical Functions, 1964, 26.5.24). It is NaN for a p that is not between 0 and 1.
 func BinomialTail(n, k int, p float64) float64 {
 	switch {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// brunnerMunzel returns the two-sided p of the hypothesis that a value of y is as likely above as below one of x, whatever the
-// distributions of the two are (Brunner and Munzel, "The nonparametric Behrens-Fisher problem", Biometrical Journal 42, 2000). It is
-// Welch's t test of the placements: for each value, the share of the other side's values that are below it. The standard error is
-// multiplied by inflation. Where all values of one side are above all of the other, nothing scatters, and p is 0. Either side has at least
-// 2 values.
+// brunnerMunzel returns the two-sided p of the hypothesis that a value of y is as likely above as below one of x, whatever the two
+// distributions are (Brunner and Munzel, "The nonparametric Behrens-Fisher problem", Biometrical Journal 42, 2000). It is Welch's t test
+// of the placements: for each value, the share of the other side's values that are below it. The standard error is multiplied by
+// inflation. If all values of one side are above all values of the other, the placements have no variance, and p is 0. Either side has
+// at least 2 values.
 func brunnerMunzel(x, y []float64, inflation float64) float64 {
 	x, y = slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y))
 	_, ofX := moments(placements(x, y))

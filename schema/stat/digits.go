@@ -5,21 +5,21 @@ import (
 	"math/bits"
 )
 
-// digitBits is the size of a digit by which values are sorted, and digitValues the number of its values.
+// The radix sort handles digitBits bits at a time, so a digit has digitValues values.
 const (
 	digitBits   = 8
 	digitValues = 1 << digitBits
 )
 
-// keys give finite values as whole numbers in the same order: above the least value, and without the last bits that are 0 in all of them.
-// Those of a clock have few bits, because its times are whole numbers of ticks and near one another.
+// keys map finite values to whole numbers in the same order: offsets from the least value, without the trailing bits that are 0 in all
+// of them. Samples of a clock have short keys, because they are whole numbers of ticks and near one another.
 type keys struct {
 	least uint64 // ordinal of the least value
 	zeros int    // last bits that are left out
 	bits  int    // that the keys have
 }
 
-// keysOf returns the keys of values. ok is false if one is NaN, or the -0, whose order beside 0 is a matter of how values are sorted.
+// keysOf returns the keys of values. ok is false if a value is NaN or -0, whose order relative to 0 depends on the sorting algorithm.
 func keysOf(values []float64) (k keys, ok bool) {
 	k.least = math.MaxUint64
 	for _, v := range values {
@@ -41,8 +41,8 @@ func keysOf(values []float64) (k keys, ok bool) {
 
 func (k keys) of(v float64) uint64 { return (ordinal(v) - k.least) >> k.zeros }
 
-// fewDigits reports whether n values are sorted by the digits of their keys in less time than by comparing them. A comparison takes about
-// as long as two steps of a digit, because a processor mispredicts half of the branches.
+// fewDigits reports whether radix sort of n values by their keys takes less time than comparisons. A comparison takes about as long as
+// two steps of a digit, because a processor mispredicts half of the branches.
 func (k keys) fewDigits(n int) bool {
 	passes := (k.bits + digitBits - 1) / digitBits
 	return passes*(n+digitValues) < 2*n*bits.Len(uint(n))

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Drift is looked for in the medians of at most so many batches; it must be less likely than driftChance by chance.
+// Drift is searched in the medians of at most driftBatches batches; its p value must be less than driftChance.
 const (
 	driftBatches = 100
 	driftChance  = .01
 )
 
-// drift returns the change of level from the first to the last sample by Theil and Sen's slope, where the samples have a
-// monotone trend by the test of Mann and Kendall; 0 if they have none.
+// drift returns the change of level from the first to the last sample by the Theil-Sen slope, if the samples have a monotone trend by
+// the Mann-Kendall test; otherwise 0.
 func drift(values []float64) float64 {
 	medians, _ := batchMedians(values, driftBatches)
 	if mannKendall(medians) >= driftChance {
@@ -21,8 +21,8 @@ func drift(values []float64) float64 {
 	return theilSen(medians) * float64(len(medians))
 }
 
-// mannKendall returns the two-sided p of the test for a monotone trend (Mann, Econometrica 13, 1945; Kendall 1975), by the
-// normal approximation with the corrections for ties and for continuity. It is 1 where all values are equal.
+// mannKendall returns the two-sided p of the Mann-Kendall test for a monotone trend (Mann, Econometrica 13, 1945; Kendall 1975), by the
+// normal approximation with the corrections for ties and for continuity. It is 1 if all values are equal.
 func mannKendall(values []float64) float64 {
 	n := len(values)
 	var s float64
@@ -75,8 +75,8 @@ func Neighbours(values []float64) (rho float64, ok bool) {
 	return rho + (1+4*rho)/float64(len(values)), true
 }
 
-// lag1 returns the autocorrelation of neighbouring samples: Σ(x_i - x̄)(x_{i+1} - x̄) / Σ(x_i - x̄)² (Box and Jenkins). It is 0
-// where all are equal.
+// lag1 returns the autocorrelation of neighbouring samples: Σ(x_i - x̄)(x_{i+1} - x̄) / Σ(x_i - x̄)² (Box and Jenkins). It is 0 if all
+// are equal.
 func lag1(values []float64) float64 {
 	mean, _ := moments(values)
 	var products, squares float64

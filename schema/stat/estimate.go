@@ -19,7 +19,7 @@ func Equivalent(interval Estimate, limit float64) bool {
 	return interval.Confidence > 0 && -limit < interval.Low && interval.High < limit
 }
 
-// middle is half-way from a to b: the same, but for the sign, for -b and -a.
+// middle returns the midpoint of a and b. middle(-b, -a) is exactly its negative.
 func middle(a, b float64) float64 {
 	if a == b {
 		return a
@@ -27,8 +27,8 @@ func middle(a, b float64) float64 {
 	return a/2 + b/2
 }
 
-// tailChance returns the chance that an interval of a confidence leaves on either side; ok is false for a confidence that is
-// not between 0 and 1. It is a trifle larger, so that 1 - 0.9 is no less than one tenth.
+// tailChance returns the probability that an interval of a confidence leaves on either side; ok is false for a confidence that is not
+// between 0 and 1. It is slightly larger than computed, so that 1 - 0.9 is no less than one tenth.
 func tailChance(confidence float64) (chance float64, ok bool) {
 	if !(confidence > 0 && confidence < 1) {
 		return 0, false

@@ -4,25 +4,25 @@ import "math"
 
 // Constants of the strength of a level shift.
 const (
-	clipAt       = 2.5    // standard deviations beyond which a residual counts as if it were there
+	clipAt       = 2.5    // standard deviations at which residuals are clipped
 	madOfNormals = 1.4826 // standard deviations of normal values in a median absolute deviation
-	priorRho     = .6     // the correlation of neighbours that is taken for likely before there are values
+	priorRho     = .6     // the assumed correlation of neighbours before there are values
 	priorWeight  = 15     // values that it counts as much as
 	maxRho       = .99    // that a correlation is taken for
-	ofMedian     = 1.25   // variances of the mean in that of the median of 3 or 4 normal values
+	ofMedian     = 1.25   // the variance of the median of 3 or 4 normal values, relative to the variance of their mean
 )
 
-// levelShift is the most likely change of level in some values, and how large it is beside what they scatter.
+// levelShift is the most likely change of level in some values, and its size relative to their spread.
 type levelShift struct {
 	at        int     // the first value of the new level
 	low, high float64 // the levels before and after
-	size      float64 // of the shift in robust standard errors, if neighbours are independent; infinite where nothing scatters
+	size      float64 // shift in robust standard errors, if neighbours are independent; infinite if the values of each side are equal
 	inflation float64 // how many times the standard error is that, as neighbours are correlated
 	orders    float64 // logarithm of the share of the orders of the values that separate the levels as well: see separation
 	overlap   bool    // some value is nearer to the level of the other side
 }
 
-// shifts measures the changes of level in parts of a series. It keeps what the parts have in common, and room to work in.
+// shifts measures the changes of level in parts of a series. It caches intermediate results of the series, and scratch memory.
 type shifts struct {
 	series           []float64
 	running          runningMedian
@@ -33,7 +33,7 @@ type shifts struct {
 // sides are the beginnings of some values, from the first one on and from the last one on.
 type sides struct{ first, last beginnings }
 
-// newShifts is for a series whose values are finite.
+// newShifts prepares the measurement of a series, whose values must be finite.
 func newShifts(series []float64) *shifts {
 	s := &shifts{series: series, running: newRunningMedian(series)}
 	s.running.follow(&s.whole.first, 0, 1, len(series))
@@ -45,10 +45,10 @@ func newShifts(series []float64) *shifts {
 //
 //	size = |median after - median before| / s · √(k(n-k)/n)
 //
-// where s is the standard deviation of the residuals about the medians, clipped so that a few that are far off count little
-// (winsorized; Huber and Ronchetti, Robust Statistics, 2nd edition 2009, section 1.7). Where most of the residuals are 0, it is
-// the shift of means over their standard deviation, as of values that are counted the medians say too much. Unlike a statistic
-// of ranks it has no bound, so that a large step is seen also among few values.
+// where s is the standard deviation of the residuals about the medians, clipped so that a few outliers have little influence
+// (winsorized; Huber and Ronchetti, Robust Statistics, 2nd edition 2009, section 1.7). If most of the residuals are 0, it uses means
+// instead of medians and does not clip, because medians of such discrete values exaggerate the shift. Unlike a rank statistic the size
+// has no upper bound, so that a large step is also found among few values.
 //
 // ok is false if the size is less than least. Usually the shift is not measured then.
 func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
@@ -67,15 +67,15 @@ func (s *shifts) in(low, n int, least float64) (shift levelShift, ok bool) {
 	}
 	shift.size = math.Abs(shift.high-shift.low) / s.standardError(shift.at, clip)
 	if !(shift.size >= 0) {
-		shift.size = 0 // nothing differs, or it is beyond all numbers
+		shift.size = 0 // the values are equal, or the shift overflows
 	}
 	shift.inflation = inflationOf(s.residuals)
 	shift.orders, shift.overlap = shift.separation(values)
 	return shift, shift.size >= least
 }
 
-// divide divides a part of the series where the absolute deviations of its values from the medians of the two sides are least
-// (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995), with at least trendLeast values on either side.
+// divide divides a part of the series where the absolute deviations of its values from the medians of the two sides are least (Bai,
+// "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995), with at least trendLeast values on either side.
 func (s *shifts) divide(low, n int) levelShift {
 	first, last := s.whole.first, s.whole.last
 	if low > 0 {
@@ -95,14 +95,14 @@ func (s *shifts) divide(low, n int) levelShift {
 	return levelShift{at: at, low: first.medians[at-1], high: last.medians[n-at-1]}
 }
 
-// distance returns how far the levels of n values are apart, in standard errors of values whose standard deviation is 1.
+// distance returns the difference between the levels of n values, in standard errors of values whose standard deviation is 1.
 func (s levelShift) distance(n int) float64 {
 	return math.Abs(s.high-s.low) * math.Sqrt(float64(s.at)*float64(n-s.at)/float64(n))
 }
 
-// clearlyLess reports whether the size of a shift between two medians is less than least, as far as one pass over the values shows it,
-// without selecting their median residual. It clips them where values would be clipped of which the size is least. If the median
-// residual is above that of such values, they should be clipped less, which makes the size no larger.
+// clearlyLess reports whether the size of a shift between two medians is certainly less than least. It needs one pass over the values
+// and does not select their median residual. It clips residuals at the bound that applies if the size is exactly least. If the true
+// median residual is larger, residuals should be clipped less, which makes the size no larger.
 func (s levelShift) clearlyLess(values []float64, least float64) bool {
 	n := len(values)
 	distance := s.distance(n)
@@ -153,8 +153,8 @@ func (s *shifts) setResiduals(values []float64, shift levelShift) {
 	}
 }
 
-// clip returns where residuals about the medians of two sides are clipped. A median is a value of its side or between two, so that
-// the smallest residual of each side carries no information about the scatter.
+// clip returns the bound at which residuals about the medians of two sides are clipped. A median is a value of its side or between two,
+// so that the smallest residual of each side carries no information about the spread.
 func (s *shifts) clip() float64 {
 	s.sizes = s.sizes[:0]
 	for _, r := range s.residuals {
@@ -163,11 +163,11 @@ func (s *shifts) clip() float64 {
 	return clipAt * madOfNormals * nth(s.sizes, medianResidual(len(s.sizes)))
 }
 
-// medianResidual returns the place of the median of n absolute residuals, without the smallest of each side, among all of them.
+// medianResidual returns the rank of the median of n absolute residuals, without the smallest of each side, among all of them.
 func medianResidual(n int) int { return (n + 2) / 2 }
 
-// nth returns the value that is at place k when values are sorted (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). It
-// changes their order.
+// nth returns the value at index k in sorted order (quickselect: Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). It
+// reorders the values.
 func nth(values []float64, k int) float64 {
 	for low, high := 0, len(values)-1; low < high; {
 		i, j, pivot := low, high, values[k]
@@ -198,12 +198,12 @@ func scatter(residuals []float64, clip float64) float64 {
 	return standardDeviation(squaresWithin(residuals, clip), len(residuals))
 }
 
-// standardDeviation is that of n residuals about two levels, whose squares have this sum.
+// standardDeviation returns the standard deviation of n residuals about two levels, given the sum of their squares.
 func standardDeviation(squares float64, n int) float64 { return math.Sqrt(squares / float64(n-2)) }
 
-// inflationOf returns how many times the standard deviations of sums of neighbours are those of independent values,
-// √((1+ρ)/(1-ρ)). ρ is the lag-1 autocorrelation of the residuals plus its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954), and
-// at least 0. As few values tell little of it, the mean with a likely one is taken, which counts as priorWeight values.
+// inflationOf returns the factor by which correlated neighbours inflate the standard deviation of sums, √((1+ρ)/(1-ρ)). ρ is the lag-1
+// autocorrelation of the residuals plus its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954), and at least 0. Because few values estimate
+// it poorly, ρ is averaged with a likely correlation (priorRho) that counts as priorWeight values.
 func inflationOf(residuals []float64) float64 {
 	n := float64(len(residuals))
 	rho := lag1(residuals)
@@ -213,9 +213,9 @@ func inflationOf(residuals []float64) float64 {
 }
 
 // standardError returns the standard error of the difference between the levels of two sides, the larger one of two estimates. The
-// residuals are about these levels, and those from at on are of the second side. One estimate takes both sides to scatter alike, with
-// residuals clipped at clip. The other takes each side's own scatter (Welch, Biometrika 34, 1947), clipped by its own scatter, because the
-// level of a side that scatters more is less certain.
+// residuals are about these levels; the second side begins at index at. One estimate assumes the same spread on both sides, with
+// residuals clipped at clip. The other uses each side's own spread (Welch, Biometrika 34, 1947), clipped by its own spread, because the
+// level of a side with more spread is less certain.
 func (s *shifts) standardError(at int, clip float64) float64 {
 	n := float64(len(s.residuals))
 	both := scatter(s.residuals, clip)
@@ -227,7 +227,7 @@ func (s *shifts) standardError(at int, clip float64) float64 {
 	return math.Sqrt(max(own, both*both*n/float64(at*(len(s.residuals)-at))))
 }
 
-// sideClip returns where residuals of one side are clipped.
+// sideClip returns the bound at which residuals of one side are clipped.
 func (s *shifts) sideClip(side []float64, clip float64) float64 {
 	if math.IsInf(clip, 1) {
 		return clip
@@ -248,11 +248,12 @@ func squaresWithin(residuals []float64, clip float64) (squares float64) {
 	return squares
 }
 
-// separation returns the logarithm of the share of all orders of the values in which some place separates those nearer to one level from
-// those nearer to the other, with no more values on the wrong side than here. Whatever the distribution is, also one of two levels, the
-// order of independent values says nothing more about a change of level. Of the orders of b upper and n-b lower values, as many have a
-// place with at most e on the wrong side as there are ways to choose e of n, by the reflection principle (Gnedenko and Korolyuk, Doklady
-// Akademii Nauk SSSR 80, 1951); the levels may be in either order. overlap tells whether a value is on the wrong side.
+// separation returns the logarithm of the p value of a permutation test of the order of the values: the share of all orders in which
+// some split separates the values nearer to one level from the values nearer to the other, with no more values on the wrong side than
+// here. Whatever the distribution is, also a bimodal one, the order of independent values contains no more information about a change of
+// level. Among the orders of b upper and n-b lower values, the number with a split that leaves at most e values on the wrong side is the
+// number of ways to choose e of n, by the reflection principle (Gnedenko and Korolyuk, Doklady Akademii Nauk SSSR 80, 1951); the levels
+// may be in either order. overlap is true if a value is on the wrong side.
 func (s levelShift) separation(values []float64) (orders float64, overlap bool) {
 	upper, wrong := 0, 0
 	for i, v := range values {
@@ -274,11 +275,12 @@ func (s levelShift) separation(values []float64) (orders float64, overlap bool) 
 	return min(logChoose(n, wrong)-logChoose(n, upper)+math.Ln2, 0), wrong > 0
 }
 
-// location returns the logarithm of the p of a difference in location between the values before and after the place, by the test of Brunner
-// and Munzel: the larger p of two. One is of all values. The other is of the smaller side and the nearest values of the larger side, twice
-// as many, because the place may have been chosen where the last few values are alike. The standard error is multiplied by inflation. A
-// Bonferroni factor allows for the choice of the place: those within 6 values count as one. Orders alone do not tell a change of location
-// from one of spread, or from two levels that follow one. Where no value is on the wrong side it is -Inf: the order says all there is.
+// location returns the logarithm of the p value of a difference in location between the values before and after the shift, by the test
+// of Brunner and Munzel: the larger p of two. One uses all values. The other uses the smaller side and the nearest values of the larger
+// side, twice as many, because the place may have been chosen where the last few values are alike. The standard error is multiplied by
+// inflation. A Bonferroni factor allows for the choice of the place: places within 6 values count as one. The order of values alone
+// cannot distinguish a change of location from a change of spread, or from two levels in succession. If no value is on the wrong side
+// the result is -Inf: the test of the order suffices.
 func (s levelShift) location(values []float64, inflation float64) float64 {
 	const alike, nearest = 6, 2
 	if !s.overlap {

@@ -8,13 +8,13 @@ import (
 // maxExactTied is the number of values per side up to which the distribution of U is computed exactly if there are ties.
 const maxExactTied = 25
 
-// MannWhitney tests whether the values of one side tend to be larger than those of the other (Mann and Whitney, Annals
-// of Mathematical Statistics 18, 1947): u counts the pairs with a_i > b_j, and half of those that are equal; p is
-// two-sided, min(1, 2 min(P(U <= u), P(U >= u))). Up to 50 values a side p is exact, up to 25 with ties, then of the
-// distribution given the ties, which with sides of different size is not symmetric (Lehmann, Nonparametrics, 1975,
-// chapter 1). Above, it is that of the normal approximation with the corrections for ties and for continuity.
+// MannWhitney tests whether the values of one side tend to be larger than the values of the other (Mann and Whitney, Annals of
+// Mathematical Statistics 18, 1947). u counts the pairs with a_i > b_j, and half of the equal pairs. p is two-sided, min(1, 2 min(P(U <=
+// u), P(U >= u))). p is exact for up to 50 values per side, and with ties for up to 25. With ties it uses the distribution given the
+// ties, which is not symmetric if the sides differ in size (Lehmann, Nonparametrics, 1975, chapter 1). Above, p comes from the normal
+// approximation with the corrections for ties and for continuity.
 //
-// Infinite values have ranks like others. u is 0 and p is 1 where a side has no values; both are NaN if one is NaN.
+// Infinite values have ranks like others. u is 0 and p is 1 if a side has no values; both are NaN if a value is NaN.
 func MannWhitney(a, b []float64) (u, p float64) {
 	if slices.ContainsFunc(a, math.IsNaN) || slices.ContainsFunc(b, math.IsNaN) {
 		return math.NaN(), math.NaN()
@@ -83,7 +83,7 @@ func (t ties) conditional() (lower, upper float64) {
 	ways[0][0] = 1
 	seen := 0
 	for _, size := range t.sizes {
-		// From more to fewer, so that what is read has not seen this group yet.
+		// Descending, so that the values that are read do not include this group yet.
 		for i := min(seen+size, t.n); i >= 0; i-- {
 			subsets := 1.
 			for s := 1; s <= min(size, i); s++ {

@@ -10,7 +10,7 @@ const (
 	modesLeast  = 20   // samples
 	modesMinor  = .10  // least share of the smaller one
 	modesAshman = 2    // least distance in terms of their widths
-	modesValley = 2.58 // standard errors by which the valley is emptier than either mode: one-sided p of .005
+	modesValley = 2.58 // z of the difference between the valley and either mode: one-sided p of .005
 )
 
 // modesGap returns the distance between two modes of ascending samples, where they have two; 0 if they do not.

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// OtavaOptions are what Apache Otava calls window_len, max_pvalue and min_magnitude. The zero value has its defaults: 50
-// values, 0.001, and any magnitude.
+// OtavaOptions are the options window_len, max_pvalue and min_magnitude of Apache Otava. The zero value has its defaults: 50 values,
+// 0.001, and any magnitude.
 type OtavaOptions struct {
-	Window       int     // values that are looked at together, at least 2
-	MaxP         float64 // a change point is less likely than this by chance, in the sense of its t-test
+	Window       int     // values in a window, at least 2
+	MaxP         float64 // upper bound of the p value of a change point in Otava's t-test
 	MinMagnitude float64 // least change of the mean, relative to the smaller of the two means
 }
 
@@ -43,15 +43,14 @@ func (o OtavaOptions) relaxed() float64 {
 	return o.MaxP
 }
 
-// Otava gives the change points that Apache Otava (of commit 1ceb153) gives for a series, ascending: from each of these
-// places on, the series has another level. It is there for comparison with that tool and does what it does, its standard
-// deviation with the divisor n and its t-tests of places chosen by the data included, so that MaxP is not the rate of
-// false change points: changePoints keeps what it promises.
+// Otava returns the change points that Apache Otava (at commit 1ceb153) finds in a series, ascending: from each of these indices on, the
+// series has another level. It exists for comparison with that tool and reproduces it, including its standard deviation with the divisor
+// n and its t-tests at places chosen by the data. So MaxP is not the rate of false change points; changePoints controls that rate.
 //
-// Windows that overlap by half are divided where the energy statistic is largest (Matteson and James, Journal of the
-// American Statistical Association 109, 2014), as long as Student's t-test tells the sides apart at ten times MaxP; of
-// all those places the weakest is dropped until the rest are significant and large enough (Fleming, Kołaczkowski and
-// others, "Hunter", ICPE 2023). Series are of finite values: there are none where one is not, nor in fewer than 3.
+// Windows that overlap by half are divided where the energy statistic is largest (Matteson and James, Journal of the American
+// Statistical Association 109, 2014), as long as Student's t-test distinguishes the sides at ten times MaxP. Then the weakest of all
+// these change points is dropped until the rest are significant and large enough (Fleming, Kołaczkowski and others, "Hunter", ICPE
+// 2023). The result is empty if a value is not finite, and for fewer than 3 values.
 func Otava(series []float64, o OtavaOptions) []int {
 	if len(series) < 3 || slices.ContainsFunc(series, notFinite) {
 		return nil
@@ -105,7 +104,7 @@ func divide(window []float64, maxP float64) []int {
 	}
 }
 
-// energySplit returns the place at which the values before it differ most from those between it and any later end, by the
+// energySplit returns the index at which the values before it differ most from the values between it and any later end, by the
 // divergence of Matteson and James with the exponent 1, weighted as Otava weights it: with n values before and m after,
 //
 //	q = 2/(n+m)·Σ|x_i - y_j| - 2m/((n+m)(n-1))·Σ|x_i - x_k| - 2n/((n+m)(m-1))·Σ|y_j - y_k|
@@ -113,7 +112,7 @@ func divide(window []float64, maxP float64) []int {
 // where a single value has no pairs. It is 0 for fewer than two values.
 func energySplit(values []float64) (at int, q float64) {
 	n := len(values)
-	before := make([]float64, n) // of each value: its distances to those before the place
+	before := make([]float64, n) // for each value: the sum of its distances to the values before the index
 	total := make([]float64, n)  // and to all that come before it
 	for j := range values {
 		for _, x := range values[:j] {
@@ -150,11 +149,11 @@ func energySplit(values []float64) (at int, q float64) {
 // difference is how two parts of a series differ.
 type difference struct {
 	p         float64 // of the t-test
-	magnitude float64 // of the change of the mean, relative to the smaller one; a mean of 0 has none
+	magnitude float64 // of the change of the mean, relative to the smaller mean; NaN or infinite for a mean of 0
 }
 
-// studentTest is Student's test with pooled variance, of standard deviations with the divisor n, two-sided. p is 1 for
-// two values and where nothing differs.
+// studentTest performs Student's two-sided t-test with pooled variance, from standard deviations with the divisor n. p is 1 for two
+// values and if all values are equal.
 func studentTest(left, right []float64) difference {
 	n, m := float64(len(left)), float64(len(right))
 	meanLeft, varianceLeft := populationMoments(left)
@@ -222,7 +221,7 @@ func withoutWeakest(series []float64, points []int, o OtavaOptions) []int {
 			}
 		}
 		points, differences = slices.Delete(points, weakest, weakest+1), slices.Delete(differences, weakest, weakest+1)
-		// Otava tests the next two again, not the one before: it keeps what it was found to be.
+		// Like Otava, test the next two again, but keep the earlier result of the one before.
 		for i := weakest; i < min(weakest+2, len(points)); i++ {
 			differences[i] = test(i)
 		}

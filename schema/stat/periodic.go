@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// longestPeriod is the longest period, in values, that Periodogram.P looks for. Longer ones are hard to tell from drift.
+// longestPeriod is the longest period, in values, that Periodogram.P searches. Longer ones are hard to distinguish from drift.
 const longestPeriod = 6
 
-// Periodogram is the mean periodogram of series of one length. It tells whether they have a periodic component in common.
+// Periodogram is the mean periodogram of series of one length. It shows whether they share a periodic component.
 type Periodogram struct {
 	shares []float64 // sums over the series: of the power at the frequencies 1/n, 2/n ... 1/2, relative to all power of the series
 	series float64
@@ -45,15 +45,15 @@ func (p *Periodogram) Add(series []float64) {
 	}
 }
 
-// alone reports whether frequency i of n values has no sine, only a cosine: the highest frequency of an even number.
+// alone reports whether frequency i of n values has only a cosine and no sine: the highest frequency of an even number.
 func (*Periodogram) alone(i, n int) bool { return 2*(i+1) == n }
 
-// P returns the p-value of the highest peak at a period of at most 6 values if the series are white noise; 1 without a series. A frequency
-// with less power than the next lower one is no peak: the power of drift, and of runs that resemble their neighbours, falls with the
-// frequency.
+// P returns the p-value of the highest peak at a period of at most 6 values if the series are white noise; 1 without a series. A
+// frequency with less power than the next lower one is no peak: the power of drift, and of runs that resemble their neighbours, falls
+// with the frequency.
 //
-// The test is that of Fisher (Proceedings of the Royal Society A 125, 1929) with Bonferroni's bound. In one series, the share of a
-// frequency has a beta distribution. The mean of several is approximated by the beta distribution of the same mean and variance.
+// The test is Fisher's (Proceedings of the Royal Society A 125, 1929) with Bonferroni's bound. In one series, the share of a frequency
+// has a beta distribution. The mean of several is approximated by the beta distribution of the same mean and variance.
 func (p *Periodogram) P() float64 {
 	if p.series == 0 {
 		return 1

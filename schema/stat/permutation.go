@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// PermutationP gives the p values of statistics by permutation: of the data (the first) and of each permutation (all
-// others). The data count among the permutations, so none is 0 (Phipson and Smyth, Statistical Applications in Genetics
-// and Molecular Biology 9, 2010). Larger statistics are stronger evidence; differences of less than a billionth are ties.
+// PermutationP returns the p values of statistics by permutation: of the data (the first) and of each permutation (all others). The data
+// count among the permutations, so no p value is 0 (Phipson and Smyth, Statistical Applications in Genetics and Molecular Biology 9,
+// 2010). Larger statistics are stronger evidence; differences of less than a billionth are ties.
 func PermutationP(statistics []float64) []float64 {
 	sorted := ordered(statistics)
 	p := make([]float64, len(statistics))
@@ -20,12 +20,11 @@ func PermutationP(statistics []float64) []float64 {
 	return p
 }
 
-// AdjustMinP adjusts p so that a level holds for the chance of even one false rejection among all tests: the step-down
-// procedure by the smallest p (Westfall and Young, Resampling-Based Multiple Testing, 1993; Ge, Dudoit and Speed, Test 12,
-// 2003). It is Holm's, but takes into account what the tests have in common, and that a test of few cases has no small p at
-// all: permuted[i][k] is the p of test i for
-// permutation k, as PermutationP gives it; the permutations are the same for all tests. A test of weight w counts as if its p were p / w, as
-// in Holm 1979; the weights may not depend on what is tested.
+// AdjustMinP adjusts p values so that a level bounds the family-wise error rate, the probability of even one false rejection: the
+// step-down procedure by the smallest p (Westfall and Young, Resampling-Based Multiple Testing, 1993; Ge, Dudoit and Speed, Test 12,
+// 2003). Unlike Holm's procedure it takes into account the dependence between the tests, and that a test of few cases cannot have a
+// small p: permuted[i][k] is the p of test i for permutation k, as PermutationP returns it; the permutations are the same for all tests.
+// A test of weight w counts as if its p were p / w, as in Holm 1979; the weights may not depend on the tested data.
 func AdjustMinP(p []float64, permuted [][]float64, weights []float64) []float64 {
 	adjusted := make([]float64, len(p))
 	if len(p) == 0 {
@@ -55,10 +54,9 @@ func AdjustMinP(p []float64, permuted [][]float64, weights []float64) []float64 
 	return adjusted
 }
 
-// Autocorrelated corrects the two-sided p of a correlation for autocorrelated series. p is that for independent values,
-// and rho is the product of the lag-1 autocorrelations of both series: the variance of their covariance is (1 + rho) / (1
-// - rho) times as large (Bartlett, Journal of the Royal Statistical Society 98, 1935). A rho that is not positive changes
-// nothing.
+// Autocorrelated corrects the two-sided p of a correlation for autocorrelated series. p is the value for independent values, and rho is
+// the product of the lag-1 autocorrelations of both series: the variance of their covariance is (1 + rho) / (1 - rho) times as large
+// (Bartlett, Journal of the Royal Statistical Society 98, 1935). A rho that is not positive changes nothing.
 func Autocorrelated(p, rho float64) float64 {
 	if !(rho > 0) || p >= 1 {
 		return p

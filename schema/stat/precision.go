@@ -12,19 +12,18 @@ const (
 	batchesLeast   = 10
 	batchesMost    = 30
 	runsLeast      = 3
-	stopLeast      = 5 // runs, before whose number no precision counts
-	stopTimes      = 3 // in a row that runs have to be precise
+	stopLeast      = 5 // minimum number of runs
+	stopTimes      = 3 // number of consecutive runs that have to be precise
 )
 
-// BatchMeans says how precisely the samples of one run determine their median. relError is the half-width of its 95 %
-// interval, relative to the median: 0.01 means that more iterations of this same run are expected to move the median by
-// at most 1 %. It says nothing about differences between runs; see runsRelError.
+// BatchMeans estimates how precisely the samples of one run determine their median. relError is the half-width of its 95 % interval,
+// relative to the median: 0.01 means that more iterations of this same run are expected to move the median by at most 1 %. It does not
+// cover differences between runs; see runsRelError.
 //
-// The interval comes from the method of batch means, which is robust against autocorrelation as long as a batch is long
-// compared to it: t(0.975, b-1)·s/√b, where s is the standard deviation of the medians of b consecutive batches, and b is
-// √n, at least 10 and at most 30. It uses medians because the location of a run is a median: a few slow samples would
-// widen the interval of the mean tenfold. To stop at a precision, check again only after a fifth more samples: a check
-// after every sample stops too early by chance.
+// The interval comes from the method of batch means, which is robust against autocorrelation as long as a batch is long compared to it:
+// t(0.975, b-1)·s/√b, where s is the standard deviation of the medians of b consecutive batches, and b is √n, at least 10 and at most
+// 30. It uses medians because the location of a run is a median: a few slow samples would widen the interval of the mean tenfold. To
+// stop at a precision, check again only after a fifth more samples: a check after every sample stops too early by chance.
 //
 // ok is false for fewer than 20 samples, if one is not finite, and if the median is not positive.
 func BatchMeans(values []float64) (relError float64, ok bool) {
@@ -40,9 +39,9 @@ func BatchMeans(values []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// runsRelError tells how well runs determine the location of a point, from the natural logarithms of their locations
-// (Summary.LogMedian): relError is by how much the upper end of the 95 % t interval exceeds the location, relative to
-// it, e^h - 1 with h = t(0.975, R-1)·s/√R. ok is false for fewer than 3 runs and for a location that is not finite.
+// runsRelError estimates how precisely runs determine the location of a point, from the natural logarithms of their locations
+// (Summary.LogMedian). relError is the relative excess of the upper end of the 95 % t interval over the location, e^h - 1 with h =
+// t(0.975, R-1)·s/√R. ok is false for fewer than 3 runs and for a location that is not finite.
 func runsRelError(logLocations []float64) (relError float64, ok bool) {
 	if len(logLocations) < runsLeast || slices.ContainsFunc(logLocations, notFinite) {
 		return 0, false
@@ -51,14 +50,13 @@ func runsRelError(logLocations []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// RunsPrecise reports whether a point has enough runs: whether runsRelError is at most relError three times in a row
-// (with all runs, without the last, and without the last two), from 5 runs on. So 7 runs are the minimum. The locations
-// are in the order of the runs.
+// RunsPrecise reports whether a point has enough runs: whether runsRelError is at most relError three times in a row (with all runs,
+// without the last, and without the last two), from 5 runs on. So 7 runs are the minimum. The locations are in the order of the runs.
 //
-// A check after each run tends to stop where the spread looks smaller than it is (Anscombe, Proceedings of the Cambridge
-// Philosophical Society 48, 1952), so the interval at which it stops covers the location in less than 95 % of cases. The
-// table has the smallest coverage for a spread of runs of 0.2 to 10 times relError, with at most 20 runs, and the number
-// of runs for a spread of relError, by the number of runs from which the precision counts and how often in a row:
+// A check after each run tends to stop where the spread looks smaller than it is (Anscombe, Proceedings of the Cambridge Philosophical
+// Society 48, 1952), so the interval at which it stops covers the location in less than 95 % of cases. Each row of the table is a rule:
+// the number of runs from which the precision counts, and how often in a row. It has the smallest coverage for a spread of runs of 0.2
+// to 10 times relError, with at most 20 runs, and the number of runs for a spread of relError:
 //
 //	from 3, once           90.3 %   6.1 runs
 //	from 5, once           92.1 %   6.7 runs
@@ -66,8 +64,8 @@ func runsRelError(logLocations []float64) (relError float64, ok bool) {
 //	from 5, twice          92.9 %   7.8 runs
 //	from 5, three times    93.4 %   8.9 runs
 //
-// TestRunsPreciseCovers has the cells of the last row. With a spread of twice relError, 55 % of points stop within 20
-// runs, and 94 % of these intervals cover the location. Of the 2 % that stop at 7 runs, by luck, four in five do.
+// TestRunsPreciseCovers has the cells of the last row. With a spread of twice relError, 55 % of points stop within 20 runs, and 94 % of
+// these intervals cover the location. Of the 2 % that stop at 7 runs by chance, four in five cover it.
 func RunsPrecise(logLocations []float64, relError float64) bool {
 	for last := range stopTimes {
 		runs := len(logLocations) - last
@@ -93,9 +91,10 @@ func batchCount(n int) int {
 	return min(max(int(math.Sqrt(float64(n))), batchesLeast), batchesMost)
 }
 
-// effectiveSize returns how many independent samples would determine the mean as well as these do: n·s²/(B·s_b²), where s is
-// the standard deviation of the samples and s_b that of the means of batches of B, as many as for BatchMeans. It is at
-// most n. ok is false for fewer than 20 samples, and where they are all equal or one is not finite.
+// effectiveSize returns the effective sample size, the number of independent samples that would determine the mean equally well:
+// n·s²/(B·s_b²), where s is the standard deviation of the samples and s_b the standard deviation of the means of batches of B samples,
+// with the batches of BatchMeans. It is at most n. ok is false for fewer than 20 samples, if all samples are equal, and if one is not
+// finite.
 func effectiveSize(values []float64) (samples float64, ok bool) {
 	if len(values) < precisionLeast || slices.ContainsFunc(values, notFinite) {
 		return 0, false

@@ -7,22 +7,21 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Prior is what the points of one comparison tell of the variance of one more: a variance with the degrees of freedom
-// that it is worth. DF is +Inf where all have the same variance, and 0 where there is nothing to borrow.
+// Prior is the distribution of variances that the points of one comparison share: a variance and its degrees of freedom. DF is +Inf if
+// all have the same variance, and 0 if there is no common variance.
 type Prior struct{ Variance, DF float64 }
 
 // varianceFloor is the least variance that a logarithm is taken of, in terms of the median one.
 const varianceFloor = 1e-5
 
-// FitPrior estimates the prior from the sample variances of points, in one unit, and their degrees of freedom, by the
-// moments of their logarithms (Smyth, "Linear models and empirical Bayes methods for assessing differential expression
-// in microarray experiments", Statistical Applications in Genetics and Molecular Biology 3, 2004, section 6.2): with e
-// = ln s² - ψ(d/2) + ln(d/2), the variance of e beyond the mean of ψ'(d/2) is ψ'(d₀/2), and s₀² = exp(ē + ψ(d₀/2) -
-// ln(d₀/2)). Degrees of freedom may differ.
+// FitPrior estimates the prior from the sample variances of points, in one unit, and their degrees of freedom, by the moments of their
+// logarithms (Smyth, "Linear models and empirical Bayes methods for assessing differential expression in microarray experiments",
+// Statistical Applications in Genetics and Molecular Biology 3, 2004, section 6.2): with e = ln s² - ψ(d/2) + ln(d/2), the variance of e
+// beyond the mean of ψ'(d/2) is ψ'(d₀/2), and s₀² = exp(ē + ψ(d₀/2) - ln(d₀/2)). Degrees of freedom may differ.
 //
-// Variances below 1e-5 of the median one, such as 0, count as that. Points whose variance is not finite or negative, or
-// whose degrees of freedom are not positive, do not count. ok is false if fewer than 2 count or more than half of
-// their variances are 0, and where there are not as many degrees of freedom as variances.
+// Variances below 1e-5 of the median variance, such as 0, are raised to that. Points whose variance is not finite or negative, or whose
+// degrees of freedom are not positive, do not count. ok is false if fewer than 2 count, if more than half of their variances are 0, and
+// if there are fewer degrees of freedom than variances.
 func FitPrior(variances, df []float64) (prior Prior, ok bool) {
 	if len(variances) != len(df) {
 		return Prior{}, false
@@ -59,12 +58,12 @@ func FitPrior(variances, df []float64) (prior Prior, ok bool) {
 	return prior, true
 }
 
-// logBias returns what the logarithm of a sample variance is expected to differ by from that of the variance.
+// logBias returns the expected difference between the logarithm of a sample variance and the logarithm of the variance.
 func logBias(df float64) float64 { return mathext.Digamma(df/2) - math.Log(df/2) }
 
-// Moderate returns the variance of one point, of which the sample variance has df degrees of freedom, and what it is worth
-// itself: (d₀ s₀² + d s²) / (d₀ + d) and d₀ + d (Smyth 2004, section 3), but never less than the sample variance. A
-// point that is noisier than the others is not taken for a calm one.
+// Moderate returns the moderated variance of one point and its degrees of freedom: (d₀ s₀² + d s²) / (d₀ + d) and d₀ + d (Smyth 2004,
+// section 3). variance is the sample variance, with df degrees of freedom. The result is never less than the sample variance, so that a
+// point that is noisier than the others does not borrow their precision.
 func (p Prior) Moderate(variance, df float64) (moderated, moderatedDF float64) {
 	if !(p.DF > 0) {
 		return variance, df

@@ -12,7 +12,7 @@ const (
 	rampBlock  = 3  // values of a block, at least
 	rampBlocks = 12 // blocks, at most
 
-	// Shares of the chance: the rest is that of the whole series.
+	// Shares of alpha. The interval of the whole series gets the rest.
 	rampEndings = .1 // of the parts that end with the newest value, together
 	rampOthers  = .2 // of the seeded intervals, together
 )
@@ -22,16 +22,16 @@ const (
 // variance that the walk gains in a block.
 var walkExcess = math.Sqrt(1.5)
 
-// Changes finds where the level of a series changes, and where it rises or falls slowly: the steps of changePoints outside of ramps, and
-// ramps, each with the chance alpha. A ramp has at least 15 values.
+// Changes finds the changes of level of a series, and its slow rises and falls: the steps of changePoints outside of ramps, and ramps,
+// each at the level alpha. A ramp has at least 15 values.
 //
-// A part is a ramp if the increments between the means of neighbouring blocks, of which there are 5 to 12, have a mean other than zero, by
-// Student's t. Neither a step, which has one large increment, nor a random walk nor values whose neighbours are correlated have that. As for
-// steps, the parts are seeded intervals, and also those that end with the newest value, because a ramp that has not ended is the one to be told of.
-// A ramp counts where a line through its values fits better than the steps that are found in them.
+// A part is a ramp if the increments between the means of neighbouring blocks, of which there are 5 to 12, have a mean other than zero,
+// by Student's t. This holds neither for a step, which has one large increment, nor for a random walk, nor for values whose neighbours
+// are correlated. As for steps, the parts are seeded intervals, and also the intervals that end with the newest value, because a ramp
+// that has not ended matters most. A ramp counts if a line through its values fits better than the steps that are found in them.
 //
-// The parts between ramps are looked at for steps as series of their own. Each has the chance alpha again, so that a series with k ramps has a
-// false step with a chance of at most (k+1)·alpha.
+// The parts between ramps are searched for steps as separate series. Each has the level alpha again, so that a series with k ramps has a
+// false step with a probability of at most (k+1)·alpha.
 func (t *Trend) Changes(alpha float64, margin Margin) []ChangePoint {
 	steps := t.changePoints(alpha, margin)
 	ramps := slices.DeleteFunc(t.ramps(alpha, margin), func(r ChangePoint) bool { return !fitsBetter(t.series, r, steps) })
@@ -123,8 +123,8 @@ func (t *Trend) ramps(alpha float64, margin Margin) []ChangePoint {
 	return found
 }
 
-// rampParts gives the parts of a series of n values that may be a ramp, with their shares of the chance: the seeded intervals, of which the first
-// is the series, and parts that end with the newest value, whose lengths grow by the square root of two.
+// rampParts calls yield with the parts of a series of n values that may be a ramp, and their shares of alpha: the seeded intervals,
+// beginning with the series itself, and parts that end with the newest value, whose lengths grow by the square root of two.
 func rampParts(n int, yield func(low, size int, share float64)) {
 	others := -1
 	seeded(n, rampLeast, func(_, _ int) { others++ })
@@ -151,14 +151,14 @@ func rampParts(n int, yield func(low, size int, share float64)) {
 	}
 }
 
-// slope is the mean increment from a value to the next, as the means of blocks of neighbouring values show it.
+// slope is the mean increment from a value to the next, estimated from the means of blocks of neighbouring values.
 type slope struct {
-	mean, error float64 // error is the standard error of the mean if the values are a random walk, whose steps add up
+	mean, error float64 // error is the standard error of the mean if the values are a random walk, whose increments accumulate
 	blocks      int
 	values      int
 }
 
-// slopeOf returns the slope of values, of which there are at least rampLeast.
+// slopeOf returns the slope of values, which must be at least rampLeast.
 func slopeOf(values []float64) slope {
 	n := len(values)
 	blocks := min(n/rampBlock, rampBlocks)
@@ -177,9 +177,9 @@ func slopeOf(values []float64) slope {
 	return slope{mean: mean, error: walkExcess * deviation / math.Sqrt(float64(blocks-1)), blocks: blocks, values: n}
 }
 
-// p returns the chance that a series without a ramp has as large a slope. It is not smaller than 2/blocks!, the chance that the means of
-// the blocks are in ascending or descending order. So a part of few blocks has no small p: with the alpha of a gate that looks each day of
-// a year, it takes about 30 values, which have 10 blocks.
+// p returns the probability of such a slope in a series without a ramp. It is not smaller than 2/blocks!, the probability that the means
+// of the blocks are in ascending or descending order. So a part of few blocks has no small p: with the alpha of a gate that runs each
+// day of a year, it takes about 30 values, which have 10 blocks.
 func (s slope) p() float64 {
 	if s.mean == 0 {
 		return 1
@@ -195,15 +195,15 @@ func (s slope) shift() Estimate {
 	return Estimate{Value: steps * s.mean, Low: steps * (s.mean - half), High: steps * (s.mean + half), Confidence: trendConfidence}
 }
 
-// rampWithin moves the ends of a ramp to where a line between two levels fits best by least squares, of values smoothed by medians of three
-// (Tukey, Exploratory Data Analysis, 1977), so that single ones that are far off do not count. Its first value is at the level before, its
-// last one at the level after.
+// rampWithin moves the ends of a ramp to where a line between two levels fits best by least squares, of values smoothed by medians of
+// three (Tukey, Exploratory Data Analysis, 1977), so that single outliers do not count. Its first value is at the level before, its last
+// one at the level after.
 func rampWithin(values []float64, first, end int) (bestFirst, bestEnd int) {
 	smooth := slices.Clone(values)
 	for i := 1; i < len(values)-1; i++ {
 		smooth[i] = max(min(values[i-1], values[i]), min(max(values[i-1], values[i]), values[i+1]))
 	}
-	for range 2 { // the best first value, the best end for it, and once more
+	for range 2 { // alternate between the best first value and the best end, twice
 		least := math.Inf(1)
 		for f := 0; f <= end-rampLeast; f++ {
 			if misfit := hingeMisfit(smooth, f, end-1); misfit < least {
@@ -220,8 +220,8 @@ func rampWithin(values []float64, first, end int) (bestFirst, bestEnd int) {
 	return first, end
 }
 
-// hingeMisfit returns the sum of the squared residuals of values about a level up to one place, a line to another place, and a level from
-// there on.
+// hingeMisfit returns the sum of the squared residuals of values about a level up to first, a line from first to last, and a level from
+// last on.
 func hingeMisfit(values []float64, first, last int) float64 {
 	n := float64(len(values))
 	var x, y, xx, xy, yy float64

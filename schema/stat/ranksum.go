@@ -8,15 +8,15 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// maxExact is up to how many values a side the distributions of rank statistics are counted out. Nearly all
-// comparisons have at most exactUsual, for which a thirtieth of the time and of the memory is enough.
+// maxExact is the number of values per side up to which the distributions of rank statistics are counted exactly. Nearly all comparisons
+// have at most exactUsual, for which a thirtieth of the time and of the memory is enough.
 const (
 	maxExact   = 50
 	exactUsual = 20
 )
 
-// null is the distribution of a rank statistic, symmetric over 0..last, where nothing differs: below[u] of all total
-// cases are at most u, for the lower half of u. Cases are whole numbers, exact up to 2⁵³ and right to 15 digits above.
+// null is the null distribution of a rank statistic, symmetric over 0..last: below[u] of all total cases are at most u, for the lower
+// half of u. Cases are whole numbers, exact up to 2⁵³ and right to 15 digits above.
 type null struct {
 	below []float64
 	total float64
@@ -36,8 +36,8 @@ func (d null) atMost(u int) float64 {
 	return d.total - d.atMost(d.last-1-u)
 }
 
-// rank returns how many u have P(U <= u) of at most a chance, and the confidence of an interval that leaves out the values
-// of lower ranks on either side; both are 0 where there is no such u.
+// rank returns the number of u with P(U <= u) of at most chance, and the confidence of an interval that leaves out the values of lower
+// ranks on either side; both are 0 if there is no such u.
 func (d null) rank(chance float64) (rank int, confidence float64) {
 	rank = sort.Search(len(d.below), func(u int) bool { return d.below[u] > chance*d.total })
 	if rank == 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// runningMedian knows the ranks of the values of a series, and follows the median of some of them.
+// runningMedian stores the ranks of the values of a series, and follows the median of a growing part of it.
 type runningMedian struct {
 	rank      []uint    // of each place; equal values have different ones
 	ascending []float64 // the value of each rank
@@ -22,13 +22,13 @@ func newRunningMedian(series []float64) runningMedian {
 	return r
 }
 
-// beginnings are what is known of the first of some values, of the first two and so on: their median, and the sum of their absolute
-// deviations from it.
+// beginnings describe the prefixes of a sequence of values, the first value, the first two and so on: their median, and the sum of their
+// absolute deviations from it.
 type beginnings struct{ medians, deviations []float64 }
 
-// follow sets the beginnings of n values, from a place of the series on, in steps of 1 or -1. When a value is added, the median moves to a
-// neighbour among the ranks that are present, or not at all. Whether it moves, and where to, is as good as random, so that no branch
-// depends on it: a processor would mispredict half of them.
+// follow sets the beginnings of n values, from an index of the series on, in steps of 1 or -1. When a value is added, the median moves
+// to a neighbour among the present ranks, or not at all. The direction is as good as random, so the code avoids branches on it: a
+// processor would mispredict half of them.
 func (r *runningMedian) follow(b *beginnings, from, step, n int) {
 	b.medians, b.deviations = slices.Grow(b.medians[:0], n)[:n], slices.Grow(b.deviations[:0], n)[:n]
 	var low, high float64                       // sums of the lower and the upper half, without a value in the middle
@@ -36,7 +36,7 @@ func (r *runningMedian) follow(b *beginnings, from, step, n int) {
 	for i := range b.medians {
 		rank := r.rank[from+i*step]
 		r.present.add(rank)
-		if i%2 == 0 { // an odd number of values: the one between the two, or that which is nearest, is in the middle
+		if i%2 == 0 { // an odd number of values: the new middle is v, clamped to the two middle values
 			lower = nearest(rank, lower, upper)
 			upper = lower
 		} else { // the value that was in the middle goes to the half where v is not
@@ -45,7 +45,7 @@ func (r *runningMedian) follow(b *beginnings, from, step, n int) {
 			low, high = low+r.ascending[lower], high+r.ascending[upper]
 		}
 		v, middle, above := r.ascending[rank], r.ascending[lower], r.ascending[upper]
-		low += min(v-middle, 0) // v is in this half, and what is in the middle is not
+		low += min(v-middle, 0) // v is in this half, and the middle value is not
 		high += max(v-above, 0)
 		b.medians[i], b.deviations[i] = middle+(above-middle)/2, high-low
 	}

@@ -13,13 +13,13 @@ type change struct {
 	low, high, at int // from low up to high, at is the first of the new level
 }
 
-// candidates returns the strongest changes of the seeded intervals of a series that are above a threshold, the strongest first.
-// Together with above it is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores, so that the
-// order of the values counts and nothing else does.
+// candidates returns the strongest changes of the seeded intervals of a series that are above a threshold, the strongest first. Together
+// with above it is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores, so that only the
+// order of the values counts.
 func candidates(series []float64, s segmentation, threshold float64) []change {
 	var all []change
 	s.scan(series, func(c change) {
-		if c.strength > threshold { // in a steady series hardly any, so that nothing is sorted
+		if c.strength > threshold { // rare in a steady series, so there is little to sort
 			all = append(all, c)
 		}
 	})
@@ -27,7 +27,8 @@ func candidates(series []float64, s segmentation, threshold float64) []change {
 	return all
 }
 
-// above takes of candidates the strongest above a threshold, drops those whose interval contains it, and so on.
+// above selects the strongest candidate above a threshold, drops the candidates whose interval contains it, and repeats (greedy
+// selection).
 func above(candidates []change, threshold float64) []change {
 	var taken []change
 	for _, c := range candidates {
@@ -41,7 +42,7 @@ func above(candidates []change, threshold float64) []change {
 	return taken
 }
 
-// segmentation is how changes are looked for.
+// segmentation has the precomputed tables of the search for changes.
 type segmentation struct {
 	least int // values on either side of a change
 }
@@ -59,8 +60,8 @@ func (s segmentation) scan(series []float64, yield func(change)) {
 	})
 }
 
-// seeded gives the intervals of at least so many of n values, by their first value and size, that of all values first:
-// lengths fall by the square root of two, and those of one length overlap by half.
+// seeded calls yield with the first index and the size of each interval of n values with at least the shortest size, beginning with the
+// interval of all values: lengths fall by the square root of two, and intervals of one length overlap by half.
 func seeded(n, shortest int, yield func(low, size int)) {
 	for length := float64(n); int(math.Ceil(length)) >= shortest; length /= math.Sqrt2 {
 		size := int(math.Ceil(length))
@@ -75,8 +76,8 @@ func seeded(n, shortest int, yield func(low, size int)) {
 	}
 }
 
-// strongest returns the place before which the mean of scores differs most from that after it, in standard deviations of
-// such a difference: the largest |S_k| / √(s² k(n-k)/n), where S_k is the sum of the first k scores. Scores add to 0.
+// strongest returns the index at which the mean of the scores before it differs most from the mean of the scores after it, in standard
+// deviations of such a difference: the largest |S_k| / √(s² k(n-k)/n), where S_k is the sum of the first k scores. Scores add to 0.
 func (s segmentation) strongest(scores []float64) (at int, strength float64) {
 	var sum, squares, best float64
 	n := len(scores)
@@ -97,7 +98,7 @@ func (s segmentation) strongest(scores []float64) (at int, strength float64) {
 	return at, math.Sqrt(best * float64(n) * float64(n-1) / squares)
 }
 
-// scoresOf are normalScores, which are computed once for the usual n.
+// scoresOf returns normalScores(n), cached for the usual n.
 func scoresOf(n int) []float64 {
 	if usual, ok := steadyScores()[n]; ok {
 		return usual
@@ -121,7 +122,7 @@ type ranks struct {
 	equal   []int    // of each rank: the first rank of the same value
 	tied    bool     // whether two values are equal
 	words   int      // number of words with a bit for each rank
-	before  []uint64 // for each place, and the end: in so many words, the ranks of the values before it
+	before  []uint64 // for each index, and the end: a bit set, of words words, of the ranks of the values before it
 	present []uint64 // the ranks that are in the interval
 	inside  []int    // the same as numbers, ascending; only if values are equal
 	buffer  []float64
@@ -147,7 +148,7 @@ func newRanks(series []float64) *ranks {
 	return r
 }
 
-// placesByValue returns the places of a series by ascending value, those of equal values in any order.
+// placesByValue returns the indices of a series by ascending value, equal values in any order.
 func placesByValue(series []float64) []int {
 	places := make([]int, len(series))
 	placeBits := bits.Len(uint(len(series)))
@@ -191,7 +192,7 @@ func (r *ranks) scores(low int, quantiles []float64) []float64 {
 	return scores
 }
 
-// tiedScores sets the scores of an interval whose ranks are present, where values may be equal.
+// tiedScores sets the scores of an interval whose ranks are present, if values may be equal.
 func (r *ranks) tiedScores(low int, quantiles, scores []float64) {
 	r.inside = r.inside[:0]
 	for w, word := range r.present {
@@ -206,7 +207,7 @@ func (r *ranks) tiedScores(low int, quantiles, scores []float64) {
 			sum += quantiles[next]
 		}
 		if next-first == len(r.inside) {
-			sum = 0 // exactly, where nothing differs
+			sum = 0 // exactly, if all values are equal
 		}
 		if next-first > 1 {
 			sum /= float64(next - first)

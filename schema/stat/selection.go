@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// Median returns the quantile .5 of values, none NaN, in a time that grows as their number does. It reorders them. It is NaN for no values.
+// Median returns the median of values, none NaN, in linear time. It reorders them. It is NaN for no values.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -20,9 +20,9 @@ func Median(values []float64) float64 {
 	return values[half] + .5*(slices.Min(values[half+1:])-values[half])
 }
 
-// place reorders values, none NaN, until the one at k is that which sorting would put there, none before it is greater
-// and none after it less (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). Where the parts keep being
-// unequal it sorts.
+// place reorders values, none NaN, until the value at k is the one that sorting would put there, no value before it is greater and none
+// after it is less (quickselect: Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). If the parts keep being unequal it
+// sorts.
 func place(values []float64, k int) {
 	const few = 12
 	for steps := 2 * bits.Len(uint(len(values))); len(values) > few && steps > 0; steps-- {
@@ -39,9 +39,9 @@ func place(values []float64, k int) {
 	slices.Sort(values)
 }
 
-// partition puts those of three values or more that are less than one of them before those that equal it, and these
-// before the others, and says where the second and the third begin. Of the values that equal it some may be among the
-// others, if any are less.
+// partition moves the values less than a pivot to the front, values equal to it next, and greater ones to the end. It returns the
+// indices at which the second and the third part begin. There must be at least three values. If any values are less, some equal values
+// may be among the greater ones.
 func partition(values []float64) (less, rest int) {
 	first, half, last := values[0], values[len(values)/2], values[len(values)-1]
 	pivot := max(min(first, half), min(max(first, half), last))
@@ -66,10 +66,10 @@ func before(a, b float64) int {
 	return int(borrow)
 }
 
-// sums are all a_i + b_j of ascending values, or those of i <= j where once is true and a is b. They are not written
-// down: to count those up to a value takes one walk along the edge between them and the rest, so that a rank is found
-// by halving the range of possible values, in walks of len(a) + len(b) steps: about 20 until as few sums as steps are in the
-// range, of which it is selected, and at most 64 where many are equal.
+// sums are all a_i + b_j of ascending values, or only those with i <= j if once is true and a is b. They are not stored. One walk along
+// the edge counts the sums up to a value, so a rank is found by bisecting the range of possible values. Each walk has len(a) + len(b)
+// steps. It takes about 20 walks until the range contains no more sums than that, from which the rank is selected, and at most 64 if
+// many sums are equal.
 type sums struct {
 	a, b []float64
 	once bool
@@ -94,8 +94,8 @@ func (s sums) upTo(v float64) int {
 // kth returns the k-th smallest sum, k from 1.
 func (s sums) kth(k int) float64 {
 	low, high := ordinal(s.a[0]+s.b[0]), ordinal(s.a[len(s.a)-1]+s.b[len(s.b)-1])
-	below, under := 0, math.NaN() // so many sums are less than the range: those that are at most under, which none is at first
-	through := s.count()          // so many are in the range or less
+	below, under := 0, math.NaN() // number of sums below the range: sums that are at most under, which is NaN at first
+	through := s.count()          // number of sums in the range or below
 	for low < high && through-below > len(s.a)+len(s.b) {
 		half := low + (high-low)/2
 		v := fromOrdinal(half)
@@ -117,7 +117,7 @@ func (s sums) kth(k int) float64 {
 	return 0 // not -0
 }
 
-// between returns the sums that are at most high and not at most under, of which there should be few.
+// between returns the sums in (under, high], which should be few.
 func (s sums) between(under, high float64) []float64 {
 	some := make([]float64, 0, len(s.a)+len(s.b))
 	first, end := len(s.b), len(s.b)
@@ -148,7 +148,7 @@ func (s sums) count() int {
 	return count
 }
 
-// estimate is as that of values.
+// estimate returns the same estimate as the function estimate for stored values.
 func (s sums) estimate(rank int, reached float64) Estimate {
 	count := s.count()
 	e := unbounded(middle(s.kth((count+1)/2), s.kth(count/2+1)))

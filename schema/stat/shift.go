@@ -11,13 +11,12 @@ const (
 	pairsDirect  = 4_000
 )
 
-// Shift returns the Hodges-Lehmann estimate of how much larger head is than base: the median of all differences head_j -
-// base_i (Hodges and Lehmann, Annals of Mathematical Statistics 34, 1963), in the unit of the values. The interval is
-// that of Moses (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd edition 2014, section 4.3): from
-// the k-th smallest to the k-th largest difference, where k counts the u with P(U <= u) at most half of 1 - confidence.
-// It uses the exact distribution of U up to 50 values per side, and the normal approximation above, whose tails are
-// heavier from 95 % on. The ends belong to the interval; with ties its confidence is at least the reported one. 4 values
-// per side have an interval of 95 %, 3 do not.
+// Shift returns the Hodges-Lehmann estimate of the shift from base to head: the median of all differences head_j - base_i (Hodges and
+// Lehmann, Annals of Mathematical Statistics 34, 1963), in the unit of the values. The interval is Moses's (Hollander, Wolfe and
+// Chicken, Nonparametric Statistical Methods, 3rd edition 2014, section 4.3): from the k-th smallest to the k-th largest difference,
+// where k counts the u with P(U <= u) at most half of 1 - confidence. It uses the exact distribution of U up to 50 values per side, and
+// the normal approximation above, whose tails are heavier from 95 % on. The ends belong to the interval; with ties its confidence is at
+// least the reported one. 4 values per side have an interval of 95 %, 3 do not.
 //
 // The result is exact for any number of values: above 4,000 differences they are not stored, see sums.
 func Shift(base, head []float64, confidence float64) Estimate {
@@ -47,12 +46,11 @@ func Shift(base, head []float64, confidence float64) Estimate {
 	return estimate(differences, rank, reached)
 }
 
-// PairedShift returns the location of differences between the sides of pairs, or that of one sample of symmetric values: the
-// median of the Walsh averages (d_i + d_j) / 2, i <= j (Hodges and Lehmann 1963), in their unit. The interval is that
-// of Tukey (Hollander, Wolfe and Chicken 2014, section 3.3): from the k-th smallest to the k-th largest average, where
-// k counts the v with P(V <= v) at most half of 1 - confidence, by the exact distribution of Wilcoxon's signed-rank
-// statistic up to 50 differences and its normal approximation above. 6 differences are the fewest with an interval of
-// 95 %.
+// PairedShift returns the Hodges-Lehmann location of the differences within pairs, or of one sample of symmetric values: the median of
+// the Walsh averages (d_i + d_j) / 2, i <= j (Hodges and Lehmann 1963), in their unit. The interval is Tukey's (Hollander, Wolfe and
+// Chicken 2014, section 3.3): from the k-th smallest to the k-th largest average, where k counts the v with P(V <= v) at most half of 1
+// - confidence, by the exact distribution of Wilcoxon's signed-rank statistic up to 50 differences and its normal approximation above. 6
+// differences are the fewest with an interval of 95 %.
 func PairedShift(differences []float64, confidence float64) Estimate {
 	n := len(differences)
 	if n == 0 || slices.ContainsFunc(differences, notFinite) {
@@ -80,8 +78,8 @@ func PairedShift(differences []float64, confidence float64) Estimate {
 	return estimate(averages, rank, reached)
 }
 
-// estimate returns the median of values with the interval from the rank-th smallest to the rank-th largest, none for rank 0.
-// It reorders the values.
+// estimate returns the median of values with the interval from the rank-th smallest to the rank-th largest, or without an interval for
+// rank 0. It reorders the values.
 func estimate(values []float64, rank int, reached float64) Estimate {
 	n := len(values)
 	half := (n - 1) / 2

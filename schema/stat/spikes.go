@@ -13,17 +13,16 @@ const (
 	meanOfNormals = 1.2533 // standard deviations of normal values in a mean absolute deviation
 )
 
-// Spike is a value far from a level that exists both before and after it.
+// Spike is a value far from the level of the values before and after it.
 type Spike struct {
 	Index int
 	By    float64 // how far it is above the median of the level, in the unit of the series
 }
 
-// Spikes returns the values of a level, a series without a change point, that are more than 5 robust standard deviations off
-// (1.4826 median absolute deviations from the median, or where that is 0, 1.2533 mean ones: Iglewicz and Hoaglin, How to
-// Detect and Handle Outliers, 1993), and not within the margin of the level. There are at most two of them in a
-// row, and others before and after: a change begins with values that look like spikes until there are enough. In fewer
-// than 5 values there are none.
+// Spikes returns the outliers of a level, a series without a change point: values that are more than 5 robust standard deviations from
+// the median (1.4826 median absolute deviations or, if that is 0, 1.2533 mean ones: Iglewicz and Hoaglin, How to Detect and Handle
+// Outliers, 1993) and not within the margin of the level. At most two of them are in a row, and other values are before and after: a
+// change begins with values that look like spikes until there are enough. For fewer than 5 values the result is empty.
 func Spikes(level []float64, margin Margin) []Spike {
 	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {
 		return nil

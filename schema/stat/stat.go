@@ -15,8 +15,8 @@ import (
 // summaryVersion is the version of the rules in Summarize. It changes when the rules do. Version 1 had no SteadyIndex.
 const summaryVersion = 2
 
-// Quantile gives the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] -
-// x[floor h]). It is NaN if there are no samples or p is not in 0..1, and not finite if the difference is not.
+// Quantile returns the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] - x[floor h]).
+// It is NaN if there are no samples or p is not in 0..1, and not finite if the difference is not.
 func Quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 || !(p >= 0 && p <= 1) {
 		return math.NaN()
@@ -28,8 +28,8 @@ func Quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + fraction*(sorted[i+1]-sorted[i])
 }
 
-// rank splits p of a number of steps into whole steps and the rest. Where p is a decimal of up to six places it is exact: the rest
-// of a float64 has lost its last digits, which showed in the quantile (168686609.55999994).
+// rank splits p of a number of steps into whole steps and the rest. If p is a decimal of up to six places it is exact: the rest of a
+// float64 has lost its last digits, which showed in the quantile (168686609.55999994).
 func rank(steps int, p float64) (whole int, rest float64) {
 	const places = 1e6
 	if parts := math.Round(p * places); parts/places == p && steps < 1e12 {
@@ -72,7 +72,7 @@ func Summarize(values []float64) schema.Summary {
 	return s
 }
 
-// ordered returns values in ascending order, in a slice of their own: to the last bit as slices.Sort gives them, in less time.
+// ordered returns a sorted copy of values, identical to the result of slices.Sort, in less time.
 func ordered(values []float64) []float64 {
 	sorted := slices.Clone(values)
 	if k, ok := keysOf(values); ok && k.fewDigits(len(values)) {
@@ -127,8 +127,8 @@ func moments(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / float64(len(values)-1))
 }
 
-// medianDeviation returns the median absolute deviation from the median. The deviations below the median and those above it
-// are ascending already, away from it, so the middle ones of both together are found without sorting or writing them down.
+// medianDeviation returns the median absolute deviation from the median. The deviations below the median and the deviations above it are
+// each ascending already, away from it, so the middle ones of both together are found without sorting or storing them.
 func medianDeviation(sorted []float64, median float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -143,15 +143,15 @@ func medianDeviation(sorted []float64, median float64) float64 {
 	return first + rest*(d.smallest(&i, half+1)-first)
 }
 
-// deviations are those of ascending values from a median. From the place above on the values are not less than it.
+// deviations are the deviations of ascending values from a median. The values from index above on are not less than the median.
 type deviations struct {
 	sorted []float64
 	median float64
 	above  int
 }
 
-// below and over are the deviations at a place of those of the values below the median, and of the others; they are infinite beyond the
-// last one.
+// below and over return the i-th deviation of the values below the median, and of the other values. They return infinity beyond the last
+// value.
 func (d deviations) below(i int) float64 {
 	if i >= d.above {
 		return math.Inf(1)
@@ -166,7 +166,7 @@ func (d deviations) over(i int) float64 {
 	return d.sorted[d.above+i] - d.median
 }
 
-// belowAmong returns how many of the n smallest deviations are of values below the median.
+// belowAmong returns how many of the n smallest deviations belong to values below the median.
 func (d deviations) belowAmong(n int) int {
 	least := max(0, n-(len(d.sorted)-d.above))
 	return least + sort.Search(min(n, d.above)-least, func(i int) bool {
@@ -175,7 +175,8 @@ func (d deviations) belowAmong(n int) int {
 	})
 }
 
-// smallest returns the deviation after the n smallest, of which *i are of values below the median, and counts it.
+// smallest returns the deviation after the n smallest, of which *i belong to values below the median. It increments *i if the returned
+// one does, too.
 func (d deviations) smallest(i *int, n int) float64 {
 	low, high := d.below(*i), d.over(n-*i)
 	if low <= high {
@@ -191,9 +192,8 @@ func logMedian(sorted []float64) float64 {
 	return (math.Log(sorted[(n-1)/2]) + math.Log(sorted[n/2])) / 2
 }
 
-// Complete adds the summary of every metric that has samples. Summaries of metrics without samples, which only imported
-// runs have, stay unchanged. So does a summary that Complete made before, so that the store, which calls it again for
-// every run, does not compute it twice.
+// Complete adds the summary of every metric that has samples. Summaries of metrics without samples, which only imported runs have, stay
+// unchanged. So does a summary that Complete made before, because the store calls Complete again for every run.
 func Complete(r *schema.Run) {
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
@@ -203,7 +203,7 @@ func Complete(r *schema.Run) {
 	}
 }
 
-// isComplete reports whether the summary of a metric is one of Summarize: nobody else gives it a version.
+// isComplete reports whether the summary of a metric comes from Summarize: only Summarize sets a version.
 func isComplete(m *schema.Metric) bool {
 	s := &m.Summary
 	return s.Version != nil && *s.Version == summaryVersion && s.N != nil && *s.N == int64(max(len(m.Ticks), len(m.Reals)))

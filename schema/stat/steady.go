@@ -59,11 +59,11 @@ func steadyStart(values []float64) (index int, ok bool) {
 	return ends[steady], true
 }
 
-// changes returns the ascending places where the level of a series changes. Where nearly all values are equal, an exception
-// passes for a change: whoever acts on one compares the medians of its sides.
+// changes returns the ascending indices where the level of a series changes. If nearly all values are equal, an exception passes for a
+// change, so callers compare the medians of the two sides before they use one.
 func changes(series []float64, threshold float64) []int {
 	var places []int
-	if slices.Min(series) == slices.Max(series) { // as with what is counted, not timed: bytes, allocations
+	if slices.Min(series) == slices.Max(series) { // typical of counts such as bytes and allocations
 		return nil
 	}
 	for _, c := range above(candidates(series, segmentation{least: segmentLeast}, threshold), threshold) {
@@ -73,9 +73,9 @@ func changes(series []float64, threshold float64) []int {
 	return places
 }
 
-// steadyThresholds are what the strongest change of n values must exceed: the 0.95 quantiles of the strongest change of
-// n exchangeable values without ties, which is 950th of 999 shuffles in ascending order. Ranks alone enter, so that
-// they hold for any distribution. The test of this table draws it again.
+// steadyThresholds are the thresholds for the strongest change of n values: the 0.95 quantiles of the strongest change of n exchangeable
+// values without ties, which is the 950th of 999 shuffles in ascending order. They depend only on ranks, so they hold for any
+// distribution. The test of this table draws it again.
 var steadyThresholds = []struct {
 	n         int
 	threshold float64
@@ -89,8 +89,8 @@ var steadyThresholds = []struct {
 	{200, 3.6383633787},
 }
 
-// threshold returns what the strongest change of n values must exceed, for n of the table's first to its last: between the
-// table's rows on the line that joins them.
+// threshold returns the threshold for the strongest change of n values, for n of the table's first to its last. It interpolates linearly
+// between rows.
 func threshold(n int) float64 {
 	for i, right := range steadyThresholds {
 		if n == right.n {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// DecimalStep returns the largest power of ten, from 1 on, that divides all values: the step in which they were read or
-// printed, if nothing else says it. It is 0 if they are not integers, or all are 0. Values that were read in finer steps
-// are all multiples of 10 by accident in one of 10^n cases.
+// DecimalStep returns the largest power of ten, from 1 on, that divides all values: the probable resolution of the values if it is not
+// known otherwise. It is 0 if they are not integers, or all are 0. For one in 10^n sets of n values with a finer resolution, all are
+// multiples of 10 by chance.
 func DecimalStep(values []float64) float64 {
 	const rounding = 1e-11 // relative, of values that went through logarithms
 	step := 1.

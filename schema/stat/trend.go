@@ -9,31 +9,31 @@ import (
 // Constants of the search for change points.
 const (
 	trendLeast      = 3   // values on either side
-	trendShortest   = 8   // values in a part of a series that is looked at, and in a series
-	trendVisible    = 6   // values in a series in which a change can be seen, but is not statistically significant
+	trendShortest   = 8   // minimum number of values in an examined interval, and in a series
+	trendVisible    = 6   // minimum number of values in a series with a visible, perhaps not statistically significant, change
 	trendWhole      = .8  // share of the chance that the series as a whole is given
 	trendConfidence = .95 // of the interval of a shift
 )
 
-// ChangePoint is a place in a series, Index, from which on it has another level, or from which on it rises or falls.
+// ChangePoint is a point of a series from which on its level differs (a step), or from which on it rises or falls (a ramp).
 type ChangePoint struct {
 	Index int
 	// Until is the end of a ramp: the values from Index-1 up to Until rise or fall. It is 0 for a step.
 	Until int
-	// After and By enclose a change: it is after the value at After, and not after the one at By. For a step they are an interval of 95 %. For
-	// a ramp they are its first and its last value.
+	// After and By enclose a change: it is after the value at After, and not after the one at By. For a step they are an interval of 95
+	// %. For a ramp they are its first and its last value.
 	After, By int
-	// Shift is the Hodges-Lehmann shift from the segment before to the segment after, in the unit of the series, with its
-	// interval of 95 %: of logarithms it is that of the ratio's. That the place was chosen where the segments differ most
-	// makes it a little too large. Of a ramp it is the shift from its first to its last value.
+	// Shift is the Hodges-Lehmann shift from the segment before to the segment after, in the unit of the series, with its interval of 95
+	// %. If the series consists of logarithms, it is the logarithm of a ratio. It is slightly too large, because the change point was
+	// chosen where the segments differ most. For a ramp it is the shift from its first to its last value.
 	Shift Estimate
-	// P is the probability that the strongest change of such a series without a change point is as strong: the larger one of two, for
-	// normal values whose neighbours are correlated by at most 0.6, and for independent values of any distribution. It is 1 if it is more
-	// than 0.2. For a ramp it is the probability for a random walk.
+	// P is the probability of a change at least as strong as the strongest one in a similar series without a change point. It is the
+	// larger one of two: for normal values whose neighbours are correlated by at most 0.6, and for independent values of any
+	// distribution. It is 1 if it is more than 0.2. For a ramp it is the probability for a random walk.
 	P float64
 }
 
-// Trend is a series in which changes of its level are looked for, with the shifts of its parts.
+// Trend is a series to be searched for changes of its level, with the shifts of its parts.
 type Trend struct {
 	series []float64
 	parts  []part // the seeded intervals whose shift may be a change
@@ -70,7 +70,7 @@ func NewTrend(series []float64) *Trend {
 	return t
 }
 
-// logShare returns the logarithm of the share of the chance that a part is given: the series itself, or one of so many others.
+// logShare returns the logarithm of the share of alpha that a part gets: the series itself (whole), or one of the other intervals.
 func logShare(whole bool, others int) float64 {
 	switch {
 	case others == 0:
@@ -81,24 +81,25 @@ func logShare(whole bool, others int) float64 {
 	return math.Log((1 - trendWhole) / float64(others))
 }
 
-// minSize returns the smallest size of a shift between n values that can be a change with the largest alpha there is. It is slightly
-// smaller than computed, because logarithms are rounded. Correlated neighbours only make a size smaller.
+// minSize returns the smallest size of a shift between n values that can be a change at the largest alpha. It is slightly smaller than
+// computed, because logarithms are rounded. Correlated neighbours only make a size smaller.
 func minSize(n int, share float64) float64 {
 	const rounding = 1e-9
 	return newNullSize(n).size(math.Log(trendLevels[0])+share) * (1 - rounding)
 }
 
-// changePoints finds the steps of a series, ascending: in a series without a change, there is one with the chance alpha at most, which counts
-// from 0.0001 to 0.2. A step whose interval reaches into the margin is none. Values are in order, one of each session; those that are missing
-// are left out. There are none where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
+// changePoints finds the steps of a series, ascending. In a series without a change it finds a step with probability alpha at most;
+// alpha is limited to 0.0001 to 0.2. A step whose interval reaches into the margin is dropped. Values are in order, one per session;
+// missing values are left out. The result is empty if a value is not finite, and for fewer than 8 values. At least 3 values are needed
+// on either side of a step.
 //
-// It is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with the shift of medians in
-// each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, and the standard error
-// allows for the correlation of neighbours, as a series that wanders looks as if it changed, and for sides that scatter differently. The
-// chances are those of simulated series that are independent or correlated by up to 0.6, and not smaller than those of the order of
-// independent values of any distribution, also of two levels. Where the sides of a step overlap, they are also not smaller than those of a
-// difference in location between distributions that may differ in all else. The interval that is the series itself is given 80 %
-// of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
+// The algorithm is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with the shift of medians in each
+// interval of at least 8 values, in standard errors: see levelShift. Outliers have little influence. The standard error allows for the
+// correlation of neighbours, because an autocorrelated series looks as if it changed, and for sides with different spread. P values come
+// from simulated series that are independent or correlated by up to 0.6. They are at least as large as the p value of the order of
+// independent values of any distribution, also of a bimodal one. Where the sides of a step overlap, they are also at least as large as
+// the p value of a difference in location between distributions that may differ in everything else. The interval that is the whole
+// series gets 80 % of alpha, and the others share the rest equally (Bonferroni), because this finds the only change of a series best.
 func (t *Trend) changePoints(alpha float64, margin Margin) []ChangePoint {
 	if len(t.series) < trendShortest {
 		return nil
@@ -108,9 +109,9 @@ func (t *Trend) changePoints(alpha float64, margin Margin) []ChangePoint {
 	}, func(s levelShift) float64 { return s.inflation })
 }
 
-// VisibleChanges gives the steps of a series as if its values were independent and looked at in one interval alone, and of which the
-// estimate is beyond the margin. An autocorrelated series has more of them than expected by chance, so they show what can be seen in a
-// series, not what is statistically significant. There are none in fewer than 6 values.
+// VisibleChanges returns the steps of a series as if its values were independent and only one interval were examined. The estimate of
+// each step is beyond the margin. An autocorrelated series has more of them than expected by chance, so they show what a reader sees in
+// a series, not what is statistically significant. The result is empty for fewer than 6 values.
 func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
 	return t.points(alpha, margin, estimated, func(p part) float64 {
 		strength := p.strengthOf(p.shift.size) + p.share
@@ -121,9 +122,9 @@ func (t *Trend) VisibleChanges(alpha float64, margin Margin) []ChangePoint {
 	}, func(levelShift) float64 { return 1 })
 }
 
-// points returns the steps whose chance is at most alpha and whose shift is beyond the margin. strength is the negative logarithm of the
-// chance of the shift in a part, seen is how large a shift counts as, and inflation is by how many times its standard error is larger, as
-// neighbours are correlated. The sides of a step differ in location.
+// points returns the steps whose p value is at most alpha and whose shift is beyond the margin. strength returns the negative logarithm
+// of the p value of the shift in a part, seen returns the size at which a shift counts, and inflation returns the factor of its standard
+// error due to the correlation of neighbours. The sides of a step differ in location.
 func (t *Trend) points(
 	alpha float64, margin Margin, seen func(Estimate) float64, strength func(part) float64, inflation func(levelShift) float64,
 ) []ChangePoint {
@@ -153,8 +154,8 @@ func (t *Trend) points(
 	return points
 }
 
-// candidates returns the strongest changes of the parts of a series, the strongest first. The strength of one is the negative logarithm of
-// its chance.
+// candidates returns the strongest changes of the parts of a series, the strongest first. The strength of a change is the negative
+// logarithm of its p value.
 func (t *Trend) candidates(strength func(part) float64) []change {
 	var all []change
 	for _, p := range t.parts {
@@ -164,8 +165,8 @@ func (t *Trend) candidates(strength func(part) float64) []change {
 	return all
 }
 
-// strengthOf returns the negative logarithm of the chance of a shift in a part, of a size in standard errors: infinite where nothing
-// scatters.
+// strengthOf returns the negative logarithm of the p value of a shift in a part. size is in standard errors; it is infinite if the
+// values of each side are equal.
 func (p part) strengthOf(size float64) float64 {
 	if math.IsInf(size, 1) {
 		return size
@@ -194,9 +195,9 @@ func around(series []float64, points []ChangePoint, i int) (low, high int) {
 	return low, high
 }
 
-// refined puts a change between the segments from low and up to high where the values' absolute deviations from the
-// medians of the segments are least (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995):
-// what tells that there is a change does not tell as well where it is. Of equally good places it is the first.
+// refined moves a change between the segments from low and up to high to where the absolute deviations of the values from the medians of
+// the segments are least (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995): the statistic that
+// detects a change does not locate it as well. Among equally good places it chooses the first.
 func refined(series []float64, low, at, high int) int {
 	before, after := Median(slices.Clone(series[low:at])), Median(slices.Clone(series[at:high]))
 	var sum, least float64
@@ -217,8 +218,8 @@ type Margin func(level float64) float64
 // within returns a margin that is the same for all levels.
 func within(shift float64) Margin { return func(float64) float64 { return shift } }
 
-// withoutSmallest gives points their shifts and drops the points whose shift is not beyond the margin, the one that is least beyond first, as
-// its segments then become one. seen returns the size at which a shift counts.
+// withoutSmallest gives points their shifts and drops the points whose shift is not beyond the margin. It drops the smallest first,
+// because the neighbouring segments then become one. seen returns the size at which a shift counts.
 func withoutSmallest(series []float64, points []ChangePoint, margin Margin, seen func(Estimate) float64) []ChangePoint {
 	beyond := make([]float64, len(points))
 	measure := func(i int) {
@@ -246,23 +247,23 @@ func withoutSmallest(series []float64, points []ChangePoint, margin Margin, seen
 	return points
 }
 
-// certain returns how large a shift is at least, as its interval says; 0 if it may be none.
+// certain returns the smallest absolute shift within the interval; 0 if the interval contains 0.
 func certain(shift Estimate) float64 { return max(shift.Low, -shift.High, 0) }
 
 // estimated returns how large a shift probably is.
 func estimated(shift Estimate) float64 { return math.Abs(shift.Value) }
 
-// nullSize is how large the most likely change of n values is by chance: a value for each of trendLevels. Their coordinate is
-// log(1 + size²/(n-2)), in which the logarithm of the tail of Student's t is nearly straight. Beyond the table it goes on with the flatter one
-// of the last two slopes, because the last column is of few draws.
+// nullSize has the sizes of the most likely change of n values under the null hypothesis: a value for each of trendLevels. Their
+// coordinate is log(1 + size²/(n-2)), in which the logarithm of the tail of Student's t is nearly straight. Beyond the table it
+// extrapolates with the flatter one of the last two slopes, because the last column rests on few draws.
 type nullSize struct {
 	freedom     float64
 	coordinates [len(trendLevels)]float64
 	beyond      float64 // slope of the logarithm of the chance beyond the table
 }
 
-// newNullSize joins the table's rows by lines in the logarithm of n. Beyond the last row a line goes on if it rises: it rises
-// less and less, so that this is a little more than is needed.
+// newNullSize interpolates the rows of the table linearly in the logarithm of n. Beyond the last row it extrapolates a rising line;
+// since the sizes rise more and more slowly, this is slightly conservative.
 func newNullSize(n int) nullSize {
 	right := 1
 	for right < len(trendSizes)-1 && n > trendSizes[right].n {
@@ -283,7 +284,7 @@ func newNullSize(n int) nullSize {
 	return null
 }
 
-// slope is that of the line between two columns, of which the second is given.
+// slope returns the slope of the line between a column and the one before it.
 func (null nullSize) slope(column int) float64 {
 	return (math.Log(trendLevels[column]) - math.Log(trendLevels[column-1])) / (null.coordinates[column] - null.coordinates[column-1])
 }
@@ -309,7 +310,7 @@ func (null nullSize) logP(size float64) float64 {
 	return low + share*(high-low)
 }
 
-// size returns the inverse of logP, for the logarithm of a chance that is no larger than that of the first column.
+// size returns the inverse of logP, for logarithms of p values no larger than the one of the first column.
 func (null nullSize) size(logP float64) float64 {
 	i, last := 1, len(trendLevels)-1
 	for i < last && logP <= math.Log(trendLevels[i]) {
@@ -329,9 +330,9 @@ var trendLevels = [...]float64{.2, .1, .05, .02, .01, .001, .0001}
 
 const trendDraws = 99_999
 
-// trendSizes are how large the most likely change of n values is with these chances, in standard errors that allow for the
-// correlation of neighbours: of normal values that are independent or correlated by 0.3 or 0.6, the largest, each drawn
-// trendDraws times. The test of this table draws it again.
+// trendSizes are the sizes of the most likely change of n values with these p values, in standard errors that allow for the correlation
+// of neighbours: the largest of three simulations of normal values, independent or correlated by 0.3 or 0.6, each drawn trendDraws
+// times. The test of this table draws it again.
 var trendSizes = []struct {
 	n     int
 	sizes [len(trendLevels)]float64

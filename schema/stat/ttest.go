@@ -12,9 +12,8 @@ import (
 // difference is infinitely many standard errors; the caller has to decide whether to believe it.
 type TTest struct{ Difference, StdErr, DF float64 }
 
-// Welch returns the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). If both variances are 0, DF
-// is that of the pooled variance. ok is false if a side has fewer than 2 values, or if a value or a variance is not
-// finite.
+// Welch returns the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). If both variances are 0, DF is the
+// degrees of freedom of the pooled variance. ok is false if a side has fewer than 2 values, or if a value or a variance is not finite.
 func Welch(base, head []float64) (t TTest, ok bool) {
 	if len(base) < 2 || len(head) < 2 || slices.ContainsFunc(base, notFinite) || slices.ContainsFunc(head, notFinite) {
 		return TTest{}, false
@@ -43,9 +42,9 @@ func spreadOf(values []float64) Spread {
 	return Spread{Mean: mean, Variance: deviation * deviation, DF: n - 1, N: n}
 }
 
-// WelchOf returns the test of a difference of means of two sides with variances of their own, however these were come by: its
-// degrees of freedom are those of Satterthwaite (Biometrics Bulletin 2, 1946). With a prior for each side it is the test of
-// Demissie, Mascialino, Calza and Pawitan (Bioinformatics 24, 2008).
+// WelchOf returns the test of a difference of means of two sides with separate variance estimates, from any source. Its degrees of
+// freedom are Satterthwaite's (Biometrics Bulletin 2, 1946). With a prior for each side it is the test of Demissie, Mascialino, Calza
+// and Pawitan (Bioinformatics 24, 2008).
 func WelchOf(difference float64, base, head Spread) TTest {
 	a, b := math.Sqrt(base.Variance/base.N), math.Sqrt(head.Variance/head.N)
 	t := TTest{Difference: difference, StdErr: math.Hypot(a, b), DF: base.DF + head.DF}
@@ -57,8 +56,8 @@ func WelchOf(difference float64, base, head Spread) TTest {
 	return t
 }
 
-// PooledVariance returns the variance within two sides together, in the square of their unit, with its degrees of freedom,
-// n + m - 2. ok is false if a side has no value, both have one, or a value or the variance is not finite.
+// PooledVariance returns the pooled within-side variance of two sides, in the square of their unit, with its degrees of freedom, n + m -
+// 2. ok is false if a side has no value, both have one, or a value or the variance is not finite.
 func PooledVariance(base, head []float64) (variance, df float64, ok bool) {
 	df = float64(len(base) + len(head) - 2)
 	if len(base) == 0 || len(head) == 0 || df == 0 {
@@ -82,9 +81,9 @@ func squares(values []float64) float64 {
 // positive.
 func (t TTest) P() float64 { return t.PBeyond(0) }
 
-// PBeyond returns the p of a difference of no more than least either way: min(1, 2 P(T >= (|Difference| - least) / StdErr))
-// (McCarthy and Smyth, "Testing significance relative to a fold-change threshold is a TREAT", Bioinformatics 25, 2009,
-// give the exact p, of which this is an upper bound: the larger tail twice). A least below 0 is 0.
+// PBeyond returns the p of the hypothesis that the absolute difference is at most least: min(1, 2 P(T >= (|Difference| - least) /
+// StdErr)). It is an upper bound, the larger tail twice; McCarthy and Smyth ("Testing significance relative to a fold-change threshold
+// is a TREAT", Bioinformatics 25, 2009) give the exact p. A least below 0 counts as 0.
 func (t TTest) PBeyond(least float64) float64 {
 	excess := math.Abs(t.Difference) - max(least, 0)
 	switch {
@@ -100,7 +99,7 @@ func (t TTest) valid() bool {
 	return !math.IsNaN(t.Difference) && t.StdErr >= 0 && t.DF > 0 && !math.IsInf(t.StdErr, 1)
 }
 
-// Interval returns the difference with its t interval. There is none for a confidence that is not between 0 and 1, if the test
+// Interval returns the difference with its t interval. The interval is missing for a confidence that is not between 0 and 1, if the test
 // has no p, and if the ends of the interval are not finite.
 func (t TTest) Interval(confidence float64) Estimate {
 	if !(confidence > 0 && confidence < 1) || !t.valid() {
@@ -113,9 +112,9 @@ func (t TTest) Interval(confidence float64) Estimate {
 	return Estimate{Value: t.Difference, Low: t.Difference - half, High: t.Difference + half, Confidence: confidence}
 }
 
-// normalFrom is from how many degrees of freedom Student's distribution is the normal one of a transformed t
-// (Abramowitz and Stegun, Handbook of Mathematical Functions, 1964, 26.7.8): the continued fraction of the incomplete
-// beta function loses a digit with each further digit of them.
+// normalFrom is the number of degrees of freedom from which Student's distribution is approximated by the normal distribution of a
+// transformed t (Abramowitz and Stegun, Handbook of Mathematical Functions, 1964, 26.7.8): the continued fraction of the incomplete beta
+// function loses a digit of precision with each further digit of the degrees of freedom.
 const normalFrom = 1e6
 
 // studentTail is P(T >= t) for t of at least 0.
@@ -129,8 +128,8 @@ func studentTail(t, df float64) float64 {
 	return mathext.RegIncBeta(df/2, .5, df/(df+t*t)) / 2
 }
 
-// studentQuantile returns the t with P(T >= t) = chance, for a chance below a half: the expansion of Cornish and Fisher
-// (Fisher and Cornish, Technometrics 2, 1960), made right by Halley's method.
+// studentQuantile returns the t with P(T >= t) = chance, for a chance below a half: the expansion of Cornish and Fisher (Fisher and
+// Cornish, Technometrics 2, 1960), refined by Halley's method.
 func studentQuantile(chance, df float64) float64 {
 	z := -mathext.NormalQuantile(chance)
 	if math.IsInf(df, 1) {
@@ -148,7 +147,7 @@ func studentQuantile(chance, df float64) float64 {
 		slope := (df + 1) * t / (df + t*t) // of the logarithm of the density, falling
 		step /= max(.5, 1-step*slope/2)
 		t += step
-		if math.Abs(step) <= 1e-4*t { // what remains is about its cube
+		if math.Abs(step) <= 1e-4*t { // the remaining error is about its cube
 			break
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Names of warnings about the samples of one run, stored with it. The dead zone below is a difference of 2 % between two
-// points, which counts as unchanged: a disturbance matters if it could hide or feign a larger one.
+// Names of warnings about the samples of one run, stored with it. The equivalence margin below is a difference of 2 % between two
+// points, which counts as unchanged: a disturbance matters if it could hide or mimic a larger one.
 const (
 	// WarnSpread: the interquartile range of at least 10 samples is wider than a tenth of their median.
 	WarnSpread = "spread"
@@ -26,9 +26,9 @@ const (
 	// independent are too narrow.
 	WarnAutocorrelation = "autocorrelation"
 
-	// WarnQuantised: the step of the clock is more than 0.5 % of the median (a quarter of the dead zone). The step is the
-	// tick that the samples are stored in or, if fewer than a tenth of the samples are distinct, the smallest difference
-	// between two of them, if that is larger.
+	// WarnQuantised: the step of the clock is more than 0.5 % of the median (a quarter of the equivalence margin). The step is the tick
+	// of the stored samples or, if fewer than a tenth of the samples are distinct, the smallest difference between two of them, if that
+	// is larger.
 	WarnQuantised = "quantised"
 
 	// WarnShort: the median is less than 20 times the smallest interval that the timer can measure, so a sample measures
@@ -56,10 +56,9 @@ const (
 	madScale      = 1.4826
 )
 
-// Warnings gives the names of the warnings about the samples of one run, which are in the order in which they were taken.
-// Values, tick (the step in which they were read) and timerFloor (the smallest interval that the timer can measure) have
-// the same unit; tick and timerFloor are 0 if unknown. There are no warnings if the median is not positive, or a sample
-// is not finite.
+// Warnings returns the names of the warnings about the samples of one run, which are in the order in which they were taken. Values, tick
+// (the resolution of the values) and timerFloor (the smallest interval that the timer can measure) have the same unit; tick and
+// timerFloor are 0 if unknown. The result is empty if the median is not positive, or a sample is not finite.
 func Warnings(values []float64, tick, timerFloor float64) []string {
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
 		return nil

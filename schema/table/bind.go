@@ -27,7 +27,7 @@ func bind(root parquet.Node, columns []*schema.Column) (b binder, fields []*fiel
 	return b, fields, err
 }
 
-// children binds the fields of a group by their ids, which are those of the columns.
+// children binds the fields of a group by their ids, which are the ids of the columns.
 func (b *binder) children(group parquet.Node, columns []*schema.Column) ([]*field, error) {
 	var fields []*field
 	for _, node := range group.Fields() {

@@ -24,13 +24,13 @@ type cursor struct {
 	chunks []parquet.ColumnChunk // the remaining ones
 	pages  parquet.Pages         // of the current chunk; nil between chunks
 	page   parquet.Page          // the current page; nil between pages
-	unread parquet.ValueReader   // what is left of the page
+	unread parquet.ValueReader   // the unread rest of the page
 	values []parquet.Value       // the buffer
 	at     int                   // index of the next value in values
 }
 
-// row gives the values of the next row, valid until the next call, and none at the end of the file. The bytes that they
-// point to stay valid, because they are left to the garbage collector.
+// row returns the values of the next row, valid until the next call, and none at the end of the file. The bytes that they point to stay
+// valid, because they are left to the garbage collector.
 func (c *cursor) row() ([]parquet.Value, error) {
 	if c.at == len(c.values) {
 		if err := c.more(); err != nil {
@@ -108,7 +108,7 @@ func (c *cursor) nextPage() (bool, error) {
 	}
 }
 
-// endPage lets the next page have the memory of the current one, except that of texts, of which a row may have the first values.
+// endPage lets the next page reuse the memory of the current one. Text values are detached first, because a row may still refer to them.
 func (c *cursor) endPage() {
 	if page, ok := c.page.(interface{ ReleaseAndDetachValues() }); ok {
 		page.ReleaseAndDetachValues()

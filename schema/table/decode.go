@@ -12,7 +12,7 @@ import (
 // errLevels means that the values of a row do not fit together.
 var errLevels = errors.New("the values of a row are inconsistent")
 
-// decoder makes the values of one row from those of its leaves: the inverse of put.
+// decoder assembles the values of one row from the values of its leaves: the inverse of put.
 type decoder struct {
 	leaves [][]parquet.Value // the remaining values of the row, by leaf
 	err    error             // the first error
@@ -79,7 +79,7 @@ func (d *decoder) head(leaf int) (parquet.Value, bool) {
 	return d.leaves[leaf][0], true
 }
 
-// skip takes the values of an absent part: one in each of its leaves.
+// skip consumes the values of an absent part: one in each of its leaves.
 func (d *decoder) skip(f *field) {
 	for leaf := f.leaf; leaf < f.leaf+f.leaves; leaf++ {
 		d.next(leaf)

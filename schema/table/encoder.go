@@ -97,7 +97,7 @@ func (e *Encoder) empty(l *liveLayout) livePages {
 func metadata(version string) []parquet.WriterOption {
 	return []parquet.WriterOption{
 		parquet.DataPageVersion(2),
-		parquet.DataPageStatistics(false), // those of the column chunk are enough
+		parquet.DataPageStatistics(false), // the statistics of the column chunk are enough
 		parquet.KeyValueMetadata(formatKey, strconv.Itoa(schema.Format)),
 		parquet.KeyValueMetadata(writerKey, version),
 		parquet.KeyValueMetadata(schema.FileHashKey, schema.EmptyFileHash),

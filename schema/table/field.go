@@ -15,7 +15,7 @@ type field struct {
 	place  int      // index of its value in the row or struct
 	leaf   int      // index of its first leaf in the file
 	leaves int      // number of its leaves
-	fields []*field // its parts, as in Children; for a struct, those that the file has
+	fields []*field // its parts, as in Children; for a struct, only parts that the file has
 }
 
 // newFields gives the fields of a file with all these columns.
@@ -30,8 +30,8 @@ func newFields(columns []*schema.Column) []*field {
 	return fields
 }
 
-// newField gives the field of a column; leaf is the index of its first leaf. If kept is not nil, the column is a list of
-// structs, and kept has the parts of the struct that are written.
+// newField returns the field of a column; leaf is the index of its first leaf. If kept is not nil, the column is a list of structs, and
+// kept has the parts of the struct that are written.
 func newField(c *schema.Column, place, leaf int, kept []byte) *field {
 	f := &field{Column: c, place: place, leaf: leaf}
 	for i, part := range c.Children {
@@ -48,7 +48,7 @@ func newField(c *schema.Column, place, leaf int, kept []byte) *field {
 	return f
 }
 
-// profile says how the values of a leaf are encoded. element means that the leaf is the element of a list.
+// profile determines the encoding of the values of a leaf. element means that the leaf is the element of a list.
 type profile func(c *schema.Column, element bool) parquet.Node
 
 // node returns the field's Parquet type. Every node has the column's field id, except the intermediate groups of lists and
@@ -90,10 +90,9 @@ func leafNode(c *schema.Column) parquet.Node {
 // sealedCodec compresses columns that a delta encoding does not make small.
 var sealedCodec = &zstd.Codec{Level: zstd.SpeedDefault}
 
-// profileOf gives the profile of sealed files and packs of a table. Text repeats from run to run, so it has dictionaries,
-// except text that is different for each run, and except in files of few rows. Reals are PLAIN, because not every reader
-// knows BYTE_STREAM_SPLIT. Columns of runs that filters read for every run are not compressed, which halves the time of a
-// filter over a million runs.
+// profileOf returns the profile of sealed files and packs of a table. Text repeats from run to run, so it has dictionaries, except text
+// that is different for each run, and except in files of few rows. Reals are PLAIN, because not every reader supports BYTE_STREAM_SPLIT.
+// Columns of runs that filters read for every run are not compressed, which halves the time of a filter over a million runs.
 func profileOf(t *schema.Table, few bool) profile {
 	return func(c *schema.Column, _ bool) parquet.Node {
 		n := sealedNode(c)
@@ -111,7 +110,7 @@ func profileOf(t *schema.Table, few bool) profile {
 // unique reports whether a text is different for each run.
 func unique(c *schema.Column) bool { return c.Name == runIDColumn || c.Name == digestColumn }
 
-// sealedNode returns a leaf as sealed files encode it.
+// sealedNode returns a leaf with the encoding of sealed files.
 func sealedNode(c *schema.Column) parquet.Node {
 	switch {
 	case c.Kind == schema.KindInt || c.Kind == schema.KindTime:

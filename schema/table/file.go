@@ -23,9 +23,8 @@ type File struct {
 	newer  error // names a column that this version does not know
 }
 
-// Open opens the file of a table. It reads only the footer and checks no hash; schema.CheckFileHashAt does that. The
-// caller has to close the underlying file. The error wraps schema.ErrDamaged, or ErrNewer if the file has another format,
-// or is one of reading.
+// Open opens the file of a table. It reads only the footer and checks no hash; schema.CheckFileHashAt does that. The caller has to close
+// the underlying file. The error wraps schema.ErrDamaged, or ErrNewer if the file has another format, or comes from reading.
 func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
 	defer recovered(&err)
 	f, err = open(file, size, t)
@@ -67,8 +66,8 @@ func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
 	return &File{t, opened, fields, b.leaf, b.newer}, err
 }
 
-// checkCodecs checks that columns are compressed as the format has it, or not at all. For damaged data of some other codecs, the Parquet
-// library takes memory without end.
+// checkCodecs checks that columns are uncompressed or compressed by the codec of the format. For damaged data of some other codecs, the
+// Parquet library takes memory without end.
 func checkCodecs(file *parquet.File) error {
 	for _, group := range file.Metadata().RowGroups {
 		for _, chunk := range group.Columns {
@@ -130,7 +129,7 @@ type Reader struct {
 	rows    int64 // remaining
 }
 
-// Reader reads the columns of these names, or all if there are none. Several readers can be used at the same time.
+// Reader reads the columns of these names, or all if no names are given. Several readers can be used at the same time.
 func (f *File) Reader(columns ...string) *Reader {
 	r := &Reader{table: f.table, rows: f.file.NumRows(), cursors: make([]cursor, f.leaves)}
 	for _, field := range f.fields {
@@ -148,8 +147,8 @@ func (f *File) Reader(columns ...string) *Reader {
 	return r
 }
 
-// Read gives the next row: a value for each column of the table, and nil for those that are NULL, that the file lacks, or
-// that were not requested. It returns io.EOF after the last row; other errors wrap schema.ErrDamaged.
+// Read returns the next row: a value for each column of the table, and nil for columns that are NULL, that the file lacks, or that were
+// not requested. It returns io.EOF after the last row; other errors wrap schema.ErrDamaged.
 func (r *Reader) Read() (row []any, err error) {
 	row = make([]any, len(r.table.Columns))
 	if err := r.ReadInto(row); err != nil {
@@ -158,7 +157,8 @@ func (r *Reader) Read() (row []any, err error) {
 	return row, nil
 }
 
-// ReadInto is Read into a row that an earlier call may have set. It leaves alone the values that the file lacks, or that were not requested.
+// ReadInto reads the next row, as Read does, into a row that an earlier call may have set. It leaves values unchanged that the file
+// lacks or that were not requested.
 func (r *Reader) ReadInto(row []any) (err error) {
 	defer recovered(&err)
 	if err := r.next(); err != nil {
@@ -167,7 +167,7 @@ func (r *Reader) ReadInto(row []any) (err error) {
 	return r.decoder.into(row, r.fields)
 }
 
-// Skip passes over the next row. It returns the errors of Read.
+// Skip skips the next row. It returns the errors of Read.
 func (r *Reader) Skip() (err error) {
 	defer recovered(&err)
 	return r.next()

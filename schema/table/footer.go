@@ -11,10 +11,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// leanTail gives the end of a file without what no reader of it can use. tail is the end as the Parquet writer made it,
+// leanTail returns the end of a file without the parts that no reader of it can use. tail is the end as the Parquet writer made it,
 // which is at an offset of the file: it may begin with pages, and then has the page index and the footer.
 //
-// Half of a file of 24 runs was such a page index and footer: there are 92 columns, and each had 150 bytes about one page.
+// Page index and footer were half of a file of 24 runs: there are 92 columns, and each had 150 bytes about one page.
 func leanTail(footer format.FileMetaData, tail []byte, at int64) ([]byte, error) {
 	footer.Schema = leanSchema(footer.Schema)
 	for i := range footer.RowGroups {
@@ -62,7 +62,7 @@ func onePageEach(g *format.RowGroup) bool {
 	return true
 }
 
-// forgetPages removes what a footer says of single pages: where they are, and how they and their levels are encoded.
+// forgetPages removes the information about single pages from a footer: their offsets, and the encodings of their values and levels.
 func forgetPages(g *format.RowGroup) {
 	for i := range g.Columns {
 		c := &g.Columns[i]
@@ -71,8 +71,8 @@ func forgetPages(g *format.RowGroup) {
 	}
 }
 
-// moveIndexes gives the page indexes that the row groups still have, and puts their new places into the row groups. As
-// Parquet wants it, all column indexes come before all offset indexes.
+// moveIndexes returns the page indexes that the row groups still have, and puts their new places into the row groups. As Parquet
+// requires, all column indexes come before all offset indexes.
 func moveIndexes(groups []format.RowGroup, tail []byte, at int64) []byte {
 	var moved []byte
 	start := pagesEnd(groups)
@@ -110,8 +110,8 @@ func appendFooter(to []byte, footer *format.FileMetaData) ([]byte, error) {
 	return append(to, schema.ParquetMagic...), nil
 }
 
-// bounded reports whether the statistics of a column have its smallest and its largest value. No reader can use them in
-// lists and maps, and nobody looks for ranges of digests and messages, which may be long.
+// bounded reports whether the statistics of a column have its smallest and its largest value. Readers cannot use them in lists and maps,
+// and queries do not search ranges of digests and messages, which may be long.
 func bounded(c *schema.Column) bool {
 	return c.Kind != schema.KindList && c.Kind != schema.KindMap && c.Name != digestColumn && c.Name != errorColumn
 }

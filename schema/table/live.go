@@ -48,13 +48,13 @@ func ReadLive(content []byte) (live *Live, err error) {
 	return live, nil
 }
 
-// LiveOf returns what ReadLive gives for the file of a run. It shares no memory with the run that anybody may change.
+// LiveOf returns what ReadLive returns for the file of a run. The result shares no mutable memory with the run.
 func LiveOf(r *schema.Run, digest string) *Live {
 	row, _ := copied(liveRow(r, digest)).([]any)
 	return newLive(row)
 }
 
-// copied copies a value of a row, with all that is in it.
+// copied returns a deep copy of a value of a row.
 func copied(value any) any {
 	switch v := value.(type) {
 	case []any:

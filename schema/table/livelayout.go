@@ -8,13 +8,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// liveLayout is what the live files of a shape have in common.
+// liveLayout is the part of a live file that is the same for all runs of a shape.
 type liveLayout struct {
 	fields []*field
 	leaves []liveLeaf
 	schema []byte // the elements of the schema, as the footer has them
 	nodes  int    // number of these elements
-	orders []byte // the orders of the leaves, likewise
+	orders []byte // the encoded column orders of the leaves
 }
 
 // liveLeaf is a leaf of a live file.
@@ -45,14 +45,14 @@ func newLiveLayout(s shape) (*liveLayout, error) {
 	for i := range l.leaves {
 		l.leaves[i].describe()
 		orders.open()   // ColumnOrder
-		orders.empty(1) // that of the type
+		orders.empty(1) // TypeDefinedOrder
 		orders.close()
 	}
 	l.orders = orders.out
 	return l, nil
 }
 
-// describe sets what the footer says about the leaf in every file.
+// describe sets the part of the footer about the leaf that is the same in every file.
 func (l *liveLeaf) describe() {
 	w := &thriftWriter{}
 	w.open()
@@ -78,8 +78,8 @@ func (w *thriftWriter) encodings(l *liveLeaf) {
 	w.number(int64(max(l.encoding(), format.RLE)))
 }
 
-// add adds the leaves of a field. above has the path and the levels of what surrounds it. Lists of integers
-// are DELTA_BINARY_PACKED: samples of a clock take 2.7 B each.
+// add adds the leaves of a field. above has the path and the levels of the surrounding columns. Lists of integers are
+// DELTA_BINARY_PACKED: samples of a clock take 2.7 B each.
 func (l *liveLayout) add(f *field, above liveLeaf) {
 	at := above.inside(f.Name, !f.Required)
 	group := ""
@@ -115,7 +115,7 @@ func (at liveLeaf) inside(name string, optional bool) liveLeaf {
 	return at
 }
 
-// element adds the SchemaElement of a node, and those of the nodes below it, as parquet-go writes them.
+// element adds the SchemaElement of a node, and the elements of the nodes below it, in the form of parquet-go.
 func (l *liveLayout) element(name string, n parquet.Node, repetition thrift.Null[format.FieldRepetitionType]) error {
 	e := format.SchemaElement{Name: name, FieldID: int32(n.ID()), RepetitionType: repetition}
 	if t := n.Type().PhysicalType(); t != nil {

@@ -16,7 +16,7 @@ type livePage struct {
 	definitions []byte // a level for each value, if it may be NULL
 	plain       []byte // the values that are not NULL, encoded as PLAIN
 	numbers     []int64
-	count       int // values, with those that are NULL
+	count       int // number of values, including NULL
 	nulls       int
 	texts       extremes[string]
 	integral    extremes[int64]
@@ -137,8 +137,8 @@ func (p livePages) reals(leaf int, list []float64, l level) {
 	}
 }
 
-// bounds returns the least and the greatest value, encoded as PLAIN without a length. There are none without values, nor in a
-// column that has none in any file.
+// bounds returns the least and the greatest value, encoded as PLAIN without a length. ok is false without values, and for columns that
+// have no bounds in any file.
 func (p *livePage) bounds(low, high []byte) (l, h []byte, ok bool) {
 	switch p.kind {
 	case schema.KindString:

@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// liveWriter writes live files: one row group, and in it one data page for each leaf. It does what a writer of any
-// Parquet file does in a tenth of the time, because most of that time goes into what cannot differ between live files.
+// liveWriter writes live files: one row group, and in it one data page for each leaf. It takes a tenth of the time of a general Parquet
+// writer, because most of that time goes into parts that cannot differ between live files.
 type liveWriter struct {
 	thriftWriter // of the whole file
 
@@ -69,7 +69,7 @@ func (w *liveWriter) page(p *livePage) (err error) {
 	return nil
 }
 
-// encodeLevels encodes levels of which the largest possible one is given. There are none if that is 0.
+// encodeLevels encodes levels. most is the largest possible level; if it is 0, nothing is written.
 func encodeLevels(to, levels []byte, most int) ([]byte, error) {
 	if most == 0 {
 		return to, nil
@@ -153,8 +153,8 @@ func (w *liveWriter) rowGroup(pages livePages) {
 	w.close()
 }
 
-// columnMetaData writes the fields of a ColumnMetaData, without statistics of encodings and sizes, which say nothing of one
-// page that its header does not say.
+// columnMetaData writes the fields of a ColumnMetaData, without statistics of encodings and sizes, which for a single page repeat its
+// header.
 func (w *liveWriter) columnMetaData(p *livePage, offset, size int) {
 	w.known(p.described, 4)
 	w.int64(5, p.count)

@@ -14,7 +14,7 @@ import (
 // Source is a file to be merged, with rows in ascending order of run_id. It is opened when its turn comes, and closed
 // after its last row.
 type Source struct {
-	From string // a lower bound of its run ids; it may be the beginning of an id
+	From string // lower bound of its run ids; it may be the beginning of an id
 	Open func() (*File, io.Closer, error)
 }
 
@@ -57,7 +57,7 @@ type input struct {
 	source Source
 	order  int    // index among the sources
 	place  int    // index in the heap
-	run    string // id of the next row; before the file is open, a lower bound of it
+	run    string // id of the next row; before the file is open, a lower bound of that id
 	reader *Reader
 	file   io.Closer
 	fields []*field // of the file, by index in the table; nil if its parts differ from the format
@@ -80,8 +80,8 @@ func (m *merger) open(in *input, t *schema.Table) error {
 	return m.advance(in)
 }
 
-// aligned gives the fields of a file by the indices of the format's, or nil if one of them does not have all its parts in
-// the order of the format, so that its leaves cannot be copied.
+// aligned returns the fields of a file by the indices of the format's fields, or nil if one of them does not have all its parts in the
+// order of the format, so that its leaves cannot be copied.
 func aligned(format, file []*field) []*field {
 	byPlace := make([]*field, len(format))
 	for _, f := range file {
@@ -168,7 +168,7 @@ func (m *merger) close() {
 	}
 }
 
-// Len is that of heap.Interface, as all below.
+// Len is part of heap.Interface, as are the methods below.
 func (m merger) Len() int { return len(m) }
 
 func (m merger) Less(i, j int) bool {
@@ -195,7 +195,7 @@ func (m *merger) Push(x any) {
 func (m *merger) Pop() any {
 	end := len(*m) - 1
 	last := (*m)[end]
-	(*m)[end] = nil // what it has read is not needed any more
+	(*m)[end] = nil // its buffers are not needed any more
 	*m = (*m)[:end]
 	return last
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Narrow gives a file in memory, and its size, as if it had no other columns of a table than these. Opening it takes much less time, because
-// only their part of the footer is decoded. It needs the first column too. The error wraps schema.ErrDamaged.
+// Narrow returns a file in memory, and its size, as if it had no other columns of a table than the given ones. Opening it takes much
+// less time, because only their part of the footer is decoded. It needs the first column too. The error wraps schema.ErrDamaged.
 func Narrow(content []byte, t *schema.Table, columns ...string) (io.ReaderAt, int64, error) {
 	end := len(content) - schema.ParquetTail
 	if end < 0 || binary.LittleEndian.Uint32(content[end:]) > uint32(end) {

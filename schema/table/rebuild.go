@@ -111,7 +111,7 @@ type pageHeader struct {
 
 func (p *pageHeader) isDictionary() bool { return p.Type == format.DictionaryPage }
 
-// errNoPage means that there is no page at an offset.
+// errNoPage means that no page begins at an offset.
 var errNoPage = fmt.Errorf("%w: no page begins at that offset", schema.ErrDamaged)
 
 // peek reads the header of the next page.
@@ -164,7 +164,7 @@ func (w *pageWalk) group(template []format.ColumnChunk) (format.RowGroup, []form
 	return g, indexes, nil
 }
 
-// chunk reads the page headers of a column, which has so many rows. If that is unknown (0), they end where the pages of
+// chunk reads the page headers of a column with the given number of rows. If the number is unknown (0), they end where the pages of
 // another column begin; the first column of every table makes that possible.
 func (w *pageWalk) chunk(template *format.ColumnChunk, rows int64, index *format.OffsetIndex) (format.ColumnChunk, int64, error) {
 	c := format.ColumnChunk{MetaData: template.MetaData}
@@ -205,7 +205,7 @@ func (w *pageWalk) chunk(template *format.ColumnChunk, rows int64, index *format
 	return c, rows, nil
 }
 
-// encodeTail encodes what comes after the pages of a file: the offset indexes and the footer.
+// encodeTail encodes the end of a file, after its pages: the offset indexes and the footer.
 func encodeTail(footer *format.FileMetaData, indexes []format.OffsetIndex, at int64) ([]byte, error) {
 	var tail []byte
 	var protocol thrift.CompactProtocol

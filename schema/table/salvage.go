@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Salvage reads the intact rows of a damaged file: those without a column in a damaged page.
+// Salvage reads the intact rows of a damaged file: rows that have no column in a damaged page.
 type Salvage struct {
 	table  *schema.Table
 	file   *parquet.File
@@ -20,9 +20,8 @@ type Salvage struct {
 	whole  bool
 }
 
-// OpenSalvage opens a damaged file of a table. It tries the footer of the file, and one that is made from the pages with
-// the columns of this version, and takes the one with more rows. The error wraps schema.ErrDamaged if no row can be
-// found, or is one of reading.
+// OpenSalvage opens a damaged file of a table. It tries the footer of the file, and one that is made from the pages with the columns of
+// this version, and takes the one with more rows. The error wraps schema.ErrDamaged if no row can be found, or comes from reading.
 func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error) {
 	var best *Salvage
 	var rowsLeft int64 = -1
@@ -33,7 +32,7 @@ func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error
 			if !errors.Is(err, schema.ErrDamaged) {
 				return nil, err
 			}
-			failed = err // report what is wrong with the file's own footer
+			failed = err // report the error of the file's own footer
 			continue
 		}
 		if rows := s.left(); rows > rowsLeft {
@@ -111,7 +110,7 @@ func (s *Salvage) left() int64 {
 	return n
 }
 
-// Read gives the next intact row, and io.EOF after the last. Other errors are those of the file system.
+// Read returns the next intact row, and io.EOF after the last. Other errors come from the file system.
 func (s *Salvage) Read() ([]any, error) {
 	for {
 		if s.rows == nil {
@@ -174,7 +173,7 @@ type stretch struct {
 	from, end int64
 }
 
-// goodRows gives the rows of a row group whose pages are all intact.
+// goodRows returns the rows of a row group whose pages are all intact.
 func goodRows(group parquet.RowGroup) ([]stretch, error) {
 	var all []stretch
 	values := make([]parquet.Value, maxValuesRead)
@@ -195,8 +194,8 @@ func goodRows(group parquet.RowGroup) ([]stretch, error) {
 	return all, nil
 }
 
-// goodOfChunk gives the rows of a column chunk whose pages are intact. After a damaged page, reading continues where the
-// offset index says that the next one begins. Values are read into a shared buffer.
+// goodOfChunk returns the rows of a column chunk whose pages are intact. After a damaged page, reading continues where the offset index
+// places the next one. Values are read into a shared buffer.
 func goodOfChunk(chunk parquet.ColumnChunk, buffer []parquet.Value) (good []stretch, err error) {
 	next := int64(0)
 	for {
@@ -217,8 +216,8 @@ func goodOfChunk(chunk parquet.ColumnChunk, buffer []parquet.Value) (good []stre
 	}
 }
 
-// readableFrom reads pages from a row on, which must be the first of a page, and gives the row at which it had to stop.
-// The error wraps schema.ErrDamaged, unless it reached the end of the chunk or the file could not be read.
+// readableFrom reads pages from a row on, which must be the first of a page, and returns the row at which it had to stop. The error
+// wraps schema.ErrDamaged, unless readableFrom reached the end of the chunk or the file could not be read.
 func readableFrom(chunk parquet.ColumnChunk, row int64, buffer []parquet.Value) (end int64, err error) {
 	defer recovered(&err)
 	pages := chunk.Pages()
@@ -276,7 +275,7 @@ func pageAfter(chunk parquet.ColumnChunk, row int64) (next int64, ok bool) {
 	return 0, false
 }
 
-// common gives the rows that are in both of two lists of stretches, which ascend.
+// common returns the rows that are in both of two ascending lists of stretches.
 func common(a, b []stretch) (both []stretch) {
 	for len(a) > 0 && len(b) > 0 {
 		from, end := max(a[0].from, b[0].from), min(a[0].end, b[0].end)
@@ -298,7 +297,7 @@ type boundedPages struct {
 	rows int64
 }
 
-// ReadPage gives the next page, or as much of it as has the rows.
+// ReadPage returns the next page, or the part of it that is within the rows.
 func (b *boundedPages) ReadPage() (parquet.Page, error) {
 	if b.rows == 0 {
 		return nil, io.EOF

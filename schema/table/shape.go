@@ -6,11 +6,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// shape says which columns a live file has: the indices, in a row, of those that are not NULL for its run; and for
-// samples and ops, whose rows are nested in it, of those that are not NULL in every row.
+// shape identifies the columns of a live file: the indices, in a row, of the columns that are not NULL for its run; and for samples and
+// ops, whose rows are nested in it, of the columns that are not NULL in every row.
 //
-// Leaving out a column saves its page and its part of the footer, and every reader the time for them. Readers request the
-// columns that they know, and get NULL for those that a file lacks, including fields of nested rows.
+// Leaving out a column saves its page and its part of the footer, and every reader the time for them. Readers request the columns that
+// they know, and get NULL for columns that a file lacks, including fields of nested rows.
 type shape struct {
 	run, samples, ops []byte
 }
@@ -67,7 +67,7 @@ func liveRow(r *schema.Run, digest string) []any {
 	return append(row, nestedRows(r.Metrics, schema.MetricRow), nestedRows(r.Ops, schema.OpRow))
 }
 
-// nestedRows is nil, which is NULL, if there are none.
+// nestedRows returns the rows of items, or nil, which is NULL, if there are none.
 func nestedRows[T any](items []T, row func(*T) []any) any {
 	if len(items) == 0 {
 		return nil

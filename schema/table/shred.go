@@ -8,8 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// level says where a value is within lists and optional columns, in the terms of Dremel (Melnik and others, VLDB 2010),
-// which Parquet uses.
+// level is the position of a value within lists and optional columns: the repetition and definition levels of Dremel (Melnik and others,
+// VLDB 2010), which Parquet uses.
 type level struct {
 	repetition int // which of the surrounding lists this value continues; 0 means a new row
 	definition int // how many of the surrounding optional and repeated columns are not NULL
@@ -24,8 +24,8 @@ type leafValues interface {
 	real(leaf int, value float64, l level)
 	boolean(leaf int, value bool, l level)
 
-	// integers and reals take the elements of a list, which may be a million samples. l is the level of the first one;
-	// the others continue the list.
+	// integers and reals take the elements of a list, which may be a million samples. l is the level of the first one; the others
+	// continue the list.
 	integers(leaf int, list []int64, l level)
 	reals(leaf int, list []float64, l level)
 }
@@ -95,8 +95,8 @@ func putReals(to leafValues, f *field, list []float64, l level) {
 	}
 }
 
-// beginList begins a list of n numbers, which its caller adds at once, and gives the level of the first one. An empty list
-// is complete.
+// beginList begins a list of n numbers, which its caller adds at once, and returns the level of the first one. An empty list is
+// complete.
 func beginList(to leafValues, f *field, n int, l level) (first level, ok bool) {
 	if n == 0 {
 		putNull(to, f, l)
@@ -157,7 +157,7 @@ func putText(to leafValues, f *field, value string, l level) { to.text(f.leaf, v
 
 func putReal(to leafValues, f *field, value float64, l level) { to.real(f.leaf, value, f.present(l)) }
 
-// present returns the level of a value of the leaf that is not NULL; l is that of the leaf.
+// present returns the level of a non-NULL value of the leaf; l is the level of the leaf.
 func (f *field) present(l level) level {
 	if !f.Required {
 		l.definition++
@@ -172,7 +172,7 @@ func putNull(to leafValues, f *field, l level) {
 	}
 }
 
-// leaves are values as parquet-go takes them, leaf by leaf.
+// leaves are values in the form of parquet-go, leaf by leaf.
 type leaves [][]parquet.Value
 
 func newLeaves(fields []*field) leaves {

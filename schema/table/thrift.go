@@ -52,7 +52,7 @@ func (w *thriftWriter) structure(id byte) {
 	w.open()
 }
 
-// empty writes a field that is a struct without fields, which says something by being there.
+// empty writes a field that is a struct without fields. Its presence is the information.
 func (w *thriftWriter) empty(id byte) {
 	w.structure(id)
 	w.close()
@@ -68,7 +68,7 @@ func (w *thriftWriter) list(id, kind byte, n int) {
 	w.out = binary.AppendUvarint(append(w.out, 0xf0|kind), uint64(n))
 }
 
-// number is an integer of any size, which are all written alike, without a header.
+// number writes an integer of any size without a header; all sizes have the same encoding (zigzag varint).
 func (w *thriftWriter) number(v int64) {
 	if -64 <= v && v < 64 { // most are, and take one byte
 		w.out = append(w.out, byte(v<<1^v>>63))

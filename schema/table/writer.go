@@ -142,8 +142,8 @@ func (w *Writer) added() error {
 	return w.err
 }
 
-// batch returns the number of values that are passed to the columns at once. The first ones wait until it is known that there
-// are more than a few.
+// batch returns the number of values that are passed to the columns at once. The first values are buffered until the file has more than
+// a few.
 func (w *Writer) batch() int {
 	if w.writer == nil {
 		return fewValues
@@ -151,7 +151,7 @@ func (w *Writer) batch() int {
 	return batchValues
 }
 
-// full reports whether the row group is full: by its rows, or for samples by its values, because those may be very many.
+// full reports whether the row group is full: by its rows, or for samples by its values, because a run may have very many.
 func (w *Writer) full() bool {
 	return w.rows >= groupRows || w.table == schema.Samples && w.weight >= groupValues
 }
@@ -205,7 +205,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// end writes what comes after the pages.
+// end writes the part of the file after its pages.
 func (w *Writer) end() error {
 	var tail bytes.Buffer
 	w.out.kept = &tail
@@ -226,7 +226,7 @@ type hashedOutput struct {
 	out    io.Writer
 	hash   hash.Hash
 	offset int64
-	kept   *bytes.Buffer // takes what is written, if it is not nil; nothing of that is in the file
+	kept   *bytes.Buffer // if not nil, it buffers all writes, and the file gets none of them
 }
 
 // Write writes and hashes.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Have skips the test if an error says why something is not here, unless NEUROLENS_TEST_REQUIRE has the word for it.
+// Have skips the test if an error explains why a requirement is missing here, unless NEUROLENS_TEST_REQUIRE contains the word for it.
 func Have(t testing.TB, word string, why error) {
 	t.Helper()
 	switch {

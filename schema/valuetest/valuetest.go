@@ -1,5 +1,6 @@
-// Package valuetest compares values in tests, and gives them the files and programs that they need. A check is one line: what was got, what was
-// wanted, and where it matters, of which case. It imports no other package of this module, so that the tests of every package can use it.
+// Package valuetest compares values in tests, and provides the files and programs that tests need. A check is one line: the result, the
+// expected value and, where it matters, the name of the case. It imports no other package of this module, so that the tests of every
+// package can use it.
 package valuetest
 
 import (
@@ -12,7 +13,7 @@ import (
 	"testing"
 )
 
-// Must returns a value, and panics at an error. It has no testing.TB, so that it takes the results of a call as they are.
+// Must returns a value, and panics on an error. It has no testing.TB parameter, so that it accepts the results of a call directly.
 func Must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -58,7 +59,7 @@ func DeepEqual[T any](t testing.TB, got, want T, context ...any) {
 // holds reports whether a value is a slice or a map.
 func holds(v reflect.Value) bool { return v.Kind() == reflect.Slice || v.Kind() == reflect.Map }
 
-// differ reports two values, texts and bytes as Go would quote them.
+// differ reports two values; strings and byte slices are quoted as in Go.
 func differ(t testing.TB, got, want any, context []any) {
 	t.Helper()
 	verb := "%v"
@@ -99,7 +100,7 @@ func Contains(t testing.TB, text, part string, context ...any) {
 	}
 }
 
-// Fails fails the test unless there is an error that says something.
+// Fails fails the test unless err is an error whose text contains says.
 func Fails(t testing.TB, err error, says string, context ...any) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), says) {
@@ -115,8 +116,8 @@ func ErrorIs(t testing.TB, err, target error, context ...any) {
 	}
 }
 
-// ErrorText reports an error that is not the wanted one. "…" at an end of want stands for any text. If want is empty, or nothing but "…", there
-// should be no error. The context says what should have failed.
+// ErrorText reports an error that differs from the wanted one. "…" at an end of want stands for any text. If want is empty, or only "…",
+// there should be no error. The context names the operation that should have failed.
 func ErrorText(t testing.TB, err error, want string, context ...any) {
 	t.Helper()
 	text, opened := strings.CutPrefix(want, "…")
