@@ -124,7 +124,7 @@ func foreknown(p *runner.Plan) (fail, skip, controls int) {
 
 // PlanView shows what is planned, and counts it: what looks at the data may add is not in the table.
 func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) term.View {
-	v := term.TableView(withoutAlike(t), page)
+	v := term.TableView(withoutAlike(withFactNames(t)), page)
 	v.Above = append([]string{term.OneLine(strings.Join(titleParts(s.Suite, describe(s).constants...), " · "))}, planLines(p)...)
 	fails, skips, controls := foreknown(p)
 	left := fmt.Sprintf("%s%s, %d to run", term.Count(len(p.Launches), "run"), repeatsText(s), len(p.Launches)-p.Done-fails-skips)
@@ -151,6 +151,25 @@ func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, page term.Page) te
 		v.Below = append(v.Below, lost)
 	}
 	return v
+}
+
+// changedFacts begins the reason of a launch because of what changed, names separated by commas.
+const changedFacts = "changed: "
+
+// withFactNames returns a plan whose reasons name facts as people do.
+func withFactNames(t answer.Table) answer.Table {
+	at := t.Index("reason")
+	rows := slices.Clone(t.Rows)
+	for i, row := range rows {
+		reason, _ := row[at].(string)
+		if facts, is := strings.CutPrefix(reason, changedFacts); is {
+			names := term.Texts(strings.Split(facts, ", "), func(fact string) string { name, _ := views.FactName(fact); return name })
+			rows[i] = slices.Clone(row)
+			rows[i][at] = changedFacts + strings.Join(names, ", ")
+		}
+	}
+	t.Rows = rows
+	return t
 }
 
 // repeatsText says how often points run: " (1 repeat each)".

@@ -40,12 +40,20 @@ func planLines(p *runner.Plan) []string {
 		lines = append(lines, fmt.Sprintf("continues session %s: %s of %s are stored already (--rerun all measures them again)",
 			views.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
+	changed, order := map[string]int{}, []string(nil) // runs by what is said of them
 	for _, c := range p.Changes {
 		if c.Files != "" {
 			lines = append(lines, term.OneLine(fmt.Sprintf("changed: %s: %s to repeat (a file that git ignores does not count)", someFiles(c.Files), term.Count(c.Runs, "run"))))
 			continue
 		}
-		lines = append(lines, term.OneLine(fmt.Sprintf("%s changed from %s to %s: %s to repeat", c.What, views.HashText(c.From), views.HashText(c.To), term.Count(c.Runs, "run"))))
+		text := views.ChangeText(c.What, views.HashText(c.From), views.HashText(c.To))
+		if changed[text] == 0 {
+			order = append(order, text)
+		}
+		changed[text] += c.Runs // hashes differ from point to point
+	}
+	for _, text := range order {
+		lines = append(lines, term.OneLine(text+": "+term.Count(changed[text], "run")+" to repeat"))
 	}
 	lines = append(lines, failingLines(p)...)
 	if n := len(p.Secrets); n > 0 {

@@ -12,11 +12,19 @@ import (
 // TestPlanNamesChangedFiles: where the working tree is another one, the files are named, and not its hash.
 func TestPlanNamesChangedFiles(t *testing.T) {
 	lines := planLines(&runner.Plan{Changes: []runner.Change{
-		{What: "git.tree", From: "b491", To: "7d27", Files: "a.py, b.py, c.py, d.py, e.py", Runs: 4}, {What: "driver_version", From: "1", To: "2", Runs: 1},
+		{What: "git.tree", From: "b491", To: "7d27", Files: "a.py, b.py, c.py, d.py, e.py", Runs: 4},
+		{What: "driver_version", From: "1", To: "2", Runs: 1},
+		{What: schema.FactConfig, From: "a", To: "b", Runs: 2},
+		{What: "runner.iterations", From: "2", To: "3", Runs: 1},
+		{What: "command.sha256.b.sh", From: "a", To: "b", Runs: 1},
+		{What: schema.FactConfig, From: "c", To: "d", Runs: 3},
 	}})
 	want := []string{
 		"changed: a.py, b.py, c.py, and 2 more: 4 runs to repeat (a file that git ignores does not count)",
 		"driver_version changed from 1 to 2: 1 run to repeat",
+		"a setting without a stored value, such as env, changed: 5 runs to repeat",
+		"iterations changed from 2 to 3: 1 run to repeat",
+		"b.sh changed: 1 run to repeat",
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("%q, want %q", lines, want)

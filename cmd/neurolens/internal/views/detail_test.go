@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
 // TestShowHasTheStack: where a run hung or crashed is said, line by line.
@@ -130,18 +131,34 @@ func TestOrigins(t *testing.T) {
 	lines := detail.configurationLines(&run)
 	for _, want := range []string{
 		"profile     ort", "warmup      10 (default)", "budget      10s (preset quick)", "seed        4 (flag)",
-		"iterations  7 (get_config)", "timing      perf_counter (applied)", "threads     2 (variant)",
+		"iterations  7 (get_config)", "timing      perf_counter (as applied)", "threads     2 (variant)",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q is not in %q", want, lines)
 		}
 	}
 	run.Source = "seed"
-	if lines = detail.configurationLines(&run); !slices.Contains(lines, "iterations  7 (applied)") {
+	if lines = detail.configurationLines(&run); !slices.Contains(lines, "iterations  7 (as applied)") {
 		t.Errorf("of a run of another tool: %q", lines)
 	}
 	delete(run.Env.Facts, schema.FactOrigins)
 	if lines = detail.configurationLines(&run); !slices.Contains(lines, "budget      10s") {
 		t.Errorf("of a run without origins: %q", lines)
 	}
+}
+
+// TestHeadlineHasTheValue: the first lines say what was measured, if the run is ok; and a line below the samples says what one of them is.
+func TestHeadlineHasTheValue(t *testing.T) {
+	t.Parallel()
+	run := schema.Run{RunID: "01A", Status: schema.StatusOK, Primary: "latency", Metrics: []schema.Metric{{Name: "latency", Unit: "ns", Level: schema.LevelProcess}}}
+	last := func() string { lines := headline(&run); return lines[len(lines)-1] }
+	valuetest.Equal(t, last(), "ok · –", "a run without a value")
+	run.Metrics[0].Summary.Mean = new(2e6)
+	valuetest.Equal(t, last(), "ok · – · latency 2.00 ms", "a mean alone")
+	run.Metrics[0].Summary.P50 = new(1.5e6)
+	valuetest.Equal(t, last(), "ok · – · latency 1.50 ms", "a median")
+	lines := sampleLines(&run.Metrics[0], "", 80)
+	valuetest.Equal(t, lines[len(lines)-1], "a sample is one process  clock –  spread –")
+	run.Status = schema.StatusTimeout
+	valuetest.Equal(t, last(), "timeout · –", "a run that failed")
 }

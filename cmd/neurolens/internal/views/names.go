@@ -2,12 +2,15 @@ package views
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // MergedAxes returns the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
@@ -86,6 +89,41 @@ func HashText(value string) string {
 		return value[:enough]
 	}
 	return OrUnknown(value)
+}
+
+// hashedFiles are prefixes of facts with the hash of a file, whose name follows, and hashes are facts with the hash of something that has no
+// other name.
+var (
+	hashedFiles = []string{"command.sha256.", "inputs.sha256.", "session.sha256."}
+	hashes      = map[string]string{
+		"command.sha256": "the program", "benchmark.sha256": "the file of the benchmark", "reference.sha256": "the reference", "build.sha256": "the result of the build",
+		"model_sha256": "the model", "output.sha256": "the output", schema.FactConfig: "a setting without a stored value, such as env,",
+	}
+)
+
+// FactName returns the name of a fact for people. known is false if its values are hashes, which say nothing.
+func FactName(fact string) (name string, known bool) {
+	if name, is := hashes[fact]; is {
+		return name, false
+	}
+	for _, prefix := range hashedFiles {
+		if name, is := strings.CutPrefix(fact, prefix); is {
+			return name, false
+		}
+	}
+	if key, is := strings.CutPrefix(fact, "runner."); is && sweep.IsStored(key) {
+		return key, true
+	}
+	return fact, true
+}
+
+// ChangeText says that a fact changed, and from what to what unless these are hashes.
+func ChangeText(fact, from, to string) string {
+	name, known := FactName(fact)
+	if !known {
+		return name + " changed"
+	}
+	return fmt.Sprintf("%s changed from %s to %s", name, from, to)
 }
 
 // Display describes the terminal and the place of the person who reads, and the stores that were named.

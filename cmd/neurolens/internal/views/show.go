@@ -98,7 +98,13 @@ func headline(run *schema.Run) []string {
 	if !run.StartedAt.IsZero() {
 		started = run.StartedAt.Local().Format("2006-01-02 15:04:05 -07:00")
 	}
-	lines = append(lines, status+" · "+started)
+	line := status + " · " + started
+	if m := run.Metric(run.Primary); m != nil && run.Status == schema.StatusOK {
+		if value := cmp.Or(m.Summary.P50, m.Summary.Mean); value != nil {
+			line += " · " + m.Name + " " + QuantityOf(*value, m.Unit, m.Name, query.UnitInFile(run, m.Name))
+		}
+	}
+	lines = append(lines, line)
 	if hint := IgnoreExit(run.ErrorKind, run.Error); hint != "" {
 		lines = append(lines, hint)
 	}
@@ -130,7 +136,7 @@ func factLines(run *schema.Run, name string) []string {
 // configurationLines returns the settings asked for with where each comes from, and what was applied where the worker read it
 // back.
 func (s Detail) configurationLines(run *schema.Run) []string {
-	rows := [][2]string{{"executor", OrUnknown(string(run.Executor))}}
+	rows := [][2]string{{"executor", OrUnknown(string(run.Executor)) + " (how it was launched)"}}
 	asked := askedOf(run)
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		rows = append(rows, [2]string{name, asked[name]})
@@ -138,7 +144,7 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 	origins := originsOf(run)
 	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
 		if applied := AxisText(run.Applied[name]); asked[name] != applied {
-			by := " (applied)"
+			by := " (as applied)"
 			if run.Source == schema.SourceNeuroLens && (name == "iterations" || name == "warmup") {
 				by = " (get_config)"
 			}
@@ -228,7 +234,7 @@ func (s Detail) changedLines(changes []query.FactDifference) []string {
 	for _, d := range changes {
 		fact, isFact := strings.CutPrefix(d.Name, "env.")
 		if !isFact || !s.Facts.OfRun(fact) {
-			lines = append(lines, fmt.Sprintf("%s changed from %s to %s", fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))
+			lines = append(lines, ChangeText(fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))
 		}
 	}
 	return lines
@@ -249,12 +255,22 @@ func sampleLines(m *schema.Metric, given string, columns int) []string {
 	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	lines := histogram(values, m.Unit, columns-len(term.Gap))
 	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, given), term.Gap))
-	lines = append(lines, "level "+OrUnknown(string(m.Level))+term.Gap+"clock "+OrUnknown(m.Clock)+term.Gap+
-		"spread "+spread(m.Summary.MAD, m.Summary.P50))
+	lines = append(lines, levelText(m.Level)+term.Gap+"clock "+OrUnknown(m.Clock)+term.Gap+"spread "+spread(m.Summary.MAD, m.Summary.P50))
 	if n := m.IterationsPerSample; len(n) == 1 && n[0] > 1 {
 		lines = append(lines, fmt.Sprintf("%s samples of %s iterations each: percentiles are those of means", samplesText(m.Summary.N), term.Thousands(int(n[0]))))
 	}
 	return lines
+}
+
+// levelText says what a sample measures.
+func levelText(level schema.Level) string {
+	switch level {
+	case "":
+		return "unknown what a sample is"
+	case schema.LevelMean:
+		return "a sample is a mean of several iterations"
+	}
+	return "a sample is one " + string(level)
 }
 
 // statistics returns what samples are summed up to. Other tools' files may have a mean alone, which is no median.
