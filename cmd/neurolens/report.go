@@ -21,10 +21,12 @@ func newReportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [FILTER... | BASE HEAD]",
 		Short: "Write a report about runs as HTML, Markdown or JSON",
-		Long: `Write a report about the matching runs, by default about the last session: the
-environment, counts, a table for each suite, changes from the baseline, the
-best points, memory and energy, failures with a hint each, findings with the
-rule that found them, and commands to type next.
+		Long: `Write a report about the matching runs, by default about the last session. It
+begins with what changed, since when, from what to what and how sure, or with
+the best setting of a sweep. Then come each point over sessions (if there are 8
+or more), changes from the baseline, commands to type next, failures with a hint
+each, a table for each suite, memory and energy, findings with the rule that
+found them, and where the runs were measured.
 
 If you give two filters that no run can match at once, as for compare, they are
 base and head. The report then begins with what changed between them, and

@@ -2,10 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/programtest"
 	"github.com/neurolens/neurolens/schema/valuetest"
@@ -49,5 +56,114 @@ func TestReportOfHarness(t *testing.T) {
 	}
 	if all.Compared != 222 || all.Slower != 102 || rounded(all.GeometricMean, 2) != 1.54 || rounded(all.Median, 2) != 1.05 || rounded(all.Worst, 4) != .0065 {
 		t.Errorf("speed-ups are %+v", all)
+	}
+}
+
+// nightFiles writes result files of 24 nights: Slow got 15 % slower in night 14, Steady did not change.
+func nightFiles(t *testing.T, dir string) {
+	random := rand.New(rand.NewPCG(3, 3))
+	for night := range 24 {
+		text := fmt.Sprintf("pkg: example.com/x\ncommit: %07x%033d\n", 0xabc0000+night, 0)
+		for range 4 {
+			slow := 1000.
+			if night >= 14 {
+				slow *= 1.15
+			}
+			text += fmt.Sprintf("BenchmarkSlow-8 1000 %.1f ns/op\nBenchmarkSteady-8 1000 %.1f ns/op\n", slow*(1+.004*random.NormFloat64()), 500*(1+.004*random.NormFloat64()))
+		}
+		programtest.WriteFile(t, dir, time.Date(2026, 10, 1+night, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)+".txt", text)
+	}
+}
+
+// records returns the rows of an answer of a command, by the names of its columns.
+func records(t *testing.T, dir string, args ...string) (all []map[string]any) {
+	t.Helper()
+	valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, append(args, "--format", "json")...)), &all))
+	return all
+}
+
+// TestReportEqualsCommands: the numbers of a report are those of history, compare and ls: in its JSON, in its sentences, and in the marks of its charts.
+func TestReportEqualsCommands(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	nightFiles(t, dir)
+	programtest.Output(t, dir, "ingest", ".", "--machine", "ci-1", "--at", "name")
+	programtest.Output(t, dir, "report", "--all", "--json", "all.json", "--html", "all.html")
+	var all struct {
+		Answer []struct{ Text string }
+		Trends []map[string]any
+		Points []struct {
+			PointID string `json:"point_id"`
+			Metrics []struct{ Median float64 }
+		}
+	}
+	valuetest.OK(t, json.Unmarshal(fileText(t, dir, "all.json"), &all))
+	rows := records(t, dir, "history")
+	locations := map[string][]float64{}
+	var changed map[string]any
+	at := 0
+	for _, row := range rows {
+		id := row["point_id"].(string)
+		if row["change_point"] == true {
+			changed, at = row, len(locations[id])
+		}
+		locations[id] = append(locations[id], row["location"].(float64))
+	}
+	median := func(values []float64) float64 {
+		values = slices.Sorted(slices.Values(values))
+		return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+	trend := all.Trends[0]
+	own := locations[trend["point_id"].(string)]
+	for _, name := range []string{"point_id", "verdict", "shift", "shift_low", "shift_high", "p_adjusted", "session_id"} {
+		valuetest.Equal(t, trend[name], changed[name], name)
+	}
+	if old, level := trend["old_level"].(float64), trend["level"].(float64); !near(old, median(own[:at])) || !near(level, median(own[at:])) || len(all.Trends) != 2 {
+		t.Errorf("levels are %v and %v, the sessions have %v and %v", old, level, median(own[:at]), median(own[at:]))
+	}
+	if sentence := all.Answer[0].Text; !strings.HasPrefix(sentence, "Slower: example.com/x/Slow, since 2026-10-15, commit abc000d..abc000e: latency 1.00 µs → 1.15 µs, +1") {
+		t.Errorf("the report begins with %s", sentence)
+	}
+
+	// Each mark of the chart is a session.
+	page := string(fileText(t, dir, "all.html"))
+	section := page[strings.Index(page, `<section id="trends"`):strings.Index(page, `<section id="next"`)]
+	drawn := map[string][]float64{}
+	for _, m := range regexp.MustCompile(`data-y="([^"]+)" data-point="([^"]+)" data-command="neurolens ls `).FindAllStringSubmatch(section, -1) {
+		value, err := strconv.ParseFloat(m[1], 64)
+		valuetest.OK(t, err)
+		drawn[m[2]] = append(drawn[m[2]], value)
+	}
+	for id, values := range locations {
+		if marks := drawn[id[:8]]; !slices.EqualFunc(marks, values, near) {
+			t.Errorf("%d marks %v, %d sessions %v", len(marks), marks, len(values), values)
+		}
+	}
+
+	// The points are the medians of ls, and pairs those of compare.
+	for _, row := range records(t, dir, "ls", "--by", "point_id") {
+		i := slices.IndexFunc(all.Points, func(p struct {
+			PointID string `json:"point_id"`
+			Metrics []struct{ Median float64 }
+		},
+		) bool {
+			return p.PointID == row["point_id"]
+		})
+		if got := all.Points[i].Metrics[0].Median; !near(got, row["median"].(float64)) {
+			t.Errorf("a point has the median %v, ls %v", got, row["median"])
+		}
+	}
+	base, head := "started_at<2026-10-13", "started_at>=2026-10-15"
+	programtest.Output(t, dir, "report", "--against", base, head, "--json", "two.json")
+	var two struct{ Pairs []map[string]any }
+	valuetest.OK(t, json.Unmarshal(fileText(t, dir, "two.json"), &two))
+	for _, row := range records(t, dir, "compare", base, head) {
+		i := slices.IndexFunc(two.Pairs, func(p map[string]any) bool { return p["point_id"] == row["head_point_id"] })
+		p := two.Pairs[i]
+		change := row["change"].(float64)
+		if p["verdict"] != row["verdict"] || !near(p["base"].(float64), row["base"].(float64)) || !near(p["value"].(float64), row["head"].(float64)) || !near(1/p["speedup"].(float64), 1+change) {
+			t.Errorf("the report has %v, compare %v", p, row)
+		}
 	}
 }

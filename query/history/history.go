@@ -92,6 +92,9 @@ type Change struct {
 	After, By  *time.Time
 	// Places is the number of sessions from which on the level may be the new one, or over which it rises or falls.
 	Places int
+	// OldLevel and NewLevel are the medians of the values before and after the change, in the unit, up to the next change on either side.
+	// A slow change that begins or ends the series has the value of its own first or last session there.
+	OldLevel, NewLevel float64
 	// Differs are the facts, except the commit, that differ between the sessions that enclose the change, and still differ in the
 	// last session of the new level. Facts that differ only temporarily are not listed.
 	Differs []query.FactDifference

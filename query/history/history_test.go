@@ -111,6 +111,18 @@ func TestHistory(t *testing.T) {
 		change.Places != 1 || !change.After.Equal(*previous.StartedAt) || !change.By.Equal(*at.StartedAt) {
 		t.Errorf("the change is after %s and not after %s: %+v", at.AfterSession, at.BySession, change)
 	}
+	for name, level := range map[string]struct {
+		got      float64
+		from, to int
+	}{"old": {change.OldLevel, 0, historyShift}, "new": {change.NewLevel, historyShift, historySessions}} {
+		var values []float64
+		for _, row := range h.Rows[slow.First+level.from : slow.First+level.to] {
+			values = append(values, row.Location)
+		}
+		if want := stat.Median(values); level.got != want {
+			t.Errorf("the %s level is %v, want %v", name, level.got, want)
+		}
+	}
 	want := []query.FactDifference{
 		{Kind: query.EnvironmentFact, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
 		{Kind: query.EnvironmentFact, Name: "env.boost", Base: []string{"1"}},

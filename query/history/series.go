@@ -361,10 +361,45 @@ func (l *line) inconclusive() *mark {
 // change describes a change of a series: the commits and sessions before and after it.
 func (h *historian) change(l *line, m *mark, row int) Change {
 	base, head, last := l.entries[m.After], l.entries[m.By], l.entries[l.levelEnd(m.at())-1]
+	low, high := l.levels(m)
 	return Change{
 		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit), After: base.time(), By: head.time(), Places: m.By - m.After,
+		OldLevel: low, NewLevel: high,
 		baseRun: base.first, headRun: head.first, lastRun: last.first,
 	}
+}
+
+// begin and end enclose the sessions in which a level changes: of a step there are none.
+func begin(p stat.ChangePoint) int {
+	if p.Until > 0 {
+		return p.After
+	}
+	return p.Index
+}
+
+func end(p stat.ChangePoint) int { return max(p.Index, p.Until) }
+
+// levels returns the levels before and after a change, in the unit.
+func (l *line) levels(m *mark) (before, after float64) {
+	first, last := 0, len(l.entries) // of the two levels and what is between them
+	for _, p := range l.series.points {
+		switch {
+		case p.Index < m.Index:
+			first = end(p)
+		case begin(p) > m.Index:
+			last = min(last, begin(p))
+		}
+	}
+	return l.level(first, max(begin(m.ChangePoint), first+1)), l.level(min(end(m.ChangePoint), last-1), last)
+}
+
+// level returns the median of the entries low to high-1, in the unit.
+func (l *line) level(low, high int) float64 {
+	values := make([]float64, 0, high-low)
+	for _, e := range l.entries[low:high] {
+		values = append(values, l.scale.InUnit(e.location))
+	}
+	return stat.Median(values)
 }
 
 // levelEnd returns the end (exclusive) of the level that begins with entry i: the next change point, or the end of the series.

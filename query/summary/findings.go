@@ -46,6 +46,10 @@ const (
 	RuleNoMachine     = "no_machine"     // the machine of some runs is unknown
 	RuleEnvironment   = "mixed_facts"    // the runs have different hardware, software or code
 	RuleDirty         = "uncommitted"    // the code has uncommitted changes
+
+	RuleLevelRegressed = "regressed_over_sessions" // the last change of a level over sessions is for the worse
+	RuleLevelImproved  = "improved_over_sessions"  // it is for the better
+	RuleFailsLately    = "fails_lately"            // all runs of a point failed in its newest sessions
 )
 
 // Limits of the rules.
@@ -66,6 +70,7 @@ func (r *reading) findings() []Finding {
 	all := []Finding{}
 	add := func(found ...Finding) { all = append(all, found...) }
 	add(r.badRuns()...)
+	add(r.trendFindings()...)
 	for i := range r.report.Comparisons {
 		add(ofComparison(&r.report.Comparisons[i])...)
 	}

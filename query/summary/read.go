@@ -59,6 +59,9 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	if err := r.compare(ctx, db, compared); err != nil {
 		return nil, nil, err
 	}
+	if err := r.trends(ctx, db); err != nil {
+		return nil, nil, err
+	}
 	r.report.Findings = r.findings()
 	return &r.report, r.notNumbers, nil
 }
@@ -98,6 +101,7 @@ type reading struct {
 	baselines  []baseline // baselines that sweeps name
 	parts      []part     // parts of the selection, by the values of the keys
 	overlap    bool       // some point is in several parts
+	periods    []Period   // of the sides, if two are compared
 	shared     *shared
 }
 
@@ -107,16 +111,22 @@ func (r *reading) gather(ctx context.Context, s *scan.Reader) error {
 	if err := s.Conn.Raise(ctx, groupMemory); err != nil {
 		return err
 	}
-	r.report, r.shared, r.parts, r.overlap = Report{}, newShared(), nil, false
+	r.report, r.shared, r.parts, r.overlap, r.periods = Report{}, newShared(), nil, false, nil
 	for _, of := range r.sides() {
 		if err := r.gatherSide(ctx, s, of); err != nil {
 			return err
 		}
 	}
-	if r.req.Base == "" {
+	if r.req.Base != "" {
+		return r.selects(ctx, s, r.whole())
+	}
+	if !onSide(r.report.Points, baseSide) || !onSide(r.report.Points, headSide) {
 		return nil
 	}
-	return r.selects(ctx, s, r.whole())
+	if err := r.period(ctx, s, baseSide, baseSide); err != nil {
+		return err
+	}
+	return r.period(ctx, s, headSide, headSide)
 }
 
 // selects selects the runs of a filter.

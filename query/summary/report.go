@@ -24,6 +24,7 @@ type Report struct {
 	Counts      Counts        `json:"counts" doc:"numbers of runs and points"`
 	Environment []Fact        `json:"environment" doc:"where the runs were measured: each fact with the number of runs per value"`
 	Groups      []Group       `json:"groups" doc:"groups of the report: the suites, or the values of the keys of --by"`
+	Trends      []Trend       `json:"trends" doc:"the primary metric of each point over sessions, what got worse first"`
 	Comparisons []Comparison  `json:"comparisons" doc:"comparisons of each value of an axis with its baseline"`
 	Leaders     []Leaderboard `json:"leaderboards" doc:"best points per machine and metric"`
 	Resources   []Resource    `json:"resources" doc:"memory, energy and power"`
@@ -46,6 +47,8 @@ type Selection struct {
 	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files of the newest 200 sessions"`
 	Since    *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
 	Until    *Time    `json:"until" doc:"start of the last run"`
+
+	Unordered bool `json:"unordered" doc:"whether there are enough sessions for a history but none has a start time, so that they have no order"`
 }
 
 // Time is a time in UTC.

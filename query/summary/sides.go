@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
@@ -42,6 +43,40 @@ func (r *reading) head() Text {
 	return Text(r.req.Filter)
 }
 
+// Period is when a side of a comparison was measured, and of which commits.
+type Period struct {
+	Side    string   `json:"side" doc:"base or head"`
+	Since   *Time    `json:"since" doc:"start of its first run"`
+	Until   *Time    `json:"until" doc:"start of its last run"`
+	Commits []string `json:"commits" doc:"commits that were measured, ascending, at most 5"`
+}
+
+// period reads when the selected runs of a side of bench --against, or all if the side is empty, were measured.
+func (r *reading) period(ctx context.Context, s *scan.Reader, name, of string) error {
+	runs, err := r.runsSQL("side", "started_at", "git_commit")
+	if err != nil {
+		return err
+	}
+	where := ""
+	if of != "" {
+		where = " WHERE side = " + duck.Literal(of)
+	}
+	row, err := s.Conn.One(ctx, duck.Statement{
+		SQL: "SELECT epoch_us(min(started_at)), epoch_us(max(started_at)), list_slice(list_sort(list(DISTINCT git_commit)), 1, 5) FROM " + runs + where, Args: r.sel.Args,
+	})
+	if err != nil {
+		return err
+	}
+	p := Period{Side: name, Since: timeOf(row[0]), Until: timeOf(row[1]), Commits: []string{}}
+	for _, commit := range duck.List(duck.Plain(row[2])) {
+		if text, _ := commit.(string); text != "" {
+			p.Commits = append(p.Commits, text)
+		}
+	}
+	r.periods = append(r.periods, p)
+	return nil
+}
+
 // gatherSide adds the points of a selection, with all of their metrics.
 func (r *reading) gatherSide(ctx context.Context, s *scan.Reader, of side) error {
 	if err := r.selects(ctx, s, of.filter); err != nil {
@@ -59,7 +94,15 @@ func (r *reading) gatherSide(ctx context.Context, s *scan.Reader, of side) error
 		return err
 	}
 	own := r.report.Points[first:]
-	if onSide(own, baseSide) && onSide(own, headSide) { // as in compare: of a session with two sides, the head is meant
+	both := onSide(own, baseSide) && onSide(own, headSide)
+	only := ""
+	if both {
+		only = headSide
+	}
+	if err := r.period(ctx, s, of.name, only); err != nil {
+		return err
+	}
+	if both { // as in compare: of a session with two sides, the head is meant
 		own = slices.DeleteFunc(own, func(p Point) bool { return p.Side == baseSide })
 		r.report.Points = r.report.Points[:first+len(own)]
 	}

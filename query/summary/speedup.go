@@ -33,6 +33,10 @@ type Comparison struct {
 	Reasons    map[string]int     `json:"reasons" doc:"number of pairs without a verdict, per reason"`
 	Thresholds map[string]float64 `json:"thresholds" doc:"per metric the threshold, as a share of the baseline: smaller changes count as unchanged; only if all pairs of the metric have the same one"`
 	Differs    []Difference       `json:"differs" doc:"facts in which two selections differ; empty for other comparisons"`
+	Sides      []Period           `json:"sides" doc:"when base and head were measured, and of which commits; empty if the comparison is not of two sides"`
+	Best       []BestValue        `json:"best_values" doc:"per value of the axis, including the baseline: where it is the best by verdict, the value that is most often the best first; empty for comparisons of two sides"`
+	Undecided  int                `json:"undecided" doc:"number of baselines for which no value is the best by verdict and not all are equal"`
+	Equal      int                `json:"equal" doc:"number of baselines for which all values are unchanged by verdict, so that none is the best"`
 
 	pairs []Pair
 	first int // index of the first pair in the pairs of the report
@@ -147,6 +151,11 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	maps.DeleteFunc(c.Thresholds, func(_ string, t float64) bool { return math.IsNaN(t) })
 	c.sum(b.axis)
 	c.win(b.axis)
+	if b.axis == axisSide {
+		c.Sides = r.periods
+	} else {
+		c.decide(b.axis)
+	}
 	return c, nil
 }
 

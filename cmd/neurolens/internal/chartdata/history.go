@@ -175,7 +175,7 @@ func (m Maker) trends(trends []*trend, failed []schema.Run, said []query.Annotat
 	}
 	for i, t := range trends {
 		t.name, t.annotations = names[i], marked.texts
-		p := m.panel(t, failed, chart.MaxMarks/len(trends), placesIn(len(trends)))
+		p := m.panel(t, failed, cmp.Or(m.Marks, chart.MaxMarks)/len(trends), placesIn(len(trends)))
 		p.Guides = append(p.Guides, marked.guides(t, width)...)
 		if len(trends) == 1 {
 			f.Series, f.Guides = p.Series, p.Guides

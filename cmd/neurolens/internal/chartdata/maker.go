@@ -23,7 +23,10 @@ import (
 )
 
 // Maker makes figures for a reader.
-type Maker struct{ Reader views.Display }
+type Maker struct {
+	Reader views.Display
+	Marks  int // at most so many marks of a history, where sessions can be combined; 0: chart.MaxMarks
+}
 
 // Refusal is why there is nothing to draw, or not so, with the cure.
 type Refusal struct{ error }

@@ -15,7 +15,7 @@ import (
 )
 
 // chartWidth is how many pixels wide charts are drawn: as wide as a page shows them, so that their texts are as large as its own.
-const chartWidth = 800
+const chartWidth = 960
 
 // pen draws the charts of a page, whose title and notes are texts of the page.
 func pen() Pen {
@@ -183,7 +183,8 @@ func (s *htmlWriter) scatter(c *summary.Comparison, pairs []*summary.Pair) *Char
 	scale := scaleOf(all, 100)
 	f.X = chart.Axis{Label: string(metric) + " of " + c.Name(), Unit: string(unit), Scale: scale}
 	f.Y = chart.Axis{Label: string(metric) + " of " + othersOf(c), Unit: string(unit), Scale: scale, Better: better}
-	f.Guides = []chart.Guide{{Along: chart.Diagonal, Text: "no change"}}
+	f.Guides = []chart.Guide{{Along: chart.Diagonal}}
+	f.Notes = append(f.Notes, "On the line: no change.")
 	if more := c.All.Compared + c.All.Differences - drawn; more > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%s of %s: the largest changes of %s.", term.Thousands(drawn), term.Count(c.All.Compared+c.All.Differences, "pair"), metric))
 	}

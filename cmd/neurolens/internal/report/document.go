@@ -32,10 +32,12 @@ type Document struct {
 	MadeAt  time.Time `json:"made_at" doc:"when the report was made, RFC 3339 in UTC"`
 	MadeBy  string    `json:"made_by" doc:"the program and its version"`
 
+	Answer          []Answer              `json:"answer" doc:"what changed, by how much, since when and how sure, or which setting is best: the first paragraph of the report"`
 	Selection       summary.Selection     `json:"selection" doc:"which runs the report is about"`
 	Counts          summary.Counts        `json:"counts" doc:"how many runs and points there are"`
 	Environment     []summary.Fact        `json:"environment" doc:"where the runs were measured, with the number of runs for each value"`
 	Groups          []summary.Group       `json:"groups" doc:"parts of the report: the suites, or the groups of --by"`
+	Trends          []summary.Trend       `json:"trends" doc:"each point over sessions, what got worse first; empty for fewer than 8 sessions, and for two selections"`
 	Comparisons     []summary.Comparison  `json:"comparisons" doc:"each value of an axis against its baseline"`
 	Leaderboards    []summary.Leaderboard `json:"leaderboards" doc:"the best points, machine by machine and metric by metric"`
 	Resources       []summary.Resource    `json:"resources" doc:"memory, energy and power"`
@@ -75,7 +77,7 @@ type Maker struct {
 func (m Maker) Document(r *summary.Report) *Document {
 	d := &Document{
 		Format: documentFormat, Version: documentVersion, MadeAt: m.Reader.Now.UTC().Truncate(time.Second), MadeBy: m.By,
-		Selection: r.Selection, Counts: r.Counts, Environment: r.Environment, Groups: r.Groups, Comparisons: r.Comparisons, Leaderboards: r.Leaders,
+		Selection: r.Selection, Counts: r.Counts, Environment: r.Environment, Groups: r.Groups, Trends: r.Trends, Comparisons: r.Comparisons, Leaderboards: r.Leaders,
 		Resources: r.Resources, Pairs: r.Pairs, Points: r.Points,
 	}
 	for _, f := range r.Failures {
@@ -85,6 +87,7 @@ func (m Maker) Document(r *summary.Report) *Document {
 		d.Findings = append(d.Findings, Finding{f, sentence(&f)})
 	}
 	d.Recommendations = m.recommendations(d)
+	d.Answer = m.answers(d)
 	return d
 }
 

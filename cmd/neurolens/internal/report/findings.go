@@ -22,6 +22,15 @@ var sentences = map[string]func(f *summary.Finding) string{
 	summary.RuleFailed: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s of %s failed, of %s", term.Thousands(f.Runs), term.Count(whole(f, "runs"), "run"), points(f))
 	},
+	summary.RuleLevelRegressed: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of %s series got worse over sessions and still %s", term.Thousands(f.Points), term.Thousands(whole(f, "series")), term.IsAre(f.Points))
+	},
+	summary.RuleLevelImproved: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of %s series got better over sessions and still %s", term.Thousands(f.Points), term.Thousands(whole(f, "series")), term.IsAre(f.Points))
+	},
+	summary.RuleFailsLately: func(f *summary.Finding) string {
+		return fmt.Sprintf("all runs of %s of %s series failed in the newest sessions", term.Thousands(f.Points), term.Thousands(whole(f, "series")))
+	},
 	summary.RuleRegressed: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s significantly slower than %s", pairsAre(f), f.Values[0])
 	},
@@ -74,6 +83,18 @@ var sentences = map[string]func(f *summary.Finding) string{
 	summary.RuleDirty: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s of code with uncommitted changes", runs(f)+" "+term.IsAre(f.Runs))
 	},
+}
+
+// saidElsewhere are the rules whose findings the forms for people have in other parts: in the first paragraph, in the changes, with the runs that
+// are not ok, or in the environment.
+var saidElsewhere = []string{
+	summary.RuleWrongResult, summary.RuleFailed, summary.RuleLevelRegressed, summary.RuleLevelImproved, summary.RuleFailsLately, summary.RuleRegressed,
+	summary.RuleSlower, summary.RuleNotCompared, summary.RuleNoVerdict, summary.RuleMachines, summary.RuleEnvironment,
+}
+
+// remarks returns the findings that stand nowhere else.
+func (d *Document) remarks() []Finding {
+	return slices.DeleteFunc(slices.Clone(d.Findings), func(f Finding) bool { return slices.Contains(saidElsewhere, f.Rule) })
 }
 
 // sentence returns what a rule found; of a word of warning, its meaning.
@@ -153,6 +174,9 @@ var advices = []advice{
 			failed += " not (" + wrongResult + ")"
 		}
 		return m.command("ls", d.words(failed)...)
+	}},
+	{summary.RuleLevelRegressed, "each series over its sessions, worst first", func(m Maker, d *Document) string {
+		return m.command("history", d.words("")...)
 	}},
 	{summary.RuleRegressed, "each point against the baseline, worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, worst first", comparing},

@@ -33,34 +33,42 @@ const (
 	pointRoom = 150
 )
 
-// htmlPage makes a document a page of HTML: what changed first, then all that the Markdown has, and the charts that are there.
+// htmlPage makes a document a page of HTML: what changed first, with the charts that show it, then all that the Markdown has.
 func (m Maker) htmlPage(d *Document, pictures Pictures) *Page {
 	s := &htmlWriter{Maker: m, d: d, names: namerOf(d.Points), against: columnsOf(d)}
 	s.page = &Page{
-		Title: "Benchmark report", Subtitle: s.d.selected() + " · " + s.d.sessions(), Headline: d.headlines(), Tallies: s.tallies(pictures.Trends),
+		Title: "Benchmark report", Subtitle: d.selected(strings.TrimSpace, strings.TrimSpace), Tallies: s.tallies(), Basis: capital(d.basis()) + ".",
 		Made: fmt.Sprintf("Made %s by %s.", d.MadeAt.Format("2006-01-02 15:04 UTC"), d.MadeBy), Room: pageRoom + pointRoom*len(d.Points),
 	}
-	s.trends(pictures.Trends)
+	if constants, _ := views.Axes(chartdata.SubjectsOf(d.Points), views.RunColumns); len(constants) > 0 {
+		s.page.Subtitle += " · " + strings.Join(constants, " · ")
+	}
+	for _, a := range d.Answer {
+		item := Item{Text: a.Text, Command: a.Command}
+		if a.Verdict != "" {
+			item.Tone = toneOf(string(a.Verdict))
+		}
+		s.page.Answer = append(s.page.Answer, item)
+	}
+	s.trends(pictures.History)
 	s.changes()
 	s.failures(pictures.Outputs)
-	s.findings()
-	s.environment()
-	s.pictures("samples", "Samples of each point", pictures.Points)
 	s.pictures("axes", "Over the axes", pictures.Axes)
+	s.next()
 	s.leaders(pictures)
-	s.pictures("history", "History", pictures.History)
+	s.pictures("samples", "Samples of each point", pictures.Points)
 	for _, part := range pictures.More {
 		s.add(part)
 	}
 	s.addTable(resourceTable(d, s.names))
 	s.results()
+	s.environment()
 	return s.page
 }
 
 // Pictures are the charts of a page, by the section that they stand in.
 type Pictures struct {
 	Points, Axes, Best, History []*Chart
-	Trends                      []Trend // of which History is
 	Outputs                     []Output
 	More                        []Section
 }
@@ -69,15 +77,6 @@ type Pictures struct {
 type Output struct {
 	Failure, Cause       int // places in Document.Failures, and in its Causes
 	Text, Lines, Command string
-}
-
-// Trend is how a series changed over sessions, and is so still.
-type Trend struct {
-	Point   summary.Text
-	Metric  string
-	Verdict judge.Verdict
-	By      string // +12 %
-	Session string // the first one in which it is so
 }
 
 // HTML writes the document as a page.
@@ -103,15 +102,15 @@ func (s *htmlWriter) pictures(id, title string, charts []*Chart) {
 }
 
 // tallies returns what somebody wants to see first: how many points changed, where there is something to compare with, and how runs ended.
-func (s *htmlWriter) tallies(trends []Trend) (all []Tally) {
+func (s *htmlWriter) tallies() (all []Tally) {
 	add := func(n int, of string, tone chart.Tone) {
 		if n > 0 {
 			all = append(all, Tally{Count: term.Thousands(n), Of: of, Tone: tone})
 		}
 	}
 	overSessions := map[judge.Verdict]int{}
-	for i := range trends {
-		overSessions[trends[i].Verdict]++
+	for i := range s.d.Trends {
+		overSessions[s.d.Trends[i].Verdict]++
 	}
 	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved} {
 		add(overSessions[v], string(v)+" over sessions", toneOf(string(v)))
@@ -193,17 +192,37 @@ func changeCell(p *summary.Pair) Cell {
 	return ratio(new(ratioOf(*p.Speedup, chart.Better(p.Better))-1), changeText(p))
 }
 
-// environment says where the runs were measured; that in which they differ first.
+// environment says where the runs were measured in a line, with all facts folded below it: those in which they differ first.
 func (s *htmlWriter) environment() {
-	t := &Table{ID: "environment", Title: "Environment", Columns: []Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
+	t := &Table{ID: "facts", Title: "Environment", Columns: []Column{{Header: "fact"}, {Header: "value"}, {Header: "runs", Right: true}}}
+	var same, differing []string
 	for _, differ := range []bool{true, false} {
 		for _, fact := range s.d.Environment {
-			if len(fact.Values) > 0 && differ == (len(fact.Values) > 1 || fact.Unknown > 0) {
-				t.Rows = append(t.Rows, factRows(&fact, differ)...)
+			if len(fact.Values) == 0 || differ != (len(fact.Values) > 1 || fact.Unknown > 0) {
+				continue
+			}
+			t.Rows = append(t.Rows, factRows(&fact, differ)...)
+			switch {
+			case !differ:
+				same = append(same, environmentNames[fact.Name]+" "+environmentText(fact.Name, fact.Values[0].Value))
+			case fact.Unknown > 0:
+				differing = append(differing, fmt.Sprintf("%s (%s, and unknown)", environmentNames[fact.Name], term.Count(len(fact.Values), "value")))
+			default:
+				differing = append(differing, fmt.Sprintf("%s (%s)", environmentNames[fact.Name], term.Count(len(fact.Values), "value")))
 			}
 		}
 	}
-	s.addTable(t)
+	if len(t.Rows) == 0 {
+		return
+	}
+	part := Section{ID: "environment", Title: "Where it was measured", Details: []Detail{{Title: "All facts", Part: Section{Tables: []*Table{t}}}}}
+	if len(same) > 0 {
+		part.Text = append(part.Text, "All runs: "+strings.Join(same, ", ")+".")
+	}
+	if len(differing) > 0 {
+		part.Text = append(part.Text, "Runs differ in "+strings.Join(differing, ", ")+".")
+	}
+	s.add(part)
 }
 
 // factRows returns the values of a fact.
@@ -260,18 +279,19 @@ func (s *htmlWriter) failures(outputs []Output) {
 	}
 }
 
-// findings are what rules found, and what to do because of it.
-func (s *htmlWriter) findings() {
-	part := Section{ID: "findings", Title: "Findings and what to do"}
+// next is what to do, and below it what the other parts do not say.
+func (s *htmlWriter) next() {
+	part := Section{ID: "next", Title: "What to do next"}
+	for _, r := range s.d.Recommendations {
+		part.Items = append(part.Items, Item{Text: capital(r.Why) + ":", Command: r.Command})
+	}
+	if len(part.Items) > 0 {
+		s.add(part)
+	}
+	part = Section{ID: "findings", Title: "What else was found"}
 	p := markdownWriter{d: s.d, names: s.names}
-	for _, f := range s.d.Findings {
-		item := Item{Text: capital(p.findingText(&f)) + "."}
-		for _, r := range s.d.Recommendations {
-			if r.Rule == f.Rule {
-				item.Text, item.Command = item.Text+" "+capital(r.Why)+":", r.Command
-			}
-		}
-		part.Items = append(part.Items, item)
+	for _, f := range s.d.remarks() {
+		part.Items = append(part.Items, Item{Text: capital(p.findingText(&f)) + "."})
 	}
 	if len(part.Items) > 0 {
 		s.add(part)
@@ -283,7 +303,7 @@ func (s *htmlWriter) leaders(pictures Pictures) {
 	part := Section{ID: "best", Title: "Best points", Figures: pictures.Best}
 	for i := range s.d.Leaderboards {
 		b := &s.d.Leaderboards[i]
-		if b.Ranked < 2 || len(part.Tables) >= maxBoards {
+		if !s.d.comparable(b) || len(part.Tables) >= maxBoards {
 			continue
 		}
 		t := &Table{ID: fmt.Sprintf("best-%d", i+1), Title: b.Metric + ": the best points", Text: []string{boardText(b) + "."}, Command: s.ofPoint(), Columns: []Column{
@@ -308,17 +328,25 @@ const maxBoards = 8
 // maxPairs is how many pairs a table of changes has; all of them stand in the table of points.
 const maxPairs = 100
 
+// fewPairs is how many pairs the chart of changes shows so well that a scatter says no more.
+const fewPairs = 12
+
 // changes are the comparisons: what changed, the worst first, and then the rest.
 func (s *htmlWriter) changes() {
 	for i := range s.d.Comparisons {
 		c := &s.d.Comparisons[i]
-		part := Section{ID: fmt.Sprintf("changes-%d", i+1), Title: "What changed against " + c.Name(), Text: []string{verdictsText(c)}}
+		title := "What changed against the base"
+		if c.Axis != "side" {
+			title = "Compared with " + c.Name()
+		}
+		part := Section{ID: fmt.Sprintf("changes-%d", i+1), Title: title, Text: []string{verdictsText(c)}}
 		changed, rest := s.ranked(i)
 		byChange := slices.Concat(changed, rest)
-		for _, chart := range []*Chart{s.forest(c, byChange), s.scatter(c, byChange)} {
-			if chart != nil {
-				part.Figures = append(part.Figures, chart)
-			}
+		if chart := s.forest(c, byChange); chart != nil {
+			part.Figures = append(part.Figures, chart)
+		}
+		if chart := s.scatter(c, byChange); chart != nil && len(byChange) > fewPairs {
+			part.Figures = append(part.Figures, chart)
 		}
 		if len(changed) > 0 {
 			part.Tables = append(part.Tables, s.pairs(part.ID, part.Title, changed))
@@ -380,26 +408,17 @@ func factValues(name string, values []string) string {
 	return views.OrUnknown(text)
 }
 
-// trends is what changed over sessions, what got worse first.
-func (s *htmlWriter) trends(trends []Trend) {
-	names := map[summary.Text]string{}
-	for i := range s.d.Points {
-		names[s.d.Points[i].PointID] = s.names.name(&s.d.Points[i].Subject)
+// maxTrends is how many series a table of changes over sessions has.
+const maxTrends = 100
+
+// trends is what changed over sessions: the chart, and a row for each series.
+func (s *htmlWriter) trends(charts []*Chart) {
+	if len(s.d.Trends) == 0 {
+		return
 	}
-	part := Section{ID: "trends", Title: "What changed over sessions"}
-	for _, verdict := range []judge.Verdict{judge.Regressed, judge.Improved} {
-		for i := range trends {
-			if t := &trends[i]; t.Verdict == verdict {
-				part.Items = append(part.Items, Item{
-					Text: fmt.Sprintf("%s of %s %s since session %s (%s), and still is.", capital(t.Metric), views.OrUnknown(names[t.Point]), verdict, t.Session, t.By),
-					Tone: toneOf(string(verdict)), Command: s.command("history", s.d.words("point_id="+string(t.Point))...),
-				})
-			}
-		}
-	}
-	if len(part.Items) > 0 {
-		s.add(part)
-	}
+	t := trendsTable(s.d, s.names, maxTrends)
+	t.Command = s.command("history", s.d.words("point_id~^KEY")...)
+	s.add(Section{ID: t.ID, Title: t.Title, Figures: charts, Tables: []*Table{t}})
 }
 
 // ranked returns the pairs of a comparison: those that changed by verdict, the worst first, and the rest.
@@ -416,12 +435,15 @@ func (s *htmlWriter) ranked(comparison int) (changed, rest []*summary.Pair) {
 	}
 	order := func(a, b *summary.Pair) int {
 		place := func(p *summary.Pair) int { return slices.Index(verdictOrder, judge.Verdict(p.Verdict)) }
-		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(factor(b), factor(a)))
+		return cmp.Or(cmp.Compare(place(a), place(b)), byFactor(a, b))
 	}
 	slices.SortStableFunc(changed, order)
 	slices.SortStableFunc(rest, order)
 	return changed, rest
 }
+
+// byFactor compares pairs by the sizes of their changes, the largest first.
+func byFactor(a, b *summary.Pair) int { return cmp.Compare(factor(b), factor(a)) }
 
 // factor returns how many times as fast, or as slow, a pair is.
 func factor(p *summary.Pair) float64 {
@@ -465,7 +487,7 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 func (s *htmlWriter) ofPoint() string { return s.command("ls", s.d.words("point_id~^KEY")...) }
 
 // unitOf returns the unit that rows have; empty where they differ.
-func unitOf[Row any](rows []*Row, unit func(r *Row) summary.Text) string {
+func unitOf[Row any](rows []Row, unit func(Row) summary.Text) string {
 	known := summary.Text("")
 	for _, r := range rows {
 		switch u := unit(r); {
@@ -491,6 +513,9 @@ func (s *htmlWriter) results() {
 	}
 	t := pointsTable(s.d.Points, axes, s.values(), s.sameRuns() == "", s.against)
 	t.ID, t.Title, t.Command = "points", "All points", s.ofPoint()
+	if text := s.d.pooled(); text != "" {
+		t.Text = append(t.Text, text)
+	}
 	if len(constants) > 0 {
 		t.Text = append(t.Text, "All: "+joined(constants...)+".")
 	}

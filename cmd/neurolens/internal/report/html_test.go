@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
-	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -176,27 +175,6 @@ func TestCharts(t *testing.T) {
 			t.Errorf("the y axis is %v, want %s", y, want)
 		}
 		*c = before
-	}
-}
-
-// TestTrends: what changed over sessions stands first, with a tile; what got worse stands above what got better.
-func TestTrends(t *testing.T) {
-	r := many(8)
-	id := r.Points[1].PointID
-	m := maker()
-	page := m.htmlPage(m.Document(r), Pictures{Trends: []Trend{
-		{Point: id, Metric: "latency", Verdict: judge.Improved, By: "-3.0 %", Session: "B"}, {Point: id, Metric: "latency", Verdict: judge.Regressed, By: "+12.0 %", Session: "A"},
-	}})
-	if first := page.Tallies[0]; first != (Tally{Count: "1", Of: "regressed over sessions", Tone: chart.Regressed}) {
-		t.Error(first)
-	}
-	first := page.Sections[0]
-	if first.ID != "trends" || len(first.Items) != 2 {
-		t.Fatal(first)
-	}
-	if i := first.Items[0]; !strings.HasPrefix(i.Text, "Latency of ") || !strings.HasSuffix(i.Text, " regressed since session A (+12.0 %), and still is.") ||
-		!strings.HasPrefix(i.Command, "neurolens history session=last point_id="+string(id)) || i.Tone != chart.Regressed {
-		t.Error(i)
 	}
 }
 

@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/summary"
@@ -29,15 +31,16 @@ func (d *Document) markdown(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	p := markdownWriter{w, d, namerOf(d.Points), columnsOf(d)}
 	p.head()
-	p.environment()
-	p.counts()
-	p.results()
+	p.trends()
 	p.comparisons()
+	p.recommendations()
+	p.failures()
+	p.results()
 	p.leaders()
 	p.resources()
-	p.failures()
 	p.findings()
-	p.recommendations()
+	p.counts()
+	p.environment()
 	return w.Flush() // with the first error
 }
 
@@ -60,43 +63,78 @@ func code(text string) string {
 	return "`` " + text + " ``"
 }
 
-// head says what the report is about, and the most important of it.
+// head says what changed or is best, and what the report is about.
 func (p markdownWriter) head() {
 	d := p.d
 	p.title(1, "Benchmark report")
-	filter := "all runs"
-	switch s := d.Selection; {
-	case s.Base != "":
-		filter = code(string(s.Head)) + " against " + code(string(s.Base))
-	case s.Filter != "":
-		filter = code(s.Filter)
-	}
-	fmt.Fprintf(p.w, "%s · %s · made %s by %s\n\n", filter, term.MarkdownText(d.sessions()), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
-	for _, line := range d.headlines() {
-		fmt.Fprintf(p.w, "- %s\n", term.MarkdownText(line))
+	for _, a := range d.Answer {
+		lead, rest, found := strings.Cut(a.Text, ": ")
+		if !found {
+			fmt.Fprintf(p.w, "- %s\n", term.MarkdownText(a.Text))
+			continue
+		}
+		fmt.Fprintf(p.w, "- **%s:** %s\n", term.MarkdownText(lead), term.MarkdownText(rest))
 	}
 	fmt.Fprintln(p.w)
+	fmt.Fprintf(p.w, "%s · made %s by %s\n\n", d.selected(code, term.MarkdownText), d.MadeAt.Format("2006-01-02 15:04 UTC"), term.MarkdownText(d.MadeBy))
+	p.line("%s.", d.basis())
 }
 
-// headlines returns the most important of a report, a line each.
-func (d *Document) headlines() []string {
+// basis says how many runs a report is based on, and what its numbers are worth.
+func (d *Document) basis() string {
 	c := &d.Counts
-	lines := []string{fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), views.StatusCounts(c.ByStatus))}
-	for i := range d.Comparisons {
-		lines = append(lines, d.headline(&d.Comparisons[i]))
-	}
+	text := fmt.Sprintf("%s of %s: %s", term.Count(c.Runs, "run"), term.Count(c.Points, "point"), views.StatusCounts(c.ByStatus))
 	if note := d.worth(); note != "" {
-		lines = append(lines, note)
+		text += "; " + note
 	}
-	return lines
+	return text
 }
 
-// selected says which runs the report is about.
-func (d *Document) selected() string {
-	if s := d.Selection; s.Base != "" {
-		return "head: " + string(s.Head) + " · base: " + string(s.Base)
+// selected says which runs the report is about, and when they ran, with filters and other text escaped.
+func (d *Document) selected(filter, other func(string) string) string {
+	s := &d.Selection
+	side := func(selection string, since *summary.Time) string {
+		if at, ok := sessionAt(selection, since); ok {
+			return other(at)
+		}
+		return filter(selection)
 	}
-	return cmp.Or(d.Selection.Filter, "all runs")
+	if s.Base != "" {
+		base, head := s.Since, s.Until
+		for _, c := range d.Comparisons {
+			for _, p := range c.Sides {
+				if p.Side == "base" {
+					base = p.Since
+				} else {
+					head = p.Since
+				}
+			}
+		}
+		text := side(string(s.Head), head) + " against " + side(string(s.Base), base)
+		if !theSession.MatchString(string(s.Base)) || !theSession.MatchString(string(s.Head)) {
+			text += " · " + other(d.sessions())
+		}
+		return text
+	}
+	if at, ok := sessionAt(s.Filter, s.Since); ok && s.Sessions == 1 {
+		return other(at)
+	}
+	of := "all runs"
+	if s.Filter != "" {
+		of = filter(s.Filter)
+	}
+	return of + " · " + other(d.sessions())
+}
+
+// theSession is a filter of one session by its id.
+var theSession = regexp.MustCompile(`^session(_id)?=[0-9A-HJKMNP-TV-Z]{26}$`)
+
+// sessionAt names a session by its time instead of its id; ok is false for other filters, and without a time.
+func sessionAt(selection string, since *summary.Time) (text string, ok bool) {
+	if since == nil || !theSession.MatchString(selection) {
+		return "", false
+	}
+	return "session of " + since.Format("2006-01-02 15:04 UTC"), true
 }
 
 // sessions says how many sessions the runs are of, and when they ran.
@@ -106,11 +144,10 @@ func (d *Document) sessions() string {
 	if s.Since == nil || s.Until == nil {
 		return text
 	}
-	since, until := s.Since.Format(time.DateOnly), s.Until.Format(time.DateOnly)
-	if since == until {
-		return text + " of " + since
+	if since, until := day(s.Since), day(s.Until); since != until {
+		return text + " from " + since + " to " + until
 	}
-	return text + " from " + since + " to " + until
+	return text + " of " + day(s.Since)
 }
 
 // worth says what the numbers are worth where that is less than one thinks.
@@ -277,7 +314,7 @@ func cellText(text string) string {
 func (p markdownWriter) leaders() {
 	var boards []*summary.Leaderboard
 	for i := range p.d.Leaderboards {
-		if b := &p.d.Leaderboards[i]; b.Ranked > 1 {
+		if b := &p.d.Leaderboards[i]; p.d.comparable(b) {
 			boards = append(boards, b)
 		}
 	}
@@ -289,6 +326,91 @@ func (p markdownWriter) leaders() {
 		p.line("%s.", boardText(b))
 		p.board(b)
 	}
+}
+
+// comparable tells whether a leaderboard is for people: not if there are verdicts on changes, if its points are of different benchmarks, or if values
+// are over many sessions.
+func (d *Document) comparable(b *summary.Leaderboard) bool {
+	return b.Ranked > 1 && len(d.Trends) == 0 && len(d.Comparisons) == 0 && !slices.ContainsFunc(b.Best, func(l summary.Leader) bool { return l.Benchmark != b.Best[0].Benchmark })
+}
+
+// trendsTable has each point over sessions, what got worse first.
+func trendsTable(d *Document, names namer, most int) *Table {
+	shown := d.Trends[:min(len(d.Trends), most)]
+	unit := unitOf(shown, func(t summary.Trend) summary.Text { return t.Unit })
+	t := &Table{ID: "trends", Title: "What changed over sessions", Columns: []Column{
+		{Header: "point"},
+		{Header: "metric"},
+		{Header: "before", Unit: unit, Right: true, Stored: true},
+		{Header: "now", Unit: unit, Right: true, Stored: true},
+		{Header: "change", Unit: "ratio", Right: true, Stored: true},
+		{Header: "95 % interval", Right: true},
+		{Header: "since"},
+		{Header: "commits"},
+		{Header: "verdict"},
+	}}
+	for i := range shown {
+		t.Rows = append(t.Rows, trendRow(&shown[i], names))
+	}
+	if metric := shown[0].Metric; !slices.ContainsFunc(shown, func(t summary.Trend) bool { return t.Metric != metric }) { // said once
+		t.Columns = slices.Delete(t.Columns, 1, 2)
+		for i := range t.Rows {
+			t.Rows[i].Cells = slices.Delete(t.Rows[i].Cells, 1, 2)
+		}
+		t.Text = append(t.Text, metricText(string(metric), shown[0].Better))
+	}
+	if more := len(d.Trends) - len(shown); more > 0 {
+		t.Below = append(t.Below, term.Count(more, "more row")+" "+term.IsAre(more)+" in the JSON form (--json).")
+	}
+	t.Below = append(t.Below, "Before and now are medians of sessions. The change is the median of all pairs of sessions (Hodges-Lehmann), so it differs a little from theirs.")
+	return t
+}
+
+// metricText names a metric, and says which values of it are better.
+func metricText(metric string, better summary.Text) string {
+	if better == "" {
+		return capital(metric) + "."
+	}
+	return fmt.Sprintf("%s, %s is better.", capital(metric), better)
+}
+
+// trendRow returns the row of a trend.
+func trendRow(r *summary.Trend, names namer) Row {
+	since, change := term.Unknown, Cell{Text: trendChange(r)}
+	if r.Shift != nil {
+		since = day(r.Since)
+		change.Stored = strconv.FormatFloat(*r.Shift, 'g', ratioDigits, 64)
+	}
+	if after, by := day(r.After), day(r.By); r.Places > 1 && after != by {
+		since = after + ".." + by
+	}
+	verdict := Cell{Text: strings.ReplaceAll(string(r.Verdict), "_", " "), Tone: toneOf(string(r.Verdict))}
+	if r.Failed > 0 {
+		verdict = Cell{Text: verdict.Text + ", last " + term.Count(r.Failed, "session") + " failed", Tone: chart.Failed}
+	}
+	return Row{Key: string(r.PointID), Cells: []Cell{
+		{Text: names.name(&r.Subject)},
+		{Text: string(r.Metric)},
+		amount(r.OldLevel, r.Unit), amount(r.Level, r.Unit), change,
+		{Text: cmp.Or(trendInterval(r), term.Unknown)},
+		{Text: since},
+		{Text: cmp.Or(commitsText(r), term.Unknown)},
+		verdict,
+	}}
+}
+
+// trends is what changed over sessions.
+func (p markdownWriter) trends() {
+	if len(p.d.Trends) == 0 {
+		return
+	}
+	t := trendsTable(p.d, p.names, maxRows)
+	p.title(2, t.Title)
+	for _, text := range t.Text {
+		p.line("%s", text)
+	}
+	t.markdown(p.w)
+	p.line("%s", strings.Join(t.Below, " "))
 }
 
 // boardText says what a leaderboard ranks.
@@ -422,11 +544,11 @@ func (p markdownWriter) causeText(c *summary.Cause) string {
 
 // findings are what rules found.
 func (p markdownWriter) findings() {
-	if len(p.d.Findings) == 0 {
+	if len(p.d.remarks()) == 0 {
 		return
 	}
 	p.title(2, "Findings")
-	for _, f := range p.d.Findings {
+	for _, f := range p.d.remarks() {
 		fmt.Fprintf(p.w, "- `%s`: %s\n", f.Rule, term.MarkdownText(p.findingText(&f)))
 	}
 	fmt.Fprintln(p.w)
@@ -452,7 +574,7 @@ func (p markdownWriter) recommendations() {
 	if len(p.d.Recommendations) == 0 {
 		return
 	}
-	p.title(2, "Recommendations")
+	p.title(2, "What to do next")
 	for _, r := range p.d.Recommendations {
 		fmt.Fprintf(p.w, "- %s: %s (`%s`)\n", code(r.Command), term.MarkdownText(r.Why), r.Rule)
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
@@ -8,22 +10,96 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
-// namer names points by the axes in which the points of a report differ; nil: by all.
-type namer struct{ axes map[string]bool }
+// namer names points by the axes in which the points of a report differ; without any, by all.
+type namer struct {
+	points  []summary.Point
+	varying []views.Axis
+	axes    map[string]bool // the names of varying; nil: there are fewer than two points
+}
 
 func namerOf(points []summary.Point) namer {
 	if len(points) < 2 {
-		return namer{}
+		return namer{points: points}
 	}
-	n := namer{map[string]bool{}}
-	_, varying := views.Axes(chartdata.SubjectsOf(points), views.RunColumns)
-	for _, x := range varying {
+	n := namer{points: points, axes: map[string]bool{}}
+	_, n.varying = views.Axes(chartdata.SubjectsOf(points), views.RunColumns)
+	for _, x := range n.varying {
 		n.axes[x.Name] = true
 	}
 	return n
+}
+
+// filter returns a filter that selects some points among those of the report: by the values of their axes, or by their ids if that selects others
+// too. It is empty for all points.
+func (n namer) filter(ids ...summary.Text) string {
+	var words []string
+	kept := make([]bool, len(n.points)) // the points that match so far
+	for i := range kept {
+		kept[i] = true
+	}
+	chosen := func(i int) bool { return slices.Contains(ids, n.points[i].PointID) }
+	for _, x := range n.varying {
+		if x.Name == "side" || x.Name == "purpose" {
+			continue
+		}
+		values, others := map[string]bool{}, false
+		for i, value := range x.Values {
+			if chosen(i) {
+				values[value] = true
+			}
+		}
+		for i, value := range x.Values {
+			if !values[value] {
+				others = others || kept[i]
+				kept[i] = false
+			}
+		}
+		if others {
+			words = append(words, x.Name+"="+filterValues(x.Name, slices.Sorted(maps.Keys(values))))
+		}
+	}
+	for i := range kept {
+		if kept[i] && !chosen(i) || strings.Contains(strings.Join(words, " "), "null,") {
+			return byID(ids)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// filterValues returns alternative values of a condition on a key; the empty one is NULL.
+func filterValues(key string, values []string) string {
+	return strings.Join(term.Texts(values, func(v string) string {
+		switch {
+		case v == "":
+			return "null"
+		case v == `""`, filter.QuoteWord(v) == v && v != "null" && !strings.Contains(v, ".."):
+			return v
+		}
+		return filter.QuoteFor(key, v)
+	}), ",")
+}
+
+// byID returns a filter of points by the beginnings of their ids.
+func byID(ids []summary.Text) string {
+	const enough = 12 // characters of an id: no two points of a store have the same
+	short := term.Texts(ids, func(id summary.Text) string { return string(id[:min(len(id), enough)]) })
+	if len(short) == 1 {
+		return "point_id~^" + short[0]
+	}
+	return "point_id~^(" + strings.Join(short, "|") + ")"
+}
+
+// without names the points of a pair without an axis.
+func (n namer) without(axis string, p *summary.Pair) string {
+	axes := maps.Clone(n.axes)
+	for _, name := range []string{axis, filter.ParameterKey(axis), "backend"} {
+		delete(axes, name)
+	}
+	return namer{axes: axes}.pair(p)
 }
 
 // pair names the points of a pair, whose sides need not be told.

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,8 +20,9 @@ import (
 // Page is a report: what is said first, and sections.
 type Page struct {
 	Title, Subtitle string
+	Answer          []Item // sentences, the most important first
 	Tallies         []Tally
-	Headline        []string // sentences, the most important first
+	Basis           string // what the numbers are based on
 	Sections        []Section
 	Made            string // when and by which program
 	Room            int    // how many bytes the page should have at most: charts for which there is no room are left out; 0: any number
@@ -77,7 +79,7 @@ var script string
 
 // Write writes the page as HTML.
 func (p *Page) Write(to io.Writer, pen Pen) error {
-	t, err := template.New("page").Funcs(template.FuncMap{"line": line, "lines": lines, "command": command}).Parse(frame)
+	t, err := template.New("page").Funcs(template.FuncMap{"line": line, "title": title, "sentence": sentenceLine, "lines": lines, "command": command}).Parse(frame)
 	if err != nil {
 		return fmt.Errorf("reading the frame of a page: %w", err)
 	}
@@ -213,6 +215,25 @@ const maxText = 300
 
 // line returns a text on one line, without what would turn or steer it, and not very long.
 func line(text string) string { return term.Cut(strings.Join(strings.Fields(text), " "), maxText) }
+
+// title returns a line as HTML in which no name of several words is broken at its hyphens: they are part of it.
+func title(text string) template.HTML {
+	const longest = 32
+	words := strings.Fields(line(text))
+	for i, word := range words {
+		words[i] = template.HTMLEscapeString(word)
+		if strings.Contains(word, "-") && len(word) <= longest {
+			words[i] = "<span class=whole>" + words[i] + "</span>"
+		}
+	}
+	return template.HTML(strings.Join(words, " "))
+}
+
+// beforeUnit finds the space between a number and its unit.
+var beforeUnit = regexp.MustCompile(`(\d) (%|[nµm]?s|[KMGT]?i?B)([ ,;:.)]|$)`)
+
+// sentenceLine returns a line in which numbers stay with their units.
+func sentenceLine(text string) string { return beforeUnit.ReplaceAllString(line(text), "$1\u00a0$2$3") }
 
 // lines returns the last of some lines, each as line has it.
 func lines(text string) string {

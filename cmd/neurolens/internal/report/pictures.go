@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -28,8 +29,6 @@ const (
 	sampleMarks  = 200 // of a chart of samples: a page has several
 	stripMarks   = 72  // of a chart of memory
 	maxPareto    = 300 // points of a chart of two metrics
-	fewSessions  = 8   // with fewer, a history finds no change
-	maxHistory   = 12  // series of a history
 	fewestValues = 2   // points, for a chart over axes
 )
 
@@ -57,8 +56,10 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 		return nil
 	}
 	a := &pictureMaker{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
-	pictures := Pictures{Points: a.samples(ctx), Axes: a.axes(), Best: a.best()}
-	pictures.History, pictures.Trends = a.history(ctx)
+	pictures := Pictures{History: a.history(ctx)}
+	if len(p.Report.Trends) == 0 { // else values are medians over sessions between which levels may have changed
+		pictures.Points, pictures.Axes, pictures.Best = a.samples(ctx), a.axes(), a.best()
+	}
 	pictures.Outputs = a.outputs(ctx)
 	pictures.More = append(a.annotations(ctx), a.operators(ctx)...)
 	if a.err != nil {
@@ -83,10 +84,10 @@ func (a *pictureMaker) chart(f *chart.Figure, err error, title func(f *chart.Fig
 	case f.Marks() < fewestValues:
 		return nil
 	}
-	_, common, _ := strings.Cut(f.Title, betweenTitles)
-	if f.Title = title(f); common != "" {
-		f.Title += betweenTitles + common
-	}
+	common := strings.Split(f.Title, betweenTitles)[1:]
+	constants, _ := views.Axes(chartdata.SubjectsOf(a.report.Points), views.RunColumns) // the page says these once
+	common = slices.DeleteFunc(common, func(text string) bool { return slices.Contains(constants, text) })
+	f.Title = strings.Join(append([]string{title(f)}, common...), betweenTitles)
 	for i, note := range f.Notes {
 		first, size := utf8.DecodeRuneInString(note)
 		f.Notes[i] = string(unicode.ToUpper(first)) + note[size:] + "."
@@ -102,7 +103,7 @@ func (a *pictureMaker) samples(ctx context.Context) []*Chart {
 		return nil
 	}
 	base, head := a.selections()
-	points := "point_id~^(" + strings.Join(ids, "|") + ")"
+	points := namerOf(a.report.Points).filter(ids...)
 	words := []string{filter.JoinArguments(head, points)}
 	req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: words[0], MaxRuns: chartdata.MaxRuns}, Marks: sampleMarks}
 	if base != "" {
@@ -138,7 +139,7 @@ func (a *pictureMaker) memory(ctx context.Context, selection, which string) []*C
 		}
 		req := chartdata.Sampled{SamplesRequest: query.SamplesRequest{Filter: selection, MaxRuns: chartdata.MaxRuns, Metric: metric}, Marks: stripMarks}
 		f, _, err := a.maker.Strip(ctx, a.db, req)
-		if err == nil && alike(f) {
+		if err == nil && alike(f, along) {
 			continue
 		}
 		return a.chart(f, err, func(f *chart.Figure) string { return f.X.Label + " of each run" + which }, "strip", "--metric", metric, selection)
@@ -146,20 +147,23 @@ func (a *pictureMaker) memory(ctx context.Context, selection, which string) []*C
 	return nil
 }
 
-// alike tells whether all marks of a figure lie within a hundredth along: that says nothing.
-func alike(f *chart.Figure) bool {
+// alike tells whether the values of all marks of a figure lie within a hundredth: that says nothing.
+func alike(f *chart.Figure, of func(chart.Mark) float64) bool {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, k := range f.All() {
-		low, high = min(low, k.X), max(high, k.X)
+		low, high = min(low, of(k)), max(high, of(k))
 	}
 	return high-low <= low/100
 }
 
+// along and up are the two values of a mark.
+func along(k chart.Mark) float64 { return k.X }
+
+func up(k chart.Mark) float64 { return k.Y }
+
 // chosen returns the points whose samples are drawn: those that changed most, each with its base, else those whose runs differ most.
-func chosen(r *summary.Report) (ids []string) {
-	const enough = 12 // characters of an id: no two points of a store have the same
-	add := func(point summary.Text) {
-		id := string(point[:min(len(point), enough)])
+func chosen(r *summary.Report) (ids []summary.Text) {
+	add := func(id summary.Text) {
 		if len(ids) < maxPoints && id != "" && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -291,6 +295,9 @@ func (a *pictureMaker) best() []*Chart {
 	}
 	req.X, req.Y = primary, other
 	f, err := a.maker.Pareto(req)
+	if err == nil && (alike(f, along) || alike(f, up)) {
+		return nil
+	}
 	return a.chart(f, err, func(f *chart.Figure) string {
 		return f.X.Label + " and " + f.Y.Label + which + ": points that no other point beats in both"
 	}, "pareto", "--x", primary, "--y", other, req.Filter)
@@ -313,38 +320,24 @@ func metrics(points []summary.Point) (primary, other string) {
 	return primary, other
 }
 
-// history returns the primary metric over sessions, where there are enough of them, and what changed over them and is so still.
-func (a *pictureMaker) history(ctx context.Context) ([]*Chart, []Trend) {
-	if a.err != nil || a.report.Selection.Sessions < fewSessions || len(a.report.Points) > maxHistory {
-		return nil, nil
+// historyRoom is how many bytes the chart of a history may take: more sessions share a mark until it does.
+const historyRoom = 240_000
+
+// history returns the primary metric over sessions, of the series that matter most.
+func (a *pictureMaker) history(ctx context.Context) []*Chart {
+	if a.err != nil || len(a.report.Trends) == 0 {
+		return nil
 	}
 	req := history.Request{Filter: a.report.Selection.Filter}
-	f, h, err := a.maker.History(ctx, a.db, req)
-	charts := a.chart(f, err, func(f *chart.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
-	if len(charts) == 0 {
-		return nil, nil
+	f, _, err := a.maker.History(ctx, a.db, req)
+	if err == nil {
+		var drawing bytes.Buffer
+		if a.err = pen().Draw(&drawing, f, "c1"); drawing.Len() > historyRoom {
+			a.maker.Marks = f.Marks() * historyRoom / drawing.Len()
+			f, _, err = a.maker.History(ctx, a.db, req)
+		}
 	}
-	return charts, trends(h)
-}
-
-// trends returns the last changes of series for the better or the worse.
-func trends(h *history.History) (all []Trend) {
-	for i := range h.Series {
-		changes := h.Series[i].Changes
-		if len(changes) == 0 {
-			continue
-		}
-		r := &h.Rows[changes[len(changes)-1].Row]
-		if r.Shift == nil || r.Verdict != judge.Regressed && r.Verdict != judge.Improved {
-			continue
-		}
-		by := views.Change(*r.Shift, r.Scale, r.Unit)
-		if r.RampSessions > 0 {
-			by += " in " + term.Count(r.RampSessions, "session")
-		}
-		all = append(all, Trend{Point: summary.Text(r.PointID), Metric: r.Metric, Verdict: r.Verdict, By: by, Session: r.SessionID})
-	}
-	return all
+	return a.chart(f, err, func(f *chart.Figure) string { return f.Y.Label + " over sessions" }, "history", req.Filter)
 }
 
 // maxSaid is how many rows a table of notes, tags and releases has: the newest.

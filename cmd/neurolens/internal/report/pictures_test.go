@@ -10,10 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
-	"github.com/neurolens/neurolens/query/history"
-	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // id is that of a point.
@@ -42,9 +39,9 @@ func TestChosen(t *testing.T) {
 	}
 	r.Points[29].OKRuns = 0 // it has no samples
 	want := []int{0, 4, 2, 3, 1, 28, 27, 26, 25, 24, 23, 22}
-	var names []string
+	var names []summary.Text
 	for _, i := range want {
-		names = append(names, string(id(i)[:12]))
+		names = append(names, id(i))
 	}
 	if got := chosen(r); !slices.Equal(got, names) {
 		t.Errorf("got %q, want %q", got, names)
@@ -87,32 +84,12 @@ func TestAxes(t *testing.T) {
 
 // TestErrors: what goes wrong is kept, and no chart is drawn after it.
 func TestErrors(t *testing.T) {
-	a := &pictureMaker{}
+	a := &pictureMaker{report: &summary.Report{}}
 	wrong := errors.New("wrong")
 	none := func(*chart.Figure) string { return "" }
 	f := &chart.Figure{Series: []chart.Series{{Marks: make([]chart.Mark, 3)}}}
 	if a.chart(nil, wrong, none) != nil || a.chart(f, nil, none) != nil || !errors.Is(a.err, wrong) {
 		t.Error(a.err)
-	}
-}
-
-// TestTrendCharts: what changed last in a series over sessions is told, where it got better or worse; what was so before is not.
-func TestTrendCharts(t *testing.T) {
-	row := func(session string, verdict judge.Verdict, scale schema.Scale) history.Row {
-		return history.Row{PointID: "p", Metric: "latency", Unit: "ns", SessionID: session, Verdict: verdict, Shift: new(.25), Scale: scale}
-	}
-	h := &history.History{
-		Rows: []history.Row{row("A", judge.Improved, schema.ScaleRatio), row("B", judge.Regressed, schema.ScaleRatio), row("C", judge.Inconclusive, schema.ScaleRatio), row("D", judge.Improved, schema.ScaleDifference)},
-		Series: []history.Series{
-			{Changes: []history.Change{{Row: 0}, {Row: 1}}}, {Changes: []history.Change{{Row: 1}, {Row: 2}}}, {}, {Changes: []history.Change{{Row: 3}}},
-		},
-	}
-	want := []Trend{
-		{Point: "p", Metric: "latency", Verdict: judge.Regressed, By: views.Signed(.25), Session: "B"},
-		{Point: "p", Metric: "latency", Verdict: judge.Improved, By: views.SignedQuantity(.25, "ns"), Session: "D"},
-	}
-	if got := trends(h); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -132,7 +109,7 @@ func TestWhy(t *testing.T) {
 // TestTitleHasWhatIsCommon: a chart of the page says of what it is, as its labels leave that out.
 func TestTitleHasWhatIsCommon(t *testing.T) {
 	f := &chart.Figure{Title: "latency · gemm fp16 · lab1", Series: []chart.Series{{Marks: make([]chart.Mark, 3)}}}
-	a := &pictureMaker{}
+	a := &pictureMaker{report: &summary.Report{}}
 	a.chart(f, nil, func(*chart.Figure) string { return "Latency over sizes" })
 	if want := "Latency over sizes · gemm fp16 · lab1"; f.Title != want {
 		t.Errorf("got %s, want %s", f.Title, want)
@@ -152,9 +129,9 @@ func TestChosenVary(t *testing.T) {
 		}
 		r.Points = append(r.Points, p)
 	}
-	var want []string
+	var want []summary.Text
 	for _, i := range []int{19, 18, 17, 16, 15, 14, 13, 12, 11, 10} {
-		want = append(want, string(id(i)[:12]))
+		want = append(want, id(i))
 	}
 	if got := chosen(r); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

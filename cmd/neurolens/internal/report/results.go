@@ -32,6 +32,9 @@ var beside = []string{
 // results are a table for each group.
 func (p markdownWriter) results() {
 	p.title(2, "Results")
+	if text := p.d.pooled(); text != "" {
+		p.line("%s", text)
+	}
 	at := 0
 	for _, g := range p.d.Groups {
 		own := p.d.Points[at : at+g.Rows]
@@ -45,6 +48,14 @@ func (p markdownWriter) results() {
 		}
 		p.group(&g, own)
 	}
+}
+
+// pooled says what values over many sessions are.
+func (d *Document) pooled() string {
+	if len(d.Trends) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Medians over all %s. The levels of today are in the table of changes over sessions.", term.Count(d.Selection.Sessions, "session"))
 }
 
 // group is the table of the points of a group.

@@ -80,12 +80,21 @@ func sample() *summary.Report {
 			{Name: "suite|one", Rows: 3, Runs: 16, ByStatus: map[string]int{"ok": 16}, Metrics: []string{"latency", "cpu_user", "peak_memory"}},
 			{Rows: 1, Runs: 4, ByStatus: map[string]int{"error": 2, "timeout": 1, "skipped": 1}},
 		},
+		Trends: []summary.Trend{
+			{
+				Subject: base, Metric: "latency", Unit: "ns", Better: "lower", Sessions: 40, Verdict: "regressed", Level: new(1e6), OldLevel: new(9e5), Scale: "ratio",
+				Shift: new(.11), Low: new(.1), High: new(.12), PAdjusted: new(1e-6), Since: &since, After: &since, By: &since, Places: 1, Base: "9f3c1d2e4b5a", Head: "aaaaaaaaaaaa",
+				Session: "01KBJ0Q6M80000000000000000", Differs: []summary.Difference{{Kind: "environment", Name: "driver_version", Base: []string{"570"}, Head: []string{"575"}}},
+			},
+			{Subject: slow, Metric: "latency", Unit: "ns", Better: "lower", Sessions: 40, Verdict: "unchanged", Level: new(1.5e8)},
+		},
 		Comparisons: []summary.Comparison{{
 			Axis: "variant", Baseline: "baseline", From: summary.FromVariant, Metrics: []string{"latency"}, All: all,
 			Groups:     []summary.NamedRatios{{Name: "suite|one", Ratios: all}},
 			Benchmarks: []summary.NamedRatios{{Name: summary.Text(oddName), Ratios: all}, {Name: "gemm", Ratios: summary.Ratios{Pairs: 1}}},
 			Values:     []summary.NamedRatios{{Name: "fast", Ratios: fastest}, {Name: "slow", Ratios: worst}},
 			Sets:       2, Wins: map[string]int{"baseline": 1, "fast": 1},
+			Best: []summary.BestValue{{Value: "fast", Points: 1, Most: new(0), Least: new(0)}}, Undecided: 1,
 			Verdicts: map[string]int{"improved": 1, "estimate": 1, "failed": 1}, Reasons: map[string]int{"machines": 1}, Thresholds: map[string]float64{"latency": .02},
 		}},
 		Leaders: []summary.Leaderboard{

@@ -1,0 +1,367 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Answer is a sentence about what changed, or which setting is best.
+type Answer struct {
+	Text    string       `json:"text" doc:"the sentence"`
+	Verdict summary.Text `json:"verdict" doc:"verdict of what it is about; null if it counts"`
+	Command string       `json:"command" doc:"a command that shows more of it; empty: there is none"`
+}
+
+// How many sentences name one change each. The others are counted.
+const (
+	maxWorse  = 3
+	maxBetter = 2
+)
+
+// answers returns the first paragraph of a report, the most important sentence first.
+func (m Maker) answers(d *Document) (all []Answer) {
+	names := namerOf(d.Points)
+	if names.axes != nil { // a sentence also names the benchmark that all points have
+		names.axes["benchmark"] = true
+	}
+	all = m.trendAnswers(d, names)
+	for i := range d.Comparisons {
+		c := &d.Comparisons[i]
+		if c.Axis == "side" {
+			all = append(all, m.sideAnswers(d, i, names)...)
+		} else {
+			all = append(all, m.bestAnswers(d, c, names)...)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, m.nothingCompared(d))
+	}
+	return all
+}
+
+// word says how a metric changed: a time is slower or faster.
+func word(verdict judge.Verdict, unit, better summary.Text) string {
+	time := unit == "ns" && better == summary.Text(schema.BetterLower)
+	switch {
+	case verdict == judge.Regressed && time:
+		return "Slower"
+	case verdict == judge.Regressed:
+		return "Worse"
+	case time:
+		return "Faster"
+	}
+	return "Better"
+}
+
+// fromTo prints a change with its values and how sure it is: latency 75.1 µs → 83.7 µs, +11.6 % (95 % interval +11.0 % to +12.1 %).
+func fromTo(metric summary.Text, before, after *float64, unit summary.Text, change, interval string) string {
+	text := fmt.Sprintf("%s %s → %s, %s", metric, quantity(before, unit), quantity(after, unit), change)
+	if interval == "" {
+		return text
+	}
+	return text + " (95 % interval " + interval + ")"
+}
+
+// trendAnswers returns what changed over sessions, and then how many series did.
+func (m Maker) trendAnswers(d *Document, names namer) (all []Answer) {
+	if len(d.Trends) == 0 {
+		return nil
+	}
+	counts, failing := map[judge.Verdict]int{}, 0
+	for i := range d.Trends {
+		t := &d.Trends[i]
+		counts[t.Verdict]++
+		command := m.command("history", d.words(names.filter(t.PointID))...)
+		switch n := counts[t.Verdict]; {
+		case t.Verdict == judge.Regressed && n <= maxWorse, t.Verdict == judge.Improved && n <= maxBetter:
+			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
+			all = append(all, Answer{text, summary.Text(t.Verdict), command})
+		}
+		if t.Failed == 0 {
+			continue
+		}
+		if failing++; failing <= maxWorse {
+			text := fmt.Sprintf("Failing: %s, all runs of the last %s.", names.name(&t.Subject), term.Count(t.Failed, "session"))
+			all = append(all, Answer{text, "failed", command})
+		}
+	}
+	var parts []string
+	for _, v := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Inconclusive, judge.Unchanged} {
+		if n := counts[v]; n > 0 {
+			parts = append(parts, term.Thousands(n)+" "+string(v))
+		}
+	}
+	if n := counts[summary.FewSessions]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s with fewer than %d sessions", term.Thousands(n), history.MinSessions))
+	}
+	text := fmt.Sprintf("%s series over %s: %s", term.Thousands(len(d.Trends)), term.Count(d.Selection.Sessions, "session"), strings.Join(parts, ", "))
+	if failing > 0 {
+		text += fmt.Sprintf("; %s in their newest sessions", term.Verb(failing, "1 fails", term.Thousands(failing)+" fail"))
+	}
+	return append(all, Answer{Text: text + ". Of the series called changed, at most 5 % are expected to be false.", Command: m.command("history", d.words("")...)})
+}
+
+// sinceText says when a level changed, and with which commits.
+func sinceText(t *summary.Trend) string {
+	text := "since " + day(t.Since)
+	switch after, by := day(t.After), day(t.By); {
+	case t.Ramp > 0:
+		text = fmt.Sprintf("slowly from %s to %s", after, by)
+	case t.Places > 1 && after != by:
+		text = fmt.Sprintf("since a session between %s and %s", after, by)
+	}
+	if commits := commitsText(t); commits != "" {
+		text += ", commit " + commits
+	}
+	return text
+}
+
+// commitsText returns the commits that enclose a change; empty if they are unknown.
+func commitsText(t *summary.Trend) string {
+	base, head := views.ShortCommit(string(t.Base)), views.ShortCommit(string(t.Head))
+	switch {
+	case t.Base == t.Head || t.Base == "":
+		return head
+	case t.Head == "":
+		return base + ".."
+	}
+	return base + ".." + head
+}
+
+// day returns the day of a time in UTC.
+func day(t *summary.Time) string {
+	if t == nil {
+		return "an unknown time"
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// trendChange returns the last change of a trend.
+func trendChange(t *summary.Trend) string {
+	if t.Shift == nil {
+		return term.Unknown
+	}
+	return views.Change(*t.Shift, schema.Scale(t.Scale), string(t.Unit))
+}
+
+// trendInterval returns the interval of trendChange; empty if there is none.
+func trendInterval(t *summary.Trend) string {
+	if t.Low == nil || t.High == nil {
+		return ""
+	}
+	return views.Change(*t.Low, schema.Scale(t.Scale), string(t.Unit)) + " to " + views.Change(*t.High, schema.Scale(t.Scale), string(t.Unit))
+}
+
+// sideAnswers returns what changed between two sides, and then how many pairs did, with the dates and commits of both.
+func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answer) {
+	c := &d.Comparisons[comparison]
+	for _, some := range []struct {
+		verdict judge.Verdict
+		most    int
+	}{{judge.Regressed, maxWorse}, {judge.Improved, maxBetter}} {
+		for i, p := range worst(d, comparison, some.verdict) {
+			if i == some.most {
+				break
+			}
+			text := fmt.Sprintf("%s: %s.", word(some.verdict, p.Unit, p.Better), names.pair(p)+": "+pairValues(p))
+			all = append(all, Answer{text, summary.Text(some.verdict), ""})
+		}
+	}
+	text := "No change by verdict"
+	if len(all) > 0 {
+		text = "By verdict"
+	}
+	text += ": " + verdictCounts(c) + whyUndecided(c)
+	for _, p := range c.Sides {
+		text += ". " + capital(p.Side) + ": " + periodText(&p)
+	}
+	return append(all, Answer{Text: text + ".", Command: m.command("compare", d.compared(c)...)})
+}
+
+// pairValues returns the values of a pair that changed, and how sure the change is. Where the change is that of runs pair by pair, the values of
+// the sides may differ by another amount.
+func pairValues(p *summary.Pair) string {
+	change := changeText(p)
+	if p.Speedup != nil && p.Base != nil && p.Value != nil && *p.Base > 0 {
+		by := ratioOf(*p.Speedup, chart.Better(p.Better)) - 1
+		if math.Abs(*p.Value / *p.Base - 1 - by) > max(.01, math.Abs(by)/10) {
+			change += " by pairs of runs"
+		}
+	}
+	return fromTo(p.Metric, p.Base, p.Value, p.Unit, change, strings.ReplaceAll(changeInterval(p), " … ", " to "))
+}
+
+// worst returns the pairs of a comparison with a verdict, the largest change first.
+func worst(d *Document, comparison int, verdict judge.Verdict) (all []*summary.Pair) {
+	for i := range d.Pairs {
+		if p := &d.Pairs[i]; p.Comparison == comparison && p.Verdict == string(verdict) && !p.Control {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, byFactor)
+	return all
+}
+
+// verdictCounts counts the pairs of a comparison by verdict, the worst first.
+func verdictCounts(c *summary.Comparison) string {
+	var parts []string
+	for _, v := range verdictOrder {
+		if n := c.Verdicts[string(v)]; n > 0 {
+			parts = append(parts, term.Thousands(n)+" "+verdictWord(v))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// verdictWord returns a verdict in a sentence.
+func verdictWord(v judge.Verdict) string {
+	switch v {
+	case "missing":
+		return "missing on the head"
+	case "added":
+		return "new on the head"
+	case judge.Estimate:
+		return "without a verdict"
+	}
+	return string(v)
+}
+
+// periodText says when a side was measured, and which commits.
+func periodText(p *summary.Period) string {
+	text := day(p.Since)
+	if until := day(p.Until); until != text {
+		text += " to " + until
+	}
+	switch n := len(p.Commits); {
+	case n == 1:
+		text += ", commit " + views.ShortCommit(p.Commits[0])
+	case n > 1:
+		text += ", commits " + strings.Join(term.Texts(p.Commits, views.ShortCommit), ", ")
+	}
+	return text
+}
+
+// bestAnswers returns which value of an axis is best, where, and by how much, as far as there are verdicts.
+func (m Maker) bestAnswers(d *Document, c *summary.Comparison, names namer) []Answer {
+	points := c.Equal + c.Undecided
+	for _, b := range c.Best {
+		points += b.Points
+	}
+	command := m.command("compare", d.compared(c)...)
+	if points == 0 {
+		return []Answer{{Text: fmt.Sprintf("Nothing could be compared with %s.", c.Name()), Command: command}}
+	}
+	if len(c.Best) == 0 {
+		text := fmt.Sprintf("No %s is best: no difference by verdict at %s.", c.Axis, ofPoints(c.Equal, points))
+		if c.Undecided > 0 {
+			text = fmt.Sprintf("No %s is called best: there is no verdict at %s%s.", c.Axis, ofPoints(c.Undecided, points), whyUndecided(c))
+		}
+		return []Answer{{Text: text, Command: command}}
+	}
+	best := &c.Best[0]
+	text := fmt.Sprintf("Best: %s at %s", settingName(c, best.Value), ofPoints(best.Points, points))
+	if points == 1 {
+		text = "Best: " + settingName(c, best.Value)
+	}
+	verdict := summary.Text(judge.Unchanged)
+	switch base := settingName(c, c.Baseline); {
+	case best.Most == nil:
+		text += ": all others are worse there"
+	case points == 1:
+		verdict = summary.Text(judge.Improved)
+		text += ", against " + base + ": " + pairValues(&d.Pairs[*best.Most])
+	case best.Points == 1:
+		verdict = summary.Text(judge.Improved)
+		most := &d.Pairs[*best.Most]
+		text += ", against " + base + " at " + names.without(c.Axis, most) + ": " + pairValues(most)
+	default:
+		verdict = summary.Text(judge.Improved)
+		most, least := &d.Pairs[*best.Most], &d.Pairs[*best.Least]
+		text += fmt.Sprintf(", by %s to %s against %s; most at %s: %s", changeText(least), changeText(most), base, names.without(c.Axis, most), pairValues(most))
+	}
+	text += "."
+	if best.Tied > 0 {
+		text += fmt.Sprintf(" At %s another value may be as good: the intervals overlap.", term.Verb(best.Tied, "1 of these", term.Thousands(best.Tied)+" of these"))
+	}
+	var others []string
+	for _, b := range c.Best[1:min(len(c.Best), 4)] {
+		others = append(others, fmt.Sprintf("%s at %s", settingName(c, b.Value), term.Thousands(b.Points)))
+	}
+	if n := len(c.Best) - 4; n > 0 {
+		others = append(others, term.Count(n, "other value"))
+	}
+	if c.Equal > 0 {
+		others = append(others, fmt.Sprintf("no difference at %s", term.Thousands(c.Equal)))
+	}
+	if c.Undecided > 0 {
+		others = append(others, fmt.Sprintf("no verdict at %s%s", term.Thousands(c.Undecided), whyUndecided(c)))
+	}
+	if len(others) > 0 {
+		text += " Elsewhere: " + strings.Join(others, ", ") + "."
+	}
+	return []Answer{{text, verdict, command}}
+}
+
+// ofPoints says at how many points of all something is so.
+func ofPoints(some, all int) string {
+	switch {
+	case some == all && all == 1:
+		return "the only point"
+	case some == all:
+		return "all " + term.Count(all, "point")
+	}
+	return term.Thousands(some) + " of " + term.Count(all, "point")
+}
+
+// settingName names a value of an axis. A variant and a backend say by themselves what they are.
+func settingName(c *summary.Comparison, value string) string {
+	if c.Axis == "variant" || c.Axis == "backend" || c.Axis == "benchmark" {
+		return term.Short(value)
+	}
+	return c.Axis + "=" + term.Short(value)
+}
+
+// whyUndecided names the most frequent reason why pairs have no verdict.
+func whyUndecided(c *summary.Comparison) string {
+	most := ""
+	for reason, n := range c.Reasons {
+		if known := c.Reasons[most]; n > known || n == known && reason < most {
+			most = reason
+		}
+	}
+	if most == "" {
+		return ""
+	}
+	return " (" + reasonText(most) + ")"
+}
+
+// nothingCompared says why a report has no answer, and what would give one.
+func (m Maker) nothingCompared(d *Document) Answer {
+	const lasting = "neurolens compare session=last~1 session=last"
+	s := &d.Selection
+	for _, r := range d.Recommendations {
+		if r.Rule == summary.RuleNoBaseline {
+			return Answer{Text: "Nothing is called best: none of the values is known to be the baseline.", Command: r.Command}
+		}
+	}
+	switch {
+	case d.Counts.ByStatus[string(schema.StatusOK)] == 0:
+		return Answer{Text: "No run is ok: there is nothing to compare.", Command: m.command("ls", d.words("")...)}
+	case s.Unordered:
+		return Answer{Text: fmt.Sprintf("No history: none of %s has a start time, so they have no order. Give it with ingest --at.", term.Count(s.Sessions, "session"))}
+	case s.Sessions > 1:
+		return Answer{Text: fmt.Sprintf("Nothing is compared here: %s, and a history needs %d.", term.Count(s.Sessions, "session"), history.MinSessions), Command: lasting + m.Reader.OfStores()}
+	}
+	return Answer{Text: "No setting is called best: there is no baseline. report --baseline AXIS=VALUE compares the other values of an axis with one."}
+}

@@ -1,0 +1,198 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// on is a day of November 2026.
+func on(d int) *summary.Time {
+	return &summary.Time{Time: time.Date(2026, 11, d, 3, 0, 0, 0, time.UTC)}
+}
+
+// trended returns a report of three points over sessions, of which the first got slower.
+func trended() *summary.Report {
+	r := many(3)
+	r.Comparisons, r.Pairs = nil, nil
+	r.Selection.Sessions = 40
+	trend := func(i int, verdict judge.Verdict) summary.Trend {
+		return summary.Trend{Subject: r.Points[i].Subject, Metric: "latency", Unit: "ns", Better: "lower", Sessions: 40, Verdict: verdict, Level: new(84e3)}
+	}
+	slower := trend(0, judge.Regressed)
+	slower.OldLevel, slower.Scale, slower.Shift, slower.Low, slower.High = new(75e3), "ratio", new(.12), new(.11), new(.13)
+	slower.Since, slower.After, slower.By, slower.Places, slower.Base, slower.Head = on(8), on(7), on(8), 1, "aaaaaaaaaa", "bbbbbbbbbb"
+	failing := trend(1, judge.Unchanged)
+	failing.Failed = 3
+	r.Trends = []summary.Trend{slower, failing, trend(2, summary.FewSessions)}
+	return r
+}
+
+// texts returns the sentences of a report.
+func texts(r *summary.Report) (all []string) {
+	for _, a := range maker().Document(r).Answer {
+		all = append(all, a.Text)
+	}
+	return all
+}
+
+// TestAnswerOverSessions: the first sentence names the benchmark, both values, the date, the commits and how sure it is, in every form.
+func TestAnswerOverSessions(t *testing.T) {
+	r := trended()
+	want := []string{
+		"Slower: sweep fp32, since 2026-11-08, commit aaaaaaa..bbbbbbb: latency 75.0 µs → 84.0 µs, +12.0 % (95 % interval +11.0 % to +13.0 %).",
+		"Failing: sweep fp16, all runs of the last 3 sessions.",
+		"3 series over 40 sessions: 1 regressed, 1 unchanged, 1 with fewer than 8 sessions; 1 fails in their newest sessions. Of the series called changed, at most 5 % are expected to be false.",
+	}
+	if got := texts(r); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	d := maker().Document(r)
+	if got := d.Answer[0].Command; !strings.Contains(got, "history session=last precision=fp32") {
+		t.Errorf("the command is %s", got)
+	}
+	var md, js bytes.Buffer
+	ok(t, d.markdown(&md))
+	ok(t, d.json(&js))
+	if lines := strings.SplitN(md.String(), "\n", 4); lines[2] != "- **Slower:**"+strings.TrimPrefix(want[0], "Slower:") {
+		t.Errorf("the Markdown begins with %q", lines[2])
+	}
+	if !strings.Contains(js.String(), `"answer": [`+"\n    "+`{"text":"`+want[0]) {
+		t.Error("the JSON does not begin with the answer")
+	}
+	page := maker().htmlPage(d, Pictures{})
+	if page.Answer[0].Text != want[0] || page.Answer[0].Tone != "regressed" || page.Sections[0].ID != "trends" {
+		t.Errorf("the page begins with %+v and %s", page.Answer[0], page.Sections[0].ID)
+	}
+}
+
+// TestSince: a change says its day, the two days that enclose it, or the days from which to which it took.
+func TestSince(t *testing.T) {
+	r := trended()
+	step := r.Trends[0]
+	uncertain, slow, unknown := step, step, step
+	uncertain.Places, uncertain.After = 3, on(5)
+	slow.Ramp, slow.After, slow.By = 16, on(1), on(20)
+	unknown.Base, unknown.Head = "", ""
+	for want, trend := range map[string]*summary.Trend{
+		"since 2026-11-08, commit aaaaaaa..bbbbbbb":                                  &step,
+		"since a session between 2026-11-05 and 2026-11-08, commit aaaaaaa..bbbbbbb": &uncertain,
+		"slowly from 2026-11-01 to 2026-11-20, commit aaaaaaa..bbbbbbb":              &slow,
+		"since 2026-11-08": &unknown,
+	} {
+		if got := sinceText(trend); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestAnswerOfSides: what changed between two selections is named with both values; the last sentence has the dates and commits.
+func TestAnswerOfSides(t *testing.T) {
+	r := many(8)
+	c := &r.Comparisons[0]
+	c.From, c.Axis, c.Baseline = summary.FromSelections, "side", "base"
+	r.Selection.Base, r.Selection.Head = "session=A", "session=B"
+	c.Sides = []summary.Period{{Side: "base", Since: on(1), Until: on(1), Commits: []string{"aaaaaaaaaa"}}, {Side: "head", Since: on(2), Until: on(3)}}
+	got := texts(r)
+	if len(got) != 3 || !strings.HasPrefix(got[0], "Slower: sweep resnet50 int8: latency 101 µs → 101 µs, ") || !strings.HasPrefix(got[1], "Faster: sweep bert-base int8: latency ") ||
+		got[2] != "By verdict: 1 regressed, 1 improved, 1 inconclusive, 1 unchanged. Base: 2026-11-01, commit aaaaaaa. Head: 2026-11-02 to 2026-11-03." {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+	c.Verdicts, c.Reasons = map[string]int{"inconclusive": 4}, map[string]int{"noise": 4}
+	for i := range r.Pairs {
+		r.Pairs[i].Verdict = "inconclusive"
+	}
+	if got := texts(r); !strings.HasPrefix(got[0], "No change by verdict: 4 inconclusive (too much noise). ") {
+		t.Error(got)
+	}
+}
+
+// TestAnswerOfSweep: a sweep names the best setting, where, and by how much; without verdicts it names none.
+func TestAnswerOfSweep(t *testing.T) {
+	r := many(8)
+	c := &r.Comparisons[0]
+	c.Best = []summary.BestValue{{Value: "fp16", Points: 3, Tied: 1, Most: new(3), Least: new(3)}, {Value: "fp32", Points: 1}}
+	c.Undecided, c.Reasons = 2, map[string]int{"few_runs": 2}
+	r.Pairs[3].Base, r.Pairs[3].Value, r.Pairs[3].Speedup, r.Pairs[3].Low, r.Pairs[3].High = new(2e6), new(1e6), new(2.), new(1.9), new(2.1)
+	want := "Best: precision=fp16 at 3 of 6 points, by −50.0 % to −50.0 % against precision=fp32; most at sweep bert-base: latency 2.00 ms → 1.00 ms, −50.0 % (95 % interval −52.4 % to −47.4 %). " +
+		"At 1 of these another value may be as good: the intervals overlap. Elsewhere: precision=fp32 at 1, no verdict at 2 (too few runs)."
+	if got := texts(r); len(got) != 1 || got[0] != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	c.Best = nil
+	if got := texts(r); got[0] != "No precision is called best: there is no verdict at all 2 points (too few runs)." {
+		t.Error(got)
+	}
+	c.Undecided, c.Equal = 0, 2
+	if got := texts(r); got[0] != "No precision is best: no difference by verdict at all 2 points." {
+		t.Error(got)
+	}
+}
+
+// TestAnswerOfPaired: where runs were compared pair by pair and the values of the sides say otherwise, the change says what it is of.
+func TestAnswerOfPaired(t *testing.T) {
+	p := summary.Pair{Metric: "latency", Unit: "ns", Better: "lower", Base: new(80.2e6), Value: new(63.8e6), Speedup: new(1 / .969)}
+	if got := pairValues(&p); got != "latency 80.2 ms → 63.8 ms, −3.1 % by pairs of runs" {
+		t.Error(got)
+	}
+}
+
+// TestNothingCompared: a report without an answer says why.
+func TestNothingCompared(t *testing.T) {
+	r := many(2)
+	r.Comparisons, r.Pairs = nil, nil
+	for want, change := range map[string]func(){
+		"No setting is called best: ":                              func() {},
+		"Nothing is compared here: 3 sessions, and a history ":     func() { r.Selection.Sessions = 3 },
+		"No history: none of 3 sessions has a start time, so they": func() { r.Selection.Unordered = true },
+	} {
+		r.Selection.Sessions, r.Selection.Unordered = 1, false
+		if change(); strings.HasPrefix(want, "No history") {
+			r.Selection.Sessions = 3
+		}
+		if got := texts(r); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("got %q, want %s", got, want)
+		}
+	}
+}
+
+// TestFilterInNames: points are selected by the values of their axes, and by their ids only where those would select others too.
+func TestFilterInNames(t *testing.T) {
+	r := many(8) // precisions 4, models 2
+	n := namerOf(r.Points)
+	ids := func(places ...int) (all []summary.Text) {
+		for _, i := range places {
+			all = append(all, r.Points[i].PointID)
+		}
+		return all
+	}
+	for want, got := range map[string]string{
+		"":                                   n.filter(ids(0, 1, 2, 3, 4, 5, 6, 7)...),
+		"model=resnet50":                     n.filter(ids(0, 1, 2, 3)...),
+		"model=bert-base precision=fp16":     n.filter(ids(5)...),
+		"precision=bf16,fp16":                n.filter(ids(1, 2, 5, 6)...),
+		"model=resnet50 precision=bf16,fp32": n.filter(ids(0, 2)...),
+	} {
+		if got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := n.filter(ids(0, 5)...); !strings.HasPrefix(got, "point_id~^(") {
+		t.Errorf("of two points that share nothing: %s", got)
+	}
+}
+
+// TestHeadings: no name is broken at its hyphens, and none is markup.
+func TestHeadings(t *testing.T) {
+	if got := title("latency · epyc-2c-24g <b>"); got != "latency · <span class=whole>epyc-2c-24g</span> &lt;b&gt;" {
+		t.Error(got)
+	}
+	if got := sentenceLine("75.0 µs, 5 % of 3 s."); got != "75.0\u00a0µs, 5\u00a0% of 3\u00a0s." {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,170 @@
+package summary_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/neurolens/neurolens/schema/valuetest"
+)
+
+const nights = 30
+
+// nightly returns a store of nights with two runs of each benchmark: step got 20 % slower in night 12 and 10 % faster in night 22, gain 15 %
+// faster in night 20, late has only failed since night 26, steady never changed, and new has three nights.
+func nightly(t *testing.T, dated bool) *query.DB {
+	t.Helper()
+	random := rand.New(rand.NewPCG(7, 7))
+	var runs []schema.Run
+	for k := range nights {
+		for i, benchmark := range []string{"steady", "step", "gain", "late", "new"} {
+			level := 100_000.
+			switch {
+			case benchmark == "step" && k >= 22:
+				level *= 1.08
+			case benchmark == "step" && k >= 12:
+				level *= 1.2
+			case benchmark == "gain" && k >= 20:
+				level *= .85
+			case benchmark == "new" && k < nights-3:
+				continue
+			}
+			for n := range 2 {
+				runs = append(runs, querytest.NewRun(100*k+10*i+n, int64(level*(1+.005*random.NormFloat64())), func(r *schema.Run) {
+					r.Benchmark, r.Variant, r.Params, r.BatchSize = benchmark, "", nil, nil
+					r.Env.GitCommit = fmt.Sprintf("%040x", 7000+k)
+					r.StartedAt = querytest.Start.Add(time.Duration(24*k) * time.Hour)
+					r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(k)}).String()
+					if !dated {
+						r.StartedAt, r.SessionID = time.Time{}, schema.ULIDFrom(time.Time{}, [10]byte{9: byte(k)}).String()
+					}
+					if benchmark == "late" && k >= 26 {
+						r.Status, r.Metrics, r.Primary = schema.StatusTimeout, nil, ""
+					}
+				}))
+			}
+		}
+	}
+	return querytest.Open(t, querytest.NewStore(t, runs...))
+}
+
+// TestTrends: a report over sessions has the verdicts, levels, dates and commits of history, what got worse first, and findings about them.
+func TestTrends(t *testing.T) {
+	db := nightly(t, true)
+	r := read(t, db, summary.Request{})
+	h := valuetest.Must(history.Read(t.Context(), db, history.Request{}))
+	var got []string
+	for i := range r.Trends {
+		trend := &r.Trends[i]
+		got = append(got, fmt.Sprintf("%s %s %d", trend.Benchmark, trend.Verdict, trend.Failed))
+		at := slices.IndexFunc(h.Series, func(s history.Series) bool { return h.Rows[s.First].PointID == string(trend.PointID) })
+		checkTrend(t, trend, &h, h.Series[at])
+	}
+	want := []string{"late unchanged 4", "gain improved 0", "step improved 0", "steady unchanged 0", "new few_sessions 0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("trends are %q, want %q", got, want)
+	}
+	if step := r.Trends[2]; string(step.Base) != fmt.Sprintf("%040x", 7021) || string(step.Head) != fmt.Sprintf("%040x", 7022) || !step.Since.Equal(querytest.Start.AddDate(0, 0, 22)) {
+		t.Errorf("step changed %s, %s to %s", step.Since, step.Base, step.Head)
+	}
+	var rules []string
+	for _, f := range r.Findings {
+		rules = append(rules, fmt.Sprint(f.Rule, " ", f.Points))
+	}
+	if !slices.Contains(rules, "improved_over_sessions 2") || !slices.Contains(rules, "fails_lately 1") || slices.Contains(rules, "regressed_over_sessions 1") {
+		t.Errorf("findings are %q", rules)
+	}
+	before := read(t, db, summary.Request{Filter: "started_at<" + querytest.Start.AddDate(0, 0, 20).Format(time.DateOnly)})
+	if worst := before.Trends[0]; worst.Benchmark != "step" || worst.Verdict != judge.Regressed || *worst.Shift < .19 || *worst.Shift > .21 {
+		t.Errorf("before it got better, %+v", worst)
+	}
+	if few := read(t, db, summary.Request{Filter: "benchmark=new"}); len(few.Trends) != 0 {
+		t.Errorf("3 sessions have %d trends", len(few.Trends))
+	}
+}
+
+// checkTrend compares a trend with the rows of a history.
+func checkTrend(t *testing.T, trend *summary.Trend, h *history.History, s history.Series) {
+	t.Helper()
+	rows := h.Rows[s.First:s.End]
+	from, to := 0, 0 // the level before the last change, and the last one
+	for _, c := range s.Changes {
+		from, to = to, c.Row-s.First
+	}
+	median := func(rows []history.Row) any {
+		values := make([]float64, len(rows))
+		for i := range rows {
+			values[i] = rows[i].Location
+		}
+		return answer.Computed(stat.Median(values))
+	}
+	if trend.Sessions != len(rows) || *trend.Level != median(rows[to:]) {
+		t.Errorf("%s has %d sessions and the level %v, want %d, %v", trend.Benchmark, trend.Sessions, *trend.Level, len(rows), median(rows[to:]))
+	}
+	if len(s.Changes) == 0 {
+		if trend.OldLevel != nil || trend.Shift != nil || trend.Since != nil {
+			t.Errorf("%s did not change: %+v", trend.Benchmark, trend)
+		}
+		return
+	}
+	row := &rows[to]
+	if trend.Verdict != row.Verdict || *trend.OldLevel != median(rows[from:to]) || *trend.Shift != answer.Computed(*row.Shift) || *trend.Low != answer.Computed(*row.ShiftLow) ||
+		*trend.High != answer.Computed(*row.ShiftHigh) || !trend.Since.Equal(*row.StartedAt) || string(trend.Session) != row.SessionID {
+		t.Errorf("%+v, want %+v", trend, row)
+	}
+}
+
+// TestTrendsWithoutOrder: sessions without a start time have no history, and the report knows it.
+func TestTrendsWithoutOrder(t *testing.T) {
+	r := read(t, nightly(t, false), summary.Request{})
+	if len(r.Trends) != 0 || !r.Selection.Unordered {
+		t.Errorf("%d trends, unordered %v", len(r.Trends), r.Selection.Unordered)
+	}
+}
+
+// TestBestValues: a value is the best where its verdict says so; where two are better than the baseline, their intervals tell them apart.
+func TestBestValues(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	add := func(benchmark, name string, locations ...float64) {
+		runs = append(runs, querytest.RunsOf(&n, 1, variant("one", benchmark, name), locations...)...)
+	}
+	around := func(level float64) []float64 {
+		return []float64{level, level * 1.002, level * .998, level * 1.001, level * .999, level}
+	}
+	noisy := []float64{500, 1500, 800, 1200, 700, 1300}
+	for benchmark, levels := range map[string][3]float64{"a": {1000, 500, 700}, "b": {1000, 500, 500}, "c": {1000, 2000, 1500}, "d": {1000, 1000, 1000}} {
+		for i, name := range []string{"baseline", "x", "y"} {
+			add(benchmark, name, around(levels[i])...)
+		}
+	}
+	add("e", "baseline", noisy...)
+	add("e", "x", noisy...)
+	r := read(t, querytest.Open(t, querytest.NewStore(t, runs...)), summary.Request{})
+	c := &r.Comparisons[0]
+	if len(c.Best) != 2 || c.Best[0].Points != 2 || c.Best[0].Tied != 1 || c.Best[1].Value != "baseline" || c.Best[1].Points != 1 || c.Best[1].Most != nil || c.Equal != 1 || c.Undecided != 1 {
+		t.Fatalf("best %+v, equal %d, undecided %d, verdicts %v", c.Best, c.Equal, c.Undecided, c.Verdicts)
+	}
+	if most := r.Pairs[*c.Best[0].Most]; *most.Speedup < 1.9 {
+		t.Errorf("the largest improvement is %+v", most)
+	}
+}
+
+// TestSidesOfComparison: two selections say when each was measured, and of which commit.
+func TestSidesOfComparison(t *testing.T) {
+	base, head := "session="+querytest.SessionID(1), "session="+querytest.SessionID(2)
+	c := read(t, twoSessions(t), summary.Request{Base: base, Filter: head}).Comparisons[0]
+	if len(c.Sides) != 2 || c.Sides[0].Side != "base" || !slices.Equal(c.Sides[0].Commits, []string{"aaaaaaa"}) || !slices.Equal(c.Sides[1].Commits, []string{"bbbbbbb"}) || c.Sides[0].Since == nil {
+		t.Errorf("sides are %+v", c.Sides)
+	}
+}
