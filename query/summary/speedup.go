@@ -92,6 +92,8 @@ type Pair struct {
 	DifferenceLow  *float64 `json:"difference_low" doc:"lower end of its 95 % confidence interval; null if there are too few runs"`
 	DifferenceHigh *float64 `json:"difference_high" doc:"upper end of that interval"`
 
+	Estimator Text `json:"estimator" doc:"paired or pairwise if the medians base and value contradict the change: it is the median of the differences within blocks, or of those of all pairs of runs; null if they agree"`
+
 	Verdict string `json:"verdict" doc:"verdict of compare: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed; for two selections also missing (not on the head) and added (not on the base)"`
 	Reason  Text   `json:"reason" doc:"why there is no verdict"`
 	Control bool   `json:"control" doc:"whether the sweep marks it as a control, which no change should affect; controls are in no mean"`
@@ -321,6 +323,11 @@ func pairOf(row *compare.Row) Pair {
 	}
 	p.Base, p.BaseRuns = sideValue(row.Base)
 	p.Value, p.Runs = sideValue(row.Head)
+	for _, flag := range []string{compare.FlagPaired, compare.FlagPairwise} {
+		if slices.Contains(row.Flags, flag) {
+			p.Estimator = Text(flag)
+		}
+	}
 	e := row.Estimates
 	if e == nil {
 		return p

@@ -2,12 +2,10 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/history"
@@ -189,17 +187,9 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 	return append(all, Answer{Text: text + ".", Command: m.command("compare", d.compared(c)...)})
 }
 
-// pairValues returns the values of a pair that changed, and how sure the change is. Where the change is that of runs pair by pair, the values of
-// the sides may differ by another amount.
+// pairValues returns the values of a pair that changed, and how sure the change is.
 func pairValues(p *summary.Pair) string {
-	change := changeText(p)
-	if p.Speedup != nil && p.Base != nil && p.Value != nil && *p.Base > 0 {
-		by := ratioOf(*p.Speedup, chart.Better(p.Better)) - 1
-		if math.Abs(*p.Value / *p.Base - 1 - by) > max(.01, math.Abs(by)/10) {
-			change += " by pairs of runs"
-		}
-	}
-	return fromTo(p.Metric, p.Base, p.Value, p.Unit, change, strings.ReplaceAll(changeInterval(p), " … ", " to "))
+	return fromTo(p.Metric, p.Base, p.Value, p.Unit, changeText(p), strings.ReplaceAll(changeInterval(p), " … ", " to "))
 }
 
 // worst returns the pairs of a comparison with a verdict, the largest change first.

@@ -477,6 +477,11 @@ func (s *htmlWriter) pairs(id, title string, pairs []*summary.Pair) *Table {
 			{Text: verdict, Tone: toneOf(p.Verdict)},
 		}})
 	}
+	for _, e := range estimators {
+		if slices.ContainsFunc(shown, func(p *summary.Pair) bool { return string(p.Estimator) == e[0] }) {
+			t.Below = append(t.Below, capital(e[0])+": "+e[1]+", so it differs from that of the medians base and value.")
+		}
+	}
 	if more := len(pairs) - len(shown); more > 0 {
 		t.Below = append(t.Below, term.Count(more, "more pair")+" "+term.IsAre(more)+" in the table of all points.")
 	}

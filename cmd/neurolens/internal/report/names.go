@@ -144,12 +144,16 @@ func (d *Document) direction(c *summary.Comparison) chart.Better {
 	return chart.Higher
 }
 
-// changeText prints the change of a pair: a ratio or a difference.
+// changeText prints the change of a pair: a ratio or a difference, and its estimator if the values of the sides contradict it.
 func changeText(p *summary.Pair) string {
+	text := changed(p.Speedup, chart.Better(p.Better))
 	if p.Difference != nil {
-		return views.SignedQuantity(*p.Difference, string(p.Unit))
+		text = views.SignedQuantity(*p.Difference, string(p.Unit))
 	}
-	return changed(p.Speedup, chart.Better(p.Better))
+	if p.Estimator != "" && text != term.Unknown {
+		text += " " + string(p.Estimator)
+	}
+	return text
 }
 
 // changeInterval prints the interval of changeText; empty if there is none.

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chartdata"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
@@ -350,6 +351,12 @@ var reasons = map[judge.Reason]string{
 	judge.Machines: "different machines", judge.Clocks: "different clocks", judge.Levels: "different kinds of samples", judge.Units: "different units",
 	judge.Order: "one side ran before the other", judge.Unchecked: "a result that could not be checked", judge.Wrong: views.WrongResult,
 	judge.Unsettled: "sessions differ more than they did", judge.FailedRequests: "failed requests", judge.NoValues: "no values",
+}
+
+// estimators say what a change is that the medians of the sides contradict.
+var estimators = [][2]string{
+	{compare.FlagPaired, "the change is the median of the differences within blocks"},
+	{compare.FlagPairwise, "the change is the median of the differences of all pairs of runs"},
 }
 
 // reasonText returns a reason in words; of a newer version, its code.
