@@ -80,7 +80,7 @@ func (k AnnotationKind) rank() int { return slices.Index([]AnnotationKind{Releas
 
 // sessions reads the sessions of the matching runs with their annotations.
 func sessions(ctx context.Context, r *scan.Reader, filter string) ([]session, error) {
-	if err := r.ApplyEvents(ctx); err != nil { // tags are those of the row as events changed them
+	if err := r.ApplyEvents(ctx); err != nil { // so that tags include the changes by events
 		return nil, err
 	}
 	sel, err := r.Selected(ctx, scan.Question{Filter: filter})
@@ -124,7 +124,7 @@ ORDER BY session_id`
 	return all, err
 }
 
-// startOf returns the start of a session: that of its first run or, if unknown, the time in its id.
+// startOf returns the start of a session: the start of its first run or, if unknown, the time in its id.
 func startOf(began driver.Value, id string) time.Time {
 	if us, known := began.(int64); known {
 		return time.UnixMicro(us).UTC()

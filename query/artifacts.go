@@ -35,7 +35,7 @@ type Artifact struct {
 	name  string     // its name in the store
 }
 
-// Artifacts returns the artifacts of a run, in the order in which the run has them.
+// Artifacts returns the artifacts of a run, in the order of the run.
 func Artifacts(ctx context.Context, db *DB, run *schema.Run) ([]Artifact, error) {
 	all := make([]Artifact, len(run.Artifacts))
 	gone := false

@@ -11,20 +11,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Census has the numbers of what is in the stores, without removed runs.
+// Census describes the content of the stores, without removed runs.
 type Census struct {
 	Runs     int64
 	Machines int64 // number of different names
 	Samples  int64 // of the primary metrics
 
-	// Oldest is the start of the oldest run whose start is known. It is read if a sealed file has a run without one, because then
-	// the name of the file does not say when its others began; otherwise it is zero.
+	// Oldest is the start of the oldest run whose start is known. It is read if a sealed file has a run without a start, because then
+	// the name of the file does not determine when its other runs began; otherwise it is zero.
 	Oldest time.Time
 
-	Listings []*schema.Listing // the files in which these runs were found, one for each of the stores
+	Listings []*schema.Listing // the files in which these runs were found, one listing per store
 }
 
-// Census counts what is in the stores. It reads some files at a time, because DuckDB keeps the metadata of a file in memory until a
+// Census counts the content of the stores. It reads some files at a time, because DuckDB keeps the metadata of a file in memory until a
 // query ends.
 func (db *DB) Census(ctx context.Context) (Census, error) {
 	columns, err := scan.RunColumns([]string{"machine", "n_samples", "started_at"})

@@ -14,7 +14,7 @@ type Options struct {
 	// Remark receives notes for the user that are not errors: why a filter matches nothing, or that the last session has a start
 	// in the future. The same note may be repeated. Nil: notes are dropped.
 	Remark func(text string)
-	// TempDir is a directory for temporary files; empty: that of the system.
+	// TempDir is a directory for temporary files; empty: the default of the system.
 	TempDir string
 }
 
@@ -37,8 +37,8 @@ func Open(ctx context.Context, dirs []string, opts Options) (*DB, error) {
 // WithoutWarnings returns the same DB without remarks, for questions that the user did not ask.
 func (db *DB) WithoutWarnings() *DB { return &DB{db.stores.WithoutWarnings()} }
 
-// Snapshot returns the same DB with a fixed list of files: that of its first question. So a few answers in a row are consistent, but do not
-// see later runs.
+// Snapshot returns the same DB with a fixed list of files, made by its first question. So the answers of several questions are
+// consistent, but do not include later runs.
 func (db *DB) Snapshot() *DB { return &DB{db.stores.Snapshot()} }
 
 // Close releases DuckDB. Nothing else may be called during or after it.

@@ -9,7 +9,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// doneColumns are what Done reads of a run.
+// doneColumns are the columns of a run that Done reads.
 var doneColumns = []string{
 	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "error_kind", "executor", "backend_version",
 	"model_sha256", "machine", "driver_version", "python_version", "git_commit", "env", "log_median",
@@ -17,19 +17,19 @@ var doneColumns = []string{
 	"build_ns", "setup_ns", "warmup_ns", "measure_ns", "validate_ns", "teardown_ns", "profile_ns", "metric",
 }
 
-// Limits of Done: the number of sessions, without the earlier ones that these resumed, and the number of newest runs in which it looks
-// for them.
+// Limits of Done: the number of sessions, without the earlier ones that these resumed, and the number of newest runs in which Done
+// searches for them.
 const (
 	maxDoneSessions = 20
 	maxDoneRuns     = 1_000
 )
 
-// Done returns the runs that a new session may resume: those of the newest sessions of some suites on a machine, and of all sessions
+// Done returns the runs that a new session may resume: the runs of the newest sessions of some suites on a machine, and of all sessions
 // that these resumed. It returns at most 20 sessions out of the newest 1,000 runs, plus the resumed ones. The newest session comes
-// first, with its newest run first; sessions that are included only because they were resumed come last. Sessions with two sides are
-// not included. Only these fields of a run are set: ids, repeat index, purpose, start, status, kind of error, executor, stage
-// durations, what a resumed session compares (versions, hashes, environment), the columns of the point except benchmark and variant,
-// the applied settings, and the median of the primary metric, also as a logarithm.
+// first, with its newest run first; sessions that are included only because they were resumed come last. Sessions with two sides are not
+// included. Only these fields of a run are set: ids, repeat index, purpose, start, status, kind of error, executor, stage durations, the
+// properties that a resumed session compares (versions, hashes, environment), the columns of the point except benchmark and variant, the
+// applied settings, and the median of the primary metric, also as a logarithm.
 func (db *DB) Done(ctx context.Context, suites []string, machine string) ([]schema.Run, error) {
 	newest, err := db.Runs(ctx, ListRequest{
 		Filter: "source=" + schema.SourceNeuroLens + " side=null suite=" + filter.QuoteAll(suites) + " machine=" + filter.Quote(machine), Limit: maxDoneRuns,

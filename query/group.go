@@ -134,7 +134,7 @@ type Group struct {
 	WrongRuns                        int // number of failed runs with a wrong result
 	Statuses                         map[string]int
 	Metric, Unit, Better             string
-	Reason                           string     // why there are no numbers: ReasonNoValue ...; empty: there are
+	Reason                           string     // reason why there are no numbers: ReasonNoValue ...; empty: there are numbers
 	Median, Spread                   *float64   // of all points, or of the best one
 	Lowest, Highest                  *float64   // not set with Grouping.Best
 	Best                             *BestPoint // only set with Grouping.Best, if there are numbers
@@ -149,7 +149,7 @@ type BestPoint struct {
 	P99                    *float64
 }
 
-// Shared has the values that all points have in common, parameter by parameter. Values in which they differ are empty or nil.
+// Shared has the values that all points have in common, parameter by parameter. Values that differ between points are empty or nil.
 type Shared struct {
 	Point
 	Side           string
@@ -176,7 +176,7 @@ func (g *grouper) groupOf(row []any) Group {
 	return group
 }
 
-// statusesOf returns the numbers of runs by status: of the ok ones, and a map of the others, which is nil if there are none.
+// statusesOf returns the numbers of runs by status: the ok ones, and a map of the others, which is nil if there are none.
 func statusesOf(ok int, others any) map[string]int {
 	statuses := countsOf(others)
 	if ok > 0 {

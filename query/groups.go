@@ -36,12 +36,12 @@ const (
 	ReasonNoDirection = "no_direction"    // it is unknown whether lower or higher is better, or the runs contradict each other
 )
 
-// Groups groups the matching runs by equal values of keys. NULL is a value too. The numbers of the points are those of SessionPoints,
-// from ok runs of purpose measure. A point that was measured on several machines or sides counts once for each, so that machines are
-// never mixed.
+// Groups groups the matching runs by equal values of keys. NULL is a value too. The numbers of the points are computed as in
+// SessionPoints, from ok runs of purpose measure. A point that was measured on several machines or sides counts once for each, so that
+// machines are never mixed.
 //
-// With Best, the best point of a group is the one with the best median, then with the better p99, then with the smaller point_id.
-// Points with a result that is wrong or could not be checked, or in which more requests failed than are allowed, are not considered.
+// With Best, the best point of a group is the one with the best median, then with the better p99, then with the smaller point_id. Points
+// with a result that is wrong or could not be checked, or in which more requests failed than are allowed, are not considered.
 //
 // The column of a key has the name of the column of runs, or the key as it was written. A parameter with the name of another column of
 // the result is called param.k. Keys that cannot be grouped by, or that no run has, are an ErrInput.
@@ -175,15 +175,15 @@ func (g *grouper) runsSQL(sel scan.Selection) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	values := ", true AS every" // a key of all runs, for the case that there is no other
+	values := ", true AS every" // a constant key, in case there is no other
 	for i, k := range sel.Order {
 		values += fmt.Sprintf(", %s AS %s", k.Value, member(i))
 	}
 	return "(SELECT *" + values + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")", nil
 }
 
-// identities makes the temporary table group_identities: what identifies each point. A point can be in many groups, so group_points has
-// only its id. The keys are in the subquery because each argument of a statement has to be in its text; DuckDB leaves them out.
+// identities makes the temporary table group_identities with the identity of each point. A point can be in many groups, so group_points
+// has only its id. The keys are in the subquery because each argument of a statement has to be in its text; DuckDB leaves them out.
 func (g *grouper) identities(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
 	runs, err := g.runsSQL(sel)
 	if err != nil {
@@ -236,7 +236,7 @@ func (g *grouper) uncheckedSQL() string {
 	return ", coalesce(bool_or(list_contains(warnings, '" + schema.WarnUnchecked + "')), false) AS unchecked, bool_or(ok AND " + scan.FailedRequestsSQL + ") AS failed_requests"
 }
 
-// keysSQL returns the columns of the keys in a table: "p." for those of p.
+// keysSQL returns the columns of the keys in a table; the prefix "p." selects the table p.
 func (g *grouper) keysSQL(table string) string {
 	columns := table + "every"
 	for i := range g.keys {
@@ -312,7 +312,7 @@ func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver
 // metricOfRuns are the columns of runs that pointsSQL reads and that describe the primary metric.
 var metricOfRuns = []string{"metric", "unit", "better", "n_samples", "p50", "p99", "mean", "mad"}
 
-// ofMetric returns a subquery of runs in which these columns are those of the requested metric; NULL for runs without it.
+// ofMetric returns a subquery of runs in which the metric columns hold the requested metric; NULL for runs without it.
 func (g *grouper) ofMetric(sel scan.Selection, runs string) string {
 	replaced := make([]string, len(metricOfRuns))
 	for i, name := range metricOfRuns {
@@ -341,7 +341,7 @@ var (
 )
 
 // sharedSQL returns the SQL of one row with the values that all points share. A parameter is included if all rows have it with the same
-// value. The metric is that of all rows that have one; it is NULL if a row has runs with different metrics.
+// value. The metric is included if all rows that have one agree; it is NULL if a row has runs with different metrics.
 func sharedSQL() string {
 	const sameMetric = "bool_and(comparable) AND min(metric) = max(metric)"
 	columns := []string{
@@ -375,7 +375,8 @@ FROM (SELECT ` + g.keysSQL("") + `, count(DISTINCT point_id) AS points, sum(runs
 		FROM group_points) GROUP BY ` + g.keysSQL("") + ")"
 }
 
-// otherwiseSQL has a row for each row of group_points and status other than ok of its runs: columns, and the entry e of the status and its number.
+// otherwiseSQL returns a query with a row for each row of group_points and status other than ok of its runs: columns, and the entry e of
+// the status and its number.
 func otherwiseSQL(columns string) string {
 	return "SELECT " + columns + "unnest(map_entries(ended_otherwise)) AS e FROM group_points WHERE ended_otherwise IS NOT NULL"
 }
@@ -416,7 +417,8 @@ func (g *grouper) directionSQL() string {
 	return ` WHEN NOT one_direction OR better IS NULL OR better NOT IN ('lower', 'higher') THEN '` + ReasonNoDirection + "'"
 }
 
-// reasonSQL is why there are no numbers. With Best, points with results that are wrong or could not be checked are not considered.
+// reasonSQL returns the column with the reason why there are no numbers. With Best, points with results that are wrong or could not be
+// checked are not considered.
 func (g *grouper) reasonSQL() string {
 	if !g.req.Best {
 		return "reason"
@@ -432,7 +434,7 @@ func (g *grouper) requestsSQL() string {
 	return "bool_or(failed_requests AND wrong_runs = 0 AND NOT unchecked) AS failed_requests, "
 }
 
-// columnsSQL returns the columns of the result, in the order in which groupOf reads them. Their names are for g.order.
+// columnsSQL returns the columns of the result, in the order in which groupOf reads them. g.order uses their names.
 func (g *grouper) columnsSQL() []string {
 	var columns []string
 	for i := range g.keys {

@@ -15,8 +15,8 @@ func IdentityColumns() []string {
 	return append(slices.Clone(Identity[:len(Identity)-1]), "params")
 }
 
-// IdentitySQL returns the SQL of IdentityColumns as aggregates over the runs of a point. Instead of params there are the list of their
-// names and the list of their values, because the driver makes a map of each entry of a map.
+// IdentitySQL returns the SQL of IdentityColumns as aggregates over the runs of a point. Params are returned as the list of their names
+// and the list of their values, because the driver makes a map of each entry of a map.
 func IdentitySQL() string {
 	var all []string
 	for _, name := range IdentityColumns() {

@@ -178,8 +178,8 @@ func (s samplesOf) absent(ctx context.Context, metrics []string, found map[strin
 	return a, err
 }
 
-// inPlace replaces the values of the primary metric in the rows of t, one row per id, by those of a metric. found has the metric if
-// any run has it.
+// inPlace replaces the values of the primary metric in the rows of t, one row per id, by the values of another metric. found contains
+// the metric if any run has it.
 func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.ULID, metric string) (found map[string]bool, err error) {
 	var columns []*schema.Column
 	for _, c := range t.Columns {
@@ -195,7 +195,7 @@ func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.UL
 	return map[string]bool{metric: len(rows.Rows) > 0}, nil
 }
 
-// replaceRows replaces the values of columns by those of other rows, matched by run; NULL for runs without another row.
+// replaceRows replaces the values of columns by the values of other rows, matched by run; NULL for runs without another row.
 func replaceRows(t *answer.Table, other answer.Table, ids []schema.ULID, columns []*schema.Column) {
 	byID, runID := map[string][]any{}, other.Index("run_id")
 	for _, row := range other.Rows {

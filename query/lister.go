@@ -60,8 +60,8 @@ func (db *DB) pages(ctx context.Context, l runLister, columns []string, page fun
 	return err
 }
 
-// newestPages lists the newest runs of the only store. If files would have to be opened to count all runs, it fails with
-// errCountUnknown before any page.
+// newestPages lists the newest runs of the only store. If counting all runs would require opening files, it fails with errCountUnknown
+// before any page.
 func (db *DB) newestPages(ctx context.Context, l runLister) error {
 	if l.counts {
 		l.names = db.stores.CountNames()
@@ -94,7 +94,7 @@ type runLister struct {
 	head   Found
 	only   *answer.Table // the rows of all ids, if they were read together with the ids
 	stored int           // number of leading ids whose rows are, or were, in the temporary table listed
-	shown  int           // number of ids whose rows were handed over; after an interruption it continues from there
+	shown  int           // number of ids whose rows were passed to page; after an interruption it continues from there
 }
 
 // list hands over the rest of the listing.
@@ -149,7 +149,7 @@ func (l *runLister) choose(ctx context.Context, r *scan.Reader) error {
 	return nil
 }
 
-// all returns the number of all runs, of which the newest were found: by file names where these have it.
+// all returns the number of all runs, the newest of which were found: from the file names if they contain it.
 func (l *runLister) all(ctx context.Context, r *scan.Reader, newest scan.Chosen) (int, error) {
 	switch found := len(newest.IDs); {
 	case l.names == nil && (l.req.Limit == 0 || found < l.req.Limit): // these are all

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// SamplePart sums up consecutive samples, of one run or, if there are very many runs, of several.
+// SamplePart aggregates consecutive samples, of one run or, if there are very many runs, of several.
 type SamplePart struct {
 	First, Last      int // indexes of the first and the last run in Found.Runs
 	At               int // index of its first sample among all, from 0
@@ -76,7 +76,7 @@ func (j *joined) add(f *SampledRuns, o *SampleOrder) {
 	j.all.Metric, j.all.Runs = f.Metric, append(j.all.Runs, f.Runs...)
 }
 
-// place returns the order that a run of all is in, and the index of its first run.
+// place returns the order that contains a run of all, and the index of the first run of that order.
 func (j *joined) place(run int) (o *SampleOrder, first int) {
 	at, is := slices.BinarySearch(j.first, run)
 	if !is {
@@ -105,8 +105,8 @@ func (j *joined) measure(ctx context.Context, r *scan.Reader) error {
 // maxJoined is the number of samples up to which orders are read together.
 const maxJoined = 100_000
 
-// divided decides how many samples are in a part of each order, and which orders are read together: those with equally many. One whose parts
-// span runs is read alone.
+// divided decides how many samples are in a part of each order, and which orders are read together: orders with equally many. An order
+// whose parts span runs is read alone.
 func (j *joined) divided(maxSamples, maxParts int) []*joined {
 	var all []*joined
 	held := map[int]*joined{} // by samples per part

@@ -12,8 +12,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// SessionPoint sums up the runs of a point in a session; in a session with two sides, those of one side. SessionPointFields describes
-// each value. A missing value is nil or an empty text.
+// SessionPoint aggregates the runs of a point in a session; in a session with two sides, the runs of one side. SessionPointFields
+// describes each value. A missing value is nil or an empty text.
 type SessionPoint struct {
 	PointID, Side        string
 	Point                // without the machine
@@ -30,7 +30,7 @@ type SessionPoint struct {
 	ValuedRuns           int // the ok runs that have a value of the metric
 }
 
-// Failure is a way in which some runs of a point failed.
+// Failure describes one way in which some runs of a point failed.
 type Failure struct {
 	Status, Stage, ErrorKind, Error string
 	Runs                            int

@@ -37,7 +37,7 @@ func (db *DB) idsWhere(ctx context.Context, filter, column string, accepts func(
 	return ids, err
 }
 
-// RemovedIDs is RunIDs for removed runs, which other questions do not find.
+// RemovedIDs returns the ids of matching removed runs, which other questions do not find.
 func (db *DB) RemovedIDs(ctx context.Context, filter string) ([]string, error) {
 	removed, err := db.stores.Removed()
 	if err != nil {

@@ -40,8 +40,8 @@ type SampledRuns struct {
 	NotNumbers   map[string]int // as in query.Found
 }
 
-// FindSamples finds the runs with samples of one metric in one unit. Runs that are not ok and profiler runs are left out and counted. It is an
-// ErrInput if no run matches.
+// FindSamples finds the runs with samples of one metric in one unit. Runs that are not ok and profiler runs are left out and counted. It
+// is an ErrInput if no run matches.
 func FindSamples(ctx context.Context, db *DB, req SamplesRequest) (SampledRuns, error) {
 	var metrics []string
 	if req.Metric != "" {

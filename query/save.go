@@ -21,11 +21,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// SaveArtifacts writes the stored artifacts into a folder, each under its path, and returns the number of files and bytes. It makes the folder. A
-// second file with the same path gets the suffix ~2. Nothing is written outside of the folder: not by a path, not by a kind, which is the name
-// of a file without a path, and not through a symbolic link in the folder. If a file already exists, nothing is written, and the error is an
-// ErrInput. Artifacts that are not stored are skipped. A file that does not match its hash or its size is removed, and is an error that wraps
-// schema.ErrDamaged.
+// SaveArtifacts writes the stored artifacts into a folder, each under its path, and returns the number of files and bytes. It makes the
+// folder. A second file with the same path gets the suffix ~2. Nothing is written outside of the folder: not by a path, not by a kind,
+// which is the name of a file without a path, and not through a symbolic link in the folder. If a file already exists, nothing is
+// written, and the error is an ErrInput. Artifacts that are not stored are skipped. A file that does not match its hash or its size is
+// removed, and is an error that wraps schema.ErrDamaged.
 func SaveArtifacts(ctx context.Context, all []Artifact, dir string) (files int, bytes int64, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return 0, 0, answer.InputError("save: %v", err)
@@ -71,7 +71,8 @@ func saveError(dir string, err error) error {
 	return answer.InputError("save: %s: %v", dir, err)
 }
 
-// namesOf returns the relative paths of artifacts in a folder, none of which leads out of it; empty for artifacts that are not stored.
+// namesOf returns the relative paths of artifacts in a folder. No path leads out of the folder. The path of an artifact that is not
+// stored is empty.
 func namesOf(all []Artifact) []string {
 	names := make([]string, len(all))
 	taken := map[string]bool{}
@@ -129,8 +130,8 @@ func (u until) Read(b []byte) (int, error) {
 	return u.Reader.Read(b)
 }
 
-// Open reads the content of a stored artifact. It reads no more than one byte after the size that the run says. At the end the content is
-// compared with the size and the hash. A difference is an error that wraps schema.ErrDamaged.
+// Open reads the content of a stored artifact. It reads at most one byte more than the recorded size. At the end the content is compared
+// with the size and the hash. A difference is an error that wraps schema.ErrDamaged.
 func (a *Artifact) Open() (io.ReadCloser, error) {
 	file, err := a.store.OpenFile(a.name)
 	if err != nil {

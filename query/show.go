@@ -15,7 +15,7 @@ import (
 
 // Detail is everything that is known about one run.
 type Detail struct {
-	// Run has the columns of the table runs. Of its metrics it has only the primary one, with its summary and without samples.
+	// Run has the columns of the table runs. It has only the primary metric, with its summary and without samples.
 	Run       schema.Run
 	Digest    string
 	Metrics   []schema.Metric // with their samples; the primary one first, then by name

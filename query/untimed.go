@@ -11,8 +11,8 @@ import (
 // untimed reports whether the run of an id has no start.
 func untimed(id schema.ULID) bool { return id.Time().UnixMilli() == 0 }
 
-// orderUntimed sorts the runs without a start, which come after all others. With a limit, other runs of them may be listed than
-// before. Nothing is read if there is no such run.
+// orderUntimed sorts the runs without a start, which come after all others. With a limit, it may replace the listed ones by others. It
+// reads nothing if there is no such run.
 func (l *runLister) orderUntimed(ctx context.Context, r *scan.Reader, found *scan.Chosen) error {
 	timed := slices.IndexFunc(found.IDs, untimed)
 	if timed < 0 {

@@ -54,7 +54,7 @@ func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) e
 	})
 }
 
-// parseIDs parses ids of runs. A text that is none is an ErrInput.
+// parseIDs parses ids of runs. A malformed id is an ErrInput.
 func parseIDs(texts []string) ([]schema.ULID, error) {
 	ids, err := schema.ParseULIDs(texts)
 	if err != nil {
@@ -92,7 +92,7 @@ type whole struct {
 	handed int
 }
 
-// handOver hands over the runs of rows with every column. first is the number of runs before them.
+// handOver passes the runs of rows, with every column, to the caller. first is the number of runs before them.
 func (w *whole) handOver(ctx context.Context, r *scan.Reader, first int, ids []schema.ULID, rows [][]any) error {
 	metrics, err := metricsOfRuns(ctx, r, ids)
 	if err != nil {

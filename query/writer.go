@@ -10,10 +10,10 @@ import (
 // FactWriter classifies facts by name, as only the program that writes them can. With the zero value no fact is volatile or a setting.
 type FactWriter struct {
 	Volatile func(fact string) bool // the fact differs from run to run, or from one boot of the machine to the next
-	Setting  func(fact string) bool // the fact is a setting of the sweep
+	Setting  func(fact string) bool // whether the fact is a setting of the sweep
 }
 
-// OfRun reports whether a fact describes a single run, so that it says nothing about a change of the machine.
+// OfRun reports whether a fact describes a single run, so that it cannot show a change of the machine.
 func (w FactWriter) OfRun(fact string) bool {
 	return strings.HasPrefix(fact, "runner.") || w.volatile(fact)
 }
@@ -65,7 +65,7 @@ func (w FactWriter) configures(d FactDifference) bool {
 	return w.asked(d) || d.Name == "executor" || d.Name == "applied.threads" || strings.HasPrefix(d.Name, "env.python.") || strings.HasPrefix(d.Name, "env.build.")
 }
 
-// Once returns the telling differences without those in applied settings that only repeat the requested setting.
+// Once returns the informative differences without differences in applied settings that only repeat the requested setting.
 func (w FactWriter) Once(all []FactDifference) []FactDifference {
 	return slices.DeleteFunc(w.Telling(all), func(d FactDifference) bool {
 		asked, ok := strings.CutPrefix(d.Name, "applied.")

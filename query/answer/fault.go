@@ -13,7 +13,7 @@ var (
 	ErrStore = errors.New("store")
 )
 
-// inputErr is an ErrInput. Its message does not mention that.
+// inputErr is an ErrInput with its own message, which does not mention ErrInput.
 type inputErr string
 
 func (e inputErr) Error() string        { return string(e) }

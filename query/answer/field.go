@@ -48,7 +48,8 @@ func TableOf[Row any](fields []Field[Row], rows []Row) Table {
 	return t
 }
 
-// TablesOf returns a function that makes tables as TableOf does, each in the memory of the one before, whose rows are lost.
+// TablesOf returns a function that makes tables as TableOf does. Each call reuses the memory of the previous table, which becomes
+// invalid.
 func TablesOf[Row any](fields []Field[Row]) func(rows []Row) Table {
 	t := Table{Rows: [][]any{}}
 	return func(rows []Row) Table {

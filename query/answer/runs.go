@@ -19,7 +19,7 @@ func RunColumns() []Column {
 	return columns
 }
 
-// RunRow converts a run to a row of an answer with the columns of runs. The summary is that of its primary metric.
+// RunRow converts a run to a row of an answer with the columns of runs. The summary is the summary of its primary metric.
 func RunRow(r *schema.Run, digest string) []any {
 	row := schema.RunRow(r, digest)
 	for i, value := range row {
@@ -28,7 +28,7 @@ func RunRow(r *schema.Run, digest string) []any {
 	return row
 }
 
-// Cell converts the value of a column of runs, as schema.RunRow makes it, to that of an answer.
+// Cell converts the value of a column of runs, as schema.RunRow makes it, to a cell of an answer.
 func Cell(column *schema.Column, value any) any {
 	switch value := value.(type) {
 	case map[string]string:

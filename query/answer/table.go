@@ -68,8 +68,8 @@ func columnUnits() map[string]string {
 	return all
 }
 
-// SetUnits sets the units of columns that have the name of a column of the views, except those in renamed, which are something else.
-// schema.UnitOfRow is only set if the table has the column unit.
+// SetUnits sets the units of columns that have the name of a column of the views, except the columns in renamed, which have other
+// content. schema.UnitOfRow is only set if the table has the column unit.
 func (t *Table) SetUnits(renamed map[string]bool) {
 	rowUnit := t.Index("unit") >= 0 && !renamed["unit"]
 	for i := range t.Columns {

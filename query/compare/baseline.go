@@ -34,7 +34,8 @@ type Baseline struct {
 	Points    []baseline.Point
 }
 
-// ReadBaseline makes points from the matching runs. It is an ErrInput if they cannot be a baseline; the message says what to type instead.
+// ReadBaseline makes points from the matching runs. It is an ErrInput if they cannot be a baseline; the message suggests a command that
+// can.
 func ReadBaseline(ctx context.Context, db *query.DB, req BaselineRequest) (*Baseline, error) {
 	c := baselineRuns{req: req, byPlace: map[[2]string]*baselinePoint{}, sides: map[string]bool{}, sessions: map[string]string{}}
 	if _, err := db.Whole(ctx, query.ListRequest{Filter: req.Filter}, c.add); err != nil {
@@ -59,12 +60,12 @@ type baselineRuns struct {
 	req            BaselineRequest
 	points         []*baselinePoint
 	byPlace        map[[2]string]*baselinePoint
-	sessions       map[string]string // and the session that each continues; empty: none
+	sessions       map[string]string // by id: the session that each continues; empty: none
 	sides          map[string]bool
 	failed, all    int
 	failure        *schema.Run // the first failed run
 	requests       int         // number of ok runs in which more requests failed than are allowed
-	warning        string      // the warning of one of these runs
+	warning        string      // the warning of one of those runs
 	withoutMachine *schema.Run // the first run without a machine
 }
 
@@ -239,8 +240,8 @@ func (p *baselinePoint) metric(name string) (m baseline.Metric, has bool, err er
 	return m, len(m.Runs) > 0, nil
 }
 
-// CheckRequests returns an ErrInput if more requests failed than are allowed in an ok run that a filter selects for a baseline with a name. The
-// values of such a run are those of the completed requests alone. ReadBaseline rejects it for a baseline in a file.
+// CheckRequests returns an ErrInput if more requests failed than are allowed in an ok run that a filter selects for a baseline with a
+// name. The values of such a run cover only the completed requests. ReadBaseline rejects it for a baseline in a file.
 func CheckRequests(ctx context.Context, db *query.DB, filter string) error {
 	all, requests, warning := 0, 0, ""
 	err := db.Pages(ctx, query.ListRequest{Filter: filter}, []string{"status", "warnings"}, func(page query.Page) error {

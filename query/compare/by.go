@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Group sums up the points with equal values of some keys, for one metric.
+// Group aggregates the points with equal values of some keys, for one metric.
 type Group struct {
 	Keys          []any // values of the keys, as cells
 	Metric        string

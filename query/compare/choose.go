@@ -24,13 +24,13 @@ type Point struct {
 	Verdict   judge.Verdict
 	Reason    judge.Reason
 	Change    float64 // logarithm of head / base, or head - base; NaN: none
-	Size      float64 // by which changes of a metric are ordered: see pairing.size; NaN: none
+	Size      float64 // size by which changes of a metric are ordered: see pairing.size; NaN: none
 	Ratio     bool    // the point is compared by ratio
 	Method    judge.Method
 	Blocks    int     // number of blocks with runs of both sides
 	SessionSD float64 // standard deviation between sessions; NaN: unknown
 	History   int     // number of earlier sessions that are known; negative: fewer than are needed
-	Gap       int64   // time by which earlier sessions have to be apart, in microseconds; negative: unknown
+	Gap       int64   // minimum distance between earlier sessions, in microseconds; negative: unknown
 	MoreRuns  int
 	Warnings  []string // of the runs of both sides, ascending
 	Looks     int      // maximum number of looks
@@ -40,7 +40,7 @@ type Point struct {
 	RelativeVerdict judge.Verdict // verdict relative to the common change of all points; empty: none
 
 	LeftOut int    // number of runs that were left out, as their sessions have no run of the other side
-	Decides string // the newest session with enough runs of both sides to compare them in it alone, if Confounded; empty: none
+	Decides string // the newest session with enough runs of both sides to decide alone, if Confounded; empty: none
 
 	Confounded bool // the sides are from different sessions, or ran so far apart that they are treated like that
 
@@ -90,9 +90,9 @@ func (p *pairing) change() float64 {
 	return p.outcome.Change.Value
 }
 
-// size returns the size of a change: the absolute logarithm of head / base, also for a point that is compared by difference because of its
-// values or its threshold. A change from or to 0 has an infinite size. For a metric that is always compared by difference, the size is the
-// absolute difference.
+// size returns the size of a change: the absolute logarithm of head / base, also for a point that is compared by difference because of
+// its values or its threshold. A change from or to 0 has an infinite size. For a metric that is always compared by difference, the size
+// is the absolute difference.
 func (p *pairing) size() float64 {
 	change := math.Abs(p.change())
 	if !p.byDifference() || schema.ScaleOf(p.name) == schema.ScaleDifference || !(change > 0) {
@@ -262,7 +262,7 @@ func weightOf(verdicts []judge.Verdict, p Point) weight {
 	if p.RelativeVerdict != "" {
 		rank = min(rank, rankIn(verdicts, p.RelativeVerdict))
 	}
-	if p.NeitherSupports() { // nothing changed there
+	if p.NeitherSupports() { // such a point has no change
 		rank = len(verdicts)
 	}
 	return weight{rank, p.Size, math.Abs(p.Change)}

@@ -34,7 +34,7 @@ type ExplainRequest struct {
 // Explanation lists the differences between the two sides of one point. A difference need not be the cause of the change.
 type Explanation struct {
 	Rows []ExplainRow
-	// Comparison is the comparison of all points. Its only row is that of the explained point; it has none if there is nothing to
+	// Comparison is the comparison of all points. Its only row is the row of the explained point; it has no row if there is nothing to
 	// explain.
 	Comparison Comparison
 	// Tested is the number of metrics and stages that were tested, and that their verdicts are corrected for.
@@ -62,13 +62,14 @@ const (
 	ContrastEvidence Evidence = "contrast"
 )
 
-// Explain finds the point that differs most, and what else differs there. It is the point that regressed most; if none did, one that
-// failed, changed or improved, or is unsupported or missing; and if compare reports no change, the point with the largest difference.
+// Explain finds the point that differs most, and the other differences there. It chooses the point that regressed most; if none did, one
+// that failed, changed or improved, or is unsupported or missing; and if compare reports no change, the point with the largest
+// difference.
 //
-// Significant contrasts that account for at least a tenth of the difference are ranked first (see judge.Contrasts). A metric or stage has
-// changed if compare would say so of it alone, and its p, adjusted with the Benjamini-Hochberg procedure over all tested metrics and
-// stages, is below 0.05 (false discovery rate 5 %). An op counts if it differs by at least 2 % of the time of all ops of the base.
-// Errors are those of Compare, with the prefix explain.
+// Significant contrasts that account for at least a tenth of the difference are ranked first (see judge.Contrasts). A metric or stage
+// has changed if compare would report a change for it alone, and its p, adjusted with the Benjamini-Hochberg procedure over all tested
+// metrics and stages, is below 0.05 (false discovery rate 5 %). An op counts if it differs by at least 2 % of the time of all ops of the
+// base. Errors are those of Compare, with the prefix explain.
 func Explain(ctx context.Context, db *query.DB, req ExplainRequest) (Explanation, error) {
 	if len(req.Metrics) > 1 || req.Axis != "" {
 		return Explanation{}, answer.InputError("explain: want one metric and no axis")
@@ -103,7 +104,7 @@ type evidence struct {
 	ExplainRow
 	tier int // unranked: it did not change
 	size float64
-	test bool // P is from a test and has to be corrected
+	test bool // P comes from a test and has to be corrected
 }
 
 // correct makes the verdicts of metrics and stages inconclusive that are not significant among all that were tested.
@@ -547,7 +548,7 @@ func changed(v judge.Verdict) bool {
 	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
-// counts adds the warnings or statuses that different numbers of runs of the two sides have. If alone is set, it only adds those that
+// counts adds the warnings or statuses whose numbers of runs differ between the two sides. If alone is set, it only adds the ones that
 // one side does not have at all.
 func (x *explanation) counts(tier int, kind Evidence, seen [2]sideOfPoint, alone bool) {
 	of := func(s *sideOfPoint) map[string]int {
@@ -606,7 +607,7 @@ func (x *explanation) stages(seen [2]sideOfPoint) {
 	}
 }
 
-// majorOp is the share of the difference of all ops from which on an op is in the tier of major ops.
+// majorOp is the minimum share of the difference of all ops for an op in the tier of major ops.
 const majorOp = .1
 
 // ops adds the operators of profiled runs, if both sides have some.
@@ -677,7 +678,7 @@ func number(v float64) EvidenceValue {
 	return EvidenceValue{Number: &v}
 }
 
-// counted returns the value of a number of runs, of so many.
+// counted returns the value of a number of runs out of all.
 func counted(runs, of int) EvidenceValue { return EvidenceValue{Runs: &RunCount{runs, of}} }
 
 // cell returns the value as text. A number is in the stored unit, rounded like answer.Computed.

@@ -109,8 +109,8 @@ type pointFacts struct {
 	control    bool              // a run is marked as a control
 }
 
-// pointFacts reads the settings of the points of the side, by id; nil if the facts of the side, of which these are some, have none. If there are
-// very many runs, settings are only found if a run whose facts were read has them.
+// pointFacts reads the settings of the points of the side, by id; nil if the facts of the side have no settings. If there are very many
+// runs, settings are only found if a run whose facts were read has them.
 func (s *selectedSide) pointFacts(ctx context.Context, known sideFacts) (map[string]pointFacts, error) {
 	var names []string
 	for name := range known {

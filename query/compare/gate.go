@@ -55,7 +55,7 @@ func (c *Comparison) Gate() Gate {
 	return g
 }
 
-// gated reports whether a gate is about the point: the base measured it, and it is not a control.
+// gated reports whether a gate judges the point: the base measured it, and it is not a control.
 func (p *Point) gated() bool {
 	return p.BaseOK && p.Verdict != Added && p.Verdict != Fixed && !p.Control
 }

@@ -23,13 +23,13 @@ type runGroup struct {
 	Metric           *metricKind // kind of its ok runs
 	MinSamples       int64       // smallest n_samples of an ok run
 	MaxSamples       int64       // largest n_samples of an ok run
-	Locations        []float64   // of its ok runs, in the order in which they ran; ascending if the order was not read. As read they are logarithms, unless schema.ScaleOf of the metric is ScaleDifference
+	Locations        []float64   // of its ok runs, in their order; ascending if it was not read. Logarithms, unless the scale is schema.ScaleDifference
 	Started          []int64     // start of each, in Unix microseconds; nil if not read
 	Places           []runPlace  // session and block of each; nil if not read
 	Sessions         []string    // sessions of its ok runs, ascending
 	OK               int64       // number of ok runs
 	notes
-	Absent  bool // there are no runs: it represents a point that only the other side has
+	Absent  bool // there are no runs: the group represents a point that only the other side has
 	Matched bool // of the base: it is paired with a group of the head
 
 	First int64        // start of the first ok run in Unix microseconds; 0: unknown
@@ -40,12 +40,12 @@ type runGroup struct {
 type notes struct {
 	Differing   string         // the first of metric, unit, clock and level in which the ok runs differ; empty: none
 	NoValue     int64          // ok runs without a location
-	NonPositive int64          // number of those whose value has no logarithm
+	NonPositive int64          // number of ok runs whose value has no logarithm
 	Failed      map[string]any // numbers of runs per status other than ok
-	Failure     string         // error of one of these
+	Failure     string         // error of one failed run
 	Wrong       int64          // number of these with a wrong result
 	Warnings    []string       // warnings of its runs, without repetition, ascending
-	OneBlock    int            // number of runs, if the locations are those of their processes; 0: they are those of runs
+	OneBlock    int            // number of runs, if the locations are locations of their processes; 0: locations of runs
 	Tick        float64        // step of the clock, if runs have the warning that it is coarse
 	Repeats     []int64        // repeat of each location; nil if not read
 	Lacks       string         // the parameter that is the compared axis, if the group represents a point without it
@@ -122,7 +122,7 @@ var (
 	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "mean", "log_median"}
 )
 
-// groupColumns says what to read about groups, in addition to their locations.
+// groupColumns selects the columns to read about groups, in addition to their locations.
 type groupColumns struct {
 	Metric  string // empty: the primary one of each point
 	Order   bool   // the start of each run
@@ -160,7 +160,7 @@ func readSides(ctx context.Context, ofBase, ofHead *selectedSide, a groupColumns
 	return base, head, err
 }
 
-// gathered are the rows of the points of a side, and the groups that are made of them.
+// gathered are the rows of the points of a side, and the groups made of them.
 type gathered struct {
 	groupColumns
 	side  *selectedSide
@@ -313,7 +313,7 @@ func (g *runGroup) read(row []driver.Value, a groupColumns) {
 }
 
 // relocated returns the group with other locations of its ok runs, in the order of the other arguments, which are columns of these runs.
-// Repeats are left out if the group has none. The group itself may be the base of other points.
+// Repeats are left out if the group has none. It does not change the group itself, which may be the base of other points.
 func (g *runGroup) relocated(locations []float64, started, sessions, blocks, repeats []any) *runGroup {
 	of := *g
 	if g.Repeats == nil {
@@ -398,7 +398,7 @@ func (g *runGroup) sortByStart(started, sessions, blocks, repeats []any) {
 		runPlace
 		repeat int64
 	}
-	const few = 32 // up to which it needs no memory from the heap
+	const few = 32 // number of runs up to which no heap memory is needed
 	var space [few]run
 	runs := space[:0]
 	for i, location := range g.Locations {

@@ -20,7 +20,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	earlier := newHistoryQuery(m.head.Reader)
 	earlier.machines, earlier.before, earlier.without = m.head.Machines, max(m.base.Since, m.head.Since), m.head.Sessions
 	known := len(m.base.Sessions)
-	if m.hasOwnStores() || m.head.Src.RunsByName > m.base.Runs+m.head.Runs { // there are others
+	if m.hasOwnStores() || m.head.Src.RunsByName > m.base.Runs+m.head.Runs { // there are other runs
 		var err error
 		if known, err = earlier.countSessions(ctx, judge.MinHistory); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 		for _, p := range matched {
 			p.knownHistory = unknown
 		}
-		return nil // too few sessions for any point: nothing more has to be read
+		return nil // too few sessions for any point: reading can stop
 	}
 	gaps := map[pointKey]int64{}
 	for _, p := range matched {
@@ -54,7 +54,7 @@ func (m *comparison) histories(ctx context.Context, matched []*pairing, metric s
 	return nil
 }
 
-// spacingShare is the distance that earlier sessions must have from each other, as a share of the distance of the two sides. It is below 1
+// spacingShare is the minimum distance of earlier sessions from each other, as a share of the distance of the two sides. It is below 1
 // because sessions are never equally spaced.
 const spacingShare = .75
 
@@ -75,8 +75,8 @@ func (p *pairing) useHistory(ofHead, ofBase []earlierSession) {
 	}
 }
 
-// spaced returns the sessions, oldest first, of which each is about as far from the next as the sides are. Sessions of one afternoon
-// do not show how days differ, and consecutive sessions of a drifting machine do not show how months differ.
+// spaced returns sessions, oldest first, such that each is about as far from the next as the sides are from each other. Sessions of one
+// afternoon do not show how days differ, and consecutive sessions of a drifting machine do not show how months differ.
 func (p *pairing) spaced(all []earlierSession) []earlierSession {
 	return spaced(all, p.gap())
 }
@@ -90,15 +90,15 @@ func moreVariable(a, b []float64) []float64 {
 	return a
 }
 
-// MaxHistory is the number of earlier sessions of a point that count at most: the newest. From more of them verdicts gain next to nothing: see "many nights" in
-// VALIDATION.md of package judge.
+// MaxHistory is the maximum number of earlier sessions of a point that count: the newest. More of them hardly improve verdicts: see
+// "many nights" in VALIDATION.md of package judge.
 const MaxHistory = 100
 
 // earlierSession is an earlier session of a point.
 type earlierSession struct {
 	ID       string
 	Began    int64   // the start of its first run of the point, in Unix microseconds
-	Location float64 // the median of its runs in the unit of the metric; if all are positive, the power of e of the median of their logarithms
+	Location float64 // median of its runs in the unit of the metric; if all are positive, exp of the median of their logarithms
 }
 
 // spaced returns the newest of a point's sessions that are at least gap microseconds apart from the next, at most MaxHistory. Both are
@@ -133,7 +133,7 @@ type historyQuery struct {
 	step int // about how many runs are read first
 }
 
-// bounds returns the bounds of the runs that may count: a run starts at the time of its id.
+// bounds returns the bounds of the runs that may count: the time in the id of a run is its start.
 func (q *historyQuery) bounds() scan.Period { return scan.Period{Until: max(q.before/1000+1, 1)} }
 
 // within returns the runs of the question within bounds.
@@ -143,7 +143,7 @@ func (q *historyQuery) within(b scan.Period) scan.Selection {
 	return sel
 }
 
-// countSessions counts the sessions on the machines, until there are enough. Those of Without count too.
+// countSessions counts the sessions on the machines, until there are enough. It includes the sessions of Without.
 func (q *historyQuery) countSessions(ctx context.Context, enough int) (known int, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "session_id", "machine", "started_at"})
 	if err != nil {
@@ -164,9 +164,9 @@ func (q *historyQuery) countSessions(ctx context.Context, enough int) (known int
 	return known, err
 }
 
-// sessions reads the sessions of points, oldest first. gaps are the points, and by how many microseconds the sessions of each have to be
-// apart. Of a point that has more than MaxHistory such sessions, those before them are left out. In a session with two sides the head
-// counts, because it is the code of that time. Runs in which more requests failed than are allowed do not count.
+// sessions reads the sessions of points, oldest first. gaps are the points, and the minimum distance between the sessions of each in
+// microseconds. If a point has more than MaxHistory such sessions, the oldest are left out. In a session with two sides the head counts,
+// because it is the code of that time. Runs in which more requests failed than are allowed do not count.
 func (q *historyQuery) sessions(ctx context.Context, metric string, gaps map[pointKey]int64) (map[pointKey][]earlierSession, error) {
 	r := historyReading{historyQuery: q, metric: metric, gaps: gaps}
 	for key := range gaps {
@@ -236,8 +236,8 @@ WHERE isfinite(value) GROUP BY point_id, m, session_id ORDER BY min(started_at),
 	return r.findIncomplete(ctx, b.Since, ids)
 }
 
-// findIncomplete finds the sessions of which only the runs since a time in Unix milliseconds were read. began are the sessions, each with its last
-// start of a point. One whose id is of an earlier time may have earlier runs; of the others, few have.
+// findIncomplete finds the sessions whose runs were only read since a time in Unix milliseconds. began are the sessions, each with its
+// last start of a point. A session whose id has an earlier time may have earlier runs; few of the others do.
 func (r *historyReading) findIncomplete(ctx context.Context, since int64, began map[string]int64) error {
 	first := scan.FirstID(since).String()
 	for id, start := range began {
@@ -261,7 +261,7 @@ func (r *historyReading) findIncomplete(ctx context.Context, since int64, began 
 func (r *historyReading) enough() bool {
 	for key, gap := range r.gaps {
 		if !slices.Contains(r.machines, key.Machine) {
-			continue // none of it is read
+			continue // not read at all
 		}
 		whole := slices.DeleteFunc(slices.Clone(r.found[key]), func(s earlierSession) bool { return s.Began <= r.incompleteUntil })
 		if len(spaced(whole, gap)) < MaxHistory {

@@ -17,7 +17,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// family is all points of one metric. The metric is empty if no run of the points is ok.
+// family is a family of hypotheses, whose p values are corrected together: all points of one metric. The metric is empty if no run of
+// the points is ok.
 type family struct {
 	metric string
 	points []*pairing
@@ -57,10 +58,11 @@ func (m *comparison) absentMetrics(ctx context.Context, families []family) (abse
 	return absent, err
 }
 
-// maxSecondLook is the number of points up to which there is a second look. It takes about as long as the first.
+// maxSecondLook is the number of points up to which a second comparison is made. It takes about as long as the first.
 const maxSecondLook = 1000
 
-// secondLook compares the points of Request.SecondLook and returns those that become rows; none if the first look decided all.
+// secondLook compares the points of Request.SecondLook and returns the points that become rows; none if the first comparison decided
+// all.
 func (m *comparison) secondLook(ctx context.Context, families []family) ([]*pairing, error) {
 	points, open := 0, false
 	for _, f := range families {
@@ -148,26 +150,26 @@ func (f family) checkUnits() error {
 	return nil
 }
 
-// Decided is the verdict on a point at one look at a session.
+// Decided is the verdict on a point at one interim look at a session.
 type Decided struct {
 	Verdict judge.Verdict
 	Reason  judge.Reason
 	Failing bool // a larger share of the head's runs failed than of the base's, which may be chance
 }
 
-// Open reports whether more runs may change the decision. A point that failed, or whose sides cannot be compared at all, is as
-// decided as one with a verdict.
+// Open reports whether more runs may change the decision. A point that failed, or whose sides cannot be compared at all, is as decided
+// as one with a verdict.
 func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Failing }
 
-// JudgeSession judges the points of one session with two sides from its runs so far. The result is keyed by point id. It comes to
-// the same verdicts as Compare on the same runs once they are stored, with the rules and the correction of a gate, which are the
-// strictest. Of the metrics it needs only the primary one, and of that only the summary.
+// JudgeSession judges the points of one session with two sides from its runs so far. The result is keyed by point id. It comes to the
+// same verdicts as Compare on the same runs once they are stored, with the rules and the correction of a gate, which are the strictest.
+// Of the metrics it needs only the summary of the primary one.
 //
-// The session has K planned looks (schema.FactLooks), and each of them may spend 1/K of the significance level (judge.Spend). A
-// point that is decided at a look gets no more runs, and its verdict is final: then, and in every later comparison, the point is
-// judged among all others as they were when it had its last run. So a session without a change reports one in at most 5 % of
-// cases (TestSettledSessions). The false discovery rate is at most 5 %, as with one look: a change that is reported at one look is
-// still reported at the end, so the rate is at most the sum of the rates of the looks.
+// The session has K planned looks (interim analyses of a group sequential test, schema.FactLooks), and each of them may spend 1/K of the
+// significance level (judge.Spend). A point that is decided at a look gets no more runs, and its verdict is final: then, and in every
+// later comparison, the point is judged among all others as they were when it had its last run. So a session without a change reports
+// one in at most 5 % of cases (TestSettledSessions). The false discovery rate is at most 5 %, as with one look: a change that is
+// reported at one look is still reported at the end, so the rate is at most the sum of the rates of the looks.
 func JudgeSession(runs []schema.Run) map[string]Decided {
 	points, of := sessionPoints(runs)
 	plans := plannedLooks{}
@@ -274,7 +276,7 @@ func (u *readRuns) addRun(g *runGroup, r *schema.Run) {
 	u.add(scan.ValueOfMetric(m), mean, r.StartedAt.UnixMicro(), r.SessionID, answer.Integer(r.BlockIndex), answer.Integer(r.RepeatIndex))
 }
 
-// locationOfMetric does in Go what scan.LocationSQLOf does in SQL.
+// locationOfMetric computes in Go the location that scan.LocationSQLOf computes in SQL.
 func locationOfMetric(m *schema.Metric) float64 {
 	middle := m.Summary.P50
 	if middle == nil {
@@ -294,7 +296,7 @@ func locationOfMetric(m *schema.Metric) float64 {
 	}
 }
 
-// plannedLooks are, per session, the numbers of repeats after which it was planned to be judged; none if no looks were planned.
+// plannedLooks are, per session, the numbers of repeats after which interim looks were planned; none if no looks were planned.
 type plannedLooks map[string][]int
 
 // looksOf parses the value of schema.FactLooks; nil if it is invalid.
@@ -338,9 +340,9 @@ func (m *comparison) plannedLooks(ctx context.Context, known sideFacts) (planned
 	return plans, nil
 }
 
-// plan finds the number of planned looks at the point, and the look at which it had its last run. If n sessions are combined,
-// each had up to K looks, and each session is also one more look at the combined data. So K n (n+1) looks are counted, which is
-// the share of a later look (judge.Spend). That a session may have ended at any of its looks adds nothing (TestSettledSessions).
+// plan finds the number of planned looks at the point, and the look at which it had its last run. If n sessions are combined, each had
+// up to K looks, and each session is also one more look at the combined data. So K n (n+1) looks are counted, and each has the share of
+// a later look (judge.Spend). It does not matter that a session may have ended at any of its looks (TestSettledSessions).
 func (p *pairing) plan(plans plannedLooks) {
 	if len(plans) == 0 || !p.hasBothSides() || !p.sameSessions() {
 		return
@@ -368,8 +370,8 @@ func (p *pairing) plan(plans plannedLooks) {
 	}
 }
 
-// judgeLooks judges, for each look (interim analysis), all points on the runs that they had by then, and keeps the verdicts of the points that
-// had their last run at it. Points without planned looks are judged among all points as they are now.
+// judgeLooks judges, for each look (interim analysis), all points on the runs that they had by then, and keeps the verdicts of the
+// points that had their last run at it. Points without planned looks are judged among all points with their current runs.
 func judgeLooks(families []family, rules judge.Rules) {
 	var looks []int
 	for _, f := range families {
@@ -404,7 +406,7 @@ func (p *pairing) judged(o *judge.Outcome, family int) {
 	}
 }
 
-// at returns the point as it was at a look, after that many repeats; 0: as it is now.
+// at returns the point with the runs that it had at a look, after that many repeats; 0: with its current runs.
 func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p

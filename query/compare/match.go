@@ -34,8 +34,8 @@ type pairing struct {
 	history             []float64
 	knownHistory        int              // number of earlier sessions in history; unknown: fewer than are needed
 	earlier             []earlierSession // earlier sessions from which history is chosen
-	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last
-	// run (0: it is judged as it is now). See plan.
+	// planned is the number of planned looks (0: none). look is the number of repeats at the look at which the point had its last run
+	// (0: it is judged with its current runs). See plan.
 	planned, look int
 
 	outcome  *judge.Outcome
@@ -104,8 +104,8 @@ func (m *matcher) match(base, head runGroups, paired bool) ([]*pairing, error) {
 	return all, nil
 }
 
-// absent returns the points of the base that are missing for some value of the axis. That the axis is not set is a value of it only for a
-// benchmark that has points without it: another one may not take the axis.
+// absent returns the points of the base that are missing for some value of the axis. A missing axis counts as a value only for a
+// benchmark that has points without the axis: another benchmark may not have it at all.
 func (m *matcher) absent(base, head runGroups) (all []*pairing) {
 	there := map[string]bool{}
 	having := map[string]*runGroup{} // by value of the axis
@@ -153,7 +153,7 @@ func inOrder(a, b *pairing) int {
 	return strings.Compare(x.Machine, y.Machine)
 }
 
-// matcher knows which fields have to be equal for two points to be paired: all except those that are constant on each side but
+// matcher determines which fields have to be equal for two points to be paired: all except the fields that are constant on each side but
 // differ between the sides, and the axis whose values are compared.
 type matcher struct {
 	axis    string   // field whose values are compared, or empty

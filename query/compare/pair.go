@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// kind returns the kind of the values of a point: that of the head, if it has ok runs.
+// kind returns the kind of the values of a point: the kind of the head, if it has ok runs, otherwise of the base.
 func (p *pairing) kind() metricKind {
 	for _, g := range []*runGroup{p.head, p.base} {
 		if g != nil && g.Metric.Name != "" {
@@ -54,9 +54,9 @@ func (p *pairing) relate(distance int64) {
 // minRuns is the number of runs per side without which package judge gives no verdict; a gate wants judge.FirmRuns.
 const minRuns = 3
 
-// leaveOut drops the runs of sessions that measured only one side, because they say nothing about a difference within a session. It does so if
-// the sessions that both sides share have at least that many runs per side, as a verdict needs. Otherwise it drops nothing and sets decides to the
-// newest session that could be judged alone.
+// leaveOut drops the runs of sessions that measured only one side, because they carry no information about a difference within a
+// session. It does so if the sessions that both sides share have at least that many runs per side, as a verdict needs. Otherwise it
+// drops nothing and sets decides to the newest session that could be judged alone.
 func (p *pairing) leaveOut(least int) {
 	if !p.hasBothSides() || len(p.base.Sessions)+len(p.head.Sessions) == 2 || !p.base.sharesSession(p.head) {
 		return
@@ -98,7 +98,7 @@ func (p *pairing) leaveOut(least int) {
 	}
 }
 
-// unknown stands for a distance or number that is not known.
+// unknown represents an unknown distance or number.
 const unknown = -1
 
 // sidesApart returns the time between the sides as a whole, in microseconds.
@@ -172,8 +172,8 @@ func (p *pairing) balanced() bool {
 	})
 }
 
-// sidesGap is the time by which the sides may be apart within a session, in addition to the time that the runs of a side take. After
-// a longer time the machine may be in another state, as in another session: a session of an imported file may really be several.
+// sidesGap is the time by which the sides may be apart within a session, in addition to the time that the runs of a side take. After a
+// longer time the machine may be in another state, as in another session: a session of an imported file may really be several.
 const sidesGap = 30 * time.Minute
 
 // nearby reports whether the sides ran close to each other in every session. If two sides of equal duration run one right after the
@@ -288,8 +288,8 @@ func (p *pairing) margin() float64 {
 	return p.thresholds.For(p.name).In(p.scale, min(math.Abs(p.base.level()), math.Abs(p.head.level())))
 }
 
-// resolution returns the step of the measured values, on the scale on which they are compared: that of the clock if the runs have the
-// warning of a coarse clock, or that which the values show; 0 if there is none.
+// resolution returns the step of the measured values, on the scale on which they are compared: the step of the clock if the runs have
+// the warning of a coarse clock, or the step that the values show; 0 if there is none.
 func (p *pairing) resolution() float64 {
 	tick := max(p.base.Tick, p.head.Tick)
 	if tick == 0 {
@@ -301,10 +301,10 @@ func (p *pairing) resolution() float64 {
 	return math.Log1p(tick / math.Exp(min(p.base.level(), p.head.level())))
 }
 
-// coarse is the size of a step, as a share of the value, from which on it matters: as for stat.WarnQuantised.
+// coarse is the relative size of a step from which on it matters, as for stat.WarnQuantised.
 const coarse = judge.DefaultThreshold / 4
 
-// minShown is the number of runs, of both sides together, from which on values can show a step: 4 finely measured times are all
+// minShown is the minimum number of runs, of both sides together, whose values can show a step: 4 finely measured times are all
 // multiples of a coarse step less than once in 10,000 points.
 const minShown = 4
 

@@ -17,7 +17,7 @@ import (
 // Prediction is a prediction from the newest session with two sides: how much its blocks differed.
 type Prediction struct {
 	Machine string // machine of that session
-	Session string // its id; empty: there is none
+	Session string // id of that session; empty: there is none
 	noises  []noise
 }
 
@@ -52,8 +52,8 @@ func Predict(ctx context.Context, db *query.DB, suites []string) (Prediction, er
 	return f, nil
 }
 
-// MinDetectableEffect returns the smallest change, as a ratio - 1, that a session with this many blocks and planned looks is likely to
-// find: the median over the points of judge.MinDetectableEffect, if blocks differ as much as before. ok is false if nothing is known.
+// MinDetectableEffect returns the minimum detectable effect of a session with this many blocks and planned looks, as a ratio - 1: the
+// median over the points of judge.MinDetectableEffect, if blocks differ as much as before. ok is false if there is no earlier session.
 func (f Prediction) MinDetectableEffect(blocks, looks int) (change float64, ok bool) {
 	var all []float64
 	for _, n := range f.noises {

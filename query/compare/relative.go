@@ -14,9 +14,9 @@ type Shared struct {
 	Controls bool    // these points are the controls of the sweep
 }
 
-// relative judges the points whose sides are from different sessions a second time, as a family of its own, relative to the common
-// change of all points (judge.Common): the common change of each session is subtracted from the sides and from the history. There
-// is no relative verdict for controls, for metrics that are compared by difference, and if there are too few points.
+// relative judges the points whose sides are from different sessions a second time, as a separate family, relative to the common change
+// of all points (judge.Common): the common change of each session is subtracted from the sides and from the history. There is no
+// relative verdict for controls, for metrics that are compared by difference, and if there are too few points.
 func (m *comparison) relative(families []family) map[string]Shared {
 	all := map[string]Shared{}
 	var pairs [][]judge.Pair
@@ -58,7 +58,8 @@ type relating struct {
 	past   map[string]float64 // common change from the base to each earlier session; NaN: unknown
 }
 
-// factors estimates the common change, of each earlier session from the points that have it among theirs; ok is false if there are too few points.
+// factors estimates the common change, for each earlier session from the points that have this session in their history; ok is false if
+// there are too few points.
 func (r *relating) factors() (shared Shared, ok bool) {
 	sessions := map[string]int{}
 	for _, p := range r.points {

@@ -90,7 +90,7 @@ func (m *comparison) row(p *pairing) Row {
 
 // medianFlag returns the flag of a change that the medians of the sides contradict, or none if they agree.
 func (p *pairing) medianFlag() []string {
-	const alike = .05 // of the change: a difference that nobody notices
+	const alike = .05 // share of the change: a smaller difference is not worth a flag
 	medians := p.head.level() - p.base.level()
 	switch o := p.outcome; {
 	case p.means || math.Abs(medians-o.Change.Value) <= max(o.Margin, alike*math.Abs(o.Change.Value)):
@@ -141,7 +141,7 @@ func (m *comparison) measured(p *pairing, g *runGroup) *Measured {
 	return side
 }
 
-// statuses returns the numbers of runs of a side per status. Most points have the same, which are made once.
+// statuses returns the numbers of runs of a side per status. Most points have the same numbers, so equal maps are shared.
 func (m *comparison) statuses(g *runGroup) map[string]any {
 	if len(g.Failed) > 0 {
 		return g.statuses()
@@ -163,8 +163,8 @@ func (p *pairing) failure() string {
 	return p.head.Failure
 }
 
-// looks returns the number of times that the growing data may have been judged, which p accounts for: the planned number, or once per
-// session. If the sides are from different sessions, more runs hardly change the result, so it is 1.
+// looks returns the number of looks at the growing data that p accounts for: the planned number, or one per session. If the sides are
+// from different sessions, more runs hardly change the result, so it is 1.
 func (p *pairing) looks() int {
 	switch {
 	case p.planned > 0:
@@ -197,16 +197,16 @@ const (
 	FlagOneBlock  = "one_block"     // the replicates are processes of few runs
 	FlagRunsModes = "runs_modes"    // the runs of a side are bimodal: more iterations will not help
 	FlagRunsDrift = "runs_drift"    // the runs of a side drift in the order in which they ran
-	FlagOrder     = "order"         // all runs of one side ran before those of the other: a drift would look like a change
-	FlagControl   = "control"       // the sweep marks the point as a control: a change of it comes from the machine
+	FlagOrder     = "order"         // all runs of one side ran before the runs of the other: a drift would look like a change
+	FlagControl   = "control"       // the sweep marks the point as a control: a change comes from the machine
 	FlagFailures  = "failures"      // a larger share of the head's runs failed than of the base's
 	FlagWrong     = "wrong_result"  // the result of a run is wrong, so its speed does not count
 	FlagRunMeans  = "run_means"     // one side has means of iterations, the other single iterations: the means of the runs are compared
 	FlagLeftOut   = "left_out"      // runs of sessions without a run of the other side were left out
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // the session had planned looks; their maximum number is in looks
-	// The change differs from what the medians of the sides suggest by more than what counts as no change, because it is the
-	// median of the differences within blocks, or of the differences of all pairs of a run of each side (Hodges-Lehmann).
+	// The change differs from the difference of the medians of the sides by more than the equivalence margin, because it is the median
+	// of the differences within blocks, or of the differences of all pairs of a run of each side (Hodges-Lehmann).
 	FlagPaired   = "paired"
 	FlagPairwise = "pairwise"
 )
@@ -311,7 +311,7 @@ func (r *Row) params() any {
 	return all
 }
 
-// subjectFields returns the columns that identify what is compared.
+// subjectFields returns the columns that identify the compared point and metric.
 func subjectFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
 		field("base_point_id", answer.TypeText, "id of the point on the base", func(r *Row) any { return answer.Text(r.BaseID) }),

@@ -71,7 +71,8 @@ func (g *runGroup) upToRepeat(repeats int) *runGroup {
 	return g.only(func(i int) bool { return of[i] < int64(repeats) })
 }
 
-// ofSessions returns the group with only the runs of some sessions, which are given in ascending order. The start of each run must be known to it.
+// ofSessions returns the group with only the runs of some sessions, which are given in ascending order. The start of each run must be
+// known.
 func (g *runGroup) ofSessions(sessions []string) *runGroup {
 	some := g.only(func(i int) bool {
 		_, there := slices.BinarySearch(sessions, g.sessionOf(i))
@@ -159,17 +160,18 @@ func (g *runGroup) statuses() map[string]any {
 	return all
 }
 
-// level returns the location of the point: the median of those of its runs.
+// level returns the location of the point: the median of the locations of its runs.
 func (g *runGroup) level() float64 {
 	if slices.IsSorted(g.Locations) {
 		return stat.Quantile(g.Locations, .5)
 	}
-	const few = 32 // up to which it needs no memory from the heap
+	const few = 32 // number of runs up to which no heap memory is needed
 	var space [few]float64
 	return stat.Median(append(space[:0], g.Locations...))
 }
 
-// values returns the group with the values of its runs in place of their logarithms. The group itself may be the base of other points.
+// values returns the group with the values of its runs instead of their logarithms. It does not change the group itself, which may be
+// the base of other points.
 func (g *runGroup) values() *runGroup {
 	values := *g
 	values.Locations = make([]float64, len(g.Locations))
@@ -182,8 +184,8 @@ func (g *runGroup) values() *runGroup {
 // median returns the median; it does not change the order of the values.
 func median(values []float64) float64 { return stat.Median(slices.Clone(values)) }
 
-// ofSamples returns the group with the samples of all runs as the replicates, instead of the runs. The group itself may be the base of
-// other points, whose runs are compared. For a ratio all samples must be positive.
+// ofSamples returns the group with the samples of all runs as the replicates, instead of the runs. It does not change the group itself,
+// which may be the base of other points, whose runs are compared. For a ratio all samples must be positive.
 func (g *runGroup) ofSamples(values []any, scale schema.Scale) *runGroup {
 	of := *g
 	of.OneBlock, of.Repeats, of.Locations = len(g.Locations), nil, nil

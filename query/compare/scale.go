@@ -27,8 +27,8 @@ import (
 // byDifference reports whether the point is compared by difference.
 func (p *pairing) byDifference() bool { return p.scale == schema.ScaleDifference }
 
-// setScale sets the scale that the metric, the threshold and the runs of a point ask for. unread reports that the values of its runs have to
-// be read, because some have no logarithm.
+// setScale sets the scale that the metric, the threshold and the runs of a point require. unread reports that the values of its runs
+// have to be read, because some have no logarithm.
 func (p *pairing) setScale() (unread bool) {
 	p.scale = schema.ScaleOf(p.name)
 	if p.byDifference() {
@@ -43,7 +43,7 @@ func (p *pairing) setScale() (unread bool) {
 	return unread
 }
 
-// useValues makes the scale of a point difference. All its runs have logarithms, from which the values are computed.
+// useValues changes the scale of a point to difference. All its runs have logarithms, from which the values are computed.
 func (p *pairing) useValues() {
 	p.scale = schema.ScaleDifference
 	if p.base != nil {
@@ -54,7 +54,7 @@ func (p *pairing) useValues() {
 	}
 }
 
-// useRead makes the scale of a point difference, with the values of its runs as they were read.
+// useRead changes the scale of a point to difference, with the values that were read for its runs.
 func (p *pairing) useRead(base, head *readRuns) {
 	p.scale = schema.ScaleDifference
 	if base != nil {
@@ -93,7 +93,7 @@ func (p *pairing) on(numbers []float64) []float64 {
 	return numbers
 }
 
-// reread reads the ok runs of the points that need it once more, and gives use the runs of their base and head: nil for none.
+// reread reads the ok runs of the needed points once more, and passes the runs of their base and head to use: nil for none.
 func (m *comparison) reread(ctx context.Context, matched []*pairing, metric string, needed func(*pairing) bool, use func(p *pairing, base, head *readRuns)) error {
 	var ids [2][]string
 	var some []*pairing
@@ -165,11 +165,11 @@ func (p *pairing) located(all []earlierSession) []float64 {
 	return p.on(values)
 }
 
-// A fast function is called many times per sample, a slow one once. The median of single iterations and the median of means are
-// different things if iterations are skewed, but the mean of a run estimates the same on both sides. So the means of the runs are compared.
-// A few iterations mostly miss a rare slow one, and many do not: without a change, the side of means looks slower too often. It looks
-// faster no more often than it should (TestMeansBesideIterations). So there is a verdict only if the side of means is the faster one. That is the usual case,
-// because the number of calls per sample grows with the speed.
+// A fast function is called many times per sample, a slow one once. If iterations are skewed, the median of single iterations and the
+// median of means estimate different quantities, but the mean of a run estimates the same quantity on both sides. So the means of the
+// runs are compared. A few iterations mostly miss a rare slow one, and many do not: without a change, the side of means looks slower too
+// often. It looks faster no more often than it should (TestMeansBesideIterations). So there is a verdict only if the side of means is
+// the faster one. That is the usual case, because the number of calls per sample grows with the speed.
 
 // meansSide returns the side whose samples are means of iterations, if the other side's are single iterations and the metric is a time;
 // else nil.
@@ -196,7 +196,7 @@ func complete(means []float64, g *runGroup) bool {
 	return len(means) == len(g.Locations)
 }
 
-// useMeans compares the means of the runs if that can be judged, and leaves the point as it is otherwise.
+// useMeans compares the means of the runs if that can be judged; otherwise it leaves the point unchanged.
 func (p *pairing) useMeans(base, head *readRuns) {
 	of := p.meansSide()
 	if of == nil || base == nil || head == nil {
@@ -293,8 +293,7 @@ func (s *selectedSide) withSamples(metric string) (from string, args []any, err 
 		s.sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
 
-// ticks reads the step of the clock for points with the warning of a coarse clock. Metrics that are not multiples of a tick have
-// none.
+// ticks reads the step of the clock for points with the warning of a coarse clock. Metrics that are not multiples of a tick have none.
 func (m *comparison) ticks(ctx context.Context, matched []*pairing, metric string) error {
 	of := [2]map[pointKey][]*runGroup{{}, {}}
 	for _, p := range matched {

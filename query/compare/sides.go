@@ -55,7 +55,7 @@ func (m *comparison) sides(ctx context.Context, ofBase, ofHead *scan.Reader) err
 // hasOwnStores reports whether the base has stores of its own.
 func (m *comparison) hasOwnStores() bool { return m.base.Reader != m.head.Reader }
 
-// sameMachines narrows a base with several machines to those that the head has. A baseline file may have all machines; points of
+// sameMachines narrows a base with several machines to the machines that the head has. A baseline file may have all machines; points of
 // other machines must not be reported as missing.
 func (m *comparison) sameMachines(ctx context.Context, name string) error {
 	shared := slices.DeleteFunc(slices.Clone(m.base.Machines), func(machine string) bool {
@@ -141,7 +141,7 @@ func nameOf(name, filter string) string {
 	return filter
 }
 
-// sessionsKnown says how many sessions the store has.
+// sessionsKnown returns a text with the number of sessions of the store.
 func sessionsKnown(ctx context.Context, r *scan.Reader) string {
 	session := []*schema.Column{schema.RunColumn("session_id")}
 	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + r.Src.Scan(session, "")})

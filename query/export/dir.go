@@ -81,7 +81,7 @@ func removeStale(path string) error {
 	return nil
 }
 
-// refusals are the errors of the file system that do not depend on the name, for example that it is full or read-only.
+// refusals are the errors of the file system that no other name would avoid, for example that it is full or read-only.
 var refusals = []syscall.Errno{
 	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE,
 }

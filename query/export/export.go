@@ -39,7 +39,7 @@ const (
 	JSONL   Format = "jsonl"
 )
 
-// Request selects the runs, tables and format, and says where to write.
+// Request selects the runs, tables, format and destination.
 type Request struct {
 	Dest   string // a directory, which is created if it does not exist; "-" is Stdout
 	Format Format // format of all files

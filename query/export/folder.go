@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// FolderRequest selects the runs and the layout, and says where to write.
+// FolderRequest selects the runs, the layout and the destination.
 type FolderRequest struct {
 	Layout layout.Layout
 	Dir    string // is created if it does not exist
@@ -95,7 +95,7 @@ func WriteFolder(ctx context.Context, db *query.DB, req FolderRequest) (FolderWr
 // compares reports whether there are runs to compare with.
 func (r *FolderRequest) compares() bool { return r.Against != "" || r.AgainstDB != nil }
 
-// check rejects what the layout does not support.
+// check rejects requests that the layout does not support.
 func (r *FolderRequest) check() error {
 	if r.compares() && r.Layout != layout.Kernels {
 		return answer.InputError("layout %s has no comparison: only kernels takes a filter of runs to compare with", r.Layout)

@@ -127,7 +127,7 @@ func (p *parts) join(ctx context.Context) (err error) {
 	if p.req.Format != Parquet {
 		return nil
 	}
-	// One thread, as each keeps a row group of all columns.
+	// One thread, because each thread buffers a row group of all columns.
 	if _, err := p.Conn.Exec(ctx, "SET preserve_insertion_order = true; SET threads = 1"); err != nil {
 		return err
 	}

@@ -3,10 +3,11 @@
 //
 // # Scratch directories
 //
-// A ScratchDir is a private directory for temporary files. A process removes its own directory; those of killed processes are removed
-// by a later process.
+// A ScratchDir is a private directory for temporary files. A process removes its own directory; directories of killed processes are
+// removed by a later process.
 //
-// A directory is in use as long as a process holds its lock (flock). The system releases the lock with the last process that has it open.
+// A directory is in use as long as a process holds its lock (flock). The system releases the lock with the last process that has it
+// open.
 package files
 
 import (
@@ -25,7 +26,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ErrPlace is what an error of OfPlace is, if another path would help.
+// ErrPlace is wrapped by errors of OfPlace if another path would help.
 var ErrPlace = errors.New("no file can be written there")
 
 // placeError is an error that is an ErrPlace too.
@@ -33,8 +34,8 @@ type placeError struct{ error }
 
 func (e placeError) Unwrap() []error { return []error{e.error, ErrPlace} }
 
-// OfPlace returns an error of Replace or Write about a path that a user has named. It is an ErrPlace if the folder does not exist or is
-// none, or the path is a folder or too long.
+// OfPlace returns an error of Replace or Write about a path that a user has named. It wraps ErrPlace if the folder does not exist or is
+// no folder, or the path is a folder or too long.
 func OfPlace(err error) error {
 	for _, cause := range []error{fs.ErrNotExist, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG} {
 		if errors.Is(err, cause) {
@@ -44,7 +45,7 @@ func OfPlace(err error) error {
 	return err
 }
 
-// of makes an error of writing a file. The path of the temporary file says nothing to a user.
+// of wraps an error of writing a file. It leaves out the path of the temporary file, which means nothing to a user.
 func of(path, temp string, cause error) error {
 	if at, ok := errors.AsType[*fs.PathError](cause); ok && at.Path == temp {
 		cause = at.Err
@@ -73,8 +74,8 @@ func Replace(path string, content []byte) error {
 	})
 }
 
-// Write is Replace for content that write produces, which need not fit into memory. A path that is not a regular file, such as
-// /dev/stdout or a pipe, is written to instead of replaced.
+// Write replaces a file, as Replace does, by content that write produces, which need not fit into memory. A path that is not a regular
+// file, such as /dev/stdout or a pipe, is written to instead of replaced.
 func Write(path string, write func(w io.Writer) error) error {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
@@ -152,8 +153,8 @@ func syncDir(path string) error {
 // maxRead bounds the size of a file that Read reads.
 const maxRead = 64 << 20
 
-// Read reads a regular file of at most 64 MiB from a folder in which other programs write too. Another kind of file, or a larger one, is an
-// fs.ErrInvalid; links are not followed.
+// Read reads a regular file of at most 64 MiB from a folder in which other programs write too. Another kind of file, or a larger one, is
+// an fs.ErrInvalid; links are not followed.
 func Read(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -15,8 +15,8 @@ type ProcessScratch struct {
 	gone bool // removed; no other one is made
 }
 
-// Dir returns the directory; nil once it is removed. From the first call on, a closed output is a write error instead of a signal, so that
-// the process can remove the directory.
+// Dir returns the directory; nil once it is removed. From the first call on, a closed output is a write error instead of a signal, so
+// that the process can remove the directory.
 func (o *ProcessScratch) Dir() (*ScratchDir, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

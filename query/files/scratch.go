@@ -15,7 +15,7 @@ const prefix = "neurolens-tmp-"
 // attempts is how often it tries to make a directory, because another process may remove it before it is locked.
 const attempts = 10
 
-// ScratchDir is a directory for temporary files, readable by its owner alone.
+// ScratchDir is a directory for temporary files, readable only by its owner.
 type ScratchDir struct {
 	Path string   // absolute
 	Lock *os.File // open as long as the directory is in use, also by child processes
@@ -79,7 +79,7 @@ func (d *ScratchDir) Remove() error {
 	return err
 }
 
-// SweepScratchInBackground is SweepScratch in a goroutine. A later process removes what it cannot remove.
+// SweepScratchInBackground runs SweepScratch in a goroutine. A later process removes directories that it cannot remove.
 func SweepScratchInBackground() (done <-chan struct{}) {
 	end := make(chan struct{})
 	go func() {

@@ -39,8 +39,8 @@ type CompiledWord struct {
 	Field    Field
 	SQL      string
 	Positive bool // it selects runs that have something, instead of excluding them
-	// Silent means that runs can match although no run has what the condition names: because the condition excludes it, is one
-	// of several alternatives, or asks for NULL.
+	// Silent means that runs can match although no run has the named value: because the condition excludes it, is one of several
+	// alternatives, or matches NULL.
 	Silent bool
 }
 
@@ -81,7 +81,7 @@ type Lookups struct {
 	Shown string
 }
 
-// field resolves a key. A summary column, such as p99, is that of the shown metric.
+// field resolves a key. A summary column, such as p99, refers to the shown metric.
 func (l Lookups) field(key string) Field {
 	f := FieldOf(key)
 	if l.Shown == "" || f.Entry != "" || f.Metric != "" {

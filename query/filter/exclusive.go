@@ -61,7 +61,7 @@ func wanted(text string) map[string]string {
 	return values
 }
 
-// isName reports whether a field is a text or an integer, of which a run has exactly one.
+// isName reports whether a field is a text or an integer. A run has exactly one value of such a field.
 func isName(f Field) bool { return f.Kind() == schema.KindString || f.Kind() == schema.KindInt }
 
 // differ reports whether two values of a key are certainly different. Parts of ids with different lengths may belong to the same id.
@@ -70,7 +70,7 @@ func differ(key, a, b string) bool {
 	case key == KeyBaseline: // a run may be of several
 		return false
 	case !StandsForIDs(key):
-		return canonical(key, a) != canonical(key, b) && !strings.Contains(a+b, "..") // a..b is a span
+		return canonical(key, a) != canonical(key, b) && !strings.Contains(a+b, "..") // a..b is a range
 	}
 	_, lastA := LastButN(a)
 	_, lastB := LastButN(b)

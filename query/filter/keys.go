@@ -18,7 +18,7 @@ const (
 	KeyCommit   = "commit"   // git_commit, or a unique prefix of it
 )
 
-// ParamPrefix is the prefix of the key of a parameter whose name alone means something else.
+// ParamPrefix is the prefix of the key of a parameter whose bare name is another key.
 const ParamPrefix = "param."
 
 // StandsForIDs reports whether the values of a key have to be looked up as ids.
@@ -56,7 +56,7 @@ var columnAliases = map[string]*schema.Column{
 	"median": schema.RunColumn("p50"), "when": schema.RunColumn("started_at"), "spread": {Name: "spread", Kind: schema.KindReal, Unit: "ratio"},
 }
 
-// spreadSQL is the robust spread of a run: 1.4826 MAD / median, of which the sign does not count. It is NULL for a single sample.
+// spreadSQL is the robust spread of a run: 1.4826 MAD / |median|. It is NULL for a single sample.
 const spreadSQL = "(1.4826 * CASE WHEN n_samples IS DISTINCT FROM 1 THEN mad END / nullif(abs(p50), 0))"
 
 // Names returns the keys that refer to a column by another name.

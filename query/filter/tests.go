@@ -13,7 +13,7 @@ type Test struct {
 	Matches func(cell any) bool // of a cell of an answer, which is nil for NULL
 }
 
-// Passes reports whether a run passes all tests. cell gives the value of a column, as answers have it.
+// Passes reports whether a run passes all tests. cell returns the value of a column, in the form of answers.
 func (c *Condition) Passes(cell func(c *schema.Column) any) bool {
 	return !slices.ContainsFunc(c.Tests, func(t Test) bool { return !t.Matches(cell(t.Column)) })
 }
@@ -38,7 +38,7 @@ func isAny(texts []string) func(value any) bool {
 	}
 }
 
-// compares tests how a number compares with another one, which is an int64 only if the field has integers: then no value is a float64.
+// compares returns a test of a number against another one, which is an int64 only if the field has integers: then no value is a float64.
 func compares(op string, with any) func(value any) bool {
 	return func(value any) bool {
 		switch x := value.(type) {

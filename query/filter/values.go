@@ -108,7 +108,7 @@ func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 // ratePerSecond matches the unit of a rate as tables print it, such as tok/s.
 var ratePerSecond = regexp.MustCompile(`^([kMG]?)(?:tok|req|sample|image|query|op|item)/s$`)
 
-// storedUnit is schema.StoredUnit, which also accepts rates as tables print them: ktok/s.
+// storedUnit is like schema.StoredUnit, but also accepts rates as tables print them: ktok/s.
 func storedUnit(name string) (stored string, factor float64, known bool) {
 	if rate := ratePerSecond.FindStringSubmatch(name); rate != nil {
 		name = rate[1] + "/s"

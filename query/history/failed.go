@@ -19,7 +19,7 @@ type failedIn struct {
 	wrong   bool   // its result is wrong
 }
 
-// addFailed adds a failed run; the row has the same columns as that of add.
+// addFailed adds a failed run; the row has the same columns as the argument of add.
 func (h *historian) addFailed(row []driver.Value) {
 	h.Failed++
 	of, session := pointOn{duck.Text(row[0]), duck.Text(row[1])}, duck.Text(row[5])

@@ -71,8 +71,8 @@ func (l *line) regressed(newest int) bool {
 	return l.stillWorse(l.series.points, newest, func(v judge.Verdict) bool { return v == judge.Regressed })
 }
 
-// stillWorse reports whether a change within the newest sessions has a verdict for which such is true and is still for the worse: the sum of
-// its shift and the shifts of all later changes must be for the worse, too.
+// stillWorse reports whether a change within the newest sessions, whose verdict satisfies such, is still for the worse: the sum of its
+// shift and the shifts of all later changes must be for the worse, too.
 func (l *line) stillWorse(changes []stat.ChangePoint, newest int, such func(judge.Verdict) bool) bool {
 	var since float64
 	for _, p := range slices.Backward(changes) {

@@ -31,15 +31,15 @@ const (
 type Request struct {
 	Filter string // in the filter language; empty matches every run
 	Metric string // empty: the primary metric of each run
-	// Since leaves sessions that started earlier out of the answer. They are still used to find change points, because the
-	// level before a change is needed.
+	// Since leaves sessions that started earlier out of the answer. They are still used to find change points, which require the level
+	// before a change.
 	Since  time.Time
 	Method Method // empty: SBS
 	// Regressions keeps only the sessions in which a series got worse.
 	Regressions bool
-	// Newest is the number of newest sessions that History.Gate is about; 0: no gate. A gate may look at a series every night,
-	// so a series without a change is called changed with a chance of at most 5 % in a year of such looks, not per look. Changes
-	// that are then no longer statistically significant are inconclusive.
+	// Newest is the number of newest sessions that History.Gate judges; 0: no gate. A gate may test a series every night. Therefore a
+	// series without a change is called changed with a probability of at most 5 % in a year of such tests, not per test. Changes that
+	// are then no longer statistically significant are inconclusive.
 	Newest int
 
 	// Outline keeps only the first and the last session of a series and those with changes, which saves memory if there are
@@ -58,13 +58,13 @@ type History struct {
 	Known        int            // number of series, with rows or without
 	Sessions     int            // number of different sessions in the rows
 	Failed       int            // number of matching runs that failed
-	Requests     int            // of Failed: ok runs in which more requests failed than are allowed
+	Requests     int            // part of Failed: ok runs in which more requests failed than are allowed
 	Inconclusive int            // number of series, with rows or without, that have a visible step or a slow change since Request.Since that may be chance
 	Few          int            // number of series, with rows or without, with fewer than MinSessions sessions and neither a change nor an inconclusive one
 	Gate         Gate           // set if Request.Newest is not 0
 	Discontinued int            // number of series without rows: their last value is older than Request.Since, and newer runs failed
 	NoValue      int            // number of matching ok runs without a value of the metric
-	Undated      int            // number of matching ok runs without a start, which have no place in an order: neither they nor their session have a time
+	Undated      int            // number of matching ok runs that cannot be ordered: neither they nor their session have a start
 	Tied         int            // number of sessions that began at the same time as another one of their series, to the microsecond: they have no order, so they count as one
 	NotNumbers   map[string]int // per key of the filter: number of values that < or > could not compare because they are not numbers
 }
@@ -104,18 +104,20 @@ type Change struct {
 
 // Read returns a metric over sessions and the sessions in which its level changed.
 //
-// The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is
-// Summary.LogMedian. If the metric is compared by difference, because it always is or because a value of the series is zero or
-// negative, the location is the value in the unit: see scan.ValueSQL. Sessions without such a run, or in which a run of the point had a
-// wrong result, are left out, and a run in which more requests failed than are allowed counts as failed. No value is filled in. In a session
-// with two sides only the head counts, because the base is older code that was measured again. If a session measured several commits, each commit has its own value. Sessions of a series that began at the
-// same time, to the microsecond, have no order: their runs become one value, with the id of one of them, and without a commit if they have several.
+// The value of a session is the median of the locations of its ok runs of purpose measure. The location of a run is Summary.LogMedian.
+// If the metric is compared by difference, because it always is or because a value of the series is zero or negative, the location is
+// the value in the unit: see scan.ValueSQL. Sessions without such a run, or in which a run of the point had a wrong result, are left
+// out, and a run in which more requests failed than are allowed counts as failed. Missing values are not interpolated. In a session with
+// two sides only the head counts, because the base is older code that was measured again. If a session measured several commits, each
+// commit has its own value. Sessions of a series that began at the same time, to the microsecond, have no order: their runs become one
+// value, with the id of one of them, and without a commit if they have several.
 //
-// Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of
-// each series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.
+// Change points are corrected for the number of series with the Benjamini-Hochberg procedure at 5 %, applied to the smallest p of each
+// series: of the series called changed, at most 5 % are expected to be false. Otava does not correct.
 //
 // A step after the last change of a series, in 6 sessions or more, is inconclusive if it would be a change only if sessions were
-// independent of each other, or if there were no other series to correct for. So is a slow change if it would be one at a single look at this series.
+// independent of each other, or if there were no other series to correct for. So is a slow change if it would be significant in a single
+// test of this series.
 //
 // A filter or a method that cannot be read is an ErrInput, and so is a NoOrderError.
 func Read(ctx context.Context, db *query.DB, req Request) (History, error) {
@@ -141,7 +143,7 @@ func read(ctx context.Context, db *query.DB, req Request, window int) (History, 
 	return h.History, err
 }
 
-// NoOrderError means that none of the matching ok runs has a place in time. It is an ErrInput.
+// NoOrderError means that the matching ok runs cannot be ordered, because none has a start. It is an ErrInput.
 type NoOrderError struct{ Runs int }
 
 func (e *NoOrderError) Error() string { return "history: no order: " + NoStart(e.Runs) }

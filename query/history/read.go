@@ -18,18 +18,18 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// entry is at first one run of a series and later, after merge, one session. There may be as many entries as runs in the store,
-// so an entry holds indexes instead of texts.
+// entry is at first one run of a series and later, after merge, one session. There may be as many entries as runs in the store, so an
+// entry holds indexes instead of texts.
 type entry struct {
 	began                 int64   // start of the first run in Unix microseconds or, if unknown, of the session
-	location              float64 // on the scale of the series, at first as for a ratio: minus infinity if plain is not positive; NaN: none
+	location              float64 // on the scale of the series, at first the logarithm: minus infinity if plain is not positive; NaN: none
 	plain                 float64 // the same in the unit of the metric
 	first                 schema.ULID
 	session, commit, runs int32 // indexes of interned texts, and the number of runs with a location
 	dated                 bool  // began is the start of a run, not of the session
 }
 
-// line is a series that is being computed.
+// line is a series under construction.
 type line struct {
 	lineKey
 	entries []entry // oldest first
@@ -71,8 +71,8 @@ var (
 	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
-// runsPerWindow is about how many runs are read at a time: DuckDB keeps whole results in memory. In a pack it decodes a row group, which has
-// 122,880 runs, for each window that has some of them.
+// runsPerWindow is the approximate number of runs that are read at a time: DuckDB keeps whole results in memory. In a pack it decodes a
+// whole row group, which has 122,880 runs, for each window that has some of them.
 const runsPerWindow = 50_000
 
 // read reads the location of each ok run of each series and the failed runs, and returns the number of both. Failed runs are
@@ -214,11 +214,11 @@ func (h *historian) add(row []driver.Value) error {
 	return nil
 }
 
-// noStart is the start of a run that has none, and whose session has none: it has no place in an order.
+// noStart is the start of a run if neither the run nor its session has one. Such a run cannot be ordered.
 const noStart = math.MinInt64
 
-// startOf returns when a run started, in Unix microseconds, or noStart. dated is false if the run has no start; then it is that of its
-// session.
+// startOf returns the start of a run, in Unix microseconds, or noStart. dated is false if the run has no start; then the result is the
+// start of its session.
 func startOf(value driver.Value, session string) (began int64, dated bool) {
 	if began, dated = value.(int64); dated {
 		return began, true
@@ -280,8 +280,8 @@ func (e *entry) compareSession(of *entry) int {
 	return cmp.Or(cmp.Compare(e.session, of.session), cmp.Compare(e.commit, of.commit))
 }
 
-// tie gives the runs of sessions that began at the same time one session, that of the first of these runs, and reports whether there are such
-// sessions. sessions has one entry for each session and commit.
+// tie merges sessions that began at the same time: it gives their runs the session of the first of these runs. It reports whether there
+// are such sessions. sessions has one entry for each session and commit.
 func (l *line) tie(sessions []entry, unknown int32) bool {
 	byStart := slices.SortedFunc(slices.Values(sessions), earlier)
 	moments := map[[2]int32]entry{} // by session and commit

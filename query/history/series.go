@@ -30,14 +30,14 @@ const (
 // MinSessions is the number of sessions that a series needs before SBS can find a change.
 const MinSessions = 8
 
-// Spike is the verdict on a single session that is far from a level which holds before and after it. It is not a change.
+// Spike is the verdict on a single session that is far from the level of the sessions before and after it. It is not a change.
 const Spike judge.Verdict = "spike"
 
 // trend holds the change points of a series.
 type trend struct {
 	points   []stat.ChangePoint
 	visible  []stat.ChangePoint // of the whole series: see stat.Trend.VisibleChanges
-	slow     []stat.ChangePoint // ramps of the whole series that are statistically significant at one look at it alone
+	slow     []stat.ChangePoint // ramps of the whole series that are statistically significant in a single test of it
 	adjusted float64            // smallest p of the change points, adjusted over all series; NaN: none
 	marks    []mark             // ascending
 }
@@ -48,7 +48,7 @@ type mark struct {
 	verdict          judge.Verdict
 }
 
-// last returns the index of the session until which a change takes place: a step is in one session.
+// last returns the index of the session in which a change is complete: a step takes place in one session.
 func last(p stat.ChangePoint) int { return max(p.Index, p.Until-1) }
 
 // at returns the index of the entry that is marked.
@@ -62,7 +62,7 @@ func (m *mark) rampSessions() int {
 	return m.Until - m.After
 }
 
-// isChange reports whether the level is a different one from here on.
+// isChange reports whether the level differs from here on.
 func (m *mark) isChange() bool { return m.verdict != judge.Inconclusive && m.verdict != Spike }
 
 // historian computes a History.
@@ -131,7 +131,7 @@ func (h *historian) findChanges() {
 	alpha := h.alpha()
 	p := make([]float64, len(h.lines)) // smallest p of each series
 	h.eachLine(func(i int, l *line) { p[i] = l.findChanges(alpha) })
-	adjusted := p // a gate bounds the error of each series on its own
+	adjusted := p // a gate bounds the error of each series separately
 	if h.req.Newest == 0 {
 		adjusted = stat.BenjaminiHochberg(p)
 	}
@@ -214,8 +214,8 @@ func (l *line) markStepsAndSpikes() {
 	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.at() - b.at() })
 }
 
-// open returns the last inconclusive change from entry low on, or nil: a slow change or a visible step, whichever ends later. The steps within
-// a slow change are parts of it.
+// open returns the last inconclusive change from entry low on, or nil: a slow change or a visible step, whichever ends later. The steps
+// within a slow change are parts of it.
 func (l *line) open(locations []float64, low int) *stat.ChangePoint {
 	var last *stat.ChangePoint
 	for _, p := range l.series.slow {

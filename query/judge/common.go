@@ -7,16 +7,16 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// MinCommon is the number of points that are needed to estimate their common change, if none is a control.
+// MinCommon is the minimum number of points for an estimate of their common change, if none is a control.
 const MinCommon = 8
 
 // polishes is the number of iterations of the median polish. After that the factors hardly change.
 const polishes = 10
 
-// Common estimates the common change of all points in each session, relative to the first session, as logarithms: what the machine
-// does to all points. levels[i][s] is the location of point i in session s, NaN if it has none. The estimate is right if at least
-// half of the points did not change. If controls has true values, only those points are used, and one is enough. A session with
-// fewer than minPoints usable points gets NaN.
+// Common estimates the common change of all points in each session, relative to the first session, as logarithms: the effect of the
+// machine on all points. levels[i][s] is the location of point i in session s, NaN if it has none. The estimate is right if at least
+// half of the points did not change. If controls has true values, only those points are used, and one is enough. A session with fewer
+// than minPoints usable points gets NaN.
 //
 // It is Tukey's median polish of points and sessions (Exploratory Data Analysis, 1977, chapter 11).
 func Common(levels [][]float64, controls []bool, minPoints int) []float64 {

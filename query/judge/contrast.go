@@ -19,7 +19,8 @@ type cell struct {
 	location float64 // minus the median of its group
 }
 
-// design says how cells are permuted. Cells of a unit are moved together, and the units of a stratum are exchanged with each other.
+// design determines how cells are permuted. Cells of a unit are moved together, and the units of a stratum are exchanged with each
+// other.
 type design struct {
 	sessions bool // cells are sessions
 	cells    []cell
@@ -202,7 +203,7 @@ func (s *splits) untestable(f *factor) Contrast {
 	}
 }
 
-// contrast computes the contrast of a fact from the best test of it.
+// contrast computes the contrast of a fact from its best test.
 func (s *splits) contrast(f *factor, l *look) Contrast {
 	c := Contrast{
 		Within: l.within, Condition: s.condition(f, l), P: l.p, Adjusted: l.adjusted, Verdict: ContrastInconclusive,
@@ -258,8 +259,8 @@ func (c *Contrast) count(f *factor, l *look) {
 	}
 }
 
-// verdict decides whether a fact explains the difference, by its part of it. If the part is unknown, it decides by whether the
-// sides differ in the fact.
+// verdict decides whether a fact explains the difference, by its part of it. If the part is unknown, it decides by whether the sides
+// differ in the fact.
 func (s *splits) verdict(f *factor, part float64) ContrastVerdict {
 	if math.IsNaN(part) {
 		if math.Abs(s.delta(f)) > smallDelta {
@@ -597,10 +598,10 @@ func (f *factor) key() string {
 // value returns the value of a run, as text.
 func (f *factor) value(run int) string { return f.levels[f.codes[run]] }
 
-// known reports whether a run counts: for numbers, whether it has one.
+// known reports whether a run counts: for numbers, whether the run has a number.
 func (f *factor) known(run int) bool { return f.numbers == nil || !math.IsNaN(f.numbers[run]) }
 
-// splits are the factors of a question and the tests of them (looks).
+// splits are the factors of a question and their tests (looks).
 type splits struct {
 	Contrasting
 	factors []*factor
@@ -624,7 +625,7 @@ type look struct {
 	follows []bool    // per cell: whether it ran right after the one before, in the same session
 
 	statistics []float64 // statistic of the data and of each permutation
-	permuted   []float64 // p of each of them
+	permuted   []float64 // p value of each permutation
 	p          float64
 	adjusted   float64
 }
@@ -732,7 +733,7 @@ func (s *splits) delta(f *factor) float64 {
 	return 2*u/float64(len(sides[0])*len(sides[1])) - 1
 }
 
-// newLook returns the test of a fact within a side or both; nil if it does not vary there.
+// newLook returns the test of a fact within a side or both; nil if the fact does not vary there.
 func newLook(f *factor, d *design, w Within) *look {
 	l := &look{design: d, within: w, scores: d.scores[w]}
 	last := -1 // the cell before
@@ -887,7 +888,7 @@ func (s *splits) permute() {
 	sums, sizes := make([]float64, most), make([]float64, most)
 	random := rand.New(rand.NewPCG(19, 47))
 	for draw := range draws + 1 {
-		if draw > 0 { // the first statistic is that of the data
+		if draw > 0 { // the first statistic belongs to the data
 			s.runs.shuffle(random)
 			s.session.shuffle(random)
 		}

@@ -18,10 +18,10 @@ type ContrastRun struct {
 
 // Contrasting is the input of Contrasts.
 type Contrasting struct {
-	// Runs are those of both sides, in the order in which they ran.
+	// Runs are the runs of both sides, in the order in which they ran.
 	Runs []ContrastRun
 
-	// Names are the facts to test. Of facts that split the runs in the same way, the first one represents the others.
+	// Names are the facts to test. If several facts split the runs in the same way, the first one represents the others.
 	Names []string
 
 	// Margin is the equivalence margin for the difference between the sides, in the unit of the locations. Higher means that higher
@@ -30,7 +30,7 @@ type Contrasting struct {
 	Higher bool
 }
 
-// Within says among which runs a contrast was found.
+// Within names the runs among which a contrast was found.
 type Within string
 
 // The runs of one side, or of both sides with the level of each side subtracted.
@@ -40,7 +40,7 @@ const (
 	WithinSides Within = "both"
 )
 
-// ContrastVerdict says what a contrast contributes to the difference between the sides.
+// ContrastVerdict describes how a contrast contributes to the difference between the sides.
 type ContrastVerdict string
 
 // The verdicts. A significant contrast explains the difference if it accounts for at least a tenth of it, opposes it if it has that
@@ -53,7 +53,7 @@ const (
 	ContrastInconclusive ContrastVerdict = "inconclusive"
 )
 
-// minExplained is the part of the difference from which on a fact explains it.
+// minExplained is the minimum share of the difference for a fact that explains it.
 const minExplained = .1
 
 // Contrast is a fact by which the runs of a side differ from one another.
@@ -61,8 +61,8 @@ type Contrast struct {
 	Condition
 	Within Within
 
-	// ConfoundedWith are the conditions on other facts that split the runs in exactly the same way, so that the data cannot tell which of
-	// them matters. For numbers that rise and fall together, only Fact is set.
+	// ConfoundedWith are the conditions on other facts that split the runs in exactly the same way, so that the data cannot distinguish
+	// them. For numbers that rise and fall together, only Fact is set.
 	ConfoundedWith []Condition
 
 	// With and Others are the numbers of runs that meet the condition and that do not. If the fact only changes between sessions,
@@ -109,23 +109,23 @@ const (
 	oneSideWeight = .25
 )
 
-// Contrasts finds the facts that the slow runs of a side have and its fast runs do not have. The runs of a side share everything
-// else, so such a fact is the best evidence for what makes runs slow.
+// Contrasts finds the facts that the slow runs of a side have and its fast runs do not have. The runs of a side share everything else,
+// so such a fact is the best evidence for the cause of slow runs.
 //
-// Test. It is a permutation test on aligned ranks (Hodges and Lehmann, Annals of Mathematical Statistics 33, 1962): the median of
-// its session and side is subtracted from each run, so differences between sessions do not matter. The runs of both sides of a block
-// are moved together, because they share the minute in which they ran. A fact that only changes between sessions is tested between
-// sessions; using runs as replicates would be pseudo-replication (Hurlbert, Ecological Monographs 54, 1984). The statistic is the share
-// of the variance of the ranks between the values of the fact, so the test is that of Kruskal and Wallis, for two values that of Mann
-// and Whitney, and for numbers Spearman's. If consecutive runs resemble each other, both in the fact and in the measurement, p is
+// Test. It is a permutation test on aligned ranks (Hodges and Lehmann, Annals of Mathematical Statistics 33, 1962): the median of its
+// session and side is subtracted from each run, so differences between sessions do not matter. The runs of both sides of a block are
+// moved together, because they share the minute in which they ran. A fact that only changes between sessions is tested between sessions;
+// using runs as replicates would be pseudo-replication (Hurlbert, Ecological Monographs 54, 1984). The statistic is the share of the
+// variance of the ranks between the values of the fact, so the test is the Kruskal-Wallis test, for two values the Mann-Whitney test,
+// and for numbers Spearman's rank correlation. If consecutive runs resemble each other, both in the fact and in the measurement, p is
 // increased (stat.Autocorrelated). Each fact is tested within each side, and within both.
 //
 // Correction. All tests of all facts are one family, separate from metrics and stages, and Level is the family-wise error rate
-// (stat.AdjustMinP). It is stricter than a false discovery rate because contrasts are ranked first, where a false one would mislead.
-// A fact that is equally frequent on both sides cannot explain the difference, so facts are weighted by how much their frequencies
-// differ. The measurements do not influence the weights.
+// (stat.AdjustMinP). It is stricter than a false discovery rate because contrasts are ranked first, where a false one would mislead. A
+// fact that is equally frequent on both sides cannot explain the difference, so facts are weighted by how much their frequencies differ.
+// The measurements do not influence the weights.
 //
-// Part. The part of the difference follows Kitagawa (Journal of the American Statistical Association 50, 1955): the difference
+// Part. The part of the difference is computed as in Kitagawa (Journal of the American Statistical Association 50, 1955): the difference
 // between the frequencies of the fact on the two sides, times its effect. If the intervals of the effects on the two sides do not
 // overlap, each side has its own effect.
 func Contrasts(c Contrasting) Contrasted {

@@ -13,7 +13,7 @@ const (
 	// grownTrend is Kendall's statistic of all differences, as a normal deviate, above which sessions differ more than they did: by chance in 1
 	// of 90.
 	grownTrend = 2.3
-	// grownShare is the share of the points of a family whose sessions differ more, from which on the whole family is unsettled.
+	// grownShare is the minimum share of points whose sessions differ more, for the whole family to be unsettled.
 	grownShare = .2
 	// aloneJump is the p-value of the newest difference, by Student's t against the earlier ones, below which a point is unsettled by itself;
 	// aloneTrend is the normal deviate of its trend above which it is.
@@ -21,14 +21,14 @@ const (
 	aloneTrend = 3
 )
 
-// growth says how much more the newest sessions of a point differ than the earlier ones: more than they usually do, and so much more that the
-// point is unsettled whatever its family says.
+// growth describes how the newest sessions of a point differ. grew: more than the earlier ones. alone: so much more that the point is
+// unsettled regardless of its family.
 type growth struct{ grew, alone bool }
 
-// growthOf tests whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika 30,
-// 1938), or by how far the newest session, the base, is from the one before it. If they do, the differences between earlier sessions do not
-// show how much the next session will differ. If the earlier sessions do not differ at all, any difference of the newest one counts for the
-// family, but not for the point alone.
+// growthOf tests whether sessions differ more and more: by a trend of the differences between consecutive sessions (Kendall, Biometrika
+// 30, 1938), or by how far the newest session, the base, is from the one before it. If they do, the differences between earlier sessions
+// do not show how much the next session will differ. If the earlier sessions do not differ at all, any difference of the newest one
+// counts for the family, but not for the point alone.
 func growthOf(history []float64) growth {
 	differences := make([]float64, 0, len(history))
 	for i, v := range history[1:] {

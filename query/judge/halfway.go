@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Likeness says which of two known commits another commit resembles, in one metric of one point.
+// Likeness is the one of two known commits that another commit resembles, in one metric of one point.
 type Likeness string
 
 // The likenesses. LikeNone means not decided yet.
@@ -16,13 +16,13 @@ const (
 	LikeBad  Likeness = "bad"  // its change is more than half of the known change, in the same direction
 )
 
-// Halfway is a sequential test for bisecting. It decides, while blocks are measured one after another, whether a commit differs from
-// the good commit by more or by less than half of the change of the bad commit.
+// Halfway is a sequential test for bisecting. It decides, while blocks are measured one after another, whether a commit differs from the
+// good commit by more or by less than half of the change of the bad commit.
 //
-// It decides when the interval of the change excludes half of the known change. The interval is that of Wilcoxon's signed ranks of
-// the blocks or, with too few blocks for its confidence, of Student's t. Both are widened for the correlation of consecutive blocks.
-// Each look spends an equal share of Error (Bonferroni), so that all looks together decide wrongly with at most that probability, for
-// a commit without a change and for one with the same change as the bad commit.
+// It decides when the interval of the change excludes half of the known change. The interval is computed from Wilcoxon's signed ranks of
+// the blocks or, with too few blocks for its confidence, from Student's t. Both are widened for the correlation of consecutive blocks.
+// Each look (interim analysis) spends an equal share of Error (Bonferroni), so that all looks together decide wrongly with at most that
+// probability, for a commit without a change and for one with the same change as the bad commit.
 type Halfway struct {
 	// Known is the change from good to bad, as a logarithm or a difference. NaN: the bad commit itself is being measured. Then the
 	// interval has to exclude half of the estimate.

@@ -38,7 +38,7 @@ func Judge(families [][]Pair, rules Rules) []Judgement {
 	for i, pairs := range families {
 		drafts[i] = judgements[i].draft(pairs, rules)
 	}
-	corrected := drafts // each on its own
+	corrected := drafts // each family separately
 	if rules.Gate && len(families) > 0 {
 		corrected = [][]draft{slices.Concat(drafts...)}
 	}
@@ -83,7 +83,7 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 
 // inParallel calls do for 0 up to n, on all processors.
 func inParallel(n int, do func(i int)) {
-	const minPart = 256 // from which on a goroutine is worth it
+	const minPart = 256 // minimum size of a part for a goroutine
 	parts := max(min(runtime.GOMAXPROCS(0), n/minPart), 1)
 	var wait sync.WaitGroup
 	for part := range parts {
@@ -100,7 +100,7 @@ func inParallel(n int, do func(i int)) {
 type draft struct {
 	outcome       *Outcome
 	spend         float64        // see Spend
-	judgeable     bool           // there are enough runs for a verdict, and they have a variance
+	judgeable     bool           // there are enough runs for a verdict, and their variance is positive
 	runs          sampleVariance // of a run, pooled over both sides
 	blocks        sampleVariance // of the difference of a block; no degrees of freedom: too few blocks
 	base          stat.Spread
@@ -111,10 +111,10 @@ type draft struct {
 	rhoOf         float64       // number of blocks that rho is computed from; 0: unknown
 
 	paired        bool       // it is judged by blocks
-	own           stat.TTest // of the pair alone
+	own           stat.TTest // test of the pair alone
 	factor        float64    // variance of the mean difference / variance of a run or block
 	sessionDeltas []float64  // differences between consecutive earlier sessions
-	growth        growth     // whether the newest of them differ more than the earlier ones
+	growth        growth     // whether the newest sessions differ more than the earlier ones
 	// unsettled means that the differences between sessions have grown: for too many points of the family to be chance, or for this point by
 	// far.
 	unsettled bool
@@ -149,8 +149,8 @@ func (d *draft) measure(p *Pair) {
 	d.sessions(p)
 }
 
-// estimate computes the effect size and its interval from the pair alone: from its blocks, if it has enough and those of its family are
-// worth it, otherwise from the runs of each side.
+// estimate computes the effect size and its interval from the pair alone: from its blocks, if it has enough and the family shows that
+// blocking pays off, otherwise from the runs of each side.
 func (d *draft) estimate(p *Pair, family *pooled) {
 	o := d.outcome
 	o.P, o.Adjusted, o.Noise, o.Variance, o.DF = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
@@ -199,9 +199,9 @@ func sessionTest(p *Pair, sd, difference float64) stat.TTest {
 	return stat.TTest{Difference: difference, StdErr: math.Sqrt2 * sd, DF: float64(len(p.History) - 1)}
 }
 
-// sessionTailTest is sessionTest for p-values far below 5 %. The standard deviation is estimated from a median of differences, which is as
-// precise as one of about 0.4 times as many sessions. In simulations the tails are right down to 1 in 10,000 for 5 to 50 sessions;
-// with H-1 degrees of freedom they would be 2 to 12 times too light.
+// sessionTailTest returns sessionTest for p-values far below 5 %. The standard deviation is estimated from a median of differences,
+// which is as precise as an estimate from about 0.4 times as many sessions. In simulations the tails are right down to 1 in 10,000 for 5
+// to 50 sessions; with H-1 degrees of freedom they would be 2 to 12 times too light.
 func sessionTailTest(p *Pair, sd, difference float64) stat.TTest {
 	test := sessionTest(p, sd, difference)
 	test.DF = 1 + .4*float64(len(p.History))

@@ -9,9 +9,9 @@ import (
 
 const (
 	madScale       = 1.4826 // standard deviation of normal values / their median absolute deviation
-	outlierLimit   = 4      // robust standard deviations from the median of its side from which on a run is an outlier (a jump)
-	modeGap        = 3      // widths of the wider of two groups of runs by which they must be apart to be two modes
-	jumpShare      = .8     // share of a change from which on a jump counts as being as large as the change
+	outlierLimit   = 4      // distance from the median of its side, in robust standard deviations, from which on a run is an outlier (a jump)
+	modeGap        = 3      // minimum distance of two modes, in widths of the wider group
+	jumpShare      = .8     // share of a change from which on a jump counts as equally large
 	jumpShareOfFew = .65    // the same if a side has fewer than 5 runs
 	stackSize      = 32     // runs of a side that are sorted without an allocation
 )
@@ -106,8 +106,8 @@ func medianIn(side []float64) float64 {
 	return medianOf(append(space[:0], side...))
 }
 
-// jumps has the outliers among the runs of a family, or among the differences of its blocks. If a side has few runs, most of them may
-// be outliers, and its runs alone cannot distinguish that from a change. The frequency of outliers in the family can.
+// jumps has the outliers among the runs of a family, or among the differences of its blocks. If a side has few runs, most of them may be
+// outliers. Its runs alone cannot distinguish that from a change, but the frequency of outliers in the family can.
 type jumps struct {
 	up, down, either sizes
 	runs             int // number of runs of all points
@@ -177,10 +177,10 @@ func (j *jumps) blocks(differences []float64, change float64) float64 {
 	return min(1, 2*j.tail(differences, 0, change))
 }
 
-// tail returns the probability that as many values jumped by at least the size of a change. Either every point jumps as often as the
-// family on average, or only some points jump, and then more often; the larger probability counts. One more jump and one more value
-// than were seen are added, so that a size which was never seen is not impossible. With few points, jumps cannot be distinguished from
-// noise; then it is the probability that all values jumped.
+// tail returns the probability that as many values jumped by at least the size of a change. It considers two models and returns the
+// larger probability: every point jumps as often as the family on average, or only some points jump, and then more often. One more jump
+// and one more value than were seen are added, so that a size which was never seen is not impossible. With few points, jumps cannot be
+// distinguished from noise; then it is the probability that all values jumped.
 func (j *jumps) tail(values []float64, from, change float64) float64 {
 	size, of, moved := math.Abs(change), &j.up, 0
 	if change < 0 {

@@ -40,7 +40,7 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 		change: o.Change.Value, margin: o.Margin, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
 		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),
 	}
-	if d.paired { // the variance is that of a difference, which is the sum of two runs'
+	if d.paired { // the variance is the variance of a difference, which is the sum of the variances of two runs
 		f.variance, f.have, f.sides = f.variance/2, len(p.Blocks), 1
 	}
 	first := max(least-f.have, 1)
@@ -89,7 +89,8 @@ func upperVariance(variance, df float64) float64 {
 	return variance / (root * root * root)
 }
 
-// normalQuantile returns the two-sided quantile of the normal distribution: a share of its values is further from 0.
+// normalQuantile returns the two-sided quantile of the normal distribution: the distance from 0 that the given share of its values
+// exceeds.
 func normalQuantile(share float64) float64 { return math.Sqrt2 * math.Erfcinv(share) }
 
 // studentOf converts a quantile of the normal distribution to one of Student's t, with the first terms of Abramowitz and Stegun,

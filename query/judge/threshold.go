@@ -14,7 +14,7 @@ import (
 type Threshold struct {
 	Value    float64
 	Absolute bool
-	Unit     string // stored unit of an amount; empty: that of the metric
+	Unit     string // stored unit of an amount; empty: the unit of the metric
 }
 
 // ParseThreshold parses a threshold: a share (5%), or an amount (0.001, 2 ms). An amount without a unit is in the stored unit. Other texts,
@@ -38,8 +38,8 @@ func ParseThreshold(text string) (Threshold, error) {
 	return t, nil
 }
 
-// In returns the threshold on the scale on which a metric is compared; for a ratio it is a logarithm, and the threshold must be a share. By
-// difference, a share is one of level.
+// In returns the threshold on the scale on which a metric is compared; for a ratio it is a logarithm, and the threshold must be a share.
+// By difference, a share is relative to level.
 func (t Threshold) In(scale schema.Scale, level float64) float64 {
 	switch {
 	case t.Absolute:
@@ -117,14 +117,15 @@ func measuredInUnits(metric string) bool {
 // ParseThreshold reads it.
 const ThresholdFact = "runner.threshold."
 
-// ThresholdCombiner makes the thresholds of points from those that were given, those of their sweeps, and the usual ones. Points with the same
+// ThresholdCombiner combines the given thresholds, the thresholds of the sweeps of points, and the defaults. Points with the same
 // thresholds share one set.
 type ThresholdCombiner struct {
 	Given, Usual Thresholds
 	made         map[string]Thresholds
 }
 
-// Of returns the set of thresholds of a point whose runs have these facts, by their names. A fact that ParseThreshold refuses is left out.
+// Of returns the set of thresholds of a point whose runs have these facts, by their names. A fact that ParseThreshold rejects is left
+// out.
 func (c *ThresholdCombiner) Of(facts map[string]string) Thresholds {
 	key := ""
 	if len(facts) > 0 { // most points have none

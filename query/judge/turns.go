@@ -11,19 +11,19 @@ import (
 type Starts struct{ Base, Head []int64 }
 
 const (
-	// maxKuiper bounds Kuiper's statistic, times the root of the number of runs of a side. Sides that alternate in blocks are far
-	// below it, whatever the order within the blocks.
+	// maxKuiper bounds Kuiper's statistic, times the root of the number of runs of a side. Sides that alternate in blocks are far below
+	// it, whatever the order within the blocks.
 	maxKuiper = 1.2
-	// maxFirstShare is the share of pairs of a run of each side, within sessions, of which the same side may be first.
+	// maxFirstShare is the maximum share of pairs of a run of each side, within sessions, in which the same side is first.
 	maxFirstShare = .9
 )
 
-// SeparatedInTime reports whether the sides ran so much apart in time that a machine which drifts, or is disturbed for a while, may look like a
-// difference between them. A few stray runs among those of the other side do not change that. sessions are those with runs of both
-// sides, in the order in which they ran.
+// SeparatedInTime reports whether the sides are so far apart in time that a machine which drifts, or is disturbed for a while, may look
+// like a difference between them. A few stray runs among the runs of the other side do not change that. sessions are the sessions with
+// runs of both sides, in the order in which they ran.
 //
-// The first criterion is Kuiper's statistic of the start times (Proceedings of the Koninklijke Nederlandse Akademie van Wetenschappen A 63,
-// 1960): the largest difference, over all periods of time, between the shares of the runs of each side that began in the period. A
+// The first criterion is Kuiper's statistic of the start times (Proceedings of the Koninklijke Nederlandse Akademie van Wetenschappen A
+// 63, 1960): the largest difference, over all periods of time, between the shares of the runs of each side that began in the period. A
 // disturbance during one period shifts the difference between the sides by that share of its size. The second criterion is whether
 // nearly always the same side was first in its session.
 func SeparatedInTime(sessions []Starts) bool {
@@ -78,19 +78,19 @@ func Sequence(base, head []int64) []bool {
 }
 
 const (
-	// periodLevel is the p-value from which on the runs of a family have a periodic component.
+	// periodLevel is the p-value below which the runs of a family have a periodic component.
 	periodLevel = .01
 	// maxFlipBlocks is the number of blocks up to which all orders are counted. With more, a periodic disturbance and the order of the sides
 	// hardly ever agree by chance.
 	maxFlipBlocks = 32
 )
 
-// maxFlipP is the p-value of signFlipP above which a change is not believed, whatever other tests say. It is just above 4/32: of 5 blocks, the
-// smallest may differ in sign.
+// maxFlipP is the p-value of signFlipP above which a change is not accepted, whatever the other tests show. It is just above 4/32: of 5
+// blocks, the smallest may differ in sign.
 const maxFlipP = .15
 
-// maxPeriodEffect is the largest mean difference of blocks that a periodic disturbance makes, in root mean squares of the differences of
-// blocks around their mean. For a sine it is √2.
+// maxPeriodEffect is the largest mean difference of blocks that a periodic disturbance causes, in root mean squares of the differences
+// of blocks around their mean. For a sine it is √2.
 const maxPeriodEffect = 2
 
 // periodKey identifies the pairs of one scale with the same number of runs of both sides together.

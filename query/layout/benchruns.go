@@ -55,7 +55,7 @@ const (
 )
 
 // OpenBenchRuns makes the directory and its parents. The directories below it are made with their first file, because a sweep of
-// programs or Python functions writes no files there. An existing summary.csv is left alone: the session may still be refused.
+// programs or Python functions writes no files there. An existing summary.csv stays unchanged: the session may still be refused.
 func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	b := &BenchRuns{dir: dir, without: map[reason]int{}, documents: map[string][]schema.ULID{}}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -70,10 +70,11 @@ func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	return b, nil
 }
 
-// Begin rewrites summary.csv. It keeps the existing rows, and adds a row for each document without one, because a crash can lose rows. It
-// also writes the documents and rows of those runs that this session resumes that the directory lacks: load passes the runs with some ids to
-// each, whole and in their order. earlier needs only the ids, the point, the purpose, the status and the backend of a run. If the directory
-// cannot be written, Begin fails before anything is measured. Rows have the order of run_id, and so that of the starts of the runs.
+// Begin rewrites summary.csv. It keeps the existing rows, and adds a row for each document without one, because a crash can lose rows.
+// It also writes the documents and rows of runs that this session resumes and that the directory lacks: load passes the runs with some
+// ids to each, whole and in their order. earlier needs only the ids, the point, the purpose, the status and the backend of a run. If the
+// directory cannot be written, Begin fails before anything is measured. Rows are in the order of run_id, and so of the starts of the
+// runs.
 func (b *BenchRuns) Begin(earlier []schema.Run, load func(ids []string, each func(schema.Run) error) error) error {
 	known, err := b.knownRows()
 	if err != nil {
@@ -104,8 +105,8 @@ func (b *BenchRuns) Begin(earlier []schema.Run, load func(ids []string, each fun
 	return b.save()
 }
 
-// missing returns the ids of those runs of earlier sessions that are not in the directory, profiled runs last. It notes the documents of the
-// others, so that a profiled run of their point can complete them.
+// missing returns the ids of the runs of earlier sessions that are not in the directory, profiled runs last. It notes the documents of
+// the other runs, so that a profiled run of their point can complete them.
 func (b *BenchRuns) missing(earlier []schema.Run, known map[string][]string) (ids []string, err error) {
 	var profiled []*schema.Run
 	restored := map[string]bool{} // points
@@ -125,7 +126,7 @@ func (b *BenchRuns) missing(earlier []schema.Run, known map[string][]string) (id
 			b.documents[point] = append(b.documents[point], id)
 		}
 	}
-	slices.Sort(ids) // the first document of a point is of its first run
+	slices.Sort(ids) // so that the first document of a point belongs to its first run
 	for _, run := range profiled {
 		point := run.PointID + run.Side
 		if restored[point] || len(b.documents[point]) == 0 && !b.documented(run) {
@@ -145,8 +146,8 @@ func (b *BenchRuns) documented(run *schema.Run) bool {
 	return err == nil
 }
 
-// Add writes the document and the fingerprint of a run, if it has them, then its row. The operators of a profiled run become the timeline of
-// the documents of the runs of its point that measured; without such documents it has one of its own. After an error, the run
+// Add writes the document and the fingerprint of a run, if it has them, then its row. The operators of a profiled run become the
+// timeline of the documents of the measured runs of its point; without such documents it has its own document. After an error, the run
 // is not in summary.csv yet: the next call that succeeds writes all rows that were added.
 func (b *BenchRuns) Add(run schema.Run) error {
 	row, err := b.write(&run)
@@ -235,10 +236,10 @@ func (b *BenchRuns) replace(folder, name string, text []byte) error {
 	return files.Replace(filepath.Join(path, name), text)
 }
 
-// reason says what a run is without, and why.
+// reason describes what a run lacks, and why.
 type reason struct{ missing, why string }
 
-// What a run can be without.
+// The files that a run may lack.
 const (
 	noDocument = "no run document"
 	noProfile  = "no profile in its document"
@@ -295,7 +296,7 @@ func (b *BenchRuns) Close() error {
 	return b.save()
 }
 
-// Warnings returns what is not in the directory: one line for each reason, with the number of runs.
+// Warnings returns one line for each reason why files are missing from the directory, with the number of runs.
 func (b *BenchRuns) Warnings() []string {
 	var lines []string
 	for _, note := range b.notes {
@@ -342,7 +343,7 @@ func summaryRow(run *schema.Run, id schema.ULID) []string {
 	}, pointOf(run).columns()...)
 }
 
-// columns returns the suite and those axes for which the harness has no column. The axes without a name of their own are a JSON object.
+// columns returns the suite and the axes for which the harness has no column. The axes without a column here are a JSON object.
 func (p point) columns() []string {
 	params := ""
 	if len(p.Params) > 0 {
@@ -391,7 +392,7 @@ func hardwareOf(run *schema.Run) (hardware, error) {
 	return h, nil
 }
 
-// onCPU reports whether the run says that it did not compute on the machine's GPU.
+// onCPU reports whether the run declares that it did not compute on the machine's GPU.
 func onCPU(run *schema.Run) bool {
 	return run.Applied["device"] == "cpu" || run.Applied["provider"] == "CPUExecutionProvider"
 }
@@ -403,12 +404,12 @@ func environmentOf(env schema.Env) environment {
 	}
 }
 
-// nameOf returns the name of what the run measured.
+// nameOf returns the name of the measured benchmark.
 func nameOf(run *schema.Run) string {
 	return cmp.Or(run.Model, run.Benchmark, unknown)
 }
 
-// batchSize, seqLen and precision are the requested values, otherwise those that the benchmark reports.
+// batchSize, seqLen and precision are the requested values, otherwise the values that the benchmark reports.
 func batchSize(run *schema.Run) *int64 { return askedOrApplied(run, run.BatchSize, "batch_size") }
 func seqLen(run *schema.Run) *int64    { return askedOrApplied(run, run.SeqLen, "seq_len") }
 
@@ -466,14 +467,14 @@ func ulidAsUUID(id schema.ULID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// The table, and the one before it if some of that could not be read.
+// The table, and the copy of the one before it if it could not be read completely.
 const (
 	summaryFile = "summary.csv"
 	oldFile     = "summary.csv.old"
 )
 
-// knownRows returns the rows of an existing summary.csv, and a row for each document that has none there, by run_id. A table of the harness
-// itself, which has fewer columns, counts too. A file with anything else in it is copied.
+// knownRows returns the rows of an existing summary.csv, and a row for each document that has no row there, by run_id. A table of the
+// harness itself, which has fewer columns, counts too. A file with anything else in it is copied.
 func (b *BenchRuns) knownRows() (map[string][]string, error) {
 	known := map[string][]string{}
 	text, err := os.ReadFile(filepath.Join(b.dir, summaryFile))
@@ -504,7 +505,7 @@ func (b *BenchRuns) knownRows() (map[string][]string, error) {
 	return known, nil
 }
 
-// keepOld copies a table of which some could not be read, because the new one replaces it.
+// keepOld copies a table that could not be read completely, because the new one replaces it.
 func (b *BenchRuns) keepOld(text []byte, unread error) error {
 	old := filepath.Join(b.dir, oldFile)
 	if _, err := os.Lstat(old); err == nil {
@@ -516,7 +517,7 @@ func (b *BenchRuns) keepOld(text []byte, unread error) error {
 
 // readRows adds the rows of a table, with the columns of summaryHeader. The error is about the first text that is no row.
 func readRows(text []byte, known map[string][]string) error {
-	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // which spreadsheets write
+	reader := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // spreadsheets write a byte order mark
 	reader.FieldsPerRecord = -1
 	header, err := reader.Read()
 	if errors.Is(err, io.EOF) {
@@ -566,7 +567,7 @@ func readRows(text []byte, known map[string][]string) error {
 	}
 }
 
-// documentRow returns the row of a document, or nil if the file is none. It has what the document says: nothing for a placeholder.
+// documentRow returns the row of a document, or nil if the file is not a document. Cells of placeholders are empty.
 func documentRow(path, id string) []string {
 	text, err := files.Read(path)
 	if err != nil {
@@ -607,7 +608,7 @@ func documentRow(path, id string) []string {
 	}
 	latency, utilization := d.Summary.Total, d.Summary.Metrics.Utilization
 	profiled := d.Meta.Tags[tagPurpose] == string(schema.PurposeProfile)
-	if d.Meta.Tags[tagRun] != "" && d.Meta.Tags[tagPoint] == "" { // of an earlier version, in which only profiled runs had operators
+	if d.Meta.Tags[tagRun] != "" && d.Meta.Tags[tagPoint] == "" { // an earlier version, in which only profiled runs had operators
 		profiled = hasOperators(d.Timeline) && d.Meta.Tags[tagProfile] == ""
 	}
 	if profiled {
@@ -616,7 +617,7 @@ func documentRow(path, id string) []string {
 	if slices.Contains(placeholders, "summary.metrics.gpu_utilization") {
 		utilization = nil
 	}
-	if d.Meta.Tags[tagRun] == "" { // the harness writes 0 for what it does not know
+	if d.Meta.Tags[tagRun] == "" { // the harness writes 0 for unknown values
 		latency, utilization = notZero(latency), notZero(utilization)
 	}
 	var of point

@@ -301,7 +301,7 @@ func (s *side) list() []*chapterRun {
 		one := &chapterRun{Own: ownOf(r)}
 		m := timeOf(r)
 		if r.Purpose == schema.PurposeProfile {
-			m = nil // its time is that of the profiler
+			m = nil // its time is the time under the profiler
 		}
 		if m != nil {
 			one.Time, one.Timing = in(m.Summary.Mean, "ms"), chapterTimingOf(m)
@@ -319,7 +319,7 @@ func chapterTimingOf(m *schema.Metric) *chapterTiming {
 	return &chapterTiming{in(s.Mean, "ms"), in(s.P50, "ms"), in(s.StdDev, "ms"), in(s.P99, "ms"), integer(s.N), times(m)}
 }
 
-// failure says how a run that is not ok ended.
+// failure records how a run that is not ok ended.
 func (c *chapterRun) failure(r *schema.Run) {
 	if r.Status == schema.StatusOK {
 		return
@@ -399,8 +399,8 @@ func factNS(r *schema.Run, name string) *int64 {
 	return &n
 }
 
-// limitOf returns the deadline of the stage in which a run ended, in seconds: the one that it missed or, of a run of an earlier version, the
-// one that all deadlines name: setup=30s warmup=3s. A whole number has no decimal point, as in the harness.
+// limitOf returns the deadline of the stage in which a run ended, in seconds. A run of an earlier version has no deadline of its own;
+// then it is taken from the text of all deadlines: setup=30s warmup=3s. A whole number has no decimal point, as in the harness.
 func limitOf(r *schema.Run) number {
 	limit := factNS(r, factLimit)
 	for word := range strings.FieldsSeq(r.Env.Facts["runner.timeouts"]) {
@@ -525,8 +525,8 @@ var customUnits = map[string]struct{ ending, unit string }{
 	"mW": {"_w", "W"}, "Cel": {"_c", "Cel"}, "flop/s": {"_tflops", "Tflop/s"}, "mJ": {"_j", "J"}, "1/s": {"_per_s", "1/s"},
 }
 
-// customOf returns the metrics of ok runs besides time and device memory: means of the medians of the runs. Rates belong to the mean time, as
-// those of throughput do.
+// customOf returns the metrics of ok runs besides time and device memory: means of the medians of the runs. Rates belong to the mean
+// time, as in throughput.
 func customOf(ok []*schema.Run) map[string]number {
 	of, units := map[string][]*schema.Metric{}, map[string]string{}
 	for _, r := range ok {

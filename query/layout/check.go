@@ -233,7 +233,7 @@ var kinds = []kindOf{
 	{"runs", "runs-fingerprint.json", inKind("fp"), func(v any) bool { return has(v, "run_id", "vector_spec") }},
 }
 
-// base and in make conditions on the name of a file and of its directory.
+// base and in return conditions on the name of a file and of its directory.
 func base(name string) func(string) bool { return func(p string) bool { return path.Base(p) == name } }
 
 func inKind(folder string) func(string) bool {

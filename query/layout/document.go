@@ -213,7 +213,7 @@ const (
 	tagProfileIn    = "neurolens.profile_in"  // the first run whose document has this timeline: its id
 )
 
-// tags returns the tags of the run and what the schema has no member for.
+// tags returns the tags of the run and the values for which the schema has no member.
 func (d *draft) tags(id schema.ULID) map[string]string {
 	tags := ownTags(d.run, id)
 	d.describe(tags)
@@ -229,7 +229,7 @@ func (d *draft) describe(tags map[string]string) {
 	}
 }
 
-// ownTags returns the tags of a run, and those that identify it.
+// ownTags returns the tags of a run, and the tags that identify it.
 func ownTags(run *schema.Run, id schema.ULID) map[string]string {
 	tags := map[string]string{}
 	maps.Copy(tags, run.Tags)
@@ -256,8 +256,8 @@ type point struct {
 
 func pointOf(r *schema.Run) point { return point{r.Suite, schema.PointOf(r)} }
 
-// withTimeline replaces the timeline of a document of a measured run by that of a profiled run of its point. first is the first run whose
-// document gets it.
+// withTimeline replaces the timeline of a document of a measured run by the timeline of a profiled run of its point. first is the first
+// run whose document gets it.
 func (d *runDocument) withTimeline(run *schema.Run, id, first schema.ULID) error {
 	t := draft{run: run}
 	timeline, err := t.timeline()
@@ -277,8 +277,8 @@ func (d *runDocument) withTimeline(run *schema.Run, id, first schema.ULID) error
 	return nil
 }
 
-// failedDocument is the document of a run that is not ok. The harness's schema has no such document, so this is a format of NeuroLens, with
-// those members of a run document that such a run has. Unknown members are null.
+// failedDocument is the document of a run that is not ok. The harness's schema has no such document, so this is a format of NeuroLens,
+// with the members of a run document that apply to such a run. Unknown members are null.
 type failedDocument struct {
 	CreatedAt *string        `json:"created_at"` // start of the run, RFC 3339, UTC
 	Error     failure        `json:"error"`
@@ -349,7 +349,7 @@ type operation struct {
 }
 
 type operationMetrics struct {
-	LatencyMS      float64  `json:"latency_ms"` // of one call
+	LatencyMS      float64  `json:"latency_ms"` // duration of one call
 	P50MS          *float64 `json:"p50_ms"`
 	P95MS          *float64 `json:"p95_ms"`
 	TotalLatencyMS float64  `json:"total_latency_ms"`
@@ -406,8 +406,8 @@ func (d *draft) timeline() ([]operation, error) {
 // iteration is the type of the only op of a run without operators.
 const iteration = "iteration"
 
-// hasOperators reports whether a timeline has more than the whole iteration. Only then there is a fingerprint, because those of two runs
-// without operators are equal whatever was run.
+// hasOperators reports whether a timeline has more than the whole iteration. Only then is there a fingerprint: without operators, the
+// fingerprints of all runs are equal.
 func hasOperators(timeline []operation) bool {
 	return len(timeline) > 1 || len(timeline) == 1 && timeline[0].OpType != iteration
 }

@@ -111,8 +111,8 @@ func gridTableOf(runs []*schema.Run) *gridTable {
 	return t
 }
 
-// grid makes the files of the operation grid. Its programs compute with time_ms of each row, so runs without one are in a file of their
-// own: the benchmark itself writes no row for them.
+// grid makes the files of the operation grid. Its programs compute with time_ms of each row, so runs without a time are in a separate
+// file: the benchmark itself writes no row for them.
 func (f *Folder) grid() ([]file, error) {
 	t := gridTableOf(f.measured())
 	timed, failed := []*gridRow{}, []*gridRow{}

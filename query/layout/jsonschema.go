@@ -22,8 +22,8 @@ import (
 //go:embed schemas/*.json
 var schemas embed.FS
 
-// compiled are the JSON Schemas (draft 2020-12) of this package by file name, as JSON: objects and booleans. In them, link has replaced names and
-// patterns by what they mean.
+// compiled are the JSON Schemas (draft 2020-12) of this package by file name, as JSON: objects and booleans. In them, link has resolved
+// references and compiled patterns.
 //
 // A library for all keywords would be the natural choice. The one that names every error and its place compiles the schemas of JSON
 // Schema itself whenever the program starts, which takes a third of the time of `neurolens version`. A test compares both.
@@ -97,7 +97,7 @@ func (all compiled) link(part, whole any) (err error) {
 	return nil
 }
 
-// target returns what a reference names: another file, or a definition of the same one.
+// target returns the schema that a reference names: another file, or a definition of the same one.
 func (all compiled) target(ref string, whole any) any {
 	for _, of := range []string{"$defs", "definitions"} {
 		if name, ok := strings.CutPrefix(ref, "#/"+of+"/"); ok {
@@ -155,7 +155,7 @@ func (r *result) validate(rule any, at string, value any) {
 		}
 		if !slices.Contains(want, got) {
 			r.add(at, "got %s, want %s", got, strings.Join(slices.Sorted(slices.Values(want)), " or "))
-			return // what a value of another type lacks is no news
+			return // the wrong type is reported already
 		}
 	}
 	for word, want := range words {
@@ -182,7 +182,7 @@ func texts(v any) (all []string) {
 func (r *result) keyword(rule map[string]any, word string, want any, at string, value any) {
 	text, isText := value.(string)
 	switch word {
-	case "$schema", "$id", "$comment", "title", "$defs", "definitions": // they say nothing of the value
+	case "$schema", "$id", "$comment", "title", "$defs", "definitions": // annotations: they do not restrict the value
 	case "type", "then", "else", "properties", "patternProperties", "additionalProperties": // see validate, "if" and members
 	case "$ref":
 		r.validate(want, at, value)
@@ -208,7 +208,7 @@ func (r *result) keyword(rule map[string]any, word string, want any, at string, 
 			}
 			r.add(at, "value must be one of %s", strings.Join(all, ", "))
 		}
-	case "const": // likewise
+	case "const": // as for enum
 		if want != value {
 			r.add(at, "value must be %s", shown(want))
 		}

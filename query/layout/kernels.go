@@ -21,7 +21,7 @@ import (
 type kernelResult struct {
 	Kernel      string                     `json:"kernel_name"`
 	Backend     string                     `json:"backend"`
-	Precision   *string                    `json:"precision"` // null for a kernel that takes none
+	Precision   *string                    `json:"precision"` // null for a kernel without a precision
 	ProblemSize map[string]json.RawMessage `json:"problem_size"`
 	Timing      kernelTiming               `json:"timing"`
 	Memory      *kernelMemory              `json:"memory"`
@@ -83,7 +83,7 @@ type kernelMetadata struct {
 	Seed       json.RawMessage `json:"seed"`
 }
 
-// kernelSummary is summary.json. Its timestamp is the measured commit, as in the original tool.
+// kernelSummary is the content of summary.json. Its timestamp is the measured commit, as in the original tool.
 type kernelSummary struct {
 	Timestamp   *string         `json:"timestamp"`
 	Total       int             `json:"total_kernels"`
@@ -117,7 +117,7 @@ func (f *Folder) kernels(dir string) ([]file, error) {
 		tried[p.run.Benchmark] = tried[p.run.Benchmark] || p.tried()
 	}
 	for _, p := range points {
-		if !p.tried() && tried[p.run.Benchmark] { // the kernel alone is a point that was measured
+		if !p.tried() && tried[p.run.Benchmark] { // the name of the kernel alone belongs to a measured point
 			names[p.id] = names[p.id][1:]
 		}
 	}
@@ -240,8 +240,8 @@ func kernelTimingOf(m *schema.Metric) kernelTiming {
 	return t
 }
 
-// others fills in the measured values besides the time: medians over the runs. Memory is that of the device, or of the process if only
-// that is known. Energy and power are means, as is the duration.
+// others fills in the measured values besides the time: medians over the runs. Memory is the memory of the device, or of the process if
+// only that is known. Energy and power are means, as is the duration.
 func (k *kernelResult) others() {
 	value := func(name, unit, as string) number { return in(median(k.point.all(name, unit, middle)), as) }
 	peak := "device_memory_peak"
@@ -274,7 +274,7 @@ func (k *kernelResult) others() {
 	}
 }
 
-// ofProcess reports whether the peak memory is that of the process.
+// ofProcess reports whether the peak memory is the memory of the process.
 func (k *kernelResult) ofProcess() bool {
 	return slices.ContainsFunc(k.Runs, func(r *kernelRun) bool { return r.Own.Metrics["peak_mb"] != "" })
 }
@@ -319,7 +319,7 @@ func kernelManifestOf(runs []*schema.Run) []*kernelFound {
 	return all
 }
 
-// describe fills in what the runs of a kernel say: what discover found, else what was measured.
+// describe fills in the description of a kernel from its runs: from the findings of discover, else from the measured axes.
 func (k *kernelFound) describe(runs []*schema.Run) {
 	tried := slices.DeleteFunc(slices.Clone(runs), func(r *schema.Run) bool { return rankOf(r.Status) == 1 })
 	if len(tried) == 0 {
@@ -363,7 +363,7 @@ type kernelEnv struct {
 	Git          *kernelGit  `json:"git"`
 	CUDA         *kernelCUDA `json:"cuda"`
 	NumPy        *string     `json:"numpy_version"`
-	// Libraries are the versions of the packages that any of the runs has loaded; of several versions, that of the newest run.
+	// Libraries are the versions of the packages that any of the runs has loaded; for several versions, the version of the newest run.
 	Libraries map[string]string `json:"libraries"`
 	Machines  []string          `json:"machines"` // all machines of the runs
 	Commits   []string          `json:"commits"`  // all commits of the runs
@@ -458,7 +458,7 @@ type kernelPoint struct {
 	runs   []*schema.Run
 	ok     []*schema.Run // without those of a point with a wrong result
 	status schema.Status // the worst of its runs
-	why    string        // of that status
+	why    string        // reason for that status
 	time   *schema.Metric
 }
 
@@ -596,7 +596,7 @@ type kernelFiles struct {
 	covered []string            // names of files of the points that are written now
 	others  map[string][]string // possible names of the other points, by id
 	taken   map[string]bool     // names of the files of the other points, in lower case
-	tried   map[string]bool     // kernels of which another point was not skipped
+	tried   map[string]bool     // kernels that have another point that was not skipped
 }
 
 // earlierKernels looks at the files in a directory that this package has written.
@@ -635,7 +635,7 @@ func earlierKernels(dir string, covered map[string]bool) kernelFiles {
 // kernelMember is a member of each result.
 const kernelMember = "kernel_name"
 
-// run returns the run with what is known of it.
+// run returns a run with the known fields.
 func (o *ownID) run() *schema.Run {
 	r := schema.Run{RunID: o.RunID, PointID: o.PointID}
 	o.Point.Set(&r)

@@ -75,7 +75,7 @@ type Folder struct {
 	artifacts  map[string][]string
 }
 
-// facts are those that layouts show. Others are not kept in memory.
+// facts are the facts that layouts show. Others are not kept in memory.
 var facts = []string{
 	"runner.iterations", "runner.warmup", "runner.seed", "runner.file", "runner.object", "runner.timeouts", factLimit, factElapsed, "os.build", "cpu.architecture",
 	"numpy.version", schema.FactBaseline, schema.FactFoundBackend, schema.FactFoundImports, schema.FactFoundConfig,
@@ -90,7 +90,7 @@ const (
 // factPackage is the prefix of facts with the versions of the packages that were loaded.
 const factPackage = "python.package."
 
-// Add adds a run. In a session with two sides, the runs of base are those that the others are compared with.
+// Add adds a run. In a session with two sides, the other runs are compared with the runs of base.
 func (f *Folder) Add(r schema.Run) {
 	r = slim(r)
 	if r.Side == "base" {
@@ -103,7 +103,7 @@ func (f *Folder) Add(r schema.Run) {
 // AddBase adds a run to compare with.
 func (f *Folder) AddBase(r schema.Run) { f.base = append(f.base, slim(r)) }
 
-// Against says that a comparison was requested, even if it has no runs.
+// Against records that a comparison was requested, even if it has no runs.
 func (f *Folder) Against() { f.against = true }
 
 // Artifacts sets the files that a run has left in the directory, by their paths in it.
@@ -114,7 +114,7 @@ func (f *Folder) Artifacts(runID string, paths []string) {
 	f.artifacts[runID] = append(f.artifacts[runID], paths...)
 }
 
-// slim returns the run without what no layout shows.
+// slim returns the run without the values that no layout shows.
 func slim(r schema.Run) schema.Run {
 	kept := map[string]string{}
 	for name, text := range r.Env.Facts {
@@ -130,7 +130,7 @@ func slim(r schema.Run) schema.Run {
 type file struct {
 	path string // relative to the directory, or absolute
 	text []byte
-	// summary says that it is a summary file, or belongs to one: JSON or Markdown names it.
+	// summary is set for a summary file, and for files that belong to it: JSON or Markdown names it.
 	summary bool
 	// stale, if there is no text, reports whether the content of an existing file is from an earlier call and no longer true.
 	// Then the file is removed. Other files are left alone.
@@ -177,7 +177,7 @@ func (f *Folder) Write(dir string) ([]string, error) {
 func (f *file) remove(path string) error {
 	content, err := files.Read(path)
 	if err != nil || !f.stale(content) {
-		return nil // it is not there, or not a file of this package
+		return nil // it does not exist, or is not a file of this package
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing %s, a result of an earlier call: %w", path, err)
@@ -232,7 +232,7 @@ func measuredOf(runs []schema.Run) (all []*schema.Run) {
 // maxName bounds the name of a file. File systems allow 255 bytes, of which files.Replace needs some.
 const maxName = 200
 
-// bounded returns a name, or of one that is too long its beginning and a hash of all of it.
+// bounded returns a name. If it is too long, it returns its beginning and a hash of all of it.
 func bounded(name string) string {
 	if len(name) <= maxName {
 		return name

@@ -22,7 +22,7 @@ import (
 // matrixFile is the file of one run.
 type matrixFile struct {
 	Executable string        `json:"executable"`
-	Model      string        `json:"model"` // unknown if there is none: the scripts sort and join these words
+	Model      string        `json:"model"` // "unknown" if the run has none: the scripts sort and join these words
 	Backend    string        `json:"backend"`
 	Timestamp  *string       `json:"timestamp"`
 	Config     ordered       `json:"config"`
@@ -48,7 +48,7 @@ type ordered struct {
 	all   map[string]json.RawMessage
 }
 
-// MarshalJSON writes those first members in their order, then the others by name.
+// MarshalJSON writes the first members in their order, then the others by name.
 func (o ordered) MarshalJSON() ([]byte, error) {
 	names := slices.DeleteFunc(slices.Clone(o.first), func(name string) bool { return o.all[name] == nil })
 	for _, name := range slices.Sorted(maps.Keys(o.all)) {
@@ -71,7 +71,7 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 }
 
 // matrixTime returns the training time in seconds and the metrics that it comes from: training_time if the run has it, otherwise the CPU
-// time, which is what the scripts report.
+// time, which the scripts report.
 func matrixTime(r *schema.Run) (seconds number, metrics string) {
 	if m := metricOf(r, "training_time", "ns"); m != nil {
 		return in(middle(m), "s"), "training_time"
@@ -146,8 +146,8 @@ func matrixNames(r *schema.Run, began map[string]time.Time) []string {
 	return []string{name + ending, point + ending, point + "_" + shortRun(r) + ending, point + "_" + r.RunID + ending}
 }
 
-// The folders of matrix beside the files of runs. generate_report.py reads every *.json beside those and expects a run that was measured, but
-// it does not read folders.
+// The subfolders of the matrix layout. generate_report.py reads every *.json next to the files of runs and expects a run that was
+// measured, but it does not read folders.
 const (
 	matrixReports = "report"
 	matrixFailed  = "failed"
@@ -195,7 +195,7 @@ func (f *Folder) matrix(dir string) ([]file, error) {
 		})
 	}
 	report := matrixReportOf(results, failed)
-	all = append(all, file{path: "report.json", stale: isMatrixReport}) // beside the runs, where earlier versions wrote it
+	all = append(all, file{path: "report.json", stale: isMatrixReport}) // next to the runs, where earlier versions wrote it
 	summary, err := f.summaryFiles(matrixReports+"/report.json", matrixReports+"/report.md", report, report.markdown(results, failed))
 	return append(all, summary...), err
 }
@@ -250,10 +250,10 @@ type matrixSummary struct {
 	Total    int      `json:"total_benchmarks"` // results
 	Models   []string `json:"models"`
 	Backends []string `json:"backends"`
-	// Config holds what all runs have in common. Members that differ between runs are null here; varied has their values.
+	// Config holds the members that all runs share. Members that differ between runs are null here; varied has their values.
 	Config   ordered                      `json:"config"`
 	Varied   map[string][]json.RawMessage `json:"varied"`
-	Statuses map[string]int               `json:"statuses"` // of all runs, also of those that are not results
+	Statuses map[string]int               `json:"statuses"` // of all runs, including runs that are no results
 }
 
 // matrixRow is a result of the report.

@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// own is the member neurolens of a result: what the other members leave out or express differently.
+// own is the member neurolens of a result: the values that the other members leave out or express differently.
 type own struct {
 	RunID     string  `json:"run_id"`
 	PointID   string  `json:"point_id"`
@@ -40,7 +40,7 @@ type own struct {
 	Metrics    map[string]string `json:"metrics,omitempty"`
 	RawTimesMS []number          `json:"raw_times_ms,omitempty"` // where the system has no member for them
 	Primary    string            `json:"primary,omitempty"`      // the primary metric of the run
-	// Values has every metric but the time. Other members may show it in the unit of the system, or another statistic of it.
+	// Values has every metric except the time. Other members may show it in the unit of the system, or another statistic of it.
 	Values []ownValue `json:"values,omitempty"`
 }
 
@@ -78,8 +78,9 @@ type ownID struct {
 	Point   schema.Point  `json:"point"`
 }
 
-// ownIn returns the member neurolens of a result that this package wrote, or of the first of its runs. It returns none if the result does not
-// have a text as the named member of its system. Of several runs, the status is that of one that was tried, if there is one.
+// ownIn returns the member neurolens of a result that this package wrote, or the one of the first of its runs. It returns an empty ownID
+// if the named member of its system is not a text in the result. For several runs, the status is the status of one that was tried, if
+// possible.
 func ownIn(result []byte, member string) ownID {
 	var members map[string]json.RawMessage
 	var r struct {
@@ -115,7 +116,7 @@ func (o *own) shows(member string, m *schema.Metric, usual string) {
 	o.Metrics[member] = m.Name
 }
 
-// rest records the metrics of an ok run other than its time, whose values the layout has in a form of its own.
+// rest records the metrics of an ok run other than its time, whose values the layout has in another form.
 func (o *own) rest(r *schema.Run, time *schema.Metric) {
 	if r.Status != schema.StatusOK {
 		return
@@ -129,7 +130,7 @@ func (o *own) rest(r *schema.Run, time *schema.Metric) {
 	}
 }
 
-// timed records how the times were measured, and the samples where the layout has no member for them.
+// timed records the method by which the times were measured, and the samples if the layout has no member for them.
 func (o *own) timed(member string, m *schema.Metric, samples bool) {
 	if m == nil {
 		return

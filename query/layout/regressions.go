@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// The thresholds of the QuASIM bench tools: a regression is a p50 that is more than 10 % longer, or an error against the reference
-// that has grown by more than this.
+// The thresholds of the QuASIM bench tools: a regression is a p50 that is more than 10 % longer, or an error against the reference that
+// has grown by more than this.
 const (
 	slower = .10
 	drift  = 1e-3
@@ -60,8 +60,8 @@ func median(values []float64) *float64 {
 	return new((values[(len(values)-1)/2] + values[len(values)/2]) / 2)
 }
 
-// regressions returns regressions.md: the common points, judged by the rules of the original tools, and what could not be compared. Points
-// match only if all their axes do, not by the name of the kernel alone.
+// regressions returns regressions.md: the common points, judged by the rules of the original tools, and the points that could not be
+// compared. Points match only if all their axes do, not by the name of the kernel alone.
 func regressions(base, head []*schema.Run) []byte {
 	var p page
 	p.line("# Regression Report\n")
@@ -164,7 +164,7 @@ func drifted(name string, base, head *judged) (lines []string) {
 	return lines
 }
 
-// pointNames returns the kernels and, of those that have several points, their axes.
+// pointNames returns the names of kernels and, for kernels that have several points, their axes.
 func pointNames(points map[string]*judged) map[string]string {
 	count, names := map[string]int{}, map[string]string{}
 	for _, p := range points {

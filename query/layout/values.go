@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// unknown is what the systems write for an unknown word.
+// unknown is the text that the systems write for an unknown word.
 const unknown = "unknown"
 
 func orUnknown(text string) string { return cmp.Or(text, unknown) }
@@ -305,7 +305,7 @@ func cellText(text string) string {
 	return strings.ReplaceAll(oneLine(text), "|", `\|`)
 }
 
-// oneLine removes what would end the line, act as Markdown or control a terminal.
+// oneLine removes characters that would end the line, act as Markdown or control a terminal.
 func oneLine(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) && !unicode.IsSpace(c) {

@@ -176,7 +176,7 @@ func (c *child) close() {
 	_ = c.orders.Close()
 }
 
-// head keeps the beginning of what is written to it.
+// head keeps the beginning of the written text.
 type head struct{ text []byte }
 
 func (h *head) Write(p []byte) (int, error) {
@@ -187,7 +187,7 @@ func (h *head) Write(p []byte) (int, error) {
 
 // Crash means that a child ended without an answer.
 type Crash struct {
-	Signal string // the signal that ended it, such as SIGSEGV; empty: none
+	Signal string // signal that ended it, such as SIGSEGV; empty: none
 	Stderr string // the first line of its standard error, if no signal ended it
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/files"
 )
 
-// Main runs the child if argv, which begins with the program's name, asks for it; then handled is true. do takes the argument of the job
+// Main runs the child if argv, which begins with the program's name, requests it; then handled is true. do takes the argument of the job
 // and returns the answer. A program calls Main before anything else.
 func Main(argv []string, do func(ctx context.Context, argument []byte) (answer any)) (code int, handled bool) {
 	if len(argv) != 2 || argv[1] != role {

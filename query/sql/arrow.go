@@ -18,9 +18,9 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// SelectArrow is Select with the result as an Arrow IPC stream of any length; it goes through a temporary file. Integers are int64, reals
-// float64, times timestamp[us, UTC], dates date32; lists, maps and structs keep their types, and everything else is text. The metadata of
-// a field has its stored unit. An integer of more than 64 bits is an ErrInput.
+// SelectArrow runs a SELECT, as Select does, and writes the result as an Arrow IPC stream of any length; it goes through a temporary
+// file. Integers are int64, reals float64, times timestamp[us, UTC], dates date32; lists, maps and structs keep their types, and
+// everything else is text. The metadata of a field has its stored unit. An integer of more than 64 bits is an ErrInput.
 //
 // Nothing is written before the answer is complete. If writing fails, the stream ends such that readers reject it.
 func SelectArrow(ctx context.Context, db *query.DB, text string, w io.Writer) (err error) {

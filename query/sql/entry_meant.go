@@ -15,7 +15,7 @@ import (
 // noColumn matches DuckDB's message about a column that no table of the text has.
 var noColumn = regexp.MustCompile(`^referenced column "([^"]+)" not found in FROM clause`)
 
-// entryMeant adds, to the error about an unknown column, the parameter or tag of that name. Other errors are returned as they are.
+// entryMeant adds, to the error about an unknown column, the parameter or tag of that name. Other errors are returned unchanged.
 func entryMeant(ctx context.Context, c *duck.Conn, err error) error {
 	engine, is := errors.AsType[*duck.Error](err)
 	if !is {
@@ -29,7 +29,7 @@ func entryMeant(ctx context.Context, c *duck.Conn, err error) error {
 	for _, m := range []struct{ column, noun string }{{"params", "parameter"}, {"tags", "tag"}} {
 		keys, failed := keysOf(ctx, c, m.column)
 		if failed != nil {
-			return err // of the user's text, which matters more
+			return err // the error about the user's text matters more
 		}
 		if slices.Contains(keys, name) {
 			return answer.InputError("query: no column is called %q; %[1]s is a %[2]s: %[3]s[%[4]s]", answer.Brief(name), m.noun, m.column, answer.Brief(duck.Literal(name)))

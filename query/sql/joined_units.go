@@ -7,8 +7,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// collectJoined collects the names of columns that a statement takes from another table of a join than the column `unit` beside them, so that
-// this is not their unit.
+// collectJoined collects the names of columns that a statement takes from another table of a join than the column `unit` of the result,
+// so that it is not their unit.
 func collectJoined(node any, names map[string]bool) {
 	switch n := node.(type) {
 	case []any:
@@ -48,7 +48,7 @@ func ofFunction(table any) bool {
 
 // joinedUnits is collectJoined for the expressions of a SELECT over a join.
 func joinedUnits(selected []any, names map[string]bool) {
-	tables := map[string]bool{} // that a column unit is of
+	tables := map[string]bool{} // tables of the columns named unit
 	for _, expression := range selected {
 		if table, column := referred(expression); column == "unit" || column == everyColumn {
 			tables[table] = true
@@ -56,7 +56,7 @@ func joinedUnits(selected []any, names map[string]bool) {
 	}
 	for _, expression := range selected {
 		table, column := referred(expression)
-		if table != "" && len(tables) == 1 && tables[table] { // of a column without its table, only DuckDB knows which that is
+		if table != "" && len(tables) == 1 && tables[table] { // for a column without its table, only DuckDB knows the table
 			continue
 		}
 		for name, unit := range answer.Units {

@@ -18,7 +18,7 @@ const maxQueryBytes = 256 << 10
 
 // checked describes a SELECT that checkSelect accepted.
 type checked struct {
-	renamed     map[string]bool // column names that it gives to other expressions, or whose unit is not that of the row
+	renamed     map[string]bool // column names that it gives to other expressions, or whose unit differs from the unit of the row
 	words       map[string]bool // its texts in lower case, including the names of tables
 	wholeWindow bool            // it has a window over all rows without an order: see hasWholeWindow
 	tags        *duck.Trap      // in place of the tags of runs; nil: they are made

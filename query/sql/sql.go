@@ -1,8 +1,8 @@
 // Package sql runs SQL of users over the views runs, samples, samples_long and ops of stores, and makes the same views for other
 // instances of DuckDB.
 //
-// A text must be a single SELECT (checkSelect in sandbox.go). It runs in its own engine, which is locked: it can open only the files of
-// the stores and change nothing (sandbox).
+// A text must be a single SELECT (checkSelect in sandbox.go). It runs in its own locked engine, which can open only the files of the
+// stores and change nothing (package sandbox).
 package sql
 
 import (
@@ -57,7 +57,7 @@ const (
 	noTags      = "neurolens_no_tags"
 )
 
-// question is a text of a user about sources.
+// question is a text of a user with the sources that it is about.
 type question struct {
 	src  *scan.Sources
 	text string
@@ -67,8 +67,8 @@ type question struct {
 // errTags means that the answer depends on tags that were not made.
 var errTags = errors.New("the text reads tags")
 
-// answered calls answer with the sources of the stores. The tags of very many runs are costly, and few texts read them. So they are not
-// made, and if the answer depends on them, answer is called once more, with the tags.
+// answered calls answer with the sources of the stores. The tags of very many runs are costly, and few texts read them. So the first
+// call omits them, and if the answer depends on them, answer is called once more, with the tags.
 func answered(ctx context.Context, db *query.DB, answer func(s *scan.Sources, tags bool) error) error {
 	err := db.Stores().WithSources(ctx, func(s *scan.Sources) error { return answer(s, false) })
 	if errors.Is(err, errTags) {
@@ -77,13 +77,13 @@ func answered(ctx context.Context, db *query.DB, answer func(s *scan.Sources, ta
 	return err
 }
 
-// answerSQL runs a text of a user in an engine that nothing else uses.
+// answerSQL runs a text of a user in an engine of its own.
 func answerSQL(ctx context.Context, e *duck.Engine, q question) (answer.Table, error) {
 	c, sel, err := sandboxed(ctx, e, q)
 	if err != nil {
 		return answer.Table{}, err
 	}
-	defer func() { _ = c.Close() }() // in memory: an error loses nothing
+	defer func() { _ = c.Close() }() // the database is in memory: an error loses nothing
 	t, err := c.TableAtMost(ctx, duck.Statement{SQL: q.text}, maxValues)
 	if sel.tags.Sprung() {
 		return answer.Table{}, errTags
@@ -95,8 +95,8 @@ func answerSQL(ctx context.Context, e *duck.Engine, q question) (answer.Table, e
 	return t, nil
 }
 
-// sandboxed checks a text of a user and opens a locked connection for it, in an engine that nothing else uses. The connection can only
-// open the files of the tables that the text may read, and the given others. The caller closes it.
+// sandboxed checks a text of a user and opens a locked connection for it, in an engine of its own. The connection can only open the
+// files of the tables that the text may read, and the given others. The caller closes it.
 func sandboxed(ctx context.Context, e *duck.Engine, q question, others ...string) (*duck.Conn, checked, error) {
 	c, err := e.Connect(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Views returns SQL for any DuckDB (shell, Python) that makes the views runs, samples, samples_long and ops of a store, and num(x), as
-// Select has them. The views read the files that exist when the SQL is loaded; tags and removed runs are as they were when it was made. The
+// Select has them. The views read the files that exist when the SQL is loaded; tags and removed runs are fixed when Views is called. The
 // views are temporary and belong to one connection. Errors are those of query.Open.
 func Views(dir string) (string, error) {
 	path, err := scan.RealPath(dir)
@@ -81,7 +81,7 @@ func (w *viewWriter) files() {
 	w.list("live", "SELECT file FROM "+w.globOf("claims/*/*/*.parquet")+" UNION ALL SELECT file FROM "+w.globOf("live/*/*.parquet"))
 	w.list("runs", "SELECT file FROM "+w.globOf("runs/*/*.parquet"))
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-		// A file of samples or ops counts only if there is one of its name in runs/.
+		// A file of samples or ops counts only if runs/ has a file with its name.
 		w.list(t.Name, fmt.Sprintf("SELECT file FROM %s WHERE list_contains(getvariable('neurolens_runs'), replace(file, %s, %s))",
 			w.globOf(schema.TableFolders[t]+"/*/*.parquet"), duck.Literal(w.path+"/"+schema.TableFolders[t]+"/"), duck.Literal(w.path+"/"+schema.RunsDir+"/")))
 	}
@@ -179,10 +179,10 @@ func Location(dir string) (string, error) {
 	return "file://" + path, nil
 }
 
-// SparkViews returns SQL for Spark 4 that makes the temporary views runs, samples, samples_long and ops of a store, and num(x),
-// as SQL has them here. The location is one of a Location, or an absolute path or URL under which Spark finds the store. The
-// views show the files that are there when the text is loaded. They read events/, so removed runs and tags are those of
-// that moment, too. Every statement ends in a semicolon and a line break, and has no such pair before its end.
+// SparkViews returns SQL for Spark 4 that makes the temporary views runs, samples, samples_long and ops of a store, and num(x), with the
+// meaning that they have in Select. The location is a result of Location, or an absolute path or URL under which Spark finds the store.
+// The views show the files that exist when the text is loaded. They read events/ at the same time, so removed runs and tags are fixed
+// then, too. Every statement ends in a semicolon and a line break, and has no such pair before its end.
 //
 // Columns are found by their names, which never change, and not by field ids, which Spark ignores by default.
 func SparkViews(location string) string {
@@ -198,7 +198,7 @@ func SparkViews(location string) string {
 	return w.text.String()
 }
 
-// sparkPattern makes of a path the pattern that it alone matches: Hadoop escapes with a backslash.
+// sparkPattern escapes a path so that, as a pattern, it matches only itself: Hadoop escapes with a backslash.
 var sparkPattern = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`)
 
 // sparkLiteral returns the SQL of a text. Spark replaces ${...} even in literals.
@@ -211,7 +211,7 @@ var sparkTypes = schema.SQLTypes{
 	List: "ARRAY<%s>", Map: "MAP<%s, %s>", Struct: "STRUCT<%s>", Field: "`%s`: %s",
 }
 
-// fieldsOf lists a text for each column, with commas between them.
+// fieldsOf joins a text for each column with commas.
 func fieldsOf(columns []*schema.Column, each func(*schema.Column) string) string {
 	all := make([]string, len(columns))
 	for i, c := range columns {
@@ -236,8 +236,8 @@ type sparkWriter struct {
 	viewText
 }
 
-// source makes a view over files of the store. Spark refuses a pattern that matches nothing, and neurolens.json is always there;
-// the filter leaves it out again.
+// source makes a view over files of the store. Spark refuses a pattern that matches nothing, so the pattern includes neurolens.json,
+// which always exists; a filter leaves it out again.
 func (w *sparkWriter) source(name, format, pattern string, columns []*schema.Column) {
 	list := ""
 	if len(columns) > 0 {
@@ -262,7 +262,7 @@ func (w *sparkWriter) files() {
 		sparkLiteral(w.location+"/{events/*.json,"+schema.HeaderFile+"}"))
 }
 
-// annotations makes views of the events that hold: the last one about each run, and about each tag or table of it.
+// annotations makes views of the effective events: the last one about each run, and about each tag or table of it.
 func (w *sparkWriter) annotations() {
 	w.view("neurolens_annotations", "SELECT event_id, kind, key, coalesce(value, '') AS value, explode(runs) AS run_id FROM neurolens_events WHERE event_id IS NOT NULL")
 	w.view("neurolens_removed", "SELECT run_id FROM neurolens_annotations WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
@@ -280,9 +280,8 @@ func (w *sparkWriter) live() {
 	w.view("neurolens_live", "SELECT "+columns+" FROM (SELECT *, row_number() OVER (PARTITION BY run_id ORDER BY started_at) AS copy FROM neurolens_live_files) WHERE copy = 1")
 }
 
-// sealed makes a view of the rows of samples or ops that count: those of a file of which a file of runs/ has the name. Spark
-// knows the file of a row only where no condition reaches the file; so that is asked of the runs in other files alone, which are
-// few or none.
+// sealed makes a view of the valid rows of samples or ops: rows of a file whose name a file of runs/ has, too. Spark knows the file of a
+// row only if no condition is pushed down to the file, so this is only checked for runs in other files, which are few or none.
 func (w *sparkWriter) sealed(t *schema.Table) {
 	const lastOf = "element_at(split(%s, '/'), -1)"
 	orphans, found := "neurolens_"+t.Name+"_orphan_files", "neurolens_"+t.Name+"_orphans"
@@ -315,7 +314,7 @@ func (w *sparkWriter) views() {
 				key = c.Name
 			}
 		}
-		// A condition on a field that every element has makes Spark read it: of others a live file may have none.
+		// A condition on a field that every element has makes Spark read it. A live file may lack the other fields.
 		return "(SELECT " + sparkColumns(t.Columns, "", nil) + " FROM neurolens_" + t.Name + " UNION ALL SELECT " + sparkColumns(t.Columns, "part.", map[string]string{"run_id": "run_id"}) +
 			" FROM (SELECT run_id, explode(`" + t.Name + "`) AS part FROM " + unsealed(t.Name) + ") WHERE part.`" + key + "` IS NOT NULL)" + removed
 	}
@@ -330,11 +329,11 @@ func (w *sparkWriter) view(name, query string) {
 	w.line("CREATE OR REPLACE TEMPORARY VIEW %s AS %s;", name, query)
 }
 
-// TrinoViews returns SQL for the Hive connector of Trino that makes tables over the folders of a store, and over them the views
-// runs, samples, samples_long and ops, as SQL has them here. The location is one of a Location, or a URL under which Trino
-// finds the store. The views have sealed runs only: beside the live ones lie files that are no Parquet, and a table of Trino is
-// a whole folder. They read events/ at each query. Every statement ends in a semicolon and a line break, and has no such pair
-// before its end.
+// TrinoViews returns SQL for the Hive connector of Trino that makes tables over the folders of a store, and over them the views runs,
+// samples, samples_long and ops, with the meaning that they have in Select. The location is a result of Location, or a URL under which
+// Trino finds the store. The views have only sealed runs: a table of Trino is a whole folder, and the folder of live files also has
+// files that are not Parquet. They read events/ at each query. Every statement ends in a semicolon and a line break, and has no such
+// pair before its end.
 func TrinoViews(location string) string {
 	w := &trinoWriter{location: strings.TrimSuffix(location, "/")}
 	w.line("-- Tables and views of the sealed runs of a store for Trino: runs, samples, samples_long, ops. Choose a catalog of the")
@@ -358,7 +357,7 @@ type trinoWriter struct {
 	viewText
 }
 
-// table makes a table over a folder of the store. Dropping one that was there removes no file.
+// table makes a table over a folder of the store. Dropping an existing one removes no file.
 func (w *trinoWriter) table(name, format, folder, columns string) {
 	w.line("DROP TABLE IF EXISTS %s;", name)
 	w.line("CREATE TABLE %s (%s) WITH (format = '%s', external_location = %s);", name, columns, format, duck.Literal(w.location+"/"+folder))
@@ -373,7 +372,7 @@ func (w *trinoWriter) tables() {
 	w.table("neurolens_events", "JSON", schema.EventsDir, `event_id VARCHAR, kind VARCHAR, runs ARRAY(VARCHAR), "key" VARCHAR, "value" VARCHAR`)
 }
 
-// annotations makes views of the events that hold: the last one about each run, and about each tag or table of it.
+// annotations makes views of the effective events: the last one about each run, and about each tag or table of it.
 func (w *trinoWriter) annotations() {
 	w.view("neurolens_annotations", `SELECT event_id, kind, "key", coalesce("value", '') AS "value", run_id FROM neurolens_events CROSS JOIN UNNEST(runs) AS u (run_id)`)
 	w.view("neurolens_removed", "SELECT run_id FROM neurolens_annotations WHERE kind IN ('remove', 'restore') GROUP BY run_id HAVING max_by(kind, event_id) = 'remove'")
@@ -391,7 +390,7 @@ const trinoEmptyMap = "CAST(MAP() AS MAP(VARCHAR, VARCHAR))"
 func (w *trinoWriter) views() {
 	const file = `regexp_extract("$path", '[^/]+$')`
 	const kept = "NOT EXISTS (SELECT 1 FROM neurolens_removed AS d WHERE d.run_id = f.run_id)"
-	// A file of samples or ops counts only if there is one of its name in runs/.
+	// A file of samples or ops counts only if runs/ has a file with its name.
 	const whole = " AND " + file + " IN (SELECT " + file + " FROM neurolens_runs_files)"
 	changed := map[string]string{
 		"started_at":  "with_timezone(f.started_at, 'UTC')",

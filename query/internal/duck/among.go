@@ -11,10 +11,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// amongName is the SQL function of the number of a list and of a run id: whether the list has it.
+// amongName is the SQL function that reports whether a numbered list contains a run id.
 const amongName = "neurolens_among"
 
-// lists are ids of runs, ascending, by the numbers that SQL has for them. They are safe for concurrent use.
+// lists are ascending lists of ids of runs, by the numbers that SQL has for them. They are safe for concurrent use.
 type lists struct {
 	defined sync.Once // the function
 	failed  error
@@ -24,9 +24,9 @@ type lists struct {
 	all  map[int64][]schema.ULID
 }
 
-// Among gives the SQL of whether the run id of a row is one of very many, which are ascending. It takes a fraction of the time and of the
-// memory of a join, which needs a table of them first. The function is not called for the rows before the first and after the last of them.
-// There has to be at least one. The SQL is for this connection, and until it is closed. It is false for NULL.
+// Among returns SQL that reports whether the run id of a row is one of very many ascending ids. It takes a fraction of the time and of
+// the memory of a join, which needs a table of the ids first. The function is not called for rows before the first and after the last
+// id. There must be at least one id. The SQL is valid for this connection until it is closed. It is false for NULL.
 func (c *Conn) Among(ctx context.Context, ids []schema.ULID) (string, error) {
 	if err := c.Start(ctx); err != nil {
 		return "", err
@@ -61,11 +61,11 @@ func (c *Conn) Close() error {
 	return c.opened.Close()
 }
 
-// Config is that of the function.
+// Config returns the parameter and result types of the function.
 func (l *lists) Config() duckdb.ScalarFuncConfig {
 	number, err := duckdb.NewTypeInfo(duckdb.TYPE_BIGINT)
 	if err != nil {
-		return duckdb.ScalarFuncConfig{} // which the engine refuses
+		return duckdb.ScalarFuncConfig{} // the engine refuses it
 	}
 	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
 	if err != nil {
@@ -78,7 +78,8 @@ func (l *lists) Config() duckdb.ScalarFuncConfig {
 	return duckdb.ScalarFuncConfig{InputTypeInfos: []duckdb.TypeInfo{number, text}, ResultTypeInfo: truth}
 }
 
-// Executor returns what the function does with some rows, one after the other. It takes no context, like that of a Trap.
+// Executor returns the implementation of the function, which handles rows one after the other. It takes no context, for the reason given
+// at Trap.Executor.
 func (l *lists) Executor() duckdb.ScalarFuncExecutor {
 	var in ascending
 	return duckdb.ScalarFuncExecutor{RowExecutor: func(row []driver.Value) (any, error) {
@@ -91,19 +92,19 @@ func (l *lists) Executor() duckdb.ScalarFuncExecutor {
 		text, _ := row[1].(string)
 		id, err := schema.ParseULID(text)
 		if err != nil {
-			return false, nil // it is not one of them, and elsewhere an error
+			return false, nil // not a ULID, so not in the list; other code reports the error
 		}
 		return in.has(id), nil
 	}}
 }
 
-// ascending are ids in which others are looked up, mostly in ascending order too.
+// ascending are sorted ids in which others are looked up, mostly in ascending order too.
 type ascending struct {
 	ids []schema.ULID
-	at  int // the place of the last id that was looked up, or where it would be
+	at  int // index of the last id that was looked up, or where it would be
 }
 
-// has reports whether the ids have one. It is mostly at the place of the one before, or at the next.
+// has reports whether the ids contain one. It is mostly at the index of the previous one, or at the next.
 func (a *ascending) has(id schema.ULID) bool {
 	for range 2 { // that place, and the next
 		if a.at == len(a.ids) {

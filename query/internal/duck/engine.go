@@ -88,8 +88,8 @@ type connection interface {
 	driver.ExecerContext
 }
 
-// Later gives a connection that starts an engine and connects to it when it is first used. Like any, it is for one goroutine at a time. The
-// caller closes it.
+// Later returns a connection that starts an engine and connects to it at first use. Like any connection, it is for one goroutine at a
+// time. The caller closes it.
 func Later(start func() (*Engine, error)) *Conn { return &Conn{start: start} }
 
 // Conn is a connection. It does not use database/sql, which takes three times as long to return the rows.
@@ -97,7 +97,7 @@ type Conn struct {
 	Remark func(string) // receives notes for the user; nil: dropped
 	start  func() (*Engine, error)
 	opened connection // nil until a connection of Later is used
-	engine *Engine    // likewise
+	engine *Engine    // nil until the engine is started
 	limit  string     // the memory limit that Raise set; empty: none
 	lists  []int64    // of Among
 }
@@ -211,8 +211,8 @@ func (c *Conn) Raise(ctx context.Context, limit int64) error {
 	return c.Trim(ctx)
 }
 
-// Trim gives memory that DuckDB no longer needs back to the system. DuckDB's allocator keeps what ended statements freed until the
-// memory limit is set, even if it is set to the same number of bytes. Without Raise only the memory of the C library is given back.
+// Trim returns memory that DuckDB no longer needs to the system. DuckDB's allocator keeps memory that ended statements freed until the
+// memory limit is set, even if it is set to the same number of bytes. Without Raise only the memory of the C library is returned.
 func (c *Conn) Trim(ctx context.Context) error {
 	trimMemory()
 	if c.limit == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// Trap is an SQL function of a text that stands in for a MAP(VARCHAR, VARCHAR) which is costly to make. It has no value: it ends a statement
-// that calls it, and remembers the call. The engine calls it for rows alone whose value matters, and knows nothing about the value. So the
-// result of a statement that did not call it does not depend on the value.
+// Trap is an SQL function that replaces a MAP(VARCHAR, VARCHAR) which is costly to make. It returns no value: a call ends the statement
+// with an error, and the Trap remembers the call. The engine calls it only for rows whose value matters, and cannot assume anything
+// about the value. So the result of a statement that did not call it does not depend on the value.
 type Trap struct {
 	sprung atomic.Bool
 }
@@ -24,18 +24,19 @@ var errSprung = errors.New("a trap was called")
 // Sprung reports whether a statement called the function; false for nil. That statement may have succeeded nevertheless: SQL can catch errors.
 func (t *Trap) Sprung() bool { return t != nil && t.sprung.Load() }
 
-// Config is that of the function. It is called for NULL too, or the engine would take NULL as its value.
+// Config returns the parameter and result types of the function. It is called for NULL too; otherwise the engine would return NULL
+// without a call.
 func (t *Trap) Config() duckdb.ScalarFuncConfig {
 	text, err := duckdb.NewTypeInfo(duckdb.TYPE_VARCHAR)
 	entries, errMap := duckdb.NewMapInfo(text, text)
 	if errors.Join(err, errMap) != nil {
-		return duckdb.ScalarFuncConfig{} // which the engine refuses
+		return duckdb.ScalarFuncConfig{} // the engine refuses it
 	}
 	return duckdb.ScalarFuncConfig{InputTypeInfos: []duckdb.TypeInfo{text}, ResultTypeInfo: entries, SpecialNullHandling: true}
 }
 
-// Executor returns what the function does. It takes no context: that of the engine's library is a race where several threads call the
-// function.
+// Executor returns the implementation of the function. It takes no context: the context of the engine's library is a race if several
+// threads call the function.
 func (t *Trap) Executor() duckdb.ScalarFuncExecutor {
 	return duckdb.ScalarFuncExecutor{RowExecutor: func([]driver.Value) (any, error) {
 		t.sprung.Store(true)
@@ -46,9 +47,9 @@ func (t *Trap) Executor() duckdb.ScalarFuncExecutor {
 // Set adds a trap to the functions of the engine.
 func (e *Engine) Set(ctx context.Context, name string, t *Trap) error { return e.define(ctx, name, t) }
 
-// define adds a function to those of the engine.
+// define adds a function to the engine.
 func (e *Engine) define(ctx context.Context, name string, f duckdb.ScalarFunc) error {
-	db := sql.OpenDB(struct{ driver.Connector }{e.connector}) // without its Close, which would end the engine
+	db := sql.OpenDB(struct{ driver.Connector }{e.connector}) // without Close, which would end the engine
 	c, err := db.Conn(ctx)
 	if err == nil {
 		err = errors.Join(duckdb.RegisterScalarUDF(c, name, f), c.Close())

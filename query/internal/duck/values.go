@@ -222,8 +222,8 @@ func decimal(digits string) any {
 // lastDay is the day, counted from 1970, that represents an infinite date.
 const lastDay = math.MaxInt32
 
-// infinities returns the times that the driver returns for infinity, for each of DuckDB's time types. For -infinity it returns those of the
-// negative numbers.
+// infinities returns the times by which the driver represents infinity, for each of DuckDB's time types. A negative sign selects
+// -infinity.
 func infinities(sign int64) []time.Time {
 	last := sign * math.MaxInt64
 	return []time.Time{
@@ -231,7 +231,7 @@ func infinities(sign int64) []time.Time {
 	}
 }
 
-// infinite is infinity or -infinity if a time represents it; otherwise empty.
+// infinite returns infinity or -infinity if a time represents it; otherwise an empty text.
 func infinite(t time.Time) string {
 	if year := t.Year(); year > 1677 && year < 2262 { // the range of nanoseconds in 64 bits
 		return ""

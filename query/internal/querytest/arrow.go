@@ -19,7 +19,7 @@ import (
 // ArrowTable is a stream that was read to its end.
 type ArrowTable struct {
 	Schema *arrow.Schema
-	Rows   [][]any // as Type of a Table says
+	Rows   [][]any // with the Go types of answer.Type
 	Most   int     // rows of the longest batch
 }
 

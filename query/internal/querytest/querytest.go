@@ -20,7 +20,7 @@ import (
 // Start is when the first run of the tests starts.
 var Start = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
 
-// NewRun makes a run whose latency samples are around base ns. n makes its id and start: one second apart.
+// NewRun makes a run whose latency samples are around base ns. n determines its id and its start: one second apart.
 func NewRun(n int, base int64, edit func(*schema.Run)) schema.Run {
 	r := schema.Run{
 		SessionID: SessionID(1), Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
@@ -117,7 +117,7 @@ func Pages(t testing.TB, db *query.DB, req query.ListRequest, columns ...string)
 	return all
 }
 
-// WantInput checks that an error is the asker's, of one line, and says something.
+// WantInput checks that an error is an ErrInput of one line that contains says.
 func WantInput(t testing.TB, err error, says string) {
 	t.Helper()
 	switch {
@@ -130,7 +130,7 @@ func WantInput(t testing.TB, err error, says string) {
 	}
 }
 
-// Connect opens a connection of an engine that nothing else uses, until the test ends.
+// Connect opens a connection of an engine of its own, until the test ends.
 func Connect(t testing.TB) *duck.Conn {
 	t.Helper()
 	e := valuetest.Must(duck.Open(0, ""))

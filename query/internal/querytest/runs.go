@@ -19,8 +19,8 @@ func RealMetric(name, unit string, values ...float64) schema.Metric {
 	return m
 }
 
-// RunsOf makes a run of each location of a point: n counts on from it, samples are within 1 % of the location. The first
-// runs of all points of a session come first, then the second ones.
+// RunsOf makes a run for each location of a point: n is incremented for each, samples are within 1 % of the location. The first runs of
+// all points of a session come first, then the second ones.
 func RunsOf(n *int, session int, edit func(*schema.Run), locations ...float64) []schema.Run {
 	var runs []schema.Run
 	for i, location := range locations {
@@ -42,7 +42,7 @@ func On(side string, batch int64) func(*schema.Run) {
 	return func(r *schema.Run) { r.Side, r.BatchSize = side, new(batch) }
 }
 
-// Of gives an edit Of runs: fields that stand for a point.
+// Of returns an edit for runs: it sets the fields that identify a point.
 func Of(batch int64, edit func(*schema.Run)) func(*schema.Run) {
 	return func(r *schema.Run) {
 		r.BatchSize, r.BlockIndex = new(batch), nil

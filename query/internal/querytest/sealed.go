@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// LiveStore makes a store of runs that are in files of their own: so few at once are not sealed.
+// LiveStore makes a store of runs that are in live files: stores with few runs are not sealed.
 func LiveStore(t testing.TB, runs ...schema.Run) string {
 	t.Helper()
 	dir := NewStore(t)
@@ -100,7 +100,7 @@ func Pack(t testing.TB, dir string, files []schema.SealedFile, runs ...schema.Ru
 	return name
 }
 
-// SealedRuns makes a store of runs that are all sealed, which many are read faster from.
+// SealedRuns makes a store in which all runs are sealed, which is faster to read.
 func SealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	t.Helper()
 	dir := NewStore(t)
@@ -111,7 +111,7 @@ func SealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	return Open(t, dir)
 }
 
-// TableFile is a sealed file that is being written.
+// TableFile is a sealed file under construction.
 type TableFile struct {
 	*table.Writer
 	file *os.File

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// Annotate says something about runs of a store.
+// Annotate adds annotations to runs of a store.
 func Annotate(t *testing.T, dir string, said ...ingest.Annotation) {
 	t.Helper()
 	s := valuetest.Must(ingest.Open(dir, "test"))
@@ -67,10 +67,10 @@ func IDsWhere(runs []schema.Run, holds func(r *schema.Run) bool) (all []string) 
 	return all
 }
 
-// Long tells whether tests do all that they can, which takes minutes, or a small part of it.
+// Long reports whether tests run all their cases, which takes minutes, or a small part of them.
 func Long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
 
-// NeedsLong leaves a test to those who have the minutes.
+// NeedsLong skips a test unless Long is true.
 func NeedsLong(t *testing.T) {
 	t.Helper()
 	if !Long() {
@@ -78,7 +78,7 @@ func NeedsLong(t *testing.T) {
 	}
 }
 
-// DuckDB asks a DuckDB that knows nothing of stores.
+// DuckDB runs a text in a DuckDB without stores and returns the answer.
 func DuckDB(t *testing.T, text string) string {
 	t.Helper()
 	db := valuetest.Must(stdsql.Open("duckdb", ""))

@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema/valuetest"
 )
 
-// Synthetic says what a Synthetic store is like.
+// Synthetic describes a synthetic store.
 type Synthetic struct {
 	Runs    int // half a minute apart
 	PerFile int // runs in a sealed file, which are a session
@@ -53,7 +53,7 @@ func SyntheticRun(s Synthetic, n int) schema.Run {
 	return r
 }
 
-// SyntheticTicks returns latencies in ns as they are measured: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
+// SyntheticTicks returns latencies in ns that resemble measured ones: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
 // spikes in 0.5 % of them.
 func SyntheticTicks(random *rand.Rand, n int) []int64 {
 	median := 130_000 * math.Pow(415, random.Float64())

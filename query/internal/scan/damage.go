@@ -32,8 +32,8 @@ func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
 	return nil, nil, false
 }
 
-// opened returns the files of runs that the question may have opened: those of the sources, and sealed ones that were read in place of
-// packs.
+// opened returns the files of runs that the question may have opened: the files of the sources, and sealed files that were read in place
+// of packs.
 func (s *Sources) opened() []file {
 	files := slices.Concat(s.Live, s.Read)
 	if s.footers == nil {
@@ -107,8 +107,8 @@ func (s *Sources) checkFile(of *file) error {
 	return CheckContent(schema.Dir(s.Stores[of.store].path), s.name(of), run)
 }
 
-// CheckLive checks the format, the number of rows and the size in the footer of a live file. That the row is the run of the file's name is checked
-// by the scan, which would silently skip a file without rows.
+// CheckLive checks the format, the number of rows and the size in the footer of a live file. The scan checks that the row is the run of
+// the file's name; it would silently skip a file without rows.
 func CheckLive(path string) error {
 	return with(path, func(file io.ReaderAt, size int64) error {
 		footer, err := schema.ReadLiveFooter(file, size)
@@ -133,7 +133,7 @@ func CheckRuns(path string, rows int64) error {
 	})
 }
 
-// CheckTable is Runs for a file of another table, whose name does not have its number of rows.
+// CheckTable checks a file of samples or ops, whose name does not contain its number of rows.
 func CheckTable(path string, t *schema.Table) error {
 	return with(path, func(file io.ReaderAt, size int64) error {
 		footer, err := schema.ReadFooter(file, size)

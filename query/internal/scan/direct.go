@@ -25,8 +25,8 @@ const (
 	directSealed = 1024
 )
 
-// readsSooner reports whether columns of so many runs are read sooner than DuckDB starts and reads them. Some tens of runs of each file take
-// about as long as its footer. Of the others, a row takes as long as some values.
+// readsSooner reports whether reading this number of runs and columns directly is faster than starting DuckDB. Some tens of runs of a
+// file take about as long as its footer. Each further row takes as long as some values.
 func readsSooner(live, sealed, runs, columns int) bool {
 	const (
 		runsOfFile  = 32
@@ -114,7 +114,7 @@ func (r *Reader) Untimed(ctx context.Context, sel Selection, limit int) (ids []s
 // descending compares in the opposite order.
 func descending[T cmp.Ordered](a, b T) int { return cmp.Compare(b, a) }
 
-// nullsLast compares cells of an answer, of which those without a value of the type are last.
+// nullsLast compares cells of an answer. Cells without a value of the type come last.
 func nullsLast[T any](a, b any, compare func(a, b T) int) int {
 	x, isX := a.(T)
 	y, isY := b.(T)
@@ -146,8 +146,8 @@ func (r *Reader) directTexts(column string, is func(text string) bool) (texts []
 	return slices.Compact(texts), ok, err
 }
 
-// direct reads columns, including run_id, of the runs with these ids without DuckDB, if they are in few small files; ids nil: of all runs. If it
-// is not ok, DuckDB has to read them. The error is that of a file that does not match its hash.
+// direct reads columns, including run_id, of the runs with these ids without DuckDB, if they are in few small files; ids nil: of all
+// runs. If it is not ok, DuckDB has to read them. The error is set for a file that does not match its hash.
 func (s *Sources) direct(ids []schema.ULID, columns []*schema.Column) (t answer.Table, ok bool, err error) {
 	lists := [][]file{s.Live, s.sealed}
 	if len(s.sealed) == 0 { // Sources.Parts leaves sealed empty
@@ -189,7 +189,7 @@ type directFile struct {
 	Contents *contents // of the files that the question has read
 }
 
-// contents are those of the files that a question has read without DuckDB, up to a limit, so that it opens each of them once. They are safe for
+// contents caches the files that a question has read without DuckDB, up to a limit, so that it opens each of them once. It is safe for
 // concurrent use.
 type contents struct {
 	mu    sync.Mutex
@@ -228,9 +228,9 @@ func (e *damagedError) Error() string { return e.Err.Error() }
 // Unwrap returns the error of the hash, which wraps schema.ErrDamaged.
 func (e *damagedError) Unwrap() error { return e.Err }
 
-// directRows reads columns, including run_id, of the runs with these ids that are not removed, with what events say about them; ids nil: of all runs
-// of the files. They are as DuckDB gives them. A file that does not match its hash is a damagedError. Any other error, such as that of a large
-// file, says nothing about whether DuckDB can read the files.
+// directRows reads columns, including run_id, of the runs with these ids that are not removed, with the changes by events; ids nil: of
+// all runs of the files. The result equals the result of DuckDB. A file that does not match its hash is a damagedError. After any other
+// error, such as for a large file, DuckDB may still be able to read the files.
 func directRows(files []directFile, ids []schema.ULID, columns []*schema.Column, events *EventIndex) (answer.Table, error) {
 	read, failed := make([][][]any, len(files)), make([]error, len(files))
 	wanted := wantedRuns(ids)
@@ -329,7 +329,7 @@ func (f *directFile) runs(opened *table.File) (ids []string, err error) {
 	return ids, nil
 }
 
-// checkRun checks that the run of a live file is that of its name.
+// checkRun checks that the run of a live file matches its name.
 func (f *directFile) checkRun(id any) error {
 	if f.Live && id != f.Run.String() {
 		return fmt.Errorf("%w: it has the run %v", schema.ErrDamaged, id)
@@ -337,14 +337,14 @@ func (f *directFile) checkRun(id any) error {
 	return nil
 }
 
-// Files are read whole, and a live file also has the samples of its run. With one of more than maxBytes, or more than some of this size among
-// those of usualBytes, DuckDB reads all.
+// Files are read whole, and a live file also has the samples of its run. If a file is larger than maxBytes, or more than some of this
+// size are among files of usualBytes, DuckDB reads all.
 const (
 	maxBytes   = 4 << 20
 	usualBytes = 32 << 10
 )
 
-// content reads a file, and takes its bytes from those that are left. It must match its hash: the Parquet library trusts what a file says, and
+// content reads a file, and subtracts its bytes from left. It must match its hash: the Parquet library trusts the content of a file, and
 // takes very much memory for some damaged ones.
 func (f *directFile) content(left *atomic.Int64) (content []byte, err error) {
 	path := string(f.Store) + "/" + f.Name

@@ -66,7 +66,8 @@ func ReadEvents(store fs.FS, listed schema.Events) ([]Event, error) {
 	return events, nil
 }
 
-// MayLackRemoved reports whether removed runs may be in no file of a store: an event says so, or the store is younger than the removal.
+// MayLackRemoved reports whether the files of a store may lack a removed run: an event records that, or the store is younger than the
+// removal.
 func MayLackRemoved(events []Event, created time.Time) bool {
 	return slices.ContainsFunc(events, func(e Event) bool {
 		return e.Kind == schema.EventAbsent || e.Kind == schema.EventRemove && e.At.Before(created)
@@ -98,7 +99,7 @@ func texts(ids []schema.ULID) []string {
 	return all
 }
 
-// EventIndex is what events say about runs in the end. It is safe for concurrent use.
+// EventIndex is the combined result of events about runs. It is safe for concurrent use.
 type EventIndex struct {
 	Baselines map[string][]string          // by name: run ids
 	Lost      map[string]map[string]string // by run id and table: why some or all of its rows are gone
@@ -108,7 +109,7 @@ type EventIndex struct {
 	notes   facet
 }
 
-// IndexEvents applies events, in whatever order they come, in the order of their ids. An event that is there twice counts once.
+// IndexEvents applies events in the order of their ids, in whatever order they are passed. An event that appears twice counts once.
 func IndexEvents(events []Event) *EventIndex {
 	ordered := slices.SortedFunc(slices.Values(events), func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
 	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })
@@ -120,7 +121,7 @@ func IndexEvents(events []Event) *EventIndex {
 	return &s
 }
 
-// neverWide returns what the events of kinds say that are never wide.
+// neverWide returns the annotations by events of kinds that are never wide.
 func neverWide(ordered []Event, kinds ...schema.EventKind) schema.Annotations {
 	f := facetOf(ordered, kinds...)
 	events := make([]schema.Event, len(f.events))
@@ -130,27 +131,29 @@ func neverWide(ordered []Event, kinds ...schema.EventKind) schema.Annotations {
 	return schema.Annotate(events)
 }
 
-// ChangedRuns is what events say about some runs, which is the same for each of them.
+// ChangedRuns are runs with the same changes by events.
 type ChangedRuns struct {
-	Runs []schema.ULID // ascending
-	said schema.Annotations
+	Runs        []schema.ULID // ascending
+	annotations schema.Annotations
 }
 
-// about is the run of which the Annotations of a Group are.
+// about is the key of the Annotations of a Group, which are the same for all of its runs.
 const about = ""
 
 // Tags returns the tags that were set; never nil.
 func (g *ChangedRuns) Tags() map[string]string {
 	tags := map[string]string{}
-	maps.Copy(tags, g.said.Tags[about])
+	maps.Copy(tags, g.annotations.Tags[about])
 	return tags
 }
 
 // Untagged returns the keys of tags that were taken away; never nil.
-func (g *ChangedRuns) Untagged() []string { return append([]string{}, g.said.Untagged[about]...) }
+func (g *ChangedRuns) Untagged() []string {
+	return append([]string{}, g.annotations.Untagged[about]...)
+}
 
 // Notes returns the notes, in order.
-func (g *ChangedRuns) Notes() []schema.Note { return g.said.Notes[about] }
+func (g *ChangedRuns) Notes() []schema.Note { return g.annotations.Notes[about] }
 
 // NotesOf returns the notes of a run, in order.
 func (s *EventIndex) NotesOf(run schema.ULID) ([]schema.Note, error) {
@@ -167,7 +170,7 @@ func (s *EventIndex) Tagged() bool { return len(s.tags.events) > 0 }
 // TaggedMany reports whether an event is about the tags of very many runs.
 func (s *EventIndex) TaggedMany() bool { return len(s.tags.wide) > 0 }
 
-// TagsIn groups the runs within a reach whose tags were changed. With keys only these tags count; without: all.
+// TagsIn groups the runs within a range of ids whose tags were changed. With keys only these tags count; without keys, all.
 func (s *EventIndex) TagsIn(within IDRange, keys ...string) ([]ChangedRuns, error) {
 	if len(keys) == 0 {
 		return s.tags.groups(within)
@@ -203,7 +206,7 @@ func facetOf(ordered []Event, kinds ...schema.EventKind) facet {
 	return facetWhere(ordered, func(e *Event) bool { return slices.Contains(kinds, e.Kind) })
 }
 
-// facetWhere returns the facet of those of some events that are about a thing.
+// facetWhere returns the facet of the events for which about is true.
 func facetWhere(ordered []Event, about func(e *Event) bool) (f facet) {
 	for _, e := range ordered {
 		if !about(&e) {
@@ -217,7 +220,7 @@ func facetWhere(ordered []Event, about func(e *Event) bool) (f facet) {
 	return f
 }
 
-// named is a run that events name without being wide.
+// named is a run with the events that name it and are not wide.
 type named struct {
 	id     schema.ULID
 	places []int // of the events, ascending
@@ -250,7 +253,7 @@ func eventIDs(all []named) []schema.ULID {
 	return ids
 }
 
-// groups gives the runs within a reach by the events that name them.
+// groups returns the runs within a range of ids, grouped by the events that name them.
 func (f *facet) groups(within IDRange) ([]ChangedRuns, error) {
 	lists := make([][]schema.ULID, len(f.wide), len(f.wide)+1)
 	for i, at := range f.wide {
@@ -280,7 +283,7 @@ func (f *facet) groups(within IDRange) ([]ChangedRuns, error) {
 		if !is {
 			place = len(all)
 			by[string(key)] = place
-			all = append(all, ChangedRuns{said: f.annotate(key)})
+			all = append(all, ChangedRuns{annotations: f.annotate(key)})
 		}
 		all[place].Runs = append(all[place].Runs, id)
 	})
@@ -299,7 +302,8 @@ func (f *facet) annotate(key []byte) schema.Annotations {
 	return schema.Annotate(events)
 }
 
-// merge calls each with every id of some ascending lists, in order, and which of the lists have it. The lists are used up.
+// merge calls each with every id of some ascending lists, in order, and which of the lists have it (a k-way merge). It consumes the
+// lists.
 func merge(lists [][]schema.ULID, each func(id schema.ULID, in []bool)) {
 	in := make([]bool, len(lists))
 	for {
@@ -322,15 +326,15 @@ func merge(lists [][]schema.ULID, each func(id schema.ULID, in []bool)) {
 	}
 }
 
-// RemovedRuns is the set of the runs that are removed. It is safe for concurrent use.
+// RemovedRuns is the set of the removed runs. It is safe for concurrent use.
 type RemovedRuns struct {
 	events facet
 	once   sync.Once
 	err    error
 
 	base   *schema.RunSet // removed by wide events
-	inBase []schema.ULID  // those of base about which other events have the say, ascending
-	gone   []schema.ULID  // those that the other events remove, ascending
+	inBase []schema.ULID  // runs of base that later events decide, ascending
+	gone   []schema.ULID  // runs that the other events remove, ascending
 }
 
 // read finds out about the runs that events name without being wide.
@@ -393,7 +397,7 @@ func (f *facet) removedByWide() (*schema.RunSet, error) {
 // Count returns the number of removed runs.
 func (r *RemovedRuns) Count() (int, error) { return r.CountSince(schema.ULID{}) }
 
-// CountSince returns the number of removed runs whose ids are not before one.
+// CountSince returns the number of removed runs whose ids are at or after first.
 func (r *RemovedRuns) CountSince(first schema.ULID) (int, error) {
 	if err := r.read(); err != nil {
 		return 0, err
@@ -408,7 +412,7 @@ func from(ids []schema.ULID, first schema.ULID) int {
 	return len(ids) - at
 }
 
-// In returns the removed runs within a reach, ascending.
+// In returns the removed runs within a range of ids, ascending.
 func (r *RemovedRuns) In(within IDRange) ([]schema.ULID, error) {
 	if err := r.read(); err != nil {
 		return nil, err
@@ -419,7 +423,7 @@ func (r *RemovedRuns) In(within IDRange) ([]schema.ULID, error) {
 	}
 	gone := slices.Clone(r.gone)
 	gone = slices.DeleteFunc(gone, func(id schema.ULID) bool { return !within.has(id) })
-	// Both are sorted: of base, which may have a million ids, whole stretches are kept or moved.
+	// Both are sorted. base may have a million ids, so whole ranges of it are kept or moved.
 	all := make([]schema.ULID, 0, len(base)+len(gone))
 	for _, other := range stops(r.inBase, gone) {
 		at, is := slices.BinarySearchFunc(base, other.id, schema.ULID.Compare)
@@ -434,20 +438,20 @@ func (r *RemovedRuns) In(within IDRange) ([]schema.ULID, error) {
 	return append(all, base...), nil
 }
 
-// stop is a run about which other events than wide ones have the say.
+// stop is a run that other events than wide ones decide.
 type stop struct {
 	id   schema.ULID
 	gone bool
 }
 
-// stops returns the runs of both lists, each once, ascending: those that stay and those that are gone.
+// stops returns the runs of both lists, each once, ascending: runs that stay and runs that are gone.
 func stops(inBase, gone []schema.ULID) []stop {
 	var all []stop
 	merge([][]schema.ULID{inBase, gone}, func(id schema.ULID, in []bool) { all = append(all, stop{id, in[1]}) })
 	return all
 }
 
-// Among returns which of some runs are removed.
+// Among returns the runs that are removed.
 func (r *RemovedRuns) Among(ids []schema.ULID) (map[schema.ULID]bool, error) {
 	if err := r.read(); err != nil {
 		return nil, err

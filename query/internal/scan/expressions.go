@@ -18,9 +18,9 @@ const IsMeasurement = "purpose = 'measure'"
 var WrongSQL = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
 	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
 
-// FailedRequestsSQL is the SQL condition of runs in which more requests failed than are allowed: see schema.FailedRequestsWarning. It is false if
-// the metric is the number of failed requests, which is right in such a run. CASE keeps the function list_filter from runs without warnings: DuckDB
-// prepares its lambda for each vector, and each live file is a vector of its own.
+// FailedRequestsSQL is the SQL condition of runs in which more requests failed than are allowed: see schema.FailedRequestsWarning. It is
+// false if the metric is the number of failed requests, which is right in such a run. CASE keeps the function list_filter from runs
+// without warnings: DuckDB prepares its lambda for each vector, and each live file is a separate vector.
 var FailedRequestsSQL = "(metric IS DISTINCT FROM " + duck.Literal(schema.MetricFailedRequests) +
 	" AND CASE WHEN len(warnings) > 0 THEN len(list_filter(warnings, lambda w: regexp_matches(w, " +
 	duck.Literal(schema.FailedRequestsWarning) + "))) > 0 ELSE false END)"
@@ -50,7 +50,7 @@ func ValueSQL() string {
 		" WHEN abs(exp(log_median) - p50) > 1e-12 * p50 THEN exp(log_median) ELSE coalesce(p50, exp(log_median), mean) END"
 }
 
-// ValueOfMetric does in Go what Value does in SQL. It is NaN if there is none.
+// ValueOfMetric computes in Go the value that ValueSQL computes in SQL. It is NaN if there is none.
 func ValueOfMetric(m *schema.Metric) float64 {
 	s := &m.Summary
 	switch middle := cmp.Or(s.P50, s.Mean); {
@@ -76,11 +76,12 @@ func LocationSQLOf(scale schema.Scale) string {
 }
 
 // PointRows returns a subquery with one row per point, side and value of the columns by ("a, b, "), over a subquery of runs. Its columns
-// are described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable is whether the ok
-// runs that have a metric have the same one, in the same unit; valued_runs are those that have a value of it. more are further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
+// are described at query.SessionPoints. Runs of other purposes than measure only count in runs and statuses. comparable reports whether
+// the ok runs that have a metric have the same one, in the same unit; valued_runs counts the runs that have a value of it. more are
+// further aggregates (", min(a) AS a"), which may use ok for the runs with measurements.
 //
-// The values of other runs are NULL, which aggregates skip. A FILTER would do the same, but DuckDB copies what all aggregates read for
-// each aggregate that has one.
+// The values of other runs are NULL, which aggregates skip. A FILTER would do the same, but DuckDB copies the input of all aggregates
+// for each aggregate that has one.
 func PointRows(runs, by, more string) string {
 	return `(WITH points AS (SELECT ` + by + `point_id, side,
 	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,
@@ -107,14 +108,14 @@ SELECT * REPLACE (
 ) FROM points)`
 }
 
-// SameSQL returns the SQL aggregate of whether the rows in which a column is not NULL have the same value in another, which may be NULL.
-// That is NULL in all other rows.
+// SameSQL returns an SQL aggregate that reports whether the rows in which a column is not NULL have the same value in another column,
+// which may be NULL. The other column is NULL in all other rows.
 func SameSQL(column, among string) string {
 	return fmt.Sprintf("min(%[1]s) IS NOT DISTINCT FROM max(%[1]s) AND count(%[1]s) IN (0, count(%[2]s))", column, among)
 }
 
-// statusesSQL is the SQL aggregate of the number of runs per status, as histogram(status) has it. Nearly all runs are ok, and counting these
-// apart saves a map for each group.
+// statusesSQL is the SQL aggregate of the number of runs per status, in the form of histogram(status). Nearly all runs are ok, and
+// counting them separately saves a map for each group.
 const statusesSQL = `CASE WHEN count(CASE WHEN status = 'ok' THEN true END) = 0 THEN histogram(CASE WHEN status <> 'ok' THEN status END)
 	WHEN histogram(CASE WHEN status <> 'ok' THEN status END) IS NULL THEN MAP {'ok': count(CASE WHEN status = 'ok' THEN true END)::UBIGINT}
 	ELSE map_from_entries(list_sort(list_append(map_entries(histogram(CASE WHEN status <> 'ok' THEN status END)),
@@ -123,8 +124,8 @@ const statusesSQL = `CASE WHEN count(CASE WHEN status = 'ok' THEN true END) = 0 
 // OfRuns follows a subquery and restricts it to the runs of a list of ids, which is parameter $1.
 const OfRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
 
-// OnlyProfiles reports whether a selection without a measured run has runs under a profiler. A profiler slows what it measures, so its
-// times are no evidence of speed.
+// OnlyProfiles reports whether a selection without a measured run has runs under a profiler. A profiler slows the program that it
+// measures, so its times are no evidence of speed.
 func (r *Reader) OnlyProfiles(ctx context.Context, sel Selection) (bool, error) {
 	columns := WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns)
 	text := "SELECT count(*) > 0 FROM " + r.Src.Scan(columns, sel.RestrictedTo("purpose = 'profile'"))

@@ -101,8 +101,9 @@ func (r *Reader) onlySession(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// newestSessions returns the ids of the newest n sessions, and of those that began at the same time as the last of them, newest first; all
-// if there are fewer. Sessions without a start are left out, because their ids are in no order. About step runs are read first.
+// newestSessions returns the ids of the newest n sessions, and of the sessions that began at the same time as the last of them, newest
+// first; all if there are fewer. Sessions without a start are left out, because their ids are not ordered by time. About step runs are
+// read first.
 func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string, err error) {
 	if all, ok, err := r.directTexts("session_id", func(id string) bool { return id >= firstID(schema.FirstDated) }); ok || err != nil {
 		for n < len(all) && timeOf(all[n]) == timeOf(all[n-1]) {
@@ -110,8 +111,8 @@ func (r *Reader) newestSessions(ctx context.Context, n, step int) (ids []string,
 		}
 		return all[:min(n, len(all))], err
 	}
-	// All files are asked for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not matter
-	// whether a session has runs of that time.
+	// All files are searched for sessions since a time, and DuckDB skips row groups that have none by their statistics. So it does not
+	// matter whether a session has runs of that time.
 	err = r.Src.FromNewest(Period{}, step, func(b Period) (bool, error) {
 		where := "session_id >= '" + firstID(max(b.Since, schema.FirstDated)) + "'"
 		ids, err = r.texts(ctx, duck.Statement{SQL: fmt.Sprintf("SELECT session_id FROM (SELECT DISTINCT session_id FROM %s) "+
@@ -130,7 +131,7 @@ const (
 )
 
 // RunsLike finds a run by its id, or by a unique prefix or suffix of it. It returns at most one id; an ambiguous text is an error. Files
-// are only opened if their names do not have the ids.
+// are only opened if their names do not contain the ids.
 func (r *Reader) RunsLike(ctx context.Context, text string) ([]string, error) {
 	var known []string
 	sealed := *r.Src
@@ -309,7 +310,7 @@ func (r *Reader) missing(ctx context.Context, session string, counted []schema.U
 	return err
 }
 
-// shortened returns the end of an id, which is shown.
+// shortened returns the end of an id, the part that is shown.
 func shortened(id string) string { return id[max(len(id)-shortID, 0):] }
 
 // resuming finds the runs of a session that continues another one, and that other session; nothing if it continues none.

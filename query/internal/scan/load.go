@@ -11,9 +11,9 @@ import (
 // loadedLive is the table that LoadLive makes, with the columns of runs.
 const loadedLive = "loaded_live"
 
-// LoadLive reads the runs of small live files into a temporary table, which Scan reads from then on. DuckDB opens each file at least twice for
-// each statement, and the many statements of a comparison or a report take three to four times as long over 1,000 live files. Few statements read
-// samples or ops, and these of few files. Sealed files have many runs each, so a table of them saves nothing.
+// LoadLive reads the runs of small live files into a temporary table, which Scan reads from then on. DuckDB opens each file at least
+// twice for each statement, and the many statements of a comparison or a report take three to four times as long over 1,000 live files.
+// Few statements read samples or ops, and only from few files. Sealed files have many runs each, so a table of them saves nothing.
 func (r *Reader) LoadLive(ctx context.Context) error {
 	if len(r.Src.Live) == 0 || !r.Src.smallLive() {
 		return nil
@@ -35,7 +35,7 @@ func (s *Sources) smallLive() bool {
 	size := int64(0)
 	for i := range s.Live {
 		info, err := os.Lstat(s.path(&s.Live[i]))
-		if err != nil { // the scan says why
+		if err != nil { // the scan reports the error
 			return false
 		}
 		size += info.Size()

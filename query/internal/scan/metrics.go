@@ -40,7 +40,7 @@ func (r *Reader) metricTable(ctx context.Context, metric, value string) (string,
 	return name, nil
 }
 
-// fillMetricTable makes the table by reading the samples of about so many runs at once.
+// fillMetricTable makes the table by reading the samples of about the given number of runs at once.
 func (r *Reader) fillMetricTable(ctx context.Context, short, metric, value string, runs int) error {
 	for i, b := range r.Src.windows(runs) {
 		part := Selection{Src: r.Src.Within(b)}
@@ -60,7 +60,7 @@ func (r *Reader) fillMetricTable(ctx context.Context, short, metric, value strin
 	return nil
 }
 
-// noMetricOf is NoMetric for a key of a filter, which may be the name of a parameter.
+// noMetricOf returns the error of NoMetric for a key of a filter, which may be the name of a parameter.
 func (r *Reader) noMetricOf(ctx context.Context, key string) error {
 	names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *Reader) NoMetric(ctx context.Context, asked, metric string) error {
 	return answer.InputError("%s: no run has the metric %q%s", asked, answer.Brief(metric), hint)
 }
 
-// noKey suggests what a condition probably means by a key that is no column and none of the parameters that runs have.
+// noKey suggests the probable meaning of a condition whose key is no column and none of the parameters that runs have.
 func (r *Reader) noKey(ctx context.Context, d filter.PossibleTypo, parameters []string) (string, error) {
 	tags, err := r.Texts(ctx, "unnest(map_keys(tags))", "tags")
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *Reader) newest(n int) *Reader {
 	return &Reader{r.Conn, r.Src.Within(Period{Since: windows[max(len(windows)-2, 0)].Since})}
 }
 
-// metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition of the samples of a metric.
+// metricUnit is the SQL of a stored unit, "" for none, and ofMetric the condition on the samples of a metric.
 const metricUnit, ofMetric = "coalesce(unit, '')", "metric = $1::VARCHAR"
 
 // ofSamples returns the different texts of an expression over the samples that meet a condition, ascending.

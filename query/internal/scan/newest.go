@@ -16,8 +16,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// listNewest lists the files of the only store that may have its newest n runs. With count, it lists all files if their names do not say how many
-// runs there are.
+// listNewest lists the files of the only store that may have its newest n runs. With count, it lists all files if their names do not
+// determine the number of runs.
 func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	st := s.dirs[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
@@ -42,7 +42,7 @@ func (s *Stores) listNewest(n int, count bool) (*Sources, error) {
 	return src, nil
 }
 
-// NameCount is the number of runs of a store by the names of its files.
+// NameCount is the number of runs of a store according to the names of its files.
 type NameCount struct {
 	Runs int  // including removed runs
 	Sure bool // no run can be in two files, so that Runs is exact
@@ -95,7 +95,7 @@ func listScoped(dir fs.FS, n int) (*schema.Listing, []Event, error) {
 	}
 }
 
-// oldest returns the time of the first run of the sealed files of a listing, of which there must be one, in Unix milliseconds.
+// oldest returns the time of the first run of the sealed files of a listing, which must have at least one, in Unix milliseconds.
 func oldest(l *schema.Listing) int64 {
 	return slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
 }
@@ -263,7 +263,7 @@ func (r *Reader) Choose(ctx context.Context, sel Selection, limit int, count boo
 	return found, err
 }
 
-// manyRuns is the number of runs from which on reading all their ids takes longer than a second query for a part of them.
+// manyRuns is the minimum number of runs for which reading all their ids takes longer than a second query for a part of them.
 const manyRuns = 50_000
 
 // newestCounted finds the newest n matching runs, and counts all. If there are few runs, both are done in one query. If there are many, that
@@ -423,7 +423,7 @@ func (r *Reader) CountNotNumbers(ctx context.Context, sel Selection) (map[string
 	for i, n := range sel.NotNumbers {
 		counts[i] = "count(*) FILTER (" + n.SQL + ")"
 	}
-	var values string // nothing asks for them, but each argument has to be in the statement
+	var values string // not needed, but each argument has to be in the statement
 	for _, k := range sel.Order {
 		values += ", " + k.Value
 	}

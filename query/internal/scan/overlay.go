@@ -16,10 +16,11 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// overlay turns the rows of files into the runs that a store holds: a run that is in several files counts once, removed runs are left out, and
-// tags and env_missing are what the last events about a run say. Reader.overlay builds it before the first scan, except the tables of tags and of
-// lost rows, which Reader.applyEvents adds when a statement reads these columns. Sources.Scan and Sources.Nested apply it in SQL, applyOverlay does
-// the same to rows that were read without DuckDB, and the views of package sql use the same expressions (TagsSQL, EnvMissingSQL).
+// overlay turns the rows of files into the runs that a store holds: a run that is in several files counts once, removed runs are left
+// out, and tags and env_missing have the values that the last events about a run set. Reader.overlay builds it before the first scan,
+// except the tables of tags and of lost rows, which Reader.applyEvents adds when a statement reads these columns. Sources.Scan and
+// Sources.Nested apply it in SQL, applyOverlay does the same to rows that were read without DuckDB, and the views of package sql use the
+// same expressions (TagsSQL, EnvMissingSQL).
 type overlay struct {
 	Tables      string       // prefix of the names of its tables: a schema with its dot, or a text for temporary tables of the connection
 	TagsSQL     string       // name of an SQL function of run_id to use instead of tags; empty: tags are read
@@ -133,7 +134,7 @@ func (r *Reader) findDuplicates(ctx context.Context) error {
 	})
 }
 
-// overlapping returns the files of a store, and those of the stores before it, that may have a run in common.
+// overlapping returns the files of a store, and the files of the stores before it, that may have a run in common.
 func overlapping(files []file, store int) (before, own []file) {
 	var b, o []file
 	for _, f := range files {
@@ -157,8 +158,8 @@ func spansOf(files []file) Spans {
 	return NewSpans(all)
 }
 
-// Up to namedRemoved removed runs are named in each statement, so that DuckDB is not started for a table of them. Up to fewRemoved, a table
-// takes less time than a function.
+// Up to namedRemoved removed runs are named in each statement, so that DuckDB is not started for a table of them. Up to fewRemoved, a
+// table takes less time than a function.
 const (
 	namedRemoved = 64
 	fewRemoved   = 4096
@@ -305,8 +306,9 @@ type tagChange struct {
 	Gone  []string          `json:"tags_gone"`
 }
 
-// changeTags makes the table tag_changes of the runs whose tags were changed by events, if the sources may have such runs; keys nil: of all
-// tags. With more than fewTagged runs, the table only has the group of each run, and tag_groups has what all runs of a group share.
+// changeTags makes the table tag_changes of the runs whose tags were changed by events, if the sources may have such runs; keys nil: of
+// all tags. With more than fewTagged runs, the table only has the group of each run, and tag_groups has the tags that all runs of a
+// group share.
 func (r *Reader) changeTags(ctx context.Context, keys []string) error {
 	s := r.Src
 	s.tagKeys, s.tagJoin = keys, ""

@@ -23,7 +23,8 @@ func LastID(ms int64) schema.ULID {
 	return id
 }
 
-// Period are the times since and before which runs started. The zero value has no bounds. A run without a start is never within bounds.
+// Period is a period in which runs started: since and before two times. The zero value has no bounds. A run without a start is never
+// within bounds.
 type Period struct {
 	Since, Until int64 // until 0: no bound
 }
@@ -48,7 +49,7 @@ func (b Period) Overlap(first, last int64) bool {
 // Spans are disjoint periods (first and last millisecond), in order.
 type Spans [][2]int64
 
-// NewSpans joins periods that overlap. It changes the order of all.
+// NewSpans joins periods that overlap. It reorders all.
 func NewSpans(all [][2]int64) Spans {
 	slices.SortFunc(all, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
 	merged := all[:0]
@@ -74,7 +75,8 @@ type Start struct {
 	Runs int
 }
 
-// Windows divides all time into windows with about so many runs each, if the runs of each file are of its start. It changes the order of starts.
+// Windows divides all time into windows with about the given number of runs each, if the runs of each file have the start of the file.
+// It reorders starts.
 func Windows(starts []Start, runs int) []Period {
 	slices.SortFunc(starts, func(a, b Start) int { return cmp.Compare(a.At, b.At) })
 	all := []Period{{}}
@@ -89,7 +91,8 @@ func Windows(starts []Start, runs int) []Period {
 	return all
 }
 
-// JoinPeriods joins neighbouring windows that have at most so many runs together. counts are the runs of each window, of which the last may be missing.
+// JoinPeriods joins neighbouring windows that together have at most the given number of runs. counts are the runs of each window; the
+// last ones may be missing.
 func JoinPeriods(windows []Period, counts []int64, runs int64) []Period {
 	var all []Period
 	held := int64(0)
@@ -107,8 +110,8 @@ func JoinPeriods(windows []Period, counts []int64, runs int64) []Period {
 	return all
 }
 
-// Windows divides all time into windows with about this many matching runs each. How many match in which part of the time is counted
-// first, because reading the few matching runs of a large store window by window takes longer than reading all of them at once.
+// Windows divides all time into windows with about this many matching runs each. It counts the matches in each part of the time first,
+// because reading the few matching runs of a large store window by window takes longer than reading all of them at once.
 func (r *Reader) Windows(ctx context.Context, sel Selection, runs int) ([]Period, error) {
 	all := sel.Src.windows(runs)
 	if sel.SQL == "" || len(all) == 1 {
@@ -166,8 +169,8 @@ func (s *Sources) Parts() []*Sources {
 // FirstStep is about how many runs a search from the newest run on reads first.
 const FirstStep = 25_000
 
-// FromNewest calls do with bounds that begin earlier and earlier within others, until it is done or they begin with the others. The first
-// have at least so many runs, estimated from file names, and each about eight times as many as the one before.
+// FromNewest calls do with bounds that begin earlier and earlier within others, until it is done or they begin with the others. The
+// first bounds have at least the given number of runs, estimated from file names, and each about eight times as many as the one before.
 func (s *Sources) FromNewest(within Period, runs int, do func(Period) (done bool, err error)) error {
 	windows := s.Within(within).windows(runs)
 	for back := 2; ; back *= 8 {

@@ -121,7 +121,7 @@ func (s *Stores) QueryTwo(ctx context.Context, others *Stores, do func(r, other 
 	})
 }
 
-// WithSources is Query for a question that has its own engine: do only gets the sources.
+// WithSources is like Query for a question that has its own engine: do only gets the sources.
 func (s *Stores) WithSources(ctx context.Context, do func(src *Sources) error) error {
 	return retry(ctx, s.sourcesSince(time.Time{}), do)
 }
@@ -134,7 +134,7 @@ func (s *Stores) connection() *duck.Conn {
 }
 
 // neverOfFiles are the classes of DuckDB errors that do not come from files. Permission errors are not among them: if a file is gone,
-// DuckDB looks for a directory of that name and reports such an error.
+// DuckDB searches for a directory of that name and reports such an error.
 var neverOfFiles = []duckdb.ErrorType{
 	duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeBinder, duckdb.ErrorTypeCatalog, duckdb.ErrorTypeConversion,
 	duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeOutOfMemory,
@@ -176,7 +176,7 @@ func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources)
 		}
 		switch {
 		case !ok && noFile.MatchString(engine.Message) && attempt < attempts-1:
-			continue // it is there again
+			continue // the file exists again
 		case !ok:
 			return s.blame(ctx, err)
 		}
@@ -191,9 +191,9 @@ type snapshot struct {
 	src *Sources // the listing; nil before the first question
 }
 
-// Snapshot returns the same stores with a fixed list of files: that of the first question. So the answers of several questions are consistent,
-// and stores with very many files are listed once. If a file disappears, the files are listed again, for later questions too.
-// Scope.Newest does not use the list.
+// Snapshot returns the same stores with a fixed list of files, made by the first question. So the answers of several questions are
+// consistent, and stores with very many files are listed once. If a file disappears, the files are listed again, for later questions
+// too. Scope.Newest does not use the list.
 func (s *Stores) Snapshot() *Stores {
 	same := *s
 	same.snapshot = &snapshot{}

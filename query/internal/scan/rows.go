@@ -24,7 +24,8 @@ func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.
 	return ArrangeRows(&t, ids, columns)
 }
 
-// rowsOf reads columns, including run_id, of the runs with these ids, in any order; ids nil: of all runs. Rows of other runs may be among them.
+// rowsOf reads columns, including run_id, of the runs with these ids, in any order; ids nil: of all runs. Rows of other runs may be
+// among them.
 func (r *Reader) rowsOf(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	if t, ok, err := r.Src.direct(ids, columns); ok || err != nil {
 		return t, err
@@ -44,7 +45,7 @@ func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.
 	return some.Src.scanSome(ids, columns), nil
 }
 
-// scanSome returns the statement that reads columns of runs, of which these are the sources.
+// scanSome returns the statement that reads columns of runs whose sources these are.
 func (s *Sources) scanSome(ids []schema.ULID, columns []*schema.Column) duck.Statement {
 	if len(ids) == 0 || len(s.Read) == 0 {
 		return duck.Statement{SQL: "SELECT * FROM " + s.Scan(columns, "")}
@@ -85,7 +86,7 @@ func RunColumns(names []string) ([]*schema.Column, error) {
 	return columns, nil
 }
 
-// StoredRows converts rows of an answer, which have some columns of a table, to rows as schema.RunOf and schema.MetricOf take them.
+// StoredRows converts rows of an answer, which have some columns of a table, to the rows that schema.RunOf and schema.MetricOf take.
 type StoredRows struct {
 	columns []*schema.Column
 	places  []int

@@ -167,7 +167,7 @@ func (s *Sources) Beside(t *schema.Table) []file {
 
 // besideOrNot also returns the sealed files without such a file.
 func (s *Sources) besideOrNot(t *schema.Table) (files, without []file) {
-	folders := map[string]bool{} // whether a folder is a directory that is not reached through a link
+	folders := map[string]bool{} // by folder: whether it is a directory that is not reached through a link
 	for _, f := range s.sealed {
 		beside := f
 		beside.folder = schema.TableFolders[t]

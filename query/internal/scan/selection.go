@@ -66,7 +66,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	return sel, r.remarkAbsent(ctx, cond)
 }
 
-// ignore is for statements whose rows do not matter.
+// ignore drops a row, for statements whose rows do not matter.
 func ignore([]driver.Value) error { return nil }
 
 // Restrict adds bounds to the condition. It compares ids of runs, which begin with their time.
@@ -99,7 +99,7 @@ func (s *Selection) Restrict(b Period) {
 // firstID returns FirstID as text.
 func firstID(ms int64) string { return FirstID(ms).String() }
 
-// Matches returns the SQL of whether a row matches. It is never NULL.
+// Matches returns SQL that reports whether a row matches. It is never NULL.
 func (s *Selection) Matches() string {
 	if s.SQL == "" {
 		return "true"
@@ -174,7 +174,7 @@ func (r *Reader) Check(ctx context.Context, doubts []filter.PossibleTypo) error 
 
 // Texts returns the different values of an expression over a column of all runs, ascending.
 func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string, error) {
-	if column == tags && r.Src.tagKeys != nil { // a question has made the table of some keys alone
+	if column == tags && r.Src.tagKeys != nil { // a question has made the table of only some keys
 		if err := r.changeTags(ctx, nil); err != nil {
 			return nil, err
 		}
@@ -183,8 +183,8 @@ func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string
 	return r.texts(ctx, duck.Statement{SQL: text})
 }
 
-// RestrictedTo returns the SQL of a condition and of whether a row matches, for a WHERE clause. DuckDB can skip files by the statistics for
-// either part.
+// RestrictedTo returns the SQL of a condition and of the test whether a row matches, for a WHERE clause. DuckDB can skip files by the
+// statistics for either part.
 func (s *Selection) RestrictedTo(condition string) string {
 	if s.SQL == "" {
 		return condition
@@ -451,7 +451,7 @@ func (r *Reader) conditionOf(ctx context.Context, word string) (string, error) {
 		}
 	}
 	const minID = 6                                                                                        // letters of an id
-	for key, column := range map[string]string{filter.KeyRun: "run_id", filter.KeySession: "session_id"} { // ids are of either
+	for key, column := range map[string]string{filter.KeyRun: "run_id", filter.KeySession: "session_id"} { // an id may identify either
 		if len(word) < minID {
 			break
 		}

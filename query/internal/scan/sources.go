@@ -158,7 +158,7 @@ func (s *Sources) Within(b Period) *Sources {
 	return s.only(func(f *file) bool { return b.Overlap(f.span()) })
 }
 
-// Of returns the sources that may have some runs. The runs must not be removed ones.
+// Of returns the sources that may have some runs. The runs must not be removed.
 func (s *Sources) Of(ids []schema.ULID) *Sources {
 	times := make([]int64, len(ids))
 	wanted := make(map[schema.ULID]bool, len(ids))
@@ -192,8 +192,8 @@ func (s *Sources) only(wanted func(*file) bool) *Sources {
 	return &narrow
 }
 
-// wantedOf returns the wanted files; if all are, in the same memory. There may be 100,000 of them, so they are counted before they are
-// copied.
+// wantedOf returns the wanted files; if all are wanted, it returns the same slice. There may be 100,000 of them, so they are counted
+// before they are copied.
 func wantedOf(all []file, wanted func(*file) bool) []file {
 	n := 0
 	for i := range all {

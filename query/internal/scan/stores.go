@@ -19,7 +19,7 @@ import (
 type Options struct {
 	MemoryLimit int64             // bytes for SQL of users, and for questions that need more than usual; 0: DuckDB's default
 	Remark      func(text string) // receives notes for the user; nil: dropped
-	TempDir     string            // directory for temporary files; empty: that of the system
+	TempDir     string            // directory for temporary files; empty: the default of the system
 }
 
 // Stores are stores that are read together. Every question lists their files again. They are safe for concurrent use.

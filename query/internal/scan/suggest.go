@@ -55,7 +55,8 @@ func SuggestRate(unit string) string {
 	return ""
 }
 
-// SuggestWord is Key for a condition of a filter, which may also be a negation as in other tools (-key=value), or a value without a key.
+// SuggestWord makes the suggestion of SuggestKey for a condition of a filter, which may also be a negation as in other tools
+// (-key=value), or a value without a key.
 func SuggestWord(w *filter.Word, parameters []string) string {
 	if bare, negated := strings.CutPrefix(w.Key, "-"); negated && (!filter.FieldOf(bare).Bare || slices.Contains(parameters, bare)) {
 		return "; did you mean not " + answer.Brief(strings.TrimPrefix(w.Text, "-")) + "?"
