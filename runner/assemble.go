@@ -20,7 +20,7 @@ import (
 // assembler makes runs from the outcomes of launches and from the common data of a session.
 type assembler struct {
 	session schema.ULID
-	resumes string // the session that this one goes on from; empty: it begins anew
+	resumes string // the session that this one continues; empty: a new session
 	sweep   *sweep.Sweep
 	file    string // of the sweep, as the user gave it
 	flags   string // of the user's command line
@@ -77,7 +77,7 @@ func sampleWarnings(run *schema.Run, timerFloor string) []string {
 		return nil
 	case m.Name == schema.PrimaryMetric:
 		floor, _ := strconv.ParseFloat(timerFloor, 64)
-		if n := m.IterationsPerSample; len(n) == 1 { // which share what the clock takes
+		if n := m.IterationsPerSample; len(n) == 1 { // the iterations of a sample share the overhead of the clock
 			floor /= float64(n[0])
 		}
 		return stat.Warnings(m.Values(), m.Tick, floor)
@@ -95,7 +95,7 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 			o.Facts[fact] = m.Text(text)
 		}
 	}
-	for key, why := range o.Missing { // which may have a part of an output in it
+	for key, why := range o.Missing { // the reason may quote a part of an output
 		o.Missing[key] = m.Text(why)
 	}
 }
@@ -103,7 +103,7 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 // factThreshold is the prefix of facts with thresholds. The name of the metric follows.
 const factThreshold = "runner.threshold."
 
-// factOrderSeed is the fact with the seed from which the order within each block was drawn.
+// factOrderSeed is the fact with the seed of the random order within each block.
 const factOrderSeed = "runner.order_seed"
 
 // rulesOf lists the facts that define how a comparison of a point's runs is decided.
@@ -157,7 +157,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	return env
 }
 
-// inUTF8 returns what a store takes of facts, some of which are names of files and need not be UTF-8.
+// inUTF8 returns facts as valid UTF-8, which a store requires. Some facts are names of files and need not be UTF-8.
 func inUTF8(facts map[string]string) map[string]string {
 	for name, text := range facts {
 		if utf8.ValidString(name) && utf8.ValidString(text) {

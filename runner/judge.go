@@ -45,7 +45,8 @@ func judge(p *sweep.Point, run *schema.Run) {
 	}
 }
 
-// judgeRequests warns of a run in which requests of a server failed. Those that the sweep allows do not keep the run from being the best.
+// judgeRequests adds a warning to a run in which requests of a server failed. Failures that the sweep allows do not keep the run from
+// being the best.
 func judgeRequests(p *sweep.Point, run *schema.Run) {
 	if run.Metric(schema.MetricFailedRequests) == nil || run.Status != schema.StatusOK {
 		return
@@ -157,7 +158,7 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 		}
 		m := run.Metric(name)
 		if m == nil {
-			continue // which the expression may ask for
+			continue // the expression may refer to it
 		}
 		values := m.Values()
 		if iterations := iterationsOf(run); m.Level == schema.LevelIteration && len(values) < iterations {
@@ -177,7 +178,8 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 	return in, ""
 }
 
-// leftOut says that values of a metric were left out because they were infinite or not a number; empty: none was.
+// leftOut returns a text with the number of values of a metric that were left out because they were infinite or not a number; empty:
+// none was.
 func leftOut(run *schema.Run, metric string) string {
 	if n := run.Env.Facts[factNotFinite+metric]; n != "" {
 		return metric + " is infinite or not a number, times: " + n
@@ -250,7 +252,7 @@ func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, 
 	}
 }
 
-// checkSame fails a run whose output differs from that of the first run of its point.
+// checkSame fails a run whose output differs from the output of the first run of its point.
 func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
 	sub := subjectOf(l)
 	if c.first[sub] == "" {
@@ -258,15 +260,15 @@ func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
 	}
 	for i := range got {
 		if got[i].hash != c.first[sub] {
-			const digits = 12 // tell hashes apart
+			const digits = 12 // enough to distinguish hashes
 			o.Fail(schema.StageValidate, schema.KindNotDeterministic, fmt.Sprintf("the output differs from that of the first run: sha256 %.*s, not %.*s%s",
 				digits, got[i].hash, digits, c.first[sub], inProcess(i, len(got))))
 		}
 	}
 }
 
-// judgeErrors adds the errors of outputs as metrics, with a value for each process. If the sweep has conditions, these decide
-// which errors are too large.
+// judgeErrors adds the errors of outputs as metrics, with a value for each process. If the sweep has conditions, they decide which
+// errors are too large.
 func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed) {
 	for i := range got {
 		switch {
@@ -313,7 +315,7 @@ func tooFar(got *checked, want *computed, p *sweep.Point) string {
 	return ""
 }
 
-// notFinite says how many values are infinite or not a number.
+// notFinite returns a text with the number of values that are infinite or not a number.
 func notFinite(e output.Errors, of int) string {
 	switch {
 	case e.Reference == 0:
@@ -332,7 +334,7 @@ func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Erro
 		value := of(&got[i].errors)
 		if value-value != 0 {
 			o.Missing[name] = "not finite" + inProcess(i, len(got))
-			o.Facts[factNotFinite+name] = "1" // so that no condition of it holds
+			o.Facts[factNotFinite+name] = "1" // so that no condition on it holds
 			return
 		}
 		m.Reals = append(m.Reals, value)
@@ -353,15 +355,15 @@ func sizeOf(shape string) int {
 	return size
 }
 
-// The facts of an output: the hash of all its bytes, and its shape as JSON; of a command those of its last process. The third one
-// says how many of how many values were compared, where that was not all.
+// The facts of an output: the hash of all its bytes, and its shape as JSON; for a command, of its last process. The third one is the
+// number of compared values out of all, if not all were compared.
 const (
 	factOutput = "output.sha256"
 	factShape  = "output.shape"
 	factSample = "output.sample"
 )
 
-// The facts of how many values of a large output, of which a worker leaves a sample, are no number, and infinite.
+// The facts with the numbers of NaN and infinite values in a large output, of which a worker leaves only a sample.
 const (
 	factNaN      = "output.nan"
 	factInfinite = "output.infinite"
@@ -382,7 +384,7 @@ const noOutput = "there is no output"
 // processOutput is the output of one process of a run. A worker has only one.
 type processOutput struct {
 	part    *io.SectionReader
-	missing string // why there is none
+	missing string // why there is no output
 }
 
 // outputsIn finds the outputs of all processes of a run among the kept ones.
@@ -468,8 +470,8 @@ func checkOutput(got computed, p *sweep.Point, want *computed) checked {
 	return c
 }
 
-// noteFacts takes over what a worker reported about its output, of which its file may be a sample, and adds the result as facts
-// of the run.
+// noteFacts takes over the report of a worker about its output, of which its file may be a sample, and adds the result as facts of the
+// run.
 func noteFacts(o *task.Outcome, all []checked, seed uint64) {
 	if len(all) == 0 || all[len(all)-1].problem != "" {
 		return

@@ -40,7 +40,8 @@ type Options struct {
 	// one repository from the environment of the process.
 	Against string
 	Head    string // with Against, a commit to measure instead of the working tree
-	// Settings are files with settings, beside Sweep. If one changes, only the settings that change make earlier runs differ.
+	// Settings are files with settings, in addition to Sweep. If one of them changes, earlier runs differ only if the change affects
+	// their settings.
 	Settings []string
 	Exclude  []string // paths that are not code, even if they are in the working tree: the store, a folder of results
 
@@ -53,8 +54,8 @@ type Options struct {
 	// a separate process. Without it, metrics are read in this process.
 	Extract Extract
 
-	// Results reads the outputs of benchmark tools; nil: none is read. Beside gives the names of the files that are read together with an
-	// output of this name in a format, if the process writes them; nil: none is.
+	// Results reads the outputs of benchmark tools; nil: none is read. Beside returns the names of the files that are read together with
+	// an output of this name in a format, if the process writes them; nil: none is.
 	Results ReadResults
 	Beside  func(format, file string) []string
 
@@ -79,19 +80,19 @@ type Event struct {
 
 	Plan    *Plan  // once, before the first launch
 	Waiting string // why the session waits for a device, with the owner
-	// Build is the command that runs now, or says which model is being converted, before the first launch that needs it.
+	// Build is the command that runs now, or describes the model that is being converted, before the first launch that needs it.
 	Build []string
-	// Reference says that the correct output is being computed, before the first launch that needs it, or that there is none.
+	// Reference reports that the correct output is being computed, before the first launch that needs it, or that there is none.
 	Reference *Reference
 	Progress  *task.Progress
 	Run       *schema.Run // finished and stored
 	Look      *Look
 }
 
-// Precision says how many points of a session have the requested precision.
+// Precision counts the points of a session that have the requested precision.
 type Precision struct {
 	Points    int     // that succeeded at least once, without controls
-	Imprecise int     // those that would need more runs
+	Imprecise int     // points that need more runs
 	RelError  float64 // the requested precision, as a share
 	Repeats   int     // maximum number of ok runs of an imprecise point, per side
 	Stopped   Stop    // why there are no more runs
@@ -108,14 +109,14 @@ const (
 	StopInterrupted Stop = "interrupted"
 )
 
-// Result counts what happened in a session.
+// Result summarizes a session.
 type Result struct {
 	Session  string
 	Plan     Plan
 	Statuses map[schema.Status]int // number of runs
 	Left     int                   // launches that were not started, because of MaxTime
 
-	Look *Look // the last one; nil: there was none
+	Look *Look // the last look; nil: there was none
 
 	Precision *Precision // of a sweep with rel_error; else nil
 
@@ -144,7 +145,7 @@ func (r *Result) count(run *schema.Run) {
 	switch {
 	case run.Status == schema.StatusOK && run.Purpose == schema.PurposeMeasure:
 		r.measured++
-	case r.Why == "", r.skip && !skipped(run.Status) && run.Error != "": // what failed says more than what was left out
+	case r.Why == "", r.skip && !skipped(run.Status) && run.Error != "": // a failure is more informative than a skip
 		r.Why, r.skip = run.Error, skipped(run.Status)
 	}
 }
@@ -306,7 +307,7 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 // several starts.
 const factProcessStart = "timer.process_start_ns"
 
-// How often an empty program is started to find out what a start takes, and how long one may take.
+// The number of starts of an empty program that measure the time of a start, and the time limit of one.
 const (
 	emptyWarmup  = 3
 	emptyStarts  = 30
@@ -366,7 +367,7 @@ func hideFlags(flags string, m probe.Mask) string {
 	return canonical(given)
 }
 
-// canonical returns the JSON of what was read from JSON, which always has one.
+// canonical returns the canonical JSON of a value that was read from JSON, which always exists.
 func canonical(value any) string {
 	text, err := schema.CanonicalJSON(value)
 	if err != nil {
@@ -387,7 +388,7 @@ type progress struct {
 	observe  func(Event)
 	session  string
 	env      *schema.Env
-	finished int // of all launches, those of earlier sessions included
+	finished int // number of launches, including the ones of earlier sessions
 	total    int
 	estimate *estimate
 }
@@ -404,7 +405,7 @@ func (p *progress) more(round Plan) {
 
 // ran reports a finished run that is stored, and how long it took.
 func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
-	if l.Point.Skip == nil { // which takes no time
+	if l.Point.Skip == nil { // a skipped launch takes no time
 		p.estimate.measure(subjectOf(l), took)
 		p.estimate.done(subjectOf(l))
 	}

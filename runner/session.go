@@ -79,7 +79,8 @@ func (s *session) run(ctx context.Context) error {
 	return s.launchAll(ctx, passes)
 }
 
-// settingsFiles returns the files with settings: what they say is compared setting by setting. A program that reads one names it.
+// settingsFiles returns the files with settings, which are compared setting by setting. A program that reads such a file names it
+// explicitly.
 func (s *session) settingsFiles() []string {
 	if s.options.Sweep == "" {
 		return s.options.Settings
@@ -134,7 +135,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 		return err
 	}
 	s.nameCounted(&run)
-	for _, r := range append(results, run) { // its own run last: with that the launch is done
+	for _, r := range append(results, run) { // its own run last: it marks the launch as done
 		if err := s.emit(r); err != nil {
 			return err
 		}
@@ -164,8 +165,8 @@ func (s *session) nameCounted(run *schema.Run) {
 // earlier runs of the point measured something else, or during it. The run has the hash from its beginning.
 const WarnFileChanged = "file_changed"
 
-// launch returns the run of a launch: of a process tree, or of the reason why there was none. results are the runs that the
-// launched tool reported.
+// launch returns the run of a launch: of a process tree, or with the reason why there was none. results are the runs that the launched
+// tool reported.
 func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, results []schema.Run, err error) {
 	t, err := s.launcher.target(ctx, subjectOf(l))
 	if err != nil {
@@ -256,8 +257,8 @@ func (s *session) cleanSides(ctx context.Context) error {
 	return nil
 }
 
-// leaveRepository removes from the environment of this process, and so of all that it starts, the variables with which git tells a hook about
-// the user's repository. Builds and programs of two sides run in other repositories, and would write into the user's index.
+// leaveRepository removes from the environment of this process, and so of all its children, the variables with which git points a hook
+// to the user's repository. Builds and programs of two sides run in other repositories, and would write into the user's index.
 func leaveRepository(ctx context.Context, against string) error {
 	names, err := worktree.LocalVariables(ctx)
 	if err != nil {
@@ -314,8 +315,8 @@ func (s *session) sideFolders() []prepare.Side {
 	return folders
 }
 
-// maxChanged is the size from which on the list of changed files is not stored: about 300 files. A later session then cannot tell which
-// files differ.
+// maxChanged is the size from which on the list of changed files is not stored: about 300 files. A later session then cannot determine
+// which files differ.
 const maxChanged = 16 << 10
 
 // describe adds the state of the code to the environment of a run.
@@ -356,7 +357,7 @@ type launcher struct {
 	targets *prepare.Targets
 	pool    *task.Pool
 	watch   *probe.Watcher
-	extract Extract // reads metrics out of what a run has left
+	extract Extract // reads metrics from the files of a run
 	read    ReadResults
 	keep    KeepFile
 	tell    func(Event)
@@ -369,9 +370,9 @@ type launcher struct {
 type launched struct {
 	outcome  task.Outcome
 	volatile map[string]string // facts of the machine while it ran
-	changed  bool              // what it is of changed before it or while it ran
+	changed  bool              // a file that it is made of changed before it or while it ran
 	results  []schema.Run      // of the tool that it ran
-	leaving  *leaving          // what becomes of its files
+	leaving  *leaving          // decides about its files
 }
 
 // launch runs the process tree for a launch of a target.

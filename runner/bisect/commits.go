@@ -11,7 +11,7 @@ import (
 // zero value is not usable: see newCommits.
 type commits struct {
 	history worktree.History
-	parents [][]int        // of each commit of the history, by index: those that are in it
+	parents [][]int        // by index of a commit: the indices of its parents within the history
 	index   map[string]int // of a commit by its id
 	bad     int            // contains the change
 	good    []bool         // does not, and neither do its ancestors
@@ -82,8 +82,8 @@ func (s *commits) next() (c worktree.Commit, ok bool) {
 	return s.history.Commits[testable[min(away, len(testable)/2)]], true
 }
 
-// candidates returns the commits one of which is the first changed one, children first. A single one was found. There is none if a commit
-// was marked good and one of its ancestors bad.
+// candidates returns the commits one of which is the first changed one, children first. If there is a single one, it is the result.
+// There is none if a commit was marked good and one of its ancestors bad.
 func (s *commits) candidates() []worktree.Commit {
 	var all []worktree.Commit
 	for _, i := range s.left() {

@@ -22,7 +22,7 @@ type Options struct {
 
 	// MinChange is the smallest change of a point that counts, in the scale of blocks.
 	MinChange func(*Series) float64
-	// Decide decides by the blocks. It is called only at looks.
+	// Decide decides by the blocks. It is called only at looks (interim analyses).
 	Decide func(Question, []float64) Decision
 	// Measure measures a commit against the good one. A commit that cannot be measured is not an error: see Session.Excuse.
 	Measure func(context.Context, Trial) (*Session, error)
@@ -48,7 +48,7 @@ type Question struct {
 
 // Decision is the answer of the blocks.
 type Decision struct {
-	Change  stat.Estimate // Confidence is 0 if there are too few blocks
+	Change  stat.Estimate // its Confidence is 0 if there are too few blocks
 	Like    string        // Good or Bad; empty: not decided yet
 	Nothing bool          // the interval of the change lies within MinChange
 	More    int           // about how many blocks would decide; 0: not known
@@ -66,7 +66,7 @@ type Search struct {
 
 // difference is the change between the ends of a history, in the point that distinguishes commits.
 type difference struct {
-	point  string // its id; empty: none is known
+	point  string // its id; empty: unknown
 	scale  schema.Scale
 	change float64 // in the scale of blocks
 }
@@ -75,7 +75,7 @@ type difference struct {
 type End struct {
 	Candidates []worktree.Commit // one: it was found; none: the ends do not differ
 	Unchanged  []Step            // of the ends, where no point differs
-	More       int               // blocks that are likely to tell whether they do; 0: not known, or they do not
+	More       int               // blocks that are likely to decide whether they differ; 0: unknown, or they do not differ
 }
 
 // ErrContradiction reports a log in which no commit can be the first changed one.
@@ -157,7 +157,7 @@ func (s *Search) take(step Step) {
 	}
 }
 
-// test measures a commit against the good one, and decides which end it is like.
+// test measures a commit against the good one, and decides which end it resembles.
 func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
 	q := Question{Known: &s.ends.change, Error: s.budget.next(), Looks: s.Looks}
 	session, err := s.Measure(ctx, Trial{Commit: c, Point: s.ends.point, Scale: s.ends.scale, Open: func(session *Session) (open []string) {
@@ -187,9 +187,8 @@ func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
 	return step, nil
 }
 
-// Series is what a session has measured for a point: the differences of its blocks, in the order of the runs. A block is one run of
-// each side. For a metric that is compared as a ratio, the difference is that of the logarithms of the medians, else that of the
-// medians.
+// Series has the measurements of a session for a point: the differences of its blocks, in the order of the runs. A block is one run of
+// each side. The difference is the difference of the medians, or of their logarithms for a metric that is compared as a ratio.
 type Series struct {
 	Point  Point
 	Metric string       // empty: the primary one, until a run has it
@@ -198,10 +197,10 @@ type Series struct {
 	unit    string
 	values  [][2]float64 // of the runs of each block, base and head, in the unit
 	blocks  []float64    // head less base
-	looked  int          // how many blocks were there at the last look: what came after it decides nothing
+	looked  int          // number of blocks at the last look: later ones do not count for the decision
 	pairs   pairs        // the runs that blocks are made of
-	failure [2]string    // of each side, why the first run without a value has none
-	useless bool         // on a side it is not built, or not there: no run of it will have a value
+	failure [2]string    // per side, why the first run without a value has none
+	useless bool         // one side is not built, or does not exist: no run will have a value
 }
 
 // Point is a point of a session: its id, its name for messages, and the scale on which it is compared. If Scale is empty, the values decide.
@@ -348,7 +347,7 @@ func (s *Series) step(commit, result, session string, change stat.Estimate) Step
 	return step
 }
 
-// forPeople returns a change as it is printed: for a ratio, the ratio minus 1.
+// forPeople returns a change in the form in which it is printed: for a ratio, the ratio minus 1.
 func (s *Series) forPeople(change float64) float64 {
 	if s.Scale == schema.ScaleDifference {
 		return change
@@ -363,8 +362,8 @@ const (
 	Skip = "skip" // neither is known
 )
 
-// Step is the result for a commit, compared with the good one. Changes are as they are printed: a ratio minus 1, or a difference in
-// the stored unit. As JSON it is a line of the log of a search.
+// Step is the result for a commit, compared with the good one. Changes are in printed form: a ratio minus 1, or a difference in the
+// stored unit. As JSON it is a line of the log of a search.
 type Step struct {
 	Commit string `json:"commit"`
 	Result string `json:"result"`
@@ -428,7 +427,7 @@ func (s *Search) decideEnds(series *Series, points int) Decision {
 	return s.Decide(Question{Error: share, Looks: s.Looks, MinChange: s.MinChange(series)}, series.seen())
 }
 
-// undecidedEnds returns the points for which it is not known whether they differ; none, once one does.
+// undecidedEnds returns the points for which it is unknown whether they differ; none, once one differs.
 func (s *Search) undecidedEnds(session *Session) (open []string) {
 	session.advance()
 	for _, series := range session.Points {

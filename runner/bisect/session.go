@@ -48,7 +48,7 @@ func (s *Session) Add(run *schema.Run) {
 	}
 }
 
-// Useless reports that no point can be measured, because on one side none was built or exists.
+// Useless reports that no point can be measured, because one side has none.
 func (s *Session) Useless() bool {
 	for _, series := range s.Points {
 		if !series.useless {
@@ -145,10 +145,10 @@ func (s *Search) Measured(end End) (blocks int) {
 // before it, the measurement. Lines may be deleted, and lines of git bisect added, by hand.
 type Log struct {
 	Path    string
-	Steps   []Step            // that were there when it was opened
+	Steps   []Step            // present when it was opened
 	good    string            // where the search begins
 	subject map[string]string // by commit
-	head    string            // how a new file begins; empty: it is there
+	head    string            // beginning of a new file; empty: the file exists
 }
 
 // logHeading is the beginning of the file. The key of the search follows.
@@ -191,7 +191,7 @@ func OpenLog(path, key string, h worktree.History) (*Log, error) {
 	return l, l.read(string(text))
 }
 
-// Exists reports whether there is a file.
+// Exists reports whether the file exists.
 func (l *Log) Exists() bool { return l.head == "" }
 
 // Create creates the file, without steps.

@@ -14,19 +14,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Description is what the file of a model says about the model.
+// Description describes the model in a file.
 type Description struct {
-	// Precision is the format of most of the model's weights or, if it has none, that of its first input, in the canonical words of
-	// schema; empty where no such word exists.
+	// Precision is the format of most of the model's weights or, if it has none, of its first input, as a canonical name of schema;
+	// empty if it has no such name.
 	Precision string
 	// Weights is the number of weights in each format: of the tensors in the file that have more than one element, without integers of
-	// 16 bits and more, and without the scales and zero points of quantised weights. Weights that are packed into bytes are counted as
-	// what they are. The formats are words such as fp16, int4 and, beyond the canonical ones, int2 or nf4.
+	// 16 bits and more, and without the scales and zero points of quantised weights. Packed weights are counted in their own format. The
+	// formats are words such as fp16, int4 and, beyond the canonical ones, int2 or nf4.
 	Weights map[string]uint64
-	// Opset is the version of the default operators; 0 where the file has none.
+	// Opset is the version of the default operators; 0 if the file has none.
 	Opset uint64
-	// External are the files with the model's external data, as the file names them: relative to its own folder, with slashes,
-	// without duplicates, in ascending order. Nothing says that they exist, or that they are below that folder.
+	// External are the files with the model's external data, by their names in the file: relative to its own folder, with slashes,
+	// without duplicates, in ascending order. They need not exist, or be below that folder.
 	External []string
 	// AccuracyLevels is the number of MatMulNBits nodes by their accuracy_level, which chooses the format in which they compute.
 	AccuracyLevels map[int64]int
@@ -40,7 +40,7 @@ func (d Description) Parameters() (n uint64) {
 	return n
 }
 
-// deepest is the depth of graphs in graphs that is read. ONNX Runtime reads a third of it.
+// deepest is the maximum nesting of graphs that is read. ONNX Runtime reads a third of it.
 const deepest = 100
 
 // Describe reads an ONNX file: the whole graph with the bodies of its loops, branches and functions, but no weights. Other files are an
@@ -58,7 +58,7 @@ func Describe(r io.Reader) (Description, error) {
 				d.graph(size, place{main: true})
 			case 8: // opset_import
 				d.operators(size)
-			case 25: // a function, whose names are its own
+			case 25: // a function, which has its own names
 				d.functions++
 				d.function(size, place{scope: d.functions})
 			}
@@ -89,9 +89,9 @@ type describer struct {
 	inputs    []input
 }
 
-// place is where a node stands.
+// place is the position of a node.
 type place struct {
-	scope int  // 0: the main graph and the graphs in it; else a function
+	scope int  // 0: the main graph and the graphs within it; else a function
 	depth int  // of graphs
 	main  bool // the main graph itself
 }
@@ -207,7 +207,7 @@ func (d *describer) graph(size int64, at place) {
 	})
 }
 
-// sparse reads a SparseTensorProto, whose weights are those that are not zero.
+// sparse reads a SparseTensorProto. Its weights are the non-zero ones.
 func (d *describer) sparse(size int64, scope int) (w weight) {
 	d.message(size, func(number, _ uint64, size int64) {
 		if number == 1 {
@@ -245,7 +245,7 @@ func (d *describer) tensor(size int64, scope int) (w weight) {
 	return w
 }
 
-// location reads a StringStringEntryProto, which may be that of the location of external data.
+// location reads a StringStringEntryProto, which may be the location of external data.
 func (d *describer) location(size int64, to *string) {
 	key, value := "", ""
 	d.message(size, func(number, _ uint64, size int64) {
@@ -283,7 +283,7 @@ func (d *describer) input(size int64) (in input) {
 	return in
 }
 
-// operation is a NodeProto, as far as it says what the weights of a model are.
+// operation is the part of a NodeProto that determines the format of weights.
 type operation struct {
 	domain, op string
 	inputs     []string // the first ones
@@ -296,7 +296,7 @@ type operation struct {
 // maxInputs bounds the inputs of a node that are kept: no operator has weights or scales further back.
 const maxInputs = 16
 
-// node reads a NodeProto with the graphs in it, and keeps what it says.
+// node reads a NodeProto with the graphs in it, and records its effect on weights.
 func (d *describer) node(size int64, at place) {
 	n := operation{integers: map[string]int64{}}
 	outputs := 0
@@ -352,7 +352,7 @@ func (d *describer) attribute(size int64, at place, n *operation) {
 	}
 }
 
-// keep keeps what a node says.
+// keep records the effect of a node on weights.
 func (d *describer) keep(n *operation, scope int) {
 	if n.domain != "" && n.domain != defaultDomain && n.domain != microsoft {
 		return
@@ -382,7 +382,7 @@ func (d *describer) keep(n *operation, scope int) {
 	}
 }
 
-// plus and times are those of counts, which a file may state at will: what does not fit is the largest count.
+// plus and times add and multiply counts with saturation, because a file may state any count.
 func plus(a, b uint64) uint64 {
 	if sum, carry := bits.Add64(a, b, 0); carry == 0 {
 		return sum

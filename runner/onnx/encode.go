@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// What a model says about itself.
+// The metadata of a model.
 const (
 	irVersion  = 8
 	opset      = 13
@@ -130,7 +130,7 @@ func (v value) encode() []byte {
 	return bytes(text(nil, 1, v.name), 2, bytes(nil, 1, tensorType))
 }
 
-// What follows a field's number: the wire types of protobuf that a model is made of.
+// The wire types of protobuf that a model uses. They follow the number of a field.
 const (
 	varint    = 0
 	delimited = 2 // a length and as many bytes
@@ -172,9 +172,8 @@ func (d *wire) text(size int64) string {
 	return string(b)
 }
 
-// message visits the fields of a message of so many bytes: with their value, or with their size, which the visitor may read. Numbers of fixed
-// size are visited like texts of as many bytes.
-// What it does not read is skipped. That of the largest size ends with the file.
+// message visits the fields of a message of size B: with their value, or with their size, which the visitor may read. Numbers of fixed
+// size are visited like texts of as many bytes. Unread bytes are skipped. A message of the largest size ends with the file.
 func (d *wire) message(size int64, visit func(number, value uint64, size int64)) {
 	end := int64(math.MaxInt64)
 	if size < end-d.at {
@@ -188,7 +187,7 @@ func (d *wire) message(size int64, visit func(number, value uint64, size int64))
 	}
 }
 
-// field visits one field, which has to end before end.
+// field visits one field, which must end before end.
 func (d *wire) field(end int64, visit func(number, value uint64, size int64)) {
 	tag := d.varint()
 	var value uint64
@@ -270,7 +269,7 @@ const (
 	typeBfloat16 elementType = 16
 )
 
-// encode returns numbers as raw_data has them, little endian. They must be exact in the type.
+// encode returns numbers in the format of raw_data, little endian. They must be exact in the type.
 func (t elementType) encode(numbers []float64) []byte {
 	var b []byte
 	for _, v := range numbers {
@@ -328,15 +327,15 @@ func canonical(format string) string {
 	return ""
 }
 
-// operands says which inputs of an operator are scales and zero points, and which are tensors of bytes with several weights in each. Both
-// are sets: bit i is input i.
+// operands identifies the inputs of an operator that are scales and zero points, and the tensors of bytes with several weights in each.
+// Both are sets: bit i is input i.
 type operands struct {
 	scales, packed uint16
 	bits           string // the attribute with the bits of a packed weight
 	usual          int64  // the bits without that attribute; 0: it is required
 }
 
-// quantised are the operators with such inputs, in the default domain and in that of ONNX Runtime.
+// quantised are the operators with such inputs, in the default domain and in the domain of ONNX Runtime.
 var quantised = map[string]operands{
 	"QuantizeLinear":        {scales: places(1, 2)},
 	"DequantizeLinear":      {scales: places(1, 2)},
@@ -363,15 +362,15 @@ func places(inputs ...int) (set uint16) {
 	return set
 }
 
-// use is what an operator makes of a tensor. The zero value is a tensor that is a weight as it stands, or none.
+// use describes how an operator uses a tensor. The zero value is a tensor whose elements are weights, or no tensor.
 type use struct {
 	scale  bool   // a scale or a zero point
 	format string // of the weights in a packed tensor
-	bits   uint64 // of one of them
-	count  uint64 // of them all; 0: as many as there is room for
+	bits   uint64 // of one weight
+	count  uint64 // number of weights; 0: as many as fit
 }
 
-// use returns what a node makes of its packed input.
+// use returns how a node uses its packed input.
 func (q operands) use(n *operation) use {
 	width, known := n.integers[q.bits]
 	if !known {
@@ -390,7 +389,7 @@ func (q operands) use(n *operation) use {
 	return u
 }
 
-// of returns the format and number of the weights in a tensor, and whether it has any. A scalar is none.
+// of returns the format and number of the weights in a tensor, and whether it has any. A scalar has none.
 func (u use) of(w weight) (format string, count uint64, is bool) {
 	format, count = formats[w.kind], w.count
 	if u.format != "" && (w.kind == kindUint8 || w.kind == kindInt8) {

@@ -95,7 +95,7 @@ func Generate(name, precision string) ([]byte, error) {
 	return nil, unknown("model", name, Names())
 }
 
-// unknown returns the error about a word that is none of known.
+// unknown returns the error about a word that is not among known.
 func unknown(what, word string, known []string) error {
 	if near := schema.Nearest(word, known); near != "" {
 		return fmt.Errorf("%s %q: did you mean %s?", what, word, near)
@@ -112,7 +112,7 @@ func add(t elementType) graph {
 	}
 }
 
-// addInt8 adds what int8 numbers stand for. The result stands for multiples twice as large, so that it always fits.
+// addInt8 adds the represented values of int8 numbers. The result is in multiples of twice the size, so that it always fits.
 func addInt8() graph {
 	shape := []any{batchSize, seqLen}
 	return graph{
@@ -187,7 +187,7 @@ func biases() []float64 {
 	return b
 }
 
-// Generated returns the arguments of Generate that produce a file, which is known by its SHA-256 in hex.
+// Generated returns the arguments of Generate that produce a file, which is identified by its SHA-256 in hex.
 func Generated(hash string) (name, precision string, ok bool) {
 	made, ok := generated()[hash]
 	return made.name, made.precision, ok
@@ -195,7 +195,7 @@ func Generated(hash string) (name, precision string, ok bool) {
 
 type asked struct{ name, precision string }
 
-// generated are all models by the hashes of their contents. That of tf32 is the one of fp32, by which it goes.
+// generated are all models by the hashes of their contents. The model of tf32 equals the one of fp32 and is found as fp32.
 var generated = sync.OnceValue(func() map[string]asked {
 	all := map[string]asked{}
 	for _, name := range Names() {

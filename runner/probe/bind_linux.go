@@ -15,9 +15,9 @@ import "C"
 
 import "unsafe"
 
-// bindNVML opens the library, a path or the name of a file that the dynamic linker finds, and makes its functions callable. It does nothing
-// if the library cannot be opened: opening it with the binding then says why. It must not be called while another goroutine
-// calls a function of the library.
+// bindNVML opens the library, a path or the name of a file that the dynamic linker finds, and makes its functions callable. It does
+// nothing if the library cannot be opened: opening it with the binding then returns the error. It must not be called while another
+// goroutine calls a function of the library.
 func bindNVML(library string) {
 	name := C.CString(library)
 	defer C.free(unsafe.Pointer(name))

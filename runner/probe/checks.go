@@ -164,7 +164,7 @@ func judgePressure(s seen) verdict {
 	return fineIf(fine, strings.Join(waits, ", ")+" of 10 s")
 }
 
-// judgeSwap accepts a hundredth of the memory, which may hold pages that are never read again.
+// judgeSwap accepts a hundredth of the memory: these pages may never be read again.
 func judgeSwap(s seen) verdict {
 	used, known := s.number("memory.swap_used")
 	if !known {
@@ -205,7 +205,7 @@ func judgeMemoryLimit(s seen) verdict {
 	return fineIf(limit >= float64(*s.env.MemoryBytes), schema.ForPeople(limit, "B"))
 }
 
-// judgeAffinity advises if the process may not use all processors and OMP_NUM_THREADS does not tell libraries so.
+// judgeAffinity advises if the process may not use all processors and OMP_NUM_THREADS does not inform libraries about it.
 func judgeAffinity(s seen) verdict {
 	cpus, err := cpuList(s.value)
 	if err != nil || s.env.CPUCount == nil {
@@ -252,7 +252,7 @@ var deviceChecks = []check{
 	},
 }
 
-// judgeDeviceClocks returns always unknown: the driver accepts a locked clock and does not report it.
+// judgeDeviceClocks always returns unknown: the driver accepts a locked clock and does not report it.
 func judgeDeviceClocks(s seen) verdict {
 	now, highest := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
 	v := unclear(now + " MHz")
@@ -288,18 +288,18 @@ type Advice struct {
 	Value   string // the observed value, as text; empty: not known
 	Missing string // why it is not known: absent, permission, unsupported, timeout
 	Why     string // its effect on measurements; empty: it is fine
-	Command string // a command that helps, to be pasted as it is; empty: none
+	Command string // a command that helps, ready to be pasted; empty: none
 	Remedy  string // what to do instead, and why no command helps; empty: there is a command, or nothing to do
 }
 
 // check is one question about a machine.
 type check struct {
 	name    string
-	facts   []string // the facts that it uses; if none is known, the answer is unknown
+	facts   []string // the facts that it uses; if all are unknown, the answer is unknown
 	why     string
 	command string // may hold {gpu}, the index of the GPU
 	judge   func(seen) verdict
-	remedy  string // if no command helps: what does, and why
+	remedy  string // the remedy if no command helps, and why none does
 }
 
 // seen are the facts that a check uses. The prefix is gpu.N. for a check of a GPU.
@@ -321,7 +321,7 @@ func (s seen) number(name string) (n float64, known bool) {
 type verdict struct {
 	state   string
 	value   string
-	command string // instead of that of the check; the only one if the state is unknown
+	command string // overrides the command of the check; the only one if the state is unknown
 }
 
 // fineIf returns the verdict for a value that is fine or not.
@@ -345,7 +345,7 @@ func Advise(env schema.Env) []Advice {
 	}
 	for i := range count(env.GPUCount) {
 		if env.Facts[fmt.Sprintf("gpu.%d.gfx", i)] != "" {
-			continue // what is asked here only NVIDIA's driver answers
+			continue // only NVIDIA's driver has the answer
 		}
 		for _, c := range deviceChecks {
 			advice = append(advice, c.apply(env, fmt.Sprintf("gpu.%d.", i)))
@@ -390,16 +390,16 @@ func onOff(flag string) string {
 	return "off"
 }
 
-// The words of warning for what disturbed a run from outside.
+// The warnings about disturbances of a run from outside.
 const (
-	WarnLoad       = "load"        // more wanted to run than the machine has processors when the run began
+	WarnLoad       = "load"        // more processes were runnable than the machine has processors when the run began
 	WarnGovernor   = "governor"    // the clock of the processor follows the load
 	WarnThrottled  = "throttled"   // heat or a power limit held the clock of the processor or a GPU down
 	WarnForeignGPU = "foreign_gpu" // a process that is not the benchmark's computed on a GPU
 )
 
-// Warnings returns the warnings for a run, sorted. env describes the session, facts are those of Between, and devices, as named by
-// device.Of, are those that were measured; other GPUs are ignored. No devices means all.
+// Warnings returns the warnings for a run, sorted. env describes the session, facts are the result of Between, and devices, as named by
+// device.Of, are the measured devices; other GPUs are ignored. No devices means all.
 func Warnings(env schema.Env, facts map[string]string, devices []string) []string {
 	var words []string
 	if load, err := strconv.ParseFloat(facts["load.1m"], 64); err == nil && env.CPUCount != nil && load > float64(*env.CPUCount) {
@@ -415,7 +415,7 @@ func Warnings(env schema.Env, facts map[string]string, devices []string) []strin
 		if len(devices) > 0 && !slices.Contains(devices, device.GPU(env.Facts[prefix+"uuid"])) {
 			continue
 		}
-		const brief = 10e6 // ns for which a limit may hold without being seen in a run
+		const brief = 10e6 // ns for which a limit may be active without an effect on a run
 		throttled = throttled || some(facts[prefix+"throttle"]) ||
 			above(facts[prefix+"throttled_power"], brief) || above(facts[prefix+"throttled_thermal"], brief)
 		foreign = foreign || some(facts[prefix+"foreign"])
@@ -436,7 +436,7 @@ func above(value string, limit float64) bool {
 	return err == nil && n > limit
 }
 
-// some reports whether a list is known to have something in it.
+// some reports whether a list is known and not empty.
 func some(list string) bool { return list != "" && list != none }
 
 func count(n *int64) int64 {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// file is a fact that one file holds.
+// file is a fact that is the content of one file.
 type file struct {
 	name  string
 	path  string
 	parse func(text string) (string, error) // nil: the text itself
 }
 
-// files are the facts that hold for a session. Of two rows with one name, the first that is readable counts.
+// files are the facts that are constant during a session. Of two rows with one name, the first that is readable counts.
 var files = []file{
 	{"os.kernel", "proc/sys/kernel/osrelease", nil},
 	{"os.build", "proc/sys/kernel/version", nil},
@@ -109,8 +109,8 @@ func readDistinct(root fs.FS, f *facts) {
 	}
 }
 
-// maxText is how much is read of a file, in B. It holds every file that is read here, and of cpuinfo, which costs an interrupt a
-// processor, the first one.
+// maxText is the maximum number of bytes to read from a file. It is enough for every file here, and for the first processor of cpuinfo,
+// each processor of which costs an interrupt.
 const maxText = 16 << 10
 
 // readText returns the beginning of a file without the white space around it.
@@ -135,7 +135,7 @@ func readText(root fs.FS, path string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// subdirs lists the entries of dir whose names are prefix and a number.
+// subdirs lists the entries of dir whose names consist of prefix and a number.
 func subdirs(root fs.FS, dir, prefix string) ([]string, error) {
 	entries, err := fs.ReadDir(root, dir)
 	if err != nil {
@@ -183,7 +183,7 @@ func inverted(text string) (string, error) {
 	return strconv.FormatBool(value == "false"), nil
 }
 
-// orNone passes a list in which nothing is a statement too.
+// orNone returns the list, or none if it is empty, which is information too.
 func orNone(text string) (string, error) {
 	if text == "" || text == "(null)" {
 		return "none", nil
@@ -237,7 +237,7 @@ func pressure(text string) (string, error) {
 	return firstNumber(rest)
 }
 
-// status returns a parser of one line of a status file: Cpus_allowed_list: 0-3.
+// status returns a parser of one line of a status file, such as Cpus_allowed_list: 0-3.
 func status(key string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		for line := range strings.Lines(text) {
@@ -249,7 +249,7 @@ func status(key string) func(string) (string, error) {
 	}
 }
 
-// kibibytes returns a parser of one line of meminfo: MemTotal: 16 kB, in bytes.
+// kibibytes returns a parser of one line of meminfo, such as MemTotal: 16 kB, in bytes.
 func kibibytes(key string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		value, err := status(key)(text)
@@ -275,8 +275,7 @@ func swapUsed(text string) (string, error) {
 	return strconv.FormatInt(t-f, 10), nil
 }
 
-// randomized reads a personality: the bits of a process that say how it differs from others. One of them keeps the
-// places of its memory from being random.
+// randomized reads whether address space layout randomization is on, from the personality of a process. One of its bits turns it off.
 func randomized(text string) (string, error) {
 	const noRandomize = 0x0040000
 	bits, err := strconv.ParseUint(text, 16, 64)
@@ -286,12 +285,12 @@ func randomized(text string) (string, error) {
 	return strconv.FormatBool(bits&noRandomize == 0), nil
 }
 
-// processorTime reads the first line of /proc/stat: how long, in ticks, all processors did what there is, and for how
-// much of it the host of this virtual machine gave them to others.
+// processorTime reads the first line of /proc/stat: the time of all processors in ticks, and the part of it that the host of this
+// virtual machine gave to others.
 func processorTime(text string) (stolen, all uint64, err error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
-	const steal = 8 // of user nice system idle iowait irq softirq steal; what follows is counted in those before
+	const steal = 8 // index in: user nice system idle iowait irq softirq steal; later ones are included in these
 	if len(fields) <= steal || fields[0] != "cpu" {
 		return 0, 0, malformed("the time of the processors", line)
 	}

@@ -98,7 +98,7 @@ func parseDevices(document []byte) (Devices, error) {
 	return devices, nil
 }
 
-// readDevices takes over what ask gives.
+// readDevices adds the facts that query returns.
 func readDevices(ctx context.Context, ask func(context.Context) Devices, f *facts) {
 	if ask == nil {
 		f.miss("gpu", unsupported)
@@ -133,8 +133,7 @@ func (f *facts) deviceNames() []string {
 	return names
 }
 
-// unknownDevices returns the reason why it is not known which GPUs there are; empty where it is. No driver means
-// that there are none to measure.
+// unknownDevices returns the reason why the GPUs are unknown, or an empty text. Without a driver there are none to measure.
 func (f *facts) unknownDevices() string {
 	for _, name := range slices.Sorted(maps.Keys(f.missing)) {
 		why := f.missing[name]
@@ -146,8 +145,8 @@ func (f *facts) unknownDevices() string {
 	return ""
 }
 
-// Where Linux and ROCm say what AMD GPUs there are. The first is the topology that ROCm's own tools read, by the kernel's
-// driver for compute (kfd), which lists those that this process may use.
+// The files in which Linux and ROCm describe AMD GPUs. The first is the topology that ROCm's own tools read, by the kernel's driver for
+// compute (kfd), which lists the GPUs that this process may use.
 const (
 	kfdNodes    = "sys/class/kfd/kfd/topology/nodes"
 	drmDevices  = "sys/class/drm"
@@ -158,8 +157,8 @@ const (
 // vendorAMD is AMD's number among the makers of PCI devices.
 const vendorAMD = 0x1002
 
-// readAMD looks for AMD GPUs where there is no driver of NVIDIA's: their names, number, memory, driver and ROCm version.
-// No tool is started: amd-smi and rocm-smi read the same files.
+// readAMD detects AMD GPUs on a machine without the driver of NVIDIA: their names, number, memory, driver and ROCm version. No tool is
+// started: amd-smi and rocm-smi read the same files.
 func readAMD(root fs.FS, f *facts) {
 	if f.missing["gpu"] != absent {
 		return
@@ -186,7 +185,7 @@ func readAMD(root fs.FS, f *facts) {
 	}
 	delete(f.missing, "gpu")
 	f.set("gpu.count", strconv.Itoa(n))
-	f.put("gpu.driver")(readText(root, amdDriver)) // the driver in the kernel tree has no version of its own
+	f.put("gpu.driver")(readText(root, amdDriver)) // the driver in the kernel tree has no version number
 	f.put("gpu.rocm")(readText(root, rocmVersion))
 }
 
@@ -227,7 +226,7 @@ func (p kfdProperties) read(root fs.FS, node, prefix string, f *facts) {
 	gfx := p.gfx()
 	f.set(prefix+"gfx", gfx)
 	name, err := readText(root, device+"/product_name")
-	if err != nil || name == "" { // boards for servers alone have one
+	if err != nil || name == "" { // only server boards have a name
 		name = fmt.Sprintf("AMD %04x (%s)", p["device_id"], gfx)
 	}
 	f.set(prefix+"name", name)

@@ -15,7 +15,7 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// hostSalt keeps the id of a host from being looked up elsewhere by its machine-id.
+// hostSalt prevents the id of a host from being looked up elsewhere by its machine-id.
 const hostSalt = "neurolens host 1\n"
 
 // hostID returns the identity of the installed system, in 32 hexadecimal digits.
@@ -36,8 +36,8 @@ func hostID(root fs.FS) (string, error) {
 	return "", first
 }
 
-// readMachine names the machine: as the user does, else by what its hardware is. Where a part of the hardware is
-// not known, neither is the machine: a name that comes and goes would split its history in two.
+// readMachine sets the name of the machine: the user's name for it, or else a fingerprint of its hardware. If a part of the hardware is
+// unknown, so is the machine: a name that comes and goes would split its history in two.
 func readMachine(name string, f *facts) {
 	if name != "" {
 		f.set("machine", name)
@@ -58,8 +58,8 @@ func readMachine(name string, f *facts) {
 	f.set("machine.source", "fingerprint")
 }
 
-// fingerprint names hardware: epyc-7b13-64c-512g-8xa100-sxm4-80gb-1f0c22a9. The digits at the end are of the
-// full names.
+// fingerprint returns a name for hardware: epyc-7b13-64c-512g-8xa100-sxm4-80gb-1f0c22a9. The digits at the end are a hash of the full
+// names.
 func fingerprint(cpu, cores string, memory int64, devices []string) string {
 	class := memoryClass(memory)
 	words := []string{slug(cpu), cores + "c", fmt.Sprintf("%dg", class)}
@@ -75,9 +75,8 @@ func fingerprint(cpu, cores string, memory int64, devices []string) string {
 	return strings.Join(append(words, hex.EncodeToString(sum[:4])), "-")
 }
 
-// memoryClass returns the memory that was built in, in GiB: what the system sees is always some percent less.
-// Rounding is upwards to three binary digits after the first, so that another kernel on the same machine, which keeps
-// more or less for itself, makes no other machine of it.
+// memoryClass returns the installed memory in GiB; the memory visible to the system is always some percent less. It rounds up to three
+// binary digits after the first, so that another kernel on the same machine, which reserves more or less, does not change the machine.
 func memoryClass(visible int64) int64 {
 	const gib = 1 << 30
 	n := max(1, (visible+gib-1)/gib)
@@ -90,7 +89,7 @@ var (
 	nonAlnum = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
-// slug shortens the name of a part to what tells it from others.
+// slug shortens the name of a part to its distinctive words.
 func slug(name string) string {
 	short := nonAlnum.ReplaceAllString(strings.ToLower(noise.ReplaceAllString(name, " ")), "-")
 	if short = strings.Trim(short, "-"); short != "" {
@@ -107,7 +106,7 @@ var instructions = []string{
 	"amx_tile", "amx_bf16", "amx_int8", "asimd", "asimdhp", "asimddp", "bf16", "i8mm", "sve", "sve2",
 }
 
-// readCPU reads what the processor is and how it is built.
+// readCPU reads the model of the processor and its topology.
 func readCPU(root fs.FS, f *facts) {
 	info, err := cpuinfo(root)
 	f.put("cpu.model")(model(info), err)
@@ -168,8 +167,7 @@ func isa(info map[string]string) string {
 	return strings.Join(known, " ")
 }
 
-// groups counts the sets that the processors fall into, by the file in which each lists its set: name, or old
-// before Linux 5.3.
+// groups counts the sets of processors, by the file in which each processor lists its set: name, or old before Linux 5.3.
 func groups(root fs.FS, cpus []int, name, old string) (string, error) {
 	seen := map[int]bool{}
 	count := 0
@@ -224,7 +222,7 @@ func readCaches(root fs.FS, f *facts) {
 	}
 }
 
-// mitigations lists the vulnerabilities that this processor is affected by and what is done against each.
+// mitigations lists the vulnerabilities of this processor and the mitigation of each.
 func mitigations(root fs.FS) (string, error) {
 	const dir = cpuDir + "/vulnerabilities"
 	entries, err := fs.ReadDir(root, dir)
@@ -279,7 +277,7 @@ func temperature(root fs.FS) (string, error) {
 
 const cgroupDir = "sys/fs/cgroup"
 
-// unlimited is the value of a limit that does not limit, as the kernel says it.
+// unlimited is the kernel's text for no limit.
 const unlimited = "max"
 
 // readCgroup reads the limits that hold for this process. A limit of any ancestor holds too, so it is the
@@ -362,7 +360,7 @@ func tightest(root fs.FS, dirs []string, limit func(fs.FS, string) (float64, err
 	if found {
 		return strconv.FormatFloat(smallest, 'f', -1, 64), nil
 	}
-	// The last one is the mount point: where it is not there, nothing was looked at.
+	// The last one is the mount point: if it does not exist, no limit was read.
 	if _, err := fs.Stat(root, dirs[len(dirs)-1]); err != nil {
 		return "", err
 	}
@@ -402,7 +400,7 @@ func memoryMax(root fs.FS, dir string) (float64, error) {
 			return 0, err
 		}
 	}
-	// Version 1 says no limit as the largest multiple of a page.
+	// In version 1, no limit is the largest multiple of a page.
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n < 1<<62 {
 		return float64(n), nil
 	} else if err == nil || text == unlimited {
@@ -476,9 +474,8 @@ var hypervisors = [][2]string{
 	{"Parallels", "parallels"},
 }
 
-// readVirtualization tells whose virtual machine this is: none, or vm where it does not say whose. Only x86 has a
-// flag for it; the names alone may be those of a maker of real machines. It needs system.vendor and
-// system.product.
+// readVirtualization determines the hypervisor: none, or vm if it is unknown. Only x86 has a flag for it; the names alone may belong to
+// a maker of real machines. It needs system.vendor and system.product.
 func readVirtualization(root fs.FS, f *facts) {
 	info, err := cpuinfo(root)
 	if err != nil {

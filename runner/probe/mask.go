@@ -9,22 +9,21 @@ import (
 
 // Mask hides secrets in the stored arguments and output of a command. The rules:
 //
-//   - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given with = or,
-//     after a name that begins with -, as the next argument;
-//   - a text in the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), anywhere;
-//   - user name and password in a URL (https://name:password@host), and the text after Bearer or Basic;
-//   - the password in name:password after -u or --user, as curl and wget take it, and the text of a header Cookie;
-//   - the value of every environment variable with the name of a secret.
+// - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given with = or,
+// after a name that begins with -, as the next argument; - a text in the form of a known kind of secret (hf_..., sk-..., ghp_...,
+// AKIA..., a JSON web token), anywhere; - user name and password in a URL (https://name:password@host), and the text after Bearer or
+// Basic; - the password in name:password after -u or --user, as curl and wget take it, and the text of a header Cookie; - the value of
+// every environment variable with the name of a secret.
 //
 // A token of a language model is not a secret: tokens, max-token, pad_token and the like, and any number. Parameters of a sweep are not
-// checked here, because they identify what was measured.
+// checked here, because they identify the measured point.
 type Mask struct {
 	known *strings.Replacer // values of the environment
 }
 
 // NewMask makes a mask with the secrets of an environment.
 func NewMask(environ []string) Mask {
-	const minLength = 8 // bytes: what is shorter stands for other things too
+	const minLength = 8 // bytes: a shorter text has other meanings too
 	var pairs []string
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -84,7 +83,7 @@ func (m Mask) Text(text string) string {
 		}
 		name, between, value := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
 		option := at[2] > 0 && text[at[2]-1] == '-'
-		path := at[2] > 0 && text[at[2]-1] == '/' && !strings.Contains(between, "=") // of /etc/passwd: what follows says what is wrong with it
+		path := at[2] > 0 && text[at[2]-1] == '/' && !strings.Contains(between, "=") // /etc/passwd: an error message follows
 		end := at[3]                                                                 // the value may be the next name
 		b.WriteString(text[:end])
 		if !path && (option || assigns(name, between, value)) && namesSecret(name) && !harmless(strings.Trim(value, `"'`)) && !strings.HasPrefix(value, "-") {
@@ -95,8 +94,8 @@ func (m Mask) Text(text string) string {
 	}
 }
 
-// assigns reports whether a name in the middle of a text has a value: a colon alone also stands in sentences ("unexpected
-// token: x"), and is believed of what is too long for a word.
+// assigns reports whether a name in the middle of a text has a value. A colon also appears in sentences ("unexpected token: x"), so
+// after token it only counts if the value is too long for a word.
 func assigns(name, between, value string) bool {
 	const wordLength = 16
 	return strings.Contains(between, "=") || strings.Contains(between, ":") && (!strings.EqualFold(name, "token") || len(value) >= wordLength)
@@ -105,7 +104,8 @@ func assigns(name, between, value string) bool {
 // nameParts matches the parts of a name.
 var nameParts = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 
-// What names end in whose values are secrets; of keys, what they have to be; and what a token is that is none.
+// Endings of the names of secrets, the words before "key" that make it a secret, and the words that make a token one of a language
+// model.
 var (
 	secretWords = []string{"secret", "password", "passwd", "passphrase", "credential", "credentials", "apikey", "passcode"}
 	keyWords    = []string{"api", "access", "secret", "private", "auth", "account", "encryption", "ssh"}

@@ -64,7 +64,7 @@ type driver struct {
 	facts *facts
 }
 
-// openDriver loads the library; empty is the one that is installed. Nothing may be asked of it but on success.
+// openDriver loads the library; empty is the installed one. The driver may only be used on success.
 func openDriver(library string) (driver, nvml.Return) {
 	library = cmp.Or(library, defaultLibrary)
 	bindNVML(library)
@@ -72,7 +72,7 @@ func openDriver(library string) (driver, nvml.Return) {
 	return d, d.Init()
 }
 
-// queryDriver reads what the driver says about its devices.
+// queryDriver reads the facts of the driver and its devices.
 func queryDriver(library string) Devices {
 	d, ret := openDriver(library)
 	if ret != nvml.SUCCESS {
@@ -83,7 +83,7 @@ func queryDriver(library string) Devices {
 	return Devices{Facts: d.facts.known, Missing: d.facts.missing}
 }
 
-// note keeps a value, or the reason why there is none.
+// note records a value, or the reason why it is unknown.
 func (d driver) note(name, value string, ret nvml.Return) {
 	if ret != nvml.SUCCESS {
 		d.facts.miss(name, why(ret))
@@ -106,7 +106,7 @@ func (d driver) read() {
 	})
 }
 
-// eachDevice counts the devices and calls read with gpu.0, gpu.1 and so on, but for those that cannot be reached.
+// eachDevice counts the devices and calls read with gpu.0, gpu.1 and so on, except for devices that cannot be reached.
 func (d driver) eachDevice(read func(prefix string, device nvml.Device)) {
 	count, ret := d.DeviceGetCount()
 	d.note("gpu.count", strconv.Itoa(count), ret)
@@ -124,7 +124,7 @@ func (d driver) eachDevice(read func(prefix string, device nvml.Device)) {
 	}
 }
 
-// readFacts reads some facts of a device. Of two with one name, the first that there is counts.
+// readFacts reads some facts of a device. Of two getters with one name, the first that succeeds counts.
 func (d driver) readFacts(prefix string, device nvml.Device, getters []deviceGetter) {
 	for _, getter := range getters {
 		value, ret := getter.get(device)
@@ -132,8 +132,7 @@ func (d driver) readFacts(prefix string, device nvml.Device, getters []deviceGet
 	}
 }
 
-// why puts a code of the library into one of the four words. Its own texts come from a function that may be
-// missing too.
+// why converts a code of the library to one of the four reasons. The library's own texts come from a function that may be missing too.
 func why(ret nvml.Return) string {
 	switch ret {
 	case nvml.ERROR_LIBRARY_NOT_FOUND, nvml.ERROR_DRIVER_NOT_LOADED:
@@ -191,7 +190,7 @@ var stateGetters = []deviceGetter{
 	{"throttle", throttle(nvml.Device.GetCurrentClocksThrottleReasons)}, // before R535
 }
 
-// counterGetters only say something as a difference.
+// counterGetters return counters. Only their differences are meaningful.
 var counterGetters = []deviceGetter{
 	{"throttled_power" + total, violation(nvml.PERF_POLICY_POWER)},
 	{"throttled_thermal" + total, violation(nvml.PERF_POLICY_THERMAL)},
@@ -234,8 +233,8 @@ func violation(limit nvml.PerfPolicyType) func(nvml.Device) (string, nvml.Return
 	}
 }
 
-// readProcesses reads who computes on a device: processes, how many, and foreign, those that are not below the
-// process that started this one.
+// readProcesses reads the processes that compute on a device: processes is their number, and foreign lists the ones that are not below
+// the process that started this one.
 func (d driver) readProcesses(prefix string, device nvml.Device) {
 	infos, ret := device.GetComputeRunningProcesses()
 	var pids []int
@@ -246,7 +245,7 @@ func (d driver) readProcesses(prefix string, device nvml.Device) {
 	d.note(prefix+".foreign", foreign(systemRoot(), pids, os.Getppid()), ret)
 }
 
-// driverState opens the driver and gives a function that reads what changes about its devices.
+// driverState opens the driver and returns a function that reads the changing facts of its devices.
 func driverState(library string) func() Devices {
 	d, ret := openDriver(library)
 	return func() Devices {

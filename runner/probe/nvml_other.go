@@ -7,5 +7,5 @@ func queryDriver(string) Devices {
 	return Devices{Missing: map[string]string{"gpu": unsupported}}
 }
 
-// driverState has none either.
+// driverState returns a function without devices, as queryDriver does.
 func driverState(string) func() Devices { return func() Devices { return queryDriver("") } }

@@ -1,13 +1,13 @@
-// Package probe reads the environment in which benchmarks run: the processor and its settings, memory, container limits, kernel,
-// GPUs, the state of the code, and the variables that libraries react to.
+// Package probe reads the environment in which benchmarks run: the processor and its settings, memory, container limits, kernel, GPUs,
+// the state of the code, and the variables that libraries react to.
 //
-// Every fact is a text with a dotted name. A fact that is not known is missing, with a reason: absent (this machine has no such
-// thing), permission, unsupported (this system cannot report it, or reported something invalid) or timeout. Nothing is guessed.
-// Values have the stored units of the metrics: bytes, mW, MHz, Cel. cgroup.cpu_max is a number of processors.
+// Every fact is a text with a dotted name. An unknown fact is missing, with a reason: absent (this machine has no such thing),
+// permission, unsupported (this system cannot report it, or reported something invalid) or timeout. Nothing is guessed. Values have the
+// stored units of the metrics: bytes, mW, MHz, Cel. cgroup.cpu_max is a number of processors.
 //
 // The package changes no settings and writes no files. It starts no process except git and this program itself, and reports only
-// environment variables from a fixed list. It knows NVIDIA GPUs by their driver. On a machine without that driver it knows AMD
-// GPUs by the files of Linux, without any state that changes during a measurement. It knows no other GPUs.
+// environment variables from a fixed list. It supports NVIDIA GPUs through their driver. On a machine without that driver it supports
+// AMD GPUs through the files of Linux, without any state that changes during a measurement. It supports no other GPUs.
 package probe
 
 import (
@@ -32,10 +32,10 @@ import (
 type Options struct {
 	Root    fs.FS                             // holds proc, sys, etc; nil is this system's
 	Machine string                            // the name that the user gave this machine; empty: a fingerprint
-	Dir     string                            // whose state in git is read; empty: the working directory
+	Dir     string                            // directory whose git state is read; empty: the working directory
 	Environ []string                          // key=value, as os.Environ gives them
 	Version string                            // of NeuroLens
-	GPU     func(ctx context.Context) Devices // normally GPU; nil: GPUs are not looked for
+	GPU     func(ctx context.Context) Devices // normally GPU; nil: GPUs are not detected
 }
 
 // Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and at most a few seconds. It starts
@@ -85,7 +85,7 @@ func readHost(opts Options, f *facts) {
 	}
 }
 
-// env returns the facts, those with a column of their own also there.
+// env returns the facts as an environment. Facts that have a column are also set there.
 func (f *facts) env() schema.Env {
 	env := schema.Env{
 		HostID:        f.known["host.id"],
@@ -111,7 +111,7 @@ func (f *facts) env() schema.Env {
 	return env
 }
 
-// The reasons for which a fact is not known.
+// The reasons why a fact is unknown.
 const (
 	absent      = "absent"
 	permission  = "permission"
@@ -119,7 +119,7 @@ const (
 	timeout     = "timeout"
 )
 
-// longest is the most bytes that a value keeps; the rest says nothing new.
+// longest is the maximum number of bytes of a value; the rest adds no information.
 const longest = 4096
 
 // facts collects the known facts and, for the others, the reason why they are missing. A name is in one of the two.
@@ -146,7 +146,7 @@ func (f *facts) set(name, value string) {
 	delete(f.missing, name)
 }
 
-// miss notes why a fact is not known, unless it is or a reason stands already.
+// miss records why a fact is unknown, unless it is known or has a reason already.
 func (f *facts) miss(name, why string) {
 	if f.known[name] == "" && f.missing[name] == "" {
 		f.missing[name] = why
@@ -164,7 +164,7 @@ func (f *facts) put(name string) func(value string, err error) {
 	}
 }
 
-// merge takes over the facts of other, which has none of f's names.
+// merge adds the facts of other, which has none of f's names.
 func (f *facts) merge(other *facts) {
 	maps.Copy(f.known, other.known)
 	maps.Copy(f.missing, other.missing)
@@ -192,7 +192,7 @@ func reason(err error) string {
 	return unsupported
 }
 
-// malformed says that a source holds something that this program cannot read.
+// malformed returns the error for a source whose content this program cannot read.
 func malformed(what, text string) error {
 	if len(text) > 40 {
 		text = text[:40]
@@ -203,8 +203,8 @@ func malformed(what, text string) error {
 // patience is how long a process that is asked for facts may take.
 const patience = 5 * time.Second
 
-// readGit reads the state of the code in dir. Dirty means that a tracked file differs from the commit; files that
-// git does not know are not looked for, which takes long in a big tree and catches every result file.
+// readGit reads the state of the code in dir. Dirty means that a tracked file differs from the commit. Untracked files are not searched,
+// because that takes long in a big tree and would include every result file.
 func readGit(ctx context.Context, dir string, f *facts) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -215,10 +215,10 @@ func readGit(ctx context.Context, dir string, f *facts) {
 	f.put("git.dirty")(strconv.FormatBool(changes != ""), err)
 }
 
-// git asks git, without locking the repository and without being told by the environment which one.
+// git runs git without locking the repository. Variables of the environment that select a repository are removed.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
-	// A file system monitor would be started, and outlive this process. A folder of a clone may look like a bare repository, and
-	// its configuration name programs.
+	// A file system monitor would be started, and outlive this process. A folder of a clone may look like a bare repository, and its
+	// configuration may name programs.
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit"}, args...)...)
 	cmd.Dir = dir
 	for _, variable := range os.Environ() {
@@ -231,7 +231,7 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), gitError(err)
 }
 
-// gitError tells from what git says to people which kind of error it is, for its exit code is always 128.
+// gitError returns the kind of an error from the message of git, because its exit code is always 128.
 func gitError(err error) error {
 	var exit *exec.ExitError
 	switch {
@@ -259,8 +259,8 @@ func gitError(err error) error {
 	return err
 }
 
-// output runs cmd, which ctx stops, and gives what it writes. A process that not even a kill ends, as one that
-// hangs in a driver or a network file system, is left behind.
+// output runs cmd, which ctx stops, and returns its output. A process that cannot be killed, such as one that hangs in a driver or a
+// network file system, is left behind.
 func output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	const grace = 200 * time.Millisecond
 	cmd.WaitDelay = grace

@@ -8,13 +8,13 @@ import (
 	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// redacted stands for a value that tells whose machine it is.
+// redacted replaces a value that identifies a machine or its owner.
 const redacted = "(redacted)"
 
-// identifying are the facts whose values tell whose machine it is, whatever they are.
+// identifying are the facts whose values identify a machine or its owner.
 var identifying = []string{"host.id", "host.name", "machine", "os.boot_id", "os.cmdline", "git.remote", "git.branch"}
 
-// identifyingOfDevice matches those of a device.
+// identifyingOfDevice matches the identifying facts of a device.
 var identifyingOfDevice = lazyregexp.MustCompile(`^gpu\.[0-9]+\.(uuid|serial)$`)
 
 // addresses matches addresses of networks and names of users in paths.

@@ -19,10 +19,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// total ends the names of counters, of which only the difference between two readings says something.
+// total ends the names of counters. Only the difference between two readings of a counter is meaningful.
 const total = ".total"
 
-// volatile reads what changes of the host. What is not known is left out. root nil is this system's.
+// volatile reads the changing facts of the host. Unknown facts are left out. If root is nil, it reads this system.
 func volatile(root fs.FS) map[string]string {
 	if root == nil {
 		root = systemRoot()
@@ -34,7 +34,7 @@ func volatile(root fs.FS) map[string]string {
 	return f.known
 }
 
-// counters reads what of that only grows, which is all that Between needs to know of the host after a run.
+// counters reads the counters among the facts of volatile. After a run, Between needs no other facts of the host.
 func counters(root fs.FS) map[string]string {
 	f := newFacts()
 	readCounters(root, f)
@@ -88,7 +88,7 @@ func Between(before, after map[string]string) map[string]string {
 	return facts
 }
 
-// IsVolatile reports whether a fact differs from run to run, or from boot to boot, so that it says nothing about a change of the machine.
+// IsVolatile reports whether a fact differs from run to run, or from boot to boot, so that it cannot show a change of the machine.
 func IsVolatile(name string) bool {
 	if name == "cpu.temperature" || name == "gpu.watch" || strings.HasPrefix(name, "cpu.throttles") || strings.HasPrefix(name, "cpu.steal") {
 		return true
@@ -103,10 +103,10 @@ func IsVolatile(name string) bool {
 	return slices.ContainsFunc(volatileFiles, func(row file) bool { return row.name == name })
 }
 
-// none is the value of a list in which nothing is.
+// none is the value of an empty list.
 const none = "none"
 
-// both joins two lists of words, each of them once.
+// both returns the union of two lists of words.
 func both(a, b string) string {
 	words := slices.Concat(strings.Fields(a), strings.Fields(b))
 	slices.Sort(words)
@@ -117,7 +117,7 @@ func both(a, b string) string {
 	return strings.Join(words, " ")
 }
 
-// throttles counts how often cores were slowed down for their heat. Threads of one core count for it each.
+// throttles counts how often cores were slowed down because of heat. It counts the threads of a core once.
 func throttles(root fs.FS) (string, error) {
 	cpus, err := subdirs(root, cpuDir, "cpu")
 	if err != nil {
@@ -139,8 +139,8 @@ func throttles(root fs.FS) (string, error) {
 	return strconv.FormatUint(count, 10), nil
 }
 
-// battery reports what the battery of this machine does, in the kernel's words but lower case: none, discharging,
-// charging, full, not charging. The batteries of mice and pens do not count.
+// battery returns the state of the battery of this machine, in the kernel's words but lower case: none, discharging, charging, full, not
+// charging. The batteries of mice and pens do not count.
 func battery(root fs.FS) (string, error) {
 	const dir = "sys/class/power_supply"
 	supplies, err := fs.ReadDir(root, dir)
@@ -193,7 +193,7 @@ func Watch(env schema.Env) *Watcher {
 // reason.
 func (w *Watcher) Read() map[string]string { return w.withDevices(volatile(w.root)) }
 
-// ReadAfter returns what Between needs to know after a run: of the host only the counters.
+// ReadAfter returns the facts that Between needs after a run: for the host only the counters.
 func (w *Watcher) ReadAfter() map[string]string { return w.withDevices(counters(w.root)) }
 
 // withDevices adds the facts of the GPUs.
@@ -274,7 +274,7 @@ func (c *child) query() (Devices, error) {
 	if err := c.from.SetReadDeadline(deadline); err != nil {
 		return Devices{}, fmt.Errorf("setting a deadline: %w", err)
 	}
-	if _, err := c.to.Write([]byte("\n")); err != nil { // one byte: there is room for it
+	if _, err := c.to.Write([]byte("\n")); err != nil { // one byte: the pipe has room for it
 		return Devices{}, fmt.Errorf("asking the GPU driver: %w", err)
 	}
 	line, err := c.answer.ReadSlice('\n')
@@ -284,13 +284,13 @@ func (c *child) query() (Devices, error) {
 	return parseDevices(line)
 }
 
-// end closes the pipes, at which the process ends by itself, and makes sure.
+// end closes the pipes, after which the process should end by itself, and kills it if it does not.
 func (c *child) end() {
 	c.to.Close()
 	c.from.Close()
 	done := make(chan struct{})
 	go func() {
-		_ = c.cmd.Wait() // whatever it says, nobody asks it any more
+		_ = c.cmd.Wait() // its exit status does not matter any more
 		close(done)
 	}()
 	const grace = time.Second
@@ -306,8 +306,8 @@ func (c *child) end() {
 	}
 }
 
-// answer returns the other side: it prints a state for each line that it reads. It outlives an interrupt at the terminal,
-// which is meant for the process that asks, and ends with it.
+// answer implements the child: it prints a state for each line that it reads. It ignores an interrupt at the terminal, which is meant
+// for the parent, and ends with the parent.
 func answer(state func() Devices) error {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	encoder := json.NewEncoder(os.Stdout)
@@ -322,8 +322,8 @@ func answer(state func() Devices) error {
 	}
 }
 
-// foreign lists those of some processes that are neither runner nor below it: 12 345, or none. The ids are those that
-// the driver gives, which in a container may be ones that mean nothing there: such a process is not runner's.
+// foreign lists the processes that are neither runner nor below it: 12 345, or none. The ids come from the driver. In a container they
+// may be meaningless; then the process counts as foreign.
 func foreign(root fs.FS, pids []int, runner int) string {
 	var others []string
 	pids = slices.Clone(pids)
@@ -350,7 +350,7 @@ func below(root fs.FS, pid, ancestor int) bool {
 		if err != nil {
 			return false
 		}
-		// 12 (name, in which anything may be) S 1 ...
+		// 12 (name, which may contain anything) S 1 ...
 		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 		if len(fields) < 2 {
 			return false

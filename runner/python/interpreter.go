@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// resolveWait is how long an interpreter may take to say what it is.
+	// resolveWait is the time limit for the answer of an interpreter.
 	resolveWait = 30 * time.Second
-	// closeWait is how long its output is read after it has ended: what it started may hold it open.
+	// closeWait is the time for which its output is read after it has ended: its children may keep it open.
 	closeWait = time.Second
 	// oldest is the minor version of Python 3 that the worker needs.
 	oldest = 8
@@ -35,16 +35,16 @@ const (
 
 // Interpreter is a Python interpreter that answered.
 type Interpreter struct {
-	Path           string // its own sys.executable: behind a shim, but that of a virtual environment in one
+	Path           string // its own sys.executable: the interpreter behind a shim, but the link in a virtual environment
 	Version        string // 3.11.7
 	Implementation string // cpython
 	// Packages are the versions of the frameworks it has, by module; packages.py has the list.
 	Packages map[string]string
 }
 
-// Resolve finds the interpreter with a name (a path, or a program on PATH). If name is empty, it is that of the active virtual environment
-// or conda environment, else python3, else python. environ has the variables (KEY=VALUE) for the search and for running it. The interpreter
-// is run once, without importing any framework.
+// Resolve finds the interpreter with a name (a path, or a program on PATH). If name is empty, it finds the interpreter of the active
+// virtual environment or conda environment, else python3, else python. environ has the variables (KEY=VALUE) for the search and for
+// running it. The interpreter is run once, without importing any framework.
 func Resolve(ctx context.Context, name string, environ []string) (Interpreter, error) {
 	path, err := find(name, environ)
 	if err != nil {
@@ -144,8 +144,8 @@ func variable(environ []string, key string) (value string) {
 	return value
 }
 
-// question is the beginning of each query to an interpreter. -c puts the current directory first on the module path, and an enum.py there
-// must not replace that of Python.
+// question is the beginning of each query to an interpreter. -c puts the current directory first on the module path, and an enum.py
+// there must not replace the module of Python.
 const question = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]"
 
 // echoes reports that a program printed the query, or took it for the name of a file.
@@ -161,7 +161,7 @@ func query(ctx context.Context, path string, environ []string, modules ...string
 	defer cancel()
 	cmd := exec.CommandContext(asked, path, append([]string{"-c", question + "\n" + string(source)}, modules...)...)
 	cmd.Env, cmd.WaitDelay = environ, closeWait
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a shim may wait for a child, which would live on
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a shim may wait for a child, which would survive it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -232,23 +232,23 @@ func checkVersion(version string) error {
 // Converter is a tool in an interpreter that converts ONNX files to another precision.
 type Converter struct {
 	python  string
-	tool    string // its module, which packages.py knows
-	version string // of it and of what else decides what it writes
+	tool    string // its module, in a form that packages.py accepts
+	version string // of the tool and of everything else that determines its output
 	to      string // the precision
 }
 
 // converterFile is the program that uses the tools.
 const converterFile = "convert.py"
 
-// converters are the modules that can convert from fp32, the preferred first. All of them need the package onnx.
-// onnxruntime comes first, because it is what measures.
+// converters are the modules that can convert from fp32, the preferred first. All of them need the package onnx. onnxruntime comes
+// first, because it also measures.
 var converters = map[string][]string{
 	"fp16": {"onnxruntime", "onnxconverter_common"},
 	"int8": {"onnxruntime"},
 }
 
-// Converter finds the tool for a conversion in this interpreter. If it has none, install is the command that installs one. The error is of
-// a conversion for which no tool is known.
+// Converter finds the tool for a conversion in this interpreter. If it has none, install is the command that installs one. It is an
+// error if no tool is known for the conversion.
 func (i Interpreter) Converter(from, to string) (tool Converter, install string, err error) {
 	tools := converters[to]
 	if from != "fp32" || len(tools) == 0 {
@@ -283,21 +283,21 @@ func (c Converter) Command(from, to string) ([]string, error) {
 type Need struct {
 	Module  string `json:"module,omitempty"`
 	Package string `json:"package,omitempty"` // that brings Module
-	File    string `json:"file,omitempty"`    // relative to the working directory; it is there
+	File    string `json:"file,omitempty"`    // relative to the working directory; it exists
 	Object  string `json:"object,omitempty"`  // of File; empty: the only one that fits
 }
 
-// checker is the file of the program that looks for what is missing.
+// checker is the file of the program that checks for missing modules.
 const checker = "check.py"
 
-// frameworks are the modules of the backends, and the packages that bring them.
+// frameworks are the modules of the backends, and the packages that provide them.
 var frameworks = map[string]Need{
 	"onnxrt":   {Module: "onnxruntime", Package: "onnxruntime"},
 	"torch":    {Module: "torch", Package: "torch"},
 	"tensorrt": {Module: "tensorrt", Package: "tensorrt"},
 }
 
-// Need returns what a worker with these settings needs.
+// Need returns the requirements of a worker with these settings.
 func (s Settings) Need() Need {
 	if s.File != "" {
 		return Need{File: s.File, Object: s.Object}
@@ -305,8 +305,8 @@ func (s Settings) Need() Need {
 	return frameworks[s.Backend]
 }
 
-// Missing returns for each need what is missing, in one line; empty: nothing, as far as can be seen without running code of the user. dir
-// and environ are those of the runs; dir may be empty.
+// Missing returns for each need the missing modules, in one line; empty: none, as far as can be determined without running code of the
+// user. dir and environ are those of the runs; dir may be empty.
 func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, needs []Need) ([]string, error) {
 	source, err := sources.ReadFile(checker)
 	if err != nil {
@@ -329,7 +329,7 @@ func (i Interpreter) Missing(ctx context.Context, dir string, environ []string, 
 		return nil, fmt.Errorf("listing the modules of %s: %w", i.Path, err)
 	}
 	var missing []*string
-	line := output[bytes.LastIndexByte(output, '\n')+1:] // below what a sitecustomize has printed
+	line := output[bytes.LastIndexByte(output, '\n')+1:] // a sitecustomize may have printed other lines before
 	if err := json.Unmarshal(line, &missing); err != nil || len(missing) != len(needs) {
 		return nil, fmt.Errorf("listing the modules of %s: it printed %.80q", i.Path, line)
 	}

@@ -16,9 +16,9 @@ import (
 //go:embed *.py
 var sources embed.FS
 
-// bootstrap runs worker.py without making it the main module of a file: a process that the benchmark spawns with
-// multiprocessing would run such a file again. The current directory, where a json.py of the user may lie, is no
-// place to import from before the worker has what it needs.
+// bootstrap runs worker.py without making it the main module of a file: a process that the benchmark spawns with multiprocessing would
+// run such a file again. The current directory, which may contain a json.py of the user, is not on the import path before the worker has
+// its own imports.
 const bootstrap = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p];" +
 	"exec(compile(open(sys.argv[1]+'/worker.py','rb').read(),'neurolens_worker.py','exec'))"
 
@@ -26,48 +26,50 @@ const bootstrap = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p];" +
 type Settings struct {
 	File      string `json:"file,omitempty"`       // user benchmark, relative to the working directory
 	Object    string `json:"object,omitempty"`     // the class or function in it; empty: the only one that fits
-	Backend   string `json:"backend,omitempty"`    // onnxrt, torch or tensorrt, where there is no file
+	Backend   string `json:"backend,omitempty"`    // onnxrt, torch or tensorrt, if there is no file
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
-	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
+	ModelFile string `json:"model_file,omitempty"` // the file to load for builtin:NAME, if the backend reads ONNX
 	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
 	// Operators asks for the operators of a few iterations after the measurement, if they take less than a tenth of the time of the run.
 	Operators bool `json:"operators,omitempty"`
-	// Passes are the profilers that have passes of their own beside the measurement.
+	// Passes are the profilers that have separate passes besides the measurement.
 	Passes []string `json:"passes,omitempty"`
-	// Level is what a sample of a file is, where it is known already: an iteration, or the mean of several; else its worker decides.
+	// Level is the level of the samples of a file, if it is known already: an iteration, or the mean of several; otherwise the worker
+	// decides.
 	Level schema.Level `json:"level,omitempty"`
-	// Described is what the file of the model says of itself; nil where it is not an ONNX file.
+	// Described is the description in the file of the model; nil if it is not an ONNX file.
 	Described *Described `json:"described,omitempty"`
-	// Output asks for what is computed, in the file task.Output.
+	// Output requests the computed values, in the file task.Output.
 	Output *Output `json:"output,omitempty"`
 
 	sweep.Worker // the caller gives a reproducible run a seed, and a cold start no warm-up
 
-	// Values are the values with their types of parameters whose canonical text does not say it: 1.0, or "64" in quotes.
+	// Values are the typed values of parameters whose canonical text does not contain the type: 1.0, or "64" in quotes.
 	Values map[string]json.RawMessage `json:"values,omitempty"`
-	// Spellings are the names by which a benchmark may take an axis: the one that the user wrote first. Texts are values as the user
-	// wrote them, where the stored text is another one: float32 for fp32.
+	// Spellings are the names by which a benchmark may take an axis, beginning with the one that the user wrote. Texts are values as the
+	// user wrote them, if the stored text differs: float32 for fp32.
 	Spellings map[string][]string `json:"spellings,omitempty"`
 	Texts     map[string]string   `json:"texts,omitempty"`
 	// Used are axes that have had their effect before the worker starts: a benchmark may take them, and need not.
 	Used []string `json:"used,omitempty"`
 	// Fixed are the settings that a benchmark's own get_config may not change: iterations, warmup, seed, timing, timeouts.
 	Fixed []string `json:"fixed,omitempty"`
-	// Foreign are folders from which no module may have been loaded: those of the other side, for one.
+	// Foreign are folders from which no module may have been loaded, such as the folders of the other side.
 	Foreign []string `json:"foreign,omitempty"`
-	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
+	Exempt  []string `json:"exempt,omitempty"` // folders within these that belong to no side
 }
 
-// The words of warning that a worker sends, but those that begin with computed_in_.
+// The warnings that a worker sends, except the ones that begin with computed_in_.
 const (
 	// WarnFirstCall: the first call took more than 1 ms and more than 10 times as long as the later ones at their median. The fact
 	// FactFirstCall is its time.
 	WarnFirstCall = "first_call"
-	// WarnLazyResult: the benchmark returned an iterator of a class that is not known, so work may be left in it.
+	// WarnLazyResult: the benchmark returned an iterator of an unknown class, so it may contain unfinished work.
 	WarnLazyResult = "lazy_result"
-	// WarnUnseeded: a seed or deterministic algorithms were asked for, and something did not get them. The fact runner.unseeded names it.
+	// WarnUnseeded: a seed or deterministic algorithms were requested, and a library did not get them. The fact runner.unseeded names
+	// it.
 	WarnUnseeded = "unseeded"
-	// WarnConfigIgnored: get_config asks for something that the run does not have. The fact runner.config_ignored says what.
+	// WarnConfigIgnored: get_config requests something that the run does not have. The fact runner.config_ignored names it.
 	WarnConfigIgnored = "config_ignored"
 
 	WarnOutputNotFinite  = "output_not_finite"
@@ -75,23 +77,24 @@ const (
 	WarnProfileCut       = "profile_cut"
 )
 
-// FactFirstCall is the fact with the time of the first call, in ns, where it is much longer than that of later calls.
+// FactFirstCall is the fact with the time of the first call, in ns, if it is much longer than later calls.
 const FactFirstCall = "runner.first_call_ns"
 
-// The facts that say what did not get the seed, separated by commas, and what get_config asks for in vain, separated by semicolons.
+// The facts with the libraries that did not get the seed, separated by commas, and with the ignored requests of get_config, separated by
+// semicolons.
 const (
 	FactUnseeded      = "runner.unseeded"
 	FactConfigIgnored = "runner.config_ignored"
 )
 
-// Described is what a worker is told about the file of an ONNX model.
+// Described is the description of the file of an ONNX model for a worker.
 type Described struct {
 	Precision string `json:"precision"` // of most weights, else of the first input; empty: no precision has a word for it
 	// AccuracyLevels is the number of MatMulNBits nodes by their accuracy_level.
 	AccuracyLevels map[int64]int `json:"accuracy_levels,omitempty"`
 }
 
-// Output says which values of an output are written down, where it has many.
+// Output selects the values of an output that are written to the file, if it has many.
 type Output struct {
 	Seed int64 `json:"seed"`
 }
@@ -128,8 +131,7 @@ func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	if err != nil {
 		return task.Spec{}, err
 	}
-	// What a benchmark printed before it crashed has to be in the file; and what it imports is not to leave files beside
-	// the code under test.
+	// The output of a benchmark before a crash has to be in the file, and its imports must not leave files next to the code under test.
 	env := []string{"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"}
 	if settings.Seed != nil {
 		env = append(env, "PYTHONHASHSEED="+strconv.FormatUint(uint64(uint32(*settings.Seed)), 10))
@@ -140,13 +142,13 @@ func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	}, nil
 }
 
-// workerFiles returns the files of the worker by name. Their contents are not to be changed.
+// workerFiles returns the files of the worker by name. Their contents must not be changed.
 func workerFiles() (map[string][]byte, error) {
 	files, err := readWorker()
 	return maps.Clone(files), err
 }
 
-// readWorker reads them once: every point of a sweep has them.
+// readWorker reads the files once: every point of a sweep has them.
 var readWorker = sync.OnceValues(func() (map[string][]byte, error) {
 	entries, err := sources.ReadDir(".")
 	if err != nil {
@@ -154,7 +156,7 @@ var readWorker = sync.OnceValues(func() (map[string][]byte, error) {
 	}
 	files := make(map[string][]byte, len(entries))
 	for _, e := range entries {
-		if e.Name() == checker || e.Name() == converterFile { // which run before any worker
+		if e.Name() == checker || e.Name() == converterFile { // these run before any worker
 			continue
 		}
 		if files[e.Name()], err = sources.ReadFile(e.Name()); err != nil {

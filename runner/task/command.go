@@ -36,7 +36,7 @@ type command struct {
 	// followed reports whether a process was traced already.
 	followed bool
 	hookEnv  *syscall.ProcAttr
-	written  *os.File // that takes standard output; nil: the run's own
+	written  *os.File // receives standard output; nil: the run's own file
 	exits    []int    // that were ignored, in order
 	starts   []float64
 }
@@ -47,7 +47,7 @@ type process struct {
 	hook       bool // it is not measured
 }
 
-// iteration is what one process took.
+// iteration is the resource usage of one process.
 type iteration struct {
 	latency time.Duration
 	usage   syscall.Rusage
@@ -55,8 +55,8 @@ type iteration struct {
 
 // runCommand measures the command and reports how it ended.
 func (s *supervisor) runCommand() {
-	_ = s.worker.Close()   // which an earlier run may have done
-	debug.SetGCPercent(-1) // the loop allocates next to nothing
+	_ = s.worker.Close()   // an earlier run may have closed it
+	debug.SetGCPercent(-1) // the loop allocates almost nothing
 	c := &command{supervisor: s, argv: s.job.Command}
 	defer c.close()
 	var err error
@@ -154,12 +154,12 @@ func (c *command) run() *event {
 	return nil
 }
 
-// canTrace reports whether a process may run under ptrace. While one does, a run that is ended ends with its supervisor, and nothing
-// could clean up after it.
+// canTrace reports whether a process may run under ptrace. Not with a cleanup: a run that is ended during a trace ends with its
+// supervisor, and nothing could clean up after it.
 func (c *command) canTrace() bool { return len(c.job.Hooks.Cleanup) == 0 }
 
-// fitting yields the numbers of the processes in a measurement: up to limit or, with a budget, until the clock says that it is spent, or stop
-// returns true. There is at least one.
+// fitting yields the numbers of the processes in a measurement: up to limit or, with a budget, until it is spent or stop returns true.
+// It yields at least one.
 func fitting(limit int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := range limit {
@@ -197,7 +197,7 @@ func (c *command) iterate(row, index int) *event {
 	if failed := c.failure(process{fmt.Sprintf("process %d of %s", index+1, c.stage), c.path, false}, status, err); failed != nil {
 		return failed
 	}
-	if c.spawner == nil { // wait4 tells at least the peak of this process
+	if c.spawner == nil { // wait4 reports at least the peak of this process
 		if floor, ok := peakMemory("self"); ok {
 			c.samples.set(offFloor, floor+floorMargin)
 		}
@@ -205,7 +205,7 @@ func (c *command) iterate(row, index int) *event {
 	c.columns[columnCPUUser][row] = it.usage.Utime.Nano() / int64(time.Microsecond)
 	c.columns[columnCPUSystem][row] = it.usage.Stime.Nano() / int64(time.Microsecond)
 	c.columns[columnPeakMemory][row] = maxRSS(&it.usage)
-	if measured { // before the row counts: what counts has all that belongs to it
+	if measured { // before the row counts, so that a row that counts is complete
 		if err := c.keeper.keep(row); err != nil {
 			return &event{Event: eventError, Stage: c.stage, Kind: kindMetric, Message: err.Error()}
 		}
@@ -293,8 +293,8 @@ func (c *command) trace() (bool, *event) {
 }
 
 // LookPath finds a program as a shell does, in the PATH of an environment in which the last entry of a name counts, as it does for the
-// program itself. A name with a slash is returned as it is, relative to the working directory of the program. Relative folders in PATH are
-// not used: a program found there is an error that wraps exec.ErrDot.
+// program itself. A name with a slash is returned unchanged, relative to the working directory of the program. Relative folders in PATH
+// are not used: a program found there is an error that wraps exec.ErrDot.
 func LookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
@@ -318,8 +318,8 @@ func LookPath(name string, env []string) (string, error) {
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }
 
-// How often the start of a shell is measured before the processes of a run, after so many starts that warm it up, and again after
-// them: where the machine becomes slower meanwhile, its starts lie farther apart.
+// The number of measured starts of a shell before the processes of a run, after some starts for warm-up, and again after them: if the
+// machine becomes slower meanwhile, the starts differ more.
 const (
 	startsWarmup = 3
 	starts       = 15
@@ -390,8 +390,8 @@ func (s start) subtract(wall []int64) ([]int64, bool) {
 	return left, true
 }
 
-// withoutStart makes the wall time of each process a separate metric, and the wall time minus the start of the shell the latency. If nothing
-// measurable is left, the run is an error, because a latency would be made up.
+// withoutStart stores the wall time of each process as a separate metric, and the wall time minus the start of the shell as the latency.
+// If nothing measurable is left, the run is an error, because a latency would be made up.
 func (r *run) withoutStart(o *Outcome) {
 	s, known := r.startOfShell()
 	if len(r.spec.Start) == 0 || len(o.Metrics) == 0 {
@@ -416,13 +416,13 @@ func (r *run) withoutStart(o *Outcome) {
 // Hooks are programs with their arguments that run around the processes of a command, and are not timed.
 type Hooks struct {
 	Setup   []string `json:"setup,omitempty"`   // once, before all processes of the run
-	Prepare []string `json:"prepare,omitempty"` // before each process, those of the warm-up too
+	Prepare []string `json:"prepare,omitempty"` // before each process, also in the warm-up
 	// Cleanup runs once in the end, however the run ended, if Setup was begun or there is none. It may take as long as the
 	// deadline of teardown.
 	Cleanup []string `json:"cleanup,omitempty"`
 }
 
-// The names of hooks, as errors have them.
+// The names of hooks in errors.
 const (
 	hookSetup   = "setup"
 	hookPrepare = "prepare"
@@ -463,8 +463,8 @@ func (c *command) hook(name string, argv []string) *event {
 	return c.failure(process{what: name, path: path, hook: true}, status, err)
 }
 
-// cleanUp runs the cleanup that is due. The caller holds mu for good, so nothing else is started any more; what the command has left
-// behind may still run, as the cleanup may want to end it.
+// cleanUp runs the cleanup that is due. The caller holds mu for good, so nothing else is started any more; processes that the command
+// left behind may still run, as the cleanup may be meant to end them.
 func (s *supervisor) cleanUp() {
 	argv := s.cleanup
 	if len(argv) == 0 {
@@ -540,7 +540,7 @@ func (c *command) openStdin() (done func(), err error) {
 	nothing := c.attr.Files[0]
 	c.attr.Files[0] = uintptr(fd)
 	return func() {
-		c.attr.Files[0] = nothing // starts of the shell read nothing, before the run and after it
+		c.attr.Files[0] = nothing // the starts of the shell read nothing, before the run and after it
 		_ = syscall.Close(fd)
 	}, nil
 }
@@ -560,14 +560,14 @@ func (c *command) openOutput() error {
 	}
 	f, err := os.OpenFile(InDir(c.job.Dir, c.job.Stdout), os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o666)
 	if err != nil {
-		return fmt.Errorf("opening output: %w", err) // which names the file
+		return fmt.Errorf("opening output: %w", err) // the error names the file
 	}
 	c.written = f
 	c.attr.Files[1] = f.Fd()
 	return nil
 }
 
-// ignored reports whether an exit status other than 0 is no failure, and notes it.
+// ignored reports whether an exit status other than 0 is accepted, and records it.
 func (c *command) ignored(status int) bool {
 	if !c.job.AnyExit && !slices.Contains(c.job.Exits, status) {
 		return false

@@ -20,7 +20,7 @@ const proto = 1
 // maxLine is the longest event in B, with its newline.
 const maxLine = 1 << 20
 
-// event is one line on a descriptor for events. PROTOCOL.md says which fields belong to which event.
+// event is one line on a descriptor for events. PROTOCOL.md lists the fields of each event.
 type event struct {
 	Event    string            `json:"event"`
 	Proto    int               `json:"proto,omitempty"`
@@ -42,7 +42,7 @@ type event struct {
 	Left     int               `json:"left,omitempty"`
 	Spent    bool              `json:"spent,omitempty"`
 
-	// Of a worker that is another program.
+	// From a worker that is another program.
 	BackendVersion      string                         `json:"backend_version,omitempty"`
 	Deadlines           map[schema.Stage]time.Duration `json:"deadlines,omitempty"`
 	Warmup              int                            `json:"warmup,omitempty"`
@@ -112,13 +112,13 @@ const (
 	kindOOM         = "oom"
 	kindMetric      = "metric"
 	kindSkip        = "skip"
-	kindStartNoise  = "shell_start" // a program cannot be told from the start of its shell
+	kindStartNoise  = "shell_start" // a program cannot be distinguished from the start of its shell
 	kindCleanup     = "cleanup"     // exit status of the cleanup
 	kindTimeout     = "timeout"     // of the cleanup: other deadlines are the runner's
 )
 
-// sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed
-// the descriptor, and the header of the sample file says the essential again.
+// sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed the descriptor, and the
+// header of the sample file repeats the essential ones.
 type sender struct {
 	w     io.Writer
 	began time.Time
@@ -127,7 +127,7 @@ type sender struct {
 	held []byte // lines that are not written yet
 }
 
-// send writes an event, after those that were held.
+// send writes an event, after the held ones.
 func (s *sender) send(e event) {
 	s.hold(e)
 	s.flush()
@@ -186,7 +186,7 @@ func parseEvent(line []byte) (event, error) {
 	return e, nil
 }
 
-// wholeLines splits at newlines and drops what follows the last one: a sender that was killed while it wrote.
+// wholeLines splits at newlines and drops the text after the last one: the sender was killed while it wrote.
 func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i], nil
@@ -212,7 +212,7 @@ func readEvents(r io.Reader, handle func(event)) error {
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return fmt.Errorf("event of more than %d B", maxLine)
 	}
-	return nil // a read error is the end of the pipe, and what that means the caller knows
+	return nil // a read error is the end of the pipe, which the caller interprets
 }
 
 // stageNumber returns the number of a stage in the file of samples; 0: no such stage.
@@ -230,7 +230,7 @@ const maxOps = 1 << 20
 
 // reports collects the reports of a worker that are not in the file of samples.
 type reports struct {
-	latency  schema.Metric   // attributes alone: clock, level, tick, iterations per sample
+	latency  schema.Metric   // only attributes: clock, level, tick, iterations per sample
 	metrics  []schema.Metric // in the order of their first event
 	values   int             // of all metrics together
 	ops      []schema.Op
@@ -285,7 +285,7 @@ func (r *run) reshape(e event) error {
 	return nil
 }
 
-// shorten makes deadlines shorter, as the benchmark asks. It cannot make one longer: it could stop a suite.
+// shorten shortens deadlines at the request of the benchmark. It cannot extend one: that could stop a suite.
 func (r *run) shorten(e event) error {
 	if r.stage != schema.StageSetup {
 		return fmt.Errorf("event deadlines in %s: want it in setup", r.stage)

@@ -16,8 +16,8 @@ import (
 const cancelledText = "cancelled"
 
 const (
-	// dumpPoll is how often the runner looks whether a stack is written, dumpWait how long it waits for one: a
-	// process that the kernel holds cannot write it.
+	// dumpPoll is the interval at which the runner checks for a stack dump, and dumpWait the time limit for it: a process that hangs in
+	// the kernel cannot write it.
 	dumpPoll = 2 * time.Millisecond
 	dumpWait = time.Second
 	// tick is how often the runner looks at the number of samples and at the size of the output.
@@ -27,18 +27,18 @@ const (
 	drainWait = 200 * time.Millisecond
 )
 
-// phase is what the timer of a run stands for.
+// phase is the purpose of the timer of a run.
 type phase int
 
 const (
 	phaseRunning  phase = iota // the deadline of a stage
-	phaseDumping               // the worker was told to write down its stack
+	phaseDumping               // the worker was told to dump its stack
 	phaseKilling               // the supervisor was told to kill
 	phaseTakeover              // the supervisor itself was killed
 	phaseDraining              // everything has ended
 )
 
-// follow listens until nothing of the run is left, ending it where it has to be ended.
+// follow listens until nothing of the run is left. It ends the run if necessary.
 func (r *run) follow(ctx context.Context) {
 	r.timer = time.NewTimer(r.spec.Deadlines.Setup)
 	ticker := time.NewTicker(tick)
@@ -144,7 +144,7 @@ func (r *run) protocolError(err error) {
 	r.stop(cause{status: schema.StatusError, kind: kindProtocol, text: r.protocolErr.Error()})
 }
 
-// moment is a point in time on the runner's clock, and on the sender's where that is known (ns, else unset).
+// moment is a point in time on the runner's clock and, if known, on the sender's (ns, else unset).
 type moment struct {
 	wall   time.Time
 	sender int64
@@ -152,8 +152,8 @@ type moment struct {
 
 func now() moment { return moment{time.Now(), unset} }
 
-// at returns when something happened that a sender gives as ns on its own clock. It cannot place it after now, or before
-// the stage that runs.
+// at returns the time of an event, which a sender reports as ns on its own clock. The result is not after now, and not before the
+// running stage.
 func (r *run) at(from int, ns int64) moment {
 	m := moment{r.epoch[from].Add(time.Duration(ns)), ns}
 	if t := time.Now(); r.epoch[from].IsZero() || m.wall.After(t) || m.wall.Before(r.began.wall) {
@@ -162,8 +162,8 @@ func (r *run) at(from int, ns int64) moment {
 	return m
 }
 
-// enter begins a stage and its deadline, if it is a later one. The worker's events may come after the supervisor's
-// word that all is done.
+// enter begins a stage and its deadline, if it is a later one. The worker's events may come after the supervisor's report that all is
+// done.
 func (r *run) enter(stage schema.Stage, m moment) {
 	if r.cause != nil || stageNumber(stage) <= stageNumber(r.stage) {
 		return
@@ -212,8 +212,8 @@ func (r *run) poll() {
 	}
 }
 
-// checkEnough calls Spec.Enough each time there are a quarter more samples: a call takes time from the machine that measures, and of many
-// answers some are yes by chance.
+// checkEnough calls Spec.Enough each time there are a quarter more samples: a call disturbs the machine that measures, and repeated
+// tests are true too often by chance.
 func (r *run) checkEnough(measured int) {
 	if r.spec.Enough == nil || r.stage != schema.StageMeasure || measured < r.enough+r.enough/4+1 {
 		return
@@ -361,8 +361,8 @@ func (r *run) onDeadline() {
 	}
 }
 
-// resumedLate reports whether this process looks at a deadline long after it, as one does that Ctrl-Z or SIGSTOP stopped. The run went on
-// meanwhile, and may be over: then the timer is armed anew, as long as there is something to read of what it said.
+// resumedLate reports whether this process checks a deadline long after it, because Ctrl-Z or SIGSTOP stopped it. The run went on
+// meanwhile, and may be over: then the timer is reset, as long as events are left to read.
 func (r *run) resumedLate() bool {
 	const long = time.Second
 	if time.Since(r.deadline()) < long || r.caughtUp == r.handled {
@@ -373,8 +373,8 @@ func (r *run) resumedLate() bool {
 	return true
 }
 
-// headerStage returns the stage that runs, and when it or its process began, as the header of the samples has it: there
-// a stage may have begun without an event, or before its event was read.
+// headerStage returns the running stage, and when it or its process began, from the header of the samples. There a stage may have begun
+// without an event, or before its event was read.
 func (r *run) headerStage() (stage schema.Stage, began moment) {
 	number, at := r.samples.progress()
 	if number < stageNumber(r.stage) || number > int64(len(schema.StageNames)) {
@@ -383,8 +383,7 @@ func (r *run) headerStage() (stage schema.Stage, began moment) {
 	return schema.StageNames[number-1], r.at(r.measurer(), at)
 }
 
-// catchUp enters the stages that have begun by the header of the samples, and whose events have not come yet or never
-// will.
+// catchUp enters the stages that have begun according to the header of the samples, whose events have not come yet or never will.
 func (r *run) catchUp() {
 	last, _ := r.headerStage()
 	for number := stageNumber(r.stage) + 1; number <= stageNumber(last); number++ {
@@ -394,7 +393,7 @@ func (r *run) catchUp() {
 	}
 }
 
-// hasAdvanced reports whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
+// hasAdvanced reports whether a later stage, or the next process of this one, has begun. Then it resets the timer.
 func (r *run) hasAdvanced() bool {
 	before := r.stage
 	r.catchUp()

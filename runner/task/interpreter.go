@@ -18,9 +18,9 @@ const (
 	maxInterpreters = 5
 )
 
-// CheckInterpreter returns why the kernel cannot start the file of a program although it is there: what the first line of a script
-// names, or the loader that an ELF file names, is missing. dir is the working directory of the program, env its environment. nil: nothing
-// is known to be missing.
+// CheckInterpreter returns an error if the kernel cannot start the file of a program although it exists: if the interpreter in the first
+// line of a script, or the loader of an ELF file, is missing. dir is the working directory of the program, env its environment. nil:
+// nothing is known to be missing.
 func CheckInterpreter(path, dir string, env []string) error {
 	if runtime.GOOS != "linux" { // others read first lines in another way
 		return nil
@@ -68,8 +68,8 @@ func firstLine(path string) (string, bool) {
 	return strings.Trim(string(line), " \t"), true
 }
 
-// checkEnv returns why env cannot start what the first line of a script asks of it. Linux gives it all of that in one argument. Of options
-// but -S nothing is known.
+// checkEnv returns an error if env cannot start the program in the first line of a script. Linux passes the whole line as one argument.
+// Options other than -S are not checked.
 func checkEnv(argument string, environ []string) error {
 	split, isSplit := strings.CutPrefix(argument, "-S")
 	name := argument
@@ -92,7 +92,7 @@ func checkEnv(argument string, environ []string) error {
 	return fmt.Errorf("its interpreter %s is not on PATH", visible(name))
 }
 
-// machines are those whose loaders this system has.
+// machines are the ELF machines whose loaders this system has.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
 // checkLoader returns whether the loader of an ELF file is missing.
@@ -103,7 +103,7 @@ func checkLoader(path string) error {
 	}
 	defer file.Close()
 	if file.Machine != machines[runtime.GOARCH] {
-		return nil // an emulator may bring loaders of its own
+		return nil // an emulator may have its own loaders
 	}
 	for _, part := range file.Progs {
 		const longest = 4096
@@ -122,7 +122,7 @@ func checkLoader(path string) error {
 	return nil
 }
 
-// visible writes what cannot be printed of a name as Go does: \r.
+// visible quotes unprintable characters of a name as Go does: \r.
 func visible(name string) string {
 	quoted := strconv.Quote(name)
 	return quoted[1 : len(quoted)-1]

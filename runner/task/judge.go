@@ -23,7 +23,7 @@ const (
 	stackTailSize = 64 << 10
 )
 
-// outcome returns what the end of a run means.
+// outcome returns the outcome of an ended run.
 func (r *run) outcome() Outcome {
 	o := Outcome{
 		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, Files: r.files, StderrTail: tail(r.stderr, tailSize),
@@ -66,13 +66,13 @@ func (r *run) outcome() Outcome {
 	return o
 }
 
-// The most, in B, of the standard error in which the line that says the error is looked for, and of that line in an error.
+// Limits, in B: the part of standard error that is searched for the line with the error, and the part of that line that an error quotes.
 const (
 	errorTailSize = 64 << 10
 	maxErrorLine  = 200
 )
 
-// withErrorLine adds that line of standard error to an error that only says how a process ended.
+// withErrorLine appends the error line of standard error to an error that only describes how a process ended.
 func withErrorLine(text string, stderr *os.File) string {
 	line := ErrorLine(tail(stderr, errorTailSize))
 	if line == "" {
@@ -84,10 +84,10 @@ func withErrorLine(text string, stderr *os.File) string {
 	return text + ": " + line
 }
 
-// stamp returns a time as a run stores it.
+// stamp returns a time with the precision and zone of stored times.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// judge sets the status and what belongs to it.
+// judge sets the status and the fields that depend on it.
 func (r *run) judge(o *Outcome) {
 	o.Stage = r.stage
 	switch {
@@ -152,8 +152,7 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 	}
 }
 
-// judgeEnd judges a run by how its worker ended. Where the worker's events got lost, the header of the samples
-// says the essential.
+// judgeEnd judges a run by how its worker ended. If events of the worker were lost, the header of the samples has the essential ones.
 func (r *run) judgeEnd(o *Outcome) {
 	end := r.samples.end()
 	failed := map[int]schema.Status{
@@ -185,7 +184,7 @@ func (r *run) judgeEnd(o *Outcome) {
 	}
 }
 
-// describe says how a process ended.
+// describe returns a text with the exit status or the signal that ended a process.
 func describe(code *int64, signal string) string {
 	switch {
 	case signal != "":
@@ -196,7 +195,7 @@ func describe(code *int64, signal string) string {
 	return "for an unknown reason"
 }
 
-// tail returns the end of a file, at most limit B; empty where there is no file.
+// tail returns the end of a file, at most limit B; empty if there is no file.
 func tail(f *os.File, limit int) string {
 	info, err := f.Stat()
 	if err != nil {
@@ -219,29 +218,29 @@ func cutFront(text string, limit int) string {
 	return text
 }
 
-// What lines of standard error are, by the habits of compilers, runtimes and readers of options.
+// Classes of lines of standard error, by the habits of compilers, runtimes and option parsers.
 var (
 	// saysError announces an error: "sort: error: ", "ValueError: ", "Exception in thread main ...: ", "panic: ".
 	saysError = regexp.MustCompile(`(?i)(error|exception|panic|fatal)(\b[^:]{0,40})?: `)
-	// isHelp begins what to type instead, which goes on to the end.
+	// isHelp matches the beginning of usage help, which continues to the end.
 	isHelp = regexp.MustCompile(`(?i)^usage\b|-help\b`)
-	// isNote adds to another message, or says where to read more.
+	// isNote matches a line that adds to another message, or refers to documentation.
 	isNote = regexp.MustCompile(`(?i)(^|: )(note|hint|help|tip|warning): |^(\S+: )?(for|see|more)\b.*(\b(help|information|details|documentation)\b|https?://)`)
-	// saysExit has nothing but that the program ends, or how a child ended. The reason stands before it.
+	// saysExit matches a line that only reports the end of the program or of a child. The reason is in an earlier line.
 	saysExit = regexp.MustCompile(`(?i)(exit (status|code):? [0-9]+|[0-9]+ exit status|returned status [0-9]+|\*\*\* .*Error [0-9]+|(^|: )exiting\b[^:]*|^compilation (terminated|aborted)\.?)$`)
-	// isTraceback begins a stack of Python, whose exception stands below it; elsewhere it stands above.
+	// isTraceback matches the beginning of a Python stack trace, whose exception is below it; in other stack traces it is above.
 	isTraceback = regexp.MustCompile(`^Traceback \(most recent call last\):$`)
 )
 
-// ErrorLine returns the line of a standard error that says why a program failed; empty: it has none. Programs say that last, but for
-// what belongs to it: stacks and excerpts, which are indented or introduced by a colon, help about options, notes, and exit statuses of
-// children. An error that is announced stands above such a stack, of which some lines are not indented. The message of an exception of
-// Python may have several lines, of which the first is returned. A single indented line below completes what it stands under.
+// ErrorLine returns the line of a standard error with the reason why a program failed; empty: it has none. Programs print it last,
+// except for its details: stacks and excerpts, which are indented or introduced by a colon, help about options, notes, and exit statuses
+// of children. An error that is announced is above such a stack, in which some lines are not indented. The message of an exception of
+// Python may have several lines, of which the first is returned. A single indented line below completes the line above it.
 func ErrorLine(text string) string {
 	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
-		lines[i] = line[strings.LastIndexByte(line, '\r')+1:] // of a progress bar that is drawn over
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:] // a progress bar overwrites its line
 	}
 	last, announced, other, help, apart := -1, -1, len(lines)-1, false, false
 	stack, message := false, false // of Python
@@ -255,7 +254,7 @@ func ErrorLine(text string) string {
 		switch {
 		case isTraceback.MatchString(line):
 			announced, stack, message = -1, true, false
-		case stack: // the exception stands under it
+		case stack: // the exception is below it
 			last, announced, apart, stack, message = i, i, false, false, true
 		case message:
 		case isHelp.MatchString(line):
@@ -285,7 +284,7 @@ func ErrorLine(text string) string {
 
 func isIndented(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }
 
-// skipWords begin the line with which a benchmark says that it cannot run here. worker.py of package python has them too.
+// skipWords begin the line in which a benchmark reports that it cannot run here. worker.py of package python has the same words.
 var skipWords = []string{"SKIPPED:", "HARDWARE/SOFTWARE LIMITATION:"}
 
 // skipReason returns the reason why a benchmark cannot run here, from the last line of standard output or of standard error; empty: it gave
@@ -294,7 +293,7 @@ func (r *run) skipReason() string {
 	return cmp.Or(skipOf(lastLine(r.stdout)), skipOf(lastLine(r.stderr)))
 }
 
-// skipOfFailure is skipReason for a process that failed: standard error, if there is any, takes precedence.
+// skipOfFailure returns the skip reason of a process that failed: standard error, unless it is empty, takes precedence.
 func (r *run) skipOfFailure() string {
 	return skipOf(cmp.Or(lastLine(r.stderr), lastLine(r.stdout)))
 }

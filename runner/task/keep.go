@@ -53,11 +53,11 @@ type keeper struct {
 type keptOutput struct {
 	path  string
 	own   bool // a file of the benchmark, which may be there from an earlier process
-	quiet bool // nothing is kept where it is empty
+	quiet bool // an empty output is not kept
 
 	before fs.FileInfo // nil: it was not there
 	marked bool        // its time is longAgo
-	time   time.Time   // what it was before
+	time   time.Time   // its original time
 }
 
 // newKeeper keeps outputs of the job into the file that the run has for that.
@@ -100,14 +100,14 @@ func (o *keptOutput) mark() {
 	}
 	o.before, o.time = info, info.ModTime()
 	if os.Chtimes(o.path, time.Time{}, longAgo) != nil {
-		return // another user owns it: its size and time have to do
+		return // another user owns it: its size and time must suffice
 	}
 	if info, err = os.Stat(o.path); err == nil {
 		o.before, o.marked = info, true
 	}
 }
 
-// written reports whether the process has written its file, and gives back the time of one that it has not.
+// written reports whether the process has written its file. If it has not, written restores the time of the file.
 func (o *keptOutput) written(now fs.FileInfo) bool {
 	if !o.own || o.before == nil || !os.SameFile(o.before, now) || o.before.Size() != now.Size() || !o.before.ModTime().Equal(now.ModTime()) {
 		return true
@@ -155,7 +155,7 @@ func (k *keeper) keepOne(row, output int) error {
 	return k.copy(f, size)
 }
 
-// open opens the output without blocking, and returns its size, or the state that says why there is none.
+// open opens the output without blocking, and returns its size, or the state with the reason why there is no output.
 func (o *keptOutput) open() (f *os.File, size int64, state int) {
 	f, err := os.OpenFile(o.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if os.IsNotExist(err) {
@@ -210,7 +210,7 @@ type KeptOutput struct {
 	Process      int    // from 0
 	Name         string // as Spec.Keep has it
 	Offset, Size int64  // in the file, in B
-	Missing      string // why there is none, in a few words; absentText: the process did not write it
+	Missing      string // why the output is missing, in a few words; absentText: the process did not write it
 }
 
 // absentText is that a process did not write a file.
@@ -219,9 +219,9 @@ const absentText = "absent"
 // Reading is the result of Spec.Read.
 type Reading struct {
 	Metrics []schema.Metric
-	Missing map[string]string // why a metric is not there, by its name
-	Error   string            // what is wrong with the run, in one line; empty: nothing
-	// Cancelled is that somebody wanted the end before it was done.
+	Missing map[string]string // why a metric is missing, by its name
+	Error   string            // error of the run, in one line; empty: none
+	// Cancelled is set if the end was requested before it was done.
 	Cancelled bool
 }
 
@@ -302,7 +302,7 @@ func (r *run) readOutputs(o *Outcome, kept Kept) {
 // maxReported bounds the values that the processes of a run report.
 const maxReported = 1 << 20
 
-// receiveEvents takes in what the processes of a command told on their descriptor for events.
+// receiveEvents processes the events that the processes of a command wrote to their descriptor for events.
 func (r *run) receiveEvents(o *Outcome, events []KeptOutput, processes int) {
 	for _, output := range events {
 		if err := r.receiveProcess(output); err != nil {
@@ -316,7 +316,7 @@ func (r *run) receiveEvents(o *Outcome, events []KeptOutput, processes int) {
 	}
 }
 
-// receiveProcess takes in the metrics that one process told; all else that a worker may tell is not for a command to say.
+// receiveProcess processes the metrics that one process reported. A command may report nothing else.
 func (r *run) receiveProcess(output KeptOutput) (failed error) {
 	if output.Missing != "" {
 		return errors.New(output.Missing)
@@ -335,10 +335,10 @@ func (r *run) receiveProcess(output KeptOutput) (failed error) {
 	return cmp.Or(failed, err)
 }
 
-// toStoredUnit converts the values of a metric that a program or a worker gives in a unit of its own.
+// toStoredUnit converts the values of a metric that a program or a worker reports in another unit.
 func (e *event) toStoredUnit() error {
 	if e.Metric == nil {
-		return nil // which addMetric says
+		return nil // addMetric reports the error
 	}
 	kind, known := schema.KindOfMetric(e.Metric.Name)
 	stored, factor, _ := schema.StoredUnit(e.Metric.Unit)

@@ -30,22 +30,22 @@ type run struct {
 	phase    phase
 	over     bool
 	handled  int // messages, and one more, so that caughtUp is less at first
-	caughtUp int // how many of them there were when the runner was last behind
+	caughtUp int // number of them when the runner was last behind
 
 	launched time.Time
 	epoch    [streams]time.Time // when a sender's clock was 0; zero until it said hello
 	stage    schema.Stage
 	began    moment // of the stage
-	since    moment // of the stage, or of the process in it that runs now: what the deadline counts from
+	since    moment // start of the stage or, within it, of the running process, from which the deadline counts
 	stages   schema.Stages
 	reported int
 
-	// What is known of the end.
+	// The end, as far as it is known.
 	cause       *cause // why the runner ended the run
 	warmup      int    // samples
 	measured    int
-	protocolErr error  // what was no event
-	keepErr     error  // what kept outputs of a worker from being kept
+	protocolErr error  // error about a line that is not an event
+	keepErr     error  // error of keeping the outputs of a worker
 	failed      *event // unsupported or error
 	result      *event
 	exit        *event // of the worker
@@ -58,8 +58,8 @@ type run struct {
 	missing     map[string]string
 	files       []File // see Spec.Watch
 	reports     reports
-	enough      int   // samples at which Enough was asked last
-	dumped      int64 // size of the stack when it was looked at last
+	enough      int   // number of samples when Enough was last called
+	dumped      int64 // last seen size of the stack dump
 	dumpBy      time.Time
 	oomKills    int64 // of the cgroup, before the start
 }
@@ -104,7 +104,7 @@ func (r *run) prepare() error {
 	return nil
 }
 
-// prepareSamples makes room for the samples: in the memory that the supervisor has for them, if that is enough.
+// prepareSamples allocates the samples: in the memory that the supervisor shares, if that is large enough.
 func (r *run) prepareSamples() (err error) {
 	shape := r.job.shape()
 	if r.reused != nil {
@@ -119,13 +119,13 @@ func (r *run) prepareSamples() (err error) {
 	return err
 }
 
-// inMemory reports whether the samples are in the memory that the supervisor has for them.
+// inMemory reports whether the samples are in the memory that the supervisor shares.
 func (r *run) inMemory() bool { return r.reused != nil && r.job.shape().size() <= maxSharedSamples }
 
 // maxOrder is the length, in B, up to which a job is a part of the order to start. It fits into the buffer of a pipe, so writing never blocks.
 const maxOrder = 16 << 10
 
-// prepareJob writes the job down, unless it is short and the supervisor alone needs it.
+// prepareJob writes the job to a file, unless it is short and only the supervisor needs it.
 func (r *run) prepareJob() error {
 	text, err := json.Marshal(r.job.mapped(shellwords.ToUTF8))
 	if err != nil {
@@ -164,13 +164,13 @@ func (r *run) begin() {
 	r.order(r.starting)
 }
 
-// folder is what every run has, whatever runs: the directories, and the files that are written by what runs.
+// folder has the parts of a run directory that every run has: the directories, and the files that the processes write.
 type folder struct {
 	dir            string
 	there          bool    // make was called
-	reused         *shared // whose the files are; nil: they are in the directory
+	reused         *shared // owner of the files; nil: they are in the directory
 	stdout, stderr *os.File
-	kept           *os.File // what is kept of outputs
+	kept           *os.File // the kept outputs
 	events         *os.File // where the processes of a command write events; or nil
 }
 
@@ -179,8 +179,8 @@ func newFolder() *folder {
 	return &folder{dir: filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())}
 }
 
-// make makes the directories and the files, of a command or of a worker. A supervisor that knows the directory, which is there already,
-// removes it if this process ends now.
+// make makes the directories and the files, of a command or of a worker. A supervisor that has been given the existing directory removes
+// it if this process ends now.
 func (f *folder) make(command bool) error {
 	f.there = true
 	for _, dir := range []string{f.dir, filepath.Join(f.dir, ownDir)} {
@@ -203,7 +203,7 @@ func (f *folder) make(command bool) error {
 	return nil
 }
 
-// runFile is a file of the run directory that the runner reads in the end.
+// runFile is a file of the run directory that the runner reads at the end.
 type runFile struct {
 	file **os.File
 	name string
@@ -215,7 +215,7 @@ func (f *folder) create(file runFile) (err error) {
 	return err
 }
 
-// remove closes the files, if they are its own, and removes the directory, if it is there.
+// remove closes the files, if they are its own, and removes the directory, if it exists.
 func (f *folder) remove() {
 	if f.reused == nil {
 		for _, file := range []*os.File{f.stdout, f.stderr, f.kept, f.events} {
@@ -225,7 +225,7 @@ func (f *folder) remove() {
 	f.removeDir()
 }
 
-// removeDir removes the directory with all that is in it. Mostly that is an empty one.
+// removeDir removes the directory with its contents. Mostly it is empty.
 func (f *folder) removeDir() {
 	_ = syscall.Rmdir(filepath.Join(f.dir, ownDir))
 	if err := syscall.Rmdir(f.dir); err != nil && err != syscall.ENOENT {
@@ -236,9 +236,9 @@ func (f *folder) removeDir() {
 // Left are the files and outputs that a run has left.
 type Left struct {
 	Outcome        *Outcome
-	Dir            string   // that Spec.RunDir stands for
-	Profile        string   // the file of a profiler's pass; it need not be there
-	Stdout, Stderr *os.File // what was printed, from the first byte on; of a command what its last process did
+	Dir            string   // replaces Spec.RunDir
+	Profile        string   // the file of a profiler's pass; it need not exist
+	Stdout, Stderr *os.File // standard output and error, from the first byte on; for a command, of its last process
 }
 
 // runDirVariable is the environment variable with the directory of the run.

@@ -11,7 +11,7 @@ import (
 // wallTime is the metric with the whole time of a process, of which latency is a part.
 const wallTime = "wall_time"
 
-// registered returns a metric without samples, as the registry describes it.
+// registered returns a metric without samples, with its properties in the registry.
 func registered(name string) schema.Metric {
 	kind, _ := schema.KindOfMetric(name)
 	return schema.Metric{Name: name, Unit: kind.Unit, Better: kind.Better}
@@ -39,7 +39,7 @@ func (r *run) metrics(o *Outcome) {
 		m := &o.Metrics[0]
 		m.Clock, m.IterationsPerSample = latency.Clock, latency.IterationsPerSample
 		if n := len(m.IterationsPerSample); n > 1 && n != r.measured {
-			m.IterationsPerSample = nil // it was told for all rows, and not all are there
+			m.IterationsPerSample = nil // it has a value for each row, and some rows are missing
 		}
 		if latency.Level != "" {
 			m.Level = latency.Level
@@ -60,12 +60,11 @@ func (r *run) metrics(o *Outcome) {
 	r.reportedMetrics(o)
 }
 
-// reportedMetrics adds the metrics that the benchmark gave by events. One that makes no sense is left out and makes the
-// run an error.
+// reportedMetrics adds the metrics that the benchmark reported by events. An invalid one is left out and makes the run an error.
 func (r *run) reportedMetrics(o *Outcome) {
 	for _, m := range r.reports.metrics {
 		if slices.ContainsFunc(o.Metrics, func(have schema.Metric) bool { return have.Name == m.Name }) {
-			continue // what the runner measured is not replaced by what a benchmark says
+			continue // a benchmark cannot replace a metric that the runner measured
 		}
 		if kind, known := schema.KindOfMetric(m.Name); known {
 			m.Unit, m.Better = cmp.Or(m.Unit, kind.Unit), cmp.Or(m.Better, kind.Better)
@@ -81,7 +80,7 @@ func (r *run) reportedMetrics(o *Outcome) {
 	}
 }
 
-// peakMemory adds the metric of that name: of each process of a command, of a worker, else the reason why there is none.
+// peakMemory adds the metric peak_memory: of each process of a command, or of a worker; otherwise the reason why it is missing.
 func (r *run) peakMemory(o *Outcome) {
 	m := registered("peak_memory")
 	m.Level, m.Tick = schema.LevelProcess, 1

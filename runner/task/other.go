@@ -27,10 +27,10 @@ func killBelow(leader leader, _ time.Duration, before func()) (killed, left int)
 	return 1, 0
 }
 
-// sweepOrphans finds none: orphans go to process 1 here.
+// sweepOrphans returns 0: orphans go to process 1 here.
 func sweepOrphans(map[int]bool, time.Duration) (left int) { return 0 }
 
-// peakMemory is known for this process alone, from getrusage.
+// peakMemory is known only for this process, from getrusage.
 func peakMemory(process string) (int64, bool) {
 	var usage syscall.Rusage
 	if process != "self" || syscall.Getrusage(syscall.RUSAGE_SELF, &usage) != nil {
@@ -39,7 +39,7 @@ func peakMemory(process string) (int64, bool) {
 	return usage.Maxrss, true
 }
 
-// maxRSS returns what wait4 says about the peak, in B.
+// maxRSS returns the peak that wait4 reports, in B.
 func maxRSS(usage *syscall.Rusage) int64 { return usage.Maxrss }
 
 // inherited is not to be had here, so no supervisor serves a second run: a process that left its group might survive the first one.
@@ -61,7 +61,7 @@ func (s *shared) send(*os.File) error { return nil }
 
 func receiveShared(int) map[string]int { return nil }
 
-// spawner starts processes from a copy of this process, on Linux.
+// spawner starts processes from a copy of this process on Linux; here it is unused.
 type spawner struct{}
 
 func newSpawner() (*spawner, error) { return nil, errors.ErrUnsupported }
@@ -72,13 +72,13 @@ func (s *spawner) start(string, []string, *syscall.ProcAttr) (int, error) {
 
 func (s *spawner) close() {}
 
-// restoreOpenFiles does nothing: the runtime restores the limit in what it starts.
+// restoreOpenFiles does nothing: the runtime restores the limit in the processes that it starts.
 func restoreOpenFiles() {}
 
 func underPtrace(*syscall.ProcAttr) bool { return false }
 
-// traced: only Linux tells which files a process reads.
+// traced fails: only Linux can report the files that a process reads.
 func (s *supervisor) traced(string, []string) error { return errors.ErrUnsupported }
 
-// CanWatch reports whether this system can tell which files a process reads.
+// CanWatch reports whether this system can report the files that a process reads.
 const CanWatch = false

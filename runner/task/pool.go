@@ -83,7 +83,7 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 			Outcome: &o, Dir: filepath.Join(dir, ownDir), Profile: filepath.Join(dir, profileFile), Stdout: r.stdout, Stderr: r.stderr,
 		})
 	}
-	r.removeDir() // before the supervisor may go, so that at every moment somebody is there to do it
+	r.removeDir() // before the supervisor may exit, so that at every moment a process is responsible for removing it
 	p.recycle(r)
 	return o, nil
 }
@@ -125,8 +125,8 @@ func (p *Pool) dismiss(l *link) {
 	l.nextFolder.remove()
 }
 
-// recycle keeps the supervisor of a run for the next one, or lets it go. Only a command that ended by itself, with nothing left, was a run after
-// which there may be another one.
+// recycle keeps the supervisor of a run for the next one, or ends it. It keeps it only after a command that ended by itself and left
+// nothing behind.
 func (p *Pool) recycle(r *run) {
 	if r.spec.perProcess() && r.cause == nil && !r.dead && r.done != nil && r.left == 0 {
 		r.served = true
@@ -172,7 +172,7 @@ func (p *Pool) start(cmd *exec.Cmd) error {
 func (p *Pool) wait(cmd *exec.Cmd) syscall.WaitStatus {
 	err := cmd.Wait()
 	p.mu.Lock()
-	delete(p.known, cmd.Process.Pid) // only now may its number be that of an orphan
+	delete(p.known, cmd.Process.Pid) // only now may its pid be reused by an orphan
 	p.mu.Unlock()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.Sys().(syscall.WaitStatus)
@@ -194,13 +194,13 @@ type link struct {
 	streams  [streams]*os.File       // events
 	messages chan message            // of both streams
 	exited   chan syscall.WaitStatus // of the supervisor
-	quit     chan struct{}           // nobody listens any more
+	quit     chan struct{}           // closed when the receiver is gone
 
 	inherited  inheritance // by the supervisor
 	served     bool        // a run
 	ready      *event      // that it can serve another one, or cannot
 	nextFolder *folder     // of the next run
-	nextReady  chan error  // whether that is there
+	nextReady  chan error  // result of making nextFolder
 	shared     *shared     // files of its runs; nil: each run has its own
 }
 
@@ -230,7 +230,7 @@ type inheritance struct {
 func inheritanceNow() (i inheritance) {
 	i.environ = os.Environ()
 	i.dir, _ = os.Getwd()
-	i.rest, _ = readInherited(os.Getpid()) // which of the threads starts it is not known
+	i.rest, _ = readInherited(os.Getpid()) // it is not known which thread starts it
 	return i
 }
 
@@ -298,14 +298,14 @@ func (l *link) listen(p *Pool) {
 // order sends an order. It fails silently if the supervisor is gone, which exited reports.
 func (l *link) order(word string) { _, _ = l.orders.WriteString(word + "\n") }
 
-// readyWait is how long a supervisor may take to say whether it can serve another run. It is a matter of microseconds, and of more
-// where other work has the processors.
+// readyWait is the time limit for the answer of a supervisor whether it can serve another run. The answer takes microseconds, or longer
+// if other work uses the processors.
 const readyWait = 10 * time.Second
 
 // errSpent: the supervisor cannot serve another run.
 var errSpent = errors.New("the supervisor serves no other run")
 
-// prepareNext has the supervisor take another run and makes its directory, while the runner is busy with what the last one has left.
+// prepareNext requests another run from the supervisor and makes its directory, while the runner processes the results of the last one.
 func (l *link) prepareNext() {
 	l.nextFolder, l.nextReady = newFolder(), make(chan error, 1)
 	l.shared.assign(l.nextFolder)
@@ -321,7 +321,7 @@ func (l *link) prepareNext() {
 	}()
 }
 
-// next tells the supervisor of another run directory, which is made after that, so that it is removed in any case.
+// next sends the path of another run directory to the supervisor. The directory is made after that, so that it is removed in any case.
 func (l *link) next(dir string) error {
 	timeout := time.After(readyWait)
 	for l.ready == nil {
@@ -343,14 +343,14 @@ func (l *link) next(dir string) error {
 	return err
 }
 
-// canContinue waits for the directory and reports whether the supervisor can serve the next run in it. It cannot if it would not pass on to its
-// processes what a new one does, or if it is gone.
+// canContinue waits for the directory and reports whether the supervisor can serve the next run in it. It cannot if its processes would
+// inherit other state than from a new supervisor, or if it is gone.
 func (l *link) canContinue() bool {
 	if err := <-l.nextReady; err != nil || !l.inherited.equal(inheritanceNow()) {
 		return false
 	}
 	select {
-	case <-l.messages: // the end of them, as it has nothing to say
+	case <-l.messages: // the stream ended: the supervisor has no answer
 		return false
 	case status := <-l.exited:
 		l.exited <- status

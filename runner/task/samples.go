@@ -99,7 +99,7 @@ func (s shape) header() []byte {
 	return h
 }
 
-// parseShape reads what header wrote.
+// parseShape parses the result of header.
 func parseShape(h []byte) (shape, error) {
 	if len(h) < offRows || string(h[:8]) != samplesMagic {
 		return shape{}, fmt.Errorf("samples begin with %q: want %q", h[:min(len(h), 8)], samplesMagic)
@@ -116,8 +116,8 @@ func parseShape(h []byte) (shape, error) {
 	return shape{columns: int(columns), capacity: int(capacity), warmup: int(warmup)}, nil
 }
 
-// createSamples makes the file with all rows unset. They are written, not left as a hole: a full disk is an error
-// here, and not a SIGBUS in the middle of a measurement.
+// createSamples makes the file with all rows unset. They are written, not left as a hole: a full disk is an error here, and not a SIGBUS
+// in the middle of a measurement.
 func createSamples(path string, s shape) (*sampleReader, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -137,7 +137,7 @@ func createSamples(path string, s shape) (*sampleReader, error) {
 	return &sampleReader{f: f, shape: s}, nil
 }
 
-// unsetRows returns rows of so many B together.
+// unsetRows returns unset rows with a total of size B.
 func unsetRows(size int64) []byte {
 	rows := make([]byte, size)
 	none := int64(unset)
@@ -158,8 +158,8 @@ func renewSamples(f *os.File, s shape) (*sampleReader, error) {
 	return &sampleReader{f: f, shape: s}, nil
 }
 
-// sampleReader is the runner's side. It reads by pread and trusts only the geometry that it gave or was told by an
-// event: what the file says may have been damaged by the benchmark, and it may have become shorter.
+// sampleReader is the runner's side. It reads by pread and trusts only the geometry that it chose or that an event reported: the
+// benchmark may have damaged or truncated the file.
 type sampleReader struct {
 	f     io.ReaderAt
 	shape shape
@@ -183,7 +183,7 @@ func (r *sampleReader) word(offset int64) int64 {
 	return int64(binary.LittleEndian.Uint64(b[:]))
 }
 
-// counts returns the whole rows of the warm-up and of the measurement that are there now.
+// counts returns the numbers of complete rows of the warm-up and of the measurement.
 func (r *sampleReader) counts() (warmup, measured int) {
 	count := func(from, n int) int {
 		return sort.Search(n, func(i int) bool {
@@ -211,7 +211,7 @@ const (
 	spreadStretches = 1 << 5
 )
 
-// spread reads n rows of a column, or, where these are many, stretches evenly spread over them.
+// spread reads n rows of a column or, if there are too many, sections spread evenly over them.
 func (r *sampleReader) spread(column, from, n int) []int64 {
 	if n <= spreadRows {
 		return r.rows(column, from, n)
@@ -223,7 +223,7 @@ func (r *sampleReader) spread(column, from, n int) []int64 {
 	return rows
 }
 
-// progress returns the number of the stage that runs, and when it, or its running process, began on the sender's clock.
+// progress returns the number of the running stage, and when it, or its running process, began on the sender's clock.
 func (r *sampleReader) progress() (stage, at int64) {
 	word := r.word(offProgress)
 	if word <= 0 {
@@ -241,15 +241,15 @@ func (r *sampleReader) begun(stage int64) int64 {
 	return at
 }
 
-// ending is how the benchmark ended: the state and, where that is an error or unsupported, the stage in which it came
-// to that, its kind and its message. An empty stage is not known.
+// ending is how the benchmark ended: the state and, for an error or unsupported, its stage, its kind and its message. An empty stage is
+// unknown.
 type ending struct {
 	state         int
 	stage         schema.Stage
 	kind, message string
 }
 
-// end returns what the benchmark left in the header.
+// end returns the ending that the benchmark left in the header.
 func (r *sampleReader) end() ending {
 	b := make([]byte, offBegins-offState)
 	if _, err := r.f.ReadAt(b, offState); err != nil {
@@ -320,12 +320,12 @@ func (m *sampleMap) stop() *int64 { return &m.words[offStop/8] }
 
 func (m *sampleMap) set(offset int, value int64) { atomic.StoreInt64(&m.words[offset/8], value) }
 
-// count stores the latency of a row whose other columns are there, which makes it count.
+// count stores the latency of a row whose other columns are set, which makes it count.
 func (m *sampleMap) count(row int, latency int64) {
 	m.set(int(m.shape.offset(columnLatency, row)), latency)
 }
 
-// begin notes that a stage, or a process in it, begins at a time on the sender's clock.
+// begin records that a stage, or a process in it, begins at a time on the sender's clock.
 func (m *sampleMap) begin(stage schema.Stage, at int64) {
 	number := stageNumber(stage)
 	if first := offBegins + 8*int(number-1); m.words[first/8] == unset {

@@ -14,8 +14,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// service is the process of a supervisor. It serves one run. If that ended by itself and was of a command, it can serve another one, but
-// never two at once.
+// service is the process of a supervisor. It serves one run. If that run was a command and ended by itself, it can serve another one,
+// but never two at once.
 type service struct {
 	events *os.File
 	worker *os.File         // events of the worker of the first run, to be passed on
@@ -28,7 +28,7 @@ type service struct {
 
 	mu  sync.Mutex
 	dir string      // of the run, or of the last one
-	run *supervisor // that is served; nil: none
+	run *supervisor // the current one; nil: none
 }
 
 // supervise returns the role of the supervisor.
@@ -43,14 +43,14 @@ func supervise(dir string) int {
 		starts: make(chan *supervisor, 1),
 		given:  receiveShared(fdOrders),
 	}
-	ended := make(chan os.Signal, 1) // a handler is not inherited by what is started; ignoring a signal would be
+	ended := make(chan os.Signal, 1) // a handler is not inherited by children; ignoring a signal would be
 	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	go func() {
 		<-ended
 		s.end(exitKilled)
 	}()
 	go s.obey(bufio.NewScanner(os.NewFile(fdOrders, "orders")))
-	runtime.LockOSThread() // all processes inherit from this thread, a trace belongs to it, and the clock is not read on another one
+	runtime.LockOSThread() // all processes inherit from this thread, a trace belongs to it, and the clock is read only on it
 	restoreOpenFiles()
 	s.inherited, _ = readInherited(0)
 	for r := range s.starts {
@@ -65,7 +65,7 @@ func supervise(dir string) int {
 	select {} // obey ends this process when the runner needs it no longer
 }
 
-// obey carries out the runner's orders. The end of them means that the runner needs nothing any more, or is gone.
+// obey carries out the runner's orders. Their end means that the runner needs nothing any more, or is gone.
 func (s *service) obey(orders *bufio.Scanner) {
 	for orders.Scan() {
 		word, rest, _ := strings.Cut(orders.Text(), " ")
@@ -111,10 +111,11 @@ func (s *service) end(code int) {
 	os.Exit(code)
 }
 
-// collectAfter is how much, in B, a supervisor allocates before its collector, which is off while anything is measured, runs between two runs.
+// collectAfter is the number of bytes that a supervisor allocates before its garbage collector, which is off during measurements, runs
+// between two runs.
 const collectAfter = 512 << 10
 
-// maxGrowth is how far, in B, the peak memory of a supervisor may grow after its first run. Some growth is the collector's own memory.
+// maxGrowth is the maximum growth, in B, of the peak memory of a supervisor after its first run. The collector itself needs some memory.
 const maxGrowth = 4 << 20
 
 // rest closes a run that has ended by itself, and reports whether another one can follow.
@@ -130,9 +131,9 @@ func (s *service) rest(r *supervisor) {
 	r.sender.send(event{Event: eventReady, Spent: !fit})
 }
 
-// canServeAgain reports whether the processes of another run would inherit the same as those of the first one. A process may have
-// changed what this one passes on, such as its priority, its processors or its limits. And where there is no spawner, the peak memory of this
-// process is the floor of theirs.
+// canServeAgain reports whether the processes of another run would inherit the same state as the processes of the first one. A process
+// may have changed inherited state of this one, such as its priority, its processors or its limits. Without a spawner, the peak memory
+// of this process is also a lower bound of theirs.
 func (s *service) canServeAgain() bool {
 	now, ok := readInherited(0)
 	peak, known := peakMemory("self")

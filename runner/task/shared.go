@@ -2,11 +2,11 @@ package task
 
 import "os"
 
-// shared are files without a name, which the runner gives to a supervisor of commands. They serve all of its runs, one after the other.
-// Whoever is not given one of them by the runner or the supervisor cannot find it.
+// shared are files without a name, which the runner passes to a supervisor of commands. They serve all of its runs, one after the other.
+// A process can only open them if the runner or the supervisor passes them on.
 type shared struct {
 	samples                *os.File // memory, for samples of at most maxSharedSamples
-	stdout, stderr, events *os.File // what processes write
+	stdout, stderr, events *os.File // written by processes
 	kept                   *os.File
 	before                 [written]condition // of stdout, stderr and events
 }
@@ -14,8 +14,8 @@ type shared struct {
 // written is the number of files that processes of a command write.
 const written = 3
 
-// maxSharedSamples is the size, in B, up to which samples are in memory. Larger ones are a file of the run directory, which the kernel can
-// write to the disk where memory is scarce.
+// maxSharedSamples is the size, in B, up to which samples are in memory. Larger ones are a file of the run directory, which the kernel
+// can write to the disk if memory is scarce.
 const maxSharedSamples = 1 << 20
 
 // sharedNames are the names that the files have in the directory of a run without shared ones.

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newShared makes the files; nil if this system cannot, or cannot tell who has them open. Then each run has its own files, by name.
+// newShared makes the files; nil if this system cannot, or cannot detect other openers of a file. Then each run has its own files, by
+// name.
 func newShared() *shared {
 	s := &shared{}
 	memory, err := unix.MemfdCreate("neurolens-"+samplesFile, unix.MFD_CLOEXEC)
@@ -58,8 +59,8 @@ func conditionOf(f *os.File) (condition, error) {
 	return c, nil
 }
 
-// renew makes the files as they were before the first run. It fails if that cannot be done, and if anybody else still has one of those open
-// that processes wrote: a process outside of the run may have got it, and what that one writes would be the next run's.
+// renew restores the files to their state before the first run. It fails if that is impossible, or if another process still has one of
+// the written files open: a process outside of the run may have got it, and would write into the next run.
 func (s *shared) renew() error {
 	for i, f := range s.written() {
 		now, err := conditionOf(f)
@@ -129,7 +130,7 @@ func (s *shared) send(orders *os.File) error {
 	return nil
 }
 
-// receiveShared receives the files, by the names that they have otherwise; nil if there are none.
+// receiveShared receives the files, by their usual names; nil if there are none.
 func receiveShared(orders int) map[string]int {
 	first, rights := make([]byte, len(sharing)), make([]byte, unix.CmsgSpace(4*len(sharedNames)))
 	for {
@@ -138,7 +139,7 @@ func receiveShared(orders int) map[string]int {
 			continue
 		}
 		if err != nil {
-			return nil // the runner is gone, as its orders will say
+			return nil // the runner is gone, which the end of its orders shows
 		}
 		return descriptorsOf(rights[:n])
 	}

@@ -17,35 +17,35 @@ import (
 
 // A spawner starts the processes of a command from a copy of this process that has given its memory back.
 //
-// wait4 reports, as the peak memory of a process, at least the memory of the process that it was forked from: execve counts what its
-// caller held (setmax_mm_hiwater_rss in exec_mmap of the kernel). This program holds some 50 MB, which is more than most
-// small programs do. The copy holds about half a megabyte, so that wait4 tells the peak of any program, and of each process below it.
+// wait4 reports, as the peak memory of a process, at least the memory of the process that it was forked from: execve counts the memory
+// of its caller (setmax_mm_hiwater_rss in exec_mmap of the kernel). This program uses some 50 MB, which is more than most small
+// programs. The copy uses about half a megabyte, so that wait4 reports the peak of any program, and of each process below it.
 //
-// The copy shares the table of open files with this process, and what it starts are children of this process (CLONE_PARENT). What else
-// processes inherit is what this process had when the copy was made. As in syscall.ForkExec, no code of the runtime runs in the copy: only functions that
-// do not split their stack, and system calls.
+// The copy shares the table of open files with this process, and the processes that it starts are children of this process
+// (CLONE_PARENT). Other inherited state is the state of this process when the copy was made. As in syscall.ForkExec, no code of the
+// runtime runs in the copy: only functions that do not split their stack, and system calls.
 type spawner struct {
 	area    *spawnArea
 	memory  []byte
 	asks    *os.File    // a byte begins a start
 	answers *os.File    // a byte ends it
-	ends    [2]*os.File // those of the copy
+	ends    [2]*os.File // of the copy
 	pid     int         // 0: there is no copy
 }
 
 const (
-	spawnSpace = 8 << 20 // for the texts of a start, of which the kernel takes 6 MiB
+	spawnSpace = 8 << 20 // for the texts of a start; the kernel accepts 6 MiB
 	spawnFiles = 16
 	spawnDrops = 2048
 )
 
 // spawnArea is memory that both processes share. It is at the same address in both.
 type spawnArea struct {
-	// What holds for all starts.
+	// Constant for all starts.
 	ask, answer uintptr // files
 	parent      uintptr
 	mask        uint64                                 // of the signals that a started process blocks
-	stack       uintptr                                // a place on the stack, which the copy keeps around it
+	stack       uintptr                                // a position on the stack, which the copy keeps around it
 	drops       [spawnDrops]struct{ at, size uintptr } // memory that the copy gives back, up to the first that is empty
 
 	// A start.
@@ -54,10 +54,10 @@ type spawnArea struct {
 	count                 uintptr // of files
 	moved                 [spawnFiles]uintptr
 
-	// Its result.
+	// The result of a start.
 	pid    uintptr
 	failed uintptr // errno of clone
-	errno  uintptr // of what the started process did before its program began
+	errno  uintptr // of the started process, before its program began
 
 	signal [8]byte
 	space  [spawnSpace]byte
@@ -103,7 +103,7 @@ func (s *spawner) begin() (err error) {
 	return nil
 }
 
-// close ends the copy, if there is one. What it started goes on.
+// close ends the copy, if there is one. The processes that it started go on.
 func (s *spawner) close() {
 	if s == nil {
 		return
@@ -126,7 +126,7 @@ func (s *spawner) close() {
 	}
 }
 
-// start starts a process as syscall.ForkExec does. Of attr.Sys it knows Setpgid alone, which is set.
+// start starts a process as syscall.ForkExec does. Of attr.Sys it supports only Setpgid, which must be set.
 func (s *spawner) start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
 	a := s.area
 	if err := a.fill(path, argv, attr); err != nil {
@@ -150,7 +150,8 @@ func (s *spawner) start(path string, argv []string, attr *syscall.ProcAttr) (pid
 	return int(a.pid), nil
 }
 
-// exchange asks the copy and waits for its answer, for as long as the copy lives: the end of its pipe is open in this process, too.
+// exchange sends a request to the copy and waits for its answer, for as long as the copy lives: the end of its pipe is open in this
+// process, too.
 func (s *spawner) exchange() error {
 	if s.pid == 0 {
 		return errors.New("the copy of the supervisor has ended")
@@ -179,7 +180,7 @@ func (s *spawner) exchange() error {
 // lifeSign is how often a start looks whether the copy still lives.
 const lifeSign = 200 * time.Millisecond
 
-// fill writes what a start needs.
+// fill writes the arguments of a start.
 func (a *spawnArea) fill(path string, argv []string, attr *syscall.ProcAttr) error {
 	if len(attr.Files) > spawnFiles {
 		return syscall.EMFILE
@@ -247,9 +248,9 @@ func (w *spawnWriter) list(texts []string) uintptr {
 // stackKept is how much memory around a variable on the stack the copy keeps: it needs a few hundred bytes.
 const stackKept = 32 << 10
 
-// findDrops finds the memory that the copy gives back: all that is writable, but for the area and the stack. The rest is of files, which a copy
-// does not hold before it reads them. It is given back and stays mapped: the kernel writes to the restartable sequences of the C library
-// (rseq), and kills a process in which it cannot.
+// findDrops finds the memory that the copy gives back: all writable memory, except the area and the stack. The rest is file mappings,
+// which do not count in a copy until it reads them. The memory stays mapped: the kernel writes to the restartable sequences of the C
+// library (rseq), and kills a process in which it cannot.
 func (a *spawnArea) findDrops() error {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
@@ -329,7 +330,7 @@ func (a *spawnArea) serve() {
 		}
 		_, _, _ = syscall.RawSyscall(unix.SYS_MADVISE, d.at, d.size, unix.MADV_DONTNEED)
 	}
-	for signal := uintptr(1); signal <= 64; signal++ { // no handler of the runtime, as in a process of syscall.ForkExec; what is ignored stays so
+	for signal := uintptr(1); signal <= 64; signal++ { // as syscall.ForkExec does; ignored signals stay ignored
 		var action [4]uintptr // of the kernel; the first word is the handler
 		const size = 8
 		_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, signal, 0, uintptr(unsafe.Pointer(&action)), size, 0, 0)
@@ -409,6 +410,6 @@ func exitCopy() {
 	}
 }
 
-// restoreOpenFiles gives this process the limit of open files with which it was started, and which all that it starts inherits. The runtime
-// of Go has raised it; syscall.Exec restores it before it executes something, which there is not.
+// restoreOpenFiles restores the limit of open files with which this process was started, and which its children inherit. The runtime of
+// Go has raised it. syscall.Exec restores it before it executes a program, and here there is none to execute.
 func restoreOpenFiles() { _ = syscall.Exec("", nil, nil) }

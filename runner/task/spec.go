@@ -41,9 +41,9 @@ type Spec struct {
 	Config  map[string]string // for a worker, passed on unchanged
 	Program *Program          // the worker; nil for builtin, whose worker is this program, and for command
 	Env     []string          // KEY=VALUE, added to the runner's own environment; the last value of a key counts
-	// Watch reports the files that were read (Outcome.Files). Of a command, these are the files of one process and its children, which
-	// run under ptrace in the warm-up, or else after the measurement: not where there is a cleanup, nor on other systems than Linux.
-	// Of a Python worker, they are those of its modules.
+	// Watch reports the files that were read (Outcome.Files). For a command, these are the files of one process and its children, which
+	// run under ptrace in the warm-up, or else after the measurement; they are not reported with a cleanup, or on other systems than
+	// Linux. For a Python worker, they are the files of its modules.
 	Watch bool
 	// Enough is called from time to time with the latencies so far, in ns, and returns whether they are enough; nil: 100
 	// (10,000) are. If there are more than 4,096, it gets that many, in evenly spread sections. Then it may return false too
@@ -72,8 +72,8 @@ type Program struct {
 	Settings json.RawMessage   // copied into job.json
 }
 
-// Deadlines are how long a stage may take before the run is killed. For the executor command, Warmup and Measure apply to each process.
-// Profile is needed only with Spec.Profile.
+// Deadlines are the maximum durations of the stages, after which the run is killed. For the executor command, Warmup and Measure apply
+// to each process. Profile is needed only with Spec.Profile.
 type Deadlines struct {
 	Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
@@ -160,8 +160,8 @@ func (s Spec) filled() (Spec, error) {
 	return s, nil
 }
 
-// job is what supervisor and worker are to do: the content of job.json in the run directory, or a part of the order to start. Its Iterations
-// are the most that there may be, and without a Budget exact.
+// job is the work of supervisor and worker: the content of job.json in the run directory, or a part of the order to start. Its
+// Iterations are the maximum, and without a Budget exact.
 type job struct {
 	Proto int `json:"proto"`
 	Launch
@@ -174,14 +174,14 @@ type job struct {
 	CleanupWait time.Duration     `json:"cleanup_wait,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
-	// Deadlines are those of the stages, for a worker that is another program: it may make them shorter.
+	// Deadlines are the deadlines of the stages, for a worker that is another program: it may shorten them.
 	Deadlines map[schema.Stage]time.Duration `json:"deadlines,omitempty"`
-	Shared    []string                       `json:"shared,omitempty"` // which files of the run have no name: the supervisor was given them
+	Shared    []string                       `json:"shared,omitempty"` // files of the run without a name: the supervisor was given their descriptors
 
-	given map[string]int // descriptors of those in this process
+	given map[string]int // descriptors of the shared files in this process
 }
 
-// path returns where the supervisor opens a file of the run, whose directory is dir.
+// path returns the path by which the supervisor opens a file of the run, whose directory is dir.
 func (j *job) path(dir, name string) string {
 	if fd, ok := j.given[name]; ok && slices.Contains(j.Shared, name) {
 		return "/proc/self/fd/" + strconv.Itoa(fd)
@@ -234,10 +234,9 @@ type Outcome struct {
 	Missing        map[string]string // why a fact or a metric is missing: a word
 	Work           schema.Work
 	Warnings       []string // words
-	// Files are what Spec.Watch asks for. Nil: they are not known.
+	// Files are the files that Spec.Watch requests. Nil: unknown.
 	Files []File
-	// StderrTail is the end of the benchmark's standard error, at most 4 KiB of valid UTF-8. For a command it is that of the
-	// last process.
+	// StderrTail is the end of the benchmark's standard error, at most 4 KiB of valid UTF-8; for a command, of the last process.
 	StderrTail string
 }
 
@@ -302,7 +301,7 @@ type Work struct {
 // any other error makes it an error of kind setup. It runs in the worker process.
 type WorkerFunc func(config map[string]string) (*Work, error)
 
-// Unsupported says that a combination does not exist here. It is not a failure.
+// Unsupported means that a combination does not exist here. It is not a failure.
 type Unsupported struct {
 	Kind, Reason string
 }

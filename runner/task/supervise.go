@@ -23,8 +23,8 @@ import (
 
 // The orders that a supervisor reads.
 const (
-	orderNext  = "next"  // with the quoted path of a run directory, which is going to be made for another run
-	orderStart = "start" // all that a run needs is there; with its job, or else that is a file of the run directory
+	orderNext  = "next"  // with the quoted path of a run directory, which will be made for another run
+	orderStart = "start" // the run is prepared; with its job, unless that is a file of the run directory
 	orderDump  = "dump"  // the worker shall write down its stack
 	orderKill  = "kill"
 )
@@ -40,18 +40,18 @@ type supervisor struct {
 	given  map[string]int // see service
 	job    *job
 	sender sender
-	files  []*os.File       // standard input, output and error of what it starts; of a command the one for events too
-	attr   syscall.ProcAttr // of what it starts
+	files  []*os.File       // standard input, output and error of its processes; for a command also the file for events
+	attr   syscall.ProcAttr // of its processes
 	// spawner starts the processes of a command; nil: the runtime does.
 	spawner *spawner
 	worker  *os.File // events of the worker, to be passed on
 
-	// mu is held to start a process, and taken for good by whoever ends the run: after that nothing is started.
+	// mu is held to start a process, and taken for good to end the run: after that nothing is started.
 	mu      sync.Mutex
 	leader  leader
 	cleanup []string    // that is due when the run ends
 	started bool        // at least one process was started
-	tracing atomic.Bool // a thread of this process traces; its wait must stay the only one
+	tracing atomic.Bool // a thread of this process traces; no other thread may wait
 	once    sync.Once   // the end
 }
 
@@ -110,7 +110,7 @@ func (s *supervisor) refuse(err error) int {
 	return 1
 }
 
-// dump asks the worker, which has said that it can, for its stack. If the run ends already, it does nothing.
+// dump requests a stack dump from the worker, which has announced that it can write one. If the run ends already, it does nothing.
 func (s *supervisor) dump() {
 	if !s.mu.TryLock() {
 		return
@@ -129,9 +129,9 @@ func (s *supervisor) finish() {
 	})
 }
 
-// killAll cleans up where that is due, kills everything below and keeps anything else from being started. During a trace it cannot reap, as that
-// would steal the stops that the tracing thread waits for: then it ends this process, with which all that is
-// traced dies (PTRACE_O_EXITKILL), and the runner reaps.
+// killAll runs the cleanup if it is due, kills everything below and prevents further starts. During a trace it cannot reap, as that
+// would take the stops that the tracing thread waits for: then it ends this process, with which all traced processes die
+// (PTRACE_O_EXITKILL), and the runner reaps.
 func (s *supervisor) killAll() (killed, left int) {
 	s.mu.Lock() // for good
 	if s.tracing.Load() {
@@ -159,8 +159,8 @@ func (s *supervisor) start(path string, argv []string, attr *syscall.ProcAttr) (
 	return pid, err
 }
 
-// makeSpawner makes the spawner of a command, after its setup, which may change what processes inherit. As for a start, whoever ends the run
-// finds it, or it is never made.
+// makeSpawner makes the spawner of a command, after its setup, which may change inherited state. As for a start, it is never made once
+// the run is ending.
 func (s *supervisor) makeSpawner() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +236,7 @@ func startError(what, path string, attr *syscall.ProcAttr, err error) error {
 	return fmt.Errorf("starting %s: %w", what, err)
 }
 
-// fail reports that nothing could be started.
+// fail reports a start that failed.
 func (s *supervisor) fail(err error) {
 	s.sender.send(event{Event: eventError, Kind: kindStart, Message: err.Error()})
 }
@@ -334,8 +334,8 @@ func environ(base, additions []string) []string {
 	return merged
 }
 
-// openFiles opens the standard input, output and error of what the supervisor starts, and for a command the file that is
-// its descriptor for events. It takes standard error for the messages of a crash of its own.
+// openFiles opens the standard input, output and error of the processes of the supervisor, and for a command the file that is its
+// descriptor for events. It also directs the messages of its own crash to standard error.
 func (s *supervisor) openFiles() error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -359,7 +359,7 @@ func (s *supervisor) openFiles() error {
 	return nil
 }
 
-// close closes the files of a run that is over, and directs the messages of a crash to none of them.
+// close closes the files of a run that is over, and directs the messages of a crash elsewhere.
 func (s *supervisor) close() {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
 	for _, f := range s.files {
@@ -367,9 +367,9 @@ func (s *supervisor) close() {
 	}
 }
 
-// procAttr returns how everything is started. It has only the numbers of the files, which does not keep them open: the
-// collector closes a file that nothing refers to, and the next one to be opened gets its number. So s.files holds them
-// for as long as the supervisor starts processes.
+// procAttr returns the attributes of all started processes. It contains only the numbers of the files, which does not keep them open:
+// the garbage collector closes an unreferenced file, and the next opened file gets its number. So s.files references them for as long as
+// the supervisor starts processes.
 func (s *supervisor) procAttr() syscall.ProcAttr {
 	env := s.job.Env
 	if s.job.Executor == schema.ExecutorCommand {
@@ -384,8 +384,8 @@ func (s *supervisor) procAttr() syscall.ProcAttr {
 	return attr
 }
 
-// environ returns the environment of a process with the additions. PWD names the folder that the process runs in, as a shell would have it.
-// The user's may name another version of the code: make takes $(PWD) from there, and would build into it.
+// environ returns the environment of a process with the additions. PWD names the folder that the process runs in, as a shell would set
+// it. The inherited PWD may name another version of the code: make reads $(PWD), and would build into it.
 func (s *supervisor) environ(additions []string) []string {
 	base := os.Environ()
 	if s.job.Dir != "" {

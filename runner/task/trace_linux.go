@@ -41,7 +41,7 @@ func (s *supervisor) traced(path string, argv []string) error {
 	}
 	t.follow()
 	s.reaped()
-	t.watch.report(&s.sender) // also of a process that failed: what it read it has read
+	t.watch.report(&s.sender) // also for a process that failed, which may have read files
 	switch {
 	case err != nil:
 		return fmt.Errorf("tracing: %w", err)
@@ -88,7 +88,7 @@ func (t *tracer) resume(pid, signal int) error {
 	return syscall.PtraceCont(pid, signal)
 }
 
-// follow handles stops until nothing is traced any more. What is left when the first process ends is killed.
+// follow handles stops until nothing is traced any more. It kills processes that are left when the first process ends.
 func (t *tracer) follow() {
 	for len(t.live) > 0 {
 		var status syscall.WaitStatus
@@ -138,7 +138,7 @@ func (t *tracer) ended(pid int) {
 	delete(t.live, pid)
 }
 
-// stopped notes what a stop tells and lets the thread go on, with its signal if it is one of the program's own.
+// stopped records the information of a stop and lets the thread go on, with its signal if it is one of the program's own.
 func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
 	t.seen(pid)
 	signal := 0
@@ -170,13 +170,13 @@ func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
 	_ = t.resume(pid, signal)
 }
 
-// CanWatch reports whether this system can tell which files a process reads.
+// CanWatch reports whether this system can report the files that a process reads.
 const CanWatch = true
 
 // syscallStop is the signal of a stop at the beginning or at the end of a system call.
 const syscallStop = syscall.SIGTRAP | 0x80
 
-// Bounds of what a watch looks at. Programs load their code when they begin, so that the rest hardly matters.
+// Limits of a watch. Programs load their code when they begin, so that the rest hardly matters.
 const (
 	maxCalls   = 200_000 // stops at system calls, at about 5 us each
 	quickCalls = 20_000  // the same, once the process has had the time to load its code
@@ -184,11 +184,11 @@ const (
 	maxFiles   = 10_000
 )
 
-// watch collects the files that the threads of a trace open for reading, and those from which they execute code.
+// watch collects the files that the threads of a trace open for reading, and the files from which they execute code.
 type watch struct {
 	files   map[string]bool // true: code in it is executed
 	opening map[int]bool    // threads inside a system call that opens a file
-	left    int             // stops at system calls that are still looked at
+	left    int             // remaining number of system calls to inspect
 	began   time.Time
 }
 
@@ -196,7 +196,7 @@ func newWatch() *watch {
 	return &watch{files: map[string]bool{}, opening: map[int]bool{}, left: maxCalls, began: time.Now()}
 }
 
-// calls reports whether system calls are looked at.
+// calls reports whether system calls are inspected.
 func (w *watch) calls() bool { return w.left > 0 }
 
 // add notes a file.
@@ -214,7 +214,7 @@ func (w *watch) executed(pid int) {
 	}
 }
 
-// mapped notes the files whose code is in the memory of a process that is about to end.
+// mapped records the files whose code is in the memory of a process that is about to end.
 func (w *watch) mapped(pid int) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/maps")
 	if err != nil {
@@ -270,11 +270,11 @@ func (w *watch) call(tid int) {
 
 // opens reports whether a system call opens a file.
 func opens(number uint64) bool {
-	const open = 2 // architectures that are younger than openat have none
+	const open = 2 // architectures younger than openat lack this call
 	return number == unix.SYS_OPENAT || number == unix.SYS_OPENAT2 || runtime.GOARCH == "amd64" && number == open
 }
 
-// opened notes a file that was opened for reading alone.
+// opened records a file that was opened only for reading.
 func (w *watch) opened(tid int, fd uint64) {
 	link := "/proc/" + strconv.Itoa(tid) + "/fd/" + strconv.FormatUint(fd, 10)
 	info, err := os.Lstat(link)
@@ -286,7 +286,7 @@ func (w *watch) opened(tid int, fd uint64) {
 	}
 }
 
-// report sends what was collected.
+// report sends the collected files.
 func (w *watch) report(s *sender) {
 	for path, executed := range w.files {
 		e := event{Event: eventRead, Value: path}

@@ -24,8 +24,8 @@ func becomeSubreaper() error {
 	return nil
 }
 
-// children returns the children of all threads of this process, zombies included. The list of a kernel may miss one
-// while others end; whoever needs certainty asks again.
+// children returns the children of all threads of this process, zombies included. The kernel's list may miss one while others end;
+// callers that need certainty repeat the call.
 func children() []int {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	var pids []int
@@ -46,12 +46,12 @@ func children() []int {
 // pause is the time between two looks at processes that are being killed.
 const pause = 200 * time.Microsecond
 
-// killBelow kills and reaps everything below this process, which must be a subreaper and must not start anything
-// any more. leader is the process that it started last. killed counts the processes that were still running, left
-// those that are there after wait. before is called if there is anything to kill, which may take long.
+// killBelow kills and reaps everything below this process, which must be a subreaper and must not start anything any more. leader is the
+// process that it started last. killed counts the processes that were still running, left the processes that still exist after wait.
+// before is called if there is anything to kill, which may take long.
 func killBelow(leader leader, wait time.Duration, before func()) (killed, left int) {
 	deadline := time.Now().Add(wait)
-	if !reapAny() { // what ended by itself is not killed
+	if !reapAny() { // processes that ended by themselves do not count as killed
 		return 0, 0
 	}
 	before()
@@ -76,7 +76,7 @@ func killBelow(leader leader, wait time.Duration, before func()) (killed, left i
 	}
 }
 
-// reapAny reaps what has ended and tells whether there are children left.
+// reapAny reaps ended processes and reports whether there are children left.
 func reapAny() bool {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WALL, nil)
@@ -90,9 +90,9 @@ func reapAny() bool {
 	}
 }
 
-// sweepOrphans kills and reaps the processes that came to this process, a subreaper, from below a supervisor that
-// died, each by its own pid. It leaves alone what it was told of, and what is of this process's own session: a
-// supervisor leads a session of its own, and no process below it can come back into ours.
+// sweepOrphans kills and reaps the processes that were reparented to this process, a subreaper, from below a supervisor that died, each
+// by its own pid. It spares the known processes, and all processes of this process's own session: a supervisor leads a session of its
+// own, and no process below it can come back into ours.
 func sweepOrphans(known map[int]bool, wait time.Duration) (left int) {
 	session, _ := unix.Getsid(0)
 	deadline := time.Now().Add(wait)
@@ -122,8 +122,8 @@ func sweepOrphans(known map[int]bool, wait time.Duration) (left int) {
 	return 0
 }
 
-// peakMemory returns the largest resident memory, in B, that a process (self, or a pid) has had since its last exec.
-// wait4 and getrusage do not tell: their peak includes that of the parent at the time of the fork.
+// peakMemory returns the largest resident memory, in B, that a process (self, or a pid) has had since its last exec. wait4 and getrusage
+// do not report it: their peak includes the memory of the parent at the time of the fork.
 func peakMemory(process string) (int64, bool) {
 	text, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
@@ -150,14 +150,14 @@ func parsePeak(status []byte) (int64, bool) {
 	return kib << 10, true
 }
 
-// maxRSS returns what wait4 says about the peak, in B.
+// maxRSS returns the peak that wait4 reports, in B.
 func maxRSS(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }
 
 // inherited is the state that a child of this process inherits and that another process can change, for comparisons.
 type inherited struct {
 	self, thread scheduling // of the whole process, or its first thread, and of the thread that starts children
 	limits       [unix.RLIMIT_RTTIME + 1]unix.Rlimit
-	files        string // what inheritedFiles say
+	files        string // contents of inheritedFiles
 }
 
 // scheduling is how a thread gets processors and the disk.
@@ -167,10 +167,10 @@ type scheduling struct {
 	disk       uintptr
 }
 
-// inheritedFiles say in /proc what else of a process is inherited. A kernel need not have all of them.
+// inheritedFiles are the files in /proc with further inherited state of a process. A kernel need not have all of them.
 var inheritedFiles = []string{"cgroup", "oom_score_adj", "coredump_filter", "timerslack_ns", "autogroup"}
 
-// readInherited reads it for a thread of this process; 0 is the calling one. ok is false if something cannot be read.
+// readInherited reads the inherited state of a thread of this process; 0 is the calling one. ok is false if something cannot be read.
 func readInherited(thread int) (now inherited, ok bool) {
 	var err error
 	if now.self, err = readScheduling(os.Getpid()); err != nil {
@@ -210,6 +210,6 @@ func readScheduling(thread int) (s scheduling, err error) {
 	}
 	s.attr = *attr
 	const ofThread = 1
-	s.disk, _, _ = syscall.Syscall(unix.SYS_IOPRIO_GET, ofThread, uintptr(thread), 0) // an error is a number as well
+	s.disk, _, _ = syscall.Syscall(unix.SYS_IOPRIO_GET, ofThread, uintptr(thread), 0) // an error is compared as a number as well
 	return s, nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// collectorLimit is the heap, in B, at which the collector runs after all, though it is off while measuring.
+// collectorLimit is the size of the heap, in B, at which the garbage collector runs even while measuring.
 const collectorLimit = 1 << 30
 
 // worker is the role of a builtin point's worker.
@@ -26,7 +26,7 @@ type worker struct {
 	stage   schema.Stage
 }
 
-// work returns the role of the worker. Its exit status is 0 exactly if it gave a result or found the point unsupported.
+// work runs the worker. Its exit status is 0 exactly if it produced a result or found the point unsupported.
 func work(dir string, registry WorkerFunc) (code int) {
 	syscall.CloseOnExec(fdWorkerEvents)
 	w := &worker{sender: sender{w: os.NewFile(fdWorkerEvents, "events"), began: time.Now()}}
@@ -93,8 +93,8 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	return 0
 }
 
-// measure runs iterations until the rows are full, the budget is spent or stop is set, at least one. A row is the
-// time of one iteration in ns. It reads the clock twice an iteration and calls nothing else.
+// measure runs iterations until the rows are full, the budget is spent or stop is set, at least one. A row is the time of one iteration
+// in ns. It reads the clock twice per iteration and calls nothing else.
 func measure(iterate func(), rows []int64, budget time.Duration, stop *int64) {
 	began := time.Now()
 	for i := range rows {
