@@ -12,7 +12,7 @@ import (
 
 // agenda decides which repeats run.
 type agenda struct {
-	past      *past                 // what earlier sessions have done
+	past      *past                 // launches of earlier sessions
 	repeat    int                   // the first one that is not planned: it depends on the runs until then
 	locations map[subject][]float64 // logarithmic medians of the runs of a point, if the number of repeats depends on them (rel_error)
 	compared  []schema.Run          // the runs so far, if the number of repeats depends on their comparison (--until-conclusive)
@@ -104,7 +104,7 @@ func (s *session) more(round []sweep.Launch) []sweep.Launch {
 	return missing
 }
 
-// note keeps the location of a run, if the number of runs depends on it.
+// note records the location of a run, if the number of runs depends on it.
 func (s *session) note(l sweep.Launch, r *schema.Run) {
 	if s.sweep.RelError == 0 || l.Profile != "" || r.Status != schema.StatusOK {
 		return
@@ -129,7 +129,7 @@ func (s *session) imprecise(p *sweep.Point) bool {
 	return false
 }
 
-// Look is an interim look at a session that continues until its comparison is conclusive.
+// Look is an interim look (interim analysis) at a session that continues until its comparison is conclusive.
 type Look struct {
 	Number, Planned int               // from 1; the maximum number of looks
 	Blocks          int               // maximum number of runs of a point per side so far
@@ -159,13 +159,13 @@ func ruleFacts(s *sweep.Sweep) map[string]string {
 	return facts
 }
 
-// launchUntilConclusive looks at the results as often as the sweep has planned, and runs points that are still open up to the
-// next look. Once the time of the suite is over, one more round records that for every open point.
+// launchUntilConclusive looks at the results as often as the sweep has planned, and runs points that are still open up to the next look.
+// When the time of the suite is over, one more round records that for every open point.
 func (s *session) launchUntilConclusive(ctx context.Context) error {
 	looks := s.sweep.Looks
 	for i := range looks {
 		if ctx.Err() != nil {
-			return nil // what was cancelled says nothing of its point
+			return nil // a cancelled launch is no information about its point
 		}
 		open := s.findInconclusive(i)
 		if len(s.result.Look.Inconclusive) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.agenda.repeat < looks[i] {
@@ -228,7 +228,7 @@ func (s *session) findInconclusive(i int) (open map[string]string) {
 	return open
 }
 
-// awaited lists the ids of the points that must become conclusive: all but controls, unless there are only controls.
+// awaited lists the ids of the points that must become conclusive: all except controls, unless there are only controls.
 func awaited(s *sweep.Sweep) []string {
 	var all, own []string
 	for i := range s.Points {

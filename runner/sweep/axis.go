@@ -35,10 +35,10 @@ type axis struct {
 	values []value
 	// label: a single value at the top level of the file. A command need not use it.
 	label bool
-	// replaced by the command line, which then also overrides include, exclude and baseline.
+	// replaced: the command line has replaced the axis; it then also overrides include, exclude and baseline.
 	replaced bool
 	before   []value // its values in the file, if replaced
-	unknown  bool    // it has a value of reference that is none of its values
+	unknown  bool    // it has a value of reference that is none of its own values
 	base     string  // the base of its scaled value; empty: not scaled
 }
 
@@ -48,18 +48,18 @@ type value struct {
 	path string // of the model's file, as written
 	at   field
 
-	// What the canonical text does not show; empty: nothing.
+	// Properties that the canonical text does not contain; empty: none.
 	written string
 	typed   string // JSON
 	option  string // as -P takes it
 
 	filling *filling // of a label with braces
 
-	mapped    bool     // the value stands for arguments
-	arguments []string // that replace it where it is a word of a command
+	mapped    bool     // the value is replaced by arguments
+	arguments []string // the words that replace it where it is a word of a command
 }
 
-// filled returns the text that replaces {axis}: the value as it is written or, for a model with a file, its file.
+// filled returns the text that replaces {axis}: the value as written or, for a model with a file, its file.
 func (v *value) filled() string {
 	switch {
 	case v.path != "":
@@ -70,8 +70,8 @@ func (v *value) filled() string {
 	return v.text
 }
 
-// readAxes reads all axes of the file and the command line, outermost first: benchmark, model, backend and variant, then params
-// and grid in the order of the file, then those that -P adds.
+// readAxes reads all axes of the file and the command line, outermost first: benchmark, model, backend and variant, then params and grid
+// in the order of the file, then the axes that -P adds.
 func readAxes(d *document, grid []member) []axis {
 	var axes []axis
 	for _, name := range labels {
@@ -117,7 +117,7 @@ func newAxis(name string, f field, others []axis, read func(string, field) axis)
 	return a
 }
 
-// call notes the name under which the axis was written.
+// call records the name under which the axis was written.
 func (a *axis) call(name string) {
 	if a.typed = ""; name != a.name {
 		a.typed = name
@@ -135,7 +135,7 @@ func readConstant(name string, f field) axis {
 	return axis{name: name, at: f, values: []value{readValue(name, f)}}
 }
 
-// readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that they stand for.
+// readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that replace them.
 func readAxis(name string, f field) axis {
 	if name == runDirName {
 		panic(f.errorf("the name run_dir is reserved for the directory of a run: choose another one"))
@@ -294,8 +294,8 @@ func overrideAxes(axes []axis, params map[string]string) []axis {
 	return axes
 }
 
-// referenceAxes sets axes to the values that they have at a reference, by column. A reference takes the names and the values as the measured points
-// do: an axis keeps the name that was written, and each value the spelling that the axis has for it.
+// referenceAxes sets axes to the values that they have at a reference, by column. A reference uses the same names and spellings as the
+// measured points: an axis keeps the name that was written, and each value the spelling of the axis.
 func referenceAxes(axes []axis, values map[string]string) []axis {
 	set := overrideAxes(slices.Clone(axes), values)
 	for i, old := range axes {
@@ -311,7 +311,7 @@ func referenceAxes(axes []axis, values map[string]string) []axis {
 	return set
 }
 
-// respell writes the only value of the axis as one of others that is the same value. It reports whether there is one.
+// respell replaces the only value of the axis by an equal one among others. It reports whether there is one.
 func (a *axis) respell(others []value) bool {
 	at := find(others, a.values[0])
 	if at >= 0 {
@@ -320,7 +320,7 @@ func (a *axis) respell(others []value) bool {
 	return at >= 0
 }
 
-// noValue says that a value is missing between the commas of -P, if that is why the values could not be read.
+// noValue returns an error about a missing value between the commas of -P, if that is why the values could not be read.
 func (o origin) noValue(values string, err error) error {
 	if strings.HasPrefix(values, ",") || strings.Contains(values, ",,") {
 		return o.errorf(0, "a value is missing between commas: %s", shorten(values))
@@ -353,17 +353,17 @@ func findAxis(axes []axis, name string) (at int, near string) {
 	return -1, schema.Nearest(name, names)
 }
 
-// spanText is a text that stands for numbers: 1..8, 0.1..0.5..0.1 with a step, 1..1024*2 with a factor.
+// spanText matches a text that represents numbers: 1..8, 0.1..0.5..0.1 with a step, 1..1024*2 with a factor.
 var spanText = regexp.MustCompile(`^(-?[0-9]+(?:\.[0-9]+)?)\.\.(-?[0-9]+(?:\.[0-9]+)?)(?:(\.\.|\*)([0-9]+(?:\.[0-9]+)?))?$`)
 
-// spanLike is a text that is most likely meant as a span.
+// spanLike matches a text that is most likely meant as a span.
 var spanLike = regexp.MustCompile(`^-?[0-9][0-9.eE+-]*\.\.`)
 
-// maxSpan bounds the numbers that one text stands for.
+// maxSpan is the maximum number of values of a span.
 const maxSpan = 10_000
 
-// span returns the numbers that a value stands for: from the first, by the step (1) or the factor, up to the last. Any other
-// value, and one that is quoted, stands for itself.
+// span returns the numbers of a span: from the first, by the step (1) or the factor, up to the last. Any other value, and a quoted one,
+// is returned unchanged.
 func (f field) span() []field {
 	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 {
 		return []field{f}
@@ -409,8 +409,8 @@ func rational(text string) *big.Rat {
 	return number
 }
 
-// numbered returns a field with a number in place of its value. It has as many digits as the number needs: ends and steps are
-// decimal, and so is what they make.
+// numbered returns a field with a number as its value. It has as many digits as the number needs: ends and steps are decimal, and so are
+// the numbers between.
 func (f field) numbered(number *big.Rat) field {
 	digits, _ := number.FloatPrec()
 	node := *f.Node
@@ -422,9 +422,8 @@ func (f field) numbered(number *big.Rat) field {
 	return f
 }
 
-// readMapped reads an axis that is a map from each value to the arguments that it stands for:
-// backend: {cpu: [], mps: [--mps]}. A word {backend} of a command then is those arguments, each a word of its own.
-// Elsewhere {backend} is the value itself, and so it is in the store.
+// readMapped reads an axis that is a map from each value to its arguments: backend: {cpu: [], mps: [--mps]}. A word {backend} of a
+// command is replaced by these arguments, each a separate word. Elsewhere, and in the store, {backend} is the value itself.
 func readMapped(name string, f field) axis {
 	a := axis{name: name, at: f}
 	for pair := range slices.Chunk(f.Content, 2) {
@@ -454,7 +453,7 @@ func (f field) arguments() []string {
 	return words
 }
 
-// giveArguments gives values that were selected from those of the axis their arguments.
+// giveArguments sets the arguments of values that were selected from the values of the axis.
 func (a *axis) giveArguments(values []value) {
 	if !a.mapped() {
 		return
@@ -468,7 +467,7 @@ func (a *axis) giveArguments(values []value) {
 	}
 }
 
-// mapped reports whether the values of the axis stand for arguments.
+// mapped reports whether the values of the axis are replaced by arguments.
 func (a *axis) mapped() bool { return len(a.values) > 0 && a.values[0].mapped }
 
 // texts returns the values of the axis.
@@ -488,7 +487,7 @@ func (t template) word() int {
 	return -1
 }
 
-// appendTo adds the words that the text is at a point: one, or the arguments that a value stands for.
+// appendTo adds the words of the text at a point: one, or the arguments of a mapped value.
 func (t template) appendTo(words []string, row []*value) []string {
 	if axis := t.word(); axis >= 0 && row[axis].mapped {
 		return append(words, row[axis].arguments...)
@@ -496,7 +495,7 @@ func (t template) appendTo(words []string, row []*value) []string {
 	return append(words, t.fill(row))
 }
 
-// checkArguments refuses an axis whose arguments stand in no command.
+// checkArguments refuses a mapped axis that no command uses.
 func (p *program) checkArguments() {
 	lists := append([]texts{p.wrapper, p.command}, p.build...)
 	for i := range p.scope.axes {
@@ -513,8 +512,8 @@ func (p *program) checkArguments() {
 // spelled are the axes that have several names.
 var spelled = []string{"batch_size", "seq_len", "precision"}
 
-// Spellings returns the names by which a Python benchmark may take the axes of the point that have several: first the one that was written,
-// then that of the axis, then the others.
+// Spellings returns the names by which a Python benchmark may take the axes of the point that have several names: first the one that was
+// written, then the name of the axis, then the others.
 func (p *Point) Spellings() map[string][]string {
 	all := map[string][]string{}
 	for _, axis := range spelled {
@@ -555,7 +554,7 @@ const maxScale = 1 << 53
 // scaleNumber is a number above 0.
 var scaleNumber = Value{Kind: Number, Max: maxScale}
 
-// step is a factor for machines that have at least so much of something.
+// step is a factor for machines that have at least a given amount of a resource.
 type step struct {
 	minimum float64
 	factor  *big.Rat
@@ -570,8 +569,8 @@ func (d *document) readScales(axes []axis) []axis {
 	return axes
 }
 
-// shareScales takes an axis of scale from documents whose command does not use it, if another one that is selected takes it. One that is
-// set for the benchmark or variant itself stays.
+// shareScales removes an axis of scale from documents whose command does not use it, if another selected document uses it. An axis that
+// is set for the benchmark or variant itself stays.
 func shareScales(documents []*document, targets []target) {
 	scales := map[string]bool{}
 	for _, d := range documents {
@@ -628,7 +627,7 @@ func (d *document) dropScale(name string) {
 	d.unscaled[schema.CanonicalAlias(name)] = true
 }
 
-// readScale reads one of them. Where the command line replaces it, no fact is asked for.
+// readScale reads one scaled axis. If the command line replaces it, no fact is read.
 func (d *document) readScale(name string, f field) axis {
 	keys := f.knownOfExpressions(keyNames(keysOfScale))
 	for _, k := range keysOfScale {
@@ -642,7 +641,7 @@ func (d *document) readScale(name string, f field) axis {
 	text, tag := schema.CanonicalFloat(toFloat(base)), "!!float"
 	for given := range d.applicable(d.over.Params) {
 		if schema.CanonicalAlias(given) == name {
-			steps, by = nil, nil // which replaces the axis
+			steps, by = nil, nil // the value replaces the axis
 		}
 	}
 	if by != nil {
@@ -668,7 +667,7 @@ func (d *document) readScale(name string, f field) axis {
 	return a
 }
 
-// readBy reads what an axis is scaled by, and its unit: that of the facts in it, where they have the same.
+// readBy reads the quantity by which an axis is scaled, and its unit: the common unit of its facts, if they have one.
 func (d *document) readBy(f field) (by *formula, unit string) {
 	l := newExprEnv(&grid{}, d.over.Facts, nil, nil)
 	clear(l.scope.Names)
@@ -711,7 +710,7 @@ func (f field) readSteps(unit string) []step {
 	return steps
 }
 
-// positive returns a number above 0, exactly as it is written: 0.1 has no factor of a binary fraction in it.
+// positive returns a number above 0, exactly as it is written: 0.1 is not rounded to a binary fraction.
 func (f field) positive() *big.Rat {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!int" && f.ShortTag() != "!!float" {
 		panic(f.want("a number above 0"))

@@ -25,21 +25,21 @@ type discovery struct {
 	rule    discover.Rule
 	folders []string
 	build   *yaml.Node // nil: not given
-	command *yaml.Node // likewise
+	command *yaml.Node // for other files
 }
 
 // foundBenchmark is a benchmark that discover found: its keys, like those under benchmarks, and its variants.
 type foundBenchmark struct {
 	member
 	variants []member
-	config   *yaml.Node        // the settings beside its file; nil: there are none, or they cannot be read
-	over     *yaml.Node        // what the sweep says of it under benchmarks; nil: nothing
-	also     []string          // what targets may call it besides its name
-	fault    string            // what is wrong with the settings; empty: nothing is known
+	config   *yaml.Node        // the settings next to its file; nil: there are none, or they cannot be read
+	over     *yaml.Node        // its entry under benchmarks in the sweep; nil: none
+	also     []string          // its other names in targets
+	fault    string            // the error in the settings; empty: none is known
 	faults   map[string]string // by variant, why its file cannot run
 }
 
-// discoverValue is a place to look into, or several.
+// discoverValue is a folder to search, or several.
 var discoverValue = oneOrMany(1, Value{Kind: Object, Keys: []Key{
 	{Name: "rule", Value: eitherOf(oneOf(ruleNames()...), Value{Kind: Object, Keys: []Key{
 		{Name: "files", Value: oneOrMany(1, textValue), Doc: "Globs of the files that contain benchmarks."},
@@ -55,10 +55,10 @@ var discoverValue = oneOrMany(1, Value{Kind: Object, Keys: []Key{
 	{Name: "command", Value: listOf(1, textValue), Doc: "The command that runs such a file."},
 }})
 
-// ruleKeys are the keys of a rule of one's own.
+// ruleKeys are the keys of a custom rule.
 var ruleKeys = []string{"files", "except", "name", "variant", "baseline", "objects", "config"}
 
-// insteadOfDiscover are the keys that say what discover finds.
+// insteadOfDiscover are the keys whose values discover determines.
 var insteadOfDiscover = []string{"benchmark", "variant", "file", "command"}
 
 func ruleNames() (names []string) {
@@ -119,7 +119,7 @@ func readDiscovery(f field) *discovery {
 	return d
 }
 
-// readRule reads a rule: the name of one that is known, or what one is made of.
+// readRule reads a rule: the name of a predefined one, or the parts of a custom one.
 func readRule(entry, f field) (rule discover.Rule) {
 	if !f.given() {
 		panic(entry.errorf("want a rule: one of %s, or one of your own", strings.Join(ruleNames(), " ")))
@@ -138,7 +138,7 @@ func readRule(entry, f field) (rule discover.Rule) {
 	return rule
 }
 
-// texts returns the texts of a list, or of one text; none where the key is not there.
+// texts returns the texts of a list, or of one text; none if the key is not set.
 func (f field) texts() (texts []string) {
 	for _, item := range f.items() {
 		texts = append(texts, item.text())
@@ -171,8 +171,8 @@ func (l *layered) find(d *discovery, root fs.FS) []discover.Benchmark {
 	return found.Benchmarks
 }
 
-// findDeleted adds to the benchmarks of the working directory those of the base that it no longer has: the variants that are gone, and whole
-// benchmarks. A deleted file that could not run is no loss.
+// findDeleted adds to the benchmarks of the working directory the benchmarks of the base that it no longer has: deleted variants, and
+// whole benchmarks. A deleted file that could not run is ignored.
 func (l *layered) findDeleted(d *discovery, here []discover.Benchmark, base fs.FS) (more, deleted []discover.Benchmark) {
 	left := l.left
 	before := l.find(d, base)
@@ -194,7 +194,7 @@ func (l *layered) findDeleted(d *discovery, here []discover.Benchmark, base fs.F
 	return here, deleted
 }
 
-// foundLayer is what is found out of a benchmark or a variant, as keys of a sweep.
+// foundLayer has the properties that discover found for a benchmark or a variant, as keys of a sweep.
 type foundLayer struct {
 	Suite    string     `yaml:"suite,omitempty"`
 	Backend  string     `yaml:"backend,omitempty"`
@@ -219,7 +219,7 @@ func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS)
 		file := path.Base(v.File)
 		found.also = append(found.also, file, strings.TrimSuffix(file, path.Ext(file)))
 		layer := l.variantLayer(d, v)
-		if v.NoObject { // of other files with a problem, Python says whether they run
+		if v.NoObject { // for other files with a problem, Python reports whether they run
 			found.faults[v.Name] = v.File + ": " + v.Problem
 		}
 		if v.Name == "" {
@@ -255,7 +255,7 @@ func (l *layered) addShortNames() {
 	}
 }
 
-// variantLayer says what runs a file, and what it computes with where the sweep does not say that.
+// variantLayer returns the keys that define how a file runs, and its backend if the sweep does not set one.
 func (l *layered) variantLayer(d *discovery, v discover.Variant) *yaml.Node {
 	var says foundLayer
 	if !slices.ContainsFunc(axesIn(l.top), func(a axisAt) bool { return a.column == "backend" }) {
@@ -286,7 +286,7 @@ func (l *layered) variantLayer(d *discovery, v discover.Variant) *yaml.Node {
 	return ofFile(layer, v.File)
 }
 
-// ofFile fills in the places of a file in texts: a layer has no other axes for them.
+// ofFile fills in the placeholders of a file in texts: a layer has no other axes for them.
 func ofFile(n *yaml.Node, file string) *yaml.Node {
 	base := path.Base(file)
 	text := literalBraces.Replace
@@ -302,7 +302,7 @@ func ofFile(n *yaml.Node, file string) *yaml.Node {
 	return &out
 }
 
-// layer makes the keys of what was found. They have the line of the entry by which it was.
+// layer makes the keys of a found benchmark. They have the line of the entry that found it.
 func (d *discovery) layer(says foundLayer) *yaml.Node {
 	var n yaml.Node
 	if err := n.Encode(says); err != nil {
@@ -331,7 +331,7 @@ func (l *layered) foundVariants() (all []member) {
 	return all
 }
 
-// foundNames returns the names of what was found, of a spread; nil: nothing was.
+// foundNames returns the found names for an expansion key; nil: none.
 func (l *layered) foundNames(key string) (names []member) {
 	if key == "variants" {
 		return l.foundVariants()
@@ -342,7 +342,7 @@ func (l *layered) foundNames(key string) (names []member) {
 	return names
 }
 
-// overrideFound puts what the file says of benchmarks over what was found of them.
+// overrideFound merges the benchmarks of the file over the found ones.
 func (l *layered) overrideFound(over []member) {
 	for i, b := range l.found {
 		for _, m := range over {
@@ -353,7 +353,7 @@ func (l *layered) overrideFound(over []member) {
 	}
 }
 
-// aliasesOf returns what targets may call a benchmark that was found.
+// aliasesOf returns the other names of a found benchmark in targets.
 func (l *layered) aliasesOf(m member) (names []string) {
 	for _, b := range l.found {
 		if m.key == "benchmark" && b.key == m.value.what {
@@ -363,14 +363,14 @@ func (l *layered) aliasesOf(m member) (names []string) {
 	return names
 }
 
-// noFiles is a working directory in which nothing is.
+// noFiles is an empty working directory.
 type noFiles struct{}
 
 func (noFiles) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// configWords are the words of bench.yaml files of kernels that are no keys of a sweep, and what each of them becomes.
+// configWords are the words of bench.yaml files of kernels that are no keys of a sweep, with the keys that replace them.
 var configWords = map[string]func(l *layered, value field) (key string, n *yaml.Node){
 	"problem_size": func(_ *layered, f field) (string, *yaml.Node) { return "params", f.Node }, // see sizeOf
 	"precisions": func(_ *layered, f field) (string, *yaml.Node) {
@@ -383,8 +383,7 @@ var configWords = map[string]func(l *layered, value field) (key string, n *yaml.
 	"skip_conditions": skipConditions,
 }
 
-// readConfig reads the settings that stand beside a benchmark: keys of a sweep, or the words of configWords. It returns nil if there are none
-// in the file.
+// readConfig reads the settings next to a benchmark: keys of a sweep, or the words of configWords. It returns nil if the file has none.
 func (l *layered) readConfig(b discover.Benchmark, root fs.FS) *yaml.Node {
 	file := b.Config
 	from := origin{name: file, lines: true}
@@ -401,7 +400,7 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) *yaml.Node {
 	f.known("", append(append(slices.Sorted(maps.Keys(configWords)), "metadata", discover.KeyObject), keyNames(keys)...))
 	for _, m := range members {
 		key, value := m.key, m.value.Node
-		if value.ShortTag() == "!!null" { // a word that somebody has left empty says nothing
+		if value.ShortTag() == "!!null" { // an empty word is not set
 			continue
 		}
 		switch translate, is := configWords[key]; {
@@ -410,7 +409,7 @@ func (l *layered) readConfig(b discover.Benchmark, root fs.FS) *yaml.Node {
 			continue
 		case key == "metadata": // about the kernel, and not how it is run
 			continue
-		case key == discover.KeyObject: // which discover has read
+		case key == discover.KeyObject: // discover has read it
 			if !m.value.isText() || !pythonName.MatchString(m.value.Value) {
 				panic(m.value.want("the name of a function or class"))
 			}
@@ -441,11 +440,11 @@ func noSettings(src []byte) bool {
 	return true
 }
 
-// sizeWord is the word for the size of a problem, and the usual name of the parameter that has it.
+// sizeWord is the word for the size of a problem, and the usual name of its parameter.
 const sizeWord = "problem_size"
 
-// sizeOf returns the parameters that a size of a problem is. A kernel that takes the parameter problem_size, and none with the name of a
-// member, gets all of it: the number of {size: N}, or else the value as it is. Each member is a parameter for any other kernel.
+// sizeOf returns the parameters for a size of a problem. A kernel that takes the parameter problem_size, and none with the name of a
+// member, gets the whole size: the number of {size: N}, or else the value unchanged. For any other kernel each member is a parameter.
 func sizeOf(f field, b discover.Benchmark, root fs.FS) *yaml.Node {
 	whole := mapNode(f.line, sizeWord, f.Node)
 	if f.Kind != yaml.MappingNode {
@@ -480,7 +479,7 @@ func timedIterations(f field) *yaml.Node {
 	return &out
 }
 
-// tolerances returns what metrics of accuracy may be at most.
+// tolerances returns conditions with the upper limits of metrics of accuracy.
 func tolerances(_ *layered, f field) (string, *yaml.Node) {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
 	for _, m := range f.members("tolerances.") {
@@ -534,13 +533,13 @@ func mapNode(line int, key string, value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: line, Content: []*yaml.Node{name, value}}
 }
 
-// factsOf describes each Python file that discover found as `neurolens discover` does, for those who read a run without the project.
+// factsOf describes each Python file that discover found as `neurolens discover` does, for readers of a run without the project.
 func factsOf(root fs.FS, benchmarks []discover.Benchmark) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, b := range benchmarks {
 		config, err := discover.Settings(root, &b)
 		if err != nil {
-			config = nil // bench says what is wrong with it
+			config = nil // bench reports the error in it
 		}
 		for _, v := range b.Variants {
 			facts := map[string]string{}

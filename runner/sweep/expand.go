@@ -25,15 +25,15 @@ type expansion struct {
 	sections []*section
 	partial  bool // see isPartial
 	targets  []target
-	selected []target // which sections may have points; those of targets
-	// calibrate is the key where it asks for points; controls say which of the others are controls.
+	selected []target // sections that may have points, according to targets
+	// calibrate is the key that requests calibration points; controls select the other controls.
 	calibrate field
 	controls  []control
 
 	file    field // the whole sweep
 	points  []Point
 	skipped []Point
-	of      []*section // of each point, those of calibrate apart
+	of      []*section // by point: its section, except for the points of calibrate
 	// ofSkipped are the sections of skipped points.
 	ofSkipped []*section
 	blocks    [][]int
@@ -41,7 +41,7 @@ type expansion struct {
 	lines     map[string]int     // by point_id
 	ids       []string           // its keys, in the order of the points
 	removed   map[*yaml.Node]int // by entry of exclude
-	takers    *parameters        // what functions take
+	takers    *parameters        // the parameters of functions
 	named     []string           // benchmarks of all points, as many as checkTargets names and one more
 }
 
@@ -73,7 +73,7 @@ func (e *expansion) addAll() {
 		e.takers.files = over.Base
 	}
 	rows, _ := e.rows()
-	room := int(min(rows, maxLaunches)) // a point is large: to grow a list of them copies each several times
+	room := int(min(rows, maxLaunches)) // a point is large: growing a slice of them would copy each several times
 	e.points, e.of = make([]Point, 0, room), make([]*section, 0, room)
 	for i, p := range e.sections {
 		if err := schema.Catch(func() { e.addSection(i) }); err != nil {
@@ -82,8 +82,8 @@ func (e *expansion) addAll() {
 	}
 }
 
-// addSection creates the points of a section. If the settings beside its file are wrong at one of them, the section is that without them; if
-// targets do not select it, it has no points.
+// addSection creates the points of a section. If the settings next to its file are wrong at one of them, it uses the section without
+// these settings; if targets do not select it, it has no points.
 func (e *expansion) addSection(i int) {
 	p := e.sections[i]
 	before := e.mark(*p.program.size)
@@ -191,7 +191,7 @@ func (e *expansion) evenRepeats() {
 	}
 }
 
-// suite returns the label of all sections, or that of the file if the sections differ.
+// suite returns the label of all sections, or the label of the file if the sections differ.
 func (e *expansion) suite() string {
 	first := e.sections[0].settings.point.Suite
 	for _, p := range e.sections {
@@ -211,7 +211,7 @@ func (e *expansion) checkRemoved() {
 			}
 			err := x.at.errorf("no point matches it")
 			switch {
-			case p.withoutConfig != nil && x.at.name != e.name: // which the settings beside the file say
+			case p.withoutConfig != nil && x.at.name != e.name: // from the settings next to the file
 				e.failPoints(p, err)
 			case !e.partial:
 				panic(err)
@@ -229,7 +229,7 @@ func (e *expansion) add(of *section, from *entry, line int) {
 		row := of.grid.resolved(written)
 		of.checkModel(row)
 		for i, v := range row {
-			if v != written[i] { // every point has a text of its own
+			if v != written[i] { // every point has a different text
 				*of.program.size += len(v.text) + len(v.path)
 			}
 		}
@@ -382,7 +382,7 @@ func readTargets(patterns []string) []target {
 	return targets
 }
 
-// targeted reports whether a point is one to run. also are further names of its benchmark.
+// targeted reports whether targets select a point. also are further names of its benchmark.
 func (e *expansion) targeted(p *Point, also []string) bool {
 	if len(e.targets) == 0 {
 		return true
@@ -464,7 +464,7 @@ func targetError(pattern, format string, args ...any) error {
 	return origin{name: fmt.Sprintf("--targets %q", shorten(pattern))}.errorf(0, format, args...)
 }
 
-// executorsOf returns the executors to which a key means something, or a profiler of the key profile; nil: all.
+// executorsOf returns the executors that use a key, or a profiler of the key profile; nil: all.
 func executorsOf(key string) []schema.Executor {
 	if _, tool, is := strings.Cut(key, " "); is {
 		return profilers[tool]
@@ -472,13 +472,13 @@ func executorsOf(key string) []schema.Executor {
 	return keyOf(key).Executors
 }
 
-// request is a key that the file or the command line gives, and that not every executor takes.
+// request is a key in the file or on the command line that not every executor uses.
 type request struct {
 	key string // or "profile" and a tool
 	at  field
 }
 
-// requestID is the key and where it stands: a request of several sections is one.
+// requestID is the key and its position: a request of several sections is one.
 type requestID struct {
 	key, from string
 	line      int
@@ -486,13 +486,13 @@ type requestID struct {
 
 func (r request) id() requestID { return requestID{r.key, r.at.name, r.at.line} }
 
-// request notes a key, to be checked once it is known what runs.
+// request records a key, to be checked once the executors are known.
 func (d *document) request(key string, at field) {
 	d.requests = append(d.requests, request{key, at})
 }
 
-// checkTaken refuses a key that means nothing to any of the executors that points have. A key of a whole sweep may mean nothing to the
-// files that discover has found. One of the settings beside such a file is the fault of its points.
+// checkTaken refuses a key that none of the executors of the points uses. A key of a whole sweep may be unused by the files that
+// discover has found. A key in the settings next to such a file is the fault of its points.
 func (e *expansion) checkTaken() {
 	taken := map[requestID]bool{}
 	for _, p := range e.sections {
@@ -507,7 +507,7 @@ func (e *expansion) checkTaken() {
 			}
 			err := r.at.errorf("%snot supported with %s: only with %s", r.tool(), listed(p.executors), takers(r.key))
 			switch {
-			case p.withoutConfig != nil && r.at.lines && r.at.name != e.name: // which the settings beside the file say
+			case p.withoutConfig != nil && r.at.lines && r.at.name != e.name: // from the settings next to the file
 				e.failPoints(p, err)
 			case !p.found || !r.at.lines || p.from[r.at.Node] == layerBenchmark:
 				panic(err)
@@ -530,11 +530,11 @@ func (e *expansion) failPoints(p *section, err error) {
 	}
 }
 
-// takes reports whether a point takes a key. What the file says stays unused where the command line has changed the backend.
+// takes reports whether a point uses a key. A key of the file may be unused if the command line has changed the backend.
 func (of *section) takes(r request) bool {
 	takers := executorsOf(r.key)
 	return takers == nil || r.at.optional || r.at.lines && of.grid.backendReplaced() ||
-		of.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") || // it stands in a command
+		of.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") || // a command contains it
 		slices.ContainsFunc(of.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) })
 }
 
@@ -578,18 +578,19 @@ func enumerated(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// parameters are what is known of the functions of Python points, by the texts of their files, and which axes none of them takes.
+// parameters has the known parameters of the functions of Python points, by the texts of their files, and the axes that no function
+// takes.
 type parameters struct {
-	files  fs.FS // the working directory; nil: nothing is known
+	files  fs.FS // the working directory; nil: unknown
 	known  map[functionName]*discover.Parameters
 	axes   map[axesOf][]int
 	uses   map[string]*axisUse
-	points map[string]bool // by point_id, those without an axis that their function does not take
+	points map[string]bool // by point_id, without the axes that their function does not take
 	ids    []string        // its keys, in the order of the points
 	alone  []string        // benchmarks with points among these that have no reference
 }
 
-// functionName says which function a point measures.
+// functionName identifies the function that a point measures.
 type functionName struct{ dir, file, object, prepare string }
 
 // axesOf are the axes of a section that a function does not take.
@@ -609,7 +610,7 @@ type axisUse struct {
 	by      *discover.Parameters
 }
 
-// of returns the parameters of the function that a point measures, with those of the function that prepares it; nil: they are not known.
+// of returns the parameters of the function that a point measures, with the parameters of the function that prepares it; nil: unknown.
 func (k *parameters) of(name functionName) *discover.Parameters {
 	if known, read := k.known[name]; read || k.files == nil {
 		return known
@@ -638,7 +639,7 @@ func (k *parameters) of(name functionName) *discover.Parameters {
 	return found
 }
 
-// untaken returns the axes of a point that its function does not take. Labels, and axes that stand in texts, need not be taken.
+// untaken returns the axes of a point that its function does not take. Labels, and axes that texts contain, need not be taken.
 func (k *parameters) untaken(of *section, p *Point) []int {
 	name := functionName{p.Dir, p.File, p.Object, p.Prepare}
 	key := axesOf{of, name}
@@ -672,8 +673,8 @@ func (k *parameters) untaken(of *section, p *Point) []int {
 	return k.axes[key]
 }
 
-// dropUntaken removes the axes from a point that its function does not take: it is measured once without them, because the values of such
-// an axis are not several configurations. A point that differs from one before it only in them is unsupported.
+// dropUntaken removes the axes from a point that its function does not take: it is measured once without them, because the values of
+// such an axis are not several configurations. A point that differs from an earlier one only in these axes is unsupported.
 func (k *parameters) dropUntaken(of *section, p *Point) {
 	untaken := k.untaken(of, p)
 	if len(untaken) == 0 {
@@ -714,7 +715,7 @@ func (k *parameters) dropUntaken(of *section, p *Point) {
 	*p = less
 }
 
-// check refuses an axis that no benchmark takes, if it is meant for one of them alone: the command line adds it, or the sweep has a
+// check refuses an axis that no benchmark takes, if it can only be meant for a benchmark: the command line adds it, or the sweep has a
 // single function.
 func (k *parameters) check(single bool) {
 	for _, axis := range slices.Sorted(maps.Keys(k.uses)) {
@@ -733,7 +734,7 @@ func (k *parameters) check(single bool) {
 	}
 }
 
-// uncompared makes the output of a point one that is compared with nothing.
+// uncompared marks the output of a point as compared with nothing.
 func (k *parameters) uncompared(p *Point) {
 	p.Compared = p.Deterministic
 	if name := p.measured(); !slices.Contains(k.alone, name) {
@@ -741,10 +742,10 @@ func (k *parameters) uncompared(p *Point) {
 	}
 }
 
-// measured names what the point measures in a note: its benchmark, and its variant.
+// measured names the point in a note: its benchmark, and its variant.
 func (p *Point) measured() string { return strings.TrimSpace(p.Benchmark + " " + p.Variant) }
 
-// notes say which axes are left out, one line for each axis, and what has no reference without them.
+// notes returns one line for each axis that is left out, and one for the points that have no reference without them.
 func (k *parameters) notes() (lines []string) {
 	for _, axis := range slices.Sorted(maps.Keys(k.uses)) {
 		if use := k.uses[axis]; len(use.untaken) > 0 {
@@ -773,7 +774,7 @@ func subjects(benchmarks []string, one, several string) string {
 	return enumerated(names) + " " + several
 }
 
-// single reports whether all points of a sweep without discover are of one function.
+// single reports whether all points of a sweep without discover measure one function.
 func (k *parameters) single(sections []*section) bool {
 	functions := map[functionName]bool{}
 	for key := range k.axes {
@@ -785,10 +786,10 @@ func (k *parameters) single(sections []*section) bool {
 // calibrationBenchmark is the benchmark of the points that calibrate adds; the variant names the kernel.
 const calibrationBenchmark = "calibration"
 
-// maxKnown bounds the values that are kept to say which one was meant.
+// maxKnown is the maximum number of values that are kept for suggestions.
 const maxKnown = 1000
 
-// control chooses points by the value of an axis: the change under test cannot touch them.
+// control selects points by the value of an axis: the change under test cannot affect them.
 type control struct {
 	at      field
 	axis    string // of the column, or of the parameter
@@ -807,7 +808,7 @@ func (d *document) readCalibrate() field {
 	return field{}
 }
 
-// readControls reads what names controls: axis=value, or a list of such.
+// readControls reads the selection of controls: axis=value, or a list of such.
 func readControls(sections []*section, f field) []control {
 	var all []control
 	for _, item := range f.entries() {
@@ -827,7 +828,7 @@ func readControls(sections []*section, f field) []control {
 func readControl(sections []*section, f field) control {
 	name, word := f.assignment()
 	g := sections[0].grid
-	for _, s := range sections { // the axis is that of the first which has it
+	for _, s := range sections { // the axis of the first section that has it
 		if s.hasAxis(name) {
 			g = s.grid
 			break
@@ -847,7 +848,7 @@ func readControl(sections []*section, f field) control {
 	return c
 }
 
-// controlled reports whether a point is a control, and notes which entries match.
+// controlled reports whether a point is a control, and records which entries match.
 func (e *expansion) controlled(p *Point) bool {
 	is := false
 	for i := range e.controls {
@@ -909,8 +910,8 @@ func (e *expansion) checkControls() {
 	}
 }
 
-// addCalibration adds the points of calibrate, and gives their places. They are controls, and what the file says of
-// launching and --targets do not reach them: their work is the same in every sweep.
+// addCalibration adds the points of calibrate, and returns their indices. They are controls. The launch settings of the file and
+// --targets do not apply to them: their work is the same in every sweep.
 func (e *expansion) addCalibration() []int {
 	if !e.calibrate.given() {
 		return nil

@@ -18,14 +18,14 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// paramPrefix goes before a parameter in an expression, where its name is no word or is that of something else, and factPrefix
-// before a fact where a parameter has its name.
+// paramPrefix precedes a parameter in an expression if its name is no identifier or has another meaning, and factPrefix precedes a fact
+// if a parameter has its name.
 const (
 	paramPrefix = "param."
 	factPrefix  = "fact."
 )
 
-// identityKinds are the fields of a point that every expression may name. A point that does not say one has NULL there.
+// identityKinds are the fields of a point that every expression may use. An unset field is NULL.
 var identityKinds = map[string]expression.Kind{
 	"benchmark": expression.Text, "variant": expression.Text, "backend": expression.Text, "model": expression.Text,
 	"precision": expression.Text, "batch_size": expression.Number, "seq_len": expression.Number, "seed": expression.Number,
@@ -40,7 +40,7 @@ type exprEnv struct {
 	params map[string]string // the parameter of a name
 	values map[string]any    // of facts that were read, and of the point
 	data   map[[2]string]any // cache of datum: many points share a text
-	// results are values of metrics by the names that they have in an expression; nil where none may be named.
+	// results are values of metrics by their names in an expression; nil if no metric may be used.
 	results map[string]any
 	point   *Point
 
@@ -56,7 +56,7 @@ type formula struct {
 	env   *exprEnv
 }
 
-// exprEnv returns the environment of the document's expressions, which is created for the first of them.
+// exprEnv returns the environment of the document's expressions, which is created at first use.
 func (d *document) exprEnv(g *grid, seed *int64) *exprEnv {
 	if d.env == nil {
 		d.env = newExprEnv(g, d.over.Facts, seed, d.otherAxes)
@@ -198,7 +198,7 @@ func (f *formula) compute(p *Point) (any, error) {
 	return f.Eval(f.env.values)
 }
 
-// explain says of an error of an expression what is NULL, why, and what to do.
+// explain returns, for an error of an expression, which value is NULL, why, and what to do.
 func (l *exprEnv) explain(err error) string {
 	null, is := errors.AsType[*expression.NullError](err)
 	if !is {
@@ -261,7 +261,7 @@ func (l *exprEnv) value(name string) any {
 	return value
 }
 
-// bases are how many of the base unit, in which expressions compute, a stored unit is. Others are 1.
+// bases are the factors from stored units to the base units in which expressions compute. The factor of other units is 1.
 var bases = map[string]float64{"ns": 1e-9, "mJ": 1e-3, "mW": 1e-3, "MHz": 1e6}
 
 // Result is computed from the metrics of a run: a derived metric, or a condition. Its expression computes in base units: s, B, J, W,
@@ -389,8 +389,7 @@ type metricEnv struct {
 // prefixedMetric is any metric in an expression, also one that only the benchmark knows.
 var prefixedMetric = regexp.MustCompile(`\bmetric\.([A-Za-z_]\w*)`)
 
-// compile compiles an expression. The name of a metric that is one of a parameter or a fact too is refused: metric.NAME says which
-// is meant.
+// compile compiles an expression. The name of a metric that a parameter or a fact also has is refused: metric.NAME is unambiguous.
 func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) {
 	scope := s.scope
 	scope.Names, scope.Unclear = maps.Clone(scope.Names), maps.Clone(scope.Unclear)
@@ -425,7 +424,7 @@ func (s *metricEnv) compile(r *Result, f field, gives expression.Kind) {
 // refuseName makes the name of a metric ambiguous in a scope in which it has another meaning too.
 func (s *metricEnv) refuseName(scope *expression.Scope, name string) {
 	if _, identity := identityKinds[name]; identity {
-		return // a metric of that name is reached by metric.NAME alone
+		return // the metric is only accessible as metric.NAME
 	}
 	other := paramPrefix + name
 	if _, is := s.params[other]; !is {
@@ -531,7 +530,7 @@ func conditionsText(p *Point) string {
 // metricPrefix goes before a metric that only a benchmark knows, as in an expression.
 const metricPrefix = "metric."
 
-// measured are the metrics that runs have in any case, as far as the system tells them.
+// measured are the metrics that all runs have, if the system provides them.
 var measured = []string{schema.PrimaryMetric, "cpu_user", "cpu_system", "peak_memory"}
 
 // readPrimary reads the main metric of a point.
@@ -540,7 +539,7 @@ func (s *settings) readPrimary(_ *document, f field) {
 	s.point.Primary = strings.TrimPrefix(s.point.Primary, metricPrefix)
 }
 
-// checkPrimary refuses a metric that probably is a misspelt one of those that the sweep makes.
+// checkPrimary refuses a metric that is probably a misspelt metric of the sweep.
 func (p *program) checkPrimary(d *document) {
 	f := d.keys["primary"]
 	if !f.given() {
@@ -568,8 +567,8 @@ func nearMetric(name string, own []string) string {
 	return schema.Nearest(name, own)
 }
 
-// Metric returns the metric that a name of the command line means. metric.NAME means any metric, also one that only the benchmark knows.
-// It is an error if no run of the sweep can have the metric, or if the name is probably a misspelt metric of the sweep.
+// Metric returns the metric for a name on the command line. metric.NAME refers to any metric, also one that only the benchmark knows. It
+// is an error if no run of the sweep can have the metric, or if the name is probably a misspelt metric of the sweep.
 func (s *Sweep) Metric(name string) (string, error) {
 	own, tells := slices.Clone(measured), false
 	for _, p := range s.Planned() {
@@ -642,8 +641,8 @@ func (d *document) readSkips(g *grid, seed *int64) []skipRule {
 	return rules
 }
 
-// knownOfExpressions returns the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
-// second of which is `b) > 1`.
+// knownOfExpressions returns the values of a map that contains expressions. YAML reads `{when: max(a, b) > 1}` as two keys, the second
+// of which is `b) > 1`.
 func (f field) knownOfExpressions(keys []string) map[string]field {
 	for i, m := range f.members(f.what + ".") {
 		if !slices.Contains(keys, m.key) && !axisName.MatchString(m.key) {
@@ -778,7 +777,7 @@ func (k Key) isExpression(f field) bool {
 	return k.Value.Kind != Duration || err != nil
 }
 
-// readCounted reads the expressions of counts and of the budget, where the command line says nothing in their place.
+// readCounted reads the expressions of counts and of the budget, unless the command line overrides them.
 func (d *document) readCounted(g *grid, seed *int64) []counted {
 	replaced := map[string]bool{
 		"warmup":     d.option("warmup").given() || d.option("cold_start").given(),

@@ -24,15 +24,15 @@ const (
 	maxMultiplier = 1000
 )
 
-// maxDigits bounds the text of a number: no float64 needs more to be told from its neighbours.
+// maxDigits is the maximum length of a number: no float64 needs more digits to be distinguished from its neighbours.
 const maxDigits = 800
 
-// field is a value of a sweep file, with its origin for errors. The zero field stands for a key that is not set.
+// field is a value of a sweep file, with its origin for errors. The zero field represents a key that is not set.
 type field struct {
 	*yaml.Node
 	origin
 	what string
-	line int // of its key, where it has one
+	line int // of its key, if it has one
 }
 
 func (f field) given() bool { return f.Node != nil }
@@ -126,7 +126,7 @@ type member struct {
 	value field
 }
 
-// someItems are items, of which there has to be one.
+// someItems returns items, and fails if there are none.
 func (f field) someItems() []field {
 	items := f.items()
 	if len(items) == 0 {
@@ -135,7 +135,7 @@ func (f field) someItems() []field {
 	return items
 }
 
-// someMembers are members, of which there has to be one.
+// someMembers returns members, and fails if there are none.
 func (f field) someMembers(prefix string) []member {
 	members := f.members(prefix)
 	if len(members) == 0 {
@@ -279,7 +279,7 @@ func (f field) number() json.Number {
 	return json.Number(text)
 }
 
-// integer returns a whole number from minimum to maximum. Errors say expected.
+// integer returns a whole number from minimum to maximum. Errors contain expected.
 func (f field) integer(minimum, maximum int64, expected string) int64 {
 	if f.Kind != yaml.ScalarNode {
 		panic(f.want(expected))
@@ -320,8 +320,8 @@ func (f field) duration() time.Duration {
 
 const quotedStyle = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
-// cutFraction is a number whose fraction ends in a zero that it would lose: 3.10, but not 1.0, which no person takes
-// for another number than 1.
+// cutFraction matches a number whose fraction ends in a zero that it would lose: 3.10, but not 1.0, which is not mistaken for another
+// number than 1.
 var cutFraction = regexp.MustCompile(`^[-+]?[0-9]*\.[0-9]*[1-9][0-9]*0(?:[eE][-+]?[0-9]+)?$`)
 
 // checkFraction refuses 3.10, which would be 3.1 wherever values are compared: a version, most likely.
@@ -339,8 +339,7 @@ func (f field) checkFraction() {
 	panic(f.errorf("%s ends in a zero: quote it to keep it as text, or write %s for the number", shorten(f.Value), number))
 }
 
-// written returns a value as it stands in the file, for the arguments of a program: 1e3 and 1.0 stay what they are. A list is
-// JSON.
+// written returns a value as in the file, for the arguments of a program: 1e3 and 1.0 are unchanged. A list is JSON.
 func (f field) written() string {
 	if f.Kind == yaml.ScalarNode {
 		return f.Value
@@ -348,7 +347,7 @@ func (f field) written() string {
 	return f.typed()
 }
 
-// typed returns a value that was read, as JSON that keeps its type: 1.0 is a float, and what is quoted is text.
+// typed returns a value that was read, as JSON that keeps its type: 1.0 is a float, and a quoted value is text.
 func (f field) typed() string {
 	switch f.Kind {
 	case yaml.SequenceNode:
@@ -365,7 +364,7 @@ func (f field) typed() string {
 		slices.Sort(members)
 		return "{" + strings.Join(members, ",") + "}"
 	}
-	value := f.decode() // which has been done before, and went well
+	value := f.decode() // it was decoded before without an error
 	number, ok := value.(json.Number)
 	switch {
 	case ok && json.Valid([]byte(f.Value)):
@@ -382,13 +381,13 @@ func jsonText(text string) string {
 	return quoted
 }
 
-// isText reports that a value is text in the file, though it may look like a number.
+// isText reports whether a value is text in the file, though it may look like a number.
 func (f field) isText() bool {
 	return f.Kind == yaml.ScalarNode && (f.ShortTag() == "!!str" || f.ShortTag() == "!!timestamp")
 }
 
-// describedValue returns the value of a parameter, with what its canonical text does not say: that "64" was in quotes, that
-// 1.0 is no integer, that a text of a list is none.
+// describedValue returns the value of a parameter, with the properties that its canonical text does not contain: that "64" was quoted,
+// that 1.0 is no integer, that the text of a list is a text.
 func describedValue(text string, f field) value {
 	v := value{text: text, written: f.written(), at: f}
 	typed := f.typed()
@@ -405,8 +404,8 @@ func describedValue(text string, f field) value {
 	return v
 }
 
-// quote makes texts of the values of the command line, where the shell has taken the quotes away: those which the file
-// has as text in the same spelling, and all where the file has nothing but text.
+// quote converts values of the command line, where the shell has removed the quotes, to texts: values that the file has as text in the
+// same spelling, and all values if the file has only texts.
 func (a *axis) quote(values []*yaml.Node) {
 	texts := map[string]bool{}
 	for _, v := range a.values {
@@ -424,9 +423,9 @@ func (a *axis) quote(values []*yaml.Node) {
 // variableName is how the value of a variable is written in a shell.
 var variableName = regexp.MustCompile(`^\$(\w|\{\w)`)
 
-// ExpandPath returns a path of a file, of a variable or of a flag with the home directory in the place of a leading ~. No shell does that
-// there. ~USER and a variable at the beginning are refused, because nothing replaces them: a folder of that name would be made, and removing
-// it by this name in a shell would remove another one.
+// ExpandPath returns a path of a file, of a variable or of a flag with the home directory in place of a leading ~. No shell does that
+// there. ~USER and a variable at the beginning are refused, because nothing replaces them: a folder of that name would be made, and
+// removing it by this name in a shell would remove another one.
 func ExpandPath(path string) (string, error) {
 	first, rest, _ := strings.Cut(path, "/")
 	switch {
@@ -444,7 +443,7 @@ func ExpandPath(path string) (string, error) {
 	return path, nil
 }
 
-// fillPath is fill for a text that is a path: see ExpandPath.
+// fillPath fills in a text that is a path: see ExpandPath.
 func (t template) fillPath(row []*value) string { return t.at.expandPath(t.fill(row)) }
 
 // expandPath is ExpandPath for a path of f.
@@ -456,7 +455,7 @@ func (f field) expandPath(path string) string {
 	return expanded
 }
 
-// remedy says what may have been meant by a name that is none of known.
+// remedy returns a suggestion for a name that is not among known.
 func remedy(name string, known []string) string {
 	if schema.IsAxisColumn(schema.CanonicalAlias(name)) {
 		return "put axes under grid"

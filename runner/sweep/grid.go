@@ -14,7 +14,7 @@ import (
 // maxEntries bounds include and exclude.
 const maxEntries = 1000
 
-// grid defines which points there are, and which of them run next to each other.
+// grid defines the points, and which of them run next to each other.
 type grid struct {
 	axes     []axis
 	dims     [][]int // zipped axes, outermost first; most are single
@@ -71,7 +71,7 @@ func readGrid(d *document, members []member, seed *int64) *grid {
 			g.axes[i].unknown = g.axes[i].unknown && !g.axes[i].respell(e.values[i])
 		}
 	}
-	// An axis on the command line replaces everything in the file about it.
+	// An axis on the command line replaces all entries of the file about it.
 	written := len(g.include)
 	g.include = slices.DeleteFunc(g.include, g.namesReplaced)
 	g.dropped = len(g.include) < written
@@ -147,8 +147,8 @@ func (g *grid) zipped(f field, taken []int) []int {
 	return group
 }
 
-// choose keeps those combinations of zipped axes that have the values of the command line, and writes the values as it does. It
-// keeps all combinations if the command line gives the same number of values for each axis, or a value that none has.
+// choose keeps the combinations of zipped axes that have the values of the command line, in the spelling of the command line. It keeps
+// all combinations if the command line has the same number of values for each axis, or a value that none has.
 func (g *grid) choose(group []int) {
 	if g.sameLength(field{}, group, func(i int) []value { return g.axes[i].values }) == nil ||
 		g.sameLength(field{}, group, g.inFile) != nil {
@@ -195,7 +195,7 @@ func (g *grid) inFile(axis int) []value {
 	return g.axes[axis].values
 }
 
-// find returns the position of a value; -1: it is not there.
+// find returns the index of a value; -1: not found.
 func find(values []value, v value) int {
 	return slices.IndexFunc(values, func(other value) bool { return other.text == v.text && other.path == v.path })
 }
@@ -233,10 +233,10 @@ func (g *grid) sameLength(f field, group []int, values func(axis int) []value) e
 	return nil
 }
 
-// singleBraces writes a text of a sweep file as it is stored.
+// singleBraces converts a text of a sweep file to its stored form.
 var singleBraces = strings.NewReplacer("{{", "{", "}}", "}")
 
-// readBaseline finds the compared axis: that of baseline, else variant.
+// readBaseline finds the compared axis: the axis of baseline, else variant.
 func (g *grid) readBaseline(d *document, f field) {
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool {
 		return slices.ContainsFunc(dim, func(i int) bool { return g.axes[i].name == "variant" })
@@ -256,7 +256,7 @@ func (g *grid) readBaseline(d *document, f field) {
 	err := schema.Catch(func() { text = a.read(f, name, word) })
 	if err == nil {
 		g.baseline.text = a.name + "=" + text
-		if slices.Contains(labels, a.name) { // {{ and }} are braces there
+		if slices.Contains(labels, a.name) { // in labels, {{ and }} are escaped braces
 			g.baseline.text = a.name + "=" + singleBraces.Replace(text)
 		}
 	}
@@ -393,7 +393,7 @@ func (g *grid) backendReplaced() bool {
 // maxLaunches bounds the points of a sweep times its repeats.
 const maxLaunches = 100_000
 
-// valuesOf returns the values of an axis in the grid, or those that an entry of include gives it.
+// valuesOf returns the values of an axis in the grid, or in an entry of include that sets it.
 func (g *grid) valuesOf(e *entry, axis int) []value {
 	if e != nil {
 		if values, ok := e.values[axis]; ok {
@@ -403,7 +403,7 @@ func (g *grid) valuesOf(e *entry, axis int) []value {
 	return g.axes[axis].values
 }
 
-// count multiplies, before anything is expanded. A real, because it has to hold any product.
+// count multiplies, before anything is expanded. It returns a float64, because an int may overflow.
 func (g *grid) count(e *entry) float64 {
 	points := 1.0
 	for _, dim := range g.dims {
@@ -412,7 +412,7 @@ func (g *grid) count(e *entry) float64 {
 	return points
 }
 
-// rows returns how many rows the grids have together: points, but for those that are taken out. runs is how many runs these have.
+// rows returns the number of rows of the grids together: points, without the removed ones. runs is the number of runs of these points.
 func (e *expansion) rows() (rows, runs float64) {
 	for _, p := range e.sections {
 		rows, runs = rows+p.rows(), runs+p.runs()
@@ -509,7 +509,7 @@ func (p *section) block(row []*value) string {
 	return name.String()
 }
 
-// describe names a point as people write it.
+// describe names a point in the form of a command line.
 func (g *grid) describe(row []*value) string {
 	var words []string
 	for i, a := range g.axes {

@@ -23,7 +23,7 @@ type Input struct {
 	Name  string   `json:"name,omitempty"`  // of an array in a .npz file
 	Value string   `json:"value,omitempty"` // of every element
 	Low   string   `json:"low,omitempty"`   // of a range of uniform numbers
-	High  string   `json:"high,omitempty"`  // which is not in the range
+	High  string   `json:"high,omitempty"`  // excluded from the range
 	Mean  string   `json:"mean,omitempty"`  // of a normal distribution
 	Std   string   `json:"std,omitempty"`
 	Shape []string `json:"shape,omitempty"` // sizes, integers of at least 0
@@ -47,7 +47,7 @@ var inputKeys = []Key{
 	{Name: "shape", Value: listOf(0, scalarValue), Doc: "The shape, as a list of sizes. Default: from the model, the axes and the file."},
 }
 
-// contents are the ways to say what an input holds, by their keys. An input has one of them.
+// contents are the alternative groups of keys that define the content of an input. An input has exactly one group.
 var contents = [][]string{{"file", "name"}, {"value"}, {"low", "high"}, {"mean", "std"}}
 
 // inputSpec is one member of the key inputs.
@@ -65,7 +65,7 @@ func (p *program) readInputs(_ *document, f field) {
 	}
 }
 
-// readInput reads what one input holds: a file, a value, or a map.
+// readInput reads the definition of one input: a file, a value, or a map.
 func (m member) readInput(s *scope) inputSpec {
 	spec := inputSpec{name: m.key, at: m.value, texts: map[string]template{}}
 	values := map[string]field{"": m.value}
@@ -100,7 +100,7 @@ func (f field) inputText(s *scope) template {
 // integer is an integer in canonical text, up to one beyond those of uint64, which can be the end of a range.
 var integer = regexp.MustCompile(`^-?[1-9][0-9]{0,19}$`)
 
-// checkKeys refuses keys that contradict each other, or say nothing.
+// checkKeys refuses keys that contradict each other, or have no effect.
 func (s *inputSpec) checkKeys() {
 	var ways []string // one key of each
 	for _, keys := range contents {
@@ -125,7 +125,7 @@ func (s *inputSpec) has(key string) bool {
 	return given
 }
 
-// fillInputs gives what the inputs hold at a point.
+// fillInputs sets the inputs of a point.
 func (p *program) fillInputs(point *Point, row []*value) {
 	if len(p.inputs) == 0 {
 		return
@@ -139,7 +139,7 @@ func (p *program) fillInputs(point *Point, row []*value) {
 	}
 }
 
-// fill returns what the input holds at a point.
+// fill returns the input at a point.
 func (s *inputSpec) fill(row []*value) (in Input) {
 	to := map[string]*string{
 		"file": &in.File, "name": &in.Name, "value": &in.Value, "low": &in.Low, "high": &in.High, "mean": &in.Mean, "std": &in.Std,
@@ -189,7 +189,7 @@ func (s *inputSpec) short(text string) Input {
 	panic(s.at.errorf("want a number, true, false, a .npy or .npz file, or a map, got %q: a text is {value: TEXT}", shorten(text)))
 }
 
-// plain returns a value in canonical text, as far as it is a number, true or false.
+// plain returns a value in canonical text if it is a number, true or false; otherwise it is unchanged.
 func plain(text string) string {
 	if number, err := schema.CanonicalNumber(text); err == nil {
 		return number
@@ -244,7 +244,7 @@ func asJSON(v any) string {
 type Session struct {
 	Options   map[string]string `json:"options,omitempty"`                  // one value each
 	Sizes     map[string]string `json:"free_dimension_overrides,omitempty"` // by name of the dimension
-	Entries   map[string]string `json:"config_entries,omitempty"`           // those that ONNX Runtime knows by a text
+	Entries   map[string]string `json:"config_entries,omitempty"`           // session config entries, by their names in ONNX Runtime
 	Libraries []string          `json:"custom_ops_library,omitempty"`       // paths
 }
 
@@ -255,7 +255,7 @@ const (
 	sessionLibraries = "custom_ops_library"
 )
 
-// filledText is a text in which an axis stands.
+// filledText is a text that contains an axis.
 var filledText = Value{Kind: Text, Pattern: `\{`}
 
 // sessionKeys are the options of a session.
@@ -308,7 +308,8 @@ func (p *program) readSession(_ *document, f field) {
 	p.session = &s
 }
 
-// readOption reads an option with one value. An axis of the same name has to stand in it: its values would change nothing.
+// readOption reads an option with one value. If there is an axis of the same name, the value must contain it: otherwise the axis would
+// have no effect.
 func (p *program) readOption(name string, f field) template {
 	t := f.staticTemplate(p.scope)
 	if axis, _ := findAxis(p.scope.axes, name); axis >= 0 && !t.uses(axis) {

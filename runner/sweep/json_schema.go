@@ -13,7 +13,7 @@ const (
 )
 
 // JSONSchema returns a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Read accepts.
-// What depends on other keys, on the axes or on the command line is left to Read.
+// Conditions that depend on other keys, on the axes or on the command line are left to Read.
 func JSONSchema() ([]byte, error) {
 	document := objectSchema(Keys())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +26,7 @@ func JSONSchema() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// objectSchema returns a map of known keys alone.
+// objectSchema returns the schema of a map with only known keys.
 func objectSchema(keys []Key) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties(keys)}
 }
@@ -45,7 +45,7 @@ func properties(keys []Key) map[string]any {
 	return all
 }
 
-// defaultJSON returns a default as JSON: what a file has without quotes is a number, true, false or a text.
+// defaultJSON returns a default as JSON: a number, true, false or a text, as without quotes in a file.
 func defaultJSON(text string) any {
 	if json.Valid([]byte(text)) {
 		return json.RawMessage(text)
@@ -61,7 +61,7 @@ func (k Key) about() string {
 	return fmt.Sprintf("%s Only with %s.", k.Doc, takers(k.Name))
 }
 
-// schema returns what may stand for a key.
+// schema returns the schema of the values of a key.
 func (v Value) schema() map[string]any {
 	if v.Expression {
 		v.Expression = false
@@ -131,7 +131,7 @@ func (v Value) integerSchema() map[string]any {
 	return s
 }
 
-// mapSchema returns a map under names that people choose; those of Keys have values of their own.
+// mapSchema returns the schema of a map with any names; the names of Keys have their own values.
 func (v Value) mapSchema() map[string]any {
 	s := map[string]any{"type": "object", "additionalProperties": v.Items.schema(), "propertyNames": map[string]any{"minLength": 1}}
 	if v.Min > 0 {

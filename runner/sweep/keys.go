@@ -22,7 +22,7 @@ import (
 // keys is the table of the keys of a sweep file.
 var keys = slices.Concat(keysOfWork, keysOfPrograms, keysOfPoints, keysOfChecks, keysOfResults, keysOfRuns, keysOfTime, keysOfRepeats, keysOfPython, keysOfModels)
 
-// keysOfWork define what runs.
+// keysOfWork define the measured work.
 var keysOfWork = []Key{
 	{
 		Name: "suite", Value: textValue, Option: "store runs under the suite `NAME` instead of the sweep's", Reproduce: true,
@@ -111,7 +111,7 @@ func gridColumns() []Key {
 	return columns
 }
 
-// axisColumns returns the axes whose values are of a kind, by the names of their columns; many says that there may be several.
+// axisColumns returns the axes whose values are of a kind, by the names of their columns; many allows several values.
 func axisColumns(many bool) []Key {
 	some := func(v Value) Value {
 		if many {
@@ -175,7 +175,7 @@ var keysOfPoints = []Key{
 	},
 }
 
-// wordsText returns a list of words in canonical JSON; empty where there is none.
+// wordsText returns a list of words in canonical JSON; empty for an empty list.
 func wordsText(list []string) string {
 	if list == nil {
 		return ""
@@ -328,7 +328,7 @@ var keysOfPrograms = []Key{
 	},
 }
 
-// FilledOptions returns the keys whose options have texts in which {axis} is filled in, of what is around programs.
+// FilledOptions returns the keys of the programs around a command whose options have texts with {axis}.
 func FilledOptions() (names []string) {
 	for _, k := range keysOfPrograms {
 		if k.Verbatim && k.Alone == "" {
@@ -371,7 +371,7 @@ func (k Key) verbatim(text string) *yaml.Node {
 	return list
 }
 
-// readIgnoredExits reads which exit statuses are no failure.
+// readIgnoredExits reads the exit statuses that are no failure.
 func (s *settings) readIgnoredExits(_ *document, f field) {
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
 		s.point.AnyExit = f.boolean()
@@ -427,7 +427,7 @@ const (
 	timingTorchTimer = "torch_timer"
 )
 
-// keysOfPython define how a Python worker runs a point. The worker receives those with a field of Worker, under the field's name.
+// keysOfPython define how a Python worker runs a point. If a key has a field of Worker, the worker receives it under the field's name.
 var keysOfPython = []Key{
 	{
 		Name: "python", Value: scalarValue, Executors: pythonRun, Option: "Python `INTERPRETER` for benchmarks and backends (or NEUROLENS_PYTHON)",
@@ -533,7 +533,7 @@ var keysOfRuns = []Key{
 	},
 }
 
-// profilerKeys say how a profiler runs.
+// profilerKeys are the keys of a profiler.
 var profilerKeys = []Key{
 	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: ort, torch, nsys or ncu."},
 	{Name: "timeout", Value: durationValue, Doc: "The deadline for its pass, instead of timeouts.profile."},
@@ -600,7 +600,7 @@ func deadline(stage schema.Stage, of, standard string, at func(*Point) any) Key 
 	return Key{Name: string(stage), Value: durationValue, Default: standard, Doc: "The deadline of " + of + ".", point: at}
 }
 
-// warmupText also tells whether only the first run of a session has a warm-up.
+// warmupText returns the stored text of the warm-up, which includes whether only the first run of a session has one.
 func warmupText(p *Point) string {
 	if p.WarmupOnce {
 		return strconv.Itoa(p.Warmup) + " per session"
@@ -622,7 +622,7 @@ type Key struct {
 	Name    string
 	Doc     string // its meaning, in one or a few sentences
 	Value   Value
-	Default string // in the syntax of the file; empty: there is none, or it depends on other keys, as Doc says
+	Default string // in the syntax of the file; empty: there is none, or it depends on other keys, as Doc describes
 
 	// Executors are those that use the key; nil: all. With other executors it is refused, or has no effect.
 	Executors []schema.Executor
@@ -640,7 +640,7 @@ type Key struct {
 	Stored bool
 
 	point func(*Point) any // points to the value in a point; nil: another function reads the key
-	sweep func(*Sweep) any // the same, for settings of the whole sweep
+	sweep func(*Sweep) any // the field of the sweep, for settings of the whole sweep
 	text  func(*Point) string
 }
 
@@ -749,7 +749,7 @@ type Kind int
 // The kinds of values.
 const (
 	Text     Kind = iota // text; a number must be quoted
-	Scalar               // a single value, as it is written; no list and no map
+	Scalar               // a single value, as written; no list and no map
 	Any                  // any value except null
 	Nothing              // null: a key without a value
 	Word                 // one of Words
@@ -760,7 +760,7 @@ const (
 	Share                // a share between 0 and 1: 1% or 0.01
 	Duration             // a time above 0 with a unit: 500ms
 	List                 // at least Min of Items
-	Map                  // at least Min of Items, under any name or those of Keys
+	Map                  // at least Min of Items, under any name or the names of Keys
 	Object               // only the names of Keys
 	Either               // one of Among
 )

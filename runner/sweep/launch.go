@@ -33,15 +33,15 @@ func (l Launch) Timeouts() Timeouts {
 	return t
 }
 
-// Launches lists all launches in the order in which they run, which depends on Sweep.Order: repeat by repeat over all blocks, or
-// point by point. A block is absent from the repeats that its points do not have.
+// Launches lists all launches in the order in which they run, which depends on Sweep.Order: repeat by repeat over all blocks, or point
+// by point. A block is absent from the repeats that its points do not have.
 //
-// The members of a block (its points, and for each point its sides) run next to each other, in an order that is drawn anew for each
-// repeat: see drawn. With orderRandom the blocks are shuffled too. With orderSequential each point is a block.
+// The members of a block (its points, and for each point its sides) run next to each other, in a random order that differs between
+// repeats: see drawOrder. With orderRandom the blocks are shuffled too. With orderSequential each point is a block.
 //
-// The points of calibrate are blocks that are spread evenly among the others, in every order. Profiler passes come last; Round
-// never uses the numbers of their blocks. Skipped points come first, once each, in the first repeat only, because nothing of them
-// runs. Their blocks have the highest numbers.
+// The points of calibrate are blocks that are spread evenly among the others, in every order. Profiler passes come last; Round never
+// uses the numbers of their blocks. Skipped points come first, once each, in the first repeat only, because nothing of them runs. Their
+// blocks have the highest numbers.
 func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	runs := len(s.Skipped)
 	for i := range s.Points {
@@ -73,9 +73,9 @@ func (s *Sweep) skips(o LaunchOptions, block int) []Launch {
 	return launches
 }
 
-// Round lists the launches of one repeat. If wanted is nil, they are those of Launches; of a repeat after these, all blocks. Otherwise they
-// continue after Launches: all members of the blocks that have no more planned repeats and in which wanted is true for some point and, if
-// there are any, the points of calibrate. Repeats from FirstRound on have such launches.
+// Round lists the launches of one repeat. If wanted is nil, they are the launches of Launches; for a repeat after these, all blocks.
+// Otherwise they continue after Launches: all members of the blocks that have no more planned repeats and in which wanted is true for
+// some point and, if there are any, the points of calibrate. Repeats from FirstRound on have such launches.
 func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []Launch {
 	blocks := interleave(s.ordered(repeat, o), s.calibrations(repeat, o))
 	setPositions(blocks, repeat*len(blocks))
@@ -98,7 +98,7 @@ func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []L
 	return launches
 }
 
-// FirstRound returns the first repeat that may have launches beside those of Launches.
+// FirstRound returns the first repeat that may have launches besides the ones of Launches.
 func (s *Sweep) FirstRound() int {
 	first := s.Repeats
 	for i := range s.Points {
@@ -118,8 +118,8 @@ func setPositions(blocks [][]Launch, first int) {
 	}
 }
 
-// interleave inserts blocks evenly among others. The distance before the first and after the last is half of that between two, so that
-// the distance is the same from one repeat to the next.
+// interleave inserts blocks evenly among others. The distances before the first and after the last are half of the distance between two,
+// so that the distance is the same from one repeat to the next.
 func interleave(others, blocks [][]Launch) [][]Launch {
 	var all [][]Launch
 	from := 0
@@ -176,7 +176,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 	return blocks
 }
 
-// grouped returns the points of each block, without those of calibrate.
+// grouped returns the points of each block, without the points of calibrate.
 func (s *Sweep) grouped() [][]int {
 	if s.Order != orderSequential {
 		return s.blocks
@@ -208,7 +208,7 @@ func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
 	return interleave(blocks, calibrations)
 }
 
-// firstPass returns the number of the first block that Round gives to none.
+// firstPass returns the number of the first block that Round never uses.
 func (s *Sweep) firstPass() int {
 	return (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
 }
@@ -239,18 +239,19 @@ func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
 // patternRepeats is the number of repeats that a pattern covers.
 const patternRepeats = 6
 
-// patterns say in which of the first repeats a block runs in reverse. With so few repeats, a coin for each would too often produce an order that
-// a periodic disturbance follows: one side always first, or first in every other block. These patterns follow no sine of any period, whether 5 or
-// all 6 repeats are measured. They were selected among all 64 by simulation: see TestPeriods of package judge.
+// patterns are the orders of a block in the first repeats: whether it runs in reverse. With few repeats, a coin for each would too often
+// produce an order that a periodic disturbance follows: one side always first, or first in every other block. These patterns follow no
+// sine of any period, whether 5 or all 6 repeats are measured. They were selected among all 64 by simulation: see TestPeriods of package
+// judge.
 var patterns = [...]string{
 	"010000", "001000", "101000", "000100", "001010", "111010", "000110", "101110",
 }
 
-// drawOrder returns the order of the members of a block in a repeat. It depends on the seed, the block and the repeat alone, so a session
-// that is continued goes on with the same order.
+// drawOrder returns the order of the members of a block in a repeat. It depends only on the seed, the block and the repeat, so a session
+// that is continued has the same order.
 //
-// An order that alternates by a rule, as AB BA BA AB, follows some periodic disturbance of the machine, and then repeats do not help (restricted
-// randomization: Bailey and Nelson, Biometrical Journal 45, 2003). Each member is as likely as any other to run first.
+// An order that alternates by a rule, as AB BA BA AB, follows some periodic disturbance of the machine, and then repeats do not help
+// (restricted randomization: Bailey and Nelson, Biometrical Journal 45, 2003). Each member is as likely as any other to run first.
 func drawOrder(members int, seed uint64, block, repeat int) []int {
 	first := rand.New(rand.NewPCG(seed, uint64(block)))
 	order := first.Perm(members)

@@ -31,7 +31,7 @@ const (
 // maxSections bounds benchmarks times variants, because each combination is read separately.
 const maxSections = 10_000
 
-// expansions are the keys for whose names the whole sweep is read once each. The name becomes the label.
+// expansions are the keys whose entries each read the whole sweep once. The name of the entry becomes the label.
 var expansions = []struct{ key, label, layer string }{
 	{"benchmarks", "benchmark", layerBenchmark}, {"variants", "variant", layerVariant},
 }
@@ -44,8 +44,8 @@ type layered struct {
 	all    map[string][]member          // by spread, all names
 	found  []foundBenchmark             // the benchmarks that discover found; nil: there is no discover
 	left   []discover.Left              // the files that discover did not take
-	facts  map[string]map[string]string // about those that it took, by path
-	chosen map[string]bool              // spreads from which the command line selects
+	facts  map[string]map[string]string // by path: facts about the selected ones
+	chosen map[string]bool              // expansions from which the command line selects
 	over   []field                      // the requested presets, and the values of --set
 	from   map[*yaml.Node]string        // the layer of every node that is not of the sweep itself
 	others *origins                     // the origins of nodes that are not in the file
@@ -234,7 +234,7 @@ func (l *layered) markExpansion(n *yaml.Node, key, layer string) {
 type combination struct {
 	of        []member // the benchmark, if it has a name, and the variant, if there are variants
 	benchmark foundBenchmark
-	fault     string // why its file cannot run; empty: nothing is known
+	fault     string // why its file cannot run; empty: no reason is known
 }
 
 // documents returns the plain documents of all benchmarks and variants.
@@ -322,7 +322,7 @@ func (f field) named(name string) field {
 	return f
 }
 
-// document merges the layers of a combination. config are the settings that stand beside its file; nil: none do.
+// document merges the layers of a combination. config are the settings next to its file; nil: none.
 func (l *layered) document(c combination, config *yaml.Node, o Overrides) *document {
 	of, node := c.of, l.top
 	over := func(f *yaml.Node) {
@@ -385,7 +385,8 @@ func expansionKey(label string) string {
 	return ""
 }
 
-// shareAxes records in each document which axes only other documents have. What names such an axis does not apply to it.
+// shareAxes records in each document which axes only other documents have. An entry that names such an axis does not apply to the
+// document.
 func shareAxes(documents []*document) {
 	all := map[string]bool{}
 	for _, d := range documents {
@@ -808,7 +809,7 @@ func withAxis(top *yaml.Node, name string, values *yaml.Node) *yaml.Node {
 	return mergeMaps(without(top, "variants"), mapNode(variants.Line, "variants", changed), "")
 }
 
-// node returns the value of a key as a file has it, of the text of its option.
+// node returns the value of a key in the form of a file, from the text of its option.
 func (k Key) node(text string) *yaml.Node {
 	if k.Verbatim {
 		return k.verbatim(text)

@@ -23,7 +23,7 @@ const (
 // Read reads a sweep file, expands its points and applies the settings of the command line. name is the name of the file in errors,
 // and gives the default suite. An error reads `name:line: what is wrong`, or names the option of the command line.
 func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
-	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // readText refuses what is longer
+	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // readText refuses longer files
 	if err != nil {
 		return nil, fmt.Errorf("reading the sweep: %w", err)
 	}
@@ -177,12 +177,12 @@ func (r *resolver) check(n *yaml.Node) {
 	}
 }
 
-// binaryTag is the tag by which YAML has bytes that are not UTF-8, in base64.
+// binaryTag is the tag of YAML for bytes that are not UTF-8, in base64.
 const binaryTag = "!!binary"
 
 func isBinary(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == binaryTag }
 
-// refuseBinary refuses bytes where a text is stored or is a part of names.
+// refuseBinary refuses bytes in a text that is stored or is a part of names.
 func (f field) refuseBinary() error {
 	return f.errorf("%s is for texts that only a program reads: its words, hooks, files and environment", binaryTag)
 }

@@ -29,7 +29,7 @@ var metricKeys = []Key{
 	{Name: "optional", Value: switchValue, Default: "false", Doc: "If the metric cannot be read, store NULL with the reason. Without this, the run is an error."},
 }
 
-// readings are the keys of an entry that say how it is read; there is one of them.
+// readings are the keys of an entry that define how it is read. Exactly one must be set.
 var readings = []string{"regex", "jq", "read"}
 
 // metric is an entry of metrics.
@@ -39,7 +39,7 @@ type metric struct {
 	at   field // of read
 }
 
-// readMetrics reads the metrics that stand in outputs.
+// readMetrics reads the definitions of the metrics in outputs.
 func (p *program) readMetrics(d *document, f field) {
 	members := f.someMembers("metrics.")
 	if len(members) > maxMetrics {
@@ -77,7 +77,7 @@ func (p *program) readMetric(d *document, m member) metric {
 	return read
 }
 
-// checkMetric refuses what no output can be read by.
+// checkMetric refuses rules by which no output can be read.
 func checkMetric(entry field, values map[string]field, r *output.ExtractRule) {
 	regex, jq := values["regex"], values["jq"]
 	switch {
@@ -100,7 +100,7 @@ func checkMetric(entry field, values map[string]field, r *output.ExtractRule) {
 	}
 }
 
-// checkRead refuses what means nothing for the results of a tool, and formats that nobody reads.
+// checkRead refuses keys without a meaning for the results of a tool, and unknown formats.
 func checkRead(entry field, values map[string]field, formats []string) {
 	read := values["read"]
 	for _, key := range []string{"regex", "jq", "unit", "better", "take"} {
@@ -117,7 +117,7 @@ func checkRead(entry field, values map[string]field, formats []string) {
 	panic(read.errorf("unknown format %s: neurolens ingest --list-formats lists all", shorten(read.Value)))
 }
 
-// launchOnce makes the runs of a point whose output has results of one process each.
+// launchOnce reduces the runs of a point to one process each, if its output is a result file of one process.
 func (m *metric) launchOnce(point *Point) {
 	switch {
 	case point.Executor != schema.ExecutorCommand:
@@ -169,10 +169,10 @@ func metricsText(p *Point) string {
 	return asJSON(rules)
 }
 
-// stdoutWord is standard output where a file could stand.
+// stdoutWord stands for standard output in place of a file.
 const stdoutWord = "stdout"
 
-// keepWord is what output says of a standard output that is kept with the run.
+// keepWord is the value of output for a standard output that is kept with the run.
 const keepWord = "keep"
 
 // Output defines where a command writes the numbers that it computes. The numbers of each process of a run count.
@@ -181,7 +181,7 @@ type Output struct {
 	Format string // see term.Formats
 }
 
-// outputSpec is what the key output says.
+// outputSpec is the parsed key output.
 type outputSpec struct {
 	from   template
 	format string
@@ -204,7 +204,7 @@ func (p *program) readStdout(d *document) {
 	p.readOutputTo(to)
 }
 
-// readNumbers reads where the numbers stand that a command computes.
+// readNumbers reads where the numbers that a command computes are found.
 func (p *program) readNumbers(d *document) {
 	f := d.keys["output"]
 	if !f.given() || f.Kind != yaml.MappingNode {
@@ -294,25 +294,25 @@ const maxArtifacts = 100
 
 // Artifacts defines which files of a run are kept.
 type Artifacts struct {
-	// Files are patterns for the files, filled in: relative to cwd, absolute, or after RunDir; and the words Stdout and
-	// Stderr. None says that nothing is kept, not even what a failed run printed.
+	// Files are patterns for the files, filled in: relative to cwd, absolute, or after RunDir; and the words Stdout and Stderr. An empty
+	// list means that nothing is kept, not even the output of a failed run.
 	Files []string
-	Limit int64 // B of one file; larger ones are named and not kept
+	Limit int64 // B of one file; larger ones are recorded and not kept
 }
 
-// artifactKeys are the keys of artifacts where it is a map.
+// artifactKeys are the keys of artifacts if it is a map.
 var artifactKeys = []Key{
 	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, folders with everything in them, stdout, stderr. {axis} and {run_dir} are filled in."},
 	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The largest size of a file that is kept."},
 }
 
-// artifactsKey says which files of a run are kept.
+// artifactsKey selects the files of a run that are kept.
 var artifactsKey = Key{
 	Name: "artifacts", Value: eitherOf(textValue, listOf(0, textValue), Value{Kind: Object, Keys: artifactKeys}),
 	Doc: "Files to keep with each run. Default: what a failed run printed. [] keeps nothing.",
 }
 
-// artifactsSpec is what the key artifacts says.
+// artifactsSpec is the parsed key artifacts.
 type artifactsSpec struct {
 	files  []template
 	limit  int64
@@ -368,7 +368,7 @@ func (f field) bytes() int64 {
 	return int64(size)
 }
 
-// fillArtifacts gives which files of a point's runs are kept.
+// fillArtifacts sets the files of a point's runs that are kept.
 func (p *program) fillArtifacts(point *Point, row []*value) {
 	spec := p.artifacts
 	if spec == nil && point.KeepOutput {

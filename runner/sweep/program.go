@@ -49,13 +49,13 @@ type program struct {
 	scope     *scope
 
 	sharedEnv     map[string]string    // where it is the same at every point
-	buildEnv      map[string]string    // what of env no axis stands in
-	sharedBuild   [][]string           // likewise
-	sharedMetrics []output.ExtractRule // likewise
+	buildEnv      map[string]string    // the variables of env without an axis
+	sharedBuild   [][]string           // if it is the same at every point
+	sharedMetrics []output.ExtractRule // if it is the same at every point
 	size          *int                 // bytes that the points of all parts take, see maxText
 }
 
-// lines are those of keys, for the messages of others; 0: not there.
+// lines are the lines of keys, for messages about other keys; 0: not set.
 type lines struct {
 	file, python, build, command int
 }
@@ -81,13 +81,13 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) *program {
 	if d.option("python").given() {
 		p.lines.python = 0
 	}
-	if wrapper := d.line("wrapper"); wrapper > 0 { // which is what is started
+	if wrapper := d.line("wrapper"); wrapper > 0 { // the wrapper is the program that is started
 		p.lines.command = wrapper
 	}
 	return p
 }
 
-// noteUsed notes the axes in the texts that were read. Texts that are read later say what becomes of outputs.
+// noteUsed records the axes in the texts that were read. Texts that are read later only concern outputs.
 func (p *program) noteUsed(*document) {
 	for i, a := range p.scope.axes {
 		if p.scope.used[i] {
@@ -108,7 +108,7 @@ func (p *program) readCommand(d *document) {
 		return
 	}
 	if !command.given() {
-		return // which what takes the key says
+		return // another check reports it
 	}
 	if command.Kind != yaml.ScalarNode {
 		panic(command.errorf("want one text, because of shell, got %s", command.got()))
@@ -156,7 +156,7 @@ func (p *program) checkUse() {
 
 func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
 
-// launch sets how the point of a row is launched. backend is that of the row, or nil.
+// launch sets how the point of a row is launched. backend is the backend of the row, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) {
 	if tooLong(p.scope.filled, row) {
 		panic(p.document.tooMuchText())
@@ -212,7 +212,7 @@ func (p *program) fillEnv(row []*value) map[string]string {
 	return env
 }
 
-// choose decides what runs: the command, the file, or what the backend names.
+// choose selects the program: the command, the file, or the program of the backend.
 func (p *program) choose(point *Point, row []*value, backend *value) {
 	switch {
 	case p.isCommand():
@@ -283,7 +283,7 @@ const pythonSuffix = ".py"
 
 var pythonName = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
 
-// splitSource sets the Python file, and what of it runs, of a point.
+// splitSource sets the Python file of a point, and the object in it that runs.
 func (p *program) splitSource(point *Point, row []*value) {
 	point.Executor = schema.ExecutorPython
 	text := p.source.fillPath(row)
@@ -329,7 +329,7 @@ func (p *program) readBuild(_ *document, f field) {
 	}
 }
 
-// fillBuild sets the commands that a point has to have run.
+// fillBuild sets the build commands of a point.
 func (p *program) fillBuild(point *Point, row []*value) {
 	if len(p.build) == 0 || !keyOf("build").takes(point.Executor) {
 		return
@@ -352,8 +352,8 @@ func (p *program) fillBuild(point *Point, row []*value) {
 	}
 }
 
-// fixedEnv returns the variables of env that are the same at every point by what is written: with the others one command
-// of build would be as many as there are points.
+// fixedEnv returns the variables of env that are the same at every point by their text: with the others, one command of build would
+// become one per point.
 func (p *program) fixedEnv() map[string]string {
 	var env map[string]string
 	for _, v := range p.env {
@@ -390,20 +390,20 @@ func (d *document) readShare() []string {
 	return paths
 }
 
-// around is what the keys say of what is around the processes of a command.
+// around has the programs and files around the processes of a command.
 type around struct {
-	shell                   *template // that runs texts; nil: none
+	shell                   *template // runs texts; nil: none
 	setup, prepare, cleanup texts
-	function                *template // of a Python file, that prepares an iteration; nil: none
+	function                *template // of a Python file, prepares an iteration; nil: none
 	stdin                   *template
-	stdout                  *template // the file that takes standard output; nil: none
-	keep                    bool      // of what is printed
+	stdout                  *template // the file that receives standard output; nil: none
+	keep                    bool      // whether the printed output is kept
 }
 
-// standardShell is what runs texts where the name of no shell is given.
+// standardShell runs texts if no shell is named.
 const standardShell = "sh"
 
-// readShell reads which shell runs the command.
+// readShell reads the shell that runs the command.
 func (p *program) readShell(_ *document, f field) {
 	name := standardShell
 	if f.Kind == yaml.ScalarNode && f.ShortTag() == "!!bool" {
@@ -491,7 +491,7 @@ func (p *program) readHook(f field) texts {
 	return w
 }
 
-// nameOfCommand returns the base name of the program: of the text that a shell runs it is that of its first word.
+// nameOfCommand returns the base name of the program; for a text that a shell runs, of its first word.
 func (p *program) nameOfCommand(command []string) string {
 	program := command[0]
 	if p.around.shell != nil {
@@ -502,8 +502,8 @@ func (p *program) nameOfCommand(command []string) string {
 	return shellwords.ToUTF8(filepath.Base(program))
 }
 
-// fillAround sets what is around the processes of a point. What its processes read is a parameter of it: that is part of
-// what is measured.
+// fillAround sets the programs and files around the processes of a point. The input of its processes is a parameter of the point,
+// because it is part of the measured work.
 func (p *program) fillAround(point *Point, row []*value) {
 	a := &p.around
 	point.Hooks = task.Hooks{Setup: a.setup.fill(row, p.size), Prepare: a.prepare.fill(row, p.size), Cleanup: a.cleanup.fill(row, p.size)}
@@ -524,7 +524,7 @@ func (p *program) fillAround(point *Point, row []*value) {
 	point.addParam("stdin", shellwords.ToUTF8(a.stdin.fill(row)), a.stdin.at)
 }
 
-// addParam makes the value of a key a parameter of the point. One that is an axis too is said to be: see Repeat.
+// addParam makes the value of a key a parameter of the point. It records whether the key is an axis too: see Repeat.
 func (p *Point) addParam(name, text string, at field) {
 	if other, is := p.Params[name]; is && other != text {
 		panic(at.errorf("there is an axis %s too, with the value %s: rename the axis, or write {%s} here", name, shorten(other), name))
@@ -535,17 +535,17 @@ func (p *Point) addParam(name, text string, at field) {
 	note(&p.Params, name, text)
 }
 
-// pythonTexts are the texts that say on what a Python worker runs.
+// pythonTexts are the texts that determine the environment of a Python worker.
 type pythonTexts []pythonText
 
-// pythonText is the value of a key: a text, else that of the axis of its name.
+// pythonText is the value of a key: a text, or else the value of the axis of its name.
 type pythonText struct {
 	Key
 	text *template
 	axis int // -1: there is none
 }
 
-// readPythonTexts reads the keys that say on what a worker runs, and what the command line says instead.
+// readPythonTexts reads the keys that determine the environment of a worker, and their overrides on the command line.
 func (p *program) readPythonTexts(d *document) {
 	for _, name := range []string{"python", "provider", "device", "threads"} {
 		text := pythonText{Key: keyOf(name), axis: -1}
@@ -561,19 +561,20 @@ func (p *program) readPythonTexts(d *document) {
 	}
 }
 
-// option takes a text of the command line as it is.
+// option returns a text of the command line unchanged.
 func (p *pythonText) option(d *document, f field) *template {
 	checkOption(f.name, f.Value)
 	if p.axis >= 0 {
 		panic(f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.Name, p.Name))
 	}
-	if p.Name != "python" { // which may come from the environment, for any sweep
+	if p.Name != "python" { // it may come from the environment, for any sweep
 		d.request(p.Name, f)
 	}
 	return &template{parts: []part{{f.Value, -1}}, at: f}
 }
 
-// read reads a text of the file. An axis of the same name has to stand in it: its values would change nothing.
+// read reads a text of the file. If there is an axis of the same name, the text must contain it: otherwise the axis would have no
+// effect.
 func (p *pythonText) read(d *document, f field, s *scope) *template {
 	t := f.template(s)
 	if p.axis >= 0 && !t.uses(p.axis) {
@@ -624,8 +625,8 @@ func (p pythonTexts) set(point *Point, row []*value) {
 	}
 }
 
-// checkSeed refuses a seed beside an axis of that name where {seed} in a command would be one of them, and the seed of the worker the other.
-// A Python function may have a parameter seed beside it: some kernels draw numbers of their own.
+// checkSeed refuses a seed together with an axis of that name if {seed} in a command would be ambiguous. A Python function may have a
+// parameter seed in addition: some kernels draw their own numbers.
 func (d *document) checkSeed(axes []axis) {
 	at := slices.IndexFunc(d.requests, func(r request) bool { return r.key == "seed" })
 	axis, _ := findAxis(axes, "seed")

@@ -22,10 +22,10 @@ type Reference struct {
 	Line      int    // in the sweep file
 	Tolerance output.Tolerance
 
-	axes map[string]string // in which Point differs
+	axes map[string]string // axes in which Point differs
 }
 
-// defaultTolerance is that of numpy.allclose.
+// defaultTolerance is the default of numpy.allclose.
 var defaultTolerance = output.Tolerance{Relative: 1e-5, Absolute: 1e-8}
 
 // referenceKeys are the keys of reference that are not axes.
@@ -40,7 +40,7 @@ var referenceKeys = []Key{
 // referenceSpec is the value of the key reference.
 type referenceSpec struct {
 	at        field
-	axes      map[string]string // the values of axes at the reference, as -P takes them, by column
+	axes      map[string]string // the values of axes at the reference, in the syntax of -P, by column
 	from      *template
 	function  *template
 	format    string
@@ -118,25 +118,25 @@ func (f field) readAmount(to *float64) {
 }
 
 // references finds the points with which outputs are compared. They are the points of the same sweep with the axes of reference set to
-// its values. What the command line selects does not change them.
+// its values. The selection of the command line does not change them.
 type references struct {
 	groups map[string][]*referenceGroup // by benchmark as documents name it
 	vary   map[string]map[string]bool   // by benchmark as documents name it, the axes of which some section has several values
 }
 
-// referenceGroup are the points of sections that have the same axes. A benchmark that no document names is called after its file,
-// function or program. Such a name follows from the axes, so points with different ones are matched, as compare does.
+// referenceGroup are the points of sections that have the same axes. A benchmark without a name in the documents is named after its
+// file, function or program. Such a name follows from the axes, so points with different names are matched, as compare does.
 type referenceGroup struct {
-	axes   []string // that tell them apart: a point has the same values of those that it has
+	axes   []string // axes that distinguish them: a reference must agree in the axes that the point has
 	points []*Point
-	index  map[string]map[string][]*Point // by the axes that are looked at, then by their values
+	index  map[string]map[string][]*Point // by the compared axes, then by their values
 }
 
 // newReferences reads the sweep once more, with the axes of reference set.
 func (e *expansion) newReferences(spec *referenceSpec, o Overrides) *references {
 	o.Params, o.reference = maps.Clone(o.Params), maps.Clone(spec.axes)
 	maps.DeleteFunc(o.Params, func(name, _ string) bool { return slices.Contains(labels, name) && spec.axes[name] != "" })
-	for _, name := range labels { // which select benchmarks and variants
+	for _, name := range labels { // labels select benchmarks and variants
 		if value, is := spec.axes[name]; is {
 			delete(o.reference, name)
 			note(&o.Params, name, value)
@@ -155,7 +155,7 @@ func (e *expansion) newReferences(spec *referenceSpec, o Overrides) *references 
 		r.add(&again.points[i], again.of[i], spec)
 	}
 	for i := range again.skipped {
-		if again.skipped[i].Skip.Unsupported { // a point without the axis is there
+		if again.skipped[i].Skip.Unsupported { // a point without the axis exists
 			continue
 		}
 		r.add(&again.skipped[i], again.ofSkipped[i], spec)
@@ -210,7 +210,7 @@ func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) 
 	return names
 }
 
-// of returns the point whose output p must have; nil, with the problem, if there is none or more than one.
+// of returns the point with the correct output of p; nil, with the problem, if there is none or more than one.
 func (r *references) of(p *Point, of *section) (*Point, string) {
 	var found []*Point
 	for _, g := range r.groups[of.nameOf("benchmark")] {
@@ -268,7 +268,7 @@ func (p *Point) Describe() string {
 	return strings.Join(words, " ")
 }
 
-// setReferences sets the reference of every point. That a point with settings beside its file has none is its fault.
+// setReferences sets the reference of every point. If a point with settings next to its file has none, it is the fault of the point.
 func (e *expansion) setReferences(o Overrides) {
 	referees, wrong := map[*yaml.Node]*references{}, map[*yaml.Node]error{}
 	for i := range e.points {
@@ -347,7 +347,7 @@ func (s *Sweep) References() (all []*Point) {
 	return all
 }
 
-// fillReference sets where the output of a point stands, and the file that it is compared with.
+// fillReference sets the location of the output of a point, and the file that it is compared with.
 func (p *program) fillReference(point *Point, row []*value) {
 	if p.output != nil && point.Executor == schema.ExecutorCommand {
 		point.Output = &Output{From: p.output.from.fillPath(row), Format: p.output.format}

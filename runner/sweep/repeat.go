@@ -14,10 +14,10 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// Repeat returns the words of a command line that runs the point of a stored run again, starting with bench: its sweep file or
-// programs, the options that select the point, and the options of the run. against is the commit that its session compared with.
-// program are the words of a program, which go behind -- and all options; nil: none do.
-// It returns nil if the run does not record its sweep file. The words are not quoted for a shell.
+// Repeat returns the words of a command line that runs the point of a stored run again, starting with bench: its sweep file or programs,
+// the options that select the point, and the options of the run. against is the commit that its session compared with. program are the
+// words of a program, which follow -- after all options; nil: none. It returns nil if the run does not record its sweep file. The words
+// are not quoted for a shell.
 func Repeat(run *schema.Run, against string) (line, program []string) {
 	facts := run.Env.Facts
 	var what []string
@@ -41,8 +41,8 @@ func Repeat(run *schema.Run, against string) (line, program []string) {
 	return line, program
 }
 
-// programWords returns the words of a program that the text of a line is, where they give this text behind --. The text is the name of the
-// point, so another spelling would be another point. One word need not stand there.
+// programWords returns the words of a program for the text of a line, if after -- they result in the same text. The text is the name of
+// the point, so another spelling would be another point. A single word does not need --.
 func programWords(run *schema.Run, text string) []string {
 	if run.Params["shell"] != "" {
 		return nil
@@ -54,7 +54,7 @@ func programWords(run *schema.Run, text string) []string {
 	return parts
 }
 
-// FactGiven is the prefix of facts that a user has set to other values than those of the machine. The name follows.
+// FactGiven is the prefix of facts that a user has set to other values than the values of the machine. The name follows.
 const FactGiven = "runner.fact."
 
 // givenFacts give them again.
@@ -81,13 +81,13 @@ func (o Overrides) Repeated() map[string]string {
 	return given
 }
 
-// layerWords returns the options that put settings over those of the file.
+// layerWords returns the options that override settings of the file.
 func layerWords(given map[string]string) (words []string) {
 	if presets := given["preset"]; presets != "" {
 		words = append(words, "--preset", presets)
 	}
 	var set []string
-	_ = json.Unmarshal([]byte(given["set"]), &set) // what cannot be read is not known
+	_ = json.Unmarshal([]byte(given["set"]), &set) // an unreadable value is ignored
 	for _, word := range set {
 		words = append(words, "--set", word)
 	}
@@ -100,8 +100,8 @@ func RepeatedOptions() []string {
 	return slices.Concat(ofAll, ofSome)
 }
 
-// repeatedOptions returns the options of all runs, and those of some executors. The latter are refused where no point takes them: they
-// go with runs that have the fact.
+// repeatedOptions returns the options of all runs, and the options of some executors. The latter are refused if no point uses them, so
+// they are only repeated for runs that have the fact.
 func repeatedOptions() (ofAll, ofSome []string) {
 	for _, k := range keys {
 		switch {
@@ -115,11 +115,11 @@ func repeatedOptions() (ofAll, ofSome []string) {
 	return append(ofAll, "no-skip-after-oom"), ofSome
 }
 
-// lineText returns what the run measured of a line that stood in place of a sweep file; empty: there was none. Each of several
-// texts is a variant, which identifies it: secrets in the stored texts are hidden.
+// lineText returns the text of the line from which the run was measured if it replaced a sweep file; empty: it did not. If there were
+// several, each text is a variant, which identifies it: secrets in the stored texts are hidden.
 func lineText(run *schema.Run) string {
 	var given map[string]string
-	_ = json.Unmarshal([]byte(run.Env.Facts["runner.flags"]), &given) // what cannot be read is not known
+	_ = json.Unmarshal([]byte(run.Env.Facts["runner.flags"]), &given) // an unreadable value is ignored
 	var texts []string
 	_ = json.Unmarshal([]byte(given["line"]), &texts)
 	switch len(texts) {
@@ -139,9 +139,9 @@ func pointWords(run *schema.Run) []string {
 	return append(labelWords(run), axisWords(run)...)
 }
 
-// axisWord returns an option that gives an axis the value of a run. text is its canonical text, as the option takes it.
+// axisWord returns an option that sets an axis to the value of a run. text is its canonical text, in the syntax of the option.
 func axisWord(run *schema.Run, name, text string) []string {
-	if written, ok := run.Env.Facts["runner.axis."+name]; ok { // 1.0, whose canonical text is 1
+	if written, ok := run.Env.Facts["runner.axis."+name]; ok { // such as 1.0, whose canonical text is 1
 		text = written
 	}
 	return []string{"-P", name + "=" + text}
@@ -151,11 +151,11 @@ func axisWord(run *schema.Run, name, text string) []string {
 func labelWords(run *schema.Run) (words []string) {
 	add := func(name, text string) { words = append(words, axisWord(run, name, text)...) }
 	switch run.Executor {
-	case schema.ExecutorCommand: // the words of the top may be labels, which are no axes
+	case schema.ExecutorCommand: // the words at the top may be labels, which are no axes
 		if run.Benchmark != "" && !strings.ContainsAny(run.Benchmark, `*?[\,"`) {
 			words = append(words, "--targets", run.Benchmark)
 		}
-		if name := run.Env.Facts["runner.axis.variant"]; name != "" { // one of several with keys of their own
+		if name := run.Env.Facts["runner.axis.variant"]; name != "" { // one of several variants with their own keys
 			add("variant", name)
 		}
 	default:
@@ -198,7 +198,7 @@ func isOfKey(run *schema.Run, name string) bool {
 	return (name == "shell" || name == "stdin") && !axis && given && value == run.Params[name]
 }
 
-// namedModel returns the model of a run as a sweep names it; empty where it names none, or that is not known.
+// namedModel returns the model of a run by its name in a sweep; empty if it has no name, or the name is unknown.
 func namedModel(run *schema.Run) string {
 	path := run.Env.Facts["runner.model"]
 	switch {
@@ -211,7 +211,7 @@ func namedModel(run *schema.Run) string {
 	return ""
 }
 
-// isCalibration tells a run of a point that calibrate adds.
+// isCalibration reports whether a run measures a point that calibrate adds.
 func isCalibration(run *schema.Run) bool {
 	return run.Env.Facts[schema.FactControl] == "true" && run.Benchmark == calibrationBenchmark &&
 		run.Executor == schema.ExecutorBuiltin && run.Model == ""
@@ -227,7 +227,7 @@ func Literal(text string) string { return literalBraces.Replace(text) }
 func optionWords(run *schema.Run) (line []string) {
 	facts := run.Env.Facts
 	var given map[string]string
-	_ = json.Unmarshal([]byte(facts["runner.flags"]), &given) // what cannot be read is not known
+	_ = json.Unmarshal([]byte(facts["runner.flags"]), &given) // an unreadable value is ignored
 	line = layerWords(given)
 	if python, ok := given["python"]; ok {
 		line = append(line, "--python", python)
@@ -266,13 +266,13 @@ func choosesPython(params map[string]string, path string) bool {
 	return false
 }
 
-// Words that YAML reads as they are, but for the reserved ones.
+// Words that need no quotes in YAML, except for reserved ones.
 var (
 	plainWord    = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./+-]*(:[A-Za-z0-9_./+-]+)*$`)
 	reservedWord = regexp.MustCompile(`^(?i:true|false|null|yes|no|on|off|y|n|nan|inf|infinity)$`)
 )
 
-// optionText returns a text as -P takes it.
+// optionText returns a text in the syntax of -P.
 func optionText(s string) string {
 	if plainWord.MatchString(s) && !reservedWord.MatchString(s) {
 		return s
@@ -280,7 +280,7 @@ func optionText(s string) string {
 	return strconv.Quote(s)
 }
 
-// optionValue returns the canonical text of a parameter as -P takes it.
+// optionValue returns the canonical text of a parameter in the syntax of -P.
 func optionValue(s string) string {
 	if canonical, err := schema.CanonicalNumber(s); err == nil && canonical == s {
 		return s

@@ -22,16 +22,16 @@ type section struct {
 	models   map[string]*value // by name
 	called   map[string]string // by axis: its name as it was written
 
-	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
+	// coordinates are the axes that the points of a block have in common; nil: all but the compared ones.
 	coordinates map[string]bool
-	executors   []schema.Executor // of all its points, each once, also of those that are left out
+	executors   []schema.Executor // of all its points, without repetition, including points that are left out
 
 	unused error // an axis that its command does not use; nil: none
 }
 
-// readSections reads all documents. An error that only some documents have names the benchmark and variant. A document with an error is left
-// out if targets do not select it. If the error is in the settings that stand beside a file, the section is that without them, with the error
-// as its fault. So it is if a file that discover has found does not use an axis, and others do.
+// readSections reads all documents. An error that only some documents have names the benchmark and variant. A document with an error is
+// left out if targets do not select it. If the error is in the settings next to a file, the section is read without them and has the
+// error as its fault. The same applies if a file that discover has found does not use an axis, and others do.
 func readSections(documents []*document, targets []target) []*section {
 	var sections []*section
 	var left error
@@ -70,7 +70,7 @@ func readSections(documents []*document, targets []target) []*section {
 	return sections
 }
 
-// tooMany refuses settings beside a file with which the section alone has more runs than a sweep may have; nil: it has not.
+// tooMany returns an error if settings next to a file give the section alone more runs than a sweep may have.
 func (p *section) tooMany() error {
 	if p.withoutConfig == nil || p.runs() <= maxLaunches {
 		return nil
@@ -78,14 +78,14 @@ func (p *section) tooMany() error {
 	return fmt.Errorf("the settings of %s: %.4g runs (points x repeats): want at most %d", p.nameOf("benchmark"), p.runs(), maxLaunches)
 }
 
-// isPartial reports whether sections are not those of all documents, as they are written. What names a value that is nowhere may then
-// concern one that is missing.
+// isPartial reports whether sections do not represent all documents as written. An entry that matches nothing may then concern a missing
+// one.
 func isPartial(documents []*document, sections []*section) bool {
 	return len(sections) < len(documents) || slices.ContainsFunc(sections, func(s *section) bool { return s.fault != "" })
 }
 
-// noteUnused makes an axis that a command does not use the fault of its section. It is an error if all sections have it, and with commands
-// that the sweep names.
+// noteUnused records an axis that a command does not use as the fault of its section. It is an error if all sections have it, and for
+// commands that the sweep names.
 func noteUnused(sections []*section, targets []target) {
 	var first, named error
 	all := true
@@ -116,7 +116,7 @@ func noteUnused(sections []*section, targets []target) {
 	}
 }
 
-// readSection reads a document. It adds the bytes that its points will take to size.
+// readSection reads a document. It adds the bytes of its points to size.
 func readSection(d *document, size *int) (p *section, err error) {
 	p = &section{document: d, models: map[string]*value{}}
 	err = schema.Catch(func() { p.read(size) })

@@ -21,8 +21,8 @@ import (
 // maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
 const maxCount = 10_000_000
 
-// Counts and the budget where the file says nothing. A process needs a shorter warm-up than an iteration, and processes
-// of one run share the minute in which they ran: many short runs, which are spread over time, say more than a long one. A command that
+// Counts and the budget if the file does not set them. A process needs a shorter warm-up than an iteration, and processes of one run
+// share the minute in which they ran: many short runs, which are spread over time, are more informative than a long one. A command that
 // discover has found is one of a suite, in which a kind of file takes no more time than the others.
 const (
 	defaultWarmup         = 10
@@ -32,7 +32,7 @@ const (
 	defaultRepeats        = 1
 	defaultRepeatsCommand = 10
 
-	// defaultRepeatsAgainst is what it takes to tell two commits apart.
+	// defaultRepeatsAgainst is the number of repeats that distinguishes two commits.
 	defaultRepeatsAgainst = 6
 )
 
@@ -69,7 +69,7 @@ func given(key string, read func(*document, field)) func(*document) {
 	return func(d *document) { d.readKey(key, d.keys[key], read) }
 }
 
-// chosen does the same with the value of the command line, if there is one.
+// chosen returns a reader that calls read with the value of the command line, if there is one.
 func chosen(key string, read func(*document, field)) func(*document) {
 	return func(d *document) { d.readKey(key, d.choose(key), read) }
 }
@@ -84,12 +84,12 @@ func (d *document) readKey(key string, f field, read func(*document, field)) {
 	read(d, f)
 }
 
-// plain reads a key that needs nothing but its entry in the table.
+// plain returns the reader of a key that needs only its entry in the table.
 func (s *settings) plain(key string) func(*document, field) {
 	return func(_ *document, f field) { s.read(key, f) }
 }
 
-// read reads the value of a key to where the key has it.
+// read reads the value of a key into the field of the key.
 func (s *settings) read(key string, f field) {
 	k := keyOf(key)
 	if k.point != nil {
@@ -99,10 +99,10 @@ func (s *settings) read(key string, f field) {
 	k.Value.read(f, k.sweep(&s.sweep))
 }
 
-// readBoth reads what the file says of a key, and then what the command line says: both have to make sense.
+// readBoth reads the value of a key in the file, and then its value on the command line: both must be valid.
 func (s *settings) readBoth(d *document, key string) {
 	for _, f := range []field{d.keys[key], d.option(key)} {
-		if f.given() && !keyOf(key).isExpression(f) { // which has another value at each point
+		if f.given() && !keyOf(key).isExpression(f) { // an expression has another value at each point
 			s.read(key, f)
 		}
 	}
@@ -123,7 +123,7 @@ func (s *settings) readSuite(d *document) {
 // StandardInput is the name of a sweep that is no file, in errors.
 const StandardInput = "standard input"
 
-// suiteOf returns the label that a sweep file has where it says none. A sweep from standard input has none.
+// suiteOf returns the default label of a sweep file. A sweep from standard input has none.
 func suiteOf(file string) string {
 	if file == StandardInput {
 		return ""
@@ -174,20 +174,20 @@ func (s *settings) readCounts(d *document) {
 		s.readBoth(d, key)
 	}
 	if d.option("cold_start").given() && !d.option("warmup").given() {
-		p.Warmup = 0 // whatever the file says
+		p.Warmup = 0 // regardless of the file
 	}
 	p.WarmupOnce = p.WarmupOnce && p.Warmup > 0
 	s.readCold(d)
 }
 
 // coldOnce reports whether runs have one iteration because of a cold start: only the first one of a process is cold. Each process of a
-// command is a start of its own.
+// command is a cold start.
 func (s *settings) coldOnce(d *document) bool {
 	return s.point.ColdStart && !d.keys["command"].given()
 }
 
-// readCold gives a cold start its one iteration. As with the warm-up, an option cold_start replaces what the file says; whoever asks for more
-// in the same place wants repeats.
+// readCold sets the single iteration of a cold start. As with the warm-up, an option cold_start overrides the file; more iterations in
+// the same place mean repeats.
 func (s *settings) readCold(d *document) {
 	if !s.coldOnce(d) {
 		return
@@ -213,8 +213,8 @@ func (s *settings) readBudget(d *document) {
 const (
 	// maxSeed is the largest that NumPy takes.
 	maxSeed = math.MaxUint32
-	// reproducibleSeed is the seed of a sweep that is to be reproducible and names none. frameworks.py of package python
-	// has it too, for a benchmark that asks for it itself.
+	// reproducibleSeed is the seed of a reproducible sweep without a seed. frameworks.py of package python has the same number, for a
+	// benchmark that requests it itself.
 	reproducibleSeed = 42
 
 	defaultMinRunTime = 200 * time.Millisecond
@@ -272,7 +272,7 @@ func (s *settings) readIterationsPerSample(_ *document, f field) {
 	s.point.IterationsPerSample = int(f.integer(1, maxCount, "a number or auto"))
 }
 
-// readProfile reads the profilers, each of which makes a pass of its own.
+// readProfile reads the profilers, each of which makes a separate pass.
 func (s *settings) readProfile(d *document) {
 	s.point.Operators = !d.keys["profile"].given() && !d.option("profile").given()
 	items := d.optionItems("profile")
@@ -308,8 +308,8 @@ func (s *settings) readProfiler(d *document, f field) {
 	s.point.ProfileTimeouts[tool] = limit.duration()
 }
 
-// readFixed notes the settings from the command line, a preset or a variant, which no benchmark may change. A cold start has one iteration,
-// and no warm-up unless the file itself asks for one.
+// readFixed records the settings from the command line, a preset or a variant, which no benchmark may change. A cold start has one
+// iteration, and no warm-up unless the file itself sets one.
 func (s *settings) readFixed(d *document) {
 	given := func(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) } // in a layer that overrides get_config
 	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
@@ -414,8 +414,8 @@ const (
 // defaultMaxRepeats bounds the repeats that a precision may take.
 const defaultMaxRepeats = 20
 
-// readPrecision reads rel_error. It and iterations exclude each other; of one in the file and one on the command line
-// the latter is meant.
+// readPrecision reads rel_error. It and iterations exclude each other; if one is in the file and one on the command line, the latter
+// counts.
 func (s *settings) readPrecision(d *document) {
 	f, option := d.keys["rel_error"], d.option("rel_error")
 	exact := d.keys["iterations"]
@@ -469,7 +469,7 @@ const (
 	defaultMaxConclusive = 30
 )
 
-// readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
+// readLooks plans the interim looks of a comparison of two commits: f is the maximum number of repeats.
 func (s *settings) readLooks(f field) {
 	limit := defaultMaxConclusive
 	if f.given() {
@@ -482,13 +482,13 @@ func (s *settings) readLooks(f field) {
 	s.point.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], limit
 }
 
-// looks returns the numbers of repeats after which there is a look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
-// half as many again as the one before it. Few looks leave more of the chance of an error to each, and a point that is
-// settled between two of them has a third of its repeats too many at most.
+// looks returns the numbers of repeats after which there is an interim look, the last of which is limit: 6, 9, 14, 20, 30. Each is about
+// half as many again as the one before it. Few looks leave a larger share of the significance level to each, and a point that is decided
+// between two of them has at most a third too many repeats.
 func looks(limit int) []int {
 	const (
 		growth    = 1.5
-		minGrowth = 1.25 // less is no look of its own
+		minGrowth = 1.25 // the minimum growth between two looks
 	)
 	var all []int
 	for n := float64(minLook); minGrowth*n <= float64(limit); n *= growth {
@@ -513,8 +513,7 @@ func (f field) share() float64 {
 	return value
 }
 
-// parseShare reads a part of a whole: 1% or 0.01 is 0.01. The error is of a text that is none; readText checks whether
-// the share makes sense.
+// parseShare reads a part of a whole: 1% or 0.01 is 0.01. It is an error if the text is not a number; readText checks the range.
 func parseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	value, err := strconv.ParseFloat(number, 64)
@@ -527,7 +526,7 @@ func parseShare(text string) (float64, error) {
 	return value, nil
 }
 
-// readThresholds reads the differences that nobody wants to hear of, by metric: a share, or {abs: amount}.
+// readThresholds reads the equivalence margins by metric: a share, or {abs: amount}.
 func (s *settings) readThresholds(_ *document, f field) {
 	s.point.Thresholds = f.thresholds()
 }
@@ -611,7 +610,7 @@ func (f field) amount(metric string) string {
 	return text
 }
 
-// commonThresholds returns the thresholds that all sections have alike: what the sweep says of every point.
+// commonThresholds returns the thresholds that all sections share: the thresholds of the sweep for every point.
 func commonThresholds(sections []*section) map[string]string {
 	common := maps.Clone(sections[0].settings.point.Thresholds)
 	for _, s := range sections[1:] {
@@ -659,8 +658,8 @@ func telemetryText(p *Point) string {
 }
 
 // Worker holds the keys of a sweep that a Python worker receives in the settings of its job (see PROTOCOL.md of package runner). The
-// zero value of a field means that the key is not set. For other executors all fields are zero, except Seed if {seed} is used,
-// ColdStart and Optional.
+// zero value of a field means that the key is not set. For other executors all fields are zero, except Seed if {seed} is used, ColdStart
+// and Optional.
 type Worker struct {
 	Provider            string        `json:"provider,omitempty"`              // onnxrt: an execution provider
 	Device              string        `json:"device,omitempty"`                // torch, tensorrt: cpu, cuda, cuda:1, mps
@@ -673,7 +672,7 @@ type Worker struct {
 	Reproducible        bool          `json:"reproducible,omitempty"`          // deterministic algorithms, with a seed
 	ColdStart           bool          `json:"cold_start,omitempty"`            // fresh caches of kernels
 	FlushL2             bool          `json:"flush_l2,omitempty"`              // empty the level-2 cache before each iteration
-	Optional            bool          `json:"optional,omitempty"`              // what is not there is skipped, and no error
+	Optional            bool          `json:"optional,omitempty"`              // a missing requirement skips the point and is no error
 
 	Inputs  map[string]Input `json:"inputs,omitempty"`  // models: what inputs hold, by name
 	Session *Session         `json:"session,omitempty"` // onnxrt: options of the session
@@ -682,11 +681,11 @@ type Worker struct {
 // defaultSuiteTimeout is the deadline of all launches together.
 const defaultSuiteTimeout = 4 * time.Hour
 
-// measureRoom is how much longer than its budget a measurement may take, unless its deadline is given: the iteration
-// that spends the budget has to end too.
+// measureRoom is the time by which a measurement may exceed its budget, unless its deadline is given: the iteration that spends the
+// budget has to end too.
 const measureRoom = 5 * time.Second
 
-// defaultTimeouts returns the deadlines where the file says nothing. A process needs more time than an iteration.
+// defaultTimeouts returns the deadlines if the file does not set them. A process needs more time than an iteration.
 func defaultTimeouts(command bool) Timeouts {
 	t := Timeouts{10 * time.Minute, task.Deadlines{
 		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
@@ -716,16 +715,16 @@ func (s *settings) readTimeouts(d *document) {
 	}
 	s.calibration = calibrationTimeouts(multiplier)
 	if d.keys["command"].given() || s.point.Iterations > 0 {
-		return // the deadline is that of one process, or there is no budget
+		return // the deadline applies to one process, or there is no budget
 	}
 	s.room = room{measure: given["measure"], multiplier: multiplier}
 	budget := d.keys["budget"]
 	s.room.budgetSet = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
 	s.room.fit(&s.point)
-	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression says what it is at each point
+	s.room.budgetSet = s.room.budgetSet || budget.given() // an expression is evaluated at each point
 }
 
-// calibrationTimeouts returns the deadlines of points whose work is fixed: those of a sweep that says nothing.
+// calibrationTimeouts returns the deadlines of points whose work is fixed: the defaults.
 func calibrationTimeouts(multiplier float64) Timeouts {
 	p := Point{Timeouts: defaultTimeouts(false)}
 	for _, k := range deadlines {
@@ -737,7 +736,7 @@ func calibrationTimeouts(multiplier float64) Timeouts {
 	return p.Timeouts
 }
 
-// givenTimeouts returns the deadlines in the file, by name. timeout alone is that of measure.
+// givenTimeouts returns the deadlines in the file, by name. A single timeout is the deadline of measure.
 func givenTimeouts(d *document) map[string]field {
 	given := d.keys["timeouts"].known("timeouts.", deadlineNames())
 	if f := d.keys["timeout"]; f.given() {
@@ -756,8 +755,8 @@ type room struct {
 	multiplier float64
 }
 
-// fit keeps the deadline of measure above the budget, which is to end the stage well: a deadline that is not
-// given makes room, one that contradicts a budget that was asked for is refused.
+// fit keeps the deadline of measure above the budget, so that the budget ends the stage normally: a default deadline is extended, a
+// given one that contradicts a given budget is refused.
 func (r room) fit(p *Point) {
 	if !r.measure.given() {
 		p.Timeouts.Measure = max(p.Timeouts.Measure, p.Budget+multiplied(measureRoom, r.multiplier))
@@ -786,7 +785,7 @@ func deadlineNames() (names []string) {
 	return names
 }
 
-// readMultiplier returns what deadlines are multiplied with.
+// readMultiplier returns the factor of the deadlines.
 func readMultiplier(d *document) float64 {
 	multiplier := 1.0
 	if f := d.keys["timeout_multiplier"]; f.given() {

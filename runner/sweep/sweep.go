@@ -36,7 +36,7 @@ type Sweep struct {
 	Points     []Point                      // points that run, in expansion order, those of calibrate last; each point_id once; must not move once there are launches
 	Skipped    []Point                      // points that skip_if skips, in expansion order; must not move either
 	Notes      []string                     // hints to show before the sweep runs
-	Left       []discover.Left              // files that discover looked at and that are not benchmarks, with paths from the working directory
+	Left       []discover.Left              // files that discover examined and that are not benchmarks, with paths from the working directory
 	Found      map[string]map[string]string // facts about the files that discover took, by path from the working directory
 
 	blocks      [][]int // indices into Points: the points of each block, in expansion order
@@ -62,13 +62,13 @@ type Point struct {
 	Params    map[string]string // the other axes, in canonical text; nil: none
 
 	Skip  *Skip  // why it does not run; nil: it runs
-	Fault string // why none of its runs can be launched, such as a mistake in the settings beside its file; empty: nothing is known
+	Fault string // why none of its runs can be launched, such as a mistake in the settings next to its file; empty: no reason is known
 	Found bool   // discover has found it
 
 	// Control: the change under test cannot affect the point. Calibration: calibrate has added it; it is a control too.
 	Control, Calibration bool
 
-	// What the canonical text of an axis does not show; nil: nothing.
+	// Properties of an axis that its canonical text does not contain; nil: none.
 	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
 	Written map[string]string // by axis: the value as Overrides.Params takes it
 	Called  map[string]string // by axis of the sweep: its name as it was written, if it is another one, such as dtype for precision
@@ -104,15 +104,15 @@ type Point struct {
 	Build       [][]string           // commands to run first, filled in; nil: none
 	BuildLine   int                  // of build
 	Env         map[string]string    // environment variables to add, filled in; nil: none
-	BuildEnv    map[string]string    // those of Env that Build gets: the variables that contain no axis
+	BuildEnv    map[string]string    // the variables of Env that Build gets: those without an axis
 	Shell       string               // the shell that runs the text of the command; empty: none
 	KeepOutput  bool                 // its printed output is kept with the run
 	Metrics     []output.ExtractRule // metrics to read from outputs, filled in; nil: none
 	Used        []string             // axes that texts contain, so that the benchmark need not take them; nil unless it runs in Python
 
-	Operators bool // the first run of the point tells its operators: profile is not given
+	Operators bool // the first run of the point reports its operators: profile is not set
 
-	// How a Python worker runs it.
+	// Settings of its Python worker.
 	Worker
 	Python     string   // the interpreter; empty: not set, or not needed
 	PythonLine int      // of python
@@ -120,13 +120,13 @@ type Point struct {
 	// ProfileTimeouts are the deadlines for passes that have their own, by profiler, with the multiplier applied; nil: none.
 	ProfileTimeouts map[string]time.Duration
 
-	Telemetry *Telemetry // readings that are asked for; nil: none
+	Telemetry *Telemetry // requested readings; nil: none
 
 	// How long it runs, and how often.
 	Repeats    int      // runs; more may follow: see Sweep.MaxRepeats; points of one block have the same number
 	WarmupOnce bool     // only the first run of the point in a session has a warm-up
 	RelError   float64  // a share; 0: none
-	Fixed      []string // those of iterations, warmup, seed, timing and timeouts that the command line, a preset or a variant sets
+	Fixed      []string // settings among iterations, warmup, seed, timing and timeouts that the command line, a preset or a variant sets
 	Timeouts   Timeouts
 
 	// Origins are the layers that stored settings come from, by key: see layerSweep. Keys that are not set are missing.
@@ -139,7 +139,7 @@ type Timeouts struct {
 	task.Deadlines
 }
 
-// String returns the deadlines as they are stored with a run: build=10m0s setup=30s ...
+// String returns the deadlines in their stored form: build=10m0s setup=30s ...
 func (t Timeouts) String() string {
 	return fmt.Sprintf("build=%s setup=%s warmup=%s measure=%s validate=%s teardown=%s profile=%s",
 		t.Build, t.Setup, t.Warmup, t.Measure, t.Validate, t.Teardown, t.Profile)
@@ -174,16 +174,16 @@ type Overrides struct {
 	// UntilConclusive adds repeats until a comparison of two commits is conclusive, up to max_repeats, or 30. Looks after 6, 9, 14,
 	// 20 ... repeats are planned. They override the repeats and rel_error of the file.
 	UntilConclusive bool
-	// Base is Files with the files that the base of a comparison has and Files has not: what discover finds there runs on the base alone; nil: there
-	// is no base.
+	// Base is Files with the files that only the base of a comparison has: benchmarks that discover finds there run only on the base;
+	// nil: there is no base.
 	Base fs.FS
 	// Files is the working directory, which discover searches; nil: it is empty.
 	Files fs.FS
-	// Facts provides the facts about the machine that expressions name. Only these are read. nil: none is known.
+	// Facts provides the facts about the machine that expressions use. Only these are read. nil: none is known.
 	Facts *expression.Machine
 	// Targets are globs (see path.Match) for a suite, a benchmark, suite:benchmark or suite:benchmark:variant. Points that no glob
-	// matches are left out, except those of calibrate. A benchmark whose name begins with suite/ may be named without that after
-	// its suite.
+	// matches are left out, except those of calibrate. After its suite, a benchmark whose name begins with suite/ may be named without
+	// this prefix.
 	Targets []string
 }
 
@@ -213,7 +213,7 @@ func readSweep(name string, src []byte, o Overrides) *Sweep {
 	documents, sections := readAll(file, o)
 	e := expansion{origin: file.origin, file: file, sections: sections, partial: isPartial(documents, sections), targets: readTargets(o.Targets)}
 	e.selected = e.targets
-	d := documents[0] // what is for the whole sweep is the same in all
+	d := documents[0] // settings of the whole sweep are the same in all
 	share := d.readShare()
 	e.calibrate = d.readCalibrate()
 	e.controls = readControls(sections, d.keys["control"])
@@ -240,19 +240,19 @@ type document struct {
 	requests []request
 
 	of            []string                     // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
-	alone         bool                         // there is no other document of the file
+	alone         bool                         // the file has no other document
 	expanded      map[string][]string          // by label, all names under benchmarks or variants
-	chosen        map[string]bool              // by label: the command line says which of them run
-	left          []discover.Left              // what discover did not take
-	facts         map[string]map[string]string // about what it took, by path
+	chosen        map[string]bool              // by label: the command line has selected some of them
+	left          []discover.Left              // files that discover did not select
+	facts         map[string]map[string]string // by path: facts about the selected ones
 	found         bool                         // discover has found its benchmark
-	fault         string                       // why nothing of it can run; empty: nothing is known
-	withoutConfig *document                    // the same without the settings that stand beside its file; nil: there are none
+	fault         string                       // why it cannot run at all; empty: no reason is known
+	withoutConfig *document                    // the same without the settings next to its file; nil: there are none
 	unclear       map[*yaml.Node]string        // entries of skip_if that cannot be evaluated, with the reason
-	aliases       []string                     // what targets may call its benchmark besides its name
+	aliases       []string                     // other names of its benchmark in targets
 	unscaled      map[string]bool              // axes of scale that its command does not use
 	otherAxes     map[string]bool              // axes that other documents of the file have, and this one has not
-	from          map[*yaml.Node]string        // the layer of a node; those of the sweep itself are not there
+	from          map[*yaml.Node]string        // the layer of a node; nodes of the sweep itself are missing
 	env           *exprEnv                     // of expressions; nil before the first one
 }
 
@@ -349,7 +349,7 @@ func OutlineOf(name string, src []byte) (o Outline, err error) {
 	return o, nil
 }
 
-// addAll adds the axes of a map from names to values. repeats and tags are none.
+// addAll adds the axes of a map from names to values, except repeats and tags.
 func (o *Outline) addAll(axes *yaml.Node) {
 	for name, value := range pairs(axes) {
 		if name != "repeats" && name != "tags" {
@@ -373,7 +373,7 @@ func (o *Outline) add(name string, values ...string) {
 	}
 }
 
-// pairs returns the keys of a map with their values; of anything else none.
+// pairs returns the keys of a map with their values; for any other node none.
 func pairs(n *yaml.Node) func(yield func(string, *yaml.Node) bool) {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n.Kind != yaml.MappingNode {

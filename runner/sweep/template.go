@@ -24,7 +24,7 @@ type part struct {
 	axis int // -1: text
 }
 
-// scope is what {name} may stand for.
+// scope has the names that {name} may refer to.
 type scope struct {
 	axes     []axis
 	seed     *int64 // {seed}, where no axis has that name
@@ -90,8 +90,8 @@ func (f field) parse(text string, s *scope) template {
 	return t
 }
 
-// tooLong reports whether texts would have more than maxText bytes together at a point. It does not fill them in: a short text may contain a
-// long one very often.
+// tooLong reports whether texts would have more than maxText bytes together at a point. It does not fill them in: a short text may
+// contain a long one very often.
 func tooLong(texts []template, row []*value) bool {
 	bytes := 0
 	for _, t := range texts {
@@ -122,7 +122,7 @@ func (t template) hasRunDir() bool {
 	return slices.ContainsFunc(t.parts, func(p part) bool { return strings.Contains(p.text, RunDir) })
 }
 
-// argument returns a text for a program, as it is written. It may be empty, and need not be UTF-8.
+// argument returns a text for a program, as written. It may be empty, and need not be UTF-8.
 func (f field) argument() string {
 	if f.given() && isBinary(f.Node) {
 		var text string
@@ -131,7 +131,7 @@ func (f field) argument() string {
 		}
 		return text
 	}
-	if f.Kind == yaml.MappingNode { // [prog, {dim}] is what people write
+	if f.Kind == yaml.MappingNode { // a common mistake: [prog, {dim}]
 		panic(f.errorf(`want text, got a map: quote it ("{axis}")`))
 	}
 	f.scalar()
@@ -236,10 +236,10 @@ func (w *texts) fill(row []*value, size *int) []string {
 	return texts
 }
 
-// braced is a name in braces, as people write it where they want a value.
+// braced matches a name in braces, the syntax for a value.
 var braced = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_-]*\}`)
 
-// namesIn returns the names in single braces in a text: doubled ones stand for themselves.
+// namesIn returns the names in single braces in a text: doubled braces are literal.
 func namesIn(text string) (names []string) {
 	for _, at := range braced.FindAllStringIndex(text, -1) {
 		if (at[0] == 0 || text[at[0]-1] != '{') && !strings.HasPrefix(text[at[1]:], "}") {
@@ -256,7 +256,7 @@ func (f field) checkUnfilled(text string) {
 	}
 }
 
-// filling says how a word at the top of the file is made at each point: benchmark: "{chapter}/{example}".
+// filling is the template of a word at the top of the file that is filled in at each point: benchmark: "{chapter}/{example}".
 type filling struct {
 	text *template // of the value; nil: it is the base name of the file
 	path *template // of a model's file
