@@ -206,11 +206,15 @@ func (w History) one(s history.Series) term.View {
 		return w.finish(v, nil)
 	}
 	compact := w.finish(v, changes)
-	also := []string{"also changed"}
+	var also []string
 	for _, c := range changes {
-		also = append(also, term.Gap+c.when()+term.Gap+w.differsText(c.Differs))
+		if len(w.Facts.Telling(c.Differs)) > 0 {
+			also = append(also, term.Gap+c.when()+term.Gap+w.differsText(c.Differs))
+		}
 	}
-	compact.Below = slices.Concat(also, []string{""}, compact.Below)
+	if len(also) > 0 {
+		compact.Below = slices.Concat([]string{"also changed"}, also, []string{""}, compact.Below)
+	}
 	compact.Columns, compact.Rows = w.changeTable(changes, false)
 	v = w.finish(v, changes)
 	v.Columns, v.Rows = w.changeTable(changes, true)
@@ -221,15 +225,15 @@ func (w History) one(s history.Series) term.View {
 // changeTable returns a line for each change of a series, with what changed together with it or without.
 func (w History) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
 	columns = []term.Column{
-		{Header: "CHANGED"}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
+		{Header: "CHANGED"}, {Header: "FROM", Right: true}, {Header: "TO", Right: true}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
 	}
 	if also {
 		columns = append(columns, term.Column{Header: "ALSO CHANGED"})
-		columns[2].Drop, columns[4].Drop = 0, 0
+		columns[4].Drop, columns[6].Drop = 0, 0
 	}
 	for _, c := range changes {
-		row := term.Cells(c.when(), shiftText(c.row, c.row.Shift), shiftInterval(c.row), c.verdictText(), commitRange(c.Base, c.Head))
-		row[3].Failed, row[3].Won = c.verdict() == judge.Regressed, c.verdict() == judge.Improved
+		row := term.Cells(c.when(), c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift), shiftInterval(c.row), c.verdictText(), commitRange(c.Base, c.Head))
+		row[5].Failed, row[5].Won = c.verdict() == judge.Regressed, c.verdict() == judge.Improved
 		if also {
 			row = append(row, term.Cell{Text: w.differsText(c.Differs)})
 		}
@@ -430,6 +434,7 @@ func (w History) several() term.View {
 		}
 		return v
 	}
+	v.Above = slices.Concat(w.outcomeOfAll(series, PointNames(varying, len(shown))), v.Above)
 	v.Below = w.counts()
 	compact := v
 	v = table(v, varying)
@@ -440,6 +445,52 @@ func (w History) several() term.View {
 	}
 	return w.finish(v, changes)
 }
+
+// outcomeOfAll returns the line that says how many series regressed, and the worst of them: since when, and from what to what. names are
+// those of the first series.
+func (w History) outcomeOfAll(series []history.Series, names []string) []string {
+	var worst changedAt
+	name, regressed, short := "", 0, 0
+	for i, s := range series {
+		changes := w.changes(s)
+		if len(changes) == 0 && w.tooShort(s) {
+			short++
+		}
+		if len(changes) == 0 || changes[len(changes)-1].verdict() != judge.Regressed {
+			continue
+		}
+		regressed++
+		if c := changes[len(changes)-1]; worst.row == nil || worse(c, worst) < 0 {
+			worst, name = c, seriesName(c.row)
+			if i < len(names) && names[i] != "" {
+				name = names[i]
+			}
+		}
+	}
+	switch {
+	case short == len(series):
+		return nil
+	case regressed == 0:
+		return []string{"no regression found in " + counted(len(series)-short, "series"), ""}
+	}
+	since := " since "
+	if regressed > 1 {
+		since = "; the worst since "
+	}
+	return []string{fmt.Sprintf("%s of %s regressed%s%s: %s, %s", term.Thousands(regressed), counted(len(series), "series"), since, began(worst.since()), term.Short(name), worst.fromTo()), ""}
+}
+
+// fromTo returns the levels before and after a change, and the change with its interval if both ends are known.
+func (c changedAt) fromTo() string {
+	text := fmt.Sprintf("%s → %s, %s", c.level(c.OldLevel), c.level(c.NewLevel), shiftText(c.row, c.row.Shift))
+	if c.row.ShiftLow != nil && c.row.ShiftHigh != nil {
+		text += fmt.Sprintf(" (%s to %s)", shiftText(c.row, c.row.ShiftLow), shiftText(c.row, c.row.ShiftHigh))
+	}
+	return text
+}
+
+// level returns a level of the series.
+func (c changedAt) level(v float64) string { return QuantityOf(v, c.row.Unit, c.row.Metric, "") }
 
 // inCommon returns lines about what all series have in common and what those shown do, and the fields in which these differ.
 func (w History) inCommon(shown []history.Series) (lines []string, varying []Axis) {
@@ -615,6 +666,8 @@ func (w History) regressions() term.View {
 	v := term.View{Columns: []term.Column{
 		{Header: "CHANGED"},
 		{Header: "SERIES"},
+		{Header: "FROM", Right: true},
+		{Header: "TO", Right: true},
 		{Header: "BY", Right: true},
 		{Header: "95 %", Right: true, Drop: 1},
 		{Header: "COMMITS", Drop: 2},
@@ -622,8 +675,8 @@ func (w History) regressions() term.View {
 	}}
 	for _, r := range all[:min(len(all), historyRows)] {
 		by := strings.TrimSpace(shiftText(r.row, r.row.Shift) + " " + direction(r.row))
-		cells := term.Cells(r.when(), seriesName(r.row), by, shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))
-		cells[2].Failed = true
+		cells := term.Cells(r.when(), seriesName(r.row), r.level(r.OldLevel), r.level(r.NewLevel), by, shiftInterval(r.row), commitRange(r.Base, r.Head), w.differsText(r.Differs))
+		cells[4].Failed = true
 		v.Rows = append(v.Rows, cells)
 	}
 	if hidden := len(all) - historyRows; hidden > 0 {

@@ -43,6 +43,7 @@ func madeHistory(shifts ...float64) history.History {
 					row.Verdict = judge.Improved
 				}
 				s.Changes = append(s.Changes, history.Change{
+					OldLevel: 4.005e6, NewLevel: 4.005e6 * (1 + shift),
 					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", After: new(day.AddDate(0, 0, k-1)), By: row.StartedAt, Places: 1,
 					Differs: []query.FactDifference{
 						{Kind: query.EnvironmentFact, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
@@ -85,8 +86,8 @@ func TestHistoryView(t *testing.T) {
 
   4.00 ms  ▁▁▁▁▁▁██████  4.48 ms
 
-CHANGED          BY     95 %  VERDICT    COMMITS
-2026-09-07  +11.8 %  +10.8 –  regressed  81cc0fe..9a01b3d
+CHANGED        FROM       TO       BY     95 %  VERDICT    COMMITS
+2026-09-07  4.00 ms  4.48 ms  +11.8 %  +10.8 –  regressed  81cc0fe..9a01b3d
 
 also changed
   2026-09-07  driver_version 570.86 → 575.51
@@ -96,7 +97,10 @@ also changed
 next  neurolens plot history point_id=00000000000000000000000000000000
       neurolens bisect 81cc0fe 9a01b3d SWEEP.yaml
 `},
-		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `latency · matmul · lab3 · tile=32
+		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `2 of 4 series regressed; the worst since 2026-09-07: bs=8, 4.00 ms → 10.0 ms,
++150 %
+
+latency · matmul · lab3 · tile=32
 
 BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
  8        12  ▁▁▁▁▁▁██████  10.0 ms   +150 %  regressed  2026-09-07 12:00
@@ -145,7 +149,7 @@ func TestHistoryFits(t *testing.T) {
 			if width >= 60 && !strings.Contains(text, "regress") {
 				t.Errorf("%s at %d columns: no verdict\n%s", name, width, text)
 			}
-			if wide := strings.Contains(text, "ALSO CHANGED"); name == "one" && (wide != (width >= 90) || !strings.Contains(text, "575.51")) {
+			if wide := strings.Contains(text, "ALSO CHANGED"); name == "one" && (wide != (width >= 110) || !strings.Contains(text, "575.51")) {
 				t.Errorf("%s at %d columns: what else changed is not there\n%s", name, width, text)
 			}
 		}
@@ -159,12 +163,12 @@ func TestHistoryHeading(t *testing.T) {
 	h := madeHistory(append(slices.Repeat([]float64{.2}, historyRows), 0)...)
 	last := &h.Rows[h.Series[historyRows].First]
 	last.Metric, last.Params = "throughput", map[string]string{"tile": "64"}
-	want := "matmul · lab3\nall series below: latency · tile=32\n\n"
-	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, want) {
+	want := "\n\nmatmul · lab3\nall series below: latency · tile=32\n\n"
+	if text := historyText(h, history.Request{}, 80, false); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant %q", text, want)
 	}
 	h.Series = h.Series[:historyRows]
-	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, "latency · matmul · lab3 · tile=32\n\n") {
+	if text := historyText(h, history.Request{}, 80, false); !strings.Contains(text, "\n\nlatency · matmul · lab3 · tile=32\n\n") {
 		t.Errorf("all are shown:\n%s", text)
 	}
 }
@@ -198,13 +202,41 @@ func TestHistoryCounts(t *testing.T) {
 	contains(t, historyText(h, history.Request{Method: history.Otava}, 200, false), want)
 }
 
+// TestHistoryOutcome: the first line says how many series regressed, and of the worst since when and from what to what. Series that are too
+// short for a verdict are not counted as having none.
+func TestHistoryOutcome(t *testing.T) {
+	t.Parallel()
+	short := madeHistory(0, 0, 0)
+	short.Series[0].Sessions = 5
+	none := madeHistory(0, 0)
+	for i := range none.Series {
+		none.Series[i].Sessions = 5
+	}
+	sure := madeHistory(.3, 0)
+	sure.Rows[sure.Series[0].Changes[0].Row].ShiftHigh = new(.31)
+	for _, c := range []struct {
+		h    history.History
+		want string
+	}{
+		{sure, "1 of 2 series regressed since 2026-09-07: bs=1, 4.00 ms → 5.21 ms, +30.0 %\n(+29.0 % to +31.0 %)\n\n"},
+		{madeHistory(.3, 0), "1 of 2 series regressed since 2026-09-07: bs=1, 4.00 ms → 5.21 ms, +30.0 %\n\n"},
+		{madeHistory(-.3, 0), "no regression found in 2 series\n\n"},
+		{short, "no regression found in 2 series\n\n"},
+		{none, "latency · matmul"},
+	} {
+		if got := historyText(c.h, history.Request{}, 80, false); !strings.HasPrefix(got, c.want) {
+			t.Errorf("want %q, got\n%s", c.want, got)
+		}
+	}
+}
+
 // TestHistoryFailing: a series whose runs fail comes first and says so in red, and one that has no value since is counted.
 func TestHistoryFailing(t *testing.T) {
 	h := madeHistory(.2, 0, .3)
 	h.Series[0].Failed, h.Series[1].Failed, h.Discontinued = 1, 8, 2
 	text := historyText(h, history.Request{}, 100, false)
 	contains(t, text, "regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an older last value, failing since\n", "next  neurolens plot history")
-	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %") {
+	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %  ") {
 		t.Errorf("what fails is not first:\n%s", text)
 	}
 	if n := strings.Count(historyText(h, history.Request{}, 100, true), term.Red); n != 3 {
@@ -279,7 +311,7 @@ func TestHistorySlow(t *testing.T) {
 	}
 	text := historyText(slow(.118), history.Request{Metric: "latency"}, 120, false)
 	contains(t, text,
-		"\n2026-09-01..2026-09-10  +11.8 %  +10.8 –  regressed, rising  81cc0fe..9a01b3d", "\n1 change found in 12 sessions\nrising since 2026-09-01, +11.8 % in 10 sessions\n",
+		"\n2026-09-01..2026-09-10  4.00 ms  4.48 ms  +11.8 %  +10.8 –  regressed, rising  81cc0fe..9a01b3d", "\n1 change found in 12 sessions\nrising since 2026-09-01, +11.8 % in 10 sessions\n",
 		"\nnext  neurolens plot history point_id=00000000000000000000000000000000 --metric latency\n",
 	)
 	if strings.Contains(text, "bisect") || strings.Contains(text, "A..B") {
@@ -298,7 +330,7 @@ func TestHistorySlow(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	text = historyText(slow(.3), history.Request{Regressions: true}, 120, false)
-	if want := "\n2026-09-01..2026-09-10  latency of matmul bs=1 tile=32 on lab3  +30.0 % rising"; !strings.Contains(text, want) {
+	if want := "\n2026-09-01..2026-09-10  latency of matmul bs=1 tile=32 on lab3  4.00 ms  5.21 ms  +30.0 % rising"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 }
