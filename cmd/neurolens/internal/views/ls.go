@@ -92,7 +92,11 @@ func (p *RunPages) axes(runs []query.ListedRun) (constants []string, varying []A
 
 // runColumns returns the first columns of a listing: which run it is, and in what runs differ.
 func (r Display) runColumns(varying []Axis) []term.Column {
-	return append([]term.Column{{Header: "RUN"}, {Header: "WHEN " + r.Offset(), Drop: 1}}, AxisColumns(varying)...)
+	when := term.Column{Header: "WHEN " + r.Offset()}
+	if !r.Whole { // a terminal has no room beside it
+		when.Drop = 1
+	}
+	return append([]term.Column{{Header: "RUN"}, when}, AxisColumns(varying)...)
 }
 
 // runCells returns the cells of a run, by its place in a listing, in the first columns.
@@ -309,6 +313,7 @@ func (l Listing) Like(found summary.Similar) term.View {
 	v, names := term.View{Above: term.Heading(constants), Below: []string{below}}, operatorNames(found.Rows)
 	table := func(v term.View, varying []Axis, most int) term.View {
 		v.Columns = l.Reader.runColumns(varying)
+		v.Columns[1].Drop = 1
 		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES", Fixed: most > 1})
 		for i := range found.Rows {
 			row := &found.Rows[i]

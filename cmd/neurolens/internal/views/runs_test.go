@@ -57,3 +57,19 @@ func TestRunPages(t *testing.T) {
 		}
 	}
 }
+
+// TestWhenGoesBeforeNames: in a narrow terminal the time of a run goes before names are cut. A log has it at any width.
+func TestWhenGoesBeforeNames(t *testing.T) {
+	t.Parallel()
+	list := query.Listing{Found: query.Found{Total: 2}}
+	for _, name := range []string{"attention_forward", "attention_backward"} {
+		list.Runs = append(list.Runs, query.ListedRun{RunID: "01ABCDEFGH", Point: query.Point{Benchmark: name}, Status: schema.StatusOK, Metric: "latency", Unit: "ns", Median: new(1e6)})
+	}
+	for whole, want := range map[bool]string{false: "RUN       BENCHMARK           MEDIAN", true: "RUN       WHEN UTC  BENCHMARK           MEDIAN"} {
+		var b strings.Builder
+		Listing{Reader: Display{Width: 48, Whole: whole}}.Runs(list).Render(&b, term.Page{Width: 48, Whole: whole})
+		if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, strings.Join(strings.Fields(want), " ")) {
+			t.Errorf("whole: %v\n%s", whole, b.String())
+		}
+	}
+}
