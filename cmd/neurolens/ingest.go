@@ -33,6 +33,7 @@ type ingestFlags struct {
 	at, zone      string
 	dryRun        bool
 	list, schema  bool
+	guess         bool
 }
 
 func newIngestCommand(a *app) *cobra.Command {
@@ -54,10 +55,12 @@ file), mtime, or commit. Given later, it replaces what was stored without it.
 --list-formats lists the formats, and what becomes a run in each. Your own
 program can write the format jsonl, one run per line; --json-schema prints its
 schema. Any other table can be imported with --from csv or --from jsonl and a
-mapping file (--map), which says what each column is.`,
+mapping file (--map), which says what each column is. --guess prints a draft of
+one, made of the names and values of the columns.`,
 		Example: `  neurolens ingest .benchmarks/ --tag branch=main
   neurolens ingest nights/ --at name
   hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
+  neurolens ingest results.csv --guess > mapping.yaml
   neurolens ingest results.csv --from csv --map mapping.yaml --dry-run`,
 		RunE: a.printing(func(cmd *cobra.Command, args []string, format string) error {
 			switch {
@@ -69,6 +72,9 @@ mapping file (--map), which says what each column is.`,
 				return err
 			case len(args) == 0:
 				return usageErrorf("ingest: want files, folders or - for standard input")
+			}
+			if f.guess {
+				return a.guess(cmd.Context(), f, args)
 			}
 			in, err := newIngesting(a, f, args)
 			if err != nil {
@@ -83,6 +89,7 @@ mapping file (--map), which says what each column is.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "read every file as `FORMAT`")
 	flags.StringVar(&f.mapping, "map", "", "read the mapping `FILE`, which says what each column of csv or jsonl is")
+	flags.BoolVar(&f.guess, "guess", false, "print a draft of a mapping for a file of CSV or JSON lines; store nothing")
 	flags.StringArrayVar(&f.tags, "tag", nil, "store the tag `KEY=VALUE` with every run; repeatable")
 	flags.StringArrayVarP(&f.params, "param", "P", nil, "add an axis that the file lacks to its runs: `KEY=VALUE`; repeatable")
 	flags.StringVar(&f.fromPath, "param-from-path", "", "add axes from the path of each file: named groups of `REGEX`, such as (?P<isl>[0-9]+)")
@@ -93,6 +100,39 @@ mapping file (--map), which says what each column is.`,
 	flags.BoolVar(&f.list, "list-formats", false, "list the formats that can be read")
 	flags.BoolVar(&f.schema, "json-schema", false, "print the JSON Schema of the format jsonl")
 	return cmd
+}
+
+// guess prints a draft of a mapping for a file.
+func (a *app) guess(ctx context.Context, f ingestFlags, paths []string) error {
+	if f.mapping != "" {
+		return usageErrorf("ingest: --guess prints a mapping, and --map names one: want one of them")
+	}
+	location, err := zoneNamed(f.zone)
+	if err != nil {
+		return err
+	}
+	sources, err := foreign.Sources(paths, os.Stdin)
+	if err != nil {
+		return usageErrorf("ingest: %w", err)
+	}
+	if len(sources) != 1 {
+		return usageErrorf("ingest: --guess: want one file, or - for standard input, got %s", term.Count(len(sources), "file"))
+	}
+	file := sources[0]
+	in, err := file.Open(ctx, location)
+	if err != nil {
+		return usageErrorf("ingest: %s: %w", file.Name, err)
+	}
+	defer in.Close()
+	if known := foreign.Recognize(formats.All(), in.Head); f.from == "" && len(known) == 1 {
+		return usageErrorf("ingest: --guess: %s has the format %s, which needs no mapping", file.Name, known[0].Name)
+	}
+	table, draft, err := formats.Guess(in, f.from)
+	if err != nil {
+		return usageErrorf("ingest: --guess: %s: %w", file.Name, err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "# To see its runs: neurolens ingest %s --from %s --map FILE --dry-run\n%s", term.OneLine(term.ShellLine(file.Name)), table, draft)
+	return err
 }
 
 // ingesting is one call of the command.

@@ -112,7 +112,7 @@ func unknownWhy(head *Head) string {
 	case head.tooDeep:
 		return fmt.Sprintf("its JSON is nested more than %d levels deep", maxJSONDepth)
 	case head.JSONAt >= 0 && head.isLines():
-		return "its JSON lines match no known format; --from jsonl --map FILE reads any, and ingest --json-schema describes lines that need no mapping"
+		return "its JSON lines match no known format; ingest --guess FILE drafts a mapping for them, and --json-schema describes lines that need none"
 	case head.JSONAt >= 0:
 		return "its JSON keys match no known format; see ingest --list-formats"
 	}

@@ -19,7 +19,7 @@ type unsupportedFormat struct {
 // Ways to store the values of a file of an unsupported format.
 const (
 	convert = "convert it to CSV or JSON lines and use --from csv or jsonl with --map FILE"
-	table   = "read it with --from csv --map FILE"
+	table   = "read it with --from csv --map FILE, which --guess drafts"
 	program = "convert it to JSON lines with jq, as docs/importing.md shows"
 )
 

@@ -27,8 +27,8 @@ const (
 )
 
 // Mapped returns the format of tables with one layout: comma-separated values (a header and rows; also tabs, semicolons or
-// bars), or JSON lines. The columns of JSON lines are their members; those of nested objects are joined by a dot:
-// "config.batch".
+// bars), or JSON lines, or an array of JSON objects. The columns of JSON are the members of the objects; those of nested objects are
+// joined by a dot: "config.batch".
 func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	m, err := parseMapping(mapping)
 	if err != nil {
@@ -57,18 +57,7 @@ type mappedRow struct {
 const separators = ",\t;|"
 
 func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
-	c := in.CSV()
-	if m.Comment != "" {
-		c.Comment(rune(m.Comment[0]))
-	}
-	separator, count := ',', 0
-	heading := m.heading(in.Head)
-	for _, s := range separators {
-		if n := strings.Count(heading, string(s)); n > count {
-			separator, count = s, n
-		}
-	}
-	c.Separator(separator)
+	c, _ := m.csv(in)
 	header, err := c.Record()
 	if err != nil {
 		return fmt.Errorf("reading the header: %w", err)
@@ -100,6 +89,23 @@ func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	return t.flush()
 }
 
+// csv returns the records of a table, and what separates their values.
+func (m *mapping) csv(in *foreign.Input) (*foreign.CSV, rune) {
+	c := in.CSV()
+	if m.Comment != "" {
+		c.Comment(rune(m.Comment[0]))
+	}
+	separator, count := ',', 0
+	heading := m.heading(in.Head)
+	for _, s := range separators {
+		if n := strings.Count(heading, string(s)); n > count {
+			separator, count = s, n
+		}
+	}
+	c.Separator(separator)
+	return c, separator
+}
+
 // heading returns the first line of a table that is no comment.
 func (m *mapping) heading(head *foreign.Head) string {
 	for line := range bytes.Lines(head.Bytes) {
@@ -111,29 +117,51 @@ func (m *mapping) heading(head *foreign.Head) string {
 }
 
 func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
-	j := in.JSON()
 	t := &mappedTable{mapping: m, in: in, out: out}
-	j.Strict()
-	for n := 1; j.More(); n++ {
-		text, err := j.Value()
-		if err != nil {
-			return errors.Join(t.flush(), fmt.Errorf("object %d: %w", n, err))
-		}
+	var added error
+	err := eachObject(in, func(n int, text jsontext.Value) error {
 		row := mappedRow{where: fmt.Sprintf("object %d", n), cells: map[string]string{}, lists: map[string]jsontext.Value{}}
 		if err := row.flatten("", text, 0); err != nil {
 			out.Refuse(row.where, err)
-			continue
+			return nil
 		}
 		columns := slices.AppendSeq(slices.Sorted(maps.Keys(row.cells)), maps.Keys(row.lists))
 		if err := m.checkColumns(columns); err != nil {
 			out.Refuse(row.where, err)
-			continue
+			return nil
 		}
-		if err := t.add(row); err != nil {
+		added = t.add(row)
+		return added
+	})
+	if added != nil {
+		return added
+	}
+	return errors.Join(t.flush(), err)
+}
+
+// eachObject calls f with each value of JSON lines, or each element of an array, from 1.
+func eachObject(in *foreign.Input, f func(n int, text jsontext.Value) error) error {
+	j := in.JSON()
+	j.Strict()
+	n := 0
+	next := func(int) error {
+		n++
+		text, err := j.Value()
+		if err != nil {
+			return fmt.Errorf("object %d: %w", n, err)
+		}
+		return f(n, text)
+	}
+	for j.More() {
+		read := func() error { return next(0) }
+		if j.Kind() == jsontext.KindBeginArray {
+			read = func() error { return j.Elements(next) }
+		}
+		if err := read(); err != nil {
 			return err
 		}
 	}
-	return t.flush()
+	return nil
 }
 
 // maxDepth limits the nesting of objects.

@@ -56,7 +56,7 @@ func (r IngestReport) Explain(w io.Writer) {
 		fmt.Fprintf(w, "neurolens: ingest: … %s (--format plain has them, one row per file)\n", term.Count(said-most, "more line"))
 	}
 	if slices.ContainsFunc(r.Files, func(one ingest.FileReport) bool { return one.State == ingest.FileUnknown }) {
-		fmt.Fprintln(w, "--list-formats lists the known formats; any table or JSON lines can be read with --from csv or jsonl and --map FILE")
+		fmt.Fprintln(w, "--list-formats lists the known formats; ingest --guess FILE drafts a mapping for any other table of CSV or JSON lines")
 	}
 }
 

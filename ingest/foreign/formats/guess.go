@@ -1,0 +1,381 @@
+package formats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+// Guess drafts a mapping for a table, which reads the table as it stands. It lists every column, with what its name and its values suggest:
+// numbers with a unit or with the name of a metric are metrics, and other columns are axes, because an axis that is left out would make
+// one point of several. table is csv or jsonl; if it is empty, the content decides. It returns the table and the draft.
+func Guess(in *foreign.Input, table string) (of, draft string, err error) {
+	g := &guessed{in: in, mapping: mapping{Decimal: ".", Rows: rowsRuns, Fields: map[string]string{}, Metrics: map[string]mappedMetric{}}}
+	if table == "" {
+		table = CSV
+		if in.Head.JSONAt == 0 {
+			table = jsonl
+		}
+	}
+	switch table {
+	case CSV:
+		err = g.readCSV()
+	case jsonl:
+		err = g.readJSON()
+	default:
+		return "", "", fmt.Errorf("a mapping needs --from csv or jsonl, got %q", table)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if g.rows == 0 {
+		return "", "", errors.New("want a table: CSV with a heading, or JSON lines")
+	}
+	if err := g.decide(); err != nil {
+		return "", "", err
+	}
+	return table, g.text(), nil
+}
+
+// guessed is a table, and the mapping that is drafted for it.
+type guessed struct {
+	mapping
+	in        *foreign.Input
+	separator rune
+	columns   []*guessedColumn
+	rows      int
+	first     []map[string]string // the first rows
+	doubts    map[string]string   // by column: what to check
+}
+
+// The limits of what is kept of a table.
+const (
+	maxGuessed  = 1000 // columns
+	maxDistinct = 50   // values of a column
+	maxFirst    = 1000 // rows that are kept
+)
+
+// guessedColumn is what is known of a column.
+type guessedColumn struct {
+	name     string
+	words    []string       // of the name, in lower case
+	filled   int            // number of cells with a value
+	lists    int            // number of cells that are arrays of numbers
+	opaque   bool           // it has arrays of something else
+	distinct map[string]int // values, with the number of cells
+	more     bool           // there are more values than distinct has
+	order    []string       // the values of distinct as they come
+	resets   int            // how often a number is not greater than the one before
+	last     float64
+	read     []guessedNumbers // with each of guessedNumerals
+	units    []string         // words after numbers
+	texts    map[string]int   // values that are no number
+}
+
+// guessedNumbers are the numbers of a column, read in one way.
+type guessedNumbers struct {
+	count, integers int
+	min, max        float64
+}
+
+// guessedNumerals are the ways in which numbers may be written.
+var guessedNumerals = []numerals{{decimal: "."}, {decimal: ".", thousands: ","}, {decimal: ","}, {decimal: ",", thousands: "."}}
+
+func newGuessedColumn(name string) *guessedColumn {
+	return &guessedColumn{name: name, words: wordsOf(name), distinct: map[string]int{}, read: make([]guessedNumbers, len(guessedNumerals)), texts: map[string]int{}}
+}
+
+// absent are words in cells without a value, in lower case, and failures those of runs that failed.
+var (
+	absent   = append([]string{"n/a", "na", "nan", "null", "none", "nil", "-", "--", "—", "–", "?", "[n/a]", "[not supported]", "not supported"}, failures...)
+	failures = []string{"oom", "error", "err", "fail", "failed", "timeout", "crash"}
+)
+
+// add counts a cell.
+func (c *guessedColumn) add(cell string) {
+	if cell == "" {
+		return
+	}
+	c.filled++
+	if c.distinct[cell] > 0 || len(c.distinct) < maxDistinct {
+		if c.distinct[cell]++; c.distinct[cell] == 1 {
+			c.order = append(c.order, cell)
+		}
+	} else {
+		c.more = true
+	}
+	isNumber := false
+	for i, n := range guessedNumerals {
+		number, unit, err := n.read(cell)
+		if err != nil || unit != "" && unitSpelled(unit) == "" || slices.Contains(absent, strings.ToLower(cell)) {
+			continue
+		}
+		v, err := strconv.ParseFloat(number, 64)
+		if err != nil || math.IsInf(v, 0) {
+			continue
+		}
+		isNumber = true
+		r := &c.read[i]
+		if r.count == 0 {
+			r.min, r.max = v, v
+		}
+		r.count, r.min, r.max = r.count+1, min(r.min, v), max(r.max, v)
+		if v == math.Trunc(v) {
+			r.integers++
+		}
+		if unit != "" && !slices.Contains(c.units, unit) {
+			c.units = append(c.units, unit)
+		}
+		if i == 0 {
+			if v <= c.last && r.count > 1 {
+				c.resets++
+			}
+			c.last = v
+		}
+	}
+	if !isNumber && (c.texts[cell] > 0 || len(c.texts) < maxDistinct) {
+		c.texts[cell]++
+	}
+}
+
+func (g *guessed) readCSV() error {
+	g.Comment = commentOf(g.in.Head)
+	c, separator := g.csv(g.in)
+	g.separator = separator
+	header, err := c.Record()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the header: %w", err)
+	}
+	if len(header) > maxGuessed {
+		return fmt.Errorf("%d columns: want at most %d", len(header), maxGuessed)
+	}
+	for _, name := range header {
+		name = strings.TrimSpace(name)
+		if slices.ContainsFunc(g.columns, func(c *guessedColumn) bool { return c.name == name }) {
+			return fmt.Errorf("column %q appears twice", name)
+		}
+		g.columns = append(g.columns, newGuessedColumn(name))
+	}
+	for record, err := range c.Records() {
+		if err != nil {
+			return err
+		}
+		if len(record) != len(g.columns) { // which is refused when it is read
+			continue
+		}
+		g.rows++
+		cells := map[string]string{}
+		for i, cell := range record {
+			cell = strings.TrimSpace(cell)
+			g.columns[i].add(cell)
+			cells[g.columns[i].name] = cell
+		}
+		if len(g.first) < maxFirst {
+			g.first = append(g.first, cells)
+		}
+	}
+	return nil
+}
+
+// commentOf returns the sign of the comments above the heading; empty if there are none. A heading may begin with the sign, too: then it
+// has as many separators as the line below.
+func commentOf(head *foreign.Head) string {
+	separators := func(line string) (n int) {
+		for _, s := range separators {
+			n = max(n, strings.Count(line, string(s)))
+		}
+		return n
+	}
+	first, below := "", ""
+	for line := range strings.Lines(string(head.Bytes)) {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+		case first == "":
+			first = line
+		case below == "" && !strings.HasPrefix(line, "#"):
+			below = line
+		}
+	}
+	if strings.HasPrefix(first, "#") && separators(first) != separators(below) {
+		return "#"
+	}
+	return ""
+}
+
+func (g *guessed) readJSON() error {
+	named := map[string]*guessedColumn{}
+	column := func(name string) *guessedColumn {
+		if named[name] == nil {
+			named[name] = newGuessedColumn(name)
+			g.columns = append(g.columns, named[name])
+		}
+		return named[name]
+	}
+	return eachObject(g.in, func(_ int, text jsontext.Value) error {
+		row := mappedRow{cells: map[string]string{}, lists: map[string]jsontext.Value{}}
+		if row.flatten("", text, 0) != nil { // which is refused when it is read
+			return nil
+		}
+		g.rows++
+		if len(g.first) < maxFirst {
+			g.first = append(g.first, row.cells)
+		}
+		for _, name := range slices.Sorted(maps.Keys(row.cells)) {
+			column(name).add(row.cells[name])
+		}
+		for _, name := range slices.Sorted(maps.Keys(row.lists)) {
+			var numbers []foreign.Number
+			c := column(name)
+			if foreign.Decode(row.lists[name], &numbers) != nil {
+				c.opaque = true
+			} else if len(numbers) > 0 {
+				c.lists++
+			}
+		}
+		if len(g.columns) > maxGuessed {
+			return fmt.Errorf("more than %d columns", maxGuessed)
+		}
+		return nil
+	})
+}
+
+// decide says of each column what it is.
+func (g *guessed) decide() error {
+	g.doubts = map[string]string{}
+	g.chooseNumerals()
+	for _, c := range g.columns {
+		for _, word := range slices.Sorted(maps.Keys(c.texts)) {
+			if g.isNumeric(c) && !slices.Contains(g.Missing, word) {
+				g.Missing = append(g.Missing, word)
+			}
+		}
+		for _, unit := range c.units {
+			if _, _, known := schema.StoredUnit(unit); !known {
+				foreign.Put(&g.Units, unit, unitSpelled(unit))
+			}
+		}
+	}
+	g.takeUnits()
+	var numbers []*guessedColumn
+	for _, c := range g.columns {
+		switch {
+		case slices.Contains(g.Ignore, c.name):
+		case c.filled+c.lists == 0 || c.opaque || len(c.name) == 0:
+			g.Ignore = append(g.Ignore, c.name)
+			switch {
+			case c.opaque:
+				g.doubts[c.name] = "its values are lists"
+			case c.filled == 0:
+				g.doubts[c.name] = "it has no value"
+			}
+		case c.lists > 0 || g.isNumeric(c) && !g.decideNumber(c):
+			numbers = append(numbers, c)
+		case !g.isNumeric(c):
+			g.decideText(c)
+		}
+	}
+	g.decideLong(&numbers)
+	g.decideMetrics(numbers)
+	if len(g.Metrics) == 0 && g.Long == nil {
+		return errors.New("no column of numbers looks like a metric")
+	}
+	g.decideBenchmark()
+	return nil
+}
+
+// takeUnits gives a column the unit that another one names for all rows: time_unit that of time, and latency.unit that of latency.value.
+func (g *guessed) takeUnits() {
+	for _, c := range g.columns {
+		measured, is := strings.CutSuffix(c.name, "unit")
+		if measured = strings.TrimRight(measured, "._ "); !is || measured == "" || len(c.order) != 1 || c.more {
+			continue
+		}
+		of := slices.IndexFunc(g.columns, func(other *guessedColumn) bool {
+			return g.isNumeric(other) && (other.name == measured || other.name == measured+".value" || other.name == measured+"_value")
+		})
+		if of >= 0 && unitSpelled(c.order[0]) != "" && len(g.columns[of].units) == 0 {
+			g.columns[of].units = c.order
+			g.Ignore = append(g.Ignore, c.name)
+		}
+	}
+}
+
+// chooseNumerals chooses how numbers are written: so that most columns are numbers. Where it makes no difference, semicolons between the values suggest
+// decimal commas.
+func (g *guessed) chooseNumerals() {
+	order := []int{0, 1, 2, 3}
+	if g.separator == ';' {
+		order = []int{0, 2, 3, 1}
+	}
+	best, most := 0, -1
+	for _, style := range order {
+		count := 0
+		for _, c := range g.columns {
+			if c.isNumeric(style) {
+				count++
+			}
+		}
+		if count > most {
+			best, most = style, count
+		}
+	}
+	g.Decimal, g.Thousands = guessedNumerals[best].decimal, guessedNumerals[best].thousands
+	for _, c := range g.columns {
+		c.read[0] = c.read[best]
+	}
+}
+
+// isNumeric reports whether a column has numbers of a style, and nothing else but words for a missing value.
+func (c *guessedColumn) isNumeric(style int) bool {
+	count := c.read[style].count
+	for text, n := range c.texts {
+		if slices.Contains(absent, strings.ToLower(text)) {
+			count += n
+		}
+	}
+	return c.read[style].count > 0 && count == c.filled
+}
+
+// isNumeric reports whether a column has numbers, and nothing else but words for a missing value.
+func (g *guessed) isNumeric(c *guessedColumn) bool { return c.isNumeric(0) }
+
+// repeats reports whether the values of a column repeat, as those of an axis do.
+func (g *guessed) repeats(c *guessedColumn) bool { return !c.more && 2*len(c.order) <= c.filled }
+
+// decideBenchmark gives the runs a benchmark: the file, if no column has it.
+func (g *guessed) decideBenchmark() {
+	if !slices.Contains(slices.Collect(maps.Values(g.Fields)), "benchmark") {
+		name := path.Base(cmp.Or(g.in.Given, g.in.Name))
+		name, _, _ = strings.Cut(name, ".")
+		g.Benchmark = cmp.Or(strings.Trim(name, "-"), "table")
+	}
+	var names []string
+	for _, c := range g.columns {
+		if m, is := g.Metrics[c.name]; is {
+			names = append(names, m.Metric)
+		}
+	}
+	if len(names) > 0 && !slices.Contains(names, schema.PrimaryMetric) {
+		g.Primary = names[0]
+		for _, name := range []string{"throughput", "bandwidth", "compute"} {
+			if slices.Contains(names, name) {
+				g.Primary = name
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package formats
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// guessOf drafts a mapping for a text.
+func guessOf(t *testing.T, name, text string) (table, draft string, err error) {
+	t.Helper()
+	in, err := foreign.FromReader(strings.NewReader(text), name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	return Guess(in, "")
+}
+
+// TestGuess: the drafts for tables of many kinds are those beside them, and read every row as they stand. The runs are in want.txt.
+func TestGuess(t *testing.T) {
+	dir := filepath.Join("testdata", "guess")
+	files, err := filepath.Glob(filepath.Join(dir, "*.[cj]s*"))
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, ".yaml") })
+	if err != nil || len(files) < 14 {
+		t.Fatal(files, err)
+	}
+	var b strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(file)
+		table, draft, err := guessOf(t, name, string(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		Compare(t, file+".yaml", draft)
+		runs, report, err := readTextOf(t, mappedFormat(t, table, []byte(draft)), string(text))
+		if err != nil || report.Refused > 0 || len(runs) == 0 {
+			t.Errorf("%s: %d runs, %v, refused %v\n%s", name, len(runs), err, report.Refusals, draft)
+		}
+		b.WriteString("# " + name + "\n" + Report(report, err))
+		for i := range runs {
+			b.WriteString(Run(&runs[i]))
+		}
+	}
+	Compare(t, filepath.Join(dir, "want.txt"), b.String())
+}
+
+// TestGuessRefused: what is no table has no draft.
+func TestGuessRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                     "want a table",
+		"a,b\n":                "want a table",
+		"a,b\nx,y\n":           "no column of numbers looks like a metric",
+		"a,a\n1.5,2\n":         "appears twice",
+		"{\"a\": \"b\"}\n":     "no column of numbers looks like a metric",
+		"[1, 2]\n":             "want a table",
+		"{\"a\": 1.5}\n{\"a\"": "object 2",
+		strings.Repeat("a,", maxGuessed) + "b\n1\n": "want at most 1000",
+	} {
+		if _, draft, err := guessOf(t, "x.csv", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: got %v, want %s\n%s", text, err, want, draft)
+		}
+	}
+}
+
+// TestGuessIsRead: the draft for any table can be read, whatever its names and values are.
+func TestGuessIsRead(t *testing.T) {
+	names := []string{"", "a", "null", "true", "~", "- x", "a: b", "#", "{", "'", "\"", "é ü", "n.a.b", "status", "level", "params", "time", "unit", "value", "metric", "latency_ms", "x\ty", "run_id", strings.Repeat("w", 300)}
+	values := []string{"", "1", "1.5", "-", "x", "NaN", "inf", "1,5", "1,000.5", "true", "2026-01-01", "12 ms", "{}", "# c", "'"}
+	for seed := range 200 {
+		var columns []string
+		for i := range 1 + seed%7 {
+			if name := names[(seed*7+i*5)%len(names)]; !strings.Contains("\n"+strings.Join(columns, "\n")+"\n", "\n"+name+"\n") {
+				columns = append(columns, name)
+			}
+		}
+		rows := []string{quotedCSV(append(columns, "seconds"))}
+		for row := range 3 {
+			var cells []string
+			for i := range columns {
+				cells = append(cells, values[(seed+i*3+row*(1+seed%4))%len(values)])
+			}
+			rows = append(rows, quotedCSV(append(cells, fmt.Sprint(row+1, ".5"))))
+		}
+		text := strings.Join(rows, "\n") + "\n"
+		table, draft, err := guessOf(t, "t.csv", text)
+		if err != nil {
+			t.Errorf("%v:\n%s", err, text)
+			continue
+		}
+		format, err := Mapped(table, []byte(draft))
+		if err != nil {
+			t.Errorf("%v:\n%s\n%s", err, text, draft)
+			continue
+		}
+		if runs, report, err := readTextOf(t, format, text); err != nil || len(runs) == 0 {
+			t.Errorf("%d runs, %v, %v:\n%s\n%s", len(runs), report.Refusals, err, text, draft)
+		}
+	}
+}
+
+func quotedCSV(cells []string) string {
+	var quoted []string
+	for _, cell := range cells {
+		quoted = append(quoted, `"`+strings.ReplaceAll(cell, `"`, `""`)+`"`)
+	}
+	return strings.Join(quoted, ",")
+}
+
+// TestUnitSpelled: units in names and headings.
+func TestUnitSpelled(t *testing.T) {
+	for text, want := range map[string]string{
+		"ms": "ms", "usec": "us", "Seconds": "s", "ns/op": "ns", "ms/iter": "ms", "s per token": "s", "B/op": "B", "MB/s": "MB/s", "GB per second": "GB/s", "tok/s": "tok/s",
+		"tokens/sec": "tokens/s", "ops/min": "ops/min", "TFLOPS": "Tflop/s", "Gflop/s": "Gflop/s", "%": "%", "°C": "°C", "W": "W", "fps": "frames/s", "Mbps": "", "m": "", "x": "", "of 5": "",
+	} {
+		got := unitSpelled(text)
+		if got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+		if got == "" {
+			continue
+		}
+		if err := (mappedMetric{Metric: "own", Unit: got}).checkUnit(); err != nil {
+			t.Errorf("%s: a mapping refuses %s: %v", text, got, err)
+		}
+	}
+	for name, want := range map[string]mappedMetric{
+		"latency_ms": {Metric: "latency", Unit: "ms"}, "latencyP99Us": {Metric: "latency", Unit: "us", As: "p99"}, "Avg Time (ms)": {Metric: "latency", Unit: "ms", As: "mean"},
+		"tokens_per_second": {Metric: "throughput", Unit: "tokens/s"}, "samples/s": {Metric: "throughput", Unit: "samples/s"}, "GFLOPS": {Metric: "compute", Unit: "Gflop/s"},
+		"mem_bw_gb_s": {Metric: "bandwidth", Unit: "GB/s"}, "peak_rss_mb": {Metric: "peak_memory", Unit: "MB"}, "power_w": {Metric: "power", Unit: "W"}, "top1_acc": {Metric: "accuracy"},
+		"ttft_ms_p50": {Metric: "ttft", Unit: "ms", As: "median"}, "loss": {Metric: "loss", Better: schema.BetterLower}, "speedup": {Metric: "speedup", Better: schema.BetterHigher},
+	} {
+		g := guessed{doubts: map[string]string{}}
+		if got := g.meaning(newGuessedColumn(name), map[string]mappedMetric{}); got != want {
+			t.Errorf("%s: got %+v, want %+v", name, got, want)
+		}
+	}
+}
