@@ -79,11 +79,14 @@ const (
 	margin                = 16
 )
 
+// hardSpace is the space that no program that draws an SVG leaves out: some know neither white-space nor xml:space.
+const hardSpace = "\u00a0"
+
 // terminalSVG draws lines of a terminal, with their colours.
 func terminalSVG(lines []string) string {
 	var b strings.Builder
 	width, height := pictureColumns*cellWidth+2*margin, len(lines)*lineHeight+2*margin
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" xml:space="preserve" font-family="'DejaVu Sans Mono', ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14">
 <title>A terminal: neurolens bench, ls and plot</title>
 <style>text { white-space: pre; fill: #d6dde5; } .c1, .c9 { fill: #ff938a; } .c2, .c10 { fill: #7ee787; } .c3, .c11 { fill: #e8b86b; } .c4, .c12 { fill: #85c2ff; } .c5, .c13 { fill: #d8a9ff; } .c6, .c14 { fill: #76e3ea; } .b { font-weight: 700; } .d { fill: #8f9aa6; } .p { fill: #ffffff; font-weight: 700; }</style>
 <rect width="%.0f" height="%d" rx="8" fill="#14191f"/>
@@ -91,13 +94,18 @@ func terminalSVG(lines []string) string {
 	for i, line := range lines {
 		spans := spansOf(line)
 		if strings.HasPrefix(line, "$ ") {
-			spans = `<tspan class="p">` + html.EscapeString(line) + `</tspan>`
+			spans = `<tspan class="p">` + hardened(line) + `</tspan>`
 		}
 		if cells := ansi.StringWidth(line); cells > 0 {
 			fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\" textLength=\"%.0f\">%s</text>\n", margin, margin+(i+1)*lineHeight-5, float64(cells)*cellWidth, spans)
 		}
 	}
 	return b.String() + "</svg>\n"
+}
+
+// hardened returns a text for an SVG, with spaces that stay.
+func hardened(text string) string {
+	return strings.ReplaceAll(html.EscapeString(text), " ", hardSpace)
 }
 
 var colouring = regexp.MustCompile("\x1b\\[([0-9;]*)m")
@@ -107,7 +115,7 @@ func spansOf(line string) string {
 	var b strings.Builder
 	var class []string
 	add := func(text string) {
-		text = html.EscapeString(ansi.Strip(text))
+		text = hardened(ansi.Strip(text))
 		if len(class) > 0 && text != "" {
 			text = fmt.Sprintf(`<tspan class="%s">%s</tspan>`, strings.Join(class, " "), text)
 		}
@@ -140,7 +148,21 @@ func spansOf(line string) string {
 // textOfSVG returns the lines of text of a picture.
 func textOfSVG(svg string) (lines []string) {
 	for _, m := range regexp.MustCompile(`<text [^>]*>(.*)</text>`).FindAllStringSubmatch(svg, -1) {
-		lines = append(lines, html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], "")))
+		text := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(m[1], ""))
+		lines = append(lines, strings.ReplaceAll(text, hardSpace, " "))
 	}
 	return lines
+}
+
+// TestTerminalPictureKeepsItsColumns: programs that put spaces together, as most outside browsers do, leave none out of the README's picture.
+func TestTerminalPictureKeepsItsColumns(t *testing.T) {
+	picture := string(valuetest.Must(os.ReadFile(filepath.Join("..", "..", "docs", "pictures", "terminal.svg"))))
+	for _, svg := range []string{picture, terminalSVG([]string{"$ neurolens ls", "RUN   MEDIAN", "\x1b[31mA\x1b[0m     1 ms"})} {
+		texts := regexp.MustCompile(`>([^<]*)<`).FindAllStringSubmatch(svg[strings.Index(svg, "<text"):], -1)
+		for _, m := range texts {
+			if strings.Contains(m[1], " ") {
+				t.Errorf("a space that may vanish in %q", m[1])
+			}
+		}
+	}
 }
