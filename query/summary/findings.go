@@ -310,7 +310,7 @@ func (r *reading) rivals(axis string) []string {
 			maps.Copy(all, values)
 		}
 	}
-	return slices.SortedFunc(maps.Keys(all), naturally)
+	return slices.SortedFunc(maps.Keys(all), Naturally)
 }
 
 // ofComparison returns the findings about the pairs of a comparison.

@@ -2,11 +2,16 @@ package summary
 
 import (
 	"cmp"
+	"context"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -90,17 +95,17 @@ func (o subjects) compared(param string) bool {
 
 func (o subjects) compare(a, b *Subject) int {
 	for _, compare := range []func() int{
-		func() int { return naturally(string(a.Benchmark), string(b.Benchmark)) },
-		func() int { return naturally(string(a.Model), string(b.Model)) },
+		func() int { return Naturally(string(a.Benchmark), string(b.Benchmark)) },
+		func() int { return Naturally(string(a.Model), string(b.Model)) },
 		func() int { return byParams(a.Params, b.Params, o.compared) },
 		func() int { return compareInts(a.BatchSize, b.BatchSize) },
 		func() int { return compareInts(a.SeqLen, b.SeqLen) },
 		func() int { return boolOrder(o.first(a), o.first(b)) },
 		func() int { return byParams(a.Params, b.Params, func(string) bool { return false }) },
-		func() int { return naturally(string(a.Precision), string(b.Precision)) },
-		func() int { return naturally(string(a.Variant), string(b.Variant)) },
-		func() int { return naturally(string(a.Backend), string(b.Backend)) },
-		func() int { return naturally(string(a.Machine), string(b.Machine)) },
+		func() int { return Naturally(string(a.Precision), string(b.Precision)) },
+		func() int { return Naturally(string(a.Variant), string(b.Variant)) },
+		func() int { return Naturally(string(a.Backend), string(b.Backend)) },
+		func() int { return Naturally(string(a.Machine), string(b.Machine)) },
 	} {
 		if c := compare(); c != 0 {
 			return c
@@ -119,7 +124,7 @@ func byParams(a, b map[string]string, but func(name string) bool) int {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if c := naturally(a[name], b[name]); c != 0 && !but(name) {
+		if c := Naturally(a[name], b[name]); c != 0 && !but(name) {
 			return c
 		}
 	}
@@ -144,11 +149,19 @@ func byName(a, b string) int {
 	if a == "" || b == "" {
 		return boolOrder(a != "", b != "")
 	}
-	return naturally(a, b)
+	return Naturally(a, b)
 }
 
-// naturally compares texts in natural order: ch2 comes before ch10.
-func naturally(a, b string) int {
+// Naturally compares texts in natural order: ch2 comes before ch10. Sizes come first, in the order of their size: 64k before 1M.
+func Naturally(a, b string) int {
+	x, sized := magnitude(a)
+	y, both := magnitude(b)
+	if c := boolOrder(sized, both); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(x, y); c != 0 {
+		return c
+	}
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
 		switch {
@@ -174,4 +187,64 @@ func digits(text string) int {
 		return len(text)
 	}
 	return n
+}
+
+// magnitude returns the number that a text is with its prefix and its unit, as in 64k, 1M or 4KiB; ok is false for other texts.
+func magnitude(text string) (size float64, ok bool) {
+	if text == "" || text[0] < '0' || text[0] > '9' {
+		return 0, false
+	}
+	number := strings.TrimRight(text, "bB")
+	base := 1000.
+	if strings.HasSuffix(number, "i") {
+		number, base = number[:len(number)-1], 1024
+	}
+	power := strings.IndexByte("kMGTP", cmp.Or(lastOf(number), ' ')) + 1
+	if lastOf(number) == 'K' {
+		power = 1
+	}
+	if power > 0 {
+		number = number[:len(number)-1]
+	}
+	size, err := strconv.ParseFloat(number, 64)
+	return size * math.Pow(base, float64(power)), err == nil
+}
+
+// lastOf returns the last byte of a text; 0 of an empty one.
+func lastOf(text string) byte {
+	if text == "" {
+		return 0
+	}
+	return text[len(text)-1]
+}
+
+// Baseline is a value of an axis with which the others are compared.
+type Baseline struct{ Axis, Value string }
+
+// Baselines returns the baselines that the sweeps of a selection name, and variant=baseline.
+func Baselines(ctx context.Context, db *query.DB, selection string) ([]Baseline, error) {
+	r := &reading{req: Request{Filter: selection}}
+	err := db.Stores().Query(ctx, func(s *scan.Reader) error {
+		if err := r.selects(ctx, s, selection); err != nil {
+			return err
+		}
+		return r.sweeps(ctx, s)
+	})
+	all := []Baseline{{"variant", baselineName}}
+	for _, b := range r.baselines {
+		all = append(all, Baseline{b.axis, b.value})
+	}
+	return all, err
+}
+
+// InOrder returns the order of points in a report: points that only differ in a compared axis are next to each other, the baseline first.
+func InOrder(baselines []Baseline) func(a, b *query.Point) int {
+	var order subjects
+	for _, b := range baselines {
+		order.baselines = append(order.baselines, baseline{axis: b.Axis, value: b.Value})
+	}
+	return func(a, b *query.Point) int {
+		x, y := subjectOf("", "", *a), subjectOf("", "", *b)
+		return order.compare(&x, &y)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // pointMore are the aggregates of a point in addition to those of scan.PointRows.
@@ -17,6 +18,7 @@ var pointMore = `,
 	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs,
 	CASE WHEN count(coalesce(p50, mean)) FILTER (ok) >= 3
 		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(abs(median(coalesce(p50, mean)) FILTER (ok)), 0) END AS runs_spread,
+	list(coalesce(p50, mean)) FILTER (ok AND coalesce(p50, mean) IS NOT NULL) AS run_values,
 	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs`
 
 // place identifies the entry of points that a row of samples belongs to.
@@ -33,7 +35,7 @@ func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, er
 		identity[i] = duck.Identifier(name)
 	}
 	text := "SELECT " + r.keyColumns() + "point_id, side, machine, " + strings.Join(identity, ", ") + `, runs, ok_runs, statuses, samples_min, samples_max,
-	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs, NOT comparable
+	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, CASE WHEN comparable THEN run_values END, warning_runs, NOT comparable
 FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
 	places, partOf, seen := map[place]int{}, map[string]int{}, map[place]bool{}
 	for i := range r.parts { // those of the other side
@@ -86,6 +88,7 @@ func (r *reading) pointOf(c cells) Point {
 	p.Wrong, p.Ended = c.count(), r.reasons(c.next())
 	p.Profiled, p.Imported, p.MeanOnly = c.count(), c.count(), c.count()
 	v.Runs, v.RunsSpread = c.count(), c.real()
+	v.Low, v.High = c.interval()
 	p.Warnings, p.Metrics = c.counts(r.shared), []Value{}
 	p.mixed, _ = c.next().(bool)
 	if p.SamplesMax != nil && *p.SamplesMax < 2 { // a single sample has no spread
@@ -128,7 +131,8 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 	}
 	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
 	median(coalesce(s.p50, s.mean)), CASE WHEN count(*) FILTER (s.n_samples = 1) = 0 THEN median(s.p99) END, median(1.4826 * s.mad / nullif(abs(s.p50), 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
-	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(abs(median(coalesce(s.p50, s.mean))), 0) END
+	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(abs(median(coalesce(s.p50, s.mean))), 0) END,
+	list(coalesce(s.p50, s.mean)) FILTER (coalesce(s.p50, s.mean) IS NOT NULL)
 FROM ` + counted + " AS r JOIN " + samples + ` AS s ON s.run_id = r.run_id
 GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 	return s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
@@ -145,8 +149,9 @@ GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
 		v := Value{Metric: r.shared.text(c.next()), Unit: r.text(&c)}
 		mixed := string(v.Unit) != c.text()
 		v.Better, v.Runs, v.Median, v.P99, v.Spread, v.RunsSpread = r.text(&c), c.count(), c.real(), c.real(), c.real(), c.real()
+		v.Low, v.High = c.interval()
 		if mixed {
-			v.Unit, v.Median, v.P99, v.Spread, v.RunsSpread = "", nil, nil, nil, nil
+			v.Unit, v.Median, v.Low, v.High, v.P99, v.Spread, v.RunsSpread = "", nil, nil, nil, nil, nil, nil
 		}
 		if p := &r.report.Points[at]; v.Metric != string(p.Metric) {
 			p.Metrics = append(p.Metrics, v)
@@ -197,6 +202,21 @@ func (c *cells) integer() *int64 {
 		return &n
 	}
 	return nil
+}
+
+// interval returns the confidence interval of the median of a list of numbers; nil if there are too few.
+func (c *cells) interval() (low, high *float64) {
+	var values []float64
+	for _, one := range duck.List(duck.Plain(c.next())) {
+		if v, is := one.(float64); is {
+			values = append(values, v)
+		}
+	}
+	from, to, ok := stat.MedianInterval(values)
+	if !ok {
+		return nil, nil
+	}
+	return known(from), known(to)
 }
 
 // real returns a computed number; nil if it is NULL or not finite.

@@ -159,6 +159,8 @@ type Value struct {
 	Better     Text     `json:"better" doc:"which direction is better: lower or higher"`
 	Runs       int      `json:"runs" doc:"number of ok runs with a value"`
 	Median     *float64 `json:"median" doc:"median of the runs' medians, or of their means if a file has no median; null if the runs have different units"`
+	Low        *float64 `json:"median_low" doc:"lower end of the 95 % confidence interval of the median, from the runs' medians by rank; null with fewer than 6 runs"`
+	High       *float64 `json:"median_high" doc:"upper end of the 95 % confidence interval of the median; null with fewer than 6 runs"`
 	P99        *float64 `json:"p99" doc:"median of their 99th percentiles; null if a run has only one sample"`
 	Spread     *float64 `json:"spread" doc:"how much samples vary within a run: median of the runs' robust spreads (1.4826 MAD / median); null if runs have only one sample"`
 	RunsSpread *float64 `json:"runs_spread" doc:"how much the runs' medians vary: robust spread, 1.4826 MAD / median; null with fewer than 3 runs"`

@@ -170,3 +170,17 @@ func fromOrdinal(o uint64) float64 {
 	}
 	return math.Float64frombits(^o)
 }
+
+// MedianInterval returns the 95 % confidence interval of the median of independent values of any distribution: two of the values, whose
+// ranks follow from the binomial distribution (Conover, Practical Nonparametric Statistics, 1999, 3.2). ok is false for fewer
+// than 6 values, and if one is not finite.
+func MedianInterval(values []float64) (low, high float64, ok bool) {
+	const tail = .025
+	n := len(values)
+	outside := sort.Search(n/2, func(rank int) bool { return BinomialTail(n, n-rank, .5) > tail }) // values beyond each end
+	if outside == 0 || slices.ContainsFunc(values, notFinite) {
+		return 0, 0, false
+	}
+	ordered := slices.Sorted(slices.Values(values))
+	return ordered[outside-1], ordered[n-outside], true
+}
