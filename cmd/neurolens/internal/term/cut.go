@@ -26,7 +26,8 @@ func (v View) cutColumn(c, width int) []string {
 }
 
 // CutApart cuts texts to a width, in the first of several ways by which as many differ as before, or else in that by which
-// the most do: without what all begin with, without their middles, without the middles of long words, without usual words.
+// the most do: without what all begin with, without what their words begin and end with, without their middles, without the middles of long
+// words, without usual words.
 func CutApart(whole []string, width int) []string {
 	if widest(whole) <= width {
 		return whole
@@ -39,8 +40,10 @@ func CutApart(whole []string, width int) []string {
 		func() []string { return cutAll(withoutUsual(whole), width) },
 	}
 	all := CountDistinct(whole)
-	if all > 1 && widest(ends) <= width {
-		ways = slices.Insert(ways, 0, func() []string { return ends })
+	for _, some := range [][]string{withoutShared(whole), ends} {
+		if all > 1 && widest(some) <= width {
+			ways = slices.Insert(ways, 0, func() []string { return some })
+		}
 	}
 	var best []string
 	for _, way := range ways {
@@ -136,7 +139,7 @@ func withoutBeginning(texts []string) []string {
 			common = common[:n]
 		}
 	}
-	common = common[:strings.LastIndexAny(common, " /:.,_=-")+1]
+	common = common[:strings.LastIndexAny(common, separators)+1]
 	if common == "" {
 		return texts
 	}
@@ -145,6 +148,79 @@ func withoutBeginning(texts []string) []string {
 			return text
 		}
 		return "…" + text[len(common):]
+	})
+}
+
+// withoutShared returns texts in whose words … stands for what those at the same place all begin or end with.
+func withoutShared(texts []string) []string {
+	words := make([][]string, len(texts))
+	for i, text := range texts {
+		if words[i] = strings.Fields(text); len(words[i]) != len(words[0]) {
+			return texts
+		}
+	}
+	for place := range words[0] {
+		head, tail := sharedEnds(words, place)
+		for i := range words {
+			word := words[i][place]
+			if head+tail >= len(word) { // nothing would be left
+				head, tail = 0, 0
+			}
+			words[i][place] = dotted(word[:head]) + word[head:len(word)-tail] + dotted(word[len(word)-tail:])
+		}
+	}
+	return Texts(words, func(of []string) string { return strings.Join(of, " ") })
+}
+
+// dotted returns … for a part that is longer than that.
+func dotted(part string) string {
+	if len(part) > 1 {
+		return "…"
+	}
+	return part
+}
+
+// sharedEnds returns how many bytes of the words at a place all begin and end with, up to a seam between parts of a name: none of short words.
+func sharedEnds(texts [][]string, place int) (head, tail int) {
+	const short = 8
+	first, least := texts[0][place], len(texts[0][place])
+	head, tail = least, least
+	for _, words := range texts {
+		word := words[place]
+		least = min(least, len(word))
+		n := 0
+		for n < min(head, len(word)) && word[n] == first[n] {
+			n++
+		}
+		head, n = n, 0
+		for n < min(tail, len(word)) && word[len(word)-1-n] == first[len(first)-1-n] {
+			n++
+		}
+		tail = n
+	}
+	if least <= short || head == len(first) {
+		return 0, 0
+	}
+	for head > 0 && !seam(texts, place, head) {
+		head--
+	}
+	for tail = min(tail, least-head); tail > 0 && !strings.ContainsRune(separators, rune(first[len(first)-tail])); {
+		tail--
+	}
+	return head, tail
+}
+
+const separators = " /:.,_=-"
+
+// seam tells whether a part of a name ends before a place of all words: at a separator, or before the capital of a new word.
+func seam(texts [][]string, place, at int) bool {
+	before := texts[0][place][at-1]
+	if strings.IndexByte(separators, before) >= 0 {
+		return true
+	}
+	return before >= 'a' && before <= 'z' && !slices.ContainsFunc(texts, func(words []string) bool {
+		word := words[place]
+		return at >= len(word) || word[at] < 'A' || word[at] > 'Z'
 	})
 }
 

@@ -113,3 +113,28 @@ func TestShortNames(t *testing.T) {
 		t.Errorf("a title has %d columns", Width(heading[0]))
 	}
 }
+
+// TestSharedPartsGoFirst: names lose what they all share, and keep the letters in which they differ.
+func TestSharedPartsGoFirst(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		width       int
+		names, want []string
+	}{
+		{18, []string{"example.com/wire.BenchmarkEncode size=1k", "example.com/wire.BenchmarkDecode size=1M"}, []string{"…Encode size=1k", "…Decode size=1M"}},
+		{12, []string{"encoder_layer_alpha_with_fused_bias", "encoder_layer_beta_with_fused_bias"}, []string{"…alpha…", "…beta…"}},
+		{12, []string{"encoder_layer_forward", "encoder_layer_backward"}, []string{"…forward", "…backward"}},
+		{9, []string{"bs=1 fp16", "bs=64 fp32"}, []string{"bs=1 fp16", "bs=… fp32"}}, // short words stay
+	} {
+		got := CutApart(c.names, c.width)
+		if c.width == 9 {
+			if CountDistinct(got) != 2 || widest(got) > 9 {
+				t.Errorf("%q is cut to %q", c.names, got)
+			}
+			continue
+		}
+		if strings.Join(got, "|") != strings.Join(c.want, "|") {
+			t.Errorf("%q is cut to %q, want %q", c.names, got, c.want)
+		}
+	}
+}
