@@ -80,8 +80,8 @@ func picturesStore(t *testing.T) string {
 			for i := range 6 + n%3 {
 				values = append(values, fmt.Sprint(1e6*float64(point+1)+float64(1000*((i*7+n*3)%11)+session*5000)+.5))
 			}
-			fmt.Fprintf(&lines, `{"benchmark": "matmul", "batch_size": %d, "params": {"dim": "%d"}, "session_id": "s%d", "started_at": "2026-02-0%dT00:00:%02dZ", "samples": [{"metric": "latency", "unit": "ns", "better": "lower", "values": [%s]}, {"metric": "peak_memory", "unit": "B", "values": [%d]}]}`+"\n",
-				1<<(point%2), 64*(1+point/2), session, session+1, n, strings.Join(values, ", "), 1<<20+n+100*session)
+			fmt.Fprintf(&lines, `{"benchmark": "matmul", "batch_size": %d, "params": {"dim": "%d", "layout": "%s"}, "session_id": "s%d", "started_at": "2026-02-0%dT00:00:%02dZ", "samples": [{"metric": "latency", "unit": "ns", "better": "lower", "values": [%s]}, {"metric": "peak_memory", "unit": "B", "values": [%d]}]}`+"\n",
+				1<<(point%2), 64*(1+point/2), []string{"rows", "tiles"}[point/2], session, session+1, n, strings.Join(values, ", "), 1<<20+n+100*session)
 		}
 	}
 	valuetest.OK(t, os.WriteFile(filepath.Join(dir, "runs.jsonl"), []byte(lines.String()), 0o644))
@@ -158,6 +158,51 @@ func TestPicturesShowTheStore(t *testing.T) {
 			}
 		})
 	}
+	t.Run("bars", func(t *testing.T) {
+		wants := map[string]map[string]any{}
+		for _, row := range query("SELECT point_id, median(p50) AS median, min(p50) AS low, max(p50) AS high, count(*) AS n FROM runs GROUP BY ALL") {
+			valuetest.Equal(t, row["n"].(float64), 8) // of 8 runs, the least and the largest are the ends of the interval
+			wants[row["point_id"].(string)] = row
+		}
+		var report struct {
+			Points []struct {
+				PointID string `json:"point_id"`
+				Metrics []struct {
+					Metric string
+					Low    float64 `json:"median_low"`
+					High   float64 `json:"median_high"`
+				}
+			}
+		}
+		valuetest.OK(t, json.Unmarshal([]byte(programtest.Output(t, dir, "report", "--all", "--json", "-")), &report))
+		for _, p := range report.Points {
+			for _, v := range p.Metrics {
+				if want := wants[p.PointID]; v.Metric == "latency" && (!same(v.Low, want["low"].(float64)) || !same(v.High, want["high"].(float64))) {
+					t.Errorf("the interval of %s in the report is %v to %v, the store has %v", p.PointID, v.Low, v.High, want)
+				}
+			}
+		}
+		marks := draw("lines", "--x", "layout", "--by", "bs")
+		valuetest.Equal(t, len(marks), 4)
+		for _, k := range marks {
+			if want := wants[k.point]; !same(*k.y, want["median"].(float64)) || !same(*k.low, want["low"].(float64)) || !same(*k.high, want["high"].(float64)) {
+				t.Errorf("%s is at %v, %v to %v, the store has %v", k.point, *k.y, *k.low, *k.high, want)
+			}
+		}
+	})
+	t.Run("strip", func(t *testing.T) {
+		own := map[string]float64{}
+		for _, row := range query("SELECT run_id, p50 FROM runs") {
+			own[row["run_id"].(string)] = row["p50"].(float64)
+		}
+		marks := draw("strip")
+		valuetest.Equal(t, len(marks), len(own))
+		for _, k := range marks {
+			if *k.x != own[k.run] {
+				t.Errorf("run %s is at %v, the store has %v", k.run, *k.x, own[k.run])
+			}
+		}
+	})
 	t.Run("pareto", func(t *testing.T) {
 		for _, k := range draw("pareto", "session=last", "--x", "latency", "--y", "peak_memory") {
 			if k.point != "" && (!same(*k.x, medians[k.point]["latency"]) || !same(*k.y, medians[k.point]["peak_memory"])) {

@@ -82,6 +82,14 @@ func (a *app) chartCommand(kind chart.Kind, cmd *cobra.Command, draw func(d *dra
 
 func (d *drawing) maker() chartdata.Maker { return chartdata.Maker{Reader: d.display()} }
 
+// makerOf returns a maker that knows the baselines of a selection.
+func (d *drawing) makerOf(ctx context.Context, db *query.DB, selection string) (chartdata.Maker, error) {
+	m := d.maker()
+	var err error
+	m.Baselines, err = summary.Baselines(ctx, db.WithoutWarnings(), selection)
+	return m, err
+}
+
 // forest is plot forest.
 func forest(a *app) *cobra.Command {
 	return a.chartOfSides(chart.Forest, chartdata.ForestRows, chartdata.Maker.Forest, &cobra.Command{
@@ -182,9 +190,10 @@ func heatmap(a *app) *cobra.Command {
 		Use:   "heatmap [FILTER...]",
 		Short: "Draw a metric over two axes of a sweep",
 		Long: `Draw a metric over two axes of a sweep. --x and --y choose the axes; the default
-is those with the most values. If a cell has several points, it shows the best
-of them, or the median with --median. --by AXIS makes a panel for each value of
-a third axis. Failed points are marked. Cells without a measurement are empty.`,
+is those with the most values. Each value of the other axes in which points
+differ has a panel, 12 at most; --median combines their points instead. --by AXIS
+always makes a panel for each value of an axis. Failed points are marked. Cells
+without a measurement are empty.`,
 		Example: `  neurolens plot heatmap session=last
   neurolens plot heatmap session=last --x batch_size --y seq_len --by precision`,
 	}
@@ -203,9 +212,11 @@ func lines(a *app) *cobra.Command {
 		Short: "Draw a metric over one axis, a line for each value of another",
 		Long: `Draw a metric over one axis of a sweep. --x chooses the axis; the default is the
 numeric axis with the most values. --by draws a line for each value of a second
-axis, --panels a panel for each value of a third. An axis of powers of two is
-logarithmic. If several points fall on one place, it shows the best of them, or
-the median with --median.`,
+axis, by default of the one that is compared, such as variant. Each value of the
+other axes in which points differ has a panel, 12 at most; --panels names another
+axis for panels, and --median combines the points of a place instead. An axis of
+powers of two is logarithmic. Over names there are bars from zero. Points with 6
+runs or more have the 95 % interval of the median of their runs.`,
 		Example: `  neurolens plot lines session=last
   neurolens plot lines session=last --panels backend
   neurolens plot lines session=last --x batch_size --y throughput --by precision`,
@@ -238,7 +249,7 @@ higher is better).`,
 // defineValue defines the flags that say what stands in a place.
 func defineValue(cmd *cobra.Command, p *chartdata.Points) {
 	cmd.Flags().StringVar(&p.Metric, "metric", "", "draw the metric `NAME` (default: the primary metric of most points)")
-	cmd.Flags().BoolVar(&p.Median, "median", false, "if points share a place, show their median, not the best")
+	cmd.Flags().BoolVar(&p.Median, "median", false, "if points share a place, show their median, not a panel for each")
 }
 
 func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(chartdata.Maker, chartdata.Points) (*chart.Figure, error), cmd *cobra.Command) *cobra.Command {
@@ -264,7 +275,11 @@ func (a *app) chartOfPoints(kind chart.Kind, p *chartdata.Points, made func(char
 			if req.Sessions, err = sessionsOf(cmd.Context(), db.WithoutWarnings(), req.Filter); err != nil {
 				return err
 			}
-			return d.write(made(d.maker(), req))
+			m, err := d.makerOf(cmd.Context(), db, req.Filter)
+			if err != nil {
+				return err
+			}
+			return d.write(made(m, req))
 		})
 	})
 }
@@ -371,7 +386,11 @@ func (a *app) sampledChart(kind chart.Kind, made madeOfSamples, selections func(
 			if err := lasting(cmd.Context(), db, &req.Base, &req.Filter); err != nil {
 				return err
 			}
-			f, found, err := made(d.maker(), cmd.Context(), db, req)
+			m, err := d.makerOf(cmd.Context(), db, req.Filter)
+			if err != nil {
+				return err
+			}
+			f, found, err := made(m, cmd.Context(), db, req)
 			if err != nil {
 				return err
 			}
@@ -412,15 +431,23 @@ type target struct {
 	file  string // empty: standard output, as is printed
 	image string // the format of a picture, or of what describes one; empty: there is none
 	spec  string // as it was asked for
+	title string // empty: that of the chart
+	width int    // of a picture in pixels, of text in columns; 0: the default
 }
 
 func (t *target) define(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&t.file, "out", "o", "", "write to `FILE`, which ends with .svg or .png; - for standard output")
 	cmd.Flags().StringVar(&t.spec, "spec", "", "write a specification for another program, `NAME`: vega-lite")
+	cmd.Flags().StringVar(&t.title, "title", "", "draw `TEXT` above the chart (default: what it shows)")
+	cmd.Flags().IntVar(&t.width, "width", 0, "make a picture `N` pixels wide (default 720), a chart as text N columns")
 }
 
 // read finds out what was asked for, before anything is read. The format of a picture is taken away from the one of answers.
 func (t *target) read(format *string, terminal bool) error {
+	const narrowest, widest = 30, 8192
+	if t.width != 0 && (t.width < narrowest || t.width > widest) {
+		return fmt.Errorf("--width %d: want %d to %d", t.width, narrowest, widest)
+	}
 	if t.spec != "" {
 		return t.readSpec(*format)
 	}
@@ -476,10 +503,13 @@ func (d *drawing) write(f *chart.Figure, err error) error {
 	if err != nil {
 		return err
 	}
+	if d.to.title != "" {
+		f.Title = d.to.title
+	}
 	if d.to.image == "" {
 		return d.print(f)
 	}
-	picture, err := written(d.to.image, f)
+	picture, err := written(d.to.image, f, d.to.width)
 	if err != nil {
 		return fmt.Errorf("plot %s: drawing %s: %w", d.kind, d.to.image, err)
 	}
@@ -510,6 +540,9 @@ func (d *drawing) print(f *chart.Figure) error {
 func (d *drawing) text(f *chart.Figure, markdown bool) error {
 	page := d.page()
 	page.Color = page.Color && !markdown
+	if d.to.width > 0 {
+		page.Width = d.to.width
+	}
 	lines := chart.Text(f, page, chart.TextOptions{ASCII: term.WantsASCII(d.getenv)})
 	if markdown {
 		fence := "```"
@@ -682,18 +715,18 @@ const (
 	vegaLite = "vega-lite"
 )
 
-// written returns a figure in a format.
-func written(format string, f *chart.Figure) ([]byte, error) {
+// written returns a figure in a format, so many pixels wide.
+func written(format string, f *chart.Figure, width int) ([]byte, error) {
 	var b bytes.Buffer
 	switch format {
 	case svg:
-		err := chart.SVG(&b, f, chart.ImageOptions{})
+		err := chart.SVG(&b, f, chart.ImageOptions{Width: width})
 		return b.Bytes(), err
 	case "png":
-		err := chart.PNG(&b, f, chart.ImageOptions{})
+		err := chart.PNG(&b, f, chart.ImageOptions{Width: width})
 		return b.Bytes(), err
 	}
-	return chart.VegaLite(f)
+	return chart.VegaLite(f, width)
 }
 
 func isImage(format string) bool { return format == svg || format == "png" }

@@ -187,7 +187,7 @@ func (p *Pivot) order(r *reading) {
 			y, _ := number(b)
 			return cmp.Compare(x, y)
 		}
-		return naturally(a, b)
+		return Naturally(a, b)
 	})
 	for _, b := range r.chosen() {
 		if field := filter.FieldOf(b.axis); b.axis != p.Axis && filter.ParamPrefix+field.Entry != p.Axis && field.Column.Name != p.Axis {

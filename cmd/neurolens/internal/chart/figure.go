@@ -75,9 +75,10 @@ type Axis struct {
 	Unit       string // the stored unit of the values, as "ns" or "B"; empty: a bare number
 	Scale      Scale
 	Categories []string
-	Low, High  float64 // what is to be seen in any case; both 0: what the marks need
-	Own        bool    // of panels: each has a range of its own, as what is to be seen is a change, not which of them is more; it spans a tenth of its values at least
-	Whole      bool    // of numbers of things: nothing lies between two of them
+	Measured   []float64 // the only values that have ticks, ascending; none: round values have
+	Low, High  float64   // what is to be seen in any case; both 0: what the marks need
+	Own        bool      // of panels: each has a range of its own, as what is to be seen is a change, not which of them is more; it spans a tenth of its values at least
+	Whole      bool      // of numbers of things: nothing lies between two of them
 	Better     Better
 }
 
@@ -117,6 +118,7 @@ const (
 	Steps     Style = "steps"     // as a line that goes along first, then up: an ECDF
 	Intervals Style = "intervals" // from Low to High, with a point at the value
 	Band      Style = "band"      // the area between Low and High
+	Bars      Style = "bars"      // from zero to the value, those of several series side by side
 	Cells     Style = "cells"     // of a heat map
 )
 
@@ -280,10 +282,29 @@ func (f *Figure) Explained(t Tone, meaning string) string {
 	switch {
 	case text == "":
 		return meaning
-	case f.Kind == Runs && t == Warned:
+	case t == Warned && f.Kind != History && !f.toned(t) || f.Kind == Runs && t == Warned:
 		return meaning + ": " + text
 	}
 	return text
+}
+
+// toned tells whether a whole series has a tone, which its words explain then.
+func (f *Figure) toned(t Tone) bool {
+	return slices.ContainsFunc(f.Parts(), func(p Panel) bool {
+		return slices.ContainsFunc(p.Series, func(s Series) bool { return s.Tone == t })
+	})
+}
+
+// slots returns the names of the series of bars, in the order in which these stand side by side.
+func (f *Figure) slots() (names []string) {
+	for _, part := range f.Parts() {
+		for _, s := range part.Series {
+			if s.Style == Bars && !slices.Contains(names, s.Name) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
 }
 
 // Parts returns the panels, or the figure itself as the only one.

@@ -59,7 +59,7 @@ func TestNotedGuides(t *testing.T) {
 	var b bytes.Buffer
 	ok(t, SVG(&b, f, ImageOptions{}))
 	svg := b.String()
-	if !strings.Contains(svg, ">regressed</text>") || strings.Contains(svg, "without a name") || strings.Count(svg, "</text>") > 30 {
+	if !strings.Contains(svg, ">regressed</text>") || strings.Contains(svg, "lack of room") || strings.Count(svg, "</text>") > 30 {
 		t.Errorf("of %d texts none is the one that matters, or some are said to be missing", strings.Count(svg, "</text>"))
 	}
 	if n := strings.Count(svg, "release number"); n <= 12 || n >= 24 { // each is a title, and some are texts
@@ -69,7 +69,7 @@ func TestNotedGuides(t *testing.T) {
 		f.Guides[i].Noted = false
 	}
 	b.Reset()
-	if err := SVG(&b, f, ImageOptions{}); err != nil || !strings.Contains(b.String(), "Unlabelled lines: ") {
+	if err := SVG(&b, f, ImageOptions{}); err != nil || !strings.Contains(b.String(), "lines without a name for lack of room: ") {
 		t.Error("names are missing and nothing says so", err)
 	}
 }

@@ -150,11 +150,29 @@ func (s AxisScale) Ticks(most int) []Tick {
 	case Time:
 		return s.timeTicks(most)
 	case Log:
+		if ticks := s.measuredTicks(most); len(ticks) > 0 {
+			return ticks
+		}
 		if ticks := s.logTicks(most); len(ticks) > 1 {
 			return ticks
 		}
 	}
+	if ticks := s.measuredTicks(most); len(ticks) > 0 {
+		return ticks
+	}
 	return s.linearTicks(most)
+}
+
+// measuredTicks returns the measured values of an axis that has such, of more than have room those that lie apart.
+func (s AxisScale) measuredTicks(most int) (ticks []Tick) {
+	last := math.Inf(-1)
+	for _, v := range s.axis.Measured {
+		place, ok := s.Place(v)
+		if ok && place >= 0 && place <= 1 && (len(s.axis.Measured) <= most || place-last >= 1/float64(max(most-1, 1))-1e-9) {
+			ticks, last = append(ticks, s.short(v)), place
+		}
+	}
+	return ticks
 }
 
 // linearTicks returns multiples of 1, 2 or 5 times a power of ten, in one unit.
@@ -227,40 +245,41 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// logTicks returns powers of ten, or of two where all values are; if that are too few, multiples of them too, and of more of these than
-// have room some that are equally far apart.
+// logTicks returns powers of two where all values are; otherwise powers of ten with as many multiples between them as have room.
 func (s AxisScale) logTicks(most int) []Tick {
-	base, multiples := 10., []float64{1, 2, 5}
 	if s.twos {
-		base, multiples = 2, nil
+		return s.powers(2, []float64{1}, max(1, math.Ceil((math.Log2(s.High/s.Low)+1)/float64(max(most, 2)))))
 	}
-	first := math.Ceil(math.Log(s.Low)/math.Log(base) - 1e-9)
-	last := math.Floor(math.Log(s.High)/math.Log(base) + 1e-9)
-	if last-first < 2 && multiples != nil {
-		var ticks []Tick
-		for n := first - 1; n <= last; n++ {
-			for _, m := range multiples {
-				if v := m * math.Pow(base, n); v >= s.Low*(1-1e-9) && v <= s.High*(1+1e-9) {
-					ticks = append(ticks, s.short(v))
-				}
-			}
-		}
-		if len(ticks) <= most {
+	for _, multiples := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
+		if ticks := s.powers(10, multiples, 1); len(ticks) <= most && len(ticks) > 1 {
 			return ticks
 		}
-		if first >= last {
-			var some []Tick
-			most = max(most, 2)
-			for i := 0; i < len(ticks); i += (len(ticks) + most - 1) / most {
-				some = append(some, ticks[i])
-			}
-			return some
-		}
 	}
-	stride := max(1, math.Ceil((last-first+1)/float64(max(most, 2))))
-	var ticks []Tick
+	if ticks := s.powers(10, []float64{1}, 1); len(ticks) > 2 {
+		return s.powers(10, []float64{1}, math.Ceil(float64(len(ticks))/float64(max(most, 2))))
+	}
+	all := s.powers(10, []float64{1, 2, 5}, 1)
+	var some []Tick
+	most = max(most, 2)
+	for i := 0; i < len(all); i += (len(all) + most - 1) / most {
+		some = append(some, all[i])
+	}
+	return some
+}
+
+// powers returns multiples of every so many powers of a base.
+func (s AxisScale) powers(base float64, multiples []float64, stride float64) (ticks []Tick) {
+	first := math.Ceil(math.Log(s.Low)/math.Log(base) - 1e-9)
+	last := math.Floor(math.Log(s.High)/math.Log(base) + 1e-9)
+	if len(multiples) > 1 {
+		first--
+	}
 	for n := first; n <= last; n += stride {
-		ticks = append(ticks, s.short(math.Pow(base, n)))
+		for _, m := range multiples {
+			if v := m * math.Pow(base, n); v >= s.Low*(1-1e-9) && v <= s.High*(1+1e-9) {
+				ticks = append(ticks, s.short(v))
+			}
+		}
 	}
 	return ticks
 }

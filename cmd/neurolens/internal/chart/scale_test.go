@@ -36,9 +36,14 @@ func TestTicks(t *testing.T) {
 		{Axis{Whole: true}, .92, 2.08, 6, "1|2"},
 		{Axis{Whole: true}, 1, 3, 2, "1|2|3"},
 		{Axis{Whole: true}, 1, 40, 5, "10|20|30|40"},
-		{Axis{Unit: "ns", Scale: Log}, 12e6, 350e6, 3, "20 ms|100 ms"},
+		{Axis{Unit: "ns", Scale: Log}, 12e6, 350e6, 3, "30 ms|100 ms|300 ms"},
 		{Axis{Unit: "ns", Scale: Log}, 12e6, 350e6, 2, "20 ms|100 ms"},
 		{Axis{Unit: "ns", Scale: Log}, 11e6, 49e6, 3, "20 ms|40 ms"},
+		{Axis{Unit: "ns", Scale: Log}, 62e3, 270e6, 4, "100 µs|1 ms|10 ms|100 ms"},
+		{Axis{Unit: "ns", Scale: Log}, 62e3, 270e6, 9, "100 µs|300 µs|1 ms|3 ms|10 ms|30 ms|100 ms"},
+		{Axis{Scale: Log, Measured: []float64{1, 4, 16, 64}}, 1, 64, 7, "1|4|16|64"},
+		{Axis{Scale: Log, Measured: []float64{1, 4, 16, 64}}, 1, 64, 3, "1|16"},
+		{Axis{Measured: []float64{1, 128}}, 1, 128, 7, "1|128"},
 	} {
 		var texts []string
 		for _, tick := range NewAxisScale(c.axis, []float64{c.low, c.high}).Ticks(c.most) {

@@ -12,8 +12,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgimg"
-
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 )
 
 // ImageOptions are the options of a picture.
@@ -184,9 +182,8 @@ func (s *figureLayout) draw() {
 		if title := s.ys[0].title; title != "" {
 			s.text(lettering{ink: "muted", size: textSize}, edge, y+13, s.fit(title, textSize, s.size.right-2*edge, false))
 		}
-		titles := s.names(term.Texts(s.parts, Panel.title), textSize, s.panelWidth, true)
 		for i, part := range s.parts {
-			part.Title = titles[i]
+			part.Title = s.titles[i]
 			s.drawPanel(i, part)
 		}
 		if title := s.xs[0].title; title != "" {
@@ -258,7 +255,7 @@ func (v *view) drawGrid() {
 	}
 	for _, t := range v.x.ticks {
 		x := v.px(t.At)
-		if !cells && t.Text != "" {
+		if !cells && t.Text != "" && len(v.slots) == 0 {
 			v.line(quiet, point{x, v.top}, point{x, v.bottom})
 		}
 		if v.index+v.columns < len(v.parts) && !v.ownX() || t.Text == "" {
@@ -268,6 +265,7 @@ func (v *view) drawGrid() {
 			v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: end, turned: turnedBy}, x+4, v.bottom+13, t.Text)
 			continue
 		}
+		x = v.left + v.beside(x-v.left, v.pen.width(t.Text, textSize, false)/2)
 		v.text(lettering{ink: tickInk(v.x), size: textSize, anchor: center}, x, v.bottom+15, t.Text)
 	}
 	if !cells {

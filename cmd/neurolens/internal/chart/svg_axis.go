@@ -254,6 +254,13 @@ func (s *figureLayout) measure() {
 			s.xs[i], s.ys[i] = x, y
 		}
 	}
+	if len(s.slots) > 0 {
+		for i, y := range s.ys {
+			if i == 0 || y != s.ys[0] {
+				y.High += .06 * max(y.High, 0) // for labels
+			}
+		}
+	}
 }
 
 // axes returns the x or y axes of all panels.
@@ -377,7 +384,8 @@ func (s *figureLayout) namesRight(room float64) float64 {
 func (s *figureLayout) nameCategories(x *axis) {
 	x.divide(0)
 	each := s.panelWidth / max(x.High-x.Low, 1)
-	const longest = 150
+	// Names that are turned begin below their places, and the first one ends within the picture.
+	longest := min(150, max((s.plots.left+s.inset+each/2)/math.Cos(turnedBy*math.Pi/180), 90))
 	widest := 0.0
 	names := x.names()
 	s.nameTicks(x, names, math.Inf(1))
@@ -391,17 +399,29 @@ func (s *figureLayout) nameCategories(x *axis) {
 		s.thin(x) // the numbers between can be told
 		return
 	}
+	widest = 0
+	// What they share goes before they are turned.
+	s.nameTicks(x, names, longest)
+	for _, t := range x.ticks {
+		widest = max(widest, s.width(t.Text, textSize, false))
+	}
+	if widest <= each-8 {
+		return
+	}
 	s.turned = true
 	widest = 0
 	// Names that are turned are as far apart as their lines are high, at least.
 	const turnedApart = 15
 	every := max(int(math.Ceil(turnedApart/each)), 1)
-	s.nameTicks(x, names, longest)
 	for i := range x.ticks {
 		if i%every != 0 {
 			x.ticks[i].Text = ""
 		}
 		widest = max(widest, s.width(x.ticks[i].Text, textSize, false))
+	}
+	if beyond := s.width(x.ticks[0].Text, textSize, false)*math.Cos(turnedBy*math.Pi/180) - s.plots.left - s.inset - each/2; beyond > 0 {
+		s.plots.left += beyond
+		s.panelWidth -= beyond / float64(s.columns)
 	}
 	s.below = widest*math.Sin(turnedBy*math.Pi/180) + 16
 }
@@ -417,13 +437,23 @@ func (s *figureLayout) apart(x *axis) bool {
 			continue
 		}
 		half := s.width(t.Text, textSize, false) / 2
-		at := x.share(t.At) * s.panelWidth
+		at := s.beside(x.share(t.At)*s.panelWidth, half)
 		if at-half < last+8 {
 			return false
 		}
 		last = at + half
 	}
 	return true
+}
+
+// beside returns the middle of a text below a panel, as near to a place as it has room: it leaves neither the picture nor the panel by more than
+// half of the gap to the next one.
+func (s *figureLayout) beside(at, half float64) float64 {
+	left, right := s.plots.left+s.inset-2, s.size.right-s.plots.right-2
+	if s.columns > 1 {
+		left, right = panelGap/2+s.inset-6, panelGap/2-3
+	}
+	return max(min(at, s.panelWidth+right-half), half-left)
 }
 
 // thin removes names of ticks until the rest has room.

@@ -12,8 +12,9 @@ import (
 
 // labelled is a position with a few words to write beside it.
 type labelled struct {
-	text string
-	at   point
+	text  string
+	at    point
+	above bool // its only place
 }
 
 // obstacles returns the boxes of lines and marks, which texts must not cover.
@@ -29,7 +30,11 @@ func (v *view) obstacles() []box {
 			}
 		}
 		for _, m := range series.Marks {
-			if v.x.placeable(m.X) && v.y.placeable(m.Y) && v.figure.Kind != Heatmap {
+			switch {
+			case !v.x.placeable(m.X) || !v.y.placeable(m.Y) || v.figure.Kind == Heatmap:
+			case series.Style == Bars:
+				taken = append(taken, v.bar(series, m))
+			default:
 				around(point{v.px(m.X), v.py(m.Y)}, 4)
 			}
 		}
@@ -63,6 +68,12 @@ func atOnePlace(labels []labelled) (joined []labelled) {
 	return joined
 }
 
+// labelPlaces are the places beside a mark that its words may have.
+var labelPlaces = []struct {
+	x, y float64
+	held anchor
+}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 17, center}, {7, -6, start}, {-7, -6, end}, {7, 15, start}, {-7, 15, end}}
+
 // drawLabels writes words beside marks, where there is free space.
 func (v *view) drawLabels(labels []labelled, taken []box) {
 	const most = 60
@@ -70,10 +81,11 @@ func (v *view) drawLabels(labels []labelled, taken []box) {
 	for _, l := range labels[:min(len(labels), most)] {
 		text := v.fit(l.text, smallSize, v.width()/3, false)
 		w := v.pen.width(text, smallSize, false)
-		for _, try := range []struct {
-			x, y float64
-			held anchor
-		}{{8, 4, start}, {0, -8, center}, {-8, 4, end}, {0, 17, center}, {7, -6, start}, {-7, -6, end}, {7, 15, start}, {-7, 15, end}} {
+		tries := labelPlaces
+		if l.above {
+			tries = tries[1:2]
+		}
+		for _, try := range tries {
 			at := point{l.at.x + try.x, l.at.y + try.y}
 			b := textBox(point{at.x - w*try.held.before(), at.y}, w)
 			if b.left < v.left || b.right > v.right || b.top < v.top-2 || b.bottom > v.bottom || slices.ContainsFunc(taken, b.meets) {
@@ -330,13 +342,21 @@ func (s *figureLayout) placeNames(guides []Guide, x *axis) (names []placed, left
 				names = append(names, name)
 				continue
 			case g.Text != "" && !g.Noted:
-				left = append(left, whole(g.Text))
+				left = append(left, x.when(g)+whole(g.Text))
 			}
 			nameless[i] = g
 		}
 	}
 	slices.Reverse(left)
 	return names, left
+}
+
+// when returns the date of a guide on an axis of time.
+func (a *axis) when(g Guide) string {
+	if a.spec.Scale != Time {
+		return ""
+	}
+	return day(g.At) + " "
 }
 
 // byRoom returns guides in the order in which their names get their places: areas last, as the name of one can stand anywhere above, and
@@ -433,10 +453,10 @@ func (s *figureLayout) nameGuides(room float64) {
 	}
 	if len(left) > 0 {
 		const most = 20
-		text := "Unlabelled lines: " + strings.Join(left[:min(len(left), most)], "; ")
+		text := "lines without a name for lack of room: " + strings.Join(left[:min(len(left), most)], "; ")
 		if len(left) > most {
 			text += fmt.Sprintf("; and %d more", len(left)-most)
 		}
-		s.notes = append(s.notes, s.lines(text+".", smallSize, room, false)...)
+		s.notes = append(s.notes, s.lines(text, smallSize, room, false)...)
 	}
 }

@@ -26,6 +26,8 @@ type figureLayout struct {
 	values  *axis   // of the colours of a heat map
 	parts   []Panel
 	colours map[string]int // places of plain series, by name
+	slots   []string       // names of the series of bars
+	titles  []string       // of the panels, as they have room
 
 	title  []string
 	notes  []string
@@ -81,7 +83,7 @@ func newSheet(f *Figure, o ImageOptions, slack float64) (*figureLayout, error) {
 	}
 	s.size = box{right: float64(max(s.options.Width, minWidth))}
 	s.nothing = f.Marks() == 0
-	s.colours = coloursOf(s.parts)
+	s.colours, s.slots = coloursOf(s.parts), f.slots()
 	s.measure()
 	s.arrange()
 	return s, nil
@@ -132,7 +134,11 @@ func (s *figureLayout) arrange() {
 	}
 	s.panelWidth = (s.plots.right-s.plots.left-panelGap*float64(s.columns-1))/float64(s.columns) - s.inset
 	s.divideAlong()
+	s.titles = s.names(term.Texts(s.parts, Panel.title), textSize, s.panelWidth, true)
 	s.nameGuides(room)
+	for _, key := range s.keys {
+		s.notes = append(s.notes, s.fit(key, smallSize, room, false))
+	}
 	if s.ys[0].title != "" {
 		above += lineHeight + 2
 	}
@@ -174,7 +180,7 @@ func (s *figureLayout) sizeCells() {
 // divideUp makes the ticks of the y axes.
 func (s *figureLayout) divideUp() {
 	for _, y := range s.ys {
-		y.divide(max(int(s.panelHeight/42), 3))
+		y.divide(max(int(s.panelHeight/36), 3))
 	}
 }
 
@@ -260,7 +266,7 @@ func (s *figureLayout) divideAlong() {
 		return
 	}
 	for _, x := range s.xs {
-		for most := max(int(s.panelWidth/58), 2); ; most-- {
+		for most := max(int(s.panelWidth/58), min(len(x.spec.Measured), 30), 2); ; most-- {
 			if x.divide(most); most <= 2 || s.apart(x) {
 				break
 			}
@@ -322,7 +328,7 @@ func (s *figureLayout) entries() []entry {
 		}
 		entries = append(entries, entry{text: s.figure.Explained(look.tone, look.pictured), width: 12, sample: func(s *figureLayout, x, y float64) {
 			if look.tone == Warned {
-				s.warned("paper", point{x + 5, y}, 4)
+				s.warned(disc, "paper", point{x + 5, y}, 2.5)
 				return
 			}
 			s.shape(look.shape, string(look.tone), x+5, y, 4)
@@ -341,6 +347,8 @@ func (s *figureLayout) named(series Series, place int) entry {
 		switch series.Style {
 		case Band:
 			s.fill(look.area, s.rectangle(box{x, y - 5, x + swatch - 2, y + 5}))
+		case Bars:
+			s.fill(look.ink, s.rectangle(box{x + 3, y - 5, x + 13, y + 5}))
 		case Line, Steps:
 			s.line(look.line, point{x, y}, point{x + swatch - 2, y})
 			if s.showsPoints(series) {

@@ -141,10 +141,10 @@ func (v *view) drawSeries(series Series, place int) []labelled {
 			v.in(v.markGroup(series, m), func() {
 				at, drawn := v.drawMark(series, i, l)
 				if drawn && m.Label != "" && v.figure.Kind != Forest && !v.direct {
-					labels = append(labels, labelled{m.Label, at})
+					labels = append(labels, labelled{m.Label, at, series.Style == Bars})
 				}
 				if drawn && v.direct && !v.y.placeable(m.Y) { // no line leads to it
-					labels = append(labels, labelled{v.ends[series.Name], at})
+					labels = append(labels, labelled{v.ends[series.Name], at, false})
 				}
 			})
 		}
@@ -154,7 +154,7 @@ func (v *view) drawSeries(series Series, place int) []labelled {
 
 func styleOf(series Series) Style {
 	switch series.Style {
-	case Line, Steps, Intervals, Band, Cells:
+	case Line, Steps, Intervals, Band, Bars, Cells:
 		return series.Style
 	}
 	return Points
@@ -272,7 +272,7 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	}
 	if !v.y.placeable(m.Y) {
 		if tone == Failed {
-			at := point{v.px(m.X), v.bottom - 8}
+			at := point{v.across(series, m), v.bottom - 8}
 			v.shape(cross, "failed", at.x, at.y, 4)
 			return at, true
 		}
@@ -282,6 +282,8 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	ink, form := l.of(m)
 	r := v.radius(m)
 	switch series.Style {
+	case Bars:
+		return v.drawBar(series, m, ink), true
 	case Band:
 		v.fill("nothing", v.circle(at.x, at.y, 4))
 		return at, true
@@ -299,7 +301,7 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 		v.line(style{ink: ink, width: width}, point{at.x, v.py(m.Low)}, point{at.x, v.py(m.High)})
 	}
 	if m.Tone == Warned && series.Tone == Plain {
-		v.warned(l.ink, at, max(r*1.2, 3.4)) // still of its series
+		v.warned(l.shape, l.ink, at, r) // still of its series
 		return at, true
 	}
 	if m.Tone != Plain {
@@ -309,11 +311,53 @@ func (v *view) drawMark(series Series, i int, l look) (point, bool) {
 	return at, true
 }
 
-// warned draws a mark with a warning: a triangle with an edge.
-func (p *pen) warned(ink string, at point, r float64) {
-	path := p.closed(point{at.x, at.y - 1.2*r}, point{at.x + 1.15*r, at.y + .85*r}, point{at.x - 1.15*r, at.y + .85*r})
-	p.fill(ink, path)
-	p.stroke(style{ink: "text", width: 1}, path)
+// warned draws a mark with a warning: that of its series, with an outline.
+func (p *pen) warned(form shape, ink string, at point, r float64) {
+	p.shape(form, ink, at.x, at.y, r)
+	p.stroke(style{ink: "text", width: 1}, p.circle(at.x, at.y, r+2.2))
+}
+
+// across returns where a mark lies along: bars of several series side by side.
+func (v *view) across(series Series, m Mark) float64 {
+	if series.Style != Bars {
+		return v.px(m.X)
+	}
+	place := slices.Index(v.slots, series.Name)
+	return v.px(m.X) + (float64(place)-float64(len(v.slots)-1)/2)*v.barWidth()
+}
+
+// barWidth returns how wide bars are, with the gap between two.
+func (v *view) barWidth() float64 {
+	const most = 72
+	return min(v.x.each(v.width())*.76/float64(len(v.slots)), most)
+}
+
+// bar returns the box of a bar.
+func (v *view) bar(series Series, m Mark) box {
+	x, half, zero, end := v.across(series, m), v.barWidth()*.46, v.py(0), v.py(m.Y)
+	return box{x - half, min(zero, end), x + half, max(zero, end)}
+}
+
+// drawBar draws a bar with its interval, and returns where a label has room.
+func (v *view) drawBar(series Series, m Mark, ink string) point {
+	b := v.bar(series, m)
+	at := point{(b.left + b.right) / 2, v.py(m.Y)}
+	if m.Tone == Warned && series.Tone == Plain {
+		ink = v.look(series, 0).ink
+		v.fill(ink, v.rectangle(b))
+		v.stroke(style{ink: "text", width: 1}, v.rectangle(b))
+	} else {
+		v.fill(ink, v.rectangle(b))
+	}
+	if m.Low <= m.High {
+		line, low, high := style{ink: "text", width: 1.25}, v.py(m.Low), v.py(m.High)
+		v.line(line, point{at.x, low}, point{at.x, high})
+		for _, y := range []float64{low, high} {
+			v.line(line, point{at.x - 3.5, y}, point{at.x + 3.5, y})
+		}
+		at.y = min(at.y, high)
+	}
+	return at
 }
 
 // drawRow draws a mark of a forest: an interval along, with arrows where it has no end, and its label at the end of its row.

@@ -37,6 +37,7 @@ type pen struct {
 	bold    *opentype.Font
 	widths  map[letter]float64
 	letters *letters
+	keys    []string // whole names of those that have a number
 }
 
 type letter struct {

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -28,6 +29,7 @@ func Text(f *Figure, page term.Page, o TextOptions) []string {
 	if p.width < narrowest {
 		return p.tooNarrow()
 	}
+	f = withoutEveryWarning(f)
 	lines := p.sentence(f.Title)
 	switch {
 	case f.Marks() > MaxMarks: // whoever made it has to put some together
@@ -55,6 +57,39 @@ func (p textPen) tooNarrow() []string {
 		}
 	}
 	return term.Wrapped("too narrow", p.width)
+}
+
+// withoutEveryWarning returns a figure whose marks all have a warning as one without: a note says it, and the shapes stay those of series.
+func withoutEveryWarning(f *Figure) *Figure {
+	marks := 0
+	for s, m := range f.All() {
+		if m.Tone != Warned || s.Tone != Plain {
+			return f
+		}
+		marks++
+	}
+	if marks == 0 || f.Kind == History {
+		return f
+	}
+	plain := *f
+	plainSeries := func(all []Series) []Series {
+		all = slices.Clone(all)
+		for i := range all {
+			all[i].Marks = slices.Clone(all[i].Marks)
+			for k := range all[i].Marks {
+				all[i].Marks[k].Tone = Plain
+			}
+		}
+		return all
+	}
+	plain.Series, plain.Panels = plainSeries(f.Series), slices.Clone(f.Panels)
+	for i := range plain.Panels {
+		plain.Panels[i].Series = plainSeries(plain.Panels[i].Series)
+	}
+	if f.Kind != Runs { // its notes say it
+		plain.Notes = append([]string{"all " + f.Explained(Warned, lookOf(Warned).word)}, f.Notes...)
+	}
+	return &plain
 }
 
 // anyMark reports whether a figure has any mark, even a failure.
@@ -156,12 +191,26 @@ func (p textPen) center(s string, width int) string {
 // sentence returns the lines of a text as short as a title.
 func (p textPen) sentence(s string) []string { return p.wrapped(s, maxTitle) }
 
+// broken breaks words that are wider than the page, of which the end may matter.
+func (p textPen) broken(s string) string {
+	words := strings.Fields(p.text(s))
+	for i, word := range words {
+		for rest := word; term.Width(rest) > p.width && len(rest) > p.width; {
+			head := term.Cut(rest, p.width)
+			head = strings.TrimSuffix(head, "…")
+			words[i] = strings.TrimSuffix(words[i], rest) + head + " " + rest[len(head):]
+			rest = rest[len(head):]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // wrapped returns the lines of a text that is broken at words; of one that is very long, the first ones.
 func (p textPen) wrapped(s string, most int) []string {
 	if s == "" {
 		return nil
 	}
-	lines := term.Wrapped(p.cut(s, most*p.width), p.width)
+	lines := term.Wrapped(p.cut(p.broken(s), most*p.width), p.width)
 	if len(lines) > most {
 		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
 	}

@@ -187,5 +187,9 @@ func (p textPen) shadeKey(f *Figure, shades AxisScale) []string {
 	if f.Values.Scale == Log {
 		label += ", log"
 	}
-	return []string{p.cut(label, max(p.width-term.Width(low+high+ramp)-6, 1)) + "  " + p.text(low) + " " + ramp + " " + p.text(high)}
+	scale := p.text(low) + " " + ramp + " " + p.text(high)
+	if label = p.text(label); term.Width(label)+2+term.Width(scale) > p.width {
+		return []string{p.cut(label, p.width), scale}
+	}
+	return []string{label + "  " + scale}
 }

@@ -30,7 +30,7 @@ func scales(f *Figure, parts []Panel) (x, y AxisScale) {
 	for _, part := range parts {
 		for s, m := range part.All() {
 			xs, ys = append(xs, m.X), append(ys, m.Y)
-			if s.Style == Intervals || s.Style == Band {
+			if hasInterval(s.Style, m) {
 				ys = append(ys, m.Low, m.High)
 			}
 		}
@@ -128,6 +128,9 @@ func (d *plot) lines(s Series) {
 		switch {
 		case s.Style == Band:
 			return
+		case s.Style == Bars:
+			d.bar(s, m, with)
+			continue
 		case s.Style == Intervals:
 			d.interval(m, with)
 		case ok && open && s.Style == Line:
@@ -138,6 +141,9 @@ func (d *plot) lines(s Series) {
 		}
 		if ok {
 			d.dot(x, y, with)
+			if s.Style == Line && m.Low < m.High {
+				d.interval(m, with)
+			}
 		}
 		lastX, lastY, open = x, y, ok
 	}
@@ -150,6 +156,39 @@ func (d *plot) interval(m Mark, with textStyle) {
 		if with.ascii = '|'; !d.ASCII {
 			with.ascii = 0
 		}
+		d.line(x, low, x, high, with)
+	}
+}
+
+// across returns the dot of a mark along: bars of several series lie side by side, each as wide as half says on either side of it.
+func (d *plot) across(s Series, m Mark) (x, half int) {
+	across, _ := d.dotsIn()
+	share, _ := d.x.Place(m.X)
+	x = dotAt(share, d.columns*across)
+	if s.Style != Bars {
+		return x, 0
+	}
+	slots := d.f.slots()
+	each := .8 * float64(d.columns*across) / (d.x.High - d.x.Low) / float64(len(slots))
+	place := float64(slices.Index(slots, s.Name)) - float64(len(slots)-1)/2
+	return x + int(math.Round(place*each)), int(min(each, 12)/2 - .5)
+}
+
+// bar draws a bar from zero, and its interval.
+func (d *plot) bar(s Series, m Mark, with textStyle) {
+	_, zero, _ := d.place(m.X, 0)
+	_, end, ok := d.place(m.X, m.Y)
+	if !ok {
+		return
+	}
+	x, half := d.across(s, m)
+	for row := min(zero, end); row <= max(zero, end); row++ {
+		for column := x - half; column <= x+half; column++ {
+			d.dot(column, row, with)
+		}
+	}
+	_, low, okLow := d.place(m.X, m.Low)
+	if _, high, okHigh := d.place(m.X, m.High); okLow && okHigh {
 		d.line(x, low, x, high, with)
 	}
 }
@@ -175,6 +214,9 @@ func (d *plot) shapes(s Series, above int) {
 		with := own
 		if t != Plain {
 			with = d.toneInk(t)
+		}
+		if s.Style == Bars {
+			x, _ = d.across(s, m)
 		}
 		column, row := x/across, y/up
 		apart := d.spacing(s, t, count[t])
@@ -376,7 +418,10 @@ func (p textPen) sideTicks(f *Figure, y AxisScale, rows int) (ticks []Tick, left
 		return ticks, min(left, p.width/4) + 2, false
 	}
 	left = min(left, p.width*2/5)
-	if apart = term.CountDistinct(term.CutApart(texts, left)) < term.CountDistinct(f.Y.Categories); apart {
+	const narrow = 60
+	short := term.CutApart(texts, left)
+	apart = term.CountDistinct(short) < term.CountDistinct(f.Y.Categories) || p.width < narrow && !slices.Equal(short, texts)
+	if apart {
 		left = 0
 	}
 	for i, name := range p.labels(f.Y.Categories, cmp.Or(left, p.width)) {
@@ -454,7 +499,7 @@ func (p textPen) ruler(columns int, s AxisScale, axis Axis) (rule []string, name
 // axis, where a tick below it and one above it tell better from worse.
 func (p textPen) rulerTicks(columns int, s AxisScale, axis Axis) []Tick {
 	const maxRatios = 9
-	most, against := max(columns/11, 3), 0.
+	most, against := max(columns/11, 3, min(len(axis.Measured), columns/5)), 0.
 	ratios := axis.Scale == Log && axis.Unit == "" && s.Low < 1 && s.High > 1
 	if ratios {
 		most, against = max(most, maxRatios), 1

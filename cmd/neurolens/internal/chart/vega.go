@@ -17,7 +17,7 @@ const vegaSchema = "https://vega.github.io/schema/vega-lite/v6.json"
 type object = map[string]any
 
 // VegaLite returns the specification of a figure.
-func VegaLite(f *Figure) ([]byte, error) {
+func VegaLite(f *Figure, width int) ([]byte, error) {
 	if n := f.Marks(); n > MaxMarks {
 		return nil, fmt.Errorf("writing the chart for Vega-Lite: %d marks, at most %d", n, MaxMarks)
 	}
@@ -35,7 +35,7 @@ func VegaLite(f *Figure) ([]byte, error) {
 		b.WriteString("\n    ")
 		b.Write(text)
 	}
-	rest, err := json.MarshalIndent(newChart(f, rows).spec(), "", "  ")
+	rest, err := json.MarshalIndent(newChart(f, rows).spec(width), "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the chart for Vega-Lite: %w", err)
 	}
@@ -105,7 +105,7 @@ func newVegaAxis(a Axis, values []*float64) vegaAxis {
 }
 
 // spec returns the specification without the data.
-func (c chart) spec() object {
+func (c chart) spec(wanted int) object {
 	chart := object{"layer": c.layers()}
 	rest := object{
 		"title":     object{"text": c.f.Title, "subtitle": append([]string{}, c.f.Notes...), "anchor": "start"},
@@ -114,6 +114,9 @@ func (c chart) spec() object {
 	}
 	width, height := c.size()
 	if len(c.f.Panels) == 0 {
+		if wanted > 0 {
+			width = wanted
+		}
 		rest["layer"], rest["width"], rest["height"] = chart["layer"], width, height
 		return rest
 	}
@@ -235,5 +238,9 @@ func (c chart) channel(name string) object {
 	if (a.Low != 0 || a.High != 0) && !a.Own {
 		s["domain"] = []float64{a.from / a.factor, a.to / a.factor}
 	}
-	return object{"field": "shown_" + name, "type": "quantitative", "title": a.title(), "scale": s}
+	encoding := object{"field": "shown_" + name, "type": "quantitative", "title": a.title(), "scale": s}
+	if len(a.Measured) > 0 {
+		encoding["axis"] = object{"values": a.Measured}
+	}
+	return encoding
 }

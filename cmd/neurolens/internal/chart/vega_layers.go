@@ -14,7 +14,7 @@ var vegaShapes = []string{"circle", "square", "diamond", "triangle-up", "triangl
 // layers are guides, then marks by their style, then what is marked of them.
 func (c chart) layers() []object {
 	layers := append([]object{}, c.guides()...)
-	for _, style := range []Style{Cells, Band, Line, Steps, Intervals, Points} {
+	for _, style := range []Style{Cells, Band, Bars, Line, Steps, Intervals, Points} {
 		for _, grouped := range []bool{false, true} {
 			if slices.ContainsFunc(c.rows, func(r row) bool {
 				return r.Part == "mark" && cmp.Or(Style(r.Style), Points) == style && (r.Group != "") == grouped
@@ -58,8 +58,19 @@ func (c chart) marks(style Style, grouped bool) []object {
 		return c.cells(test, x, y)
 	case Band:
 		return []object{layer(object{"type": "area", "opacity": .25, "invalid": breaks}, object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}})}
+	case Bars:
+		layers := []object{layer(object{"type": "bar"}, c.sideBySide(object{"x": x, "y": y}))}
+		if c.hasIntervals(style) {
+			ends := c.sideBySide(object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}})
+			layers = append(layers, layerOf(test+" && isValid(datum.low)", object{"type": "rule", "strokeWidth": 1.5}, ends))
+		}
+		return layers
 	case Line:
-		return []object{layer(object{"type": "line", "point": c.f.Kind != History, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
+		layers := []object{layer(object{"type": "line", "point": c.f.Kind != History, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
+		if c.hasIntervals(style) {
+			layers = append(layers, layer(object{"type": "rule"}, object{"x": x, "y": c.low(y), "y2": object{"field": "shown_high"}}))
+		}
+		return layers
 	case Steps:
 		return []object{layer(object{"type": "line", "interpolate": "step-after", "point": c.f.Kind == Pareto, "invalid": breaks}, object{"x": x, "y": y, "order": order, "detail": series()})}
 	case Intervals:
@@ -70,6 +81,19 @@ func (c chart) marks(style Style, grouped bool) []object {
 		return []object{layer(object{"type": "rule", "strokeWidth": 2}, ends), layer(vegaPoint(), c.shaped(grouped, object{"x": x, "y": y}))}
 	}
 	return []object{layer(vegaPoint(), c.shaped(grouped, object{"x": x, "y": y}))}
+}
+
+// hasIntervals reports whether a mark of a style has an interval.
+func (c chart) hasIntervals(style Style) bool {
+	return slices.ContainsFunc(c.rows, func(r row) bool { return Style(r.Style) == style && r.Low != nil && r.High != nil })
+}
+
+// sideBySide gives bars of several series places next to each other.
+func (c chart) sideBySide(encoding object) object {
+	if slots := c.f.slots(); len(slots) > 1 {
+		encoding["xOffset"] = object{"field": "series", "type": "nominal", "sort": slots}
+	}
+	return encoding
 }
 
 func series() object { return object{"field": "series", "type": "nominal"} }

@@ -84,6 +84,10 @@ func markRow(s Series, m Mark) row {
 	case Cells:
 		r.Value, r.Low, r.High = vegaNumber(m.Value), nil, nil
 	case Intervals, Band:
+	case Bars, Line:
+		if !hasInterval(s.Style, m) {
+			r.Low, r.High = nil, nil
+		}
 	default:
 		r.Low, r.High = nil, nil
 	}

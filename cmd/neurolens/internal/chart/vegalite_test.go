@@ -87,9 +87,9 @@ type document struct {
 // TestEveryMark: the data have each mark with its numbers as they are stored, and no number where none is known.
 func TestEveryMark(t *testing.T) {
 	for name, f := range vegaExamples() {
-		text, err := VegaLite(f)
+		text, err := VegaLite(f, 0)
 		ok(t, err)
-		again, _ := VegaLite(f)
+		again, _ := VegaLite(f, 0)
 		if !bytes.Equal(text, again) {
 			t.Errorf("%s is written in two ways", name)
 		}
@@ -121,7 +121,7 @@ func checkVegaMark(t *testing.T, name string, s Series, m Mark, r row) {
 			t.Errorf("%s: %s of %+v is not %g", name, field, r, want)
 		}
 	}
-	ends := s.Style == Intervals || s.Style == Band
+	ends := s.Style == Intervals || s.Style == Band || s.Style == Bars || s.Style == Line
 	same("x", r.X, m.X, true)
 	same("y", r.Y, m.Y, true)
 	same("low", r.Low, m.Low, ends)
@@ -137,7 +137,7 @@ func TestVegaLiteHostileTexts(t *testing.T) {
 	const bad = "</script><script>alert(1)</script>\x1b[2J\u202e\u009b'\"\n\\" + "]; datum"
 	f := vegaExamples()["lines"]
 	f.Title, f.X.Label, f.Series[0].Name, f.Series[0].Marks[0].Text = bad, bad, bad, bad
-	text, err := VegaLite(f)
+	text, err := VegaLite(f, 0)
 	ok(t, err)
 	var d document
 	ok(t, json.Unmarshal(text, &d))
@@ -149,7 +149,7 @@ func TestVegaLiteHostileTexts(t *testing.T) {
 // TestTooManyMarks: nobody gets a file that no browser draws.
 func TestTooManyMarks(t *testing.T) {
 	f := &Figure{Series: []Series{{Marks: make([]Mark, MaxMarks+1)}}}
-	if _, err := VegaLite(f); err == nil || err.Error() != "writing the chart for Vega-Lite: 2001 marks, at most 2000" {
+	if _, err := VegaLite(f, 0); err == nil || err.Error() != "writing the chart for Vega-Lite: 2001 marks, at most 2000" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestSchema(t *testing.T) {
 	valid, err := compiler.Compile("vega-lite.json")
 	ok(t, err)
 	for name, f := range vegaExamples() {
-		spec, err := VegaLite(f)
+		spec, err := VegaLite(f, 0)
 		ok(t, err)
 		if out := os.Getenv("NEUROLENS_VEGA_LITE_OUT"); out != "" {
 			ok(t, os.WriteFile(out+"/"+name+".vl.json", spec, 0o644))
@@ -192,7 +192,7 @@ func TestVegaLiteGap(t *testing.T) {
 		"lines":   {`"calculate": "isValid(datum.y) ? datum.y / 1e+06 : null"`, `"invalid": "break-paths-show-domains"`, `"latency (ms)"`},
 		"scatter": {`"isValid(datum.x) \u0026\u0026 datum.x \u003e 0 ? datum.x / 1e+06 : null"`, `"type": "log"`},
 	} {
-		text, err := VegaLite(vegaExamples()[name])
+		text, err := VegaLite(vegaExamples()[name], 0)
 		ok(t, err)
 		for _, part := range want {
 			if !strings.Contains(string(text), part) {
@@ -204,7 +204,7 @@ func TestVegaLiteGap(t *testing.T) {
 
 // TestMixedPanels: where a panel has zeros, its axis is linear, and those of the others stay logarithmic; each has its own marks.
 func TestMixedPanels(t *testing.T) {
-	text, err := VegaLite(vegaExamples()["mixed"])
+	text, err := VegaLite(vegaExamples()["mixed"], 0)
 	ok(t, err)
 	var spec struct {
 		Concat []struct {

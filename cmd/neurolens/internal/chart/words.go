@@ -65,24 +65,26 @@ func (p *pen) fit(s string, size, room float64, bold bool) string {
 	return middle(s, fitting+1)
 }
 
-// names shortens names until each has room, so that no two that differ look the same.
+// names shortens names until each has room, so that no two that differ look the same. Of names that only numbers tell apart, the keys say
+// which they are.
 func (p *pen) names(names []string, size, room float64, bold bool) []string {
-	short, wholes := make([]string, len(names)), make([]string, len(names))
-	cut := false
-	for i, name := range names {
-		wholes[i] = whole(name)
-		short[i] = p.fit(name, size, room, bold)
-		cut = cut || short[i] != wholes[i]
-	}
-	if cut && term.CountDistinct(short) < term.CountDistinct(names) {
-		short = p.cutApart(wholes, size, room, bold)
+	wholes := term.Texts(names, whole)
+	short := wholes
+	if slices.ContainsFunc(wholes, func(name string) bool { return p.width(name, size, bold) > room }) {
+		short = slices.Clone(p.cutApart(wholes, size, room, bold))
 	}
 	for i, name := range short {
-		short[i] = p.letters.shown(name)
+		short[i] = p.letters.shown(p.fit(name, size, room, bold))
 	}
-	return term.Numbered(names, short, func(text, number string) string {
+	numbered := term.Numbered(names, short, func(text, number string) string {
 		return p.fit(text, size, room-p.width(number, size, bold), bold) + number
 	})
+	for i, text := range numbered {
+		if key := text[max(strings.LastIndexByte(text, '#'), 0):] + ": " + wholes[i]; text != short[i] && !slices.Contains(p.keys, key) {
+			p.keys = append(p.keys, key)
+		}
+	}
+	return numbered
 }
 
 // cutApart cuts names where they differ, to as many characters as have room.

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,11 +27,11 @@ type axis struct {
 var axisColumns = slices.DeleteFunc(slices.Clone(views.RunColumns), func(c string) bool { return c == "purpose" || c == "suite" })
 
 // axesOf returns the axes in which subjects differ, those with the most values first, and of equally many those of numbers.
-func axesOf(subjects []views.Subject) []axis {
+func (m Maker) axesOf(subjects []views.Subject) []axis {
 	_, varying := views.Axes(subjects, axisColumns)
 	all := make([]axis, len(varying))
 	for i, x := range varying {
-		all[i] = axisWith(x)
+		all[i] = m.axisWith(x)
 	}
 	slices.SortStableFunc(all, func(a, b axis) int {
 		numbers := func(x axis) int { return min(len(x.numbers), 1) }
@@ -39,11 +40,12 @@ func axesOf(subjects []views.Subject) []axis {
 	return all
 }
 
-// axisWith adds to an axis its different values: numbers ascending, other values in the order of their text.
-func axisWith(x views.Axis) axis {
+// axisWith adds to an axis its different values: numbers ascending, other values in natural order, the baseline first.
+func (m Maker) axisWith(x views.Axis) axis {
 	a := axis{Axis: x}
 	a.values = slices.Clone(x.Values)
-	slices.Sort(a.values)
+	baseline := func(value string) int { return slices.Index(m.Baselines, summary.Baseline{Axis: x.Name, Value: value}) }
+	slices.SortFunc(a.values, func(v, w string) int { return cmp.Or(baseline(w)-baseline(v), summary.Naturally(v, w)) })
 	a.values = slices.Compact(a.values)
 	numbers := map[string]float64{}
 	for _, text := range a.values {
@@ -76,29 +78,29 @@ func (d *measured) asked(flag, given string) (axis, error) {
 	if given == "" {
 		return axis{}, nil
 	}
-	return axisNamed(d.subjects, flag, given)
+	return d.axisNamed(d.subjects, flag, given)
 }
 
 // axisNamed returns the axis that a user names with a flag.
-func axisNamed(subjects []views.Subject, flag, given string) (axis, error) {
+func (m Maker) axisNamed(subjects []views.Subject, flag, given string) (axis, error) {
 	name := schema.CanonicalAlias(given)
 	if !slices.Contains(views.RunColumns, name) {
 		name = filter.ParameterKey(strings.TrimPrefix(name, filter.ParamPrefix))
 	}
 	x := views.AxisOf(subjects, name, func(s *views.Subject) string { return valueOf(s, name) })
-	a := axisWith(x)
+	a := m.axisWith(x)
 	switch {
 	case len(a.values) == 0 || len(a.values) == 1 && a.values[0] == "":
-		return a, refused("%s %s: no point has it%s", flag, plain(given), known(subjects))
+		return a, refused("%s %s: no point has it%s", flag, plain(given), m.known(subjects))
 	case len(a.values) == 1:
-		return a, refused("%s %s: all points have %s%s", flag, plain(given), plain(a.values[0]), known(subjects))
+		return a, refused("%s %s: all points have %s%s", flag, plain(given), plain(a.values[0]), m.known(subjects))
 	}
 	return a, nil
 }
 
 // known names the axes in which points differ, for an error.
-func known(subjects []views.Subject) string {
-	all := axesOf(subjects)
+func (m Maker) known(subjects []views.Subject) string {
+	all := m.axesOf(subjects)
 	if len(all) == 0 {
 		return "; the filter matches a single point: use a wider one"
 	}
@@ -131,6 +133,7 @@ func (a *axis) positions() (chart.Axis, map[string]float64) {
 		f.Categories, at = a.categories()
 		return f, at
 	}
+	f.Measured = a.numbers
 	f.Whole = !slices.ContainsFunc(a.numbers, func(v float64) bool { return v != math.Trunc(v) })
 	doubles := len(a.numbers) > 1
 	for i, text := range a.values {
@@ -142,6 +145,23 @@ func (a *axis) positions() (chart.Axis, map[string]float64) {
 		f.Scale = chart.Log
 	}
 	return f, at
+}
+
+// isCompared tells whether the values of an axis are ways to do the same thing, which a chart shows next to each other.
+func (m Maker) isCompared(name string) bool { return m.besides(name) < len(sideBySide) }
+
+// sideBySide are the axes whose values are shown next to each other, the most wanted first, behind those with a baseline.
+var sideBySide = []string{"variant", "backend", benchmarkAxis}
+
+// besides ranks axes by how much their values belong next to each other: low ranks first.
+func (m Maker) besides(name string) int {
+	if slices.ContainsFunc(m.Baselines, func(b summary.Baseline) bool { return b.Axis == name && name != sideBySide[0] }) {
+		return -1
+	}
+	if rank := slices.Index(sideBySide, name); rank >= 0 {
+		return rank
+	}
+	return len(sideBySide)
 }
 
 // categories returns the values side by side, and the place of each.

@@ -526,7 +526,7 @@ func TestRuns(t *testing.T) {
 		if at := int(k.X) - 1; k.Y != want[at] || k.Run != of[at] {
 			t.Errorf("sample %v is %v of %s, want %v of %s", k.X, k.Y, k.Run, want[at], of[at])
 		}
-		if s.Tone == chart.Warned {
+		if s.ToneOf(k) == chart.Warned {
 			warned++
 			if k.Word != "drift" || !strings.HasSuffix(k.Text, ", with a warning: drift") {
 				t.Errorf("a mark with a warning says %q, %q", k.Word, k.Text)
@@ -574,48 +574,46 @@ func points(t *testing.T, db *query.DB, filter string) chartdata.Points {
 func TestHeatmap(t *testing.T) {
 	db := stored(t, grid()...)
 	req := points(t, db, "")
-	for _, median := range []bool{false, true} {
-		req.Median = median
+	for _, by := range [][]string{{"batch_size", "dim"}, {"backend", "batch_size", "dim"}} {
+		req.Median = len(by) == 2
 		f, err := maker.Heatmap(req)
 		sound(t, f, err)
-		if !slices.Equal(f.X.Categories, []string{"1", "2", "4", "8"}) || f.X.Label != "batch_size" || f.Y.Label != "dim" || f.Values.Better != chart.Lower || len(f.Notes) != 1 {
+		if !slices.Equal(f.X.Categories, []string{"1", "2", "4", "8"}) || f.X.Label != "batch_size" || f.Y.Label != "dim" || f.Values.Better != chart.Lower {
 			t.Fatalf("%s by %s: %q, notes %q", f.X.Label, f.Y.Label, f.X.Categories, f.Notes)
 		}
-		g, err := db.Groups(ctx, query.GroupRequest{By: []string{"batch_size", "dim"}})
+		if said := strings.Contains(strings.Join(f.Notes, ""), "the median of the points that differ in backend (2)"); said != req.Median || len(f.Panels) > 0 == req.Median {
+			t.Errorf("median %v: %d panels, notes %q", req.Median, len(f.Panels), f.Notes)
+		}
+		g, err := db.Groups(ctx, query.GroupRequest{By: by})
 		ok(t, err)
 		want := map[string]float64{}
 		for _, group := range g.Groups {
 			key := fmt.Sprint(group.Keys...)
-			switch {
-			case group.Lowest == nil:
-				want[key] = math.NaN()
-			case median:
+			if want[key] = math.NaN(); group.Median != nil {
 				want[key] = *group.Median
-			default:
-				want[key] = *group.Lowest
 			}
 		}
-		for _, k := range f.Series[0].Marks {
-			var batch int64
-			_, _ = fmt.Sscan(f.X.Categories[int(k.X)], &batch)
-			w, known := want[fmt.Sprint(batch, f.Y.Categories[int(k.Y)])]
-			if !known || !same(k.Value, w) || (k.Tone == chart.Failed) != math.IsNaN(w) {
-				t.Errorf("median %v: %s: %v %s, want %v", median, k.Text, k.Value, k.Tone, w)
+		marks := 0
+		for _, part := range f.Parts() {
+			for _, k := range part.All() {
+				var batch int64
+				_, _ = fmt.Sscan(f.X.Categories[int(k.X)], &batch)
+				keys := []any{batch, f.Y.Categories[int(k.Y)]}
+				if !req.Median {
+					keys = append([]any{part.Title}, keys...)
+				}
+				w, known := want[fmt.Sprint(keys...)]
+				if !known || !same(k.Value, w) || (k.Tone == chart.Failed) != math.IsNaN(w) {
+					t.Errorf("median %v: %s: %v %s, want %v", req.Median, k.Text, k.Value, k.Tone, w)
+				}
+				marks++
 			}
 		}
-		if f.Marks() != 8 {
-			t.Errorf("%d cells", f.Marks())
+		if marks != len(g.Groups) {
+			t.Errorf("%d cells of %d groups", marks, len(g.Groups))
 		}
 	}
-	req.Median, req.Metric, req.Y = false, "accuracy", "backend"
-	f, err := maker.Heatmap(req)
-	ok(t, err)
-	for _, k := range f.Series[0].Marks { // accuracy falls with dim
-		if want := .5 + .1*math.Pow(2, k.X)/8 - .0001*64; math.Abs(k.Value-want) > 1e-12 || !strings.Contains(k.Text, "dim=64") && k.X < 3 {
-			t.Errorf("the best accuracy at %v is %v, want %v: %s", k.X, k.Value, want, k.Text)
-		}
-	}
-	req.Metric, req.Y, req.By = "", "", "backend"
+	req.By = "backend"
 	if f, err := maker.Heatmap(req); err != nil || len(f.Panels) != 2 || f.Panels[1].Title != "cuda" {
 		t.Errorf("by backend: %+v, %v", f, err)
 	}
@@ -651,7 +649,7 @@ func TestLines(t *testing.T) {
 	}
 	whole := points(t, stored(t, grid()...), "bs=1")
 	whole.X = "backend"
-	if f, err = maker.Lines(whole); err != nil || f.Series[0].Style != chart.Points {
+	if f, err = maker.Lines(whole); err != nil || f.Series[0].Style != chart.Bars {
 		t.Errorf("values of names, between which nothing lies, are connected: %+v, %v", f, err)
 	}
 }
@@ -660,7 +658,7 @@ func TestLines(t *testing.T) {
 func TestPlan(t *testing.T) {
 	db := stored(t, grid()...)
 	for filter, want := range map[string]chartdata.Plan{
-		"":                         {Metric: "latency", Unit: "ns", Axes: []string{"batch_size", "dim", "backend"}, X: "batch_size", By: "dim", Numbers: true, Doubles: true},
+		"":                         {Metric: "latency", Unit: "ns", Axes: []string{"batch_size", "dim", "backend"}, X: "batch_size", By: "backend", Numbers: true, Doubles: true},
 		"bs=1 dim=64":              {Metric: "latency", Unit: "ns", Axes: []string{"backend"}, X: "backend"},
 		"bs=1 backend=cuda":        {Metric: "latency", Unit: "ns", Axes: []string{"dim"}, X: "dim", Numbers: true, Doubles: true},
 		"bs=1 dim=64 backend=cuda": {Metric: "latency", Unit: "ns"},
@@ -675,7 +673,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestFoldedAxes: of points in one place it is said in which axes they differ, and benchmarks are kept apart.
+// TestFoldedAxes: points that would be in one place have a panel each, or their median where that is asked for, and a note says so.
 func TestFoldedAxes(t *testing.T) {
 	runs := grid()
 	for i, r := range grid() {
@@ -686,21 +684,30 @@ func TestFoldedAxes(t *testing.T) {
 	}
 	whole := points(t, stored(t, runs...), "")
 	for _, of := range []struct {
-		draw     func(chartdata.Points) (*chart.Figure, error)
-		by, says string
-		parts    int
+		draw   func(chartdata.Points) (*chart.Figure, error)
+		by     string
+		panels int // without --median, whose note says the rest
+		says   string
 	}{
-		{maker.Heatmap, "", "each place shows the best over backend (2) (lower is better; --median shows the median)", 2},
-		{maker.Heatmap, "backend", "each place shows the best over benchmark (2) (", 2},
-		{maker.Lines, "", "each place shows the best over dim (2), backend (2) (", 2},
-		{maker.Lines, "dim", "each place shows the best over benchmark (2), backend (2) (", 2},
+		{maker.Heatmap, "", 4, "the median of the points that differ in benchmark (2), backend (2)"},
+		{maker.Heatmap, "backend", 4, "the median of the points that differ in benchmark (2)"},
+		{maker.Lines, "", 4, "the median of the points that differ in dim (2), benchmark (2)"},
+		{maker.Lines, "dim", 4, "the median of the points that differ in benchmark (2), backend (2)"},
 	} {
-		req := whole
-		req.By = of.by
-		f, err := of.draw(req)
-		sound(t, f, err)
-		if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, of.says) || max(len(f.Panels), len(f.Series)) != of.parts {
-			t.Errorf("%s by %q: %d parts, notes %q", f.Kind, of.by, max(len(f.Panels), len(f.Series)), f.Notes)
+		for _, median := range []bool{false, true} {
+			req := whole
+			req.By, req.Median = of.by, median
+			f, err := of.draw(req)
+			sound(t, f, err)
+			notes := strings.Join(f.Notes, "\n")
+			if strings.Contains(notes, of.says) != median || !median && len(f.Panels) != of.panels {
+				t.Errorf("%s by %q, median %v: %d panels, notes %q", f.Kind, of.by, median, len(f.Panels), f.Notes)
+			}
+			for _, k := range f.All() {
+				if k.Count > 1 && !median {
+					t.Errorf("%s by %q, median %v: %s", f.Kind, of.by, median, k.Text)
+				}
+			}
 		}
 	}
 }

@@ -2,14 +2,17 @@ package chartdata
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 )
 
-// Heatmap draws a metric over two axes, and small multiples over a third one. In a place of several points is the best of them.
+// Heatmap draws a metric over two axes, and small multiples over the others in which points differ.
 func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 	d, err := m.placed(req)
 	if err != nil {
@@ -19,33 +22,26 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	by, single := axis{values: []string{""}}, req.By == ""
-	if !single {
-		if by, err = axisNamed(d.subjects, "--by", req.By); err != nil {
-			return nil, err
-		}
-	} else if benchmarks, needed := d.apart(x, y); needed {
-		by, single = benchmarks, false
+	by, err := d.asked("--by", req.By)
+	if err != nil {
+		return nil, err
 	}
+	p := d.panels(by, x, y)
 	f := &chart.Figure{Kind: chart.Heatmap, Title: titled(d.metric, d.title), Notes: d.notes}
 	f.X, f.Y = chart.Axis{Label: plain(x.Name), Scale: chart.Categories}, chart.Axis{Label: plain(y.Name), Scale: chart.Categories}
 	var xs, ys map[string]float64
 	f.X.Categories, xs = x.categories()
 	f.Y.Categories, ys = y.categories()
 	f.Values = chart.Axis{Label: d.metric, Unit: d.unit, Better: better(d.better)}
-	panels := by.values
-	if len(panels) > maxPanels {
-		f.Notes = append(f.Notes, shown(maxPanels, len(panels), "values", "the first of "+plain(by.Name)))
-		panels = panels[:maxPanels]
-	}
-	if n := len(x.values) * len(y.values) * len(panels); n > chart.MaxMarks {
+	f.Notes = append(f.Notes, p.cut(len(x.values)*len(y.values))...)
+	if n := len(x.values) * len(y.values) * len(p.values); n > chart.MaxMarks {
 		return nil, refused("%d × %d cells are too many for a heat map (at most %s): use a narrower filter, or other axes with --x and --y",
-			len(x.values), len(y.values)*len(panels), term.Thousands(chart.MaxMarks))
+			len(x.values), len(y.values)*len(p.values), term.Thousands(chart.MaxMarks))
 	}
 	var values []float64
-	titles, alongs, ups := axisWords(by.Name, panels), axisWords(x.Name, x.values), axisWords(y.Name, y.values)
-	for n, value := range panels {
-		places := d.grid(x, y, by, value)
+	alongs, ups := axisWords(x.Name, x.values), axisWords(y.Name, y.values)
+	for n, value := range p.values {
+		places := d.grid(x, y, p.axis, value)
 		s := chart.Series{Style: chart.Cells}
 		for up, yv := range y.values {
 			for along, xv := range x.values {
@@ -60,14 +56,14 @@ func (m Maker) Heatmap(req Points) (*chart.Figure, error) {
 				s.Marks = append(s.Marks, k)
 			}
 		}
-		if single {
+		if len(p.of) == 0 {
 			f.Series = []chart.Series{s}
 		} else if len(s.Marks) > 0 {
-			f.Panels = append(f.Panels, chart.Panel{Title: titles[n], Series: []chart.Series{s}})
+			f.Panels = append(f.Panels, chart.Panel{Title: p.titles[n], Series: []chart.Series{s}})
 		}
 	}
 	f.Values.Scale = logOver(10, values)
-	f.Notes = append(f.Notes, d.together(d.folded(x, y, by))...)
+	f.Notes = append(f.Notes, d.together(d.folded(x, y, p.axis))...)
 	return f, nil
 }
 
@@ -76,14 +72,7 @@ func (d *measured) together(folded []axis) []string {
 	if len(folded) == 0 {
 		return nil
 	}
-	over := " over " + counted(folded)
-	switch {
-	case d.req.Median:
-		return []string{"each place shows the median" + over}
-	case d.better == "":
-		return []string{"each place shows the median" + over + ": it is unknown whether lower or higher " + plain(d.metric) + " is better"}
-	}
-	return []string{"each place shows the best" + over + " (" + d.better + " is better; --median shows the median)"}
+	return []string{"the median of the points that differ in " + counted(folded)}
 }
 
 // folded returns the axes in which points differ that are in one place, where places are those of some axes. Points that differ in none of
@@ -100,7 +89,7 @@ func (d *measured) folded(drawn ...axis) (folded []axis) {
 		place := strings.Join(at, " ")
 		places[place] = append(places[place], i)
 	}
-	for _, a := range axesOf(d.subjects) {
+	for _, a := range d.axesOf(d.subjects) {
 		for _, own := range places {
 			if slices.ContainsFunc(own, func(i int) bool { return a.Values[i] != a.Values[own[0]] }) {
 				folded = append(folded, a)
@@ -111,14 +100,59 @@ func (d *measured) folded(drawn ...axis) (folded []axis) {
 	return folded
 }
 
-// apart returns the axis of benchmarks where several would be in one place: a value of one is not better than one of another.
-func (d *measured) apart(drawn ...axis) (by axis, needed bool) {
-	folded := d.folded(drawn...)
-	at := slices.IndexFunc(folded, func(a axis) bool { return a.Name == benchmarkAxis })
-	if at < 0 {
-		return axis{}, false
+// panels are small multiples: one for each combination of values of some axes.
+type panels struct {
+	axis            // its values are the combinations
+	of     []axis   // none: there is one panel
+	titles []string // of the values
+}
+
+// panels returns the panels over an axis that was asked for, which may have no name, and over those in which points of a place of the drawn
+// axes differ otherwise, so that a place has a single point. With --median it has several.
+func (d *measured) panels(asked axis, drawn ...axis) panels {
+	p := panels{axis: axis{Axis: views.Axis{Values: make([]string, len(d.subjects))}, values: []string{""}}, titles: []string{""}}
+	if asked.Name != "" {
+		p.of = append(p.of, asked)
 	}
-	return folded[at], true
+	if !d.req.Median {
+		p.of = append(p.of, d.folded(append(drawn, asked)...)...)
+	}
+	if at := slices.IndexFunc(p.of, func(a axis) bool { return a.Name == benchmarkAxis }); at > 0 { // names begin with it
+		p.of = slices.Insert(slices.Delete(slices.Clone(p.of), at, at+1), 0, p.of[at])
+	}
+	if len(p.of) == 0 {
+		return p
+	}
+	of := map[string]int{} // a point of each combination
+	for i := range d.subjects {
+		key := strings.Join(term.Texts(p.of, func(a axis) string { return strconv.Quote(a.Values[i]) }), " ")
+		if p.Values[i] = key; len(of) == 0 || of[key] == 0 {
+			of[key] = i + 1
+		}
+	}
+	p.Name = strings.Join(term.Texts(p.of, func(a axis) string { return a.Name }), ", ")
+	p.values = slices.SortedFunc(maps.Keys(of), func(v, w string) int {
+		for _, a := range p.of {
+			if c := slices.Index(a.values, a.Values[of[v]-1]) - slices.Index(a.values, a.Values[of[w]-1]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	p.titles = term.Texts(p.values, func(v string) string {
+		return strings.Join(term.Texts(p.of, func(a axis) string { return axisWords(a.Name, []string{a.Values[of[v]-1]})[0] }), " ")
+	})
+	return p
+}
+
+// cut leaves out the panels for which there is no room, as each has so many marks, and says so.
+func (p *panels) cut(each int) []string {
+	n, most := len(p.values), min(maxPanels, max(chart.MaxMarks/each, 1))
+	if n <= most {
+		return nil
+	}
+	p.values, p.titles = p.values[:most], p.titles[:most]
+	return []string{shown(most, n, "panels", "the first values of "+plain(p.Name)+" (a filter chooses others, and --median combines them)")}
 }
 
 // grid returns the places of points by the values of two axes, of those with one value of a third.
@@ -135,7 +169,7 @@ func (d *measured) grid(x, y, by axis, value string) map[[2]string][]int {
 
 // twoAxes returns the axes that were named, else those with the most values.
 func (d *measured) twoAxes() (x, y axis, err error) {
-	all := axesOf(d.subjects)
+	all := d.axesOf(d.subjects)
 	if x, err = d.asked("--x", d.req.X); err != nil {
 		return x, y, err
 	}
@@ -152,7 +186,7 @@ func (d *measured) twoAxes() (x, y axis, err error) {
 		}
 		free := slices.IndexFunc(all, func(a axis) bool { return !slices.Contains([]string{x.Name, y.Name, by.Name}, a.Name) })
 		if free < 0 {
-			return x, y, refused("heatmap needs two axes with several values%s; plot lines draws one", known(d.subjects))
+			return x, y, refused("heatmap needs two axes with several values%s; plot lines draws one", d.known(d.subjects))
 		}
 		*one = all[free]
 	}

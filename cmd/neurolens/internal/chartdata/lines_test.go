@@ -2,6 +2,7 @@ package chartdata_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,8 +53,8 @@ func TestLinesInPanels(t *testing.T) {
 	}
 }
 
-// TestThirdAxis: panels are of what two axes leave out; benchmarks come first, and what has too many values is none.
-func TestThirdAxis(t *testing.T) {
+// TestPanelsOfTheRest: no place shows several points: what differs otherwise has panels, in which benchmarks have ranges of their own.
+func TestPanelsOfTheRest(t *testing.T) {
 	several := grid()
 	for i, r := range grid() {
 		other := runOf(100+i, 0, *r.BatchSize, 64, 5000)
@@ -61,31 +62,32 @@ func TestThirdAxis(t *testing.T) {
 		other.PointID = schema.PointID(&other)
 		several = append(several, other)
 	}
-	var many []schema.Run
-	for i := range 80 {
-		r := runOf(i, 0, int64(1+i%4), int64(1+i%20), 1000)
-		many = append(many, r)
-	}
 	for _, of := range []struct {
-		runs         []schema.Run
-		filter, want string
+		runs   []schema.Run
+		filter string
+		titles []string
 	}{
-		{grid(), "", "backend"},
-		{grid(), "backend=cpu", ""},
-		{several, "", "benchmark"},
-		{several, "backend=cpu dim=64", ""}, // a line each
-		{many, "", ""},
+		{grid(), "", []string{"dim=64", "dim=128"}},
+		{grid(), "backend=cpu", nil},
+		{several, "", []string{"matmul dim=64", "matmul dim=128", "conv dim=64", "conv dim=128"}},
+		{several, "backend=cpu dim=64", nil}, // a line each
 	} {
 		req := points(t, stored(t, of.runs...), of.filter)
-		got := maker.ThirdAxis(req)
-		if got != of.want {
-			t.Errorf("%q: panels of %q, want %q", of.filter, got, of.want)
-		}
-		req.Panels = got
 		f, err := maker.Lines(req)
-		ok(t, err)
-		if (len(f.Panels) > 0) != (got != "") || f.Y.Own != (got == "benchmark") {
-			t.Errorf("%q: %d panels, own %v", of.filter, len(f.Panels), f.Y.Own)
+		sound(t, f, err)
+		var titles []string
+		for _, p := range f.Panels {
+			titles = append(titles, p.Title)
+		}
+		slices.Sort(titles)
+		slices.Sort(of.titles)
+		if !slices.Equal(titles, of.titles) || f.Y.Own != strings.Contains(strings.Join(titles, " "), "conv") || strings.Contains(strings.Join(f.Notes, "\n"), "median of the points") {
+			t.Errorf("%q: panels %q, own %v, notes %q", of.filter, titles, f.Y.Own, f.Notes)
+		}
+		for _, k := range f.All() {
+			if k.Count > 1 {
+				t.Errorf("%q: several points in one place: %s", of.filter, k.Text)
+			}
 		}
 	}
 }

@@ -18,14 +18,16 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Maker makes figures for a reader.
 type Maker struct {
-	Reader views.Display
-	Marks  int // at most so many marks of a history, where sessions can be combined; 0: chart.MaxMarks
+	Reader    views.Display
+	Baselines []summary.Baseline // come before other values of their axes
+	Marks     int                // at most so many marks of a history, where sessions can be combined; 0: chart.MaxMarks
 }
 
 // Refusal is why there is nothing to draw, or not so, with the cure.
@@ -209,7 +211,7 @@ func (m Maker) Plan(req Points) (Plan, error) {
 		return Plan{}, err
 	}
 	p := Plan{Metric: d.metric, Unit: d.unit}
-	for _, a := range axesOf(d.subjects) {
+	for _, a := range d.axesOf(d.subjects) {
 		p.Axes = append(p.Axes, a.Name)
 	}
 	if len(p.Axes) == 0 {

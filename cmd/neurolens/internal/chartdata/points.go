@@ -1,7 +1,6 @@
 package chartdata
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,7 +23,7 @@ type Points struct {
 	X, Y     string // axes; of Pareto metrics. Empty: those with the most values
 	By       string // an axis, for a series or a panel for each of its values
 	Panels   string // of Lines, an axis, for a panel for each of its values
-	Median   bool   // where several points are in one place, the median of their values in place of the best one
+	Median   bool   // where several points are in one place, the median of their values in place of a panel for each
 }
 
 // notFailed are the ways in which runs end without a value that are no failures, as history has it.
@@ -168,51 +167,32 @@ func (v *valued) quantity(value float64) string { return quantity(value, v.unit,
 
 // cell is what stands in one place of a figure.
 type cell struct {
-	value  float64
-	places []int // of its points; of the best one alone
-	text   string
-	failed bool   // none has a value, and one failed
-	word   string // how their runs ended where none failed: "unsupported"
+	value, low, high float64 // low and high are the interval of one point, if that is known
+	places           []int   // of its points
+	text             string
+	failed           bool   // none has a value, and one failed
+	word             string // how their runs ended where none failed: "unsupported"
 }
 
-// cellOf puts points together: the best of them, or the median where nobody says which values are better, or that was asked for.
+// cellOf puts points together: their median.
 func (d *measured) cellOf(places []int) cell {
-	var some, sound []int
+	c := cell{low: chart.Unknown(), high: chart.Unknown()}
+	var all []float64
 	for _, i := range places {
-		if d.values[i] == nil {
-			continue
-		}
-		if some = append(some, i); !d.req.All[i].FailedRequests() {
-			sound = append(sound, i)
+		if d.values[i] != nil {
+			c.places, all = append(c.places, i), append(all, *d.values[i].Median)
 		}
 	}
-	if len(sound) > 0 && !d.req.Median { // only a sound point may be the best
-		some = sound
-	}
-	if len(some) == 0 {
+	if len(all) == 0 {
 		return d.withoutValue(places)
 	}
-	if d.req.Median || d.better == "" {
-		var all []float64
-		for _, i := range some {
-			all = append(all, *d.values[i].Median)
-		}
-		c := cell{value: median(all), places: some}
-		if c.text = d.quantity(c.value); len(some) > 1 {
-			c.text += ", median of " + term.Count(len(some), "point")
-		}
-		return c
-	}
-	best := slices.MinFunc(some, func(a, b int) int {
-		order := cmp.Compare(*d.values[a].Median, *d.values[b].Median)
-		if d.better == string(schema.BetterHigher) {
-			return -order
-		}
-		return order
-	})
-	c := cell{value: *d.values[best].Median, places: []int{best}, text: d.quantity(*d.values[best].Median)}
-	if len(some) > 1 {
-		c.text += ", best of " + term.Count(len(some), "point")
+	c.value = median(all)
+	c.text = d.quantity(c.value)
+	if v := d.values[c.places[0]]; len(all) > 1 {
+		c.text += ", median of " + term.Count(len(all), "point")
+	} else if v.Low != nil && v.High != nil {
+		c.low, c.high = *v.Low, *v.High
+		c.text += fmt.Sprintf(", 95 %% interval %s … %s", d.quantity(c.low), d.quantity(c.high))
 	}
 	return c
 }
@@ -222,13 +202,13 @@ func (d *measured) withoutValue(places []int) cell {
 	for _, i := range places {
 		p := &d.req.All[i]
 		if p.Wrong > 0 {
-			return cell{value: chart.Unknown(), places: []int{i}, text: "no value: " + views.WrongResult, failed: true}
+			return cell{value: chart.Unknown(), low: chart.Unknown(), high: chart.Unknown(), places: []int{i}, text: "no value: " + views.WrongResult, failed: true}
 		}
 		if at := slices.IndexFunc(p.Ended, func(r summary.Reason) bool { return !slices.Contains(notFailed, r.Status) }); at >= 0 {
-			return cell{value: chart.Unknown(), places: []int{i}, text: noValue(p.Ended[at]), failed: true}
+			return cell{value: chart.Unknown(), low: chart.Unknown(), high: chart.Unknown(), places: []int{i}, text: noValue(p.Ended[at]), failed: true}
 		}
 	}
-	c := cell{value: chart.Unknown(), places: places[:1], text: "no value"}
+	c := cell{value: chart.Unknown(), low: chart.Unknown(), high: chart.Unknown(), places: places[:1], text: "no value"}
 	if ended := d.req.All[places[0]].Ended; len(ended) > 0 {
 		c.word, c.text = ended[0].Status, noValue(ended[0])
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/views"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 // MaxRuns is of how many runs samples are read: the newest that match.
@@ -66,7 +67,7 @@ func (m Maker) sampled(ctx context.Context, db *query.DB, req Sampled, byRun boo
 	_, axes := views.Axes(subjects, axisColumns)
 	one := !slices.ContainsFunc(names, func(name string) bool { return name != names[0] })
 	if req.By != "" {
-		by, err := axisNamed(subjects, "--by", req.By)
+		by, err := m.axisNamed(subjects, "--by", req.By)
 		if err != nil {
 			return s, err
 		}
@@ -98,6 +99,9 @@ func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
 			s.put(at, names[i], "", axes, i)
 		}
 	}
+	if !byRun {
+		defer s.inOrder()
+	}
 	if len(s.groups) <= maxPanels {
 		return
 	}
@@ -109,6 +113,12 @@ func (s *sampled) gather(names []string, axes []views.Axis, byRun bool) {
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[len(a.places)-1] - b.places[len(b.places)-1] })
 	s.groups = s.groups[len(s.groups)-maxPanels:]
 	slices.SortStableFunc(s.groups, func(a, b group) int { return a.places[0] - b.places[0] })
+}
+
+// inOrder puts groups in the order of points in a report, in which the baseline comes first.
+func (s *sampled) inOrder() {
+	order := summary.InOrder(s.Baselines)
+	slices.SortStableFunc(s.groups, func(a, b group) int { return order(&s.found.Runs[a.places[0]].Point, &s.found.Runs[b.places[0]].Point) })
 }
 
 // put adds a run to the group of a name and a side, made at its first run. at has the places of groups.
@@ -214,7 +224,7 @@ func (m Maker) ECDF(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 		inPanels(f, groups)
 	}
 	if less > 0 {
-		f.Notes = append(f.Notes, term.Count(less, "curve")+" with too many different values to draw: each mark is an exact quantile of all samples, joined by straight lines")
+		f.Notes = append(f.Notes, term.Count(less, "curve")+" of exact quantiles, joined by straight lines: there are more values than a chart has marks")
 	}
 	if notFinite > 0 {
 		f.Notes = append(f.Notes, term.Count(notFinite, "sample")+" left out: not a finite number")
@@ -282,7 +292,7 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 		return nil, nil, err
 	}
 	for i, o := range orders {
-		p := chart.Panel{Title: panels[i][0].name, Series: s.inOrder(found[i], o), Guides: s.boundaries(found[i], o)}
+		p := chart.Panel{Title: panels[i][0].name, Series: s.marksInOrder(found[i], o), Guides: s.boundaries(found[i], o)}
 		if s.req.Base != "" {
 			at := float64(o.Starts[kept[i][1].places[0]]) + .5
 			p.Guides = []chart.Guide{{Along: chart.Vertical, At: at, Until: at, Text: headSide}}
@@ -320,22 +330,16 @@ func (m Maker) Runs(ctx context.Context, db *query.DB, req Sampled) (*chart.Figu
 	return f, &s.found, nil
 }
 
-// inOrder returns the samples of runs without a warning, and those of others.
-func (s *sampled) inOrder(found *query.SampledRuns, o query.SampleOrder) []chart.Series {
-	style := chart.Points
+// marksInOrder returns the samples of runs, those of runs with a warning marked.
+func (s *sampled) marksInOrder(found *query.SampledRuns, o query.SampleOrder) []chart.Series {
+	all := chart.Series{Style: chart.Points}
 	if o.Each > 1 {
-		style = chart.Intervals
+		all.Style = chart.Intervals
 	}
-	quiet := chart.Series{Style: style}
-	warned := chart.Series{Style: style, Tone: chart.Warned}
 	for _, part := range o.Parts {
-		to := &quiet
-		if len(warnings(found.Runs[part.First:part.Last+1])) > 0 {
-			to = &warned
-		}
-		to.Marks = append(to.Marks, s.part(found, o, part))
+		all.Marks = append(all.Marks, s.part(found, o, part))
 	}
-	return nonEmpty(quiet, warned)
+	return nonEmpty(all)
 }
 
 // warnings returns the words of warning of runs, each once.
@@ -369,7 +373,7 @@ func (s *sampled) part(found *query.SampledRuns, o query.SampleOrder, p query.Sa
 	k.Word = strings.Join(warnings(found.Runs[p.First:p.Last+1]), ", ")
 	warned := ""
 	if k.Word != "" {
-		warned = "with a warning: " + k.Word
+		k.Tone, warned = chart.Warned, "with a warning: "+k.Word
 	}
 	k.Text = sentence(which+": "+value, warned)
 	return k
@@ -394,6 +398,28 @@ func (s *sampled) boundaries(found *query.SampledRuns, o query.SampleOrder) (all
 	return all
 }
 
+// coloured returns a series for each value of the axis whose values are compared, and which of them each run is of. Without such an axis there is
+// one, and so there is where each row has a value of its own.
+func (s *sampled) coloured() (all []chart.Series, of []int) {
+	of = make([]int, len(s.found.Runs))
+	for _, a := range s.axesOf(s.subjects()) {
+		if !s.isCompared(a.Name) || len(a.values) > maxColours || len(a.values) == len(s.groups) || slices.ContainsFunc(a.Values, func(v string) bool { return !slices.Contains(a.values, v) }) {
+			continue
+		}
+		for i, value := range a.Values {
+			of[i] = slices.Index(a.values, value)
+		}
+		for _, name := range axisWords(a.Name, a.values) {
+			all = append(all, chart.Series{Name: name, Style: chart.Points})
+		}
+		return all, of
+	}
+	return []chart.Series{{Name: "runs", Style: chart.Points}}, of
+}
+
+// maxColours is how many colours can be told apart.
+const maxColours = 7
+
 // Strip draws the median of each run, in a row for each point, so that runs of one point that differ are seen. It is of one
 // selection: req.Base is empty.
 func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*chart.Figure, *query.SampledRuns, error) {
@@ -404,7 +430,7 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*chart.Fig
 	f := &chart.Figure{Kind: chart.Scatter, Title: titled(s.found.Metric+" of each run", s.title), Notes: s.notes}
 	f.X = chart.Axis{Label: s.found.Metric, Unit: s.found.Unit}
 	f.Y = chart.Axis{Scale: chart.Categories}
-	quiet, warned := chart.Series{Name: "runs", Style: chart.Points}, chart.Series{Name: "runs with a warning", Style: chart.Points, Tone: chart.Warned}
+	all, of := s.coloured()
 	var values []float64
 	without, most := 0, max(cmp.Or(req.Marks, chart.MaxMarks)/len(s.groups), 1)
 	if slices.ContainsFunc(s.groups, func(g group) bool { return len(g.places) > most }) {
@@ -424,14 +450,13 @@ func (m Maker) Strip(ctx context.Context, db *query.DB, req Sampled) (*chart.Fig
 				X: *r.Median, Y: float64(row), Low: chart.Unknown(), High: chart.Unknown(), Run: r.RunID, Command: s.ofRun(r.RunID),
 				Text: sentence(fmt.Sprintf("run %s: %s", s.runName(r), s.quantity(*r.Median)), g.name, strings.Join(r.Warnings, " ")),
 			}
-			if len(r.Warnings) > 0 {
-				warned.Marks = append(warned.Marks, k)
-			} else {
-				quiet.Marks = append(quiet.Marks, k)
+			if k.Word = strings.Join(r.Warnings, ", "); k.Word != "" {
+				k.Tone = chart.Warned
 			}
+			all[of[place]].Marks = append(all[of[place]].Marks, k)
 		}
 	}
-	f.Series = nonEmpty(quiet, warned)
+	f.Series = nonEmpty(all...)
 	if without > 0 {
 		f.Notes = append(f.Notes, term.Count(without, "run")+" left out: no median")
 	}

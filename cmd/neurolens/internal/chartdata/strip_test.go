@@ -21,7 +21,7 @@ func TestStrip(t *testing.T) {
 		ok(t, err)
 		at := map[string]chart.Mark{}
 		for s, k := range f.All() {
-			if at[k.Run] = k; (s.Tone == chart.Warned) != strings.HasSuffix(k.Text, "drift") {
+			if at[k.Run] = k; (s.ToneOf(k) == chart.Warned) != strings.HasSuffix(k.Text, "drift") {
 				t.Errorf("%s: %s", s.Name, k.Text)
 			}
 		}
@@ -31,7 +31,7 @@ func TestStrip(t *testing.T) {
 				t.Errorf("%s of %s is %v in %s", metric, r.RunID, k.X, f.Y.Categories[int(k.Y)])
 			}
 		}
-		if len(at) != len(list.Runs) || found.Metric != metric || f.X.Label != metric || len(marks(f.Parts()[0], "runs with a warning")) != 1 {
+		if len(at) != len(list.Runs) || found.Metric != metric || f.X.Label != metric || strings.Join(f.Words(chart.Warned), " ") != "drift" {
 			t.Errorf("%d marks of %d runs, %q", len(at), len(list.Runs), f.Notes)
 		}
 	}

@@ -55,7 +55,7 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 	if p.Path == "" {
 		return nil
 	}
-	a := &pictureMaker{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader}}
+	a := &pictureMaker{db: db.WithoutWarnings(), reader: p.Maker.Reader, report: p.Report, maker: chartdata.Maker{Reader: p.Maker.Reader, Baselines: baselinesOf(p.Report)}}
 	pictures := Pictures{History: a.history(ctx)}
 	if len(p.Report.Trends) == 0 { // else values are medians over sessions between which levels may have changed
 		pictures.Points, pictures.Axes, pictures.Best = a.samples(ctx), a.axes(), a.best()
@@ -66,6 +66,14 @@ func WriteHTML(ctx context.Context, db *query.DB, p HTMLPage) error {
 		return fmt.Errorf("charts of the report: %w", a.err)
 	}
 	return WriteForm(p.Path, p.Stdout, p.Maker.HTML(p.Document, pictures))
+}
+
+// baselinesOf returns what a report compares with.
+func baselinesOf(r *summary.Report) (all []summary.Baseline) {
+	for i := range r.Comparisons {
+		all = append(all, summary.Baseline{Axis: r.Comparisons[i].Axis, Value: r.Comparisons[i].Baseline})
+	}
+	return all
 }
 
 // betweenTitles stands between what a chart of package chartdata shows and what all of its values have in common.
@@ -230,25 +238,24 @@ func spread(p *summary.Point) float64 {
 	return -1
 }
 
-// axes returns the primary metric over one axis and over two, with a panel for each value of a third one where points differ in it.
-func (a *pictureMaker) axes() []*Chart {
+// maxOverAxes is how many marks a chart over axes has: of more points, places show the median.
+const maxOverAxes = 500
+
+// axes returns the primary metric over one axis and over two, with panels for the others in which points differ.
+func (a *pictureMaker) axes() (all []*Chart) {
 	req, which := a.points()
-	lines, heat := req, req
-	lines.Panels = a.maker.ThirdAxis(req)
-	heat.By = lines.Panels
-	f, err := a.maker.Lines(lines)
-	if err != nil && lines.Panels != "" { // so many panels have no room
-		lines.Panels = ""
-		f, err = a.maker.Lines(lines)
+	add := func(kind string, made func(chartdata.Points) (*chart.Figure, error), title func(f *chart.Figure) string) {
+		words, of := []string{kind}, req
+		f, err := made(of)
+		if err == nil && f.Marks() > maxOverAxes && len(f.Panels) > 0 {
+			words, of.Median = append(words, "--median"), true
+			f, err = made(of)
+		}
+		all = append(all, a.chart(f, err, func(f *chart.Figure) string { return title(f) + which }, append(words, req.Filter)...)...)
 	}
-	all := a.chart(f, err, func(f *chart.Figure) string { return f.Y.Label + " over " + f.X.Label + which }, commandOf("lines", "--panels", lines.Panels, req.Filter)...)
-	if f, err = a.maker.Heatmap(heat); err != nil && heat.By != "" {
-		heat.By = ""
-		f, err = a.maker.Heatmap(heat)
-	}
-	return append(all, a.chart(f, err, func(f *chart.Figure) string {
-		return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label + which
-	}, commandOf("heatmap", "--by", heat.By, req.Filter)...)...)
+	add("lines", a.maker.Lines, func(f *chart.Figure) string { return f.Y.Label + " over " + f.X.Label })
+	add("heatmap", a.maker.Heatmap, func(f *chart.Figure) string { return f.Values.Label + " over " + f.X.Label + " and " + f.Y.Label })
+	return all
 }
 
 // selections returns the filters of the base, empty where the report is about one selection, and of the runs that are drawn.
@@ -273,14 +280,6 @@ func (a *pictureMaker) points() (req chartdata.Points, which string) {
 		req.All[i].Side = ""
 	}
 	return req, ", of the head"
-}
-
-// commandOf returns the words of a chart with a flag, where that has a value.
-func commandOf(kind, flag, value, filter string) []string {
-	if value == "" {
-		return []string{kind, filter}
-	}
-	return []string{kind, flag, value, filter}
 }
 
 // best returns the primary metric against another one, where it is known which values of both are better.
