@@ -176,11 +176,14 @@ func (m Maker) sideAnswers(d *Document, comparison int, names namer) (all []Answ
 			all = append(all, Answer{text, summary.Text(some.verdict), ""})
 		}
 	}
-	text := "No change by verdict"
-	if len(all) > 0 {
-		text = "By verdict"
+	text := "By verdict: " + verdictCounts(c) + whyUndecided(c)
+	if len(all) == 0 {
+		text = "No change by verdict: " + verdictCounts(c) + whyUndecided(c)
+		if worst := c.All.WorstPair; worst != nil && d.Pairs[*worst].Verdict != string(judge.Unchanged) && c.All.Slower > 0 {
+			p := &d.Pairs[*worst]
+			text += fmt.Sprintf(". The worst estimate is %s: %s", names.pair(p), pairValues(p))
+		}
 	}
-	text += ": " + verdictCounts(c) + whyUndecided(c)
 	for _, p := range c.Sides {
 		text += ". " + capital(p.Side) + ": " + periodText(&p)
 	}

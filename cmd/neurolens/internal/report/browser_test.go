@@ -70,7 +70,12 @@ func TestLook(t *testing.T) {
 		keep(name+".png", b, err)
 	}
 	v := open(t, ctx, address)
-	b, err := chromedp.Run(v.ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPreferCSSPageSize()))
+	v.do(chromedp.EmulateViewport(794, 1123)) // a page of A4
+	media(v, "print", "light")
+	v.text(`dispatchEvent(new Event("beforeprint"))`)
+	b, err := chromedp.Run(v.ctx, chromedp.FullScreenshot(100))
+	keep("print.png", b, err)
+	b, err = chromedp.Run(v.ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPreferCSSPageSize()))
 	keep("print.pdf", b, err)
 }
 

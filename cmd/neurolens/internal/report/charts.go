@@ -59,9 +59,6 @@ func (s *htmlWriter) ofPair(c *summary.Comparison, p *summary.Pair) string {
 
 // drawn returns a chart of a comparison, with the command that draws it.
 func (s *htmlWriter) drawn(f *chart.Figure, c *summary.Comparison) *Chart {
-	if f.Kind == chart.Forest {
-		f.Notes = append(f.Notes, "The command draws the same pairs, worst first.")
-	}
 	return &Chart{Figure: f, Command: s.command("plot", append([]string{string(f.Kind)}, s.d.compared(c)...)...)}
 }
 

@@ -94,7 +94,9 @@ var saidElsewhere = []string{
 
 // remarks returns the findings that stand nowhere else.
 func (d *Document) remarks() []Finding {
-	return slices.DeleteFunc(slices.Clone(d.Findings), func(f Finding) bool { return slices.Contains(saidElsewhere, f.Rule) })
+	return slices.DeleteFunc(slices.Clone(d.Findings), func(f Finding) bool {
+		return slices.Contains(saidElsewhere, f.Rule) || f.Rule == summary.RuleFewRuns && d.few()
+	})
 }
 
 // sentence returns what a rule found; of a word of warning, its meaning.

@@ -89,7 +89,7 @@ func (s *htmlWriter) add(part Section) { s.page.Sections = append(s.page.Section
 
 // addTable adds a section of a table, unless the table is empty.
 func (s *htmlWriter) addTable(t *Table) {
-	if len(t.Rows) > 0 {
+	if t.dropEmpty(); len(t.Rows) > 0 {
 		s.add(Section{ID: t.ID, Title: t.Title, Tables: []*Table{t}})
 	}
 }
@@ -373,19 +373,20 @@ const maxDifferences = 40
 
 // differences are the facts in which two selections differ.
 func (s *htmlWriter) differences(c *summary.Comparison) {
-	if len(c.Differs) == 0 {
+	all := slices.DeleteFunc(slices.Clone(c.Differs), func(d summary.Difference) bool { return strings.HasPrefix(d.Name, "env.source.") }) // which file was imported
+	if len(all) == 0 {
 		return
 	}
 	t := &Table{ID: "differs", Title: "What differs between base and head", Columns: []Column{{Header: "kind"}, {Header: "fact"}, {Header: "base", Long: true}, {Header: "head", Long: true}}}
 	changing := func(d summary.Difference) bool { return max(len(d.Base), len(d.Head)) > maxFactValues } // from run to run, as the load does
 	steady := func(d summary.Difference) bool { return !changing(d) }
-	differs := slices.Concat(slices.DeleteFunc(slices.Clone(c.Differs), changing), slices.DeleteFunc(slices.Clone(c.Differs), steady))
+	differs := slices.Concat(slices.DeleteFunc(slices.Clone(all), changing), slices.DeleteFunc(slices.Clone(all), steady))
 	for i := range differs[:min(len(differs), maxDifferences)] {
 		d := &differs[i]
 		name := cmp.Or(environmentNames[d.Name], d.Name)
 		t.add(string(d.Kind), name, factValues(d.Name, d.Base), factValues(d.Name, d.Head))
 	}
-	if more := len(c.Differs) - len(t.Rows); more > 0 {
+	if more := len(all) - len(t.Rows); more > 0 {
 		t.Below = append(t.Below, term.Count(more, "more fact")+" "+term.IsAre(more)+" in the JSON form (--json).")
 	}
 	s.add(Section{
@@ -418,6 +419,7 @@ func (s *htmlWriter) trends(charts []*Chart) {
 	}
 	t := trendsTable(s.d, s.names, maxTrends)
 	t.Command = s.command("history", s.d.words("point_id~^KEY")...)
+	t.dropEmpty()
 	s.add(Section{ID: t.ID, Title: t.Title, Figures: charts, Tables: []*Table{t}})
 }
 
@@ -511,18 +513,15 @@ func (s *htmlWriter) results() {
 	if len(s.d.Points) == 0 {
 		return
 	}
-	constants, axes := views.Axes(chartdata.SubjectsOf(s.d.Points), views.RunColumns)
+	_, axes := views.Axes(chartdata.SubjectsOf(s.d.Points), views.RunColumns) // the top has what all have in common
 	axes = readable(axes)
 	if len(axes) == 0 { // one point: its name is the row
-		axes, constants = []views.Axis{{Name: "point", Values: slices.Repeat([]string{s.names.name(&s.d.Points[0].Subject)}, len(s.d.Points))}}, nil
+		axes = []views.Axis{{Name: "point", Values: slices.Repeat([]string{s.names.name(&s.d.Points[0].Subject)}, len(s.d.Points))}}
 	}
 	t := pointsTable(s.d.Points, axes, s.values(), s.sameRuns() == "", s.against)
 	t.ID, t.Title, t.Command = "points", "All points", s.ofPoint()
 	if text := s.d.pooled(); text != "" {
 		t.Text = append(t.Text, text)
-	}
-	if len(constants) > 0 {
-		t.Text = append(t.Text, "All: "+joined(constants...)+".")
 	}
 	if text := s.sameRuns(); text != "" && s.d.Counts.ByStatus[string(schema.StatusOK)] > 0 {
 		t.Text = append(t.Text, "Each point has "+text+" (runs × samples of a run).")

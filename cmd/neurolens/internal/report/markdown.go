@@ -258,30 +258,32 @@ func (p markdownWriter) counts() {
 // widest is the width up to which the cells of a column are padded, so that one very long name does not pad all others.
 const widest = 48
 
-// markdown writes the table in Markdown, with aligned columns, without empty columns, and with an empty line behind it.
-func (t *Table) markdown(w io.Writer) {
-	var shown []int
-	for i := range t.Columns {
+// dropEmpty drops the columns in which no row has anything.
+func (t *Table) dropEmpty() {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Cells[i].Text != "" && r.Cells[i].Text != term.Unknown }) {
-			shown = append(shown, i)
+			continue
+		}
+		t.Columns = slices.Delete(slices.Clone(t.Columns), i, i+1)
+		for k := range t.Rows {
+			t.Rows[k].Cells = slices.Delete(t.Rows[k].Cells, i, i+1)
 		}
 	}
+}
+
+// markdown writes the table in Markdown, with aligned columns, without empty columns, and with an empty line behind it.
+func (t *Table) markdown(w io.Writer) {
+	t.dropEmpty()
 	widths, texts := make([]int, len(t.Columns)), make([][]string, len(t.Rows))
-	for k := range texts {
-		texts[k] = make([]string, len(t.Columns))
-	}
-	for _, i := range shown {
-		widths[i] = max(term.Width(cellText(t.Columns[i].Header)), 3)
+	header, rule := "|", "|"
+	for i, c := range t.Columns {
+		widths[i] = max(term.Width(cellText(c.Header)), 3)
 		for k, row := range t.Rows {
-			texts[k][i] = cellText(row.Cells[i].Text)
+			texts[k] = append(texts[k], cellText(row.Cells[i].Text))
 			if n := term.Width(texts[k][i]); n <= widest {
 				widths[i] = max(widths[i], n)
 			}
 		}
-	}
-	header, rule := "|", "|"
-	for _, i := range shown {
-		c := t.Columns[i]
 		header += " " + term.Pad(cellText(c.Header), widths[i], c.Right) + " |"
 		dashes := strings.Repeat("-", widths[i]+1)
 		if c.Right {
@@ -293,8 +295,8 @@ func (t *Table) markdown(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n", header, rule)
 	for _, row := range texts {
 		line := "|"
-		for _, i := range shown {
-			line += " " + term.Pad(row[i], widths[i], t.Columns[i].Right) + " |"
+		for i, text := range row {
+			line += " " + term.Pad(text, widths[i], t.Columns[i].Right) + " |"
 		}
 		fmt.Fprintln(w, line)
 	}
@@ -341,13 +343,13 @@ func trendsTable(d *Document, names namer, most int) *Table {
 	t := &Table{ID: "trends", Title: "What changed over sessions", Columns: []Column{
 		{Header: "point"},
 		{Header: "metric"},
+		{Header: "verdict"},
 		{Header: "before", Unit: unit, Right: true, Stored: true},
 		{Header: "now", Unit: unit, Right: true, Stored: true},
 		{Header: "change", Unit: "ratio", Right: true, Stored: true},
-		{Header: "95 % interval", Right: true},
+		{Header: "95 %", Right: true},
 		{Header: "since"},
 		{Header: "commits"},
-		{Header: "verdict"},
 	}}
 	for i := range shown {
 		t.Rows = append(t.Rows, trendRow(&shown[i], names))
@@ -376,7 +378,10 @@ func metricText(metric string, better summary.Text) string {
 
 // trendRow returns the row of a trend.
 func trendRow(r *summary.Trend, names namer) Row {
-	since, change := term.Unknown, Cell{Text: trendChange(r)}
+	since, interval, change := term.Unknown, term.Unknown, Cell{Text: trendChange(r)}
+	if r.Low != nil && r.High != nil {
+		interval = views.Interval(*r.Low, *r.High, schema.Scale(r.Scale), string(r.Unit))
+	}
 	if r.Shift != nil {
 		since = day(r.Since)
 		change.Stored = strconv.FormatFloat(*r.Shift, 'g', ratioDigits, 64)
@@ -391,11 +396,13 @@ func trendRow(r *summary.Trend, names namer) Row {
 	return Row{Key: string(r.PointID), Cells: []Cell{
 		{Text: names.name(&r.Subject)},
 		{Text: string(r.Metric)},
-		amount(r.OldLevel, r.Unit), amount(r.Level, r.Unit), change,
-		{Text: cmp.Or(trendInterval(r), term.Unknown)},
+		verdict,
+		amount(r.OldLevel, r.Unit),
+		amount(r.Level, r.Unit),
+		change,
+		{Text: interval},
 		{Text: since},
 		{Text: cmp.Or(commitsText(r), term.Unknown)},
-		verdict,
 	}}
 }
 
