@@ -52,6 +52,8 @@ func (m Maker) answers(d *Document) (all []Answer) {
 func word(verdict judge.Verdict, unit, better summary.Text) string {
 	time := unit == "ns" && better == summary.Text(schema.BetterLower)
 	switch {
+	case verdict == judge.Changed:
+		return "Changed"
 	case verdict == judge.Regressed && time:
 		return "Slower"
 	case verdict == judge.Regressed:
@@ -82,7 +84,7 @@ func (m Maker) trendAnswers(d *Document, names namer) (all []Answer) {
 		counts[t.Verdict]++
 		command := m.command("history", d.words(names.filter(t.PointID))...)
 		switch n := counts[t.Verdict]; {
-		case t.Verdict == judge.Regressed && n <= maxWorse, t.Verdict == judge.Improved && n <= maxBetter:
+		case t.Verdict == judge.Regressed && n <= maxWorse, (t.Verdict == judge.Improved || t.Verdict == judge.Changed) && n <= maxBetter:
 			text := fmt.Sprintf("%s: %s, %s: %s.", word(t.Verdict, t.Unit, t.Better), names.name(&t.Subject), sinceText(t), fromTo(t.Metric, t.OldLevel, t.Level, t.Unit, trendChange(t), trendInterval(t)))
 			all = append(all, Answer{text, summary.Text(t.Verdict), command})
 		}
@@ -353,6 +355,8 @@ func (m Maker) nothingCompared(d *Document) Answer {
 		return Answer{Text: "No run is ok: there is nothing to compare.", Command: m.command("ls", d.words("")...)}
 	case s.Unordered:
 		return Answer{Text: fmt.Sprintf("No history: none of %s has a start time, so they have no order. Give it with ingest --at.", term.Count(s.Sessions, "session"))}
+	case s.Sessions >= history.MinSessions:
+		return Answer{Text: "No history: no ok run has a value of its primary metric.", Command: m.command("history", d.words("")...)}
 	case s.Sessions > 1:
 		return Answer{Text: fmt.Sprintf("Nothing is compared here: %s, and a history needs %d.", term.Count(s.Sessions, "session"), history.MinSessions), Command: lasting + m.Reader.OfStores()}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/chart"
+	"github.com/neurolens/neurolens/query/summary"
 )
 
 var (
@@ -451,25 +452,32 @@ func axe(t *testing.T) string {
 	return string(text)
 }
 
-// TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window.
+// TestAccessible: axe-core finds nothing to complain about, in light, in dark and in a narrow window, of a page that has everything, of one over
+// sessions, and of one about two selections. No page writes to the console or asks for anything.
 func TestAccessible(t *testing.T) {
 	ctx, text := browser(t), axe(t)
-	address := file(t, tried(t, 300))
-	for _, at := range []struct {
-		theme string
-		width int64
-	}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
-		v := open(t, ctx, address+"#?theme="+at.theme)
-		v.do(chromedp.EmulateViewport(at.width, 900))
-		v.all()
-		v.quiet()
-		if _, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](text+";0")); err != nil {
-			t.Fatal(err)
-		}
-		v.text(`axe.run().then((r) => { window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.any.map((a) => a.message).join("; ")).join(" | ")).join("\n"); }), 0`)
-		v.until("window.found !== undefined")
-		if found := v.text("window.found"); found != "" {
-			t.Errorf("%s, %d wide:\n%s", at.theme, at.width, found)
+	nights := storedRuns(t, nightlyRuns(20, 3), nil)
+	for name, page := range map[string]string{
+		"everything": tried(t, 300), "sessions": writtenPage(t, nights),
+		"two selections": writtenOf(t, nights, summary.Request{Base: "started_at<2026-10-15", Filter: "started_at>2026-10-25"}),
+	} {
+		address := file(t, page)
+		for _, at := range []struct {
+			theme string
+			width int64
+		}{{"light", 1280}, {"dark", 1280}, {"light", 360}} {
+			v := open(t, ctx, address+"#?theme="+at.theme)
+			v.do(chromedp.EmulateViewport(at.width, 900))
+			v.all()
+			v.quiet()
+			if _, err := chromedp.Run(v.ctx, chromedp.Evaluate[any](text+";0")); err != nil {
+				t.Fatal(err)
+			}
+			v.text(`axe.run().then((r) => { window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " " + n.any.map((a) => a.message).join("; ")).join(" | ")).join("\n"); }), 0`)
+			v.until("window.found !== undefined")
+			if found := v.text("window.found"); found != "" {
+				t.Errorf("%s, %s, %d wide:\n%s", name, at.theme, at.width, found)
+			}
 		}
 	}
 }

@@ -304,3 +304,36 @@ func TestNotesOfPage(t *testing.T) {
 		t.Error("there are notes of nothing")
 	}
 }
+
+// nightlyRuns returns runs of so many nights and points with long names; all got 20 % slower halfway.
+func nightlyRuns(nights, points int) (runs []schema.Run) {
+	for night := range nights {
+		began := morning.AddDate(0, 0, night-nights)
+		for i := range points {
+			latency := int64(1_000_000 + 1000*i + 700*((night*7+i)%9))
+			if night >= nights/2 {
+				latency += latency / 5
+			}
+			r := measuredRun(0, strings.Repeat("long ", 30)+strconv.Itoa(i), latency, 0)
+			r.Metrics, r.StartedAt = r.Metrics[:1], began.Add(time.Duration(i)*time.Second)
+			r.RunID, r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{9: byte(i)}).String(), schema.ULIDFrom(began, [10]byte{8: 1}).String()
+			runs = append(runs, r)
+		}
+	}
+	return runs
+}
+
+// TestHistoryComesFirst: however many sessions and long names there are, the chart over sessions is the first of the page, and nothing is left out for it.
+func TestHistoryComesFirst(t *testing.T) {
+	page := writtenPage(t, storedRuns(t, nightlyRuns(80, 14), nil))
+	first, _, _ := strings.Cut(page, "</section>\n<section id=\"next\"")
+	if !strings.Contains(first, `<section id="trends"`) || strings.Count(first, "<svg") != 1 || strings.Contains(page, "Left out to keep") || strings.Count(page, "<svg") != 1 {
+		t.Errorf("the page has %d charts, %d of them first", strings.Count(page, "<svg"), strings.Count(first, "<svg"))
+	}
+	if most := pageRoom + pointRoom*14; len(page) > most {
+		t.Errorf("the page has %d bytes, want %d at most", len(page), most)
+	}
+	if rows := tableRows(page, "trends"); len(rows) != 14 || !strings.Contains(page, "Slower: attend long ") || !strings.Contains(page, "A mark combines up to ") {
+		t.Errorf("%d rows of trends", len(rows))
+	}
+}
