@@ -702,6 +702,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 	if format == progress.FormatArrow {
 		return s.Stream(ctx, db, a.stdout)
 	}
+	s.Processor = term.ForPeople(format)
 	points, absent, err := s.Read(ctx, db)
 	if err != nil {
 		return err
@@ -724,8 +725,12 @@ func printSummary(a *app, cmd *cobra.Command, format string, s progress.Summary)
 		if format == term.FormatMD { // a table in place of sentences
 			s.Won, s.Beside = won.Notes, standings(won.Rows, s.Against)
 		}
-		if won.Repeats > repeats && !adds && !s.Unfinished {
-			s.MoreRepeats = progress.WithRepeats(a.args, won.Repeats)
+		enough := won.Repeats
+		if more, why := s.NeedsRepeats(points); more > 0 && !adds {
+			enough, s.Won = more, append(s.Won, why)
+		}
+		if enough > repeats && !adds && !s.Unfinished {
+			s.MoreRepeats = progress.WithRepeats(a.args, enough)
 		}
 	}
 	s.Published = format == term.FormatMD

@@ -32,8 +32,10 @@ func newCompareCommand(a *app) *cobra.Command {
 or faster. BASE and HEAD are filters, each in one argument: session=last~1,
 commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
 
-Without HEAD, the two sides of sessions of bench --against are compared. If a
-filter names no side, it stands for the newer side of such a session.
+Without HEAD, compare shows what bench compared: the two sides of sessions of
+bench --against, or else every point with the baseline that its sweep or command
+line names. --matrix names another one. If a filter names no side, it stands for
+the newer side of a session of bench --against.
 
 Two points are paired when all their axes are equal. Axes that are constant on
 each side but differ between the sides are ignored, so compare backend=torch
@@ -154,10 +156,9 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(ctx context.Context, db *query.DB, req compare.Request, f compareFlags, args []string, c *compare.Comparison, format string) error {
-	axis, _, _ := strings.Cut(f.matrix, "=")
 	w := views.Comparison{
-		Second: views.ByProcessor(c, f.matrix), Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
-		Selection: views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all},
+		Second: views.ByProcessor(c), Reader: a.display(), Facts: factWriter(), C: c, Gate: f.gate.line(c),
+		Selection: views.Selection{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Strict: f.strict, All: f.all},
 	}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
@@ -212,7 +213,7 @@ func (f *selectionFlags) parse(command string, args []string) (compare.Request, 
 		case 1:
 			req.Base = filter.JoinArguments(args[0])
 		default:
-			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides, got %d arguments; quote a filter of several words", command, len(args))
+			return req, fmt.Errorf("%s: want BASE and HEAD, or one selection that has two sides or a baseline, got %d arguments; quote a filter of several words", command, len(args))
 		}
 	}
 	req.Thresholds, err = judge.ParseThresholds(f.thresholds)

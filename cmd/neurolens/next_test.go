@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,85 @@ func TestNextIsAccepted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNextGivesTheTable: the command that bench names at its end is one line, and shows a verdict on what was measured: of programs and a
+// template, of values of a parameter, and of functions of a file, which need more repeats first. Without names, compare and explain show what
+// bench compared.
+func TestNextGivesTheTable(t *testing.T) {
+	t.Parallel()
+	_, err := exec.LookPath("python3")
+	programtest.Needs(t, "python3", err)
+	for _, c := range []struct {
+		args    []string
+		planned bool // the session has a baseline
+		table   string
+	}{
+		{[]string{"sh -c ': {n}'", "sleep 0.0{n}", "-P", "n=1,2"}, true, "\nVARIANT +n +BASE +HEAD +CHANGE .*VERDICT\nsleep "},
+		{[]string{"sleep 0.0{n}", "-P", "n=1,2"}, false, "\nn +BASE +HEAD +CHANGE .*VERDICT\n2 "},
+		{[]string{"sleep 0.0{n} {kind}", "-P", "n=1,2", "-P", "kind=0,0s"}, false, "\nkind +n +BASE"},
+		{[]string{"f.py"}, false, "\nBENCHMARK +BASE +HEAD +CHANGE .*VERDICT\nf.py:bench_b "},
+	} {
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			programtest.WriteFile(t, dir, "f.py", "def bench_a(): sum(range(1000))\ndef bench_b(): sum(range(9000))\n")
+			args := append(append([]string{"bench"}, c.args...), "--format", "table", "--iterations", "3")
+			if c.args[0] != "f.py" {
+				args = append(args, "--repeats", "6")
+			}
+			p := programtest.Program(t, dir, args...)
+			p.MustRun(t)
+			next := accepted(t, p)
+			if c.args[0] == "f.py" {
+				if want := "neurolens bench f.py --format table --iterations 3 --repeats 6"; len(next) != 1 || next[0] != want {
+					t.Fatalf("next is %q, want %s", next, want)
+				}
+				p = programtest.Program(t, dir, strings.Fields(next[0])[1:]...)
+				p.MustRun(t)
+				next = accepted(t, p)
+			}
+			if len(next) != 1 || !strings.HasPrefix(next[0], "neurolens compare session=") {
+				t.Fatalf("next is %q", next)
+			}
+			shown := inShell(t, p, next[0])
+			if ok, err := regexp.MatchString(c.table, shown); err != nil || !ok {
+				t.Errorf("%s shows no %q\n%s", next[0], c.table, shown)
+			}
+			if c.planned {
+				if again := inShell(t, p, "neurolens compare session=last"); table(again) != table(shown) {
+					t.Errorf("compare session=last shows\n%s\nwant\n%s", again, shown)
+				}
+				inShell(t, p, "neurolens explain session=last")
+				inShell(t, p, "neurolens plot forest session=last")
+			}
+			if _, next, ok := strings.Cut(shown, "\nnext  "); ok {
+				inShell(t, p, strings.TrimSpace(next))
+			}
+		})
+	}
+}
+
+// table returns the table of a comparison.
+func table(shown string) string {
+	_, below, _ := strings.Cut(shown, "BASE ")
+	table, _, _ := strings.Cut(below, "\n\n")
+	return table
+}
+
+// inShell runs a command line where a process ran, and returns its output.
+func inShell(t *testing.T, p *programtest.Process, line string) string {
+	t.Helper()
+	if strings.Contains(line, " compare ") {
+		line += " --format table"
+	}
+	shell := exec.Command("sh", "-c", `neurolens() { "`+p.Path+`" "$@"; }; `+line)
+	shell.Dir, shell.Env = p.Dir, p.Env
+	said, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, said)
+	}
+	return string(said)
 }
 
 // accepted returns the commands that a process has named, of which each has to be accepted.

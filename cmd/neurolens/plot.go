@@ -134,7 +134,7 @@ func (a *app) chartOfSides(kind chart.Kind, rows int, made func(chartdata.Maker,
 				return err
 			}
 			a.reportNotNumbers(c.NotNumbers)
-			asked := chartdata.Selection{Selections: slices.Clone(args), Matrix: flags.matrix}
+			asked := chartdata.Selection{Selections: slices.Clone(args), Matrix: c.Contrast.String()}
 			for i := range asked.Selections {
 				if err := lasting(cmd.Context(), db, &asked.Selections[i]); err != nil {
 					return err

@@ -45,6 +45,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 )
@@ -52,7 +53,8 @@ import (
 // Request selects the runs to compare and how. Only runs of purpose measure are compared.
 type Request struct {
 	// Base and Head are filters. If Head is empty, Base selects sessions with two sides (bench --against), and these sides are
-	// compared; with BaseDB an empty Head selects all runs.
+	// compared. If no session has two sides, the points are compared with the baseline that their sweep names, as with Axis, Reference and
+	// Paired. With BaseDB an empty Head selects all runs.
 	Base, Head string
 
 	// BaseDB has the runs of Base if they are in other stores than those of Head, for example because Base is a file; nil: both
@@ -103,6 +105,7 @@ type Comparison struct {
 	Rows       []Row
 	SecondLook []Row // see Request.SecondLook; the error rates hold for it by itself
 	Base, Head Side
+	Contrast   query.Contrast // the baseline that the values of an axis are compared with; empty: two sides are
 	Differs    []query.FactDifference
 	Common     []string          // identity columns and parameters (as param.NAME) that are known to be equal in all points
 	Thresholds judge.Thresholds  // thresholds of the metrics that have the same one at all points
@@ -144,7 +147,7 @@ func compare(ctx context.Context, db *query.DB, req Request, many int) (Comparis
 			}
 		}
 		m = &comparison{
-			req: req, axis: axis, many: many, thresholds: judge.ThresholdCombiner{Given: req.Thresholds, Usual: req.Usual}, okStatuses: map[int64]map[string]any{},
+			req: req, axis: axis, contrast: query.Contrast{Axis: req.Axis, Value: filter.Unquote(req.Reference)}, many: many, thresholds: judge.ThresholdCombiner{Given: req.Thresholds, Usual: req.Usual}, okStatuses: map[int64]map[string]any{},
 		}
 		var err error
 		c, err = m.compare(ctx, base, head)
@@ -182,7 +185,8 @@ func (m *comparison) rows(points []*pairing) []Row {
 type comparison struct {
 	req        Request
 	axis       string // field of Request.Axis
-	many       int    // see manyRuns
+	contrast   query.Contrast
+	many       int // see manyRuns
 	base, head *selectedSide
 	primary    string                   // metric that was asked for and is the primary one of all runs; empty: none
 	names      []query.FactDifference   // identity fields in which the sides differ
@@ -210,7 +214,7 @@ func (m *comparison) compare(ctx context.Context, ofBase, ofHead *scan.Reader) (
 	if err != nil {
 		return Comparison{}, err
 	}
-	c.Base, c.Head = m.base.Side, m.head.Side
+	c.Base, c.Head, c.Contrast = m.base.Side, m.head.Side, m.contrast
 	c.Differs = base.differences(head, m.base, m.head)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err
@@ -308,7 +312,7 @@ func (m *comparison) metric(ctx context.Context, metric string) ([]*pairing, err
 		return nil, err
 	}
 	for _, p := range matched {
-		least := minRuns
+		least := judge.MinRuns
 		if m.req.Rules.Gate {
 			least = judge.FirmRuns
 		}

@@ -272,9 +272,9 @@ func TestExplainErrors(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(explainLatencies{1: 1, 2: 1, 4: 1})...))
 	for says, req := range map[string]compare.Request{
-		"want one metric and no axis": {Base: "bs=1", Metrics: []string{"latency", "cpu_user"}},
-		"explain: want one metric":    {Base: "bs=1", Axis: "variant", Reference: "a"},
-		"explain: bs=3 has no":        {Base: "bs=3"},
+		"want one metric and no axis":  {Base: "bs=1", Metrics: []string{"latency", "cpu_user"}},
+		"explain: want one metric":     {Base: "bs=1", Axis: "variant", Reference: "a"},
+		"explain: bs=3 matches no run": {Base: "bs=3"},
 	} {
 		_, err := compare.Explain(context.Background(), db, compare.ExplainRequest{Request: req})
 		querytest.WantInput(t, err, says)

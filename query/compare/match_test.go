@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -60,7 +61,7 @@ func TestCompareMatches(t *testing.T) {
 		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
 		{"bs=1", "session=last~7", "session=last~7 matches no run"},
 		{"bs=1", "nonesuch=1", "no column or parameter is called \"nonesuch\""},
-		{"session=last", "", "session=last has no session with two sides (bench --against makes one): name BASE and HEAD"},
+		{"session=last", "", "session=last has neither two sides nor a baseline: --matrix backend=cpu compares the values of backend"},
 		{"bs=1 (", "bs=2", "bs=1 ("},
 		{"baseline=nonesuch", "bs=2", "there is no baseline"},
 	} {
@@ -86,6 +87,43 @@ func TestCompareMatrix(t *testing.T) {
 	}
 	slices.Sort(lines)
 	valuetest.DeepEqual(t, lines, []string{"fused 1 improved", "fused 2 improved", "tiled 1 unchanged", "tiled 2 unchanged"})
+}
+
+// TestComparePlanned: a selection without two sides is compared with the baseline that its sweep names, as with Axis. If the sweeps name none
+// or several, the error names an axis or the baselines.
+func TestComparePlanned(t *testing.T) {
+	t.Parallel()
+	const reference = "./old in-{size} \"x\""
+	n := 0
+	measured := func(session int, baseline string) (runs []schema.Run) {
+		for _, variant := range []string{reference, "new"} {
+			level := map[string]float64{reference: 1000, "new": 500}[variant]
+			runs = append(runs, querytest.RunsOf(&n, session, querytest.Of(1, func(r *schema.Run) {
+				r.Variant, r.Env.Facts = variant, map[string]string{schema.FactBaseline: baseline}
+			}), wobble(level)...)...)
+		}
+		return runs
+	}
+	one, other, none := measured(1, "variant="+reference), measured(2, "variant=new"), measured(3, "")
+	db := querytest.SealedRuns(t, slices.Concat(one, other, none))
+	planned := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(1)})
+	asked := mustCompare(t, db, compare.Request{Base: "session=" + querytest.SessionID(1), Axis: "variant", Reference: filter.Quote(reference), Paired: true})
+	valuetest.Equal(t, len(planned.Rows), 1)
+	for _, column := range []string{"variant", "base", "head", "change", "low", "high", "verdict", "base_runs", "head_runs"} {
+		valuetest.Equal(t, cellOf(planned, 0, column), cellOf(asked, 0, column), column)
+	}
+	valuetest.Equal(t, planned.Contrast, query.Contrast{Axis: "variant", Value: reference})
+	valuetest.Equal(t, asked.Contrast, planned.Contrast)
+	valuetest.Equal(t, cellOf(planned, 0, "verdict"), "improved")
+	for _, c := range []struct{ base, says string }{
+		{"session=" + querytest.SessionID(3), "has neither two sides nor a baseline: --matrix 'variant=./old in-{size} \"x\"' compares the values of variant"},
+		{"session=" + querytest.SessionID(3) + " variant=new", "has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD"},
+		{"variant=new,nonesuch session=" + querytest.SessionID(1) + "," + querytest.SessionID(2), "have different baselines (variant="},
+		{"variant=nonesuch", "variant=nonesuch matches no run (3 sessions in this store)"},
+	} {
+		_, err := compare.Compare(t.Context(), db, compare.Request{Base: c.base})
+		querytest.WantInput(t, err, c.says)
+	}
 }
 
 func TestCompareMetrics(t *testing.T) {

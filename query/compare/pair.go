@@ -51,9 +51,6 @@ func (p *pairing) relate(distance int64) {
 	}
 }
 
-// minRuns is the number of runs per side without which package judge gives no verdict; a gate wants judge.FirmRuns.
-const minRuns = 3
-
 // leaveOut drops the runs of sessions that measured only one side, because they carry no information about a difference within a
 // session. It does so if the sessions that both sides share have at least that many runs per side, as a verdict needs. Otherwise it
 // drops nothing and sets decides to the newest session that could be judged alone.

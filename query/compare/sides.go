@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -37,7 +41,10 @@ func (m *comparison) sides(ctx context.Context, ofBase, ofHead *scan.Reader) err
 		names = [2]string{"side=base", "side=head"}
 	}
 	var err error
-	if m.base, err = m.side(ctx, ofBase, m.req.BaseFile, names[0], base); err != nil {
+	switch m.base, err = m.side(ctx, ofBase, m.req.BaseFile, names[0], base); {
+	case errors.Is(err, errNoSides):
+		return m.sidesOfSweep(ctx, ofHead)
+	case err != nil:
 		return err
 	}
 	if m.head, err = m.side(ctx, ofHead, m.req.HeadFile, names[1], head); err != nil {
@@ -50,6 +57,100 @@ func (m *comparison) sides(ctx context.Context, ofBase, ofHead *scan.Reader) err
 	}
 	m.base.Filter, m.head.Filter = cmp.Or(m.req.BaseFile, m.base.Filter), cmp.Or(m.req.HeadFile, m.head.Filter)
 	return m.checkDisjoint(ctx)
+}
+
+// errNoSides is the error of a selection without a session of two sides.
+var errNoSides = errors.New("no session has two sides")
+
+// sidesOfSweep selects the sides that the sweeps of the runs name: the points with the value of their baseline, and the others. It is an
+// ErrInput if the sweeps name no baseline, or several.
+func (m *comparison) sidesOfSweep(ctx context.Context, r *scan.Reader) error {
+	s, err := selectSide(ctx, r, m.req.Base)
+	if err != nil {
+		return err
+	}
+	name := cmp.Or(m.req.BaseFile, nameOf("the store", m.req.Base))
+	if s.Runs == 0 {
+		why, err := r.EmptyReasons(ctx, s.sel)
+		return cmp.Or(err, answer.InputError("compare: %s matches no run (%s)%s", name, sessionsKnown(ctx, r), strings.Join(append([]string{""}, why...), "; ")))
+	}
+	named, err := s.baselines(ctx)
+	switch {
+	case err != nil:
+		return err
+	case len(named) == 1:
+		axis, value, _ := strings.Cut(named[0], "=")
+		m.req.Axis, m.req.Reference, m.req.Paired = axis, filter.QuoteFor(axis, value), true
+		if m.axis, err = axisOf(axis); err != nil {
+			return err
+		}
+		m.contrast = query.Contrast{Axis: axis, Value: value}
+		return m.sides(ctx, r, r)
+	case len(named) > 1:
+		return answer.InputError("compare: the sweeps of %s have different baselines (%s): --matrix AXIS=VALUE chooses one, or name BASE and HEAD", name, answer.Brief(strings.Join(named, ", ")))
+	}
+	points, err := s.points(ctx)
+	if err != nil {
+		return err
+	}
+	if c := query.ContrastOf(points); c.Axis != "" {
+		return answer.InputError("compare: %s has neither two sides nor a baseline: --matrix %s compares the values of %s", name, quoteWord(c.String()), c.Axis)
+	}
+	return answer.InputError("compare: %s has neither two sides (bench --against) nor a baseline (bench 'a' 'b'): name BASE and HEAD", name)
+}
+
+// quoteWord returns a text as a word of a shell.
+func quoteWord(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("=./:@%+,-_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// baselines returns the baselines that the sweeps of the runs name, as AXIS=VALUE. Because facts are large, it reads one run per session, of the
+// newest sessions.
+func (s *selectedSide) baselines(ctx context.Context) (named []string, err error) {
+	firsts := map[string]string{} // by session
+	for _, t := range s.strata {
+		if id := firsts[t.session]; id == "" || t.firstRun < id {
+			firsts[t.session] = t.firstRun
+		}
+	}
+	var ids []schema.ULID
+	newest := slices.Sorted(maps.Values(firsts))
+	for _, id := range newest[max(len(newest)-maxStrata, 0):] {
+		if ids, err = scan.AppendID(ids, id); err != nil {
+			return nil, err
+		}
+	}
+	facts, err := query.Facts(ctx, s.Reader, ids)
+	for _, run := range facts {
+		if text := run["env."+schema.FactBaseline]; text != "" && !slices.Contains(named, text) {
+			named = append(named, text)
+		}
+	}
+	slices.Sort(named)
+	return named, err
+}
+
+// points reads the identity of the points of the side, in the order of their first runs.
+func (s *selectedSide) points(ctx context.Context) (points []query.Point, err error) {
+	columns, err := scan.RunColumns(append([]string{"run_id", "point_id", "purpose"}, query.IdentityColumns()...))
+	if err != nil {
+		return nil, err
+	}
+	text := "SELECT " + query.IdentitySQL() + " FROM " + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.IsMeasurement)) +
+		" GROUP BY point_id ORDER BY min(run_id)"
+	shared := newInterner()
+	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+		var g runGroup
+		g.readIdentity(row, shared)
+		points = append(points, *g.Point)
+		return nil
+	})
+	return points, err
 }
 
 // hasOwnStores reports whether the base has stores of its own.
@@ -121,8 +222,7 @@ func (m *comparison) side(ctx context.Context, r *scan.Reader, file, name, filte
 			return nil, answer.InputError("compare: the store has no runs yet")
 		}
 		if strings.HasPrefix(name, "side=") {
-			return nil, cmp.Or(r.Check(ctx, s.sel.PossibleTypos),
-				answer.InputError("compare: %s has no session with two sides (bench --against makes one): name BASE and HEAD", cmp.Or(file, nameOf("the store", m.req.Base))))
+			return nil, cmp.Or(r.Check(ctx, s.sel.PossibleTypos), errNoSides)
 		}
 		if profiles, err := r.OnlyProfiles(ctx, s.sel); err != nil || profiles {
 			return nil, cmp.Or(err, answer.InputError("compare: %s matches only runs under a profiler, which are not compared: `neurolens ls --like RUN` compares their operators, `neurolens show RUN --ops` lists them", cmp.Or(file, nameOf(name, filter))))

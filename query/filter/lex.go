@@ -313,6 +313,16 @@ func Quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
+// Unquote returns the text of a value that may be quoted.
+func Unquote(value string) string {
+	var text strings.Builder
+	l := lexer{text: value}
+	if !strings.HasPrefix(value, `"`) || l.quote(&text) != nil || l.at < len(value) {
+		return value
+	}
+	return text.String()
+}
+
 // QuoteAll writes texts as alternative values of a condition.
 func QuoteAll(texts []string) string {
 	quoted := make([]string, len(texts))

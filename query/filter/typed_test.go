@@ -32,6 +32,9 @@ func TestQuoteWord(t *testing.T) {
 		if got := QuoteWord(in); got != want {
 			t.Errorf("%q quotes as %s, want %s", in, got, want)
 		}
+		if got := Unquote(want); got != in {
+			t.Errorf("%s unquotes as %q, want %q", want, got, in)
+		}
 	}
 }
 

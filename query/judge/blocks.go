@@ -16,7 +16,7 @@ const shareErrors = 2
 const anticorrelated = 1.5
 
 // inBlocks reports whether there are enough blocks for an interval of their differences.
-func (p *Pair) inBlocks() bool { return len(p.Blocks) >= minBlocks }
+func (p *Pair) inBlocks() bool { return len(p.Blocks) >= MinBlocks }
 
 // shared returns the share of the variance that comparing within blocks removes: 2 cov / (var base + var head). If the runs of a block
 // are independent, it is below 0 as often as above. ok is false if the runs do not vary.

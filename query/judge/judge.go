@@ -145,7 +145,7 @@ func (d *draft) measure(p *Pair) {
 			d.rho, d.rhoOf = rho, of.N
 		}
 	}
-	d.judgeable = known && p.Runs() >= minRuns
+	d.judgeable = known && p.Runs() >= MinRuns
 	d.sessions(p)
 }
 
@@ -415,7 +415,7 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = NoValues
 	case p.Confounded && math.IsNaN(o.SessionSD):
 		o.Reason = Sessions
-	case p.Runs() >= minRuns && d.mayBeDrift(p):
+	case p.Runs() >= MinRuns && d.mayBeDrift(p):
 		o.Reason = Order
 	case d.unsettled:
 		o.Reason = Unsettled

@@ -41,7 +41,7 @@ func (f *pointOutliers) toAdd() *outlierDistances {
 // form two groups with the median between them. Then the runs of the smaller group count, with their distance from the other group;
 // if both groups have the same size, one of them counts in both directions.
 func (f *pointOutliers) add(side []float64) {
-	if len(side) < minRuns {
+	if len(side) < MinRuns {
 		return
 	}
 	f.runs += len(side)

@@ -25,7 +25,7 @@ const (
 // (TestMoreRunsDecide).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
-	least := minRuns
+	least := MinRuns
 	if rules.Gate {
 		least = FirmRuns
 	}

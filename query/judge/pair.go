@@ -111,7 +111,7 @@ const (
 
 // Numbers of replicates.
 const (
-	minRuns  = 3 // per side, for any verdict
+	MinRuns  = 3 // per side, for any verdict
 	FirmRuns = 5 // per side, for a gate, and for a verdict by the estimate without the strict rule
 	// MinHistory is the minimum number of earlier sessions for an estimate of the differences between sessions. If a machine is slow on
 	// some days, at most one in 20 comparisons has a head on a slow day with none of the 7 sessions on one, however many days are slow.
@@ -119,7 +119,7 @@ const (
 )
 
 const (
-	minBlocks = 6  // to compare the sides block by block
+	MinBlocks = 6  // to compare the sides block by block
 	minFamily = 10 // pairs, to estimate a common prior of their variances
 	manyRuns  = 10 // per side; from this number of runs on, processes are not used as replicates
 	quanta    = 2  // steps of the clock that count as no difference

@@ -21,7 +21,7 @@ func bisectedChange(s bisect.Step) string {
 		return ""
 	}
 	scale := schema.Scale(s.Scale)
-	return views.Change(s.Change, scale, s.Unit) + " (" + views.Interval(s.Low, s.High, scale, s.Unit) + ")"
+	return views.Change(s.Change, scale, s.Unit) + " (" + views.Ends(s.Low, s.High, scale, s.Unit) + ")"
 }
 
 // BisectAnswer shows how a search ended.

@@ -68,12 +68,12 @@ func TestForeseen(t *testing.T) {
 // TestHeadlineOfRepeats: the first line says how many runs there are, and of which benchmarks those are that have another number. The next
 // one says what gives a verdict.
 func TestHeadlineOfRepeats(t *testing.T) {
-	const few = "1 run per point gives no verdict; --repeats 5 gives one"
+	const few = "1 run per point gives no verdict; --repeats 6 gives one"
 	for src, want := range map[string][]string{
 		"file: f.py\ngrid: {n: [1, 2]}\n":                                                   {"2 points × 1 repeat = 2 runs", ""},
 		"file: f.py\ngrid: {n: [1, 2]}\nbaseline: n=1\n":                                    {"2 points × 1 repeat = 2 runs", few},
 		"file: f.py\ngrid: {n: [1, 2]}\nthresholds: {latency: 1%}\n":                        {"2 points × 1 repeat = 2 runs", few},
-		"file: f.py\ngrid: {n: [1, 2]}\nbaseline: n=1\nrepeats: 2\n":                        {"2 points × 2 repeats = 4 runs", "2 runs per point give no verdict; --repeats 5 gives one"},
+		"file: f.py\ngrid: {n: [1, 2]}\nbaseline: n=1\nrepeats: 2\n":                        {"2 points × 2 repeats = 4 runs", "2 runs per point give no verdict; --repeats 6 gives one"},
 		"file: f.py\ngrid: {n: [1, 2]}\nbaseline: n=1\nrepeats: 3\n":                        {"2 points × 3 repeats = 6 runs", ""},
 		"file: f.py\nprofile: torch\n":                                                      {"1 point × 1 repeat = 1 run + profiler passes", ""},
 		"benchmarks: {f: {file: f.py, grid: {n: [1, 2]}}, c: {command: [c]}}\n":             {"(2 points × 1 repeat + 1 point of c × 10 repeats) = 12 runs", ""},

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -360,14 +361,13 @@ func (d description) repeatsOfEach() string {
 
 // tooFew says how to get a verdict where the sweep compares points and some have too few runs for one; empty elsewhere.
 func (d description) tooFew() string {
-	const enough, asked = 3, 5
 	if d.against || d.sweep.RelError > 0 {
 		return ""
 	}
 	for i := range d.sweep.Points {
 		p := &d.sweep.Points[i]
-		if p.Repeats < enough && !p.Control && (d.sweep.Baseline != "" || p.Thresholds != nil) {
-			return fmt.Sprintf("%s per point %s no verdict; --repeats %d gives one", term.Count(p.Repeats, "run"), term.Verb(p.Repeats, "gives", "give"), asked)
+		if p.Repeats < judge.MinRuns && !p.Control && (d.sweep.Baseline != "" || p.Thresholds != nil) {
+			return fmt.Sprintf("%s per point %s no verdict; --repeats %d gives one", term.Count(p.Repeats, "run"), term.Verb(p.Repeats, "gives", "give"), views.EnoughRepeats)
 		}
 	}
 	return ""

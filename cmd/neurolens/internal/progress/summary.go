@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -36,6 +37,7 @@ type Summary struct {
 	MoreRepeats string   // the command line with the repeats that would probably decide inconclusive points; empty: none
 	Published   bool     // the readers do not know the sweep, so names of commands have the values of parameters in place of {parameter}
 	Beside      Beside
+	Processor   bool // beside the latency of programs stand the processor times
 }
 
 // Beside are columns to the right of the measurements of each point.
@@ -82,6 +84,9 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 			fmt.Sprintf("session %s · %s · %s", views.ShortRun(s.Result.Session), s.counts(), schema.ForPeople(float64(s.Elapsed), "ns")),
 		},
 	}
+	if len(s.Won) > 0 {
+		v.Above = append(append(v.Above, ""), s.Won...)
+	}
 	notes, everywhere := views.Notes{}, common(points)
 	rows := pointRows{points, make([]term.Cell, len(points)), s.Beside}
 	for i := range points {
@@ -97,9 +102,6 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	if line := startLine(s.Result.ProcessStart, s.Sweep, points); line != "" {
 		v.Below = append(v.Below, line, "")
-	}
-	if len(s.Won) > 0 {
-		v.Below = append(append(v.Below, s.Won...), "")
 	}
 	v.Below = append(v.Below, term.Count(different, "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
 	if s.Result.Look != nil {
@@ -155,29 +157,34 @@ func (s Summary) split(points []query.SessionPoint) (own, calibration []query.Se
 	return own, calibration
 }
 
-// nextCommands returns the commands to type next. They name the session, for the last one need not be this: another may have begun,
-// or one have been imported that says a later time.
+// nextCommands returns what to type next: the command that goes on or measures enough, else one that looks at failures, or at the
+// comparison. It names the session, for the last one need not be this: another may have begun, or one have been imported that says a
+// later time.
 func (s Summary) nextCommands(points []query.SessionPoint) []string {
-	commands := []string{"ls " + s.Filter()}
-	switch {
-	case s.Result.Failure != "":
-		commands = []string{"show " + views.ShortRun(s.Result.Failure)}
-		if s.Result.Failed() > 1 {
-			commands = append(commands, "ls "+s.Filter()+" status!=ok")
-		}
-	case len(points) > 0 && points[0].Side != "":
-		commands = []string{"compare " + s.Filter()}
+	var commands []string
+	if first := cmp.Or(s.Again, s.MoreRepeats); first != "" {
+		commands = append(commands, first)
 	}
-	for i, command := range commands {
-		commands[i] = "neurolens " + command
+	own := func(command string) {
+		command = "neurolens " + command
 		if len(s.Reader.Stores) > 0 {
-			commands[i] += " --store " + term.ShellWord(s.Dir)
+			command += " --store " + term.ShellWord(s.Dir)
 		}
+		commands = append(commands, command)
 	}
-	for _, first := range []string{s.MoreRepeats, s.Again} {
-		if first != "" {
-			commands = slices.Insert(commands, 0, first)
+	switch contrast := s.contrast(points); {
+	case s.Result.Failure != "":
+		own("show " + views.ShortRun(s.Result.Failure))
+		if s.Result.Failed() > 1 {
+			own("ls " + s.Filter() + " status!=ok")
 		}
+	case len(commands) > 0:
+	case len(points) > 0 && points[0].Side != "", s.Sweep.Baseline != "" && len(points) > 1:
+		own("compare " + s.Filter())
+	case contrast.Axis != "":
+		own("compare " + s.Filter() + " --matrix " + term.ShellWord(contrast.String()))
+	default:
+		own("ls " + s.Filter())
 	}
 	for i := range commands {
 		label := "next  "
@@ -187,6 +194,30 @@ func (s Summary) nextCommands(points []query.SessionPoint) []string {
 		commands[i] = label + commands[i]
 	}
 	return strings.Split(strings.Join(commands, "\n"), "\n") // a word may end with a newline, see shellwords.Quote
+}
+
+// contrast returns an axis that can be compared if the sweep names none.
+func (s Summary) contrast(points []query.SessionPoint) query.Contrast {
+	if s.Against || s.Sweep.Baseline != "" {
+		return query.Contrast{}
+	}
+	var measured []query.Point
+	for i := range points {
+		if points[i].ValuedRuns > 0 {
+			measured = append(measured, points[i].Point)
+		}
+	}
+	return query.ContrastOf(measured)
+}
+
+// NeedsRepeats returns the repeats that give a verdict on points of which nobody said what is compared, and says that those measured are
+// too few. It is 0 if the points have enough runs or cannot be compared.
+func (s Summary) NeedsRepeats(points []query.SessionPoint) (repeats int, why string) {
+	least := LeastRepeats(s.Sweep)
+	if least >= judge.MinRuns || s.Result.Failure != "" || s.contrast(points).Axis == "" {
+		return 0, ""
+	}
+	return views.EnoughRepeats, fmt.Sprintf("%s per point: no verdict; --repeats %d gives one", term.Count(least, "run"), views.EnoughRepeats)
 }
 
 // Filter selects what the summary shows: the runs of its session, and those of earlier ones that it counts as its own.
@@ -243,7 +274,7 @@ func pointWords(n views.Notes, p *query.SessionPoint, everywhere []string) (word
 	for _, word := range wordsOf(p) {
 		meaning := views.WarningMeaning(word)
 		if meaning != "" && slices.Contains(everywhere, word) { // an unknown one would be nowhere
-			n.Add(word, "(all points) "+meaning)
+			n.EveryPoint(word, meaning)
 			continue
 		}
 		n.Add(word, meaning)
@@ -323,6 +354,11 @@ func (s Summary) Read(ctx context.Context, db *query.DB) (points []query.Session
 			return nil, absent, err
 		}
 	}
+	if s.Processor && len(s.Metrics) == 0 && s.hasPrograms() {
+		if _, err := db.AddMetrics(ctx, points, s.Result.Session, s.counted(), processorTimes); err != nil {
+			return nil, absent, err
+		}
+	}
 	position := map[string]int{}
 	for i, p := range s.Sweep.Planned() {
 		position[p.PointID] = i
@@ -331,6 +367,14 @@ func (s Summary) Read(ctx context.Context, db *query.DB) (points []query.Session
 		return cmp.Or(position[x.PointID]-position[y.PointID], cmp.Compare(x.Side, y.Side)) // base, then head
 	})
 	return points, absent, nil
+}
+
+// processorTimes are the metrics that stand beside the latency of programs, as USER and SYSTEM.
+var processorTimes = []string{"cpu_user", "cpu_system"}
+
+// hasPrograms reports whether the sweep starts programs, which have processor times.
+func (s Summary) hasPrograms() bool {
+	return slices.ContainsFunc(s.Sweep.Points, func(p sweep.Point) bool { return p.Executor == schema.ExecutorCommand })
 }
 
 // Table returns the summary for programs.
@@ -420,17 +464,26 @@ func (r pointRows) table(v term.View, metrics []string, varying []views.Axis, pr
 	}
 	varying = slices.Concat(varying, primary.axis)
 	v.Columns = append(views.AxisColumns(varying),
-		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
-		term.Column{Header: "RUNS × N", Right: true, Drop: 1})
+		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "USER", Right: true, Drop: 2}, term.Column{Header: "SYSTEM", Right: true, Drop: 2},
+		term.Column{Header: "P99", Right: true, Drop: 3}, term.Column{Header: "SPREAD", Right: true, Drop: 4}, term.Column{Header: "RUNS × N", Right: true, Drop: 1})
 	v.Columns = append(append(v.Columns, r.beside.Columns...), term.Column{Header: ""})
 	for i := range r.points {
 		p := &r.points[i]
 		v.Rows = append(v.Rows, append(views.AxisCells(varying, i),
-			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: views.QuantityOf(answer.Value(p.Median), p.Unit, p.Metric, "")}, r.processor(i, 0), r.processor(i, 1),
+			term.Cell{Text: views.QuantityOf(answer.Value(p.P99), p.Unit, p.Metric, "")}, term.Cell{Text: views.Percent(answer.Value(p.Spread))},
 			term.Cell{Text: views.RunsTimesSamples(p.ValuedRuns, p.OKRuns, p.SamplesMin, p.SamplesMax)}))
 		v.Rows[i] = append(append(v.Rows[i], r.besideCells(i)...), r.words[i])
 	}
-	return v
+	return v.WithoutUnknown("USER", "SYSTEM", "P99", "SPREAD")
+}
+
+// processor returns a processor time of a program, by its place in processorTimes.
+func (r pointRows) processor(point, place int) term.Cell {
+	if p := &r.points[point]; p.Metric == schema.PrimaryMetric && len(p.Metrics) == len(processorTimes) {
+		return r.value(point, place, processorTimes[place])
+	}
+	return term.Cell{Text: term.Unknown}
 }
 
 // compact returns how a table of several metrics is shown that is too wide; nil of the primary metric.

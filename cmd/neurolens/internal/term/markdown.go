@@ -11,9 +11,7 @@ import (
 
 // Markdown writes the view as GitHub's Markdown, with every column and without the commands to type next.
 func (v View) Markdown(w io.Writer) {
-	for _, line := range v.Above {
-		fmt.Fprintf(w, "%s\n\n", MarkdownText(line))
-	}
+	paragraphs(w, v.Above)
 	if len(v.Rows) > 0 {
 		header, rule := "|", "|"
 		for _, c := range v.Columns {
@@ -34,11 +32,7 @@ func (v View) Markdown(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	for _, line := range slices.Concat(v.Below, v.Commands) {
-		if line != "" {
-			fmt.Fprintf(w, "%s\n\n", MarkdownText(line))
-		}
-	}
+	paragraphs(w, slices.Concat(v.Below, v.Commands))
 }
 
 // markdownMarks are characters that mean something in GitHub's Markdown, and how to write them so that they do not.
@@ -55,4 +49,13 @@ var markdownNames = regexp.MustCompile(`@[\pL\pN_-]|#[0-9]`)
 // looks at what is shown (names, addresses, numbers of issues), a space without width stands between.
 func MarkdownText(text string) string {
 	return markdownNames.ReplaceAllStringFunc(markdownMarks.Replace(OneLine(text)), func(name string) string { return name[:1] + "&#8203;" + name[1:] })
+}
+
+// paragraphs writes each line as a paragraph of its own, but for empty ones.
+func paragraphs(w io.Writer, lines []string) {
+	for _, line := range lines {
+		if line != "" {
+			fmt.Fprintf(w, "%s\n\n", MarkdownText(line))
+		}
+	}
 }

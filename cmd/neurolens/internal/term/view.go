@@ -181,6 +181,30 @@ func (v View) Leading(width int) (first View, left int) {
 	return first, len(v.Columns) - n
 }
 
+// WithoutUnknown returns the view without the columns of some headers that are unknown in every row.
+func (v View) WithoutUnknown(headers ...string) View {
+	var kept []int
+	for c := range v.Columns {
+		known := func(row []Cell) bool { return row[c].Text != Unknown }
+		if !slices.Contains(headers, v.Columns[c].Header) || slices.ContainsFunc(v.Rows, known) {
+			kept = append(kept, c)
+		}
+	}
+	columns, rows := v.Columns, v.Rows
+	v.Columns, v.Rows = nil, nil
+	for _, c := range kept {
+		v.Columns = append(v.Columns, columns[c])
+	}
+	for _, row := range rows {
+		var cells []Cell
+		for _, c := range kept {
+			cells = append(cells, row[c])
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	return v
+}
+
 // ShowsLast reports whether a page has room for the last column.
 func (v View) ShowsLast(page Page) bool {
 	shown, _, _ := v.fit(page)

@@ -33,7 +33,6 @@ type Comparison struct {
 type Selection struct {
 	Selections, Metrics, Thresholds []string
 	By                              []string // keys, for a line each group of points
-	Axis                            string   // each of whose values is compared with one; empty: none
 	Strict, All                     bool
 }
 
@@ -44,7 +43,7 @@ func (w Comparison) sideBySide() bool {
 
 // View returns the comparison as a table, with the worst first; unchanged points are only counted.
 func (w Comparison) View() term.View {
-	v := term.View{Above: w.head()}
+	v := term.View{Above: append([]string{w.headline(), ""}, w.head()...)}
 	var narrow func() ([]term.Column, [][]term.Cell)
 	var several *metricsTable
 	switch {
@@ -91,6 +90,85 @@ func (w Comparison) View() term.View {
 	return v
 }
 
+// headline is the answer in one sentence: how many points changed, and the one that changed most.
+func (w Comparison) headline() string {
+	counts, points := map[judge.Verdict]int{}, 0
+	for _, p := range w.C.Points {
+		if !p.Control && !p.NeitherSupports() {
+			counts[p.Verdict]++
+			points++
+		}
+	}
+	all, changed := term.Count(points, w.noun()), 0
+	var parts []string
+	for _, v := range []judge.Verdict{judge.Regressed, compare.Missing, compare.Failed, judge.Changed, judge.Improved, compare.Fixed, compare.Added} {
+		if n := counts[v]; n > 0 {
+			changed += n
+			parts = append(parts, term.Thousands(n)+" "+string(v))
+		}
+	}
+	switch {
+	case points == 0:
+		return "nothing was compared"
+	case changed == 0 && counts[judge.Unchanged] == points:
+		return "no change in " + all
+	case changed == 0 && counts[judge.Unchanged] == 0:
+		return "nothing decided: " + allVerdicts(counts, points, w.noun())
+	case changed == 0:
+		unchanged := counts[judge.Unchanged]
+		delete(counts, judge.Unchanged)
+		return fmt.Sprintf("no change in %s of %s, %s", term.Thousands(unchanged), all, verdictCounts(counts))
+	}
+	text := strings.Join(parts, ", ") + " of " + all
+	if changed == points {
+		text = allVerdicts(counts, points, w.noun())
+	}
+	if worst := w.worst(); worst != "" {
+		if counts[judge.Regressed]+counts[judge.Changed]+counts[judge.Improved] > 1 {
+			worst = "most: " + worst
+		}
+		text += "; " + worst
+	}
+	return term.OneLine(text)
+}
+
+// allVerdicts lists the verdicts of all points: all 3 points regressed, or 3 points: 1 regressed, 2 improved.
+func allVerdicts(counts map[judge.Verdict]int, points int, noun string) string {
+	all := term.Count(points, noun)
+	for verdict, n := range counts {
+		switch {
+		case n == points && points > 1:
+			return "all " + all + " " + string(verdict)
+		case n == points:
+			return all + " " + string(verdict)
+		}
+	}
+	return all + ": " + verdictCounts(counts)
+}
+
+// changes are the verdicts on points that changed, the worst first.
+var changes = []judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}
+
+// worst returns the name of the point that changed most, its values, the change and the interval; empty if none changed.
+func (w Comparison) worst() string {
+	rows := slices.DeleteFunc(slices.Clone(w.C.Rows), func(r compare.Row) bool { return r.Control || !called(r.Verdict) })
+	r := compare.WorstOf(rows, changes)
+	if r == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s → %s, %s", valueText(r, r.Base), valueText(r, r.Head), pointChange(r))
+	if known(r.Estimates) {
+		text += interval(r)
+	}
+	place := slices.IndexFunc(w.C.Rows, func(row compare.Row) bool {
+		return row.BaseID == r.BaseID && row.HeadID == r.HeadID && row.Metric == r.Metric
+	})
+	if name := PointNames(w.pointAxes([]int{place}), 1)[0]; name != "" {
+		text = term.Short(name) + " " + text
+	}
+	return text
+}
+
 // head names the sides and their differences.
 func (w Comparison) head() []string {
 	c := w.C
@@ -100,7 +178,7 @@ func (w Comparison) head() []string {
 
 // shared explains the reference of RELATIVE.
 func (w Comparison) shared() (lines []string) {
-	if len(w.Selection.By) > 0 || w.Selection.Axis != "" && w.sideBySide() {
+	if len(w.Selection.By) > 0 || w.C.Contrast.Axis != "" && w.sideBySide() {
 		return nil // there is no such column
 	}
 	for _, metric := range w.C.Metrics {
@@ -141,7 +219,7 @@ func (w Comparison) alike() []string {
 // comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
 // are, whatever the machine does.
 func (w Comparison) comparesPoints() bool {
-	return w.Selection.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool {
+	return w.C.Contrast.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d query.FactDifference) bool {
 		return slices.Contains(IdentityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
@@ -170,7 +248,7 @@ func (w Comparison) subject() []string {
 // constants returns the fields in which all rows are equal: those in which all points are, or those in which others differ or
 // may.
 func (w Comparison) constants(common bool) []string {
-	axis := w.Selection.Axis
+	axis := w.C.Contrast.Axis
 	constants, _ := AxesBut(subjects(w.C.Rows), IdentityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.C.Common, is) != common ||
@@ -245,7 +323,7 @@ func (w Comparison) differs() []string {
 	switch {
 	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
-	case w.Selection.Axis != "":
+	case w.C.Contrast.Axis != "":
 		where += "; no other known difference of hardware, versions or settings"
 	default:
 		where += "; no known difference of hardware, versions or settings"

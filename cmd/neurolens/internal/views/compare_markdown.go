@@ -15,7 +15,7 @@ import (
 func (w Comparison) Markdown() []byte {
 	w.Reader.UTC = true // a comment is read in another place, and on another day
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(cmp.Or(w.Gate, w.counts()[0])))
+	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(cmp.Or(w.Gate, w.headline())))
 	if w.Gate != "" {
 		fmt.Fprintf(&b, "%s\n\n", w.gateLegend())
 	}
@@ -29,11 +29,12 @@ func (w Comparison) Markdown() []byte {
 	case w.sideBySide():
 		w.Selection.All = true
 		several := w.metricsTable()
-		columns, rows := several.table(several.varying(several.places()), w.Selection.Axis == "")
+		columns, rows := several.table(several.varying(several.places()), w.C.Contrast.Axis == "")
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
 		loud, rest := w.split()
 		w.table(&b, loud)
+		w.methods(&b, loud)
 		if len(rest) > 0 {
 			counts := map[judge.Verdict]int{}
 			for _, place := range rest {
@@ -41,16 +42,13 @@ func (w Comparison) Markdown() []byte {
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", term.Count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, rest)
+			w.methods(&b, rest)
 			b.WriteString("</details>\n\n")
 		}
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
 	lines := slices.Concat(w.head(), w.failures(w.everything()))
-	if w.Gate != "" {
-		lines = append(lines, w.counts()...)
-	} else {
-		lines = append(lines, w.counts()[1:]...)
-	}
+	lines = append(lines, w.counts()...)
 	if len(w.Selection.By) == 0 {
 		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}
@@ -90,6 +88,17 @@ func (w Comparison) split() (loud, rest []int) {
 		}
 	}
 	return loud, rest
+}
+
+// methods explains how changes were estimated that the medians of the sides contradict.
+func (w Comparison) methods(b *bytes.Buffer, places []int) {
+	var said []string
+	for _, place := range places {
+		if word := methodFlag(&w.C.Rows[place]); word != "" && !slices.Contains(said, word) {
+			said = append(said, word)
+			fmt.Fprintf(b, "%s: %s\n\n", word, term.MarkdownText(meanings[word]))
+		}
+	}
 }
 
 func (w Comparison) table(b *bytes.Buffer, places []int) {

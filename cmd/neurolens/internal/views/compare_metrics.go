@@ -46,7 +46,7 @@ func (w Comparison) metricsTable() metricsTable {
 	}
 	attention := func(r *compare.Row) bool { return r != nil && isLoud(r) }
 	loud := slices.DeleteFunc(slices.Clone(b.pairs), func(p *pair) bool {
-		return w.Selection.Axis == "" && !slices.ContainsFunc(p.rows, attention)
+		return w.C.Contrast.Axis == "" && !slices.ContainsFunc(p.rows, attention)
 	})
 	if len(loud) > 0 {
 		b.quiet = len(b.pairs) - len(loud)
@@ -113,13 +113,13 @@ func (b metricsTable) hiddenText() string {
 
 // addLines adds the lines above and below the table.
 func (b metricsTable) addLines(v term.View) term.View {
-	if shared := b.constants(false); len(shared) > 0 && b.Selection.Axis == "" {
+	if shared := b.constants(false); len(shared) > 0 && b.C.Contrast.Axis == "" {
 		v.Above = append(v.Above, "all points below: "+strings.Join(shared, " · "))
 	}
 	if hidden := b.hiddenText(); hidden != "" {
 		v.Below = append(v.Below, hidden, "")
 	}
-	if b.Selection.Axis == "" {
+	if b.C.Contrast.Axis == "" {
 		results, _ := b.results()
 		v.Below = slices.Concat(v.Below, b.failures(b.places()), b.explained(term.View{}, results))
 	}
@@ -130,13 +130,13 @@ func (b metricsTable) addLines(v term.View) term.View {
 // row for each metric.
 func (b metricsTable) addTable(v term.View) term.View {
 	varying := b.varying(b.places())
-	v.Columns, v.Rows = b.table(varying, b.Selection.Axis == "")
+	v.Columns, v.Rows = b.table(varying, b.C.Contrast.Axis == "")
 	compact := v
 	v.Compact = func() term.View {
 		for _, x := range [][]Axis{varying, b.Reader.MergedAxes(varying)} {
 			short := compact
 			if short.Columns, short.Rows = b.table(x, false); !b.relative() && short.Fits(b.Reader.Page()) {
-				if b.Selection.Axis == "" {
+				if b.C.Contrast.Axis == "" {
 					short.Above = append(slices.Clone(short.Above), "values are those of the head: the terminal is too narrow for both sides")
 				}
 				return short
@@ -159,7 +159,7 @@ func (b metricsTable) addTable(v term.View) term.View {
 // verdicts.
 func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.Cell) {
 	columns := AxisColumns(varying)
-	relative := b.relative() && b.Selection.Axis == ""
+	relative := b.relative() && b.C.Contrast.Axis == ""
 	for _, metric := range b.C.Metrics {
 		columns = append(columns, MetricColumn(metric), term.Column{Header: "CHANGE", Right: true})
 		if relative {
@@ -167,7 +167,7 @@ func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.
 		}
 		columns = append(columns, term.Column{Header: "VERDICT"})
 	}
-	if b.Selection.Axis == "" {
+	if b.C.Contrast.Axis == "" {
 		columns = append(columns, term.Column{Header: "", Drop: 1})
 	}
 	rows := make([][]term.Cell, len(b.pairs))
@@ -176,7 +176,7 @@ func (b metricsTable) table(varying []Axis, both bool) ([]term.Column, [][]term.
 		for _, r := range p.rows {
 			rows[i] = append(rows[i], resultCells(r, both, relative)...)
 		}
-		if b.Selection.Axis == "" {
+		if b.C.Contrast.Axis == "" {
 			rows[i] = append(rows[i], term.Cell{Text: p.words(b.C.Metrics)})
 		}
 	}

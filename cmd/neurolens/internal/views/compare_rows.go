@@ -65,7 +65,7 @@ func (w Comparison) pointAxes(places []int) []Axis {
 func (w Comparison) axesOf(all []Subject, some, places []int) []Axis {
 	_, varying := Axes(all, append(slices.Clone(IdentityColumns), "machine"))
 	varying = valuesAt(varying, some)
-	if name := w.Selection.Axis; name != "" {
+	if name := w.C.Contrast.Axis; name != "" {
 		column := schema.CanonicalAlias(name)
 		if !slices.ContainsFunc(varying, func(x Axis) bool { return x.Name == column || "param."+x.Name == column }) {
 			varying = append([]Axis{w.valuesOf(places, column)}, varying...)

@@ -104,11 +104,11 @@ func (w Comparison) withoutHistory(what string) []string {
 	if gap > 0 {
 		far = " at least " + apartText(time.Duration(gap)*time.Microsecond) + " apart"
 	}
-	there := "fewer are"
+	there := ""
 	if history >= 0 && history < judge.MinHistory {
-		there = fmt.Sprintf("%d %s", history, term.IsAre(history))
+		there = fmt.Sprintf(" (known: %d)", history)
 	}
-	why := fmt.Sprintf("%s: a verdict needs %d earlier sessions%s, to know how much sessions differ; %s known", what, judge.MinHistory, far, there)
+	why := fmt.Sprintf("%s: no verdict before %d earlier sessions%s show how much sessions differ%s", what, judge.MinHistory, far, there)
 	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
 		return []string{why, "to decide it: ingest results of earlier sessions" + far}
 	}
@@ -176,13 +176,8 @@ func (w Comparison) looked() []string {
 const minComputingShare = .1
 
 // ByProcessor returns a sentence for each point of a comparison whose latency is undecided and whose processor time, the second look, is
-// decided. baseline is AXIS=VALUE if the values of an axis were compared.
-func ByProcessor(c *compare.Comparison, baseline string) []string {
-	if axis, value, ok := strings.Cut(baseline, "="); ok {
-		return alongAxis(axis, value).byProcessor(c)
-	}
-	return ofSides().byProcessor(c)
-}
+// decided.
+func ByProcessor(c *compare.Comparison) []string { return contestOf(c).byProcessor(c) }
 
 // byProcessor is ByProcessor for sides with names. Other work on the machine changes processor times less. It leaves out programs that
 // mostly wait.

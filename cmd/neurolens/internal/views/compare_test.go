@@ -61,6 +61,36 @@ func TestDifferencesHeading(t *testing.T) {
 	}
 }
 
+// TestHeadline: the first line of a comparison is its answer: how many points changed, and which one most.
+func TestHeadline(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		want     string
+		verdicts []judge.Verdict
+	}{
+		{"1 point regressed; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed}},
+		{"all 2 points regressed; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed, judge.Regressed}},
+		{"1 regressed, 1 missing of 3 points; b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Unchanged, judge.Regressed, compare.Missing}},
+		{"2 points: 1 regressed, 1 improved; most: b 1.00 ms → 1.20 ms, +20.0 % (+10.0 % to +30.0 %)", []judge.Verdict{judge.Regressed, judge.Improved}},
+		{"no change in 2 points", []judge.Verdict{judge.Unchanged, judge.Unchanged}},
+		{"no change in 1 of 2 points, 1 inconclusive", []judge.Verdict{judge.Unchanged, judge.Inconclusive}},
+		{"nothing decided: 1 point inconclusive", []judge.Verdict{judge.Inconclusive}},
+		{"nothing decided: 2 points: 1 estimate, 1 inconclusive", []judge.Verdict{judge.Estimate, judge.Inconclusive}},
+		{"nothing was compared", nil},
+	} {
+		all := compare.Comparison{Metrics: []string{"latency"}, Contrast: query.Contrast{Axis: "variant", Value: "a"}}
+		low, high := 1e6, 1.2e6
+		for _, verdict := range c.verdicts {
+			r := compared(verdict, .2, .1, .3)
+			r.Base, r.Head, r.BaseID, r.HeadID = &compare.Measured{Value: &low}, &compare.Measured{Value: &high}, "a", "b"
+			all.Rows, all.Points = append(all.Rows, r), append(all.Points, r.Point)
+		}
+		if got := (Comparison{C: &all}).headline(); got != c.want {
+			t.Errorf("%v\ngot  %s\nwant %s", c.verdicts, got, c.want)
+		}
+	}
+}
+
 // The heading is about all points, not about those that are shown.
 func TestCompareHeading(t *testing.T) {
 	two := judge.Threshold{Value: .02}
@@ -73,7 +103,8 @@ func TestCompareHeading(t *testing.T) {
 		{comparedText("", judge.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; a change below 5.0 % counts as none", ""},
 		{comparedText("lower", judge.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
 	} {
-		heading, _, _ := strings.Cut(x.text, "\nbase ")
+		_, heading, _ := strings.Cut(x.text, "\n\n") // after the answer
+		heading, _, _ = strings.Cut(heading, "\nbase ")
 		if heading = strings.ReplaceAll(heading, "\n", " "); heading != x.heading {
 			t.Errorf("the heading is %q, want %q", heading, x.heading)
 		}
@@ -87,7 +118,8 @@ func TestCompareHeading(t *testing.T) {
 func TestMatrixAxisIsNoConstant(t *testing.T) {
 	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: query.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
-		w := Comparison{C: &c, Selection: Selection{Axis: strings.TrimSuffix(axis, "=a")}}
+		c.Contrast.Axis = strings.TrimSuffix(axis, "=a")
+		w := Comparison{C: &c}
 		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
 			t.Errorf("--matrix %s: %q", axis, got)
 		}
@@ -122,7 +154,8 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 			}
 		}
 	}
-	w := Comparison{C: &c, Selection: Selection{Axis: "variant", Metrics: c.Metrics}}
+	c.Contrast.Axis = "variant"
+	w := Comparison{C: &c, Selection: Selection{Metrics: c.Metrics}}
 	b := w.metricsTable()
 	_, rows := b.table(b.varying(b.places()), false)
 	if hidden := b.hiddenText(); len(rows) != CompareRows || hidden != "… and 5 more points (--all)" || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
@@ -153,7 +186,7 @@ func TestCompareCells(t *testing.T) {
 		t.Errorf("the change is %q, the word %q", got, word)
 	}
 	w := Comparison{C: &compare.Comparison{Rows: []compare.Row{row}}}
-	if lines := w.explained(term.View{}, []int{0}); len(lines) == 0 || !strings.HasPrefix(lines[0], "paired  the change is the median of the differences within blocks") {
+	if lines := w.explained(term.View{}, []int{0}); len(lines) == 0 || !strings.HasPrefix(lines[0], "paired  CHANGE is the median of the differences within blocks") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -233,10 +266,10 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.sessions(), "different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Base.Since, c.Head.Since = 1, 1
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
-	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 3 are known|"+
+	said(w.sessions(), "different sessions: no verdict before 7 earlier sessions at least 3 days apart show how much sessions differ (known: 3)|"+
 		"to decide it: measure both alternately in one session (bench 'A' 'B', variants of a sweep, or bench --against COMMIT)")
 	c.Points[0].History = 1
-	said(w.sessions(), "different sessions: a verdict needs 7 earlier sessions at least 3 days apart, to know how much sessions differ; 1 is known|")
+	said(w.sessions(), "different sessions: no verdict before 7 earlier sessions at least 3 days apart show how much sessions differ (known: 1)|")
 	c.Base.Sessions, c.Head.Sessions = []string{"01M0000000000000000000000A", "01M0000000000000000000000B"}, []string{"01M0000000000000000000000B", "01M0000000000000000000000C"}
 	said(w.sessions(), "to decide it: measure both alternately")
 	c.Points[0].Decides = "01M0000000000000000000000B"
@@ -252,14 +285,14 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points, c.LeftOut = open, nil
 	c.Base.Sessions, c.Head.Sessions = []string{"s"}, []string{"t"}
 	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
-	said(w.sessions(), "a verdict needs 7 earlier sessions, to know how much sessions differ; fewer are known|to decide it: ingest results of earlier sessions")
+	said(w.sessions(), "no verdict before 7 earlier sessions show how much sessions differ|to decide it: ingest results of earlier sessions")
 	c.Base.NoSession = 7
 	said(w.sessions(), "the session of 7 of 9,010 runs is unknown, so their points get no verdict|different sessions: no verdict, as the time or the session of some runs is unknown")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0
-	said(w.sessions(), "one session, but the sides ran far apart in time: a verdict needs 7 earlier sessions")
+	said(w.sessions(), "one session, but the sides ran far apart in time: no verdict before 7 earlier sessions")
 	c.Base.Sessions = []string{"s", "t"}
 	c.Head.Sessions = c.Base.Sessions
-	said(w.sessions(), "2 sessions, but the sides ran far apart in time or unequally often: a verdict needs 7 earlier sessions")
+	said(w.sessions(), "2 sessions, but the sides ran far apart in time or unequally often: no verdict before 7 earlier sessions")
 	c.Points[0].Reason = ""
 	if got := w.sessions(); got != nil {
 		t.Errorf("got %q of sides that ran together", got)

@@ -10,13 +10,14 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(judge.FewRuns):        "fewer than 5 runs on a side: a change must exceed the threshold significantly; fewer than 3 give no verdict; (+n): measure at least n more",
-	string(judge.Noise):          "too noisy to decide: the interval is too wide, or single runs or sessions differ by as much; (+n): about n more runs per side would probably decide it; (load): other work ran on the machine, so measure when it is quiet",
+	string(judge.FewRuns):        "fewer than 5 runs on a side, so only a change that clearly exceeds the threshold counts; (+n): measure at least n more per side",
+	string(judge.Noise):          "too noisy to decide; (+n): about n more runs per side would probably decide it; (load): other work ran, so measure when it is quiet",
 	string(judge.Sessions):       "different sessions, or distant parts of one, and fewer than 7 earlier sessions that show how much sessions differ",
 	string(judge.Unsettled):      "the newest of the earlier sessions differ more than the ones before, so it is not known how much sessions differ now",
 	string(judge.Machines):       "measured on different machines, or on an unknown one; ingest --machine NAME names it for files that do not",
@@ -35,8 +36,8 @@ var meanings = map[string]string{
 	compare.FlagFailures:         "a larger share of runs failed on the head than on the base",
 	compare.FlagWrong:            "a side has a wrong result, which never counts as a win",
 	string(compare.Skipped):      "planned but not run",
-	compare.FlagPaired:           "the change is the median of the differences within blocks, so it differs from that of the medians BASE and HEAD",
-	compare.FlagPairwise:         "the change is the median of the differences of all pairs of runs, so it differs from that of the medians BASE and HEAD",
+	compare.FlagPaired:           "CHANGE is the median of the differences within blocks, not that of the medians BASE and HEAD",
+	compare.FlagPairwise:         "CHANGE is the median of the differences of all pairs of runs, not that of the medians BASE and HEAD",
 }
 
 // explained returns lines about the words in the rows. Words of the last column have none if the column does not fit on the page.
@@ -151,9 +152,6 @@ func (w Comparison) counts() []string {
 		}
 		lines = append(lines, line)
 	}
-	if changed > 0 { // these were picked for being far from 0: query/judge/VALIDATION.md counts
-		lines = append(lines, fmt.Sprintf("%s of the intervals contain the true change; of those of changed rows fewer do, because large changes are picked", w.confidence()))
-	}
 	return lines
 }
 
@@ -251,14 +249,24 @@ func loaded(p *compare.Point) bool { return slices.Contains(p.Warnings, warnLoad
 // CPUUser is the metric that varies less with other load than others.
 const CPUUser = "cpu_user"
 
-// next returns the command to type next, where something changed that is no control.
+// next returns the command to type next, where something changed that is no control: it explains the change. Of the values of an axis, it
+// compares the one that changed most.
 func (w Comparison) next() string {
-	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
-	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
-	if len(w.Selection.Selections) == 0 || w.Selection.Axis != "" || i < 0 {
+	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && called(p.Verdict) })
+	if len(w.Selection.Selections) == 0 || i < 0 {
 		return ""
 	}
 	words := slices.Concat([]string{"neurolens", "explain"}, w.Selection.Selections)
+	if axis := w.C.Contrast.Axis; axis != "" {
+		worst := compare.WorstOf(w.C.Rows, changes)
+		if worst == nil || !called(worst.Verdict) {
+			return ""
+		}
+		side := func(value string) string {
+			return filter.JoinArguments(append(slices.Clone(w.Selection.Selections), axis+"="+filter.QuoteFor(axis, value))...)
+		}
+		words = []string{"neurolens", "explain", side(w.C.Contrast.Value), side(headValue(worst, axis))}
+	}
 	if len(w.Selection.Metrics) > 0 {
 		words = append(words, "--metric", w.C.Points[i].Metric)
 	}

@@ -109,10 +109,10 @@ func (w Explanation) above() []string {
 	}
 	lines = append(lines, term.Heading(constants)...)
 	cells := pointCells(row, false)
-	base, head, change, interval, verdict, words := cells[0].Text, cells[1].Text, cells[2].Text, cells[3].Text, cells[7].Text, cells[8].Text
+	base, head, change, verdict, words := cells[0].Text, cells[1].Text, cells[2].Text, cells[7].Text, cells[8].Text
 	line := base + " → " + head
 	if change != term.Unknown {
-		line += term.Gap + change + term.Gap + "(" + interval + ")"
+		line += term.Gap + change + interval(row)
 	}
 	line += term.Gap + verdict
 	if words != "" {
@@ -307,7 +307,7 @@ func (w Explanation) effect(row *compare.ExplainRow) string {
 	}
 	text += " by " + Change(e.Change, row.Scale, row.Unit)
 	if Finite(e.Low) && Finite(e.High) {
-		text += " (" + Interval(e.Low, e.High, row.Scale, row.Unit) + ")"
+		text += " (" + Ends(e.Low, e.High, row.Scale, row.Unit) + ")"
 	}
 	return text + " from"
 }

@@ -101,7 +101,7 @@ head  session=last  4be77a1  15 runs
 COUNTS
 
 matmul · bs=16 · lab3 · latency
-4.02 ms → 4.61 ms  +14.7 %  (+12.1 +17.2)  REGRESSED
+4.02 ms → 4.61 ms  +14.7 % (+12.1 % to +17.2 %)  REGRESSED
 the one of 3 points that regressed most
 
 #  WHAT           NAME                        BASE         HEAD     CHANGE  PART
@@ -183,23 +183,23 @@ func TestExplainViewContrasts(t *testing.T) {
 	contains(t, got,
 		"1  contrast  thp=always  0 of 10 runs  4 of 10 runs  +21.0 %", "96 %",
 		`within head, the 4 runs with thp=always (with os_kernel=6.9, a, b, 2 more)
-differ in latency by +21.0 % (+17.0 +26.0) from the 6 others, p .010 of 23 facts
-examined
+differ in latency by +21.0 % (+17.0 % to +26.0 %) from the 6 others, p .010 of
+23 facts examined
 
 within head, the 4 runs of 3 sessions with numa=1 differ in latency by +21.0 %
-(+17.0 +26.0) from the 6 runs of the 5 others, p .010 of 23 facts examined; this
-works against the difference
+(+17.0 % to +26.0 %) from the 6 runs of the 5 others, p .010 of 23 facts
+examined; this works against the difference
 
 within base, the 4 runs with tag.lane=a differ in latency from the 6 others, p
 .010 of 23 facts examined
 
-within both sides, the 4 runs with core=1 differ in latency by +21.0 % (+17.0
-+26.0) from the 6 others, p .010 of 23 facts examined; it splits the runs of
-both sides: noise, not the difference
+within both sides, the 4 runs with core=1 differ in latency by +21.0 % (+17.0 %
+to +26.0 %) from the 6 others, p .010 of 23 facts examined; it splits the runs
+of both sides: noise, not the difference
 
-within base, the 4 runs with block_index<5 differ in latency by +21.0 % (+17.0
-+26.0) from the 6 others, p .010 of 23 facts examined; it is about as frequent
-on both sides: noise, not the difference
+within base, the 4 runs with block_index<5 differ in latency by +21.0 % (+17.0 %
+to +26.0 %) from the 6 others, p .010 of 23 facts examined; it is about as
+frequent on both sides: noise, not the difference
 
 23 facts that differ between runs of one side; 2 more in too few runs or
 sessions to judge
@@ -215,7 +215,7 @@ sessions to judge
 
 // TestExplainViewContrastUnits: what is no time is not said to take long, and what is compared by its difference has a unit.
 func TestExplainViewContrastUnits(t *testing.T) {
-	for unit, want := range map[string]string{"1/s": "differ in latency by +21.0 % (+17.0 +26.0) from the 6 others", "Cel": "differ in latency by +0.210 Cel (+0.170 Cel +0.260 Cel) from the 6 others"} {
+	for unit, want := range map[string]string{"1/s": "differ in latency by +21.0 % (+17.0 % to +26.0 %) from the 6 others", "Cel": "differ in latency by +0.210 Cel (+0.170 Cel to +0.260 Cel) from the 6 others"} {
 		row := madeContrast(1, "a=b", judge.Explains, judge.WithinHead)
 		row.Unit = unit
 		if unit == "Cel" {

@@ -20,8 +20,10 @@ func Signed(v float64) string {
 	return sign(v, 100*v) + text + " %"
 }
 
-// SignedEnds prints the ends of an interval of relative changes in a sentence: −1.9 % to +4.2 %.
-func SignedEnds(low, high float64) string { return Signed(low) + " to " + Signed(high) }
+// Ends returns the interval of a Change for a sentence: −1.9 % to +4.2 %.
+func Ends(low, high float64, scale schema.Scale, unit string) string {
+	return Change(low, scale, unit) + " to " + Change(high, scale, unit)
+}
 
 // Change prints a change as it is compared: a ratio, or a difference in the unit.
 func Change(v float64, scale schema.Scale, unit string) string {
@@ -31,7 +33,7 @@ func Change(v float64, scale schema.Scale, unit string) string {
 	return Signed(v)
 }
 
-// Interval returns the interval of a Change for a table, where percentages need no unit: −1.9 +4.2.
+// Interval returns the interval of a Change for a cell of a table, where percentages need no unit: −1.9 +4.2. Elsewhere it is Ends.
 func Interval(low, high float64, scale schema.Scale, unit string) string {
 	if scale == schema.ScaleDifference {
 		return SignedQuantity(low, unit) + " " + SignedQuantity(high, unit)

@@ -19,9 +19,11 @@ func TestDiffersNamesTheCommand(t *testing.T) {
 	if want := "; differs: runner.command sleep 0.01 → sleep 0.02, sweep.sha256 a → b"; !strings.HasSuffix(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := (Comparison{C: &c, Selection: Selection{Axis: "variant"}}).differs()[0]; strings.Contains(got, "runner.command") {
+	c.Contrast.Axis = "variant"
+	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "runner.command") {
 		t.Errorf("values of an axis: %q", got)
 	}
+	c.Contrast.Axis = ""
 	c.Differs = append(c.Differs, query.FactDifference{Name: "variant", Base: []string{"quick"}, Head: []string{"slow"}})
 	if got := (Comparison{C: &c}).differs()[0]; strings.Contains(got, "runner.command") {
 		t.Errorf("other points: %q", got)

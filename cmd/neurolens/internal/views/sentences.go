@@ -48,9 +48,8 @@ func Winners(ctx context.Context, db *query.DB, s JudgedSession) (ContestResult,
 	metrics := s.Metrics[:min(len(s.Metrics), 1)]
 	req := compare.Request{Base: s.Runs, Metrics: metrics, SecondLook: CPUUser, Usual: s.Usual}
 	names := ofSides()
-	if s.Against {
-		req.Worst = compare.Verdicts
-	} else {
+	req.Worst = compare.Verdicts
+	if !s.Against {
 		req.Axis, req.Reference, req.Paired = axis, filter.QuoteFor(axis, value), true
 		names = alongAxis(axis, value)
 	}
@@ -86,6 +85,14 @@ func alongAxis(axis, value string) contest {
 	return contest{axis, func(r *compare.Row) string { return valueName(axis, headValue(r, axis)) }, valueName(axis, value)}
 }
 
+// contestOf compares the sides of a comparison, or the values of its axis.
+func contestOf(c *compare.Comparison) contest {
+	if c.Contrast.Axis == "" {
+		return ofSides()
+	}
+	return alongAxis(c.Contrast.Axis, c.Contrast.Value)
+}
+
 // by names the metric that decided, where it was asked for.
 func (w ContestResult) by(metrics []string) ContestResult {
 	if len(metrics) > 0 && len(w.Lines) > 0 {
@@ -99,7 +106,8 @@ func notCompared(reference string, err error) string {
 	return term.OneLine("not compared with " + reference + ": " + strings.TrimPrefix(err.Error(), "compare: "))
 }
 
-// sentences say of each point who won, by how much, and how sure that is.
+// sentences say of each point who won, by how much, and how sure that is: first those that changed. Points that cannot be compared for
+// the same reason share a line.
 func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool { // the table says why
 		return r.Estimates == nil && (r.Base == nil || r.Base.Runs == 0) && (r.Head == nil || r.Head.Runs == 0)
@@ -107,15 +115,28 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 	if len(rows) == 0 {
 		return ContestResult{}
 	}
+	slices.SortStableFunc(rows, func(a, b compare.Row) int { return sentenceRank(&a) - sentenceRank(&b) })
 	names := c.pointNames(rows)
+	alike := map[string]int{} // rows that are not compared, by their sentence without the name of the point
+	for i := range rows {
+		if sentenceRank(&rows[i]) == notComparedRank {
+			alike[c.line(&rows[i], "")]++
+		}
+	}
 	var lines, notes []string
 	for i := range rows {
 		r := &rows[i]
+		line, shared := c.line(r, names[i]), c.line(r, "")
+		if n := alike[shared]; n > 1 && sentenceRank(r) == notComparedRank {
+			if line = fmt.Sprintf("%s (%s)", shared, term.Count(n, "point")); slices.Contains(lines, line) {
+				continue
+			}
+		}
 		if len(lines) == maxSentences {
 			lines = append(lines, "… and "+verdictCounts(countVerdicts(rows[i:], func(r *compare.Row) judge.Verdict { return r.Verdict })))
 			break
 		}
-		lines = append(lines, c.line(r, names[i]))
+		lines = append(lines, line)
 	}
 	if text := otherSessions(rows, c.reference); text != "" {
 		notes = append(notes, text)
@@ -125,6 +146,23 @@ func (c contest) sentences(rows []compare.Row, s JudgedSession) ContestResult {
 		notes = append(notes, open)
 	}
 	return ContestResult{Lines: append(lines, notes...), Notes: notes, Repeats: enough}
+}
+
+// notComparedRank is the sentenceRank of rows without a comparison.
+const notComparedRank = 1
+
+// sentenceRank orders sentences: changes, what is not compared, what is undecided, and what is unchanged.
+func sentenceRank(r *compare.Row) int {
+	barred := []judge.Reason{judge.FailedRequests, judge.Unchecked, judge.Units}
+	switch {
+	case r.Estimates == nil, slices.Contains(r.Flags, compare.FlagWrong), slices.Contains(barred, r.Reason):
+		return notComparedRank
+	case called(r.Verdict):
+		return 0
+	case r.Verdict == judge.Unchanged:
+		return 3
+	}
+	return 2
 }
 
 // pointNames returns names of points by their values of axes; empty where there is nothing to tell apart.
@@ -206,12 +244,17 @@ func (s JudgedSession) repeatsFor(rows []compare.Row) (text string, enough int) 
 	case s.takes(half) > worthwhile:
 		return fmt.Sprintf("inconclusive: it would take about %d repeats (%s): measure on a quieter machine, or allow a larger --threshold", half, apartText(s.takes(half))), 0
 	case few:
-		return fmt.Sprintf("inconclusive: at least %d repeats%s are needed to decide it", most, s.taking(most)), most
+		most = max(most, EnoughRepeats)
+		return fmt.Sprintf("inconclusive: too few runs; measure at least %d repeats%s", most, s.taking(most)), most
 	case half < most:
 		return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %d of %s, %d%s all of them%s", half, s.taking(half), decided, term.Count(len(needed), "point"), most, s.taking(most), rest), half
 	}
 	return fmt.Sprintf("inconclusive: %d repeats%s would probably decide %s%s", most, s.taking(most), which, rest), most
 }
+
+// EnoughRepeats is the number of repeats that is suggested where there are too few for a verdict: the runs of so many blocks are compared
+// within the blocks.
+const EnoughRepeats = judge.MinBlocks
 
 // warnLoad is the warning of a run that began while more wanted to run than the machine has processors.
 const warnLoad = "load"
@@ -336,8 +379,5 @@ func interval(r *compare.Row) string {
 	if !known(e) {
 		return " (too few runs for an interval)"
 	}
-	if r.Scale == schema.ScaleDifference {
-		return fmt.Sprintf(" (%s to %s)", SignedQuantity(e.Low, r.Unit), SignedQuantity(e.High, r.Unit))
-	}
-	return " (" + SignedEnds(e.Low, e.High) + ")"
+	return " (" + Ends(e.Low, e.High, r.Scale, r.Unit) + ")"
 }

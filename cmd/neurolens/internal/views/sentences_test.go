@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestSentences(t *testing.T) {
 	say("", failed) // nothing has a result
 	alone := compared(judge.Inconclusive, 1.15, math.Inf(-1), math.Inf(1))
 	alone.MoreRuns, alone.Reason = 1, judge.FewRuns
-	say("b against a: inconclusive, +115 % (too few runs for an interval)\ninconclusive: at least 6 repeats are needed to decide it", alone)
+	say("b against a: inconclusive, +115 % (too few runs for an interval)\ninconclusive: too few runs; measure at least 6 repeats", alone)
 	hopeless := compared(judge.Inconclusive, -.0001, -.4, .4)
 	say("b against a: inconclusive, 0.0 % (−40.0 % to +40.0 %)\ninconclusive: more repeats will probably not decide it", hopeless)
 	won := alongAxis("variant", "a").sentences([]compare.Row{open, hopeless}, JudgedSession{})
@@ -98,6 +99,16 @@ func TestSentences(t *testing.T) {
 	say("b against a: inconclusive, +1.00 ms of cpu_user (−1.00 ms to +3.00 ms)\ninconclusive: more repeats will probably not decide it",
 		byDifference(judge.Inconclusive, "cpu_user", "ns", 1e6, -1e6, 3e6))
 
+	// Changes first, and one line for all points that cannot be compared for the same reason.
+	bad := compared(judge.Estimate, 0, 0, 0)
+	bad.Identity.Variant, bad.Flags = "c", []string{compare.FlagWrong}
+	first, second, same, slow := bad, bad, compared(judge.Unchanged, .004, -.005, .012), compared(judge.Regressed, 1, .5, 1.5)
+	for i, r := range []*compare.Row{&first, &second, &same, &slow} {
+		r.Identity.Params = map[string]string{"n": strconv.Itoa(i)}
+	}
+	say("n=3: b is slower than a: latency +100 % (+50.0 % to +150 %)\nc against a: one of them has a wrong result (2 points)\n"+
+		"n=2: b is as good as a: +0.4 % (−0.5 % to +1.2 %)", first, second, same, slow)
+
 	levels := compared(judge.Estimate, -.702, math.NaN(), math.NaN())
 	levels.Reason = judge.Levels
 	say("b against a: estimate (levels), −70.2 %", levels)
@@ -122,7 +133,7 @@ func TestRepeatsTakeTime(t *testing.T) {
 		enough int
 	}{
 		{[]compare.Row{open}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide it", 12},
-		{[]compare.Row{few}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: at least 10 repeats (40 s) are needed to decide it", 10},
+		{[]compare.Row{few}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: too few runs; measure at least 10 repeats (40 s)", 10},
 		{[]compare.Row{many}, JudgedSession{Repeats: 5, Elapsed: time.Minute}, "inconclusive: it would take about 491 repeats (99 min): measure on a quieter machine, or allow a larger --threshold", 0},
 		{[]compare.Row{loaded}, JudgedSession{Repeats: 5, Elapsed: time.Second}, "inconclusive: other work ran on the machine (load): measure when it is quiet, or compare by --metric cpu_user if the programs compute", 0},
 		{[]compare.Row{open, many}, JudgedSession{Repeats: 10, Elapsed: 40 * time.Second}, "inconclusive: 12 repeats (48 s) would probably decide 1 of 2 points, 491 (33 min) all of them", 12},

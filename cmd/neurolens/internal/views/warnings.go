@@ -123,17 +123,36 @@ func (n Notes) Add(word, meaning string) {
 	}
 }
 
-// Lines explain each word once, with the first reason where there are several, and end with an empty line.
+// everyPoint begins the meaning of a word that every point has.
+const everyPoint = "(all points) "
+
+// EveryPoint adds a word that every point has.
+func (n Notes) EveryPoint(word, meaning string) { n.Add(word, everyPoint+meaning) }
+
+// Lines explain each word once, with the first reason where there are several, and end with an empty line. Several words of warning share a
+// line, and help explains them.
 func (n Notes) Lines() []string {
-	var rows [][2]string
+	var rows, explained [][2]string // explained are those of words of warning
+	var words []string
 	for _, word := range slices.Sorted(maps.Keys(n)) {
 		meaning := n[word][0]
+		if len(n[word]) == 1 && strings.TrimPrefix(meaning, everyPoint) == WarningMeaning(word) {
+			explained = append(explained, [2]string{word, meaning})
+			if strings.HasPrefix(meaning, everyPoint) {
+				word += " " + strings.TrimSpace(everyPoint)
+			}
+			words = append(words, word)
+			continue
+		}
 		if others := len(n[word]) - 1; others > 0 {
 			meaning += fmt.Sprintf(" (and %s)", term.Count(others, "other reason"))
 		}
 		rows = append(rows, [2]string{word, meaning})
 	}
-	if len(rows) == 0 {
+	if len(explained) > 1 {
+		explained = [][2]string{{"warnings", strings.Join(words, ", ") + ": neurolens help WORD explains each"}}
+	}
+	if rows = append(rows, explained...); len(rows) == 0 {
 		return nil
 	}
 	return append(term.Pairs(rows), "")

@@ -59,6 +59,23 @@ func TestFirstCallHasItsTimes(t *testing.T) {
 	}
 }
 
+// TestNotesShareALine: one word of warning is explained, several share a line. Other words are explained in any case.
+func TestNotesShareALine(t *testing.T) {
+	t.Parallel()
+	n := Notes{}
+	n.EveryPoint("load", WarningMeaning("load"))
+	n.Add("timeout", "it took too long")
+	want := []string{"timeout  it took too long", "load     (all points) " + WarningMeaning("load"), ""}
+	if got := n.Lines(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	n.Add("drift", WarningMeaning("drift"))
+	want = []string{"timeout   it took too long", "warnings  drift, load (all points): neurolens help WORD explains each", ""}
+	if got := n.Lines(); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // TestWarningsPage: the page about warnings has each of them, with its meaning, and no others.
 func TestWarningsPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "warnings.md"))
