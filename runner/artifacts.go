@@ -30,7 +30,7 @@ const printedLimit = 16 << 20
 type Files struct {
 	Kept, NotKept int
 	Why           string   // the first reason why one was not kept
-	Unmatched     []string // patterns of files of which no run has left any, though one ended well
+	Unmatched     []string // patterns that matched no file of any run, though one ended well
 }
 
 // count adds the files of a run.
@@ -81,14 +81,14 @@ func (p *patterns) unmatched() []string {
 // leaving collects the files of one run; nil if none are kept.
 type leaving struct {
 	keep   KeepFile
-	wanted *sweep.Artifacts // nil: nothing is said
+	wanted *sweep.Artifacts // nil: not set
 	mask   func(string) string
 	finder *output.ArtifactFinder
 
 	matched   map[string]bool // patterns that have found a file
 	artifacts []schema.Artifact
 	missing   map[string]string // why an artifact is not kept, by its path
-	printed   map[string]string // what the run printed, by the word for it; nothing where it is longer than may be kept
+	printed   map[string]string // outputs of the run, by the word for each; empty if it is larger than the limit
 	longer    map[string]int64  // its size then
 }
 

@@ -1,9 +1,9 @@
-// Package runner runs a sweep: each launch of each point in its own process tree, one after the other. It passes each finished
-// run to a function that stores it, also if the run failed.
+// Package runner runs a sweep: each launch of each point in its own process tree, one after the other. It passes each finished run to a
+// function that stores it, also if the run failed.
 //
-// The parts are separate packages: sweep reads the file and orders the launches, prepare finds out what a launch needs, task
-// runs one launch under supervision (PROTOCOL.md), builtin is the backend that needs no installation, and probe reads the
-// environment. This package joins them. It does not know where runs are stored.
+// The parts are separate packages: sweep reads the file and orders the launches, prepare determines the requirements of a launch, task
+// runs one launch under supervision (PROTOCOL.md), builtin is the backend that needs no installation, and probe reads the environment.
+// This package joins them. It does not depend on how runs are stored.
 package runner
 
 import (

@@ -25,12 +25,12 @@ type limits struct {
 
 	skippedLate bool // a launch was skipped because the time of the suite was over
 
-	skipped map[subject]task.Outcome // of points that said that they cannot run here: they are not asked again
+	skipped map[subject]task.Outcome // of points that reported that they cannot run here: they are not launched again
 
 	unmeasured map[subject]schema.Run // of points that have not been measured: how their last run ended
 }
 
-// noteSkipped remembers a point that cannot run here, by its own statement.
+// noteSkipped records a point that reported that it cannot run here.
 func (l *limits) noteSkipped(sub subject, o task.Outcome) {
 	if o.Status != schema.StatusSkipped {
 		return
@@ -98,8 +98,8 @@ func (l *limits) afterOOM(sub subject) *task.Outcome {
 	}
 }
 
-// outOfMemory remembers which points ran out of memory, so that larger ones are skipped. They would run out of memory too, and
-// repeated out-of-memory errors can crash the driver.
+// outOfMemory records the points that ran out of memory, so that larger ones are skipped. They would run out of memory too, and repeated
+// out-of-memory errors can crash the driver.
 type outOfMemory struct {
 	failed []subject
 	ran    map[subject]bool
@@ -134,8 +134,8 @@ func (o *outOfMemory) larger(p, q subject) bool {
 	return ok && len(grown) > 0 && !slices.ContainsFunc(grown, func(axis string) bool { return !o.isSize(axis, q) })
 }
 
-// isSize reports whether a larger value of an axis takes more memory. For a parameter this is known if a smaller value, with all
-// else equal, did not run out of memory: more shards or more ranks may take less memory.
+// isSize reports whether a larger value of an axis takes more memory. For a parameter this is known if a smaller value, with all else
+// equal, did not run out of memory: more shards or more ranks may take less memory.
 func (o *outOfMemory) isSize(axis string, q subject) bool {
 	if axis == "batch_size" || axis == "seq_len" {
 		return true

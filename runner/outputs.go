@@ -28,14 +28,14 @@ func extractHere(ctx context.Context, job output.ExtractJob, kept *os.File) (fou
 	return found, began, ctx.Err()
 }
 
-// leftovers are what a run has left, apart from its metrics.
+// leftovers are the results of a run apart from its metrics.
 type leftovers struct {
-	outputs []checked    // what it computed, held against what it has to compute
+	outputs []checked    // its outputs, compared with the correct ones
 	results []schema.Run // of the tool that it ran
 }
 
-// reader returns a function that reads the outputs of a run: its metrics, and the fields of to; nil if nothing is to be read.
-// want is the correct output, if there is one.
+// reader returns a function that reads the outputs of a run: its metrics, and the fields of to; nil if there is nothing to read. want is
+// the correct output, if there is one.
 func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *leftovers) func(task.Kept) task.Reading {
 	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r output.ExtractRule) bool { return r.Read != "" })
 	if len(t.Point.Metrics) == 0 && !t.Point.Compared {
@@ -138,14 +138,14 @@ func readingOf(rules []output.ExtractRule, found []output.Extracted) task.Readin
 	return reading
 }
 
-// ReadResults reads the runs from the output of a benchmark tool, in a format that is known by name. file is the name of the
-// output, without its folder. outputs has it and those of the files beside it that the process wrote too, by their names.
+// ReadResults reads the runs from the output of a benchmark tool, in a format with the given name. file is the name of the output,
+// without its folder. outputs has it and the files next to it that the process wrote too, by their names.
 type ReadResults func(ctx context.Context, format, file string, outputs map[string]*io.SectionReader) ([]schema.Run, error)
 
 // factRead is the fact with the format of the output that a run was read from.
 const factRead = "runner.read"
 
-// resultsOf reads outputs of a run that are results of a benchmark tool. They count only if the run is ok in the end.
+// resultsOf reads outputs of a run that are results of a benchmark tool. They count only if the run is finally ok.
 func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept, reading *task.Reading) (all []schema.Run) {
 	for i := range p.Metrics {
 		rule := &p.Metrics[i]
@@ -233,8 +233,8 @@ func checkTimes(run *schema.Run) error {
 	return nil
 }
 
-// addPoint adds the fields of the point to a run of a tool. Labels of the point replace those of the tool. If a size or parameter
-// of the tool differs from that of the point, the tool did not measure what was requested.
+// addPoint adds the fields of the point to a run of a tool. Labels of the point replace the labels of the tool. If a size or parameter
+// of the tool differs from the point, the tool did not measure the requested point.
 func addPoint(run *schema.Run, p *sweep.Point) error {
 	for _, label := range []struct{ to, from *string }{
 		{&run.Variant, &p.Variant}, {&run.Backend, &p.Backend}, {&run.Model, &p.Model},
@@ -305,10 +305,10 @@ func (a *assembler) results(l sweep.Launch, t *prepare.Target, came launched) []
 		run.Benchmark, run.Variant, run.Backend, run.Model = tool.Benchmark, tool.Variant, tool.Backend, tool.Model
 		run.Precision, run.BatchSize, run.SeqLen, run.Params, run.PointID = tool.Precision, tool.BatchSize, tool.SeqLen, tool.Params, tool.PointID
 		run.Purpose = tool.Purpose
-		if l.Point.Primary == "" || run.Metric(l.Point.Primary) == nil { // the sweep does not say, or the result does not have it
+		if l.Point.Primary == "" || run.Metric(l.Point.Primary) == nil { // the sweep names no metric, or the result does not have it
 			run.Primary = tool.Primary
 		}
-		if alike(came.results, tool.PointID) > 1 { // the launch says nothing of which of them is meant
+		if alike(came.results, tool.PointID) > 1 { // the launch does not distinguish them
 			run.RepeatIndex, run.BlockIndex, run.PositionIndex = nil, nil, nil
 		}
 		stat.Complete(&run)

@@ -25,14 +25,14 @@ type rules struct {
 // past is what a session can continue: an earlier session, and the sessions that it continued itself.
 type past struct {
 	rules
-	session string // the newest of them; empty: there is none
+	session string // id of the newest one; empty: there is none
 	index   map[slot]*schema.Run
 	printed map[string]bool // files into which the sessions printed, by path in the repository
 }
 
-// findPast selects the session to continue from the runs of earlier sessions, newest first: the newest session with a run of one
-// of the launches. A session with the same points is preferred to a newer one with other points, which was probably a variation.
-// A session whose runs count is preferred to one whose runs only show what changed.
+// findPast selects the session to continue from the runs of earlier sessions, newest first: the newest session with a run of one of the
+// launches. A session with the same points is preferred to a newer one with other points, which was probably a variation. A session
+// whose runs count is preferred to one whose runs only show the changes.
 func findPast(done []schema.Run, launches []sweep.Launch, r rules) *past {
 	best, highest := &past{rules: r}, useNone
 	sessions, order := bySession(done)
@@ -175,7 +175,7 @@ func identityOf(r *schema.Run) map[string]string {
 	return identity
 }
 
-// treeDetails are facts that say in which files two working trees differ. They are no differences themselves.
+// treeDetails are facts about the files in which two working trees differ. They are no differences themselves.
 var treeDetails = []string{prepare.FactTreeChanged, factDirty}
 
 const (
@@ -184,7 +184,7 @@ const (
 )
 
 // changedFiles lists the files in which two working trees of one commit differ; known is false if that was not stored. Files whose
-// content does not matter are left out: those of settings, and those into which a session printed (in printed, or marked). So is
+// content does not matter are left out: files of settings, and files into which a session printed (in printed, or marked). So is
 // documentation, unless a build may use it.
 func changedFiles(from, to map[string]string, printed map[string]bool) (files []string, known bool) {
 	before, knownBefore := treeOf(from)
@@ -226,9 +226,9 @@ func isDocumentation(file string) bool {
 	return slices.Contains([]string{"", ".md", ".rst", ".txt", ".adoc"}, extension) && slices.Contains(documents, strings.ToUpper(strings.TrimSuffix(name, extension)))
 }
 
-// differences lists the entries in which two identities differ. A missing entry equals an empty one. A file of a command that
-// only one of them has is an output: it did not exist yet, or is now recognised. If single settings differ, the hash of all
-// settings is left out, because it adds no information. So is the working tree beside the commit, and if only files differ that no
+// differences lists the entries in which two identities differ. A missing entry equals an empty one. A file of a command that only one
+// of them has is an output: it did not exist yet, or is now recognised. If single settings differ, the hash of all settings is left out,
+// because it adds no information. For the same reason the working tree is left out next to the commit, and if only files differ that no
 // program uses: see changedFiles.
 func differences(from, to map[string]string, printed map[string]bool) []Change {
 	if maps.Equal(from, to) {

@@ -16,13 +16,13 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rerun says which launches run again although an earlier session has a run of them.
+// Rerun selects the launches that run again although an earlier session has a run of them.
 type Rerun string
 
 // Which launches run again.
 const (
 	RerunNothing Rerun = ""       // only missing launches; all of them if nothing is missing
-	RerunFailed  Rerun = "failed" // missing launches, and those that failed
+	RerunFailed  Rerun = "failed" // missing launches, and failed ones
 	RerunAll     Rerun = "all"
 )
 
@@ -34,8 +34,8 @@ type Plan struct {
 	Done     int           // launches that are not run again
 	Expected time.Duration // how long the others will take, estimated from earlier runs with the same settings; 0: not known
 	Changes  []Change      // why runs of an unfinished session do not count
-	Sides    []Side        // base and head; empty if nothing is compared
-	Secrets  []string      // names of variants and values of parameters that hold what looks like a secret: they are stored
+	Sides    []Side        // base and head; empty without a comparison
+	Secrets  []string      // names of variants and values of parameters that look like secrets: they are stored
 }
 
 // Side is one of the two states of the code that a session compares.
@@ -50,7 +50,7 @@ type Planned struct {
 	Launch sweep.Launch
 	Done   *schema.Run
 	Reason string // why it is run, as text
-	// Why it cannot be launched; empty: nothing is known.
+	// Why it cannot be launched; empty: no reason is known.
 	Fails string // its run is an error
 	Skips string // its run is skipped or unsupported, for a reason that is not one of its point
 }
@@ -96,7 +96,7 @@ const (
 	kindAfterOOM     = "after_oom"
 	kindProfiler     = "not_applied"
 	kindAfterFailure = "after_failure"
-	kindNotApplied   = "not_applied" // of a point whose function does not take an axis
+	kindNotApplied   = "not_applied" // the function of a point does not take an axis
 )
 
 // plan looks up launches in earlier sessions.
@@ -127,8 +127,8 @@ func (p *past) plan(launches []sweep.Launch) Plan {
 	return plan
 }
 
-// secretNames lists the variants and parameters of launches, as key=value with the secret hidden, that hold what looks like a secret.
-// They identify the points, so they are stored as they are.
+// secretNames lists the variants and parameters of launches, as key=value with the secret hidden, that contain an apparent secret. They
+// identify the points, so they are stored unchanged.
 func secretNames(launches []sweep.Launch) []string {
 	mask := probe.NewMask(os.Environ())
 	names := map[string]bool{}
@@ -287,7 +287,7 @@ func (s *session) plan(ctx context.Context) error {
 	if err != nil {
 		return &InputError{err}
 	}
-	for _, p := range lacking { // no pass of a profiler says more than the run
+	for _, p := range lacking { // one line per point is enough: no profiler passes
 		p.Profile = nil
 	}
 	s.agenda.past = findPast(done, s.sweep.Launches(s.order()), rules{
@@ -312,8 +312,8 @@ func (s *session) plan(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// noteFailing notes in a plan which launches cannot happen. A dry run builds nothing, so of a point with a build it knows only that the build
-// cannot begin.
+// noteFailing records in a plan which launches cannot happen. A dry run builds nothing, so for a point with a build it can only detect
+// that the build cannot begin.
 func (s *session) noteFailing(ctx context.Context, plan *Plan) {
 	for i := range plan.Launches {
 		l := &plan.Launches[i]
@@ -371,13 +371,13 @@ func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]
 // launches is assumed to be average.
 type estimate struct {
 	points map[subject]*pace
-	known  time.Duration // of the launches left whose point was launched
+	known  time.Duration // of the remaining launches whose point was launched before
 	left   int           // the other launches left
 	total  time.Duration // of all launches measured
 	count  int
 }
 
-// pace is how long the launches of one point take.
+// pace is the duration of the launches of one point.
 type pace struct {
 	total time.Duration
 	count int
@@ -392,23 +392,23 @@ func (p *pace) mean() time.Duration {
 	return p.total / time.Duration(p.count)
 }
 
-// newEstimate knows which launches remain and, from earlier sessions, how long some took.
+// newEstimate makes an estimate from the remaining launches and the durations of earlier sessions.
 func newEstimate(plan Plan) *estimate {
 	e := &estimate{points: map[subject]*pace{}}
 	for _, p := range plan.Launches {
-		if p.Done == nil && p.Launch.Point.Skip == nil { // which takes no time
+		if p.Done == nil && p.Launch.Point.Skip == nil { // a skipped launch takes no time
 			e.add(subjectOf(p.Launch))
 		}
 	}
 	for _, p := range plan.Launches {
-		if p.Done != nil && p.Done.Status != schema.StatusSkipped { // which took no time
+		if p.Done != nil && p.Done.Status != schema.StatusSkipped { // a skipped run took no time
 			e.measure(subjectOf(p.Launch), time.Duration(p.Done.Stages.Launch()))
 		}
 	}
 	return e
 }
 
-// at returns the pace of a point, made where there is none.
+// at returns the pace of a point, which it creates if necessary.
 func (e *estimate) at(s subject) *pace {
 	p, ok := e.points[s]
 	if !ok {
@@ -418,7 +418,7 @@ func (e *estimate) at(s subject) *pace {
 	return p
 }
 
-// add adds a launch to those left.
+// add adds a launch to the remaining ones.
 func (e *estimate) add(s subject) { e.change(e.at(s), func(p *pace) { p.left++ }) }
 
 // measure adds the time that a launch took.

@@ -17,8 +17,8 @@ import (
 
 // computed is a correct output, as far as it is known.
 type computed struct {
-	values  []float64 // a sample of them, where there are many
-	shape   string    // of all of it, as JSON
+	values  []float64 // a sample of the values, if there are many
+	shape   string    // of all values, as JSON
 	problem string    // why it is not known
 	odd     output.Odd
 }
@@ -28,7 +28,7 @@ type Reference struct {
 	// File is set for a file, Function for a function in the file of the benchmark. If both are empty, the reference is the point
 	// of the event's launch. A point or a function runs for its output.
 	File, Function string
-	Problem        string // why there is nothing to compare with; the runs that need it are then unchecked
+	Problem        string // why there is no reference; the runs that need it are then unchecked
 }
 
 // comparer compares the outputs of runs with the correct ones.

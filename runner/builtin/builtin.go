@@ -1,12 +1,11 @@
-// Package builtin is the backend that needs no installation: a matrix product and the usual operations of a neural network,
-// written in Go, over batch, sequence and dimension, in fp32 and fp64. It also has kernels of fixed work that make sessions
-// comparable.
+// Package builtin is the backend that needs no installation: a matrix product and the usual operations of a neural network, written in
+// Go, over batch, sequence and dimension, in fp32 and fp64. It also has kernels of fixed work that make sessions comparable.
 //
-// Its results describe one core of a machine, and the harness itself. It is not a reference for a real backend: it has no vector
-// code and uses one goroutine.
+// Its results describe one core of a machine, and the harness itself. It is not a reference for a real backend: it has no vector code
+// and uses one goroutine.
 //
 // A combination that it does not support, or an axis that the operation would not use, is an UnsupportedError. It never measures
-// something other than what was requested.
+// something other than the requested point.
 package builtin
 
 import (
@@ -21,19 +20,19 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// maxBytes bounds the memory that the tensors of one operation may take.
+// maxBytes is the maximum memory of the tensors of one operation.
 const maxBytes = 1 << 30
 
 // Operation is an operation that is ready to be measured.
 type Operation struct {
-	// Iterate does the work once. It allocates nothing, uses one goroutine and reads the same input each time.
+	// Iterate performs one iteration. It allocates nothing, uses one goroutine and reads the same input each time.
 	Iterate func()
 	// Applied is the configuration that is really measured, under the keys of the configuration, defaults filled in; operation
 	// and compute (the precision that intermediate values have) come on top.
 	Applied map[string]string
-	// Work is what one iteration processes; its formulas stand with the operations.
+	// Work is the work of one iteration; its formulas are defined with the operations.
 	Work schema.Work
-	// Validate says after the iterations that a result was wrong; nil where results are not known beforehand.
+	// Validate returns an error if a result was wrong; nil if results are not known beforehand.
 	Validate func() error
 }
 
@@ -45,7 +44,7 @@ const (
 	kindNotApplied = "not_applied" // the operation has no such parameter
 )
 
-// UnsupportedError says that a combination does not exist here. It is not a failure.
+// UnsupportedError means that a combination does not exist here. It is not a failure.
 type UnsupportedError struct {
 	Kind   string
 	Reason string
@@ -57,9 +56,9 @@ func (e *UnsupportedError) Error() string { return e.Reason }
 // ModelPrefix marks a model that is one of these operations.
 const ModelPrefix = "builtin:"
 
-// New prepares the operation that config names. The keys are model (builtin:NAME; it takes precedence over benchmark), benchmark
-// (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension (64) and, for Loss, param.loss (mse); or
-// only CalibrationKey. The error is an *UnsupportedError, or names the invalid value.
+// New prepares the operation in config. The keys are model (builtin:NAME; it takes precedence over benchmark), benchmark (NAME),
+// precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension (64) and, for Loss, param.loss (mse); or only
+// CalibrationKey. The error is an *UnsupportedError, or names the invalid value.
 func New(config map[string]string) (*Operation, error) {
 	if _, ok := config[CalibrationKey]; ok {
 		c, err := findCalibration(config)
@@ -240,9 +239,9 @@ type shape struct{ batch, seq, dim int64 }
 func (s shape) tokens() float64   { return float64(s.batch) * float64(s.seq) }
 func (s shape) elements() float64 { return s.tokens() * float64(s.dim) }
 
-// operation describes one operation. Formulas: traffic counts every input read once and every output written
-// once, in numbers of the tensors' precision; flops counts additions, multiplications, divisions, comparisons
-// and calls of exp and erf as one each, and leaves out what happens once a token.
+// operation describes one operation. Formulas: traffic counts every input read once and every output written once, in numbers of the
+// tensors' precision; flops counts additions, multiplications, divisions, comparisons and calls of exp and erf as one each, and leaves
+// out operations that occur once per token.
 type operation struct {
 	name       string
 	loss       string  // the value of param.loss that chooses it
@@ -271,8 +270,8 @@ func (o operation) flops(s shape) float64 {
 	return s.elements() * o.perElement
 }
 
-// traffic returns the memory in bytes that one iteration cannot avoid to touch, at size bytes a number. It is also
-// all the memory that the tensors take.
+// traffic returns the minimum memory traffic of one iteration in bytes, at size bytes per number. It is also the memory that the tensors
+// take.
 func (o operation) traffic(s shape, size int64) float64 {
 	numbers := o.tensors*s.elements() + o.vectors*float64(s.dim)
 	if o.matrix {
@@ -294,7 +293,7 @@ func (o operation) fits(s shape, size int64) error {
 		"%s with batch_size %d, seq_len %d, dim %d needs more than %d MiB", o.name, s.batch, s.seq, s.dim, maxBytes>>20)}
 }
 
-// precision is a number format that the kernels exist in.
+// precision is a number format for which kernels exist.
 type precision struct {
 	name  string
 	size  int64 // bytes a number
@@ -309,11 +308,11 @@ var precisions = []precision{
 // kernel is an operation over its tensors.
 type kernel struct {
 	iterate func()
-	result  func() []float64 // what the last iterate left behind; tests read it
+	result  func() []float64 // output of the last iterate; for tests
 }
 
-// build makes the tensors of op and the function that works on them. The result lives behind a pointer that the
-// kernel holds, so the compiler cannot drop the work.
+// build makes the tensors of op and the function that processes them. The result is reachable through a pointer in the kernel, so the
+// compiler cannot eliminate the work.
 func build[T number](op operation, s shape) kernel {
 	g := newGenerator()
 	x := fill(make([]T, s.batch*s.seq*s.dim), g)
@@ -352,7 +351,7 @@ func scalar(f func() float64) kernel {
 	return kernel{iterate: func() { *out = f() }, result: func() []float64 { return []float64{*out} }}
 }
 
-// newGenerator returns the one sequence that all input is made of.
+// newGenerator returns the random number generator of all input, with a fixed seed.
 func newGenerator() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 // fill sets tensor to numbers in [-1, 1) that are the same in every precision but for rounding.

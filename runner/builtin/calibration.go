@@ -12,14 +12,14 @@ import (
 // CalibrationKey is the key of a configuration for one of Calibrations. No other key is allowed with it.
 const CalibrationKey = "calibration"
 
-// How a calibration kernel is launched, whatever the sweep around it says: 100 samples of 0.1 to 0.3 ms each, so that
-// a run measures for 15 to 30 ms and few samples are hit by an interruption.
+// The launch settings of a calibration kernel, whatever the settings of the sweep: 100 samples of 0.1 to 0.3 ms each, so that a run
+// measures for 15 to 30 ms and few samples are hit by an interruption.
 const (
 	CalibrationWarmup     = 10
 	CalibrationIterations = 100
 )
 
-// Sizes of the kernels. They are part of what a name stands for: to change one is to add a kernel of a new version.
+// Sizes of the kernels. They are part of the meaning of a name: to change one, add a kernel of a new version.
 const (
 	integerSteps = 1 << 17 // about 1.5 ns each: a multiplication, an addition, a shift, an exclusive or
 
@@ -30,8 +30,8 @@ const (
 	memorySliceWords = 8 << 20 / 8 // 8 MiB each, 128 MiB in all
 	lineWords        = 64 / 8      // one word of each cache line is read
 
-	// A predictor learns a stream that comes again: measured on a processor of 2024, all of 2^14 branches, and none of
-	// 2^18. The stream comes again after 2^19.
+	// A branch predictor learns a stream that repeats: a processor of 2024 learned all of 2^14 branches, and none of 2^18. The stream
+	// repeats after 2^19.
 	branchSteps  = 1 << 15
 	branchDecide = 1 << 40 // the bit of the generator that decides
 )
@@ -42,7 +42,7 @@ type calibration struct {
 	name    string // ends in its version
 	prepare func() func(part int) uint64
 	golden  []uint64 // the result of each part
-	bytes   int64    // that an iteration reads; 0: none beyond registers
+	bytes   int64    // read by an iteration; 0: none beyond registers
 	items   float64  // steps of an iteration
 }
 
@@ -83,7 +83,7 @@ func Calibrations() []string {
 	return all
 }
 
-// findCalibration finds the kernel that config asks for. Its work is fixed, so that nothing else can be asked.
+// findCalibration finds the kernel in config. Its work is fixed, so no other keys are allowed.
 func findCalibration(config map[string]string) (calibration, error) {
 	name := config[CalibrationKey]
 	at := slices.Index(Calibrations(), name)
@@ -100,7 +100,7 @@ func findCalibration(config map[string]string) (calibration, error) {
 	return calibrations[at], nil
 }
 
-// operation prepares a kernel. Its Validate fails once a result was not the one that is known.
+// operation prepares a kernel. Its Validate fails once a result differs from the known one.
 func (c calibration) operation() *Operation {
 	kernel, part := c.prepare(), 0
 	var wrong error
@@ -118,7 +118,7 @@ func (c calibration) operation() *Operation {
 	}
 }
 
-// work returns what one iteration processes.
+// work returns the work of one iteration.
 func (c calibration) work() schema.Work {
 	work := schema.Work{Items: &c.items}
 	if c.bytes > 0 {

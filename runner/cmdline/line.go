@@ -1,8 +1,8 @@
-// Package line turns a command line into a sweep: bench 'sort a' 'sort -r a', bench -- make all, bench kernels.py:softmax,
-// bench model.onnx. The result is an ordinary sweep file, so it can be saved and run again with the same meaning.
+// Package line turns a command line into a sweep: bench 'sort a' 'sort -r a', bench -- make all, bench kernels.py:softmax, bench
+// model.onnx. The result is an ordinary sweep file, so it can be saved and run again with the same meaning.
 //
-// Programs run without a shell. So a text is split into words as a shell does it, and nothing else is done. A text that needs a
-// shell (for a pipe, a variable, a redirection) is refused, unless the key shell is set.
+// Programs run without a shell. So a text is split into words as in a shell, without further expansions. A text that needs a shell (for
+// a pipe, a variable, a redirection) is refused, unless the key shell is set.
 package cmdline
 
 import (
@@ -24,21 +24,21 @@ import (
 	regexp "github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// line is what to measure, given on the command line instead of a sweep file.
+// line has the measured programs or files, given on the command line instead of a sweep file.
 type line struct {
 	// texts are the things to measure: programs with their arguments, Python files (bench.py, bench.py:softmax) or models.
 	texts []string
-	// axes are what -P gives: names and their values, {n} in a text stands for the value of n. Other braces stand for themselves.
+	// axes are the axes of -P: names and their values. {n} in a text is replaced by the value of n. Other braces are literal.
 	axes  map[string]string
 	shell bool // each text is run by a shell
-	// shared are axes that stand in what all programs have in common.
+	// shared are axes in the parts that all programs share.
 	shared []string
 }
 
-// suite is the label and the benchmark of programs. They are variants of one benchmark, so that any two of them compare.
+// suite is the label and the benchmark of programs. They are variants of one benchmark, so that any two of them can be compared.
 const suite = "commands"
 
-// document is the file that a line stands for, with its keys in their usual order.
+// document is the file that represents a line, with its keys in their usual order.
 type document struct {
 	Suite      string    `yaml:"suite"`
 	Benchmark  string    `yaml:"benchmark,omitempty"`
@@ -49,7 +49,7 @@ type document struct {
 	Baseline   string    `yaml:"baseline,omitempty"`
 }
 
-// what are the keys of one text.
+// what has the keys of one text.
 type what struct {
 	Backend string    `yaml:"backend,omitempty"`
 	Model   string    `yaml:"model,omitempty"`
@@ -57,15 +57,15 @@ type what struct {
 	Command yaml.Node `yaml:"command,omitempty"`
 	Grid    yaml.Node `yaml:"grid,omitempty"`
 
-	used []string // axes that stand in the text
+	used []string // axes in the text
 }
 
 func (w *what) isCommand() bool { return w.Command.Kind != 0 }
 
-// models are the endings of model files, and what runs them.
+// models are the extensions of model files, with the backends that run them.
 var models = map[string]string{".onnx": "onnxrt", ".pt": "torch", ".pt2": "torch", ".engine": "tensorrt", ".plan": "tensorrt"}
 
-// nameTexts gives texts that are not UTF-8 a spelling that is, which means the same: it is the name of what is measured.
+// nameTexts rewrites texts that are not UTF-8 as equivalent UTF-8 texts: they become names of benchmarks.
 func (l line) nameTexts() error {
 	for i, text := range l.texts {
 		if utf8.ValidString(text) {
@@ -84,11 +84,11 @@ func (l line) nameTexts() error {
 	return nil
 }
 
-// evalWord has a shell run a text. No text of UTF-8 needs it.
+// evalWord makes a shell evaluate a text. Texts in UTF-8 do not need it.
 const evalWord = "eval"
 
-// shellText returns the text that a shell is given for the name of one. It is the text itself, so that the shell starts nothing to read
-// the bytes of a name.
+// shellText returns the text for a shell from the name of a text. It is the text itself, so that the shell starts nothing to decode the
+// bytes of a name.
 func shellText(name string) string {
 	if parts, err := shellwords.Split(name); err == nil && len(parts) == 2 && parts[0] == evalWord && !utf8.ValidString(parts[1]) {
 		return parts[1]
@@ -96,7 +96,7 @@ func shellText(name string) string {
 	return name
 }
 
-// isFile reports whether an argument of bench is a sweep file, or - for standard input, and not what to measure.
+// isFile reports whether an argument of bench is a sweep file, or - for standard input, instead of a program.
 func isFile(argument string) bool {
 	if argument == "-" {
 		return true
@@ -137,7 +137,7 @@ func (l line) sweep() ([]byte, error) {
 		return nil, err
 	}
 	switch {
-	case found: // each is a benchmark of its own, and not another way to do the same
+	case found: // each is a benchmark of its own, and not a variant
 		s.Suite = path.Base(l.texts[0])
 		s.Benchmarks, err = named(texts, all)
 	case len(all) == 1 && !all[0].isCommand(): // a file and a model have a name by themselves
@@ -155,7 +155,7 @@ func (l line) sweep() ([]byte, error) {
 	return yaml.Marshal(&s)
 }
 
-// refuseDuplicate refuses a text that is the same program as one before it: their rows would look the same.
+// refuseDuplicate refuses a text that is the same program as an earlier one: their rows would look the same.
 func (l line) refuseDuplicate(text string, before []string) error {
 	for _, earlier := range before {
 		switch {
@@ -168,8 +168,8 @@ func (l line) refuseDuplicate(text string, before []string) error {
 	return nil
 }
 
-// refuseSet refuses a KEY=VALUE of --set that repeats what the command line says. A sweep file would have both, and one of them would
-// have no effect.
+// refuseSet refuses a KEY=VALUE of --set that the command line already sets. A sweep file would have both, and one of them would have no
+// effect.
 func (l line) refuseSet(text string) error {
 	key, values, _ := strings.Cut(text, "=")
 	if slices.Contains([]string{"command", "file", "model", "variants", "benchmarks"}, key) {
@@ -230,7 +230,7 @@ func (l line) placeAxes(all []what) error {
 	return nil
 }
 
-// addAxis gives a text an axis with its values, which are separated by commas.
+// addAxis adds an axis to a text, with its values, which are separated by commas.
 func (w *what) addAxis(name, values string) error {
 	var list yaml.Node
 	if err := yaml.Unmarshal([]byte("["+values+"]"), &list); err != nil || len(list.Content) != 1 {
@@ -243,7 +243,7 @@ func (w *what) addAxis(name, values string) error {
 	return nil
 }
 
-// read finds out what a text is.
+// read determines the kind of a text.
 func (l line) read(text string) (w what, err error) {
 	if l.shell {
 		w.Command, err = encoded(l.template(shellText(text), &w.used))
@@ -280,10 +280,10 @@ func encoded(v any) (n yaml.Node, err error) {
 	return n, err
 }
 
-// axis is what may stand for the value of an axis in a text.
+// axis matches a placeholder for an axis in a text.
 var axis = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_-]*)\}`)
 
-// template writes a text as one of a sweep file: braces that name no axis are doubled there. It adds to used the axes that stand in it.
+// template converts a text to the syntax of a sweep file: braces that name no axis are doubled. It adds the axes in it to used.
 func (l line) template(text string, used *[]string) string {
 	var out strings.Builder
 	at := 0
@@ -319,7 +319,7 @@ func (l line) unfilled() string {
 	return ""
 }
 
-// nameOf returns what the runs of a file or a model are labelled with.
+// nameOf returns the label of the runs of a file or a model.
 func nameOf(w what) string {
 	if w.Model != "" {
 		return path.Base(w.Model)
@@ -327,7 +327,7 @@ func nameOf(w what) string {
 	return path.Base(w.File)
 }
 
-// spelled makes a separate text of each benchmark in a Python file: of those named after the file (bench.py:a,b), or of those found in it.
+// spelled expands the benchmarks in a Python file to separate texts: the ones after the file (bench.py:a,b), or the ones found in it.
 // found is true if the only text is a file in which several were found.
 func (l line) spelled() (all []string, found bool, err error) {
 	if l.shell {
@@ -357,7 +357,7 @@ func (l line) spelled() (all []string, found bool, err error) {
 }
 
 // objectsOf lists the benchmarks of a text that is a Python file, without executing it; nil if Python selects the benchmark, or reports
-// what is wrong with the file.
+// an error in the file.
 func objectsOf(text string) ([]string, error) {
 	if path.Ext(text) != ".py" || strings.Contains(text, " ") {
 		return nil, nil

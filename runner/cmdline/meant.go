@@ -14,7 +14,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// axisMeant returns the hint at how an axis is set that stands beside a sweep file.
+// axisMeant returns the hint how to set an axis that was given next to a sweep file.
 func axisMeant(argument string) string {
 	if strings.Contains(argument, "=") {
 		return "; -P " + argument + " sets an axis"
@@ -22,7 +22,7 @@ func axisMeant(argument string) string {
 	return ""
 }
 
-// fileBeside asks whether another sweep of the folder was meant by a file that is not there.
+// fileBeside returns a suggestion for a missing file: another sweep in the folder.
 func fileBeside(name string) string {
 	entries, err := os.ReadDir(filepath.Dir(name))
 	if err != nil {
@@ -40,8 +40,7 @@ func fileBeside(name string) string {
 	return ""
 }
 
-// openOptions are options that may stand without a value, which then stands behind a = alone. Each has what tells the value that a
-// text behind it was meant to be.
+// openOptions are options with an optional value, which must follow a =. Each has a test whether the next text was meant as the value.
 var openOptions = []struct {
 	names []string
 	means func(text string, alone bool) bool
@@ -55,7 +54,7 @@ var shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash"
 
 const noShell = "none"
 
-// refuseValueApart refuses a text that was meant to be the value of the option before it: it would be a program to measure.
+// refuseValueApart refuses a text that was meant as the value of the option before it: it would be a program to measure.
 func (a *Args) refuseValueApart() error {
 	alone := len(a.Args) == 1
 	for i, word := range a.Words {
@@ -79,8 +78,8 @@ func (a *Args) refuseValueApart() error {
 	return nil
 }
 
-// refuseUnquotedArguments refuses a program whose arguments stand beside it without quotes, as each would be a program of its own:
-// sort big.txt. What a setup makes may be a program by the time that it is started, but for a number.
+// refuseUnquotedArguments refuses a program whose arguments follow it without quotes, as each would be a separate program: sort big.txt.
+// A setup may create a program before it is started, so with a setup only numbers are refused.
 func (a *Args) refuseUnquotedArguments(o *sweep.Overrides) error {
 	if a.Dash >= 0 || len(a.Args) < 2 || len(o.Set) > 0 || strings.ContainsAny(a.Args[0], " \t\n") {
 		return nil
@@ -102,7 +101,8 @@ func (a *Args) refuseUnquotedArguments(o *sweep.Overrides) error {
 	return nil
 }
 
-// notProgram says what makes a word an argument of the program before it; empty: it may be a program, or what else can be measured.
+// notProgram returns the reason why a word must be an argument of the program before it; empty: it may be a program, or another thing to
+// measure.
 func notProgram(program, word string) string {
 	isPython := strings.HasPrefix(filepath.Base(program), "python")
 	_, isModel := models[filepath.Ext(word)]
@@ -121,8 +121,8 @@ func notProgram(program, word string) string {
 	return "not a program on PATH"
 }
 
-// notCommand says what makes a text of several words an argument of the program before it: its first word is neither a program nor
-// a file, and nothing that a shell would make something of.
+// notCommand returns the reason why a text of several words must be an argument of the program before it: its first word is neither a
+// program nor a file, and has no special meaning to a shell.
 func notCommand(text string) string {
 	all, err := shellwords.Split(text)
 	if err != nil || len(all) < 2 || strings.ContainsAny(all[0], "={}") || shellwords.InShells(all[0]) {
@@ -135,8 +135,8 @@ func notCommand(text string) string {
 	return "not a program with arguments: " + all[0] + " is not on PATH"
 }
 
-// scriptBeside says of a script that cannot be executed, and that stands beside a program, how it is, and how it is an argument of
-// that. Of a program that runs scripts it is one.
+// scriptBeside returns an error for a script that cannot be executed and follows a program: how to make it executable, and how to make
+// it an argument of the program. If the program runs scripts, it must be an argument.
 func scriptBeside(program, word, together string) error {
 	if !strings.Contains(word, "/") || slices.Contains(shells, filepath.Base(program)) {
 		return nil
@@ -182,7 +182,7 @@ func firstBytes(name string, count int) (string, error) {
 	return string(first), err
 }
 
-// refuseQuotedProgram refuses a program in quotes behind --, where each word stands by itself.
+// refuseQuotedProgram refuses a program in quotes after --, where each argument is one word.
 func (a *Args) refuseQuotedProgram(shell bool) error {
 	if a.Dash != 0 || !strings.ContainsAny(a.Args[0], " \t\n") {
 		return nil
@@ -197,5 +197,5 @@ func (a *Args) refuseQuotedProgram(shell bool) error {
 	return fmt.Errorf("%q is not a program: after --, each word of a program is an argument of its own; leave out --: neurolens bench %s", a.Args[0], quoted)
 }
 
-// isNumber tells a word that is an argument and no name.
+// isNumber reports whether a word is a number, and so an argument and no program.
 func isNumber(word string) bool { return strings.Trim(word, "0123456789.,") == "" }

@@ -18,9 +18,9 @@ import (
 type Args struct {
 	Args  []string
 	Words []string  // of the whole command line
-	Dash  int       // how many of them stand before --; negative: there is none
-	File  string    // the sweep file, by an option of its own; empty: not given
-	Stdin io.Reader // what - stands for
+	Dash  int       // number of them before --; negative: there is no --
+	File  string    // the sweep file of the option for it; empty: not given
+	Stdin io.Reader // the input for -
 }
 
 // Source is the text of a sweep: of a file, of standard input, or generated from a command line.
@@ -96,7 +96,7 @@ func (a *Args) files() (all []*Source, err error) {
 	return all, nil
 }
 
-// line returns a sweep made of the arguments: each is a text, or, behind --, a word of one.
+// line returns a sweep made of the arguments: each is a text or, after --, a word of one.
 func (a *Args) line(o *sweep.Overrides) (*Source, error) {
 	shell, asked := o.Given["shell"]
 	l := line{texts: a.Args, axes: o.Params, shell: asked && shell != "false"}

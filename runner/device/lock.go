@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause is how long a process that waits for a device leaves it alone: a flock that blocks cannot be interrupted.
+// pause is the interval at which a process that waits for a device tries to lock it: a blocking flock cannot be interrupted.
 const pause = 200 * time.Millisecond
 
 // DefaultDir returns where the locks are: NEUROLENS_LOCKS, else one directory for all users, whatever their TMPDIR.
@@ -35,7 +35,7 @@ func DefaultDir(getenv func(string) string) string {
 	return "/tmp/neurolens-locks"
 }
 
-// BusyError says that another process is measuring a device.
+// BusyError means that another process is measuring a device.
 type BusyError struct {
 	Device string
 	Owner  string // for people: pid 123 (neurolens bench x.yaml) since 11:02
@@ -68,7 +68,7 @@ func Lock(ctx context.Context, dir string, devices []string, onWait func(device,
 // Release unlocks the devices. The files remain, without their last owner.
 func (h *Held) Release() {
 	for _, file := range h.files {
-		_ = file.Truncate(0) // a remaining text names a process that is gone, which holds no lock
+		_ = file.Truncate(0) // any text names a process that is gone, because it holds no lock
 		file.Close()
 	}
 	h.files = nil
@@ -111,7 +111,7 @@ func lockError(device, dir string, err error) error {
 	return fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS sets another directory", device, dir, err)
 }
 
-// flock locks a file unless another process, or another part of this one, has.
+// flock locks a file unless another process, or another part of this one, holds the lock.
 func flock(file *os.File) error {
 	for {
 		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
@@ -126,9 +126,8 @@ const (
 	harmless = unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 )
 
-// openLock opens a lock file, which it makes if need be, with its directory. Everybody can write there, so nothing is
-// taken for granted: links are not followed, and what is not a plain file under one name only is refused, since it
-// will be written to.
+// openLock opens a lock file, and creates it and its directory if necessary. Everybody can write there, so the file is not trusted:
+// links are not followed, and anything except a regular file with a single name is refused, since it will be written to.
 func openLock(dir, name string) (*os.File, error) {
 	folder, err := openDir(dir)
 	if err != nil {
@@ -151,7 +150,7 @@ func openLock(dir, name string) (*os.File, error) {
 	return file, nil
 }
 
-// openDir opens the directory of the locks. One that it makes is for everybody, whatever the umask.
+// openDir opens the directory of the locks. A directory that it creates is writable by everybody, whatever the umask.
 func openDir(dir string) (int, error) {
 	made := os.Mkdir(dir, 0o777)
 	if made != nil && !errors.Is(made, os.ErrExist) {

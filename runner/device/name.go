@@ -53,8 +53,8 @@ func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	return []string{cpu}
 }
 
-// ofAMD returns the AMD GPUs that are visible: of those that ROCR_VISIBLE_DEVICES leaves those that HIP_VISIBLE_DEVICES does,
-// in whose place HIP takes that of CUDA. Both count in the order of the driver.
+// ofAMD returns the visible AMD GPUs: among the ones that ROCR_VISIBLE_DEVICES selects, the ones that HIP_VISIBLE_DEVICES selects, or
+// else CUDA_VISIBLE_DEVICES, which HIP accepts instead. Both use indices in the order of the driver.
 func ofAMD(all []gpu, environ []string) []string {
 	if list, limited := variable(environ, "ROCR_VISIBLE_DEVICES"); limited {
 		all = named(all, choose(all, list, true))
@@ -85,7 +85,7 @@ func named(all []gpu, names []string) (chosen []gpu) {
 // gpu is one of a machine's GPUs.
 type gpu struct{ model, uuid, name string }
 
-// gpus lists them in the order of the driver. One that does not tell its UUID is named by its place.
+// gpus lists the GPUs in the order of the driver. A GPU without a known UUID is named by its index.
 func gpus(env schema.Env) []gpu {
 	if env.GPUCount == nil {
 		return nil
@@ -116,9 +116,8 @@ func alike(all []gpu) bool {
 	return !slices.ContainsFunc(all, func(g gpu) bool { return g.model != all[0].model })
 }
 
-// choose reads a list of indices, UUIDs (or their beginnings) and instances. As for CUDA, what comes after an entry
-// that names nothing is not visible. CUDA counts the fastest first: where that may not be the order of the driver, an
-// index may be any of them, so all are taken.
+// choose parses a list of indices, UUIDs (or their beginnings) and instances. As in CUDA, GPUs after an invalid entry are not visible.
+// CUDA orders the fastest first: if that may differ from the order of the driver, an index may be any of them, so all are returned.
 func choose(all []gpu, list string, ordered bool) []string {
 	var chosen []string
 	for entry := range strings.SplitSeq(list, ",") {
@@ -144,7 +143,7 @@ func choose(all []gpu, list string, ordered bool) []string {
 	return chosen
 }
 
-// variable returns the value of a variable, the last one that is there, and whether it is there.
+// variable returns the value of a variable, which is its last entry, and whether it is set.
 func variable(environ []string, name string) (value string, ok bool) {
 	for _, entry := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {

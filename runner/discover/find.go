@@ -1,12 +1,11 @@
-// Package discover finds the benchmarks in a tree of files. It executes nothing. File names decide which files belong together.
-// Python files are read as text, to find the function or class that is the benchmark, and the modules that it imports.
+// Package discover finds the benchmarks in a tree of files. It executes nothing. File names decide which files belong together. Python
+// files are read as text, to find the function or class that is the benchmark, and the modules that it imports.
 //
-// All walks a folder once. A Rule, which is data, says which files are taken, what their benchmark is called and which variant
-// they are. A file that a rule takes and that cannot run is a benchmark with a Problem, so that its runs are errors and nobody misses it.
-// Files that are not taken are listed in Found.Left with the reason. Trees of
-// pytest-benchmark, asv and Google Benchmark are recognised as a command to run.
+// All walks a folder once. A Rule, which is data, selects files and defines the names of their benchmarks and variants. A selected file
+// that cannot run is a benchmark with a Problem, so that its runs are errors and nobody misses it. Files that are not selected are
+// listed in Found.Left with the reason. Trees of pytest-benchmark, asv and Google Benchmark are recognised as a command to run.
 //
-// Symbolic links to folders are not followed, so loops of links do no harm. The package opens only files that a rule takes, their
+// Symbolic links to folders are not followed, so loops of links do no harm. The package opens only files that a rule selects, their
 // settings, and files that can identify the tool of a tree.
 package discover
 
@@ -40,20 +39,20 @@ type Benchmark struct {
 // Variant is one way to do the work of a benchmark.
 type Variant struct {
 	Name    string // empty where a rule has no variants
-	Backend string // empty where nothing says it
+	Backend string // empty if unknown
 	File    string // slash path from the root of the tree
 	Object  string // class or function of a Python file; empty where it is to be found when the file is loaded
 	Imports []string
-	Problem string // why it will probably fail: the file cannot be read, or has no benchmark; empty: nothing is known
+	Problem string // why it will probably fail: the file cannot be read, or has no benchmark; empty: no problem is known
 	// NoObject: the file cannot run for its Problem: it has none of the functions and classes of the rule (there may be others, which are not meant), or
 	// its name is not UTF-8.
 	NoObject bool
 }
 
-// Left is a file that was not taken or, with a / at the end, a folder that was not searched.
+// Left is a file that was not selected or, with a / at the end, a folder that was not searched.
 type Left struct {
 	File, Reason string
-	Near         bool // a glob of the rule takes it, or it cannot be read: somebody may miss it
+	Near         bool // a glob of the rule matches it, or it cannot be read: the user may expect it
 }
 
 // open searches a folder of a tree. An error concerns the rule or the folder; it is fs.ErrNotExist if there is no such folder. Anything
@@ -80,7 +79,7 @@ func open(tree fs.FS, rule Rule, in string) (*search, error) {
 	return s, nil
 }
 
-// finish forms the benchmarks. modules are what the files of all searches import.
+// finish forms the benchmarks. modules are the imports of the files of all searches.
 func (s *search) finish(modules imports) *Found {
 	s.form(modules)
 	for _, file := range s.tools.asv {
@@ -108,13 +107,13 @@ type search struct {
 	found   *Found
 }
 
-// candidate is a file whose name the rule takes.
+// candidate is a file whose name the rule selects.
 type candidate struct {
 	file, name, variant string
-	technique           bool // the variant is what comes after the name of a baseline
+	technique           bool // the variant is the text after the name of a baseline
 }
 
-// leave leaves out a file, during the walk, that nobody expects to be a benchmark.
+// leave leaves out a file, during the walk, that no user expects to be a benchmark.
 func (s *search) leave(file, reason string) {
 	s.left = append(s.left, Left{File: file, Reason: reason})
 }
@@ -130,7 +129,7 @@ func (s *search) walk(dir string) error {
 	if err != nil && dir == s.in {
 		return fmt.Errorf("searching %s: %w", dir, withoutPath(err))
 	}
-	if err != nil { // entries are what was read before
+	if err != nil { // entries has the names that were read before
 		s.miss(dir+"/", unreadable(err))
 	}
 	if dir != s.in && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "pyvenv.cfg" }) {
@@ -193,7 +192,7 @@ func withoutPath(err error) error {
 	}
 }
 
-// file looks at the name of a file. problem is why it cannot be read; empty: nothing is known.
+// file handles the name of a file. problem is why it cannot be read; empty: no problem is known.
 func (s *search) file(file, name, problem string) {
 	below := file
 	if s.in != "." {
@@ -227,7 +226,7 @@ func (s *search) file(file, name, problem string) {
 	s.files = append(s.files, c)
 }
 
-// Tree opens a folder as All needs it. Links to files are followed wherever they lead.
+// Tree opens a folder for All. Links to files are followed, also out of the folder.
 func Tree(dir string) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -239,8 +238,8 @@ func Tree(dir string) (fs.FS, error) {
 	return os.DirFS(dir), nil
 }
 
-// All searches several folders by several rules; without folders, in the folders of each rule, if they exist. A file that several
-// rules take belongs to the first of them. A file is Left if every rule that saw it left it out.
+// All searches several folders by several rules; without folders, in the folders of each rule, if they exist. A file that several rules
+// select belongs to the first of them. A file is Left if every rule that saw it left it out.
 func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
 	var searches []*search
 	modules := imports{}
@@ -291,14 +290,14 @@ func (f *Found) nameRule(rule string) {
 // merging joins the results of several searches.
 type merging struct {
 	Found
-	owned map[string]bool // files that are of a benchmark
+	owned map[string]bool // files that belong to a benchmark
 }
 
 // add adds the result of one search.
 func (m *merging) add(f *Found) {
 	for _, b := range f.Benchmarks {
 		if slices.ContainsFunc(b.Variants, func(v Variant) bool { return m.owned[v.File] }) {
-			continue // another rule has it, or this one looked into the folder before
+			continue // another rule has it, or this rule has searched the folder before
 		}
 		for _, v := range b.Variants {
 			m.owned[v.File] = true
@@ -430,12 +429,12 @@ func compareNumbers(a, b string) int {
 // prefix marks functions that are benchmarks by their names.
 const prefix = "bench_"
 
-// Objects lists the benchmarks in a Python file, by its text: functions named bench_*, and classes with benchmark_fn. It returns none
-// if there is a single object that bench takes anyway, and if only Python can find out what the file contains. stem is the name of
-// the file without its extension.
+// Objects lists the benchmarks in a Python file, by its text: functions named bench_*, and classes with benchmark_fn. It returns none if
+// bench selects the single object anyway, or if only Python can determine the content of the file. stem is the name of the file without
+// its extension.
 func Objects(source, stem string) ([]string, error) {
 	m, err := readModule(source)
-	if err != nil { // Python says it better
+	if err != nil { // Python has a better message
 		return nil, nil
 	}
 	usual, missing := m.object(usualObjects, stem)

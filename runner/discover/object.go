@@ -31,12 +31,12 @@ const method = "benchmark_fn"
 // usualObjects are the names that bench looks for in a file without a name.
 var usualObjects = []string{"run_benchmark", "get_benchmark", "{stem}_kernel", "benchmark", "solve"}
 
-// inspected is the content of a file: what to run, and its imports; or why it cannot run.
+// inspected is the result of inspecting a file: the object to run, and its imports; or why it cannot run.
 type inspected struct {
 	object           string
 	imports, modules []string
 	err              error
-	noObject         bool // err says that there is no benchmark in it
+	noObject         bool // err means that it has no benchmark
 }
 
 // inspectAll reads files, several at a time.
@@ -64,7 +64,7 @@ func (s *search) inspectAll(files []string) map[string]inspected {
 func (s *search) namedObjects() map[string]string {
 	named := map[string]string{}
 	for dir := range s.configs {
-		// what is wrong with the file, bench says
+		// bench reports the error in the settings
 		if settings, err := Settings(s.tree, &Benchmark{Config: path.Join(dir, s.rule.Config)}); err == nil {
 			named[dir], _ = settings[KeyObject].(string)
 		}
@@ -72,7 +72,7 @@ func (s *search) namedObjects() map[string]string {
 	return named
 }
 
-// inspect reads one file. named is the function or class that its settings name; empty: none.
+// inspect reads one file. named is the function or class in its settings; empty: none.
 func (s *search) inspect(file, named string, buffer *bytes.Buffer) inspected {
 	if path.Ext(file) != pythonSuffix {
 		opened, err := s.tree.Open(file)
@@ -122,8 +122,8 @@ func readText(tree fs.FS, name string, buffer *bytes.Buffer) (string, error) {
 	return buffer.String(), nil
 }
 
-// object returns the function or class to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is
-// empty if that is known only when the file is loaded: with imports by *, or several or derived classes.
+// object returns the function or class to run in a file: the first of the names that it has, else the only class with benchmark_fn. It
+// is empty if only Python can determine it: with imports by *, or several or derived classes.
 func (m *module) object(names []string, stem string) (string, error) {
 	var looked []string
 	for _, name := range names {
@@ -196,9 +196,9 @@ type Parameters struct {
 	Names  []string // in the order of the file
 }
 
-// ParametersOf reads the text of a file to find the parameters of what a run of it measures: of the function or class of that name or, if
-// it is empty, of the only object that fits. It returns nil if only Python can find them out: of something that is decorated, imported,
-// defined several times or takes any name, and of a class whose __init__ is not in the file.
+// ParametersOf reads the text of a file to find the parameters of the object that a run of it measures: of the function or class of that
+// name or, if it is empty, of the only suitable object. It returns nil if only Python can determine them: for an object that is
+// decorated, imported, defined several times or takes any name, and for a class whose __init__ is not in the file.
 func ParametersOf(tree fs.FS, file, name string) *Parameters {
 	source, err := readText(tree, file, &bytes.Buffer{})
 	if err != nil {
@@ -214,7 +214,7 @@ func ParametersOf(tree fs.FS, file, name string) *Parameters {
 	return m.parameters(name)
 }
 
-// measured returns the object that a run of a file measures which names none; empty: only Python knows.
+// measured returns the object that a run of a file without a name measures; empty: only Python can determine it.
 func (m *module) measured(stem string) string {
 	if m.names["run_benchmark"] {
 		return "run_benchmark"
@@ -275,10 +275,10 @@ func (f *function) named() []string {
 	return slices.DeleteFunc(slices.Clone(f.parameters), func(name string) bool { return slices.Contains(f.unnamed, name) })
 }
 
-// constructor is the method whose parameters those of a class are.
+// constructor is the method whose parameters are the parameters of its class.
 const constructor = "__init__"
 
-// initParameters returns the parameters of a class: those of its __init__, or of the first class above it that has one.
+// initParameters returns the parameters of a class: of its __init__, or of the first class above it that has one.
 func (m *module) initParameters(c *class) (names []string, certain bool) {
 	for range m.classes { // more would be a circle
 		if c.special || c.members["__new__"] || m.again[c.name] || len(c.bases) > 1 && !c.members[constructor] {
@@ -324,7 +324,7 @@ type imported struct {
 	importer string // the file
 }
 
-// add adds what a file imports.
+// add adds the imports of a file.
 func (all imports) add(file string, modules []string) {
 	for _, name := range modules {
 		below := strings.TrimLeft(name, ".")
@@ -341,8 +341,8 @@ func (all imports) add(file string, modules []string) {
 	}
 }
 
-// importer returns a file that imports another one; empty: none does. Where Python looks for modules is not known, so the end of a path
-// counts as a module: common and lib.common are src/lib/common.py.
+// importer returns a file that imports another one; empty: none does. The module path of Python is unknown, so the end of a path counts
+// as a module: common and lib.common are src/lib/common.py.
 func (all imports) importer(file string) string {
 	module := strings.TrimSuffix(file, pythonSuffix)
 	for _, i := range all[path.Base(module)] {

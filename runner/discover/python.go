@@ -24,7 +24,7 @@ type module struct {
 type function struct {
 	name       string
 	parameters []string
-	unnamed    []string // those of parameters that no caller can name: *args, **more, and those before a /
+	unnamed    []string // parameters that no caller can name: *args, **more, and positional-only ones before a /
 	open       bool     // it has **more, and takes any name
 	decorated  bool
 	method     bool   // of a class
@@ -38,8 +38,8 @@ type class struct {
 	special bool // it is decorated, or has keywords such as metaclass=
 }
 
-// readModule reads the source of a Python file. An error is one that Python would report too, with the line. The module is then what is
-// before it.
+// readModule reads the source of a Python file. An error is one that Python would report too, with the line. The module then has the
+// part before it.
 func readModule(source string) (*module, error) {
 	r := &reader{module: &module{names: map[string]bool{}, again: map[string]bool{}}, blocks: []block{{scope: ofModule}}}
 	err := schema.Catch(func() {
@@ -74,7 +74,7 @@ type block struct {
 type reader struct {
 	*module
 	blocks []block
-	opens  *scope // what the last line opens a block of; nil if it opens none
+	opens  *scope // scope of the block that the last line opens; nil: none
 	opened int    // its number
 
 	decorated bool // the line before was a decorator
@@ -149,7 +149,7 @@ func (r *reader) statement(tokens []token, in scope) {
 		return
 	}
 	if tokens[0].is("match") || tokens[0].is("case") {
-		if colon := colonOf(tokens); colon > 1 && (!tokens[1].is(".") || tokens[2].is(".")) { // match.x: int = 1 is none
+		if colon := colonOf(tokens); colon > 1 && (!tokens[1].is(".") || tokens[2].is(".")) { // match.x: int = 1 is no match statement
 			r.cases(tokens, colon, in)
 			return
 		}
@@ -235,7 +235,7 @@ func functionOf(head []token) function {
 		t := list[i]
 		depth += depthOf(t)
 		switch {
-		case t.is("lambda") && depth == 1: // a default: its parameters are not those of f
+		case t.is("lambda") && depth == 1: // a default value: its parameters belong to the lambda
 			i += max(0, colonOf(list[i+1:]))
 		case begins && depth == 1 && t.kind == nameToken:
 			f.parameters = append(f.parameters, t.text)
@@ -251,7 +251,7 @@ func functionOf(head []token) function {
 	return f
 }
 
-// closing returns the position at which the bracket closes that tokens begin with.
+// closing returns the index of the bracket that closes the first token.
 func closing(tokens []token) int {
 	depth := 0
 	return slices.IndexFunc(tokens, func(t token) bool {
@@ -322,7 +322,7 @@ func (r *reader) small(tokens []token, in scope) {
 	adjacent(tokens)
 }
 
-// depthOf returns the number of brackets that a token opens, minus those that it closes.
+// depthOf returns the change of the bracket depth by a token: 1, -1 or 0.
 func depthOf(t token) int {
 	switch {
 	case t.is("(") || t.is("[") || t.is("{"):
@@ -481,10 +481,10 @@ func dotted(tokens []token) string {
 	return strings.TrimSuffix(name.String(), ".")
 }
 
-// No maintained Go parser of current Python works without cgo or the grammars of a hundred languages, and little is
-// needed here: names at the top level of a file, and imports. So this scanner knows the lexical structure of Python (strings
-// with fields, comments, brackets, continued lines, indentation), and the rest of this file the statements that matter. They are
-// tolerant: unknown syntax passes, and the interpreter decides when the file is run.
+// No maintained Go parser of current Python works without cgo or the grammars of a hundred languages, and little is needed here: names
+// at the top level of a file, and imports. So this scanner implements the lexical structure of Python (strings with fields, comments,
+// brackets, continued lines, indentation), and the rest of this file the statements that matter. They are tolerant: unknown syntax
+// passes, and the interpreter decides when the file is run.
 
 // kind is what a token is.
 type kind byte
@@ -607,7 +607,7 @@ func (s *scanner) logical() logical {
 	return l
 }
 
-// token reads one token, or what is none.
+// token reads one token, or skips white space or a comment.
 func (s *scanner) token() {
 	c := s.peek(0)
 	switch {
@@ -667,13 +667,13 @@ func isPrefix(name string) bool {
 	return false
 }
 
-// The digits of numbers, and what may stand between them.
+// The digits of numbers, and the characters allowed between them.
 const (
 	decimalDigits     = "0123456789_"
 	hexadecimalDigits = decimalDigits + "abcdefABCDEF"
 )
 
-// number goes over a number. 1if is a number and a keyword.
+// number skips a number. 1if is a number and a keyword.
 func (s *scanner) number() {
 	s.tokens = append(s.tokens, token{kind: numberToken})
 	if s.peek(0) == '0' && strings.IndexByte("xXoObB", s.peek(1)) >= 0 {
@@ -706,7 +706,7 @@ func (s *scanner) over(set string) {
 	}
 }
 
-// operator reads an operator, of two characters where the second is = or it is ->. Brackets have to match.
+// operator reads an operator of one character, or of two if the second is = or it is ->. Brackets have to match.
 func (s *scanner) operator() {
 	c := s.peek(0)
 	size := 1

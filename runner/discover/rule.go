@@ -15,16 +15,16 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Rule defines which files are benchmarks and how these are called. All paths are slash paths relative to the searched folder: for
-// the folder src, the file src/ch1/baseline_moe.py is ch1/baseline_moe.py. Files and Benchmark are required. The rule {Files:
-// ["**/bench_*.py"], Benchmark: "bench_(.+)\\.py$"} finds perf/bench_sort.py as the benchmark sort.
+// Rule defines which files are benchmarks and their names. All paths are slash paths relative to the searched folder: for the folder
+// src, the file src/ch1/baseline_moe.py is ch1/baseline_moe.py. Files and Benchmark are required. The rule {Files: ["**/bench_*.py"],
+// Benchmark: "bench_(.+)\\.py$"} finds perf/bench_sort.py as the benchmark sort.
 type Rule struct {
 	// Name is the name of the rule: pairs, kernels. A user's own rule needs none.
 	Name string
 	// In are the folders to search by default, as paths from the root of the tree; none: the root.
 	In []string
-	// Files are globs of the files that are taken. * and ? stand for characters except /, [ab] for one of them, and ** for any
-	// number of folders, including none: "ch*/baseline_*.py", "**/*.py", "**/bench/*.sh".
+	// Files are globs of the selected files. * and ? match characters except /, [ab] one of them, and ** any number of folders,
+	// including none: "ch*/baseline_*.py", "**/*.py", "**/bench/*.sh".
 	Files []string
 	// Except are globs of files that are left out, although Files matches: "**/test_*".
 	Except []string
@@ -78,7 +78,7 @@ func Rules() []Rule {
 			Benchmark: `([^/]+)\.py$`,
 			Objects:   []string{"{stem}_kernel", "run_benchmark", "benchmark", "solve"},
 			Config:    "bench.yaml",
-			Backends:  []Backend{{"cupy", "cuda"}, {"jax", "jax"}, {"torch", "pytorch"}, {"", "cpu"}}, // the words of its results
+			Backends:  []Backend{{"cupy", "cuda"}, {"jax", "jax"}, {"torch", "pytorch"}, {"", "cpu"}}, // the words in its results
 		},
 	}
 }
@@ -93,7 +93,7 @@ func RuleNamed(name string) (Rule, bool) {
 	return rules[at], true
 }
 
-// compiled is a rule that can be asked.
+// compiled is a rule with compiled patterns.
 type compiled struct {
 	Rule
 	files, except      []glob
@@ -166,7 +166,7 @@ func globsOf(key string, patterns []string) ([]glob, error) {
 	return globs, nil
 }
 
-// globMarks are the characters of a glob that stand for others.
+// globMarks are the wildcard characters of a glob.
 const globMarks = `*?[]\\`
 
 // matches reports whether a path matches patterns of folders and a name.
@@ -203,7 +203,7 @@ func anywhere(patterns []string, below string) bool {
 	}
 }
 
-// met returns the first glob that a path matches; empty: none. Most paths match none, as their names show.
+// met returns the first glob that a path matches; empty: none. For most paths the name alone excludes all.
 func met(globs []glob, below, name string) string {
 	for i := range globs {
 		g := &globs[i]
@@ -463,7 +463,7 @@ func (f *Found) miss(file, reason string) {
 	f.Left = append(f.Left, Left{file, reason, true})
 }
 
-// leave leaves out a file that nobody expects to be a benchmark.
+// leave leaves out a file that no user expects to be a benchmark.
 func (f *Found) leave(file, reason string) {
 	f.Left = append(f.Left, Left{File: file, Reason: reason})
 }
@@ -491,7 +491,7 @@ func (f *Found) addFolders() {
 	f.Benchmarks = told
 }
 
-// alike returns the benchmarks, by index, with a variant that has the same name as one of another benchmark, and the file of that.
+// alike returns the benchmarks, by index, that share the name of a variant with another benchmark, and the file of the other one.
 func (f *Found) alike() map[int]string {
 	type identity struct{ name, variant, backend string }
 	taken, alike := map[identity]int{}, map[int]string{}

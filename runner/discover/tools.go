@@ -12,7 +12,7 @@ import (
 type Tool struct {
 	Name    string
 	Dir     string     // folder to run in, from the root of the tree
-	Build   [][]string // commands before it, if it needs any
+	Build   [][]string // commands to run before it, if any
 	Command []string   // empty where only its build knows the program
 	Results string     // the file, or with a / at its end the folder, that Command leaves results in, below Dir
 	Read    string     // the format that reads them
@@ -26,7 +26,7 @@ type toolFiles struct {
 
 const (
 	results  = "results.json"
-	maxTests = 1000 // tests of one project that are read to see whether they measure
+	maxTests = 1000 // maximum number of test files of one project to read
 )
 
 // note records a file whose name may identify a tool.
@@ -64,7 +64,7 @@ func (f *toolFiles) project(file string) {
 	f.projects[path.Dir(file)] = true
 }
 
-// resultsDir is the folder that a settings file of asv names. // begins a comment in it.
+// resultsDir matches the folder in a settings file of asv. // begins a comment in it.
 var resultsDir = regexp.MustCompile(`(?m)^[^\n"/]*"results_dir"\s*:\s*"([^"\n]+)"`)
 
 func (s *search) asv(file string) {
@@ -81,7 +81,7 @@ func (s *search) asv(file string) {
 	})
 }
 
-// pytest finds projects whose tests ask for the fixture benchmark, or whose conftest.py has a hook of pytest-benchmark.
+// pytest finds projects whose tests request the fixture benchmark, or whose conftest.py has a hook of pytest-benchmark.
 func (s *search) pytest() {
 	read, known := map[string]int{}, map[string]bool{}
 	for _, file := range s.tools.tests {
@@ -110,7 +110,7 @@ func ofPytestBenchmark(f function) bool {
 	return strings.HasPrefix(f.name, "test") && slices.Contains(f.parameters, "benchmark") || strings.HasPrefix(f.name, "pytest_benchmark_")
 }
 
-// above returns the nearest of some folders that a file stands in; the folder that is looked into where it stands in none.
+// above returns the nearest of some folders that contain a file; the searched folder if none does.
 func (s *search) above(file string, folders map[string]bool) string {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		if folders[dir] || dir == s.in || dir == "." {

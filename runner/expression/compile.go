@@ -23,20 +23,20 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// What one expression may be. What a person writes is far below.
+// Limits of one expression. Expressions in practice are far below them.
 const (
 	maxText   = 4096 // bytes
 	maxNodes  = 500
 	maxMemory = 1000 // elements of lists
 )
 
-// Scope defines what an expression may name: values by name with their kinds, and functions in addition to Functions.
+// Scope defines the names in an expression: values by name with their kinds, and functions in addition to Functions.
 type Scope struct {
 	Names     map[string]Kind
-	Unclear   map[string]string // names that could be two things, and what to write instead
+	Unclear   map[string]string // ambiguous names, and the names to write instead
 	Functions []Function
-	// Canonical gives, for a name whose values have one spelling, that of a text; other texts are returned as they are. A comparison with
-	// another spelling would never be true, so it is refused.
+	// Canonical returns, for a name whose values have a canonical spelling, the canonical spelling of a text; other texts are returned
+	// unchanged. A comparison with another spelling would never be true, so it is refused.
 	Canonical map[string]func(text string) string
 }
 
@@ -98,7 +98,7 @@ func (e *Expression) String() string { return e.text }
 // Names lists the names in the expression, each once, in order of appearance.
 func (e *Expression) Names() []string { return slices.Clone(e.names) }
 
-// compilation is what becomes of one text.
+// compilation is the state of the compilation of one text.
 type compilation struct {
 	text      string
 	scope     Scope
@@ -107,10 +107,10 @@ type compilation struct {
 	names     []string
 }
 
-// called returns the name that a program has for a function: no value has it, whatever people call their axes.
+// called returns the internal name of a function. No value can have it, whatever the names of axes are.
 func called(function string) string { return function + "()" }
 
-// configure sets the library up: our names, our functions, nothing else.
+// configure configures the library with only our names and functions.
 func (c *compilation) configure() {
 	c.config.MaxNodes, c.config.DisableIfOperator = maxNodes, true
 	for name := range c.config.Builtins {
@@ -131,7 +131,7 @@ func (c *compilation) configure() {
 	}
 }
 
-// guarded makes the program of a tree whose kinds are checked.
+// guarded compiles a tree whose kinds are checked.
 func (c *compilation) guarded(tree *parser.Tree) (*vm.Program, error) {
 	node, err := c.must(tree.Node)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *compilation) errorf(at ast.Node, format string, args ...any) error {
 	return &positionError{e.Line, e.Column + 1, fmt.Sprintf(format, args...)}
 }
 
-// goKinds are words of the library's messages, and what they are called here.
+// goKinds replaces Go types in the library's messages by the kinds of expressions.
 var goKinds = strings.NewReplacer("float64", "number", "string", "text", "bool", "true or false", "interface {}", "any value",
 	"mismatched types", "mismatched kinds", "mismatched type", "mismatched kind", "[]any", "list", "[]interface {}", "list")
 
@@ -171,7 +171,7 @@ func (c *compilation) translate(err error) error {
 	return &positionError{Message: line}
 }
 
-// inOurWords returns a message of the library as people need it.
+// inOurWords rewrites a message of the library for users.
 func inOurWords(message string) string {
 	switch {
 	case strings.HasPrefix(message, `unexpected token Operator("=")`):
@@ -188,7 +188,7 @@ func inOurWords(message string) string {
 	return message
 }
 
-// checkText refuses what the library would read otherwise than it is meant.
+// checkText refuses syntax that the library would read with another meaning.
 func checkText(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -199,7 +199,7 @@ func checkText(text string) error {
 		return &positionError{Message: "is not UTF-8"}
 	}
 	line, column := 1, 1
-	var quote rune // that of the text that the place is in
+	var quote rune // quote of the string literal at the current position
 	escaped := false
 	for i, r := range text {
 		switch rest := text[i:]; {
@@ -222,8 +222,8 @@ func checkText(text string) error {
 	return nil
 }
 
-// resolve replaces each name by one identifier, each integer by a float64 and each function by ours. It refuses whatever
-// is no part of the language.
+// resolve replaces each name by one identifier, each integer by a float64 and each function by ours. It refuses everything outside the
+// language.
 func (c *compilation) resolve(n ast.Node) (ast.Node, error) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode, *ast.MemberNode, *ast.ChainNode:
@@ -277,7 +277,7 @@ func at[N ast.Node](place ast.Node, n N) N {
 	return n
 }
 
-// children returns the parts of a node of the language; a function called is none.
+// children returns the child nodes of a node, without the name of a called function.
 func children(n ast.Node) (all []*ast.Node) {
 	switch n := n.(type) {
 	case *ast.UnaryNode:
@@ -298,7 +298,7 @@ func children(n ast.Node) (all []*ast.Node) {
 	return all
 }
 
-// checkOperator refuses operators that the language lacks, and says what to write instead.
+// checkOperator refuses operators that the language lacks, and suggests replacements.
 func (c *compilation) checkOperator(n *ast.BinaryNode) error {
 	switch n.Operator {
 	case "%":
@@ -410,8 +410,8 @@ func (f Function) describe(args []any) string {
 	return text + ")"
 }
 
-// operators are the functions that stand for operators: those whose result may be NULL, because it is no number, and those
-// that order values.
+// operators are the functions that replace operators: the ones whose result may be NULL, because it is not finite, and the ones that
+// order values.
 var operators = map[string]*builtin.Function{
 	"+":  operator("+", func(x, y float64) any { return finite(x + y) }, func(a, b string) any { return a + b }),
 	"-":  operator("-", func(x, y float64) any { return finite(x - y) }, nil),
@@ -464,10 +464,10 @@ func ordering(word string, holds func(order int) bool) *builtin.Function {
 	return operator(word, numbers, func(a, b string) any { return holds(compareVersions(a, b)) })
 }
 
-// NullError says that an expression has no value, because something that it needs is NULL.
+// NullError means that an expression has no value, because a value that it needs is NULL.
 type NullError struct {
 	Name string // of the value that is not known; empty: it is the result of a function or an operator
-	What string // what is NULL, as people read it
+	What string // the NULL value, by its name in the expression
 }
 
 // Error names the value that is NULL.
@@ -497,8 +497,8 @@ var try = &builtin.Function{
 	},
 }
 
-// must makes a tree whose value is never nil: each name that may be nil is wrapped in need. The walk is from the root down,
-// because what a name needs depends on what stands above it.
+// must makes a tree whose value is never nil: each name that may be nil is wrapped in need. It proceeds from the root down, because the
+// guard of a name depends on the nodes above it.
 func (c *compilation) must(n ast.Node) (ast.Node, error) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -550,7 +550,7 @@ func ordersNumbers(n *ast.BinaryNode) bool {
 	return strings.ContainsAny(n.Operator, "<>") && kindOf(n.Left) == Number && kindOf(n.Right) == Number
 }
 
-// may makes a tree whose value is nil where something in it is NULL.
+// may makes a tree whose value is nil if a value in it is NULL.
 func (c *compilation) may(n ast.Node) (ast.Node, error) {
 	switch n.(type) {
 	case *ast.IdentifierNode, *ast.NilNode, *ast.FloatNode, *ast.StringNode, *ast.BoolNode:
@@ -580,7 +580,7 @@ type Kind int
 
 // The kinds.
 const (
-	Any     Kind = iota // one of the others, which is known when it is evaluated
+	Any     Kind = iota // one of the other kinds, determined at evaluation
 	Number              // float64
 	Text                // string
 	Boolean             // bool
@@ -612,7 +612,7 @@ func KindOf(value any) Kind {
 	return Any
 }
 
-// checked returns the kind as the library's type checker knows it.
+// checked returns the type of the kind for the library's type checker.
 func (k Kind) checked() types.Type {
 	switch k {
 	case Number:

@@ -40,7 +40,7 @@ func (v *Evaluator) Eval(values map[string]any) (any, error) {
 	return value, nil
 }
 
-// explain takes an error of an evaluation out of the library's, which shows where in the text it was.
+// explain extracts the error of an evaluation from the library's error, which also shows its position.
 func explain(err error) error {
 	if null, ok := errors.AsType[*NullError](err); ok {
 		return null
@@ -65,7 +65,7 @@ type Function struct {
 // Functions lists the functions that every expression may call, in alphabetical order.
 func Functions() []Function { return slices.Clone(functions) }
 
-// functions are those of numbers and texts.
+// functions are the functions of numbers and texts.
 var functions = []Function{
 	ofNumber("abs", "the absolute value of x", math.Abs),
 	ofNumber("ceil", "x rounded up to an integer", math.Ceil),
@@ -111,7 +111,7 @@ func ofText(name, meaning string, f func(string) string) Function {
 	}}
 }
 
-// finite returns a number, NULL where it is infinite or none.
+// finite returns a number; NULL if it is infinite or NaN.
 func finite(x float64) any {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil
@@ -119,9 +119,9 @@ func finite(x float64) any {
 	return x
 }
 
-// compareVersions orders two texts as versions are: numbers in them count as numbers, so that 2.9 is before 2.10, and what is
-// left out counts as 0, so that 2 and 2.0 are equal. A release comes after its previews (2.0rc1) and before what follows it
-// (2.0.post1); what was built of it is the release (2.0+cu128). Texts without numbers are in alphabetical order, whatever their case.
+// compareVersions orders two texts as versions: numbers in them count as numbers, so that 2.9 is before 2.10, and missing parts count as
+// 0, so that 2 and 2.0 are equal. A release comes after its previews (2.0rc1) and before its post-releases (2.0.post1); a build of it
+// equals the release (2.0+cu128). Texts without numbers are in alphabetical order, ignoring case.
 func compareVersions(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	a, builtA, _ := strings.Cut(a, "+")
@@ -159,7 +159,7 @@ func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 // previews are the words of versions that come before the release, in their order.
 var previews = []string{"dev", "a", "alpha", "b", "beta", "c", "pre", "preview", "rc"}
 
-// compareParts orders two parts, of which the first ones are no previews; an empty one is the end of its version.
+// compareParts orders two parts. With first, they are no previews; an empty one is the end of its version.
 func compareParts(x, y string, first bool) int {
 	if byRank := cmp.Compare(rank(x, first), rank(y, first)); byRank != 0 {
 		return byRank

@@ -66,16 +66,16 @@ var facts = []Fact{
 	{Name: "os", Kind: Text, Meaning: "system: linux, darwin", read: system},
 }
 
-// FactSources provide the facts of a machine. None is called before a fact needs it.
+// FactSources provide the facts of a machine. Each is called only when a fact needs it.
 type FactSources struct {
 	Env     func() schema.Env // the manifest of the environment; called once at most
-	Environ []string          // key=value: which GPUs can be seen
+	Environ []string          // key=value: determines the visible GPUs
 	// Version returns the version of a module of a Python interpreter, whose name may be empty for the default one; empty: it has no such
 	// module, or there is no interpreter.
 	Version func(interpreter, module string) string
 }
 
-// Machine provides facts for expressions. Only one goroutine at a time may use it. A nil *Machine knows no fact.
+// Machine provides facts for expressions. Only one goroutine at a time may use it. A nil *Machine has no facts.
 type Machine struct {
 	sources  FactSources
 	reading  func() *reading
@@ -175,8 +175,8 @@ func (m *Machine) Given() map[string]string {
 	return texts
 }
 
-// Functions returns the functions that depend on this machine. interpreter returns the Python interpreter of the point that is
-// evaluated; false: it has none.
+// Functions returns the functions that depend on this machine. interpreter returns the Python interpreter of the evaluated point; false:
+// it has none.
 func (m *Machine) Functions(interpreter func() (name string, is bool)) []Function {
 	word := []Kind{Text}
 	return []Function{

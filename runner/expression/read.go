@@ -48,7 +48,7 @@ func number(name string) func(*reading) (any, string) {
 	return func(r *reading) (any, string) { return known(r.number(name)) }
 }
 
-// known returns a number, or NULL if there is a reason.
+// known returns a number, or NULL if there is a reason why it is unknown.
 func known(value float64, why string) (any, string) {
 	if why != "" {
 		return nil, why
@@ -114,7 +114,7 @@ func gpuCount(r *reading) (any, string) {
 	return known(float64(len(gpus)), why)
 }
 
-// textOfGPUs returns a fact of the GPUs, each value once; NULL if it is unknown for one of them.
+// textOfGPUs returns the values of a fact of the GPUs, without repetition; NULL if it is unknown for one of them.
 func textOfGPUs(fact string) func(*reading) (any, string) {
 	return func(r *reading) (any, string) {
 		gpus, why := r.gpus()
@@ -156,8 +156,8 @@ func minOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*reading)
 // minHBMWidth is the smallest width, in bits, of the bus of HBM. Other kinds of memory have a narrower bus.
 const minHBMWidth = 1024
 
-// peakBandwidth is computed as in NVIDIA's deviceQuery: two transfers per clock, over the whole width of the bus. For AMD this is
-// right for HBM only: for GDDR, the driver reports a clock that is an unknown fraction of that of transfers.
+// peakBandwidth is computed as in NVIDIA's deviceQuery: two transfers per clock, over the whole width of the bus. For AMD this is right
+// only for HBM: for GDDR, the driver reports a clock that is an unknown fraction of the transfer rate.
 func peakBandwidth(r *reading, gpu string) (float64, string) {
 	clock, why := r.number(gpu + ".clock_memory_max") // MHz
 	if why != "" {
@@ -191,7 +191,7 @@ func (c *compilation) resolveName(n ast.Node) (ast.Node, error) {
 	return at(first, &ast.IdentifierNode{Value: name}), nil
 }
 
-// words returns the words of a name, and the node that it begins with; nil of what is no name.
+// words returns the words of a name, and its first node; nil if the node is no name.
 func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:

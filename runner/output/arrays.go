@@ -22,8 +22,8 @@ import (
 // Formats are the formats in which a program may write its output.
 var Formats = []string{"npy", "csv", "json", "text"}
 
-// Read reads an output in one of Formats: its shape, and the values that are compared, which the seed selects if there are very many. A
-// text with that many is read twice, because its size is known only at the end.
+// Read reads an output in one of Formats: its shape, and the compared values, which the seed selects if there are very many. A text with
+// that many is read twice, because its size is known only at the end.
 func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 	read, known := map[string]func(io.Reader, *sink) ([]int, error){"csv": readCSV, "json": readJSON, "text": readText}[format]
 	switch {
@@ -49,7 +49,7 @@ func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 // sink takes the values of an output one after the other.
 type sink struct {
 	n      int   // values
-	places []int // of those that are kept, ascending; nil: the first maxCompared
+	places []int // indices of the values to keep, ascending; nil: the first maxCompared
 	values []float64
 	odd    Odd
 }
@@ -121,14 +121,14 @@ func (s *sink) addWord(word string) error {
 	return s.add(v)
 }
 
-// maxTextBytes bounds JSON, which is read whole.
+// maxTextBytes is the maximum size of JSON, which is read as a whole.
 const maxTextBytes = 256 << 20
 
-// bareNonFinite is what Python's json writes for what JSON cannot say.
+// bareNonFinite matches the words that Python's json writes for values that JSON does not have.
 var bareNonFinite = regexp.MustCompile(`(^|[\[,\s])(-?Infinity|NaN)`)
 
-// readJSON reads a number, or lists of numbers that are equally long at each depth. NaN and Infinity may be there, bare as
-// Python writes them, or as texts.
+// readJSON reads a number, or lists of numbers that are equally long at each depth. NaN and Infinity are accepted, bare as Python writes
+// them, or as texts.
 func readJSON(r io.Reader, to *sink) ([]int, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxTextBytes+1))
 	if err != nil {
@@ -186,7 +186,7 @@ func (r *jsonReader) value(depth int) error {
 	return err
 }
 
-// list reads the values of a list. The first one at a depth says how long all others have to be.
+// list reads the values of a list. The first one at a depth determines the length of all others.
 func (r *jsonReader) list(depth int) error {
 	first := depth == len(r.shape)
 	if first {
@@ -282,7 +282,7 @@ func npyHeader(r io.Reader) (string, error) {
 	return string(header), nil
 }
 
-// npySize returns an array of a shape without its values, and how many those are.
+// npySize returns an array of a shape without its values, and their number.
 func npySize(shape string) (Array, int, error) {
 	array, size := Array{}, 1
 	for word := range strings.SplitSeq(shape, ",") {
@@ -312,7 +312,7 @@ type npyValues struct {
 	odd    *Odd // of all values
 }
 
-// at returns the values at places in the file, which ascend. The file has to have all values.
+// at returns the values at ascending indices in the file. The file must have all values.
 func (v npyValues) at(places []int) ([]float64, error) {
 	values := make([]float64, len(places))
 	buffer := make([]byte, v.width)
@@ -330,7 +330,7 @@ func (v npyValues) at(places []int) ([]float64, error) {
 	return values, v.skip(next, v.size)
 }
 
-// skip goes on from one value to another, and looks at those between.
+// skip proceeds from one value to another, and examines the values between.
 func (v npyValues) skip(from, to int) error {
 	if !v.real {
 		n, err := v.from.Discard((to - from) * v.width)
@@ -360,8 +360,8 @@ func (v npyValues) short(read int) error {
 	return fmt.Errorf("the .npy file ends after %d of %d values", read/v.width, v.size)
 }
 
-// ofFortran is at of a file in which the first dimension moves fastest. The places are those of the array in which the last one
-// does.
+// ofFortran is like at for a file in Fortran order, in which the first dimension varies fastest. The indices are in C order, in which
+// the last one does.
 func (v npyValues) ofFortran(shape, places []int) ([]float64, error) {
 	in := make([]int, len(places)) // the file, of each place
 	for i, place := range places {
@@ -434,7 +434,7 @@ func half(bits uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// The most bytes of the text of a number, and of what an error shows of one.
+// The maximum bytes of the text of a number, and of the part that an error quotes.
 const (
 	maxNumber = 800
 	maxShown  = 40
@@ -443,10 +443,10 @@ const (
 // maxExponent bounds an exponent: beyond it a number is 0 or has no float64, whatever its digits within maxNumber are.
 const maxExponent = 2000
 
-// decimal is a number and the unit behind it.
+// decimal matches a number and the unit after it.
 var decimal = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:[eE]([-+]?[0-9]+))?(?:[ \t]*([^-+.,0-9 \t].*|1/.+))?$`)
 
-// number reads a text that a rule has found, in the stored unit of its metric.
+// number parses a text that a rule has found, in the stored unit of its metric.
 func (r *ExtractRule) number(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxNumber {
@@ -515,7 +515,7 @@ func product(digits string, exponent int, factor float64) (float64, error) {
 	return value, nil
 }
 
-// shown returns a text as an error shows it.
+// shown returns a text shortened and quoted for an error.
 func shown(text string) string {
 	if len(text) > maxShown {
 		return strconv.Quote(text[:maxShown]) + "…"

@@ -17,8 +17,8 @@ import "math"
 
 // Array is an output: numbers, with the last dimension changing fastest.
 type Array struct {
-	Shape  []int     // of all, though Values may be some of them; nil: one number
-	Values []float64 // those that are compared
+	Shape  []int     // of all values, even if Values has only some of them; nil: one number
+	Values []float64 // the compared values
 	Odd    Odd
 }
 
@@ -35,11 +35,11 @@ func (o *Odd) add(v float64) {
 	}
 }
 
-// Limits of what is read.
+// Limits for outputs.
 const (
 	maxDims = 32      // as many as NumPy has
 	maxSize = 1 << 27 // values, 1 GiB
 )
 
-// maxCompared is how many values of an output are compared; of more it is a sample.
+// maxCompared is the maximum number of compared values of an output; of a larger one, a sample is compared.
 const maxCompared = 1 << 20

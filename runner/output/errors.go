@@ -15,15 +15,15 @@ type Tolerance struct {
 type Errors struct {
 	RMSE       float64 // the root of the mean of the squared differences
 	MaxError   float64 // the largest difference
-	Relative   float64 // the 2-norm of the differences over that of the reference; of a reference that is zero 0 or infinite
-	Cosine     float64 // of the angle between the two; 0 where one of them is zero, and 1 where both are
+	Relative   float64 // the 2-norm of the differences, relative to the reference; 0 or infinite if the reference is zero
+	Cosine     float64 // of the angle between the two; 0 if one of them is zero, and 1 if both are
 	Mismatched int     // values that differ by more than the tolerance
-	NotFinite  int     // values that are infinite or no number, but those where both have the same infinity
+	NotFinite  int     // number of infinite and NaN values, except where both have the same infinity
 	Reference  int     // the same of the reference
 }
 
-// Compare computes the errors of an output. Equal infinities agree. NaN agrees with nothing, as in numpy.allclose. An error says that
-// the two cannot be compared.
+// Compare computes the errors of an output. Equal infinities agree. NaN agrees with nothing, as in numpy.allclose. It is an error if the
+// two cannot be compared.
 func Compare(got, want Array, t Tolerance) (Errors, error) {
 	if !slices.Equal(got.Shape, want.Shape) {
 		return Errors{}, fmt.Errorf("the output has shape %v, the reference %v", got.Shape, want.Shape)
@@ -39,7 +39,7 @@ func Compare(got, want Array, t Tolerance) (Errors, error) {
 	for i, w := range want.Values {
 		g := got.Values[i]
 		if math.IsInf(g, 0) && g == w {
-			continue // there is no difference to add
+			continue // equal infinities: their difference is 0
 		}
 		d := math.Abs(g - w)
 		if !finite(g) {
@@ -73,7 +73,7 @@ func Compare(got, want Array, t Tolerance) (Errors, error) {
 	return e, nil
 }
 
-// cosine is that of the angle between two vectors, of which the product and the lengths are known.
+// cosine returns the cosine of the angle between two vectors with the given scalar product and lengths.
 func cosine(product, a, b float64) float64 {
 	switch {
 	case a == 0 && b == 0:
@@ -86,7 +86,7 @@ func cosine(product, a, b float64) float64 {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// sum adds numbers without losing what is small beside the total (Neumaier 1974, doi:10.1002/zamm.19740540106).
+// sum adds numbers by compensated summation (Neumaier 1974, doi:10.1002/zamm.19740540106), which keeps small terms of a large total.
 type sum struct{ of, lost float64 }
 
 func (s *sum) add(v float64) {
@@ -101,14 +101,14 @@ func (s *sum) add(v float64) {
 
 func (s *sum) total() float64 {
 	if !finite(s.of) {
-		return s.of // what is lost of an infinity is no number
+		return s.of // the compensation of an infinite sum is NaN
 	}
 	return s.of + s.lost
 }
 
-// positions returns the positions of the compared values of an output, in ascending order: all or, of more than maxCompared, one in each of
-// maxCompared equal sections, so that none is left out as a whole. The seed selects them. The Python worker selects the same ones
-// (output.py).
+// positions returns the positions of the compared values of an output, in ascending order: all or, for more than maxCompared, one in
+// each of maxCompared equal sections, so that none is left out as a whole. The seed selects them. The Python worker selects the same
+// ones (output.py).
 func positions(size int, seed uint64) []int {
 	n := min(size, maxCompared)
 	places := make([]int, n)

@@ -17,7 +17,7 @@ import (
 
 // ArtifactRules define which files of a run are kept.
 type ArtifactRules struct {
-	Patterns []string // in the syntax of filepath.Match; a folder stands for all files in it
+	Patterns []string // in the syntax of filepath.Match; a folder includes all files in it
 	Dir      string   // the base of relative patterns; empty: the working directory
 	RunDir   string   // the prefix of patterns for the directory of the run
 	Limit    int64    // B per file; the limit for all files together is limitOfAll times as much
@@ -50,7 +50,7 @@ type ArtifactFinder struct {
 	rules  ArtifactRules
 	before map[string]fs.FileInfo
 	began  time.Time
-	full   map[string]bool // patterns of which not all files were looked at
+	full   map[string]bool // patterns for which not all files were examined
 }
 
 // FindBefore records which files exist before a run begins. If one of them was written a moment ago, it waits until the clock of the file
@@ -102,8 +102,8 @@ func (f *ArtifactFinder) After(runDir string) (found []Artifact) {
 	return found
 }
 
-// isOlder reports whether a file that has a new name is one from before the run: the run made a hard link to it, or a symbolic link to a folder
-// on its path. Only then the clock of the file system is compared with that of this machine.
+// isOlder reports whether a file with a new name existed before the run: the run made a hard link to it, or a symbolic link to a folder
+// on its path. Only then is the clock of the file system compared with the clock of this machine.
 func (f *ArtifactFinder) isOlder(file string, info fs.FileInfo) bool {
 	began := f.began.Add(-tick)
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 { // making a link changes the other time
@@ -176,8 +176,8 @@ func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// glob finds the files that match a pattern, and those in folders that match it. Links are not followed, and files that cannot be read
-// are ignored.
+// glob finds the files that match a pattern, and the files in folders that match it. Links are not followed, and files that cannot be
+// read are ignored.
 func (f *ArtifactFinder) glob(pattern, runDir string) map[string]fs.FileInfo {
 	files := map[string]fs.FileInfo{}
 	names, err := filepath.Glob(f.resolved(pattern, runDir))

@@ -31,22 +31,22 @@ type ExtractJob struct {
 	Sections  []Section     `json:"sections"`
 }
 
-// Section is an output of a process within the file that Read gets, or the reason why there is none.
+// Section is an output of a process within the file that Read gets, or the reason why it is missing.
 type Section struct {
 	Process int    `json:"process"` // from 0
 	From    string `json:"from"`
 	Offset  int64  `json:"offset"`
 	Size    int64  `json:"size"`
-	Missing string `json:"missing,omitempty"` // why there is none; Absent: the process did not write it
+	Missing string `json:"missing,omitempty"` // why it is missing; Absent: the process did not write it
 }
 
-// Absent says that there is nothing: no output, or no match in it.
+// Absent is the reason for a missing output, or for no match in it.
 const Absent = "absent"
 
 // Extracted is the result of a rule: a value for each process or, with TakeAll, each match; or the reason why there is none.
 type Extracted struct {
 	Values []float64 `json:"values,omitempty"` // in the stored unit
-	Absent bool      `json:"absent,omitempty"` // there is nothing, in contrast to what cannot be read
+	Absent bool      `json:"absent,omitempty"` // no output or no match, in contrast to an unreadable one
 	Error  string    `json:"error,omitempty"`  // why there are no values, in one line
 }
 
@@ -58,7 +58,7 @@ func (f *Extracted) Metric(r *ExtractRule) schema.Metric {
 	if r.Take != TakeAll {
 		m.Level = schema.LevelProcess
 	}
-	const exact = 1 << 53 // up to which a float64 holds every integer
+	const exact = 1 << 53 // a float64 represents every integer up to this
 	for _, v := range f.Values {
 		if v != float64(int64(v)) || v > exact || v < -exact {
 			m.Reals = f.Values
@@ -94,7 +94,7 @@ func Extract(ctx context.Context, job ExtractJob, kept io.ReaderAt, began func(r
 // maxError is the maximum size of an error in bytes, because a jq program may produce any text.
 const maxError = 400
 
-// oneLine returns a text that stands in a line.
+// oneLine returns a text without line breaks.
 func oneLine(text string) string {
 	if len(text) > maxError {
 		text = text[:maxError] + "…"
@@ -139,7 +139,7 @@ func (r *ExtractRule) read(ctx context.Context, processes int, outputs []Section
 
 var tooMany = fmt.Sprintf("more than %d matches", maxMatches)
 
-// finder hands the text of each match in an output to found, until that says that it has enough.
+// finder passes the text of each match in an output to found, until it returns that no more are needed.
 type finder func(output io.Reader, found func(text []byte) (more bool, err error)) error
 
 func (r *ExtractRule) compile(ctx context.Context) (finder, error) {
@@ -186,10 +186,10 @@ type chosen struct {
 	all     []float64
 }
 
-// manyMatches is how many matches are counted where one is wanted.
+// manyMatches is the maximum number of counted matches if one is expected.
 const manyMatches = 1000
 
-// add takes in a match and tells whether more are wanted.
+// add adds a match and reports whether more are needed.
 func (c *chosen) add(text []byte) (more bool, err error) {
 	c.matches++
 	switch c.rule.Take {
@@ -230,15 +230,15 @@ func (c *chosen) values() ([]float64, error) {
 	return []float64{value}, err
 }
 
-// ExtractRule says where in an output a metric is. Regex or JQ is required; or Read, the format of the results of a benchmark tool, which this
-// package does not read.
+// ExtractRule defines where in an output a metric is. Regex or JQ is required; or Read, the format of the results of a benchmark tool,
+// which this package does not read.
 type ExtractRule struct {
 	Name     string        `json:"name,omitempty"`
 	From     string        `json:"from"` // Stdout, Stderr, or the path of a file, relative to the working directory
 	Regex    string        `json:"regex,omitempty"`
 	JQ       string        `json:"jq,omitempty"`
 	Read     string        `json:"read,omitempty"`
-	Unit     string        `json:"unit,omitempty"` // of the numbers, as people write it; empty: the stored one of a metric that is known
+	Unit     string        `json:"unit,omitempty"` // of the numbers, as in sweep files; empty: the stored unit of a known metric
 	Better   schema.Better `json:"better,omitempty"`
 	Take     string        `json:"take,omitempty"` // empty is TakeOnly
 	Optional bool          `json:"optional,omitempty"`
@@ -320,7 +320,7 @@ func compileJQ(text string) (*gojq.Code, error) {
 	return gojq.Compile(query)
 }
 
-// eachValue passes each number that a jq program finds in an output to found, as text, until found wants no more.
+// eachValue passes each number that a jq program finds in an output to found, as text, until found needs no more.
 func eachValue(ctx context.Context, output io.Reader, program *gojq.Code, found func(text []byte) (more bool, err error)) error {
 	values := json.NewDecoder(bufio.NewReader(output))
 	values.UseNumber()
@@ -372,7 +372,7 @@ func textOf(result any) (string, error) {
 		return v.String(), nil
 	case string:
 		if v == "" {
-			return " ", nil // which is no number
+			return " ", nil // not a number
 		}
 		return v, nil
 	case []any:
@@ -384,7 +384,7 @@ func textOf(result any) (string, error) {
 // maxLine is the longest line that is read, in B.
 const maxLine = 16 << 20
 
-// anyLine splits at newlines, carriage returns and both together. An empty line more or less matches nothing.
+// anyLine splits at newlines, carriage returns and both together. An additional empty line does not matter, because it matches nothing.
 func anyLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if i := bytes.IndexAny(data, "\n\r"); i >= 0 {
 		return i + 1, data[:i], nil
@@ -395,7 +395,7 @@ func anyLine(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return 0, nil, nil
 }
 
-// eachMatch passes the text of each match in an output to found, until found wants no more.
+// eachMatch passes the text of each match in an output to found, until found needs no more.
 func eachMatch(output io.Reader, expression *regexp.Regexp, found func(text []byte) (more bool, err error)) error {
 	lines := bufio.NewScanner(output)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -35,20 +35,20 @@ type built struct {
 type builds struct {
 	points   map[Subject]built // of points with a build
 	commands map[string]built  // by side, folder and words
-	hashes   []string          // of what builds have made, by side; see FactBuild
+	hashes   []string          // of the files that builds have made, by side; see FactBuild
 	times    [][]span          // when builds of each side ran
-	began    time.Time         // before anything of the session was started; zero where there is one side
+	began    time.Time         // before anything of the session was started; zero for a single side
 }
 
 // Builder runs build commands.
 type Builder struct {
 	Run     func(context.Context, task.Spec) (task.Outcome, error)
-	Observe func(of Subject, command []string) // told each before it runs
+	Observe func(of Subject, command []string) // called before each command
 }
 
 // Build runs the build commands of all points, each distinct one once per side. It runs before anything is planned, because a resumed
-// session compares the files that builds make. A point whose build failed is not launched. The error is of a command that could not be
-// run at all.
+// session compares the files that builds make. A point whose build failed is not launched. It is an error if a command could not be run
+// at all.
 func (t *Targets) Build(ctx context.Context, b Builder) error {
 	if len(t.Sides) > 1 {
 		t.builds.began = stamp()
@@ -75,7 +75,7 @@ func (t *Targets) Build(ctx context.Context, b Builder) error {
 	return nil
 }
 
-// InheritBuild assumes that the built files are those of an earlier session, if building changed nothing.
+// InheritBuild adopts the hash of the built files of an earlier session, if building changed nothing.
 func (t *Targets) InheritBuild(hash string) {
 	if t.builds.hashes[0] == "" {
 		t.builds.hashes[0] = hash
@@ -131,8 +131,8 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	return one, nil
 }
 
-// CheckBuilders is for a session that builds nothing: it notes the builds that could not begin, because there is no such program. Later programs of
-// a build are not looked for, as an earlier one may make them.
+// CheckBuilders is for a session that builds nothing: it records the builds that could not begin, because their program does not exist.
+// Later programs of a build are not checked, as an earlier one may make them.
 func (t *Targets) CheckBuilders() {
 	for _, p := range t.run() {
 		for side := range t.Sides {
@@ -146,13 +146,13 @@ func (t *Targets) CheckBuilders() {
 	}
 }
 
-// NotBuilt reports whether a point has a build that is still to be run, which may make what the point lacks.
+// NotBuilt reports whether a point has a build that has not run yet, which may make a missing file.
 func (t *Targets) NotBuilt(sub Subject) bool {
 	_, ran := t.builds.points[sub]
 	return len(sub.Point.Build) > 0 && !ran
 }
 
-// absentBuilder returns the result of a build command whose program is not there; otherwise it is empty.
+// absentBuilder returns the result of a build command whose program does not exist; otherwise it is empty.
 func absentBuilder(command, env []string) built {
 	if _, err := task.LookPath(command[0], slices.Concat(os.Environ(), env)); !errors.Is(err, exec.ErrNotFound) {
 		return built{}
@@ -160,7 +160,7 @@ func absentBuilder(command, env []string) built {
 	return built{status: schema.StatusError, err: fmt.Errorf("build: %s: no such program on PATH", command[0]), absent: true}
 }
 
-// buildError says which command failed and how, with the line of its output that says the error.
+// buildError returns an error with the failed command and the error line of its output.
 func buildError(command []string, o task.Outcome, limit time.Duration) error {
 	text := o.Error
 	switch {
@@ -178,10 +178,10 @@ func buildError(command []string, o task.Outcome, limit time.Duration) error {
 
 // Limits of the search for files that a build has changed.
 const (
-	maxTreeFiles  = 200_000   // files of a tree that are looked at; the rest is not
-	maxBefore     = 16 << 20  // B: a larger file counts as changed if it was written, though it may hold what it held
+	maxTreeFiles  = 200_000   // maximum number of files in a tree
+	maxBefore     = 16 << 20  // B: a larger file counts as changed if it was written, even with the same content
 	maxBeforeTree = 256 << 20 // B, of all files that are read before a build
-	maxAfter      = 256 << 20 // B: for a larger file that changed, size and time stand for what it holds
+	maxAfter      = 256 << 20 // B: a larger changed file is represented by its size and time
 )
 
 // tree is the state of the regular files below a folder, by their path below it.
@@ -195,10 +195,10 @@ type tree struct {
 type fileState struct {
 	size     int64
 	modified time.Time
-	sum      string // of what it held before a build; empty where it was not read
+	sum      string // of its content before a build; empty if it was not read
 }
 
-// treeBefore returns the state of the files around a folder before a build: of its repository, where it is in one.
+// treeBefore returns the state of the files around a folder before a build: of its repository, if it is in one.
 func treeBefore(dir string, exclude []string) tree {
 	t := tree{root: rootOf(dir), files: map[string]fileState{}, outputs: worktree.OpenOutputs()}
 	left := int64(maxBeforeTree)
@@ -234,13 +234,13 @@ func (t tree) changes(exclude []string) []string {
 	return lines
 }
 
-// walk visits the regular files that can be seen, in the order of their names, without those of git and of exclude and the
-// outputs of this process.
+// walk visits the readable regular files, in the order of their names, except files of git and of exclude, and the outputs of this
+// process.
 func (t tree) walk(exclude []string, visit func(path string, state fileState)) {
 	n := 0
 	_ = filepath.WalkDir(t.root, func(path string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil: // what cannot be read is not looked at
+		case err != nil: // unreadable files are skipped
 			return nil
 		case d.Name() == ".git" || slices.Contains(exclude, path):
 			if d.IsDir() {
@@ -262,7 +262,7 @@ func (t tree) walk(exclude []string, visit func(path string, state fileState)) {
 	})
 }
 
-// rootOf returns the folder around dir that is a working tree of git, or dir.
+// rootOf returns the root of the git working tree around dir, or dir.
 func rootOf(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -23,9 +23,9 @@ const maxMissing = 5
 // kindMissing is the kind of error of a run whose point needs something that does not exist.
 const kindMissing = "missing"
 
-// CheckThere checks, before the first launch, whether everything exists that points run: interpreters, modules, files, classes and
-// functions, models, programs. It refuses the targets that lack something, and returns the points that lack it on all sides. If all points
-// do, and none of them was found by discover, the error names what is missing.
+// CheckThere checks, before the first launch, whether the requirements of points exist: interpreters, modules, files, classes and
+// functions, models, programs. It refuses the targets that lack something, and returns the points that lack it on all sides. If all
+// points do, and none of them was found by discover, the error names the missing requirement.
 func (t *Targets) CheckThere(ctx context.Context) ([]*sweep.Point, error) {
 	missing := missing{targets: t, needs: map[interpreterNeed][]need{}}
 	for _, p := range t.run() {
@@ -38,7 +38,7 @@ func (t *Targets) CheckThere(ctx context.Context) ([]*sweep.Point, error) {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, nil // which ends the session by itself
+		return nil, nil // the caller ends the session
 	}
 	missing.query(ctx)
 	missing.refuse()
@@ -87,7 +87,7 @@ type lack struct {
 // interpreterNeed is an interpreter with the environment in which points start it.
 type interpreterNeed struct{ path, dir, pythonPath string }
 
-// need is what targets need from an interpreter, and where the sweep says so.
+// need is a requirement of targets for an interpreter, and its line in the sweep.
 type need struct {
 	side        int
 	at          location
@@ -115,10 +115,10 @@ func (m *missing) refuse() {
 	}
 }
 
-// check records what a target lacks, and what its interpreter must be asked about.
+// check records what a target lacks, and the requirements to query its interpreter for.
 func (m *missing) check(t *Target, side int) {
 	switch {
-	case t.Point.Fault != "": // nothing that could be missing
+	case t.Point.Fault != "": // it cannot lack anything
 	case t.Refused != nil && t.Refused.Status == schema.StatusError:
 		m.add(t, side, location{}, t.Refused.Error+m.unsharedAdvice(t, t.Point.File)+m.unsharedAdvice(t, t.Point.ModelPath))
 	case t.Refused != nil && t.Refused.ErrorKind == kindForeign && t.Point.Executor == schema.ExecutorCommand:
@@ -126,7 +126,7 @@ func (m *missing) check(t *Target, side int) {
 	case t.Refused != nil:
 	case t.Spec.Command != nil:
 		m.checkCommand(t, side)
-	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
+	case t.Python.Path != "" && !t.Point.Optional: // an optional point reports its missing requirements in its runs
 		m.need(t, side)
 	}
 }
@@ -206,7 +206,7 @@ func (m *missing) need(t *Target, side int) {
 	}
 }
 
-// query queries each interpreter once. If it does not answer, the runs report what is missing.
+// query queries each interpreter once. If one does not answer, the runs report the missing requirements.
 func (m *missing) query(ctx context.Context) {
 	for _, key := range m.order {
 		all := m.needs[key]
@@ -228,7 +228,7 @@ func (m *missing) query(ctx context.Context) {
 	}
 }
 
-// err names what is missing; nil: nothing.
+// err names the missing requirements; nil: none.
 func (m *missing) err() error {
 	var texts []string
 	for _, l := range m.lacks {
@@ -246,7 +246,7 @@ func (m *missing) err() error {
 	return errors.New(text + "; nothing was started")
 }
 
-// lack refuses a target that lacks something. One that is refused already may say now how to get it.
+// lack refuses a target that lacks something. A target that is already refused gets the advice how to provide it.
 func (t *Target) lack(text string) {
 	if t.Refused != nil {
 		t.Refused.Error = text
@@ -255,7 +255,7 @@ func (t *Target) lack(text string) {
 	t.refuse(schema.StatusError, kindMissing, location{}, errors.New(text))
 }
 
-// programMeant suggests what was meant by a program that is not on PATH: a file in this folder, or a shell built-in.
+// programMeant suggests a replacement for a program that is not on PATH: a file in this folder, or a shell built-in.
 func (t *Target) programMeant(name string) string {
 	info, err := os.Stat(task.InDir(t.Spec.Dir, name))
 	switch {

@@ -102,7 +102,7 @@ func (m models) keep(draft, key string) (path, hash string, err error) {
 // kindConvert is the kind of error of a run whose model could not be converted.
 const kindConvert = "convert"
 
-// What a run says, beside what its worker applied, where it had another file than the model that the sweep names.
+// Facts of a run, besides the settings that its worker applied, if it used another file than the model in the sweep.
 const (
 	appliedHash = "converted.sha256" // of the file that was run
 	appliedTool = "converted.by"     // the tool, with its version
@@ -127,7 +127,7 @@ type converted struct {
 	path         string // empty where the runner has made it
 	hash         string
 	from, tool   string
-	took         int64 // ns; 0 where it was there
+	took         int64 // ns; 0 if the file existed
 	refused      *task.Outcome
 	refusedError error
 }
@@ -182,7 +182,7 @@ func (h *Targets) choosePrecision(t *Target, d onnx.Description, at location) {
 const ownFile = "use one file for each precision, such as with `bench --set 'model=model_{precision}.onnx'`"
 
 // Convert creates the converted file for the model of a subject, if it is needed and does not exist, once for all points that use it. A
-// subject whose converter fails is refused. The error is of a converter that could not be run at all.
+// subject whose converter fails is refused. It is an error if a converter could not be run at all.
 func (h *Targets) Convert(ctx context.Context, b Builder, sub Subject, t *Target) error {
 	c := t.pending
 	if c == nil || t.Refused != nil {
@@ -243,7 +243,7 @@ func (h *Targets) convert(ctx context.Context, b Builder, sub Subject, c convers
 		return done.refuse(sub, c, schema.StatusUnsupported, fmt.Errorf("%s left it in %s: %s", done.tool, is, ownFile)), nil
 	}
 	delete(h.hashes, done.path)
-	_, err = h.sha256(done.path) // from now on a change of it is seen
+	_, err = h.sha256(done.path) // caches the hash, so that later changes are detected
 	return done, err
 }
 
@@ -317,7 +317,7 @@ func (h *Targets) describe(path, hash string) onnx.Description {
 	}
 	var d onnx.Description
 	if file, err := os.Open(path); err == nil {
-		d, _ = onnx.Describe(file) // the worker says what is wrong with a file
+		d, _ = onnx.Describe(file) // the worker reports errors in a file
 		_ = file.Close()
 	}
 	h.described[hash] = d
@@ -327,11 +327,11 @@ func (h *Targets) describe(path, hash string) onnx.Description {
 // useGenerated makes the worker load a generated model.
 func (t *Target) useGenerated(model []byte) {
 	t.model = model
-	d, _ := onnx.Describe(bytes.NewReader(model)) // TestDescribe has all of them
+	d, _ := onnx.Describe(bytes.NewReader(model)) // TestDescribe covers all of them
 	t.noteDescription(d)
 }
 
-// noteDescription keeps the description of the file that runs, instead of that of another one.
+// noteDescription stores the description of the file that runs, instead of the description of another one.
 func (t *Target) noteDescription(d onnx.Description) {
 	for fact := range t.Facts {
 		if fact == factOpset || fact == factParameters || strings.HasPrefix(fact, factWeights) {
@@ -354,9 +354,9 @@ func (t *Target) noteDescription(d onnx.Description) {
 	}
 }
 
-// addExternal makes the hash of a model with external data the hash of all its files: of the lines that sha256sum prints for the
-// model on its standard input and for the other files by their names. A model whose data cannot be read is refused. So is one that
-// names a file outside its folder, which the format forbids. A symbolic link there is followed: it was made by who owns the folder.
+// addExternal replaces the hash of a model with external data by a hash of all its files: of the lines that sha256sum prints for the
+// model on its standard input and for the other files by their names. A model whose data cannot be read is refused. So is one that names
+// a file outside its folder, which the format forbids. A symbolic link there is followed: it was made by the owner of the folder.
 func (h *Targets) addExternal(t *Target, d onnx.Description, at location) {
 	if len(d.External) == 0 {
 		return
@@ -388,7 +388,7 @@ func (h *Targets) external(path, name string) (string, error) {
 
 // Prefixes of facts with the hashes of files that a model needs besides its own. The path follows, as it is written.
 const (
-	factInput   = "inputs.sha256."  // what an input holds
+	factInput   = "inputs.sha256."  // the content of an input
 	factLibrary = "session.sha256." // a library with operators
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// maxCommandFiles bounds the words of a command that are looked at as files.
+// maxCommandFiles is the maximum number of words of a command that are checked for files.
 const maxCommandFiles = 20
 
 // prepareCommand finds the program in the PATH of the point, and hashes it and the files that the command names. Files that cannot be
@@ -115,7 +115,7 @@ func (t *Target) program(settings python.Settings) (task.Spec, error) {
 	return made, err
 }
 
-// hash keeps the hash of a file that has to be there.
+// hash stores the hash of a file, which must exist.
 func (t *Target) hash(h *Targets, fact, path string, at location) {
 	text, err := h.sha256(task.InDir(t.Spec.Dir, path))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// span is a time, as files are stamped, both ends included.
+// span is a period of file times, both ends included.
 type span struct{ from, to time.Time }
 
 // stamp returns the modification time of a file that is written now. The clock of a file system lags behind the clock of the system.
@@ -35,15 +35,15 @@ func stamp() time.Time {
 	return info.ModTime()
 }
 
-// changeable returns the time at which a file changed last; ok is false where there is no such file. The kernel's own files have the time
-// of the look at them.
+// changeable returns the time at which a file changed last; ok is false if the file does not exist. The kernel's own files have the
+// current time.
 func changeable(path string) (info fs.FileInfo, ok bool) {
 	info = infoOf(path)
 	return info, info != nil && info.Mode().IsRegular() && !within(path, "/proc") && !within(path, "/sys")
 }
 
-// writtenByBuild reports whether a file was written while builds of a side ran. The content of a file may be older than its last change: of its
-// mode, or of the number of its names.
+// writtenByBuild reports whether a file was written while builds of a side ran. The content of a file may be older than its last change,
+// which may concern its mode or the number of its names.
 func (b *builds) writtenByBuild(side int, path string) bool {
 	info, ok := changeable(path)
 	if !ok {
@@ -61,8 +61,7 @@ func changedSince(from time.Time, path string) bool {
 	return ok && !from.IsZero() && !output.ChangedAt(info).Before(from)
 }
 
-// CheckBuilt refuses, before the first launch, a program or a file of a command that is the same one for both sides although a build has
-// written it.
+// CheckBuilt refuses, before the first launch, a program or a file of a command that both sides share although a build has written it.
 func (t *Targets) CheckBuilt() error {
 	if len(t.Sides) < 2 {
 		return nil
@@ -92,7 +91,7 @@ func (t *Targets) filesOf(sub Subject) (files []task.File) {
 	dir := t.Sides[sub.Side].resolve(p.Dir)
 	program, err := task.LookPath(p.Command[0], slices.Concat(os.Environ(), t.environ(sub.Side, p.Env)))
 	if err != nil {
-		return nil // the launch says so
+		return nil // the launch reports it
 	}
 	files = append(files, task.File{Path: task.InDir(dir, program), Executed: true})
 	reader := p.Command[0] // the word before, without flags
@@ -148,7 +147,7 @@ func isCode(path string) bool {
 // isLibrary reports whether a file is a shared library, by its name.
 func isLibrary(path string) bool { return strings.Contains(filepath.Base(path), ".so") }
 
-// sourceOf returns the file from which Python has made a file of its cache, __pycache__/NAME.TAG.pyc, or path if it is none.
+// sourceOf returns the source of a file in the cache of Python, __pycache__/NAME.TAG.pyc, or path if it is not such a file.
 func sourceOf(path string) string {
 	dir, name := filepath.Split(path)
 	module, _, ok := strings.Cut(name, ".")
@@ -158,14 +157,14 @@ func sourceOf(path string) string {
 	return filepath.Join(filepath.Dir(dir), module+".py")
 }
 
-// byContent are programs in the cache of go, in a folder whose name is the hash of what they are made of: what both sides find there is the
-// same because their code is.
+// byContent matches programs in the cache of go, in a folder whose name is the hash of their inputs: if both sides use the same one,
+// their code is the same.
 var byContent = lazyregexp.MustCompile(`/[0-9a-f]{64}-d/[^/]+$`)
 
-// isOverwritten reports whether a file outside of the tree of a side is no longer what that side has left there: the head was built after
-// the base. A program or a library that both sides run may also come from an earlier build, which a later one took for its own. A program
-// may be built by the command itself, and a build may be followed by a hook that changes its mode or its names. Libraries are written by
-// compilers at run time too, into caches that both sides use rightly.
+// isOverwritten reports whether a file outside of the tree of a side was changed after that side used it: the head was built after the
+// base. A program or a library that both sides run may also come from an earlier build, which a later one mistook for its own. A program
+// may be built by the command itself, and a build may be followed by a hook that changes its mode or its names. Compilers also write
+// libraries at run time, into caches that both sides may share.
 func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
 	path := f.Path
 	if !f.Executed {
@@ -186,7 +185,7 @@ func (t *Targets) isOverwritten(sub Subject, f task.File) bool {
 	return changedSince(t.builds.began, path)
 }
 
-// overwritten returns the error of a file that is the same for both sides although builds write it.
+// overwritten returns the error for a file that both sides share although builds write it.
 func (t *Targets) overwritten(p *sweep.Point, f task.File) error {
 	writer := "a build"
 	if !t.builds.writtenByBuild(0, f.Path) && !t.builds.writtenByBuild(1, f.Path) {
@@ -196,7 +195,7 @@ func (t *Targets) overwritten(p *sweep.Point, f task.File) error {
 		t.Sweep.Name, verb(f, "run", "read"), f.Path, writer, t.variableOf(p, f.Path))
 }
 
-// variableOf names the variable because of which a file is where it is; empty: it is not known.
+// variableOf names the variable that determines the location of a file; empty: unknown.
 func (t *Targets) variableOf(p *sweep.Point, path string) string {
 	best, name := "", ""
 	for _, entry := range slices.Concat(os.Environ(), environOf(p.Env)) {
@@ -210,7 +209,7 @@ func (t *Targets) variableOf(p *sweep.Point, path string) string {
 			}
 			real, err := filepath.EvalSymlinks(dir)
 			around := slices.ContainsFunc(t.Sides[0].Others, func(tree string) bool { return tree != real && within(tree, real) })
-			if err == nil && within(path, real) && !around && len(real) > len(best) { // a folder around a tree says nothing
+			if err == nil && within(path, real) && !around && len(real) > len(best) { // a folder around a tree is not specific
 				best, name = real, key
 			}
 		}
@@ -221,7 +220,7 @@ func (t *Targets) variableOf(p *sweep.Point, path string) string {
 	return " (" + name + " points there)"
 }
 
-// watchable reports whether the files of a point can be known by watching it.
+// watchable reports whether the files of a point can be determined by watching it.
 func watchable(p *sweep.Point) bool {
 	return task.CanWatch && p.Executor == schema.ExecutorCommand && len(p.Hooks.Cleanup) == 0
 }
@@ -234,8 +233,8 @@ func (t *Targets) Watches(sub Subject) bool {
 	return watchable(sub.Point) || sub.Point.Executor == schema.ExecutorPython && len(t.builds.times[1]) > 0
 }
 
-// NoteFiles notes the files that the first launch of a point on a side has read. The error says why there is nothing to compare: code came
-// from the tree of the user or of the other side, or both sides read the same.
+// NoteFiles records the files that the first launch of a point on a side has read. It returns an error if the comparison is meaningless:
+// code came from the tree of the user or of the other side, or both sides read the same.
 func (t *Targets) NoteFiles(sub Subject, o *task.Outcome) error {
 	if len(t.Sides) < 2 || o.Status != schema.StatusOK || t.files[sub] != nil {
 		return nil
@@ -310,7 +309,7 @@ func verb(f task.File, executed, read string) string {
 	return read
 }
 
-// isNoCode reports whether a file in a foreign tree is no code of that tree: git's own, what is shared, results, temporary files.
+// isNoCode reports whether a file in a foreign tree is no code of that tree: git's own files, shared files, results, temporary files.
 func (t *Targets) isNoCode(side Side, tree, path string) bool {
 	temporary, err := filepath.EvalSymlinks(os.TempDir())
 	info := infoOf(path)
@@ -324,7 +323,7 @@ func within(path, dir string) bool {
 	return dir != "" && (path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)))
 }
 
-// foreignProgram says where a program is that is not on the side under test, and what to do.
+// foreignProgram returns an error with the location of a program that is not on the side under test, and advice.
 func (t *Targets) foreignProgram(path, owner string) error {
 	for _, tree := range t.Sides[0].Trees {
 		if below, ok := strings.CutPrefix(path, tree); ok && t.onlyUserHas(tree, below) {

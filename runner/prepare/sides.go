@@ -15,8 +15,8 @@ import (
 	"github.com/neurolens/neurolens/schema/lazyregexp"
 )
 
-// CheckSides refuses, before anything runs, a sweep that would measure the same code on both sides. What cannot be known before, NoteFiles
-// finds at the first launches.
+// CheckSides refuses, before anything runs, a sweep that would measure the same code on both sides. NoteFiles finds the other cases at
+// the first launches.
 func (t *Targets) CheckSides() error {
 	if len(t.Sides) < 2 {
 		return nil
@@ -50,10 +50,10 @@ func (t *Targets) nothingUsed() error {
 	return fmt.Errorf("%s: it uses nothing from the repository, so both sides would be the same: name a file of it, by a relative path", t.Sweep.Name)
 }
 
-// pathText is a text of a point, with the key that it is from; empty for words of the command.
+// pathText is a text of a point with its key; the key is empty for words of the command.
 type pathText struct{ what, text string }
 
-// textsOf lists the texts of a point in which there may be paths.
+// textsOf lists the texts of a point that may contain paths.
 func textsOf(p *sweep.Point) []pathText {
 	var all []pathText
 	add := func(what string, texts ...string) {
@@ -104,7 +104,7 @@ func (t *Targets) checkAbsolute(s pathText) (refused error) {
 	return refused
 }
 
-// workingFolder are the ways in which a line of a shell names the folder that it runs in.
+// workingFolder matches the ways in which a shell line names its working directory.
 var workingFolder = lazyregexp.MustCompile(`\$PWD|\$\{PWD\}|\bpwd\b`)
 
 // usesTree reports whether a text of a point, apart from its builds, names something that is on a side.
@@ -152,12 +152,12 @@ func (t *Targets) scriptOf(p *sweep.Point) string {
 
 // Side is a folder with the code to measure. The zero value is the working directory.
 type Side struct {
-	Name   string   // base or head; empty where there is one side
+	Name   string   // base or head; empty for a single side
 	Dir    string   // where relative paths begin; empty is the working directory
-	Root   string   // the tree of the side, around Dir; empty where there is one side
+	Root   string   // the tree of the side, around Dir; empty for a single side
 	Trees  []string // names of the user's working tree, absolute; the first one is without symbolic links
-	Others []string // folders with other versions of the code, from which nothing may come
-	Exempt []string // paths below those that are shared by both sides
+	Others []string // folders with other versions of the code, which must not be used
+	Exempt []string // paths within those that both sides share
 }
 
 // Has reports whether a path exists for a point in a folder.
@@ -183,8 +183,8 @@ func (t *Targets) absent(p *sweep.Point, on int) error {
 	return nil
 }
 
-// needed returns the texts of a point that are relative paths if there is something of that name, the empty one its
-// folder. A program without a slash is none: it is looked up in PATH.
+// needed returns the texts of a point that are relative paths of existing files; an empty one is its folder. A program without a slash
+// is not a path: it is looked up in PATH.
 func needed(p *sweep.Point) []string {
 	paths := []string{p.File, p.ModelPath}
 	for _, f := range extraFiles(p) {
@@ -205,7 +205,7 @@ func needed(p *sweep.Point) []string {
 // resolve returns a folder of a point, on this side.
 func (s Side) resolve(dir string) string { return task.InDir(s.Dir, dir) }
 
-// foreign returns the folder of other code that a path lies in; empty if it lies in none.
+// foreign returns the folder of other code that contains a path; empty if none does.
 func (s Side) foreign(path string) string {
 	for _, dir := range s.Others {
 		if worktree.Within(path, dir) && !s.exempt(path) {
@@ -218,7 +218,7 @@ func (s Side) foreign(path string) string {
 // delimiters end a path in a text, such as a list of folders, a flag with a value, or a line of a shell.
 const delimiters = ":;,=\"'`()<>|&?\t\n "
 
-// beforePath is what may stand between a delimiter and an absolute path, as in -I/usr/include, @/tmp/list and file:///tmp/x.
+// beforePath matches the text between a delimiter and an absolute path, as in -I/usr/include, @/tmp/list and file:///tmp/x.
 var beforePath = lazyregexp.MustCompile(`^(-[A-Za-z]+|@|/*)$`)
 
 // replacePaths replaces each absolute path into the user's working tree in a text. replace gets the name of the tree in the text, and
@@ -257,8 +257,8 @@ func (s Side) treeAt(text string, i int) string {
 
 // environ returns the variables to add to the environment of this process for a point on a side. A path of the user's working tree in a
 // variable becomes the path on the side, because builds and programs may write there. Search paths, environments and temporary folders
-// stay if only the user's tree has them, because git ignores them: code that is loaded from there is found when it is read. In PATH, the
-// folder on the side comes first, because a build may make it.
+// stay if only the user's tree has them, because git ignores them: code that is loaded from there is detected when it is read. In PATH,
+// the folder on the side comes first, because a build may make it.
 func (t *Targets) environ(on int, variables map[string]string) []string {
 	var moved []string
 	side := t.Sides[on]
@@ -325,7 +325,7 @@ func (t *Targets) onlyUserHas(tree, below string) bool {
 	return !slices.ContainsFunc(t.Sides, onSide) && exists(tree+below)
 }
 
-// below returns the rest of an absolute path in the user's working tree, in which it may be through symbolic links.
+// below returns the rest of an absolute path in the user's working tree, also if it leads there through symbolic links.
 func (s Side) below(path string) (rest string, ok bool) {
 	if len(s.Trees) == 0 || !worktree.Within(path, s.Trees[0]) {
 		return "", false
@@ -347,7 +347,7 @@ func (s Side) exempt(path string) bool {
 	return slices.ContainsFunc(s.Exempt, func(e string) bool { return worktree.Within(path, e) })
 }
 
-// shareAdvice says how both sides get a path of the user's working tree that neither has.
+// shareAdvice returns advice how both sides get a path of the user's working tree that neither has.
 func (t *Targets) shareAdvice(below string) string {
 	side := t.Sides[0]
 	missing := ""
@@ -364,8 +364,8 @@ func (t *Targets) shareAdvice(below string) string {
 	return "--set 'share=[" + path + "]', or share: [" + path + "] in a sweep file, lets both sides use it"
 }
 
-// unsharedAdvice says of a relative path of a point that neither side has but the user's working tree has how to share it; empty: it is
-// not such a path.
+// unsharedAdvice returns advice how to share a relative path of a point that only the user's working tree has; empty: it is not such a
+// path.
 func (t *Targets) unsharedAdvice(dir, path string) string {
 	if len(t.Sides) < 2 || path == "" || filepath.IsAbs(path) {
 		return ""

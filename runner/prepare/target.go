@@ -28,7 +28,7 @@ type Target struct {
 	Point          *sweep.Point
 	Spec           task.Spec
 	Facts          map[string]string  // stored with every run
-	Python         python.Interpreter // the zero value where there is none
+	Python         python.Interpreter // the zero value if there is none
 	ModelSHA256    string
 	BackendVersion string        // if it is known before a launch; a Python worker reports it
 	Built          *int64        // the time of its builds, in ns
@@ -37,7 +37,7 @@ type Target struct {
 
 	settings  python.Settings
 	model     []byte            // a generated model
-	described *python.Described // what the file of the model says; nil: it is no ONNX file
+	described *python.Described // description in the file of the model; nil: it is no ONNX file
 	pending   *conversion       // that the model still needs
 	converted *converted        // the file that runs instead of the model; nil: the model itself
 	file      string            // the sweep's name
@@ -75,12 +75,12 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	if p.Fault != "" {
 		target.refuse(schema.StatusError, kindFault, location{}, errors.New(p.Fault))
 	}
-	if p.Skip != nil { // nothing of it is looked for: that may be why it is skipped
+	if p.Skip != nil { // a skipped point is not examined: a missing requirement may be why it is skipped
 		t.known[sub] = target
 		return target
 	}
 	if b, ok := t.builds.points[sub]; ok {
-		if b.took > 0 { // something of it ran
+		if b.took > 0 { // a part of it ran
 			target.Built = &b.took
 		}
 		switch {
@@ -119,8 +119,8 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	return target
 }
 
-// BesideOf returns the files beside an output of a benchmark tool that are read together with it in a format, if the process writes them.
-// An output of no format has none.
+// BesideOf returns the files next to an output of a benchmark tool that are read together with it in a format, if the process writes
+// them. An output without a format has none.
 func (t *Targets) BesideOf(format, output string) []string {
 	if t.Beside == nil || format == "" {
 		return nil
@@ -209,7 +209,8 @@ func enough(relError float64) func([]int64) bool {
 	}
 }
 
-// SpecOf returns the specification of one launch. level is what the samples of a Python file must measure; empty: its worker decides.
+// SpecOf returns the specification of one launch. level is the required level of the samples of a Python file; empty: its worker
+// decides.
 func (t *Target) SpecOf(l sweep.Launch, level schema.Level) task.Spec {
 	spec := t.Spec
 	if t.Point.WarmupOnce && t.launched {
@@ -255,7 +256,7 @@ func (t *Target) refuseFile(kind string, at location, what string, err error) {
 	t.refuse(status, kind, at, fileError(what, err))
 }
 
-// location is a line of a sweep file; 0 is not known.
+// location is a line of a sweep file; 0: unknown.
 type location struct {
 	file string
 	line int
@@ -299,7 +300,7 @@ func configOf(p *sweep.Point) map[string]string {
 	return config
 }
 
-// requested returns the settings of a launch that do not identify what is measured.
+// requested returns the settings of a launch that do not identify the point.
 func requested(p *sweep.Point) map[string]string {
 	facts := map[string]string{}
 	for key, text := range p.Settings() {
@@ -311,7 +312,7 @@ func requested(p *sweep.Point) map[string]string {
 	return facts
 }
 
-// jsonList returns a list of texts as canonical JSON, those that are not UTF-8 as shellwords.ToUTF8 writes them.
+// jsonList returns a list of texts as canonical JSON; texts that are not UTF-8 are encoded by shellwords.ToUTF8.
 func jsonList(list []string) string {
 	all := make([]any, len(list))
 	for i, word := range list {
@@ -388,7 +389,7 @@ const (
 	factCommandLine = "runner.command"
 
 	FactTree        = "git.tree"    // the hash of the files of the working tree
-	FactTreeChanged = "git.changed" // the files that differ from those of the commit; see worktree.Code
+	FactTreeChanged = "git.changed" // the files that differ from the commit; see worktree.Code
 
 	factBenchmark  = "benchmark.sha256"
 	factReference  = "reference.sha256" // the hash of a file that outputs are compared with
@@ -398,7 +399,7 @@ const (
 	factExternal   = "model.external" // the number of files with external data
 	factSetting    = "runner."        // a setting of a launch; the key of the sweep file follows
 	factObject     = "runner.object"  // the object of the Python file that runs
-	// factAxis is the prefix of facts about axes whose canonical text differs from how they are written; the axis follows.
+	// factAxis is the prefix of facts about axes whose canonical text differs from the written one; the axis follows.
 	factAxis = "runner.axis."
 	// factScale is the prefix of facts with the bases of axes that depend on the machine; the axis follows.
 	factScale = "runner.scale."
@@ -425,8 +426,8 @@ func (t *Target) Check(o *task.Outcome) {
 	t.annotateSweepLine(o)
 }
 
-// annotateSweepLine names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
-// file, or what was asked of them. What a benchmark raises names its own line.
+// annotateSweepLine adds the line of the sweep file to an error of a Python worker during its setup about the model, the file, or the
+// requested settings. An exception of a benchmark has its own line.
 func (t *Target) annotateSweepLine(o *task.Outcome) {
 	p := t.Point
 	line := p.ModelLine

@@ -1,6 +1,6 @@
-// Package prepare finds out what a launch needs before it starts: the program, interpreter or model and their hashes, the results
-// of builds, the settings. If something is missing or impossible, the launch does not happen, with that reason. A session asks
-// for targets, and for what identifies its runs: see Targets.
+// Package prepare determines the requirements of a launch before it starts: the program, interpreter or model and their hashes, the
+// results of builds, the settings. If something is missing or impossible, the launch does not happen, with that reason. A session uses
+// its targets, and the values that identify its runs: see Targets.
 package prepare
 
 import (
@@ -29,7 +29,8 @@ type Options struct {
 	Sides   []Side   // one, or base and head
 	Version string   // of NeuroLens
 	Exclude []string // paths that no build makes, though they may lie in the working tree
-	// Beside gives the names of the files that are read together with an output of a benchmark tool, if the process writes them; nil: none is.
+	// Beside returns the names of the files that are read together with an output of a benchmark tool, if the process writes them; nil:
+	// none is.
 	Beside func(format, file string) []string
 }
 
@@ -46,7 +47,7 @@ type Targets struct {
 	described    map[string]onnx.Description // of model files, by their hashes
 	conversions  map[string]converted        // by conversion.key
 	builds       builds
-	lacks        map[Subject]string             // what each subject lacks: see CheckThere
+	lacks        map[Subject]string             // the missing requirement of each subject: see CheckThere
 	uses         bool                           // the sweep names a file of a side
 	files        map[Subject]map[task.File]bool // that a process of each has read
 	ignored      map[string]bool                // folders of PATH: whether no side had them before the builds
@@ -62,7 +63,7 @@ type Subject struct {
 type hash struct {
 	text string
 	err  error
-	file fs.FileInfo // nil: there was none
+	file fs.FileInfo // nil: the file did not exist
 }
 
 type interpreter struct {
@@ -102,7 +103,7 @@ func (t *Targets) Path(sub Subject, path string) string {
 func (t *Targets) sha256(path string) (string, error) {
 	known, ok := t.hashes[path]
 	if !ok {
-		known.file = infoOf(path) // before it is read: what changes while it is read has changed
+		known.file = infoOf(path) // before it is read, so that a change while it is read is detected
 		known.text, known.err = hashFile(path)
 		t.hashes[path] = known
 	}
@@ -126,7 +127,7 @@ func hashFile(path string) (string, error) {
 	return hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-// interpreter asks a Python interpreter what it is.
+// interpreter queries a Python interpreter.
 func (t *Targets) interpreter(ctx context.Context, name string) (python.Interpreter, error) {
 	known, ok := t.interpreters[name]
 	if !ok {

@@ -1,8 +1,8 @@
-// Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing
-// else. A text that needs a real shell is refused.
+// Package words splits the text of a program into words as a shell would: it removes quotes and backslashes, and does nothing else. A
+// text that needs a real shell is refused.
 //
-// Words may have any bytes but NUL. A word that cannot be printed is written as "$(printf '\t')", which every POSIX shell
-// reads, and so does Split.
+// Words may have any bytes except NUL. A word that cannot be printed is written as "$(printf '\t')", which every POSIX shell reads, and
+// so does Split.
 package shellwords
 
 import (
@@ -17,10 +17,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Split returns the words of a program as a shell would, without quotes and backslashes. It refuses what only a shell can do.
+// Split returns the words of a program as a shell would, without quotes and backslashes. It refuses syntax that only a shell can
+// execute.
 func Split(text string) ([]string, error) {
 	source, read := text, literal(func(part string) string { return part })
-	if !utf8.ValidString(text) || strings.ContainsRune(text, '\r') { // the parser takes UTF-8 alone, and leaves out \r before \n
+	if !utf8.ValidString(text) || strings.ContainsRune(text, '\r') { // the parser requires UTF-8, and drops \r before \n
 		source, read = characters(text), bytesOf
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(source), "")
@@ -54,8 +55,8 @@ func Split(text string) ([]string, error) {
 	return words, nil
 }
 
-// characters writes each byte of a text as the character of that number, and \r as a letter beyond these: neither \r nor a byte above
-// 0x7f means anything to a shell. bytesOf undoes it.
+// characters maps each byte of a text to the character of that number, and \r to a letter beyond these, because neither \r nor a byte
+// above 0x7f has a meaning to a shell. bytesOf reverses it.
 func characters(text string) string {
 	all := make([]rune, len(text))
 	for i := range len(text) {
@@ -74,7 +75,7 @@ func bytesOf(characters string) string {
 	return string(text)
 }
 
-// needsShell names the part of statements that only a shell can run; empty: there is none with a name.
+// needsShell names the part of statements that only a shell can run; empty: no such part has a name.
 func needsShell(all []*syntax.Stmt) string {
 	first := all[0]
 	binary, _ := first.Cmd.(*syntax.BinaryCmd)
@@ -98,14 +99,14 @@ func needsShell(all []*syntax.Stmt) string {
 	return ""
 }
 
-// pattern returns the mark by which a shell would put names of files, or a home, in place of a word; empty: there is none. A bracket
-// that none closes is a mark of nothing.
+// pattern returns the wildcard or tilde that a shell would expand in a word; empty: there is none. A bracket that is not closed is
+// literal.
 func pattern(parts []syntax.WordPart) string {
 	open := false
 	for i, part := range parts {
 		lit, is := part.(*syntax.Lit)
 		if !is {
-			continue // quotes keep what they hold
+			continue // quoted characters are literal
 		}
 		if i == 0 && strings.HasPrefix(lit.Value, "~") {
 			return "~"
@@ -154,7 +155,7 @@ func comment(text string) string {
 // literal reads the literal parts of a parsed text.
 type literal func(part string) string
 
-// unquoted returns the text of the parts of a word without quotes and backslashes; false: only a shell knows it.
+// unquoted returns the text of the parts of a word without quotes and backslashes; false: only a shell can determine it.
 func (read literal) unquoted(parts []syntax.WordPart, double bool) (string, bool) {
 	var text strings.Builder
 	for _, part := range parts {
@@ -183,7 +184,7 @@ func (read literal) unquoted(parts []syntax.WordPart, double bool) (string, bool
 	return text.String(), true
 }
 
-// unescaped takes off backslashes: in double quotes those alone that stand before a character with a meaning there.
+// unescaped removes backslashes; in double quotes only before a character with a special meaning there.
 func unescaped(text string, double bool) string {
 	var out strings.Builder
 	for at := 0; at < len(text); at++ {
@@ -228,14 +229,14 @@ func join(words []string, quote func(string) string) string {
 	return strings.Join(quoted, " ")
 }
 
-// What stands around the format of a printf that a word is written as.
+// The text around the format of a printf in a quoted word.
 const (
 	printed    = `"$(printf '`
 	printedEnd = `')"`
 )
 
-// Quote writes a word without a NUL as POSIX shells read it, in characters that can be printed: a\tb is "$(printf 'a\tb')". Only
-// newlines at the end stand for themselves, in single quotes, because shells remove those that a printf writes.
+// Quote writes a word without a NUL in printable characters that POSIX shells read back: a\tb is "$(printf 'a\tb')". Newlines at the end
+// are literal, in single quotes, because shells remove them from the output of a printf.
 func Quote(word string) string {
 	if quoted, printable := quotePrintable(word); printable {
 		return quoted
@@ -287,7 +288,7 @@ func format(text string) string {
 	return out.String()
 }
 
-// formatted returns what a command substitution gives that is the printf of a text in single quotes; false: it is another.
+// formatted returns the output of a command substitution that is the printf of a text in single quotes; false: it is another command.
 func (read literal) formatted(c *syntax.CmdSubst) (string, bool) {
 	if c.Backquotes || len(c.Stmts) != 1 || needsShell(c.Stmts) != "" {
 		return "", false
@@ -304,7 +305,7 @@ func (read literal) formatted(c *syntax.CmdSubst) (string, bool) {
 	return strings.TrimRight(text, "\n"), known
 }
 
-// unformatted returns what a printf of a format without arguments writes; false: the format has more than format writes.
+// unformatted returns the output of a printf of a format without arguments; false: the format has more than format writes.
 func unformatted(text string) (string, bool) {
 	var out strings.Builder
 	for at := 0; at < len(text); {
@@ -354,8 +355,7 @@ func octal(text string) (byte, bool) {
 	return byte(value), value > 0 && value <= 0xff
 }
 
-// ToUTF8 returns a text that is not UTF-8 as Quote writes it, for a place that takes UTF-8 alone, and any other as it is. FromUTF8
-// gives the text back, whatever it was.
+// ToUTF8 returns a text that is not UTF-8 in the form of Quote, and any other text unchanged. FromUTF8 reverses it for both.
 func ToUTF8(text string) string {
 	if utf8.ValidString(text) && !strings.HasPrefix(text, printed) {
 		return text

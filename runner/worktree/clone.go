@@ -13,7 +13,7 @@ import (
 )
 
 // clone makes a repository with a working tree at root and git's files at dir, and checks out a commit of from, or of the snapshot of
-// the user's working tree. It borrows the objects of both, which git never writes to from here, and has copies of all else.
+// the user's working tree. It borrows the objects of both, which git only reads, and copies everything else.
 func (f *folder) clone(ctx context.Context, from repo, root, dir, commit string) (repo, error) {
 	side := repo{top: root, dir: dir, common: dir, held: from.held}
 	files, err := f.contents(ctx, from, side)
@@ -37,7 +37,7 @@ func (f *folder) clone(ctx context.Context, from repo, root, dir, commit string)
 
 // contents returns the files of git for a clone, by their names, except for HEAD: see gitrepository-layout(5).
 func (f *folder) contents(ctx context.Context, from, side repo) (map[string]string, error) {
-	// Not quoted, which git reads, but git clone does not when it copies the file.
+	// Without quotes: git would read them, but git clone does not when it copies the file.
 	files := map[string]string{"objects/info/alternates": filepath.Join(from.common, "objects") + "\n"}
 	if _, err := os.Stat(f.objects()); err == nil {
 		files["objects/info/alternates"] += f.objects() + "\n"
@@ -59,7 +59,8 @@ func (f *folder) contents(ctx context.Context, from, side repo) (map[string]stri
 	return files, from.refs(ctx, files)
 }
 
-// write creates the files of git, and the folders that git and programs want. Nothing in a tree that was checked out leads them elsewhere.
+// write creates the files of git, and the folders that git and programs expect. Symbolic links in the checked-out tree cannot lead it
+// elsewhere.
 func (f *folder) write(side repo, files map[string]string) error {
 	place, err := os.OpenRoot(f.path)
 	if err != nil {
@@ -88,7 +89,7 @@ func (f *folder) write(side repo, files map[string]string) error {
 	if side.dir == link {
 		return nil
 	}
-	// The files of a submodule are among those of the repository around it, where git submodule looks for them.
+	// The files of a submodule are within the repository around it, where git submodule expects them.
 	to, err := filepath.Rel(side.top, side.dir)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ func (f *folder) write(side repo, files map[string]string) error {
 	return create(place, link, "gitdir: "+to+"\n")
 }
 
-// create writes a file that does not exist yet. Its content may be secret, as an address with a password is.
+// create writes a file that does not exist yet. Its content may be secret, such as a URL with a password.
 func create(place *os.Root, path, content string) error {
 	file, err := place.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -112,8 +113,8 @@ func create(place *os.Root, path, content string) error {
 	return errors.Join(err, file.Close())
 }
 
-// refs adds the references of the repository to the files of a clone, except for those of one working tree and the stash, from which a
-// program would take the user's changes.
+// refs adds the references of the repository to the files of a clone, except for the references of one working tree and the stash, from
+// which a program would take the user's changes.
 func (r repo) refs(ctx context.Context, files map[string]string) error {
 	says, err := r.metadata(ctx, "for-each-ref", "--format=%(symref) %(objectname) %(refname)")
 	if err != nil {
@@ -137,7 +138,7 @@ func (r repo) refs(ctx context.Context, files map[string]string) error {
 	return nil
 }
 
-// metadata asks about the repository without a look at its working tree: the one that a submodule's configuration names may be gone.
+// metadata queries the repository without its working tree: the one in a submodule's configuration may be gone.
 func (r repo) metadata(ctx context.Context, args ...string) (string, error) {
 	says, err := call{dir: r.top, held: r.held}.run(ctx, append([]string{"--git-dir=" + r.dir, "--work-tree=" + r.top}, args...)...)
 	if refused, ok := errors.AsType[*refusal](err); ok {
@@ -165,8 +166,7 @@ func gitlinks(ctx context.Context, in call) (map[string]string, error) {
 	return links, nil
 }
 
-// nested returns the repository that is checked out at path in r's working tree, a submodule or another; ok is false
-// where there is none.
+// nested returns the repository that is checked out at path in r's working tree, a submodule or another; ok is false if there is none.
 func (r repo) nested(ctx context.Context, path string) (sub repo, ok bool, err error) {
 	at := filepath.Join(r.top, filepath.FromSlash(path))
 	if _, err := os.Lstat(filepath.Join(at, ".git")); err != nil {
@@ -179,8 +179,8 @@ func (r repo) nested(ctx context.Context, path string) (sub repo, ok bool, err e
 	return sub, true, nil
 }
 
-// module returns what git keeps of the submodule of a name that is not checked out at present, as one that only the base
-// has; ok is false where there is nothing.
+// module returns the stored repository of a submodule that is not checked out at present, such as one that only the base has; ok is
+// false if there is none.
 func (r repo) module(name string) (sub repo, ok bool) {
 	if name == "" {
 		return repo{}, false
@@ -198,7 +198,7 @@ func (r repo) module(name string) (sub repo, ok bool) {
 func (r repo) modules(ctx context.Context) map[string]string {
 	says, err := r.git(ctx, "config", "--blob", "HEAD:.gitmodules", "-z", "--get-regexp", `^submodule\..*\.path$`)
 	if err != nil {
-		return nil // there is no such file, or git cannot read it
+		return nil // the file does not exist, or git cannot read it
 	}
 	paths := map[string]string{} // by name: the last value of a key counts
 	for _, entry := range fields(says) {
@@ -249,15 +249,15 @@ func (f *folder) populate(ctx context.Context, user, side repo) error {
 	return nil
 }
 
-// repo is a repository as it is seen from one working tree.
+// repo is a repository seen from one working tree.
 type repo struct {
 	top    string // the root of the working tree, without symbolic links
-	dir    string // where git keeps the index and HEAD of this tree
-	common string // where git keeps what all trees of the repository share
+	dir    string // the git directory of this tree, with the index and HEAD
+	common string // the common directory, which all trees of the repository share
 	held   *os.File
 }
 
-// find returns the repository whose working tree dir lies in, and the way from the root of the tree to dir.
+// find returns the repository whose working tree contains dir, and the path from the root of the tree to dir.
 func find(ctx context.Context, dir string) (repo, string, error) {
 	inside, err := call{dir: dir}.run(ctx, "rev-parse", "--is-inside-work-tree", "--is-bare-repository")
 	switch {
@@ -282,7 +282,7 @@ func find(ctx context.Context, dir string) (repo, string, error) {
 	}
 	common := lines[2]
 	if !filepath.IsAbs(common) {
-		// git means the folder that it ran in, which it reached through the symbolic links in dir.
+		// git uses the resolved folder, without the symbolic links in dir.
 		real, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			return repo{}, "", err
@@ -299,11 +299,11 @@ func (r repo) git(ctx context.Context, args ...string) (string, error) {
 	return call{dir: r.top, held: r.held}.run(ctx, args...)
 }
 
-// commit returns what name stands for; empty where there is no such commit.
+// commit returns the commit of a name; empty if there is no such commit.
 func (r repo) commit(ctx context.Context, name string) (string, error) {
 	says, err := r.git(ctx, "rev-parse", "--verify", "--quiet", name+"^{commit}")
 	if refused, ok := errors.AsType[*refusal](err); ok && (refused.code == 1 || refused.code == 128) {
-		return "", nil // 128: a name of wrong form, or of what is not a commit
+		return "", nil // 128: a malformed name, or not a commit
 	}
 	return strings.TrimSpace(says), err
 }
@@ -314,7 +314,7 @@ func (r repo) tree(ctx context.Context, commit string) (string, error) {
 	return strings.TrimSpace(says), err
 }
 
-// branch returns the branch that name is or, as HEAD, stands for; empty where it is a tag or a commit.
+// branch returns the branch with the name, or of HEAD; empty for a tag or a commit.
 func (r repo) branch(ctx context.Context, name string) (string, error) {
 	says, err := r.git(ctx, "rev-parse", "--symbolic-full-name", name)
 	if _, ok := errors.AsType[*refusal](err); ok {
@@ -329,7 +329,7 @@ func (r repo) branch(ctx context.Context, name string) (string, error) {
 	return "", err
 }
 
-// absent says why there is no commit of that name, and what to do.
+// absent returns an error for an unknown commit, with advice.
 func (r repo) absent(ctx context.Context, name string) error {
 	shallow, err := r.git(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil {

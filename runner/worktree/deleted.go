@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// WithDeleted returns the files of a working directory together with those below it that a commit has and the working tree has not. The
-// content of these is read when they are opened. It is nil if there are none. A commit or a repository that does not exist has none:
-// whoever makes the side of the commit says what is wrong.
+// WithDeleted returns the files of a working directory together with the files below it that a commit has and the working tree does not.
+// Their content is read when they are opened. It is nil if there are none, also if the commit or the repository does not exist: creating
+// the side of the commit reports that error.
 func WithDeleted(ctx context.Context, dir, ref string, files fs.FS) (fs.FS, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

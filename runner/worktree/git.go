@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// What git refuses for reasons of the place and not of the question. The message around them names the folder.
+// Errors of git that depend on the folder and not on the command. The message around them names the folder.
 var (
 	errNoGit        = errors.New("git is not installed")
 	errNoRepository = errors.New("not in a git repository")
@@ -25,7 +25,7 @@ var (
 	errNotHere      = errors.New("this partial clone lacks files of that commit, and nothing is downloaded: check out the commit once")
 )
 
-// grace is how long an interrupted git may take to remove what it began.
+// grace is the time limit for an interrupted git to clean up.
 const grace = 3 * time.Second
 
 // refusal is git saying no.
@@ -35,7 +35,7 @@ type refusal struct {
 	code    int    // its exit status
 }
 
-// Error returns the command and what git says.
+// Error returns the command and the message of git.
 func (r *refusal) Error() string { return "git " + r.command + ": " + r.says }
 
 // call is how git is started.
@@ -43,21 +43,20 @@ type call struct {
 	dir   string   // where it runs
 	env   []string // on top of the environment
 	stdin []byte
-	held  *os.File // stays open, and its lock held, until git and all that it starts have ended; nil for none
+	held  *os.File // stays open, and its lock held, until git and all its children have ended; nil for none
 }
 
-// settings keep git from running what the user did not ask for: hooks, a monitor that would outlive this process, and what the
-// configuration names in a folder of a clone that looks like a bare repository.
-// The index keeps to one file, so that a copy of it is whole; what is written is soon thrown away and not worth
-// packing; Git LFS has nowhere to download from.
+// settings keep git from running programs that the user did not request: hooks, a file system monitor that would outlive this process,
+// and programs in the configuration of a folder of a clone that looks like a bare repository. The index is a single file, so that a copy
+// of it is complete; objects are temporary and not worth packing; Git LFS has no server to download from.
 var settings = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "core.splitIndex=false",
 	"-c", "core.looseCompression=0", "-c", "submodule.recurse=false", "-c", "lfs.url=file:///dev/null",
 	"-c", "safe.bareRepository=explicit",
 }
 
-// run asks git and gives what it writes. It hears nothing of the repository that the environment names, speaks
-// English, has no terminal to ask at, and may use no network, whatever the configuration allows.
+// run runs git and returns its output. git ignores the repository in the environment, writes English messages, has no terminal for
+// prompts, and may use no network, whatever the configuration allows.
 func (c call) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", append(settings[:len(settings):len(settings)], args...)...)
 	cmd.Dir, cmd.Stdin = c.dir, bytes.NewReader(c.stdin)
@@ -86,14 +85,14 @@ func (c call) run(ctx context.Context, args ...string) (string, error) {
 	return out.String(), c.explain(args[0], says.String(), err)
 }
 
-// LocalVariables returns the names of the environment variables that tell git which repository it works in, and how. A git hook has some of
+// LocalVariables returns the names of the environment variables that select the repository in which git works. A git hook has some of
 // them; they must not reach a program that runs in a side, whose repository is another one.
 func LocalVariables(ctx context.Context) ([]string, error) {
 	says, err := call{}.run(ctx, "rev-parse", "--local-env-vars")
 	return strings.Fields(says), err
 }
 
-// explain tells from what git says to people which kind of error it is: its exit status is nearly always 128.
+// explain determines the kind of an error from the message of git: its exit status is nearly always 128.
 func (c call) explain(command, says string, err error) error {
 	var exit *exec.ExitError
 	switch {
@@ -110,7 +109,7 @@ func (c call) explain(command, says string, err error) error {
 		{"dubious ownership", errUntrusted},
 		{"cannot use bare repository", errBare},
 		{"smudge filter lfs failed", errNotStored},
-		{"fatal: transport '", errNotHere}, // which is not allowed: it would have been downloaded
+		{"fatal: transport '", errNotHere}, // transports are disabled: the object would have been downloaded
 	} {
 		if strings.Contains(says, known.words) {
 			return known.err
@@ -135,7 +134,7 @@ func firstError(says string) string {
 	return "it says nothing"
 }
 
-// config returns the configuration of a clone: the settings of the repository without those that bind it to its place or run hooks.
+// config returns the configuration of a clone: the settings of the repository except the ones that bind it to its location or run hooks.
 func (r repo) config(ctx context.Context, side repo) (string, error) {
 	says, err := r.metadata(ctx, "config", "--list", "-z", "--show-scope")
 	if err != nil {
@@ -180,8 +179,8 @@ func splitKey(key string) (section, name, subsection string, ok bool) {
 	return section, name, subsection, ok
 }
 
-// copied reports whether a setting is for a clone too. Extensions say how a repository keeps its files, and those of a clone are written
-// here; included files are in the list with their settings.
+// copied reports whether a setting is copied to a clone. Extensions define how a repository stores its files, and a clone has its own;
+// settings of included files are in the list.
 func copied(section, name string) bool {
 	switch section {
 	case "include", "includeif":
@@ -194,13 +193,13 @@ func copied(section, name string) bool {
 	return true
 }
 
-// quoted returns a text in the quotes of git: of its configuration, and of object directories in its environment.
+// quoted returns a text in the quoting syntax of git: of its configuration, and of object directories in its environment.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
-// ReadFile returns a file of a commit, as a checkout would have it, from the repository around dir. name is its path from the root of the
-// repository; with ./ or ../ at the beginning it is relative to dir. Nothing is checked out, and git writes nothing.
+// ReadFile returns a file of a commit, with the content of a checkout, from the repository around dir. name is its path from the root of
+// the repository; with ./ or ../ at the beginning it is relative to dir. Nothing is checked out, and git writes nothing.
 func ReadFile(ctx context.Context, dir, ref, name string) ([]byte, error) {
 	content, err := readFile(ctx, dir, ref, name)
 	if err != nil {
@@ -257,7 +256,7 @@ type Commit struct {
 type History struct {
 	Good, Bad Commit
 
-	// Commits are those that Bad contains and Good does not, Bad among them; each after all of its children.
+	// Commits are the commits that Bad contains and Good does not, including Bad; each after all of its children.
 	Commits []Commit
 }
 
@@ -309,8 +308,8 @@ func between(ctx context.Context, dir, good, bad string, firstParent bool) (h Hi
 	return h, nil
 }
 
-// commits returns the commits that git rev-list gives for these arguments, children first. Commits of which only a merge knows
-// are left out with firstParent.
+// commits returns the commits that git rev-list lists for these arguments, children first. With firstParent, commits that only a merge
+// contains are left out.
 func (r repo) commits(ctx context.Context, firstParent bool, of ...string) ([]Commit, error) {
 	args := []string{"rev-list", "--topo-order", "--parents", "--format=%s"}
 	if firstParent {
@@ -339,7 +338,7 @@ func (r repo) commits(ctx context.Context, firstParent bool, of ...string) ([]Co
 	return all, nil
 }
 
-// isCommitID reports whether a text is the id of a commit, or its beginning, and nothing that git reads in another way.
+// isCommitID reports whether a text is the id of a commit, or its beginning, and has no other meaning to git.
 func isCommitID(text string) bool {
 	const short, long = 4, 64
 	return len(text) >= short && len(text) <= long && strings.Trim(text, "0123456789abcdef") == ""
@@ -357,8 +356,8 @@ func CommitTime(ctx context.Context, dir, commit string) (time.Time, error) {
 	return unixSeconds(out)
 }
 
-// LastChange returns when the last commit was made that changed a file. It fails if the file differs from that commit, and in a shallow
-// clone whose history ends after that commit: there git takes the oldest commit for the one that changed all files.
+// LastChange returns the time of the last commit that changed a file. It fails if the file differs from that commit, and in a shallow
+// clone whose history ends after that commit: there the oldest commit seems to have changed all files.
 func LastChange(ctx context.Context, file string) (time.Time, error) {
 	real, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -389,7 +388,7 @@ func LastChange(ctx context.Context, file string) (time.Time, error) {
 	return unixSeconds(seconds)
 }
 
-// unixSeconds reads what git writes for %ct.
+// unixSeconds parses the output of %ct.
 func unixSeconds(text string) (time.Time, error) {
 	seconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {

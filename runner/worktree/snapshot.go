@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// bulky is the size from which a new file is not read to tell whether it changed.
+	// bulky is the minimum size of a new file that is not read to detect changes.
 	bulky = 64 << 20
 
 	// maxNewFiles is how many bytes of new files may become part of a commit.
@@ -29,17 +29,17 @@ const (
 type snapshot struct {
 	scratch string   // a folder for indexes and objects
 	exclude []string // absolute paths
-	keep    bool     // the objects are whole; else they are for the hash alone
-	taken   int      // repositories so far: submodules have their own
-	root    string   // of the first of them
-	marks   []string // stand for the bulky files that were not read
+	keep    bool     // the objects are complete; else they are only for the hash
+	taken   int      // number of repositories so far: submodules are separate
+	root    string   // root of the first one
+	marks   []string // markers for the bulky files that were not read
 
 	unimportant []string // absolute paths of files whose content does not matter
 	printed     []string // absolute paths of new files into which this process prints
 }
 
-// take returns the state of r's working tree and the commit that holds its files: that of HEAD where they are the same.
-// Submodules are part of it with their own files as they are.
+// take returns the state of r's working tree and the commit that holds its files: HEAD, if it has the same files. Submodules are part of
+// it with the files in their working trees.
 func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 	if s.taken++; s.taken == 1 {
 		s.root = r.top
@@ -82,7 +82,7 @@ func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
 	return code, commit, nil
 }
 
-// begin prepares a copy of r's index: what it knows of the files saves reading them again.
+// begin prepares a copy of r's index, whose cached file states save reading the files again.
 func (s *snapshot) begin(r repo, scratch string) (call, error) {
 	objects := filepath.Join(s.scratch, objectsFolder)
 	for _, dir := range []string{scratch, objects} {
@@ -99,7 +99,7 @@ func (s *snapshot) begin(r repo, scratch string) (call, error) {
 		if err := os.WriteFile(to, index, 0o600); err != nil {
 			return call{}, err
 		}
-		// From the time of the index git tells which files may have changed since without showing it.
+		// git compares the time of the index with the times of files to detect changes that they do not show.
 		if err := os.Chtimes(to, info.ModTime(), info.ModTime()); err != nil {
 			return call{}, err
 		}
@@ -109,7 +109,7 @@ func (s *snapshot) begin(r repo, scratch string) (call, error) {
 	return call{dir: r.top, held: r.held, env: []string{
 		"GIT_INDEX_FILE=" + to, "GIT_OBJECT_DIRECTORY=" + objects,
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES=" + quoted(filepath.Join(r.common, "objects")),
-		// Beside the objects of a repository that another borrows from, Git LFS looks for files of that other.
+		// Git LFS searches next to the objects of a repository that another borrows from for files of the borrowing one.
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=lfs.storage", "GIT_CONFIG_VALUE_0=" + filepath.Join(s.scratch, "lfs"),
 	}}, nil
 }
@@ -127,7 +127,7 @@ func (s *snapshot) fill(ctx context.Context, r repo, in call) error {
 	if _, err := in.run(ctx, update...); err != nil {
 		return err
 	}
-	// Not add --all, which refuses to leave out a path that is ignored as well.
+	// Not add --all, which fails for an excluded path that is ignored as well.
 	others, err := in.run(ctx, "ls-files", "-z", "--others", "--exclude-standard")
 	if err != nil {
 		return err
@@ -150,8 +150,7 @@ func (s *snapshot) fill(ctx context.Context, r repo, in call) error {
 	return s.fillNested(ctx, r, in, nested)
 }
 
-// sort tells files to be read from repositories among the paths that git does not know, and leaves marks for files
-// that are too large to be read for a hash.
+// sort separates files from repositories among the untracked paths, and adds markers for files that are too large to be read for a hash.
 func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err error) {
 	var size int64
 	outputs := OpenOutputs()
@@ -187,7 +186,7 @@ func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err err
 	return files, nested, nil
 }
 
-// fillNested puts the commits that stand for submodules and for other repositories in the tree into the index of in.
+// fillNested adds the commits of submodules and of other repositories in the tree to the index of in.
 func (s *snapshot) fillNested(ctx context.Context, r repo, in call, others []string) error {
 	in.stdin = nil
 	known, err := gitlinks(ctx, in)
@@ -201,7 +200,7 @@ func (s *snapshot) fillNested(ctx context.Context, r repo, in call, others []str
 			return err
 		}
 		if !ok {
-			continue // not checked out: what the index says stays
+			continue // not checked out: the entry of the index stays
 		}
 		code, commit, err := s.take(ctx, sub)
 		if err != nil {
@@ -272,7 +271,7 @@ func printable(path string) string {
 	return path
 }
 
-// excluded returns the excluded paths that lie in r's working tree and in no submodule, as git names them.
+// excluded returns the excluded paths that are in r's working tree and in no submodule, as git names them.
 func (s *snapshot) excluded(ctx context.Context, r repo, in call) ([]string, error) {
 	var out []string
 	for _, path := range s.exclude {
@@ -299,8 +298,8 @@ func (s *snapshot) excluded(ctx context.Context, r repo, in call) ([]string, err
 	}), err
 }
 
-// commitTree makes code's files a commit on top of code's commit. It is the same one for the same files: the date is
-// that of the commit below.
+// commitTree makes a commit of code's files on top of code's commit. It is the same one for the same files: its date is the date of the
+// commit below.
 func commitTree(ctx context.Context, in call, code Code) (string, error) {
 	date, args := "@0 +0000", []string{"commit-tree", code.Tree, "-m", "the working tree, for a benchmark"}
 	if code.Commit != "" {
@@ -318,10 +317,10 @@ func commitTree(ctx context.Context, in call, code Code) (string, error) {
 	return line(in.run(ctx, args...))
 }
 
-// line returns what git says, without the line's end.
+// line returns the output of git without the final line break.
 func line(says string, err error) (string, error) { return strings.TrimSpace(says), err }
 
-// fields returns the parts of what git writes with -z.
+// fields splits the output of git with -z.
 func fields(says string) []string {
 	if says == "" {
 		return nil
@@ -331,13 +330,13 @@ func fields(says string) []string {
 
 const (
 	ownerFile = "owner"                   // in each folder: locked while it is in use
-	lockFile  = ".lock"                   // beside the folders: held while one is made or judged
-	newOwner  = ".owner"                  // beside the folders: the owner file of the one that is being made
-	heading   = "neurolens worktrees 1\n" // what an owner file begins with: nothing else is ever removed
+	lockFile  = ".lock"                   // next to the folders: held while one is made or checked
+	newOwner  = ".owner"                  // next to the folders: the owner file of the one that is being made
+	heading   = "neurolens worktrees 1\n" // the beginning of an owner file: nothing without it is ever removed
 )
 
-// folder holds the two sides of one session. It belongs to whoever has the lock on its owner file, which git and what
-// git starts inherit: a folder that git still writes into is in use, even when this process is dead.
+// folder holds the two sides of one session. The process with the lock on its owner file owns it. git and its children inherit the lock:
+// a folder that git still writes into is in use, even when this process is dead.
 type folder struct {
 	path  string
 	owner *os.File
@@ -400,8 +399,8 @@ func newFolder(root, session string) (*folder, error) {
 	return f, nil
 }
 
-// own puts a locked owner file into the folder at path. The caller has the guard of root. The file comes whole: a
-// process that is killed here must not leave one that nobody can tell from another program's, and that stays for good.
+// own puts a locked owner file into the folder at path. The caller has the guard of root. The file is created complete: a process that
+// is killed here must not leave an incomplete one, which Clean could not identify and would never remove.
 func own(root, path string) (owner *os.File, err error) {
 	name := filepath.Join(root, newOwner)
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -423,10 +422,10 @@ func own(root, path string) (owner *os.File, err error) {
 	return owner, nil
 }
 
-// objects returns the folder of the objects of the snapshot of the user's working tree. It exists only where one was taken.
+// objects returns the folder of the objects of the snapshot of the user's working tree. It exists only if one was taken.
 func (f *folder) objects() string { return filepath.Join(f.scratch(), objectsFolder) }
 
-// scratch returns the folder of a snapshot, which lasts as long as the sides: the head has its objects from there.
+// scratch returns the folder of a snapshot, which lasts as long as the sides: the head borrows its objects from there.
 func (f *folder) scratch() string { return filepath.Join(f.path, "scratch") }
 
 // remove removes the sides, and unlocks the folder. After an error the folder remains without an owner, for Clean to try again.
@@ -447,26 +446,26 @@ func (f *folder) remove() error {
 	return os.RemoveAll(f.path)
 }
 
-// removeAll is os.RemoveAll that also empties folders that were made read-only. It follows no link.
+// removeAll is like os.RemoveAll, and also empties folders that were made read-only. It follows no link.
 func removeAll(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil
 	}
 	_ = filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700) // before it is read; what fails shows when it is removed
+			_ = os.Chmod(path, 0o700) // before it is read; an error shows at the removal
 		}
 		return nil
 	})
 	return os.RemoveAll(path)
 }
 
-// Clean removes the sides in root (see Options) whose process is dead, and returns how many. It leaves what belongs to a living process, or
-// was not created by a session. The error names what could not be removed; the next call tries again.
+// Clean removes the sides in root (see Options) whose process is dead, and returns their number. It keeps folders of a living process,
+// and folders that no session created. The error names paths that could not be removed; the next call tries again.
 func Clean(ctx context.Context, root string) (removed int, err error) {
 	root, err = sidesFolder(root)
 	if err != nil {
-		return 0, nil // then there was no place for them
+		return 0, nil // it has no folder for sides
 	}
 	if root, err = filepath.EvalSymlinks(root); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -526,8 +525,7 @@ func abandoned(root string) ([]*folder, error) {
 	return left, nil
 }
 
-// ours reports whether the file is an owner file that is still there: who removed the folder may have held it until
-// just now.
+// ours reports whether the file is an owner file that still exists: the process that removed the folder may have held it until just now.
 func ours(owner *os.File, name string) bool {
 	about, err := os.ReadFile(name)
 	if err != nil || !strings.HasPrefix(string(about), heading) {

@@ -44,7 +44,7 @@ import (
 	"sync"
 )
 
-// The two sides of a comparison. Their names are equally long, so that the paths of both trees are.
+// The names of the two sides of a comparison. They are equally long, so that the paths of both trees are.
 const (
 	baseSide = "base" // the commit to compare with
 	headSide = "head" // the user's working tree, or another commit
@@ -53,21 +53,21 @@ const (
 // Options define the two versions to compare, and where their trees are made.
 type Options struct {
 	Dir     string   // where the user works, in a working tree of a git repository
-	Against string   // what git calls the base: a branch, a tag, a commit
-	Head    string   // likewise the head; empty: the user's working tree, with what is not committed
+	Against string   // name of the base in git: a branch, a tag, a commit
+	Head    string   // name of the head in git; empty: the user's working tree, with uncommitted changes
 	Session string   // names the folder of the two trees; no two at a time may have the same
 	Share   []string // paths that git ignores, relative to Dir, linked into both trees
-	Exclude []string // paths that are no code, absolute or relative to Dir: the store, what results are written to
+	Exclude []string // paths that are no code, absolute or relative to Dir: the store, files of results
 	Root    string   // where the folders of all sessions are; empty: neurolens/worktrees in the user's cache
 }
 
 // Tree is one side: a separate repository with the files of one commit or, for a dirty head, the user's files.
 type Tree struct {
 	Side   string // base or head
-	Root   string // absolute, without symbolic links, as long as that of the other side
-	Dir    string // what Options.Dir is in this tree
+	Root   string // absolute, without symbolic links, as long as the other side's
+	Dir    string // the folder in this tree that corresponds to Options.Dir
 	Exists bool   // whether this side has a folder Dir
-	Code          // of the head, Commit is the user's and not the one that was made of a dirty tree, which git in the tree tells
+	Code          // of the head, Commit is the user's and not the temporary one of a dirty tree, which is HEAD in the tree
 }
 
 // Pair is the two sides.
@@ -93,7 +93,7 @@ func Open(ctx context.Context, o Options) (*Pair, error) {
 	return nil, fmt.Errorf("comparing with %q: %w", o.Against, err)
 }
 
-// open is Open; the pair of an error, if there is one, is to be closed.
+// open implements Open; even with an error, the caller must close the pair.
 func open(ctx context.Context, o Options) (*Pair, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *Pair) Foreign(side string) (folders, exempt []string) {
 	return []string{p.user.top, other}, exempt
 }
 
-// Close removes the two sides. It may be called more than once. What an error leaves is removed by Clean.
+// Close removes the two sides. It may be called more than once. Clean removes anything that remains after an error.
 func (p *Pair) Close() error {
 	p.closing.Lock()
 	defer p.closing.Unlock()
@@ -217,17 +217,17 @@ func (p *Pair) Close() error {
 
 // Code is the state of the code in a working tree.
 type Code struct {
-	Commit string // hexadecimal; empty where there is none yet
+	Commit string // hexadecimal; empty if there is none yet
 	Branch string // empty where HEAD is on no branch
 	Dirty  bool   // the files differ from those of Commit; new files that git does not ignore count, staging does not
 
-	// Tree is the hash of all files: the same for the same files, whatever commit they came from. It is git's hash of
-	// the tree, or a SHA-256 where State met a new file of 64 MiB or more, for which size and time of change stand.
+	// Tree is the hash of all files: the same for the same files, whatever commit they came from. It is git's hash of the tree, or a
+	// SHA-256 if State found a new file of 64 MiB or more, which is represented by its size and time of change.
 	Tree string
 
-	// Changed lists the files that differ from those of Commit: a line "STATE PATH" for each, sorted, with the path from the root of
-	// the tree, or quoted where it is no printable text. Equal states are equal content. The state is - for files whose content does
-	// not matter: those on which standard output and standard error are open, and those that State was told. Empty without a Commit.
+	// Changed lists the files that differ from Commit: a line "STATE PATH" for each, sorted, with the path from the root of the tree,
+	// quoted if it is not printable. Equal states mean equal content. The state is - for files whose content does not matter: the
+	// outputs of this process, and the unimportant files of State. Empty without a Commit.
 	Changed string
 }
 
@@ -281,8 +281,8 @@ func absolute(dir string, paths []string) []string {
 	return out
 }
 
-// shares returns the shared paths, seen from the root of the user's tree. prefix is the way from there to the folder that
-// they are written for.
+// shares returns the shared paths, relative to the root of the user's tree. prefix is the path from there to the folder that they are
+// relative to.
 func shares(ctx context.Context, r repo, prefix string, paths []string) ([]string, error) {
 	var out []string
 	for _, path := range paths {
@@ -342,7 +342,7 @@ func OpenOutputs() (all Outputs) {
 	return all
 }
 
-// Has reports whether a file is one of them, by its device and inode.
+// Has reports whether a file is an output, by its device and inode.
 func (o Outputs) Has(file fs.FileInfo) bool {
 	return slices.ContainsFunc(o, func(output fs.FileInfo) bool { return os.SameFile(output, file) })
 }
